@@ -6,7 +6,6 @@
 
 mod allocation;
 mod amalthea;
-mod amalthea_options;
 mod analyze;
 mod audit;
 mod compare;
@@ -31,11 +30,11 @@ mod merged_sm;
 mod needs;
 mod notes;
 mod occupancy;
+mod option_arguments;
 mod orders;
 mod output;
 mod outputs;
 mod picture;
-mod profile_options;
 mod progress;
 mod recorded_above;
 mod replay_log;
@@ -52,7 +51,6 @@ mod tasks;
 mod temporary;
 mod tour;
 mod warps;
-mod what_if_options;
 mod written;
 
 use std::ffi::OsString;
@@ -64,6 +62,7 @@ use gpusched::analysis::{AnalysisError, OrdersError};
 use gpusched::broken_bound::BrokenBound;
 use gpusched::effort::Over;
 use gpusched::hosts::ProgramError;
+use gpusched::spelling;
 
 /// Simulate and analyse how an NVIDIA GPU's hardware schedules thread blocks.
 #[derive(Debug, Parser)]
@@ -136,6 +135,7 @@ pub(crate) enum Answer {
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
     allocation::keep_what_is_freed();
+    spelling::use_flags();
     let mut known = help::shortened(command());
     let arguments: Vec<OsString> = std::env::args_os().collect();
     match help::asked(&known, &arguments) {

@@ -11,7 +11,7 @@ use gpusched::near::did_you_mean;
 /// A command with more options than these shows only those of [`USED_MOST`] by default.
 const MANY: usize = 30;
 
-/// Options that the short help of a command with many shows.
+/// Flags that the short help of a command with many shows.
 const USED_MOST: &[&str] = &[
     "blame",
     "blocks",
@@ -22,7 +22,7 @@ const USED_MOST: &[&str] = &[
     "format",
     "horizon",
     "html",
-    "logs_alone",
+    "logs-alone",
     "occupancy",
     "order",
     "out",
@@ -31,15 +31,14 @@ const USED_MOST: &[&str] = &[
     "queues",
     "rules",
     "samples",
-    "scenario",
     "search",
     "seed",
-    "set_block_time",
-    "set_priority",
+    "set-block-time",
+    "set-priority",
     "sporadic",
-    "state_at",
+    "state-at",
     "vary",
-    "verdicts_alone",
+    "verdicts",
     "witness",
 ];
 
@@ -85,7 +84,8 @@ fn shortened_under(command: Command, path: &str) -> Command {
         |arg: &Arg| arg.is_positional() || matches!(arg.get_action(), ArgAction::HelpShort | ArgAction::HelpLong);
     let are_many = command.get_arguments().count() > MANY;
     let is_left_out = |arg: &Arg| {
-        !is_shown(arg) && (heading(arg) == LIMITS || are_many && !USED_MOST.contains(&arg.get_id().as_str()))
+        !is_shown(arg)
+            && (heading(arg) == LIMITS || are_many && arg.get_long().is_some_and(|flag| !USED_MOST.contains(&flag)))
     };
     let mut topics = topics(&command, is_left_out);
     // They come from the outermost command once all are put together.
@@ -133,17 +133,17 @@ pub(super) fn asked(command: &Command, arguments: &[OsString]) -> Result<Option<
 mod tests {
     use super::*;
 
-    fn ids(command: &Command, found: &mut Vec<String>) {
-        found.extend(command.get_arguments().map(|arg| arg.get_id().to_string()));
-        command.get_subcommands().for_each(|inner| ids(inner, found));
+    fn flags(command: &Command, found: &mut Vec<String>) {
+        found.extend(command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())));
+        command.get_subcommands().for_each(|inner| flags(inner, found));
     }
 
     #[test]
     fn options_that_are_used_most_are_options() {
         let mut known = Vec::new();
-        ids(&super::super::command(), &mut known);
-        for id in USED_MOST {
-            assert!(known.iter().any(|known| known == id), "no command has {id}");
+        flags(&super::super::command(), &mut known);
+        for flag in USED_MOST {
+            assert!(known.iter().any(|known| known == flag), "no command has --{flag}");
         }
     }
 
