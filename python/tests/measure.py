@@ -79,7 +79,7 @@ def main(command):
     elapsed = []
     for _ in range(10):
         began = time.perf_counter()
-        arrays = run.raw.block_arrays()
+        arrays = run._raw.block_arrays()
         elapsed.append(time.perf_counter() - began)
     print(f"{len(arrays[0])} blocks reach NumPy in {min(elapsed) * 1e3:.1f} ms")
 
