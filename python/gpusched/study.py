@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from . import _gpusched
 from .results import Result
 
-_Path: TypeAlias = "str | os.PathLike[str]"
+_Path: TypeAlias = str | os.PathLike[str]
 
 
 class Study:

@@ -9,7 +9,7 @@ const MANY_BLOCKS: u64 = 20_000;
 /// Entries, of blocks or of turns, that are too many.
 const TOO_MANY: u64 = 100_000;
 /// What a page takes at most \[bytes\].
-const MOST_BYTES: usize = 4 << 20;
+const MOST_BYTES: usize = 2 << 20;
 
 /// The page of a timeline, or `None` if it is too large for a cell.
 pub(crate) fn cell_page(timeline: HtmlTimeline<'_>) -> Option<String> {

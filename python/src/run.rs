@@ -135,7 +135,8 @@ impl Run {
     fn frame(&self, py: Python<'_>, list: Option<String>) -> PyResult<String> {
         let (run, list) = (self.clone(), list.unwrap_or_else(|| "kernels".to_owned()));
         let (list, frames) = aside(py, move || {
-            let frames = frames_of(&SimulationReport::of(run.summary()), Some(&list));
+            let report = SimulationReport { blocks: true, ..SimulationReport::of(run.summary()) };
+            let frames = frames_of(&report, Some(&list));
             Ok((list, frames))
         })?;
         frame_among(&list, frames.into_iter().map(|frame| (frame.list, frame.rows)))

@@ -58,3 +58,63 @@ impl DocumentWriter for Frames<'_> {
         write(part, &mut self.found[at].1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::formats::{Column, Page, Rows, frame_of_rows};
+    use crate::time::Instant;
+
+    /// A launch, and when it finished.
+    #[derive(Clone, Copy, Serialize)]
+    struct Launch {
+        stream: i64,
+        finish_ns: Option<u64>,
+    }
+
+    const LAUNCHES: [Launch; 2] = [Launch { stream: 0, finish_ns: Some(7) }, Launch { stream: -1, finish_ns: None }];
+
+    fn columns() -> [Column<Launch>; 4] {
+        [
+            Column::data("stream", |row: &Launch| row.stream.into()).in_frames_as(None),
+            Column::frame("stream", |row: &Launch| if row.stream < 0 { "NULL" } else { "a" }.into()),
+            Column::data("finish_ns", |row| row.finish_ns.map(Instant::from_ns).into()),
+            Column::json("only_json", |row| row.stream.into()),
+        ]
+    }
+
+    struct Told;
+
+    impl Report for Told {
+        fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
+            to.entry("name", "x")?;
+            to.elements("kernels", LAUNCHES, &columns(), LAUNCHES)?;
+            to.list("sms", [0.5])?;
+            to.rows("none", &columns(), [])?;
+            // One list in two parts.
+            to.lines("blocks", &columns(), [LAUNCHES[0]])?;
+            to.lines("blocks", &columns(), [LAUNCHES[1]])
+        }
+
+        fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+            part.write(&columns(), LAUNCHES, out)
+        }
+
+        fn text(&self, _: &mut Page) {}
+    }
+
+    #[test]
+    fn frames_state_kinds_and_names_above_rows_and_have_streams_by_name() {
+        let head = "Text,Time\nstream,finish_ns\n";
+        let all = format!("{head}a,7\nNULL,\n");
+        let frame = |list: &str, rows: &str| Frame { list: list.to_owned(), rows: rows.to_owned() };
+        let expected = [frame("kernels", &all), frame("none", head), frame("blocks", &all)];
+        assert_eq!(frames_of(&Told, None), expected);
+        assert_eq!(frame_of_rows(&Told), all);
+        let one = [frame("kernels", ""), frame("none", ""), frame("blocks", &all)];
+        assert_eq!(frames_of(&Told, Some("blocks")), one);
+        assert_eq!(crate::formats::csv_of(&Told), "stream,finish_ns\n0,7\n-1,\n");
+    }
+}
