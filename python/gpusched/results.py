@@ -101,16 +101,13 @@ def _data_frame(table: str) -> DataFrame:
     kinds, rows = table.split("\n", 1)
     names = pandas.read_csv(io.StringIO(rows), nrows=0).columns
     dtypes = dict(zip(names, (_DTYPES[kind] for kind in kinds.split(","))))
-    try:
-        frame: DataFrame = pandas.read_csv(io.StringIO(rows), dtype=dtypes, keep_default_na=False, na_values=[""])
-    except OverflowError as error:
-        raise OverflowError("a number is 2^63 or more, which Int64 does not hold: to_csv() tells it") from error
+    frame: DataFrame = pandas.read_csv(io.StringIO(rows), dtype=dtypes, keep_default_na=False, na_values=[""])
     return frame
 
 
 _FRAME = (
     "<iframe sandbox='allow-scripts allow-forms' title='timeline' srcdoc='{}' "
-    "style='display:block;width:100%;height:640px;border:1px solid #c8c8c8;resize:vertical'></iframe>"
+    "style='display:block;width:100%;height:720px;margin-bottom:8px;border:1px solid #c8c8c8;resize:vertical'></iframe>"
 )
 """A document of its own: nothing in it has to do with other cells or the page around them."""
 
