@@ -107,9 +107,11 @@ def _data_frame(table: str) -> DataFrame:
 
 _FRAME = (
     "<iframe sandbox='allow-scripts allow-forms' title='timeline' srcdoc='{}' "
-    "style='display:block;width:100%;height:720px;margin-bottom:8px;border:1px solid #c8c8c8;resize:vertical'></iframe>"
+    "style='display:block;width:100%;height:720px;margin-bottom:8px;border:1px solid #c8c8c8;resize:vertical'>"
+    "The timeline is shown once the notebook is trusted or the cell is run.</iframe>"
 )
-"""A document of its own: nothing in it has to do with other cells or the page around them."""
+"""A document of its own: nothing in it has to do with other cells or the page around them. What it holds beside that is
+read where it is not shown."""
 
 
 _Raw = TypeVar("_Raw", bound="_gpusched.Document | _gpusched.Run")
