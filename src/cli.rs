@@ -6,7 +6,6 @@
 
 mod allocation;
 mod amalthea;
-mod amalthea_options;
 mod analyze;
 mod audit;
 mod compare;
@@ -29,11 +28,11 @@ mod merged_sm;
 mod needs;
 mod notes;
 mod occupancy;
+mod option_arguments;
 mod orders;
 mod output;
 mod outputs;
 mod picture;
-mod profile_options;
 mod progress;
 mod recorded_above;
 mod replay_log;
@@ -50,7 +49,6 @@ mod tasks;
 mod temporary;
 mod tour;
 mod warps;
-mod what_if_options;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -60,6 +58,7 @@ use gpusched::analysis::{AnalysisError, OrdersError};
 use gpusched::broken_bound::BrokenBound;
 use gpusched::effort::Over;
 use gpusched::hosts::ProgramError;
+use gpusched::spelling;
 
 /// Simulate and analyse how an NVIDIA GPU's hardware schedules thread blocks.
 #[derive(Debug, Parser)]
@@ -130,6 +129,7 @@ pub(crate) enum Answer {
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
     allocation::keep_what_is_freed();
+    spelling::use_flags();
     let mut known = command();
     let parsed = known.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed.and_then(|matches| {

@@ -56,6 +56,7 @@ pub mod profile;
 pub mod run;
 pub mod scenario;
 pub mod schema;
+pub mod spelling;
 pub mod statistics;
 pub mod tables;
 pub mod tasks;

@@ -8,6 +8,7 @@
 //! | a reference to a definition that the file has not | that definition: a time, or a whole device |
 //! | `"range": KEY` | the range of that key of a device file |
 //! | `"names": WHAT` | the names of an enumeration |
+//! | `"options_and": PROPERTIES` | these properties, and those of the options of scenarios |
 //! | `"lists_of": DEFINITION` | the axes of a study's grid: for each parameter of the definition a list of its values, and seeds |
 
 use serde_json::{Map, Value, json};
@@ -15,8 +16,10 @@ use serde_json::{Map, Value, json};
 use crate::device::range;
 
 mod names;
+mod options;
 
 use names::names;
+use options::properties;
 
 /// Names of the schemas.
 pub const NAMES: [&str; 7] = ["scenario", "device", "tasks", "segments", "applications", "study", "warps"];
@@ -75,8 +78,13 @@ fn complete(node: &mut Value, definitions: &Value) {
                 fields.insert("enum".to_owned(), json!(names));
             }
             if let Some(parameters) = word(fields, "lists_of").and_then(|name| definitions.get(name)) {
-                *node = lists_of(parameters);
+                let mut parameters = parameters.clone();
+                complete(&mut parameters, definitions);
+                *node = lists_of(&parameters);
                 return;
+            }
+            if let Some(Value::Object(own)) = fields.shift_remove("options_and") {
+                fields.insert("properties".to_owned(), own.into_iter().chain(properties()).collect());
             }
             fields.values_mut().for_each(|inner| complete(inner, definitions));
         }

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = [
     "__version__",
     "BUILTIN_DEVICES",
+    "OPTIONS",
     "InputError",
     "SimulationError",
     "InternalError",
@@ -35,6 +36,8 @@ __all__ = [
 
 __version__: str
 BUILTIN_DEVICES: list[str]
+OPTIONS: list[tuple[str, str]]
+"""Options of scenarios, and what each of them says."""
 
 class InputError(ValueError):
     """Something in the input is not as it should be; its text is that of the command."""

@@ -222,7 +222,7 @@ def test_errors_name_the_place():
         gpusched.simulate({"streams": endless})
     with pytest.raises(TypeError, match="no option \"sed\""):
         gpusched.simulate(two_kernels(), sed=1)
-    with pytest.raises(gpusched.InputError, match="gpu is for profiles"):
+    with pytest.raises(gpusched.InputError, match='"gpu" is for profiles'):
         gpusched.simulate(two_kernels(), gpu=0)
 
 
@@ -233,7 +233,7 @@ def test_arguments_of_the_wrong_kind_are_refused_with_what_is_expected():
         (lambda: gpusched.simulate('{"name": "x"}'), ValueError, "Scenario.from_text reads a scenario's text"),
         (lambda: gpusched.simulate(two_kernels(), horizon=-5), ValueError, "expected whole nanoseconds from 0"),
         (lambda: gpusched.simulate(two_kernels(), horizon=0.5), TypeError, "expected a time as a string"),
-        (lambda: gpusched.simulate(two_kernels(), deadlines="a=1ms"), TypeError, "expected a dict from names"),
+        (lambda: gpusched.simulate(two_kernels(), deadline="a=1ms"), TypeError, "expected a dict from names"),
         (lambda: gpusched.audit(3), TypeError, "expected the path of logs or of a profile"),
         (lambda: gpusched.audit("nowhere"), FileNotFoundError, "cannot read nowhere"),
         (lambda: gpusched.warps("LLCLL"), TypeError, "how many of 'LLCLL' are there"),

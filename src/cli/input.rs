@@ -32,7 +32,7 @@ fn as_text(file: &str, bytes: Vec<u8>) -> anyhow::Result<String> {
 }
 
 /// The content of a file, or of standard input for `-`, and the name by which errors mention it.
-fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
+pub(crate) fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     let (name, mut bytes) = (path.display().to_string(), Vec::new());
     if path.as_os_str() == "-" {
         return Ok(("standard input".to_owned(), standard_input()?));

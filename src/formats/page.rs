@@ -127,23 +127,24 @@ impl Page {
     }
 
     /// A trimmed table of at most `most` rows where tables are cut. How many it leaves out is said then, before what
-    /// they are and which options list all of them, as in " jobs; --format json".
+    /// they are, as in " jobs", and what lists all of them.
     pub(crate) fn first_rows<R>(
         &mut self,
         most: usize,
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
-        rest: &str,
+        what: &str,
+        listed_by: &str,
     ) {
         let mut rows = rows.into_iter();
         self.trimmed_table(columns, rows.by_ref().take(self.most_rows(most)));
-        self.rest(rows.count(), rest);
+        self.rest(rows.count(), what, listed_by);
     }
 
     /// Says how many rows a table leaves out, if it does.
-    pub(crate) fn rest(&mut self, count: usize, rest: &str) {
+    pub(crate) fn rest(&mut self, count: usize, what: &str, listed_by: &str) {
         if count > 0 {
-            self.line(&format!(" ... and {count} more{rest} lists all of them"));
+            self.line(&format!(" ... and {count} more{what}; {listed_by} lists all of them"));
         }
     }
 

@@ -62,6 +62,7 @@ mod odd_inputs;
 mod odd_names;
 mod open_world;
 mod option_sets;
+mod options;
 mod outputs;
 mod own_hosts;
 mod own_logs;

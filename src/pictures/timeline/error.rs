@@ -33,8 +33,8 @@ pub enum TimelineError {
         /// Those that there are.
         known: String,
     },
-    /// Too low for anything but margins.
-    #[error("the figure may be {asked_mm} mm high; it needs {least_mm} mm")]
+    /// Too low for what must be in it, when everything else is left out.
+    #[error("the figure may be {asked_mm} mm high; with all that can be left out it needs {least_mm} mm")]
     HeightLimit {
         /// What was asked for.
         asked_mm: String,
@@ -54,8 +54,12 @@ pub enum TimelineError {
 }
 
 impl TimelineError {
-    pub(super) fn height_limit(asked: Length, least_mm: i64) -> Self {
-        let asked_mm = format!("{}.{:02}", asked / MM, asked.rem_euclid(MM));
-        Self::HeightLimit { asked_mm, least_mm }
+    /// What is refused if `height` is more than the limit.
+    pub(super) fn check_height(height: Length, limit: Length) -> Result<(), Self> {
+        if height <= limit {
+            return Ok(());
+        }
+        let asked_mm = format!("{}.{:02}", limit / MM, limit.rem_euclid(MM));
+        Err(Self::HeightLimit { asked_mm, least_mm: (height + MM - 1) / MM })
     }
 }

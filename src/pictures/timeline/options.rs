@@ -11,8 +11,6 @@ use crate::time::{Duration, Instant};
 
 const LEAST_WIDTH: Length = 50 * MM;
 const MOST_WIDTH: Length = 2_000 * MM;
-/// Lower, there is room for nothing but names and axes.
-pub(super) const LEAST_HEIGHT_LIMIT: Length = 40 * MM;
 /// Up to so many SMs are always drawn one by one.
 const ALWAYS_UNFOLDED: usize = 8;
 
@@ -69,7 +67,8 @@ pub struct TimelineOptions {
     pub width: Length,
     /// What the height of blocks stands for.
     pub height_by: HeightBy,
-    /// Height of the paper at most: SMs are folded and lists are cut, with counts, until the figure fits.
+    /// Height of the paper at most: SMs are folded and lists are cut, with counts, until the figure fits. What misses a
+    /// deadline is never among what is cut.
     pub height_limit: Length,
     /// What the lanes are.
     pub lanes: Lanes,
@@ -87,6 +86,11 @@ pub struct TimelineOptions {
     pub only: Option<Vec<String>>,
     /// Whether EE queues and CE queues are shown over time.
     pub queues: bool,
+    /// Whether the waits of operations in their streams are shown, each from its launch to its start.
+    pub waits: bool,
+    /// How many times enlarged the bands of SMs may be where no more than a quarter of any SM is ever in use: 2, 4, 8 and
+    /// so on times; 1: they are always as high as all that an SM has.
+    pub most_zoom: u32,
     /// Whether the share of resources in use is shown over time.
     pub occupancy: bool,
     /// Whether the scenario's name stands above the figure.
@@ -113,6 +117,8 @@ impl Default for TimelineOptions {
             window: None,
             only: None,
             queues: false,
+            waits: false,
+            most_zoom: u32::MAX,
             occupancy: false,
             title: true,
             least_left: 0,
@@ -135,9 +141,6 @@ impl TimelineOptions {
                 least_mm: LEAST_WIDTH / MM,
                 most_mm: MOST_WIDTH / MM,
             });
-        }
-        if self.height_limit < LEAST_HEIGHT_LIMIT {
-            return Err(TimelineError::height_limit(self.height_limit, LEAST_HEIGHT_LIMIT / MM));
         }
         let sms = scenario.device().sms;
         let last = self.sms.iter().flatten().map(|range| *range.end()).max();

@@ -7,15 +7,15 @@ use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::experiments::validation::CampaignReport;
 use crate::formats::{DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields};
+use crate::spelling::formats;
 
 /// What options list all kernel launches.
-const LAUNCHES: &str = " kernel launches; --format json or --format csv";
 
 /// The kernels of an analysis.
 pub(super) fn add_analysis(page: &mut Page, analysis: &Analysis<'_>) {
     let (kernels, most) = (&analysis.kernels, page.most_rows(MAX_ROWS));
     page.table(&analysis_columns(), kernels.iter().take(most));
-    page.rest(kernels.len().saturating_sub(most), LAUNCHES);
+    page.rest(kernels.len().saturating_sub(most), " kernel launches", &formats(&["json", "csv"]));
     page.blank();
     let device = analysis.device;
     page.line(&match (analysis.exact, analysis.g_max) {
@@ -63,7 +63,7 @@ impl Report for Comparison<'_> {
     fn text(&self, page: &mut Page) {
         let most = page.most_rows(MAX_ROWS);
         page.table(&comparison_columns(), self.kernels.iter().take(most));
-        page.rest(self.kernels.len().saturating_sub(most), LAUNCHES);
+        page.rest(self.kernels.len().saturating_sub(most), " kernel launches", &formats(&["json", "csv"]));
         let promise = if self.exact { "is exact" } else { "does not promise to be exact" };
         let result = if self.equal { "all finish times agree" } else { "finish times differ" };
         page.blank();

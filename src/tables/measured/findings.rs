@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::audit::{AuditReport, Finding};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
+use crate::spelling::formats;
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
     [
@@ -47,7 +48,8 @@ impl Report for AuditReport {
         if !violations.is_empty() {
             page.table(&columns(), violations.iter().take(shown));
             if violations.len() > shown {
-                page.line(&format!("and {} more (--format json or csv lists all)", violations.len() - shown));
+                let (more, formats) = (violations.len() - shown, formats(&["json", "csv"]));
+                page.line(&format!("and {more} more ({formats} lists all)"));
             }
             page.blank();
         }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::formats::{Column, Page};
 use crate::run::{Summary, process_name, title_of};
+use crate::spelling::formats;
 use crate::time::Duration;
 use crate::trace::{Blame, Rule, blame};
 use crate::workload::{OperationId, ProcessId};
@@ -132,8 +133,8 @@ const MAX_ROWS: usize = 40;
 pub(super) fn add_blame(page: &mut Page, tables: &BlameTables) {
     if tables.streams.iter().any(|row| row.blocking.as_ref().is_some_and(|blocking| *blocking != row.waiting)) {
         let columns = columns_of("waiting stream", "blocking stream");
-        page.first_rows(MAX_ROWS, &columns, tables.streams.iter().cloned(), "; --format json");
+        page.first_rows(MAX_ROWS, &columns, tables.streams.iter().cloned(), "", &formats(&["json"]));
         page.blank();
     }
-    page.first_rows(MAX_ROWS, &blame_columns(), tables.kernels.iter().cloned(), "; --format json");
+    page.first_rows(MAX_ROWS, &blame_columns(), tables.kernels.iter().cloned(), "", &formats(&["json"]));
 }

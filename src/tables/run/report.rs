@@ -14,6 +14,7 @@ use crate::formats::{
     Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, entries, fields,
 };
 use crate::run::{Responses, State, Summary, each_response, responses, rule_log};
+use crate::spelling::formats;
 use crate::time::{Duration, Instant};
 use crate::trace::Rule;
 
@@ -96,16 +97,16 @@ impl Report for SimulationReport<'_> {
     /// the response times of jobs, and what else is asked for.
     fn text(&self, page: &mut Page) {
         let Self { summary, .. } = self;
-        let (columns, launches) = (kernel_columns(summary), " kernel launches; --format json or --format csv");
-        page.first_rows(MAX_ROWS, &columns, KernelRow::of(*summary), launches);
+        let (launches, json) = (KernelRow::of(*summary), formats(&["json"]));
+        page.first_rows(MAX_ROWS, &kernel_columns(summary), launches, " kernel launches", &formats(&["json", "csv"]));
         if summary.copies().next().is_some() {
             page.blank();
-            page.first_rows(MAX_ROWS, &copy_columns(summary), CopyRow::of(*summary), " copies; --format json");
+            page.first_rows(MAX_ROWS, &copy_columns(summary), CopyRow::of(*summary), " copies", &json);
         }
         let rows = responses(summary.scenario, &summary.jobs());
         if rows.iter().any(Responses::is_worth_showing) {
             page.blank();
-            page.first_rows(MAX_ROWS, &response_columns(), rows, " streams and hosts; --format json");
+            page.first_rows(MAX_ROWS, &response_columns(), rows, " streams and hosts", &json);
         }
         if self.rules {
             page.blank();

@@ -122,8 +122,8 @@ pub(super) fn companion(command: &str, option: &str) -> Option<&'static str> {
     Some(match (command, option) {
         (
             _,
-            "--height" | "--width" | "--height-limit" | "--queues" | "--occupancy" | "--sms" | "--only" | "--no-title"
-            | "--scale" | "--figure-of",
+            "--height" | "--width" | "--height-limit" | "--queues" | "--waits" | "--occupancy" | "--sms" | "--only"
+            | "--full-height" | "--no-title" | "--scale" | "--figure-of",
         ) if command != "tasks curve" => "--figure",
         ("simulate" | "compare" | "replay-log", "--from" | "--to") => "--figure",
         ("analyze", "--jitter") => "--sporadic",
