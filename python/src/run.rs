@@ -233,6 +233,7 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
                 options.width = width.ok_or_else(|| PyValueError::new_err("width_mm: that is too wide"))?;
             }
             "queues" => options.queues = value.extract()?,
+            "waits" => options.waits = value.extract()?,
             "occupancy" => options.occupancy = value.extract()?,
             "title" => options.title = value.extract()?,
             "start" => options.from = Some(time(&value)?),
