@@ -38,7 +38,7 @@ impl ProfileOptions {
     }
 
     /// Gives a profile the block times of another one; `device` is the one that the user names.
-    pub(crate) fn tell_block_times(&self, profile: &mut GpuProfile, device: Option<&Device>) -> anyhow::Result<()> {
+    pub(crate) fn set_block_times(&self, profile: &mut GpuProfile, device: Option<&Device>) -> anyhow::Result<()> {
         let Some(path) = &self.block_times else { return Ok(()) };
         let Input::Profile(other) = input::scenario(path)? else {
             bail!("--block-times: {} is no profile", path.display());

@@ -50,7 +50,7 @@ pub(crate) struct ReplayLog {
 impl ReplayLog {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         if let Some(mut profile) = self.logs.profile()? {
-            self.profile.tell_block_times(&mut profile, self.logs.device()?.as_ref())?;
+            self.profile.set_block_times(&mut profile, self.logs.device()?.as_ref())?;
             return self.of_profile(&profile);
         }
         let html = self.html.file()?;
@@ -75,7 +75,7 @@ impl ReplayLog {
         let result = progress::counted("simulating", Unit::Of("operations"), total, |done| {
             replay_watched(&run.run, &run.device, known, (&options, &tolerances), done)
         })?;
-        notes::tell(&run.notes, note);
+        notes::show_abridged(&run.notes, note);
         if let Some(figure) = self.figure.figure(&result.scenario)? {
             draw(&result, &figure)?;
         }
@@ -104,7 +104,7 @@ impl ReplayLog {
         }
         let figure = self.figure.figure(&import.scenario)?;
         let html = self.html.file()?;
-        notes::tell(&import.scenario.notes, note);
+        notes::show_abridged(&import.scenario.notes, note);
         let operations = progress::operations(&import.scenario);
         let replay = progress::counted("simulating", Unit::Of("operations"), operations, |completed| {
             replay_profile(profile, &import, completed)

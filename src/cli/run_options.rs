@@ -167,7 +167,7 @@ impl RunOptions {
         };
         needs::input(kind, input.file())?;
         if let Input::Profile(profile) = &mut input {
-            self.profile.tell_block_times(profile, self.device()?.as_ref())?;
+            self.profile.set_block_times(profile, self.device()?.as_ref())?;
         }
         Ok(input)
     }
@@ -218,7 +218,7 @@ impl RunOptions {
                 note(&format!("{}: --as-threads has no effect: nothing asks for processes", input.file()));
             }
         }
-        needs::tell_of_scenario(input.file(), &scenario)?;
+        needs::note_lacking_of_scenario(input.file(), &scenario)?;
         Ok((scenario, demands))
     }
 

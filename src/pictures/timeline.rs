@@ -31,7 +31,7 @@ mod rounds;
 mod scale;
 mod thin;
 mod tooltip;
-mod turns;
+mod turn_band;
 
 use std::ops::Range;
 

@@ -11,7 +11,7 @@ use super::options::{Lanes, TimelineOptions};
 use super::plan::Plan;
 use super::queues::Queues;
 use super::scale::TimeScale;
-use super::turns::Turns;
+use super::turn_band::Turns;
 use super::{
     Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, copies, legend, occupancy, queues,
 };

@@ -45,7 +45,7 @@ pub(super) struct Plan {
     /// The height of a band of one SM that is not overfull.
     pub(super) height: Length,
     /// Lines below the bands, by SM, and rows that they take.
-    pub(super) spans: Vec<Vec<thin::Span>>,
+    pub(super) spans: Vec<Vec<thin::BlockLine>>,
     thin_rows: usize,
 }
 
