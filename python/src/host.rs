@@ -10,7 +10,7 @@ use std::time::Instant as WallTime;
 
 use gpusched::causes::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
-use gpusched::gpu::{Gpu as Engine, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, GpuInterface};
+use gpusched::gpu::{Gpu as Engine, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulation, SubmitError};
 use gpusched::limits::Allowance;
 use gpusched::run::Run as LibraryRun;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
