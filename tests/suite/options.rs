@@ -133,7 +133,9 @@ const fn python_type(kind: &OptionKind) -> &'static str {
 }
 
 fn stubs() -> String {
-    OPTIONS.iter().fold(String::new(), |text, option| text + &format!("    {}: {}\n", option.key, python_type(&option.kind)))
+    OPTIONS
+        .iter()
+        .fold(String::new(), |text, option| text + &format!("    {}: {}\n", option.key, python_type(&option.kind)))
 }
 
 fn tables() -> String {
