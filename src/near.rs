@@ -29,7 +29,7 @@ fn nearness(given: &str, known: &str) -> Option<Nearness> {
     }
     let (own, other) = (given.chars().count(), known.chars().count());
     let shorter = own.min(other);
-    if shorter >= 2 && (known.starts_with(given) || given.starts_with(&*known) && shorter >= 3) {
+    if shorter >= 2 && (known.starts_with(given) || (given.starts_with(&*known) && shorter >= 3)) {
         return Some(Nearness::Beginning);
     }
     // One letter in three: of shorter names nearly all are near to each other.
@@ -37,8 +37,10 @@ fn nearness(given: &str, known: &str) -> Option<Nearness> {
     if own.abs_diff(other) > most || own.max(other) > LONGEST {
         return None;
     }
+    // Digits are not mistyped: they tell names apart.
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
     let typos = strsim::osa_distance(given, &known);
-    (typos <= most).then_some(Nearness::Typos(typos))
+    (typos <= most && digits(given) == digits(&known)).then_some(Nearness::Typos(typos))
 }
 
 /// Those of the known names that are nearest to `given`, in their order, three at most; none if none is near.
@@ -92,7 +94,7 @@ mod tests {
 
     #[test]
     fn what_is_far_off_and_short_names_that_differ_are_not_near() {
-        for far in ["radeon", "", "-", "t"] {
+        for far in ["radeon", "", "-", "t", "tx3", "gtx1080"] {
             assert!(near_names(far, DEVICES).is_empty(), "{far}");
         }
         assert!(near_names("K9", ["K1", "K2", "K3"]).is_empty());

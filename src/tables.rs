@@ -7,6 +7,7 @@ mod device_table;
 mod explained;
 mod measured;
 mod printed;
+mod rule_words;
 mod run;
 mod study_table;
 mod tasks;

@@ -13,6 +13,7 @@ mod blame;
 mod blocks;
 mod cause;
 mod free;
+mod numbers;
 mod observed;
 mod operation;
 mod pauses;

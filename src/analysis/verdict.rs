@@ -24,8 +24,8 @@ named! {
         Proven = "proven",
         /// Not in time: a run was found that misses the deadline.
         Missed = "missed",
-        /// Neither proven nor missed: the bound does not meet the deadline, or there is none, for which a note says why;
-        /// and no run was found that misses it.
+        /// Neither proven nor missed: the bound does not meet the deadline, or there is none, for which a note says
+        /// why; and no run was found that misses it.
         Open = "open",
     }
 }

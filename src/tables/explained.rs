@@ -27,9 +27,10 @@ pub struct ExplainReport {
     pub is_list: bool,
 }
 
-/// What a sentence begins with, up to where more is said of it.
+/// What comes before more is said.
 fn beginning(says: &str) -> &str {
-    says.split([';', '.', ':']).next().unwrap_or(says)
+    let first = says.split_once("; ").or_else(|| says.split_once(". ")).map_or(says, |(first, _)| first);
+    first.trim_end_matches('.')
 }
 
 fn add_topic(page: &mut Page, topic: &Topic) {

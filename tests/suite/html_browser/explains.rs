@@ -28,7 +28,7 @@ fn wait_bar(browser: &Browser, title: &str, ns: u64) -> (f64, f64) {
 
 /// The colour of a pixel of the figure.
 fn pixel(browser: &Browser, (x, y): (f64, f64)) -> Value {
-    browser.settle();
+    browser.wait_until_idle();
     let script = format!(
         "const box = gpusched.app.canvas.getBoundingClientRect();
          const copy = new OffscreenCanvas(1, 1).getContext('2d', {{willReadFrequently: true}});
@@ -96,14 +96,16 @@ fn in_a_narrow_window_no_column_of_text_has_a_letter_a_line() {
     let browser = Browser::start();
     browser.look(SIZES[2], false);
     browser.open(&figure_3());
-    browser.settle();
+    browser.wait_until_idle();
     browser.run("for (const part of document.querySelectorAll('#report details')) part.open = true");
-    browser.settle();
+    browser.wait_until_idle();
     browser.screenshot(&directory().join("narrow-tables.png"));
     // Lines of the highest cell of each table that is open.
-    let lines = "return Math.max(...[...document.querySelectorAll('#report td')].map((cell) => cell.offsetHeight / 17))";
+    let lines =
+        "return Math.max(...[...document.querySelectorAll('#report td')].map((cell) => cell.offsetHeight / 17))";
     assert!(number(&browser, lines) < 15.0, "{}", number(&browser, lines));
-    let narrow = "return Math.min(...[...document.querySelectorAll('#report td.name')].map((cell) => cell.offsetWidth))";
+    let narrow =
+        "return Math.min(...[...document.querySelectorAll('#report td.name')].map((cell) => cell.offsetWidth))";
     assert!(number(&browser, narrow) > 60.0, "{}", number(&browser, narrow));
     is_quiet(&browser);
 }
@@ -198,7 +200,7 @@ fn a_block_of_32_threads_on_a_large_sm_is_seen_and_found() {
     browser.run(&format!(
         "gpusched.app.scroller.scrollTop = gpusched.app.layout.rows.find((row) => row.sm === {sm}).top - 200"
     ));
-    browser.settle();
+    browser.wait_until_idle();
     let (x, y) = place(&browser, 0, sm, 0.5, S / 2);
     let (_, band) = place(&browser, 0, sm, 40.0, S / 2);
     assert_ne!(pixel(&browser, (x, y.floor())), pixel(&browser, (x, band.floor())), "it has a colour of its own");
@@ -260,7 +262,7 @@ fn tables_below_the_figure_tell_what_the_command_tells() {
     let browser = Browser::start();
     browser.look(SIZES[0], false);
     browser.open(&page);
-    browser.settle();
+    browser.wait_until_idle();
     for (key, place) in [("blame_by_stream", 0), ("blame", 1)] {
         let rows = browser.run(&format!(
             "return [...document.querySelectorAll('#report details')[{place}].querySelectorAll('tr')].slice(1).map((tr) => [...tr.children].slice(0, 3).map((td) => td.textContent))"
@@ -307,7 +309,7 @@ fn the_tour_goes_from_scene_to_scene() {
     // All of the figure is seen beside the scene, also the bar that the question is about.
     for size in [(1280, 720), (1600, 1000)] {
         browser.look(size, false);
-        browser.settle();
+        browser.wait_until_idle();
         let (x, y) = wait_bar(&browser, "K5", 15 * S / 10);
         assert!(x > 300.0 && y < f64::from(size.1), "{size:?}: {x}, {y}");
         browser.screenshot(&directory().join(format!("tour-{}.png", size.0)));
@@ -316,7 +318,7 @@ fn the_tour_goes_from_scene_to_scene() {
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert_eq!(browser.run("return location.hash"), "#scene-7");
     browser.look(SIZES[2], true);
-    browser.settle();
+    browser.wait_until_idle();
     browser.screenshot(&directory().join("tour-narrow-dark.png"));
     is_quiet(&browser);
 }

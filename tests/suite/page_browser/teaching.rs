@@ -27,7 +27,7 @@ fn the_timeline_has_two_thirds_of_the_window_and_k5_s_bar_is_in_sight() {
     let page = Page::open();
     for (width, height) in [(1280, 720), (1600, 1000)] {
         page.browser.look((width, height), false);
-        page.browser.settle();
+        page.browser.wait_until_idle();
         let share = number(
             &page,
             &format!(
@@ -59,22 +59,30 @@ fn tables_analysis_and_rules_are_behind_tabs() {
     page.wait("document.querySelector('#analysed table')");
     let shown = "const {left, top, width} = document.getElementById('output').getBoundingClientRect();
          const at = document.elementFromPoint(left + width / 2, top + 20); return at.closest('#output > *').id";
-    for (panel, id) in
-        [("simulated", "simulated"), ("analysed", "analysed"), ("rules", "rules"), ("waits", "timeline"), ("timeline", "timeline")]
-    {
+    for (panel, id) in [
+        ("simulated", "simulated"),
+        ("analysed", "analysed"),
+        ("rules", "rules"),
+        ("waits", "timeline"),
+        ("timeline", "timeline"),
+    ] {
         page.run(&format!("document.querySelector('#views [data-panel={panel}]').click()"));
-        page.browser.settle();
+        page.browser.wait_until_idle();
         page.screenshot(&format!("tab-{panel}"));
         assert_eq!(page.run(shown), id, "{panel}");
-        let is_report = "return document.getElementById('timeline').contentDocument.getElementById('report').offsetWidth > 0";
+        let is_report =
+            "return document.getElementById('timeline').contentDocument.getElementById('report').offsetWidth > 0";
         assert_eq!(page.run(is_report), panel == "waits", "{panel}");
     }
     // A rule's name in a table leads to its words.
     page.run("document.querySelector('#simulated [data-rule=R3]').click()");
-    page.browser.settle();
+    page.browser.wait_until_idle();
     assert_eq!(page.run(shown), "rules");
     let words = page.run("return document.querySelector('#rules .chosen').textContent");
-    assert!(words.as_str().expect("text").contains("as much of its shared memory is free as the block takes"), "{words}");
+    assert!(
+        words.as_str().expect("text").contains("as much of its shared memory is free as the block takes"),
+        "{words}"
+    );
     page.is_quiet();
 }
 
@@ -83,7 +91,7 @@ fn tables_analysis_and_rules_are_behind_tabs() {
 fn the_edge_beside_the_editor_is_moved_by_pointer_and_keys_and_hides_it() {
     let page = Page::open();
     page.browser.look((1280, 720), false);
-    page.browser.settle();
+    page.browser.wait_until_idle();
     let width = || number(&page, "return document.getElementById('input').offsetWidth");
     let edge = || number(&page, "return document.getElementById('splitter').getBoundingClientRect().left + 3");
     page.browser.drag("mouse", (edge(), 400.0), (500.0, 400.0));
@@ -152,7 +160,11 @@ fn without_storage_edits_are_kept_while_the_page_is_open() {
     page.write(&edited);
     page.wait_until_drawn(&drawn);
     choose(&page, "ospert2017/figure-4.json");
-    assert_eq!(page.run("return gpusched.page.opened.drafts.isAtRisk"), true, "so the browser asks before it closes the page");
+    assert_eq!(
+        page.run("return gpusched.page.opened.drafts.isAtRisk"),
+        true,
+        "so the browser asks before it closes the page"
+    );
     choose(&page, "rtss2017/figure-3.json");
     assert_eq!(page.run("return document.getElementById('text').value"), edited);
     page.is_quiet();
@@ -166,9 +178,12 @@ fn a_presentation_goes_by_keys_from_scene_to_scene() {
     page.browser.keys("f");
     let heading = "return document.querySelector('#scene h2').textContent";
     assert_eq!(page.run(heading), "Why does K5 wait?", "the scene of what is open");
-    page.browser.settle();
+    page.browser.wait_until_idle();
     page.screenshot("presenting");
-    assert_eq!(page.run("return document.querySelector('header').offsetWidth + document.getElementById('input').offsetWidth"), 0);
+    assert_eq!(
+        page.run("return document.querySelector('header').offsetWidth + document.getElementById('input').offsetWidth"),
+        0
+    );
     // Larger, and as sharp.
     let large = page.run(&format!(
         "{FRAME} const box = document.getElementById('timeline').getBoundingClientRect();
@@ -176,7 +191,8 @@ fn a_presentation_goes_by_keys_from_scene_to_scene() {
     ));
     assert!(large[0].as_f64() > Some(1.25) && large[1].as_f64() > Some(1.25), "{large}");
     // Also where the timeline has the focus.
-    let (mut drawn, seen) = (page.drawn(), "return document.getElementById('timeline').contentWindow.gpusched.app.runs[0].scenario");
+    let (mut drawn, seen) =
+        (page.drawn(), "return document.getElementById('timeline').contentWindow.gpusched.app.runs[0].scenario");
     page.run("document.getElementById('timeline').contentDocument.getElementById('figure').focus()");
     for (key, title, scenario) in [
         ("\u{E012}", "Deadlines", "camera and lidar"),

@@ -271,7 +271,7 @@ fn a_long_run_leaves_the_page_free_and_is_stopped() {
     // The page answers meanwhile.
     let begin = Instant::now();
     page.run("document.querySelector('[data-panel=changes]').click()");
-    page.browser.settle();
+    page.browser.wait_until_idle();
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     page.run("document.getElementById('stop').click()");
     let status = page.text("status");
