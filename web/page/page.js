@@ -90,7 +90,8 @@ class Page {
     const share = `${100 / factor}%`;
     Object.assign(this.frame.style, { width: share, height: share, transform: factor === 1 ? "" : `scale(${factor})` });
     const root = this.frame.contentDocument?.documentElement;
-    if (root) root.dataset.magnified = String(factor);
+    if (root && factor !== 1) root.dataset.magnified = String(factor);
+    else delete root?.dataset.magnified;
   }
 
   /** A key that the page has no use for is the timeline's. */

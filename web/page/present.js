@@ -1,7 +1,7 @@
 // Presentation: scenes to go through by keys, large, with the timeline beside what is said.
 
 /** How much larger the timeline is than it is for one reader. */
-const MAGNIFIED = 1.3;
+const MAGNIFIED = 1.25;
 
 class Presentation {
   constructor(page) {

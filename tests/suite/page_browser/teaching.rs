@@ -1,7 +1,5 @@
 //! The page before an audience: room for the timeline, edits that stay, scenes, words of rules, and fields for options.
 
-use std::path::Path;
-
 use super::*;
 use crate::common::gpusched_in;
 
@@ -189,7 +187,7 @@ fn a_presentation_goes_by_keys_from_scene_to_scene() {
         "{FRAME} const box = document.getElementById('timeline').getBoundingClientRect();
          return [box.width / frame.app.scroller.ownerDocument.defaultView.innerWidth, frame.app.canvas.width / frame.app.size.width]"
     ));
-    assert!(large[0].as_f64() > Some(1.25) && large[1].as_f64() > Some(1.25), "{large}");
+    assert!(large[0].as_f64() > Some(1.2) && large[1].as_f64() > Some(1.2), "{large}");
     // Also where the timeline has the focus.
     let (mut drawn, seen) =
         (page.drawn(), "return document.getElementById('timeline').contentWindow.gpusched.app.runs[0].scenario");

@@ -11,9 +11,9 @@ use crate::common::{gpusched_in, stderr};
 
 #[test]
 #[ignore = "needs chromium, chromedriver and the page"]
-fn the_page_loads_without_errors_at_four_sizes_light_and_dark() {
+fn the_page_loads_without_errors_at_six_sizes_light_and_dark() {
     let page = Page::open();
-    for size in [(1920, 1080), (1400, 900), (800, 600), (390, 844)] {
+    for size in [(1920, 1080), (1600, 1000), (1400, 900), (1280, 720), (800, 600), (390, 844)] {
         for dark in [false, true] {
             page.browser.look(size, dark);
             page.browser.open(&file());
