@@ -1,4 +1,5 @@
-//! A tour of scenes on shipped scenarios, from one kernel to why a kernel waits, for somebody's first quarter of an hour.
+//! A tour of scenes on shipped scenarios, from one kernel to why a kernel waits, for somebody's first quarter of an
+//! hour.
 
 use std::io::Write;
 
