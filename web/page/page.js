@@ -158,6 +158,8 @@ class Page {
     this.frame.addEventListener("load", () => {
       this.listenToDrops(this.frame.contentWindow);
       this.keys.listenIn(this.frame.contentWindow);
+      // The figure has all of the room until something is asked for.
+      this.frame.contentWindow.gpusched.app.details = false;
       this.show(this.views.panel);
       this.magnify(this.magnified ?? 1);
       this.wasDrawn(begin);
@@ -221,7 +223,7 @@ class Page {
   describe() {
     this.opened.list();
     const { path, isAsShipped, file } = this.opened;
-    byId("where").textContent = isAsShipped ? ", where the project is" : `, where ${file} is (download: text)`;
+    byId("where").textContent = `The same by the command, where ${isAsShipped ? "the project" : `${file} (download: text)`} is:`;
     byId("command").textContent = commandOf(path, this.settings.options);
   }
 

@@ -21,8 +21,8 @@ class Presentation {
     this.place.hidden = false;
     this.page.views.choose("timeline");
     this.page.magnify(MAGNIFIED);
-    const at = this.scenes.findIndex(({ scenario }) => scenario === this.page.name);
-    this.own = at < 0 ? this.page.name : null;
+    const at = this.scenes.findIndex(({ scenario }) => scenario === this.page.opened.name);
+    this.own = at < 0 ? this.page.opened.name : null;
     this.tell(at);
   }
 
