@@ -38,6 +38,7 @@ mod examples;
 mod extreme_devices;
 mod figure;
 mod figure_command;
+mod figure_editor;
 mod figure_found;
 mod figure_kinds;
 mod figure_properties;
