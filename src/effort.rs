@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::spelling::option;
 use thiserror::Error;
 
 /// What is counted.
@@ -91,7 +92,7 @@ pub enum Over {
     #[error("the work was stopped")]
     Stopped,
     /// It is more than the input may ask for.
-    #[error("the input asks for more than {most} {what}, which is what --limits strict allows")]
+    #[error("the input asks for more than {most} {what}, which is what {} allows", option("limits").with("strict"))]
     TooMuch {
         /// Of what.
         what: Counted,
@@ -236,7 +237,7 @@ mod tests {
         assert_eq!(done, Ok(()));
         assert_eq!(spend(Counted::States, 1), Ok(()), "nor outside");
         let said = effort.check().expect_err("it stays so").to_string();
-        assert!(said.contains("more than 10 states") && said.contains("--limits strict"), "{said}");
+        assert!(said.contains("more than 10 states") && said.contains("\"limits\": \"strict\""), "{said}");
     }
 
     #[test]
