@@ -9,8 +9,6 @@ use crate::experiments::validation::CampaignReport;
 use crate::formats::{DocumentWriter, MAX_ROWS, Page, Report, RowsPart, fields};
 use crate::spelling::formats;
 
-/// What options list all kernel launches.
-
 /// What is to be known of finish times that are not exact.
 const NOT_EXACT: &str = "kernels may finish later than these times, or earlier";
 
