@@ -56,7 +56,7 @@ pub(super) const MESSAGES: [Message; 36] = [
         "operations at the same instants, and too many of these may",
         AT_ONE_INSTANT,
         "Too many orders of what is launched at one instant would have to be looked at. The option order, set to \
-         declared judges that of the file alone.",
+         declared, judges that of the file alone.",
     ),
     message(
         "streams may have to wait for a hardware channel",
