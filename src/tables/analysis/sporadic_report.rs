@@ -9,7 +9,7 @@ use super::verdicts::{add_requirements, add_streams, requirement_notes, stream_c
 use crate::analysis::{
     AnalysisError, RequirementVerdict, SearchOptions, SporadicVerdicts, Watch, judge_sporadic, requirements_of_streams,
 };
-use crate::formats::{DocumentWriter, Page, Report, RowsPart};
+use crate::formats::{DocumentWriter, Page, Report, Rows, RowsPart};
 use crate::near::did_you_mean;
 use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
@@ -83,7 +83,7 @@ impl SporadicReport {
 
 impl Report for SporadicReport {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
-        to.list("streams", &self.verdicts.streams)?;
+        to.elements("streams", &self.verdicts.streams, &stream_columns(), &self.verdicts.streams)?;
         to.entry("runs_searched", &self.verdicts.runs)?;
         to.entry("notes", &self.notes)?;
         self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))

@@ -6,7 +6,7 @@ use super::columns::{analysis_columns, campaign_columns, comparison_columns, ord
 use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::experiments::validation::CampaignReport;
-use crate::formats::{DocumentWriter, MAX_ROWS, Page, Report, RowsPart, fields};
+use crate::formats::{DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields};
 use crate::spelling::formats;
 
 /// What is to be known of finish times that are not exact.
@@ -54,7 +54,7 @@ pub(super) fn add_steps(page: &mut Page, analysis: &Analysis<'_>, steps: &[Turn]
 impl Report for Comparison<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self => scenario, device, placement, equal, exact, optimistic, pessimistic);
-        to.list("kernels", &self.kernels)?;
+        to.elements("kernels", &self.kernels, &comparison_columns(), &self.kernels)?;
         to.entry("notes", &self.notes)
     }
 
@@ -76,7 +76,7 @@ impl Report for Comparison<'_> {
 impl Report for LaunchOrders<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self => scenario, device, method, orders, orders_tried, exhaustive, seed);
-        to.list("kernels", &self.kernels)?;
+        to.elements("kernels", &self.kernels, &orders_columns(), &self.kernels)?;
         to.entry("notes", &self.notes)
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::audit::{AuditReport, Finding};
-use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::spelling::formats;
 use crate::tables::rule_words::HINT;
 
@@ -32,7 +32,7 @@ impl Report for AuditReport {
     const IS_INDENTED: bool = true;
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
-        to.list("violations", &self.violations)?;
+        to.elements("violations", &self.violations, &columns(), &self.violations)?;
         fields!(to, self => checked);
         to.list("dropped", &self.dropped)?;
         fields!(to, self => placement, devices, notes);

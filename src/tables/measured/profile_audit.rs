@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
 use crate::device::Device;
-use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::profile::{GpuProfile, GpuProfileError, short_name};
 use crate::tables::rule_words::HINT;
 use crate::time::Instant;
@@ -50,7 +50,7 @@ impl Report for ProfileAuditReport {
         let audit = &self.audit;
         fields!(to, audit => kernels, explained, only_by_higher_priority, unexplained, by_rule, long_first_kernels);
         to.list("priorities", &audit.priorities)?;
-        to.list("cases", &audit.cases)?;
+        to.elements("cases", &audit.cases, &columns(), &audit.cases)?;
         fields!(to, self => device, notes);
         Ok(())
     }

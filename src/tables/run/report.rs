@@ -57,7 +57,8 @@ impl Report for SimulationReport<'_> {
         to.entry("makespan_ns", &self.summary.makespan())?;
         to.entry("end_ns", &trace.end())?;
         let (columns, blocks) = (&kernel_columns(&self.summary), self.blocks && !D::IS_LINES);
-        to.list("kernels", KernelRow::of(self.summary).map(|row| KernelEntry { columns, row, blocks }))?;
+        let entries = KernelRow::of(self.summary).map(|row| KernelEntry { columns, row, blocks });
+        to.elements("kernels", entries, columns, KernelRow::of(self.summary))?;
         if self.blocks {
             for kernel in self.summary.kernels() {
                 to.lines("blocks", &block_columns(), BlockRow::of(&self.summary, &kernel))?;
