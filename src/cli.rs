@@ -60,7 +60,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use gpusched::analysis::{AnalysisError, OrdersError};
 use gpusched::broken_bound::BrokenBound;
-use gpusched::effort::Over;
+use gpusched::effort::EarlyEnd;
 use gpusched::hosts::ProgramError;
 use gpusched::spelling;
 
@@ -220,7 +220,7 @@ fn run(command: Command) -> anyhow::Result<Answer> {
 fn is_stop(error: &anyhow::Error) -> bool {
     let is_stopped_run = |error: &ProgramError| error.is_stop();
     error.chain().any(|cause| cause.downcast_ref().is_some_and(is_stopped_run))
-        || format!("{error:#}").ends_with(&Over::Stopped.to_string())
+        || format!("{error:#}").ends_with(&EarlyEnd::Stopped.to_string())
 }
 
 /// The exit status of a command that failed. A fault of our own has that of `sysexits.h` for software (`EX_SOFTWARE`).
@@ -230,7 +230,7 @@ fn status_of(error: &anyhow::Error) -> u8 {
             || matches!(cause.downcast_ref(), Some(AnalysisError::Broken(_)))
             || matches!(cause.downcast_ref(), Some(OrdersError::Broken(_)))
     };
-    let is_limit = error.chain().any(<dyn std::error::Error>::is::<Over>);
+    let is_limit = error.chain().any(<dyn std::error::Error>::is::<EarlyEnd>);
     match (error.chain().any(is_fault), is_limit) {
         (true, _) => 70,
         (false, true) => ending::LIMITED,

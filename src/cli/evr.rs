@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
-use gpusched::effort::{self, Over};
+use gpusched::effort::{self, EarlyEnd};
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
@@ -99,7 +99,7 @@ impl Evr {
         }
         let generator = self.generator(&set);
         if generator.is_none() {
-            needs::tell_lacking(Lacking::Draws)?;
+            needs::note_lacking(Lacking::Draws)?;
         }
         let variation = Variation {
             saturation_sms: self.saturation_sms,
@@ -108,7 +108,7 @@ impl Evr {
             ..Variation::default()
         };
         set = set.varied(&variation, generator)?;
-        notes::tell(&set.notes, note);
+        notes::show_abridged(&set.notes, note);
         if self.samples > 1 {
             let injections = generator.ok_or(InjectedError::SamplesArrivals)?;
             return self.sample(
@@ -124,9 +124,9 @@ impl Evr {
         }
         let mut outcomes = Vec::with_capacity(schedulers.len());
         progress::begin("running", Unit::Of("schedulers"), Some(schedulers.len() as u64));
-        ending::keeps();
+        ending::keep_complete_results();
         for scheduler in schedulers {
-            if !outcomes.is_empty() && effort::check() == Err(Over::Stopped) {
+            if !outcomes.is_empty() && effort::check() == Err(EarlyEnd::Stopped) {
                 break;
             }
             let context = || format!("under {scheduler}");
@@ -148,7 +148,7 @@ impl Evr {
             });
             progress::advance(1);
         }
-        ending::tells()?;
+        ending::stop_working()?;
         self.draw(&set, &outcomes)?;
         print_report(&OutcomeDocument { set: &set, seed: self.seed, outcomes: &outcomes }, self.format)?;
         Ok(Answer::Done)
@@ -189,9 +189,9 @@ impl Evr {
         let samples = u64::from(options.samples) * options.schedulers.len() as u64;
         progress::begin("running", Unit::Of("samples"), Some(samples));
         self.jobs.share()?;
-        ending::keeps();
+        ending::keep_complete_results();
         let points = sample_applications(set, injections, options, &mut progress::advance)?;
-        ending::tells()?;
+        ending::stop_working()?;
         progress::end();
         let complete: u64 = points.iter().map(|point| u64::from(point.samples)).sum();
         if complete < samples {

@@ -13,7 +13,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::cell::{Cell, CellKind, CellOf, Kind, Source};
 use super::csv::field;
 use super::rows_part::RowFormat;
-use crate::limits::{NowAndThen, look};
+use crate::limits::{NowAndThen, end_if_stopped};
 
 /// A column of rows of type `R`.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ impl CsvPart<'_> {
         let (mut lines, mut digits) = (String::with_capacity(TOGETHER + TOGETHER / 8), itoa::Buffer::new());
         let mut now_and_then = NowAndThen::default();
         for row in rows {
-            now_and_then.look();
+            now_and_then.end_if_stopped();
             if let Some(file) = self.file {
                 push_cell(file.into(), &mut digits, &mut lines);
                 lines.push(',');
@@ -210,7 +210,7 @@ pub(crate) fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>)
         align_right(&mut table, index);
     }
     for row in rows {
-        look();
+        end_if_stopped();
         table.add_row(row);
     }
     table

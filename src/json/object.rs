@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::error::Problem;
 use super::node::Node;
 use super::scan::{Field, Mark};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::near::did_you_mean;
 
 /// The fields of an object. Take what is known with [`Object::required`] and [`Object::optional`], then call
@@ -49,7 +49,7 @@ fn stands_twice(key: &str) -> String {
 
 impl<'a> Object<'a> {
     fn parse(node: Node<'a>) -> Result<Self, Problem> {
-        look();
+        end_if_stopped();
         let fields = node.source().fields(node.container());
         let (mut bits, mut repeated) = (0, 0);
         for field in fields {

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::blame::{BlameTables, add_blame, blame_columns};
+use super::context_turns::{TurnRow, turn_columns};
 use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
 use super::table::{add_rules, state_text};
-use super::turns::{TurnRow, turn_columns};
 use crate::formats::{
     Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, entries, fields,
 };
