@@ -1,10 +1,12 @@
 //! The rules in words: what each says, where it comes from, and a run that shows it. `docs/model.md` has the same words
 //! in its tables, which a test compares.
 
+use serde::Serialize;
+
 use super::rule::Rule;
 
 /// A rule of the model, also one that makes nothing wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct RuleText {
     /// Its name: as published, or ours.
     pub name: &'static str,
