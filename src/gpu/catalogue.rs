@@ -163,7 +163,7 @@ impl GpuCatalogue {
     }
 
     pub(super) fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
-        let index = kernel.0 as usize;
+        let index = kernel.index();
         if index >= self.kernels().len() {
             return;
         }
@@ -175,13 +175,13 @@ impl GpuCatalogue {
 
     /// Times of single blocks, if the kernel has such.
     pub(super) fn block_times(&self, kernel: KernelId) -> Option<&[Duration]> {
-        self.block_times.get(kernel.0 as usize)?.as_deref()
+        self.block_times.get(kernel.index())?.as_deref()
     }
 
     /// SMs that a kernel may use in a stream, in the order of preference: its own mask replaces the stream's.
     pub(super) fn sms_of(&self, kernel: KernelId, stream: StreamId) -> &[u16] {
-        let own = self.kernel_sms.get(kernel.0 as usize).and_then(Option::as_deref);
-        own.or_else(|| self.stream_sms.get(stream.0 as usize)?.as_deref()).unwrap_or(&self.sms)
+        let own = self.kernel_sms.get(kernel.index()).and_then(Option::as_deref);
+        own.or_else(|| self.stream_sms.get(stream.index())?.as_deref()).unwrap_or(&self.sms)
     }
 
     fn sms_of_mask(&self, mask: Option<SmMask>) -> Option<Box<[u16]>> {
