@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::spelling::option;
 use thiserror::Error;
 
 /// What is counted.
@@ -92,7 +93,7 @@ pub enum EarlyEnd {
     #[error("the work was stopped")]
     Stopped,
     /// It is more than the input may ask for.
-    #[error("the input asks for more than {most} {what}, which is what --limits strict allows")]
+    #[error("the input asks for more than {most} {what}, which is what {} allows", option("limits").with("strict"))]
     TooMuch {
         /// Of what.
         what: Counted,
@@ -237,7 +238,7 @@ mod tests {
         assert_eq!(done, Ok(()));
         assert_eq!(spend(Counted::States, 1), Ok(()), "nor outside");
         let said = effort.check().expect_err("it stays so").to_string();
-        assert!(said.contains("more than 10 states") && said.contains("--limits strict"), "{said}");
+        assert!(said.contains("more than 10 states") && said.contains("\"limits\": \"strict\""), "{said}");
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Convert {
         if !self.force && self.out.is_file() {
             bail!("--out: {} exists; --force replaces it", self.out.display());
         }
-        let (scenario, has_comments) = if let Some(logs) = self.run.logs() {
+        let (scenario, has_comments) = if let Some(logs) = self.run.logs()? {
             needs::input(Kind::Logs, &self.run.path().display().to_string())?;
             (of_logs(&logs)?, false)
         } else {

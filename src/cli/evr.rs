@@ -11,6 +11,7 @@ use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
+use gpusched::near::did_you_mean;
 use gpusched::pictures::application_gantt::{GanttRows, gantt};
 use gpusched::tables::{OutcomeDocument, PointDocument, rows_shown};
 use gpusched::time::Duration;
@@ -159,7 +160,8 @@ impl Evr {
         if let Some(text) = ApplicationSet::builtin_json(&name) {
             return Ok(ApplicationSet::from_json(&name, text, device)?);
         }
-        let builtin = || format!("built-in application sets are {}", BUILTIN_SETS.join(", "));
+        let near = || did_you_mean(&name, BUILTIN_SETS);
+        let builtin = || format!("built-in application sets are {}{}", BUILTIN_SETS.join(", "), near());
         let is_file = name == "-" || self.file.exists();
         let (file, text) =
             input::read(&self.file).map_err(|error| if is_file { error } else { error.context(builtin()) })?;

@@ -157,7 +157,13 @@ impl Simulate {
         part.print(&self.report(summary, &states, &blame), out)?;
         let Some(differences) = differences else { return Ok(Answer::Done) };
         let as_expected = check(scenario, &differences, part);
-        Ok(if summary.jobs().misses() > 0 { Answer::No } else { as_expected })
+        if summary.jobs().misses() > 0 {
+            return Ok(Answer::No);
+        }
+        if scenario.threads.iter().any(|thread| thread.deadline().is_some()) {
+            part.note("no job misses its deadline in this run; gpusched analyze says it of all runs");
+        }
+        Ok(as_expected)
     }
 
     /// Prints how far a run came that was stopped. Files would look like those of a whole run, and are not written.

@@ -1,14 +1,15 @@
 //! Timelines of blocks on SMs: the layout, as plain data.
 //!
 //! From top to bottom: title, legend, whose turn it is if contexts take turns, one band for each SM, one lane for each
-//! copy engine in use, the panels of occupancy and of queues if asked for, one row with launch arrows
-//! and marks of deadlines for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as
+//! copy engine in use, the panels of occupancy and of queues if asked for, one row with launch arrows, marks of deadlines
+//! and waits if asked for for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as
 //! high as the share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
 
 mod across;
 mod arrows;
 mod bands;
 mod budget;
+mod columns;
 mod comparison;
 mod context;
 mod copies;
@@ -20,6 +21,7 @@ mod items;
 mod lanes;
 mod layout;
 mod legend;
+mod legend_entry;
 mod occupancy;
 mod options;
 pub(crate) mod pauses;
@@ -29,9 +31,11 @@ mod profile;
 mod queues;
 mod rounds;
 mod scale;
+mod shares;
 mod thin;
 mod tooltip;
 mod turn_band;
+mod waits;
 
 use std::ops::Range;
 
@@ -40,6 +44,7 @@ pub(crate) use copies::bytes;
 pub use error::TimelineError;
 pub use options::{HeightBy, Lanes, TimelineOptions};
 
+use crate::device::CopyDirection;
 use crate::draw::theme::Fill;
 use crate::draw::{Anchor, AxisTicks, Dash, Length, Point, Rect};
 use crate::time::Instant;
@@ -73,6 +78,8 @@ pub struct Timeline {
     pub turns: Option<TurnBand>,
     /// The SMs.
     pub bands: Vec<Band>,
+    /// Which part of what an SM has its band is high: 4 stands for a quarter, 1 for all of it.
+    pub zoom: u32,
     /// Names across bands that are too low for labels of their own.
     pub across: Vec<Across>,
     /// The copy engines in use.
@@ -272,8 +279,9 @@ pub struct TurnBand {
     pub area: Rect,
     /// Turns and switches, in order of time.
     pub boxes: Vec<TurnBox>,
-    /// Where turns are too many and too short to be seen: the share of time of each process; then `boxes` is empty.
-    pub shares: Vec<TurnShare>,
+    /// Where turns are too many and too short to be seen: the share of time of each process, and of switches (`None`);
+    /// then `boxes` is empty.
+    pub shares: Vec<TimeShare<Option<ProcessId>>>,
     /// Turns in the window.
     pub turns: u64,
 }
@@ -295,13 +303,14 @@ pub struct TurnBox {
     pub label: Option<Label>,
 }
 
-/// The share of time that a process had, or switches took, on average over steps of equal length.
+/// The share of time that something had, on average over steps of equal length, where it is too short to be seen one by
+/// one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnShare {
-    /// The process; `None`: switches.
-    pub process: Option<ProcessId>,
-    /// How many turns.
-    pub turns: u64,
+pub struct TimeShare<K> {
+    /// What had it.
+    pub of: K,
+    /// How many turns, copies, operations or waits.
+    pub count: u64,
     /// How it is filled.
     pub fill: Fill,
     /// The polygons' corners.
@@ -319,6 +328,8 @@ pub struct Lane {
     pub area: Rect,
     /// Copies, in the order in which they started.
     pub copies: Vec<CopyBox>,
+    /// Where copies are too many and too short to be seen: the share of time of each direction; then `copies` is empty.
+    pub shares: Vec<TimeShare<CopyDirection>>,
 }
 
 /// A copy, or several that are too short to tell apart.
@@ -353,6 +364,9 @@ pub struct StreamLane {
     pub area: Rect,
     /// What ran, in order of time.
     pub boxes: Vec<StreamBox>,
+    /// Where that is too much and too short to be seen: the share of time of each kernel, and of copies (`None`); then
+    /// `boxes` is empty.
+    pub shares: Vec<TimeShare<Option<KernelId>>>,
 }
 
 /// An operation from its start to its end, or several that are too short to tell apart.
@@ -473,12 +487,90 @@ pub struct StreamRow {
     pub name: String,
     /// Its name and priority, shortened.
     pub label: Label,
-    /// The whole window.
+    /// The whole window; waits are below it.
     pub area: Rect,
-    /// Launches, in order of time.
+    /// Launches, in order of time; none where they are too close to be drawn one by one.
     pub arrows: Vec<Arrow>,
-    /// Deadlines of the jobs that end in it, in order of time.
+    /// Deadlines of the jobs that end in it, in order of time; only missed ones where they are too close.
     pub deadlines: Vec<DeadlineMark>,
+    /// Where there are launches and deadlines that are too close to be drawn one by one, in order of time.
+    pub strips: Vec<MarkStrip>,
+    /// What waited in it, if that is asked for.
+    pub waits: Option<StreamWaits>,
+    /// Where it ends, with its waits.
+    pub bottom: Length,
+}
+
+impl StreamRow {
+    /// How many lanes its waits take.
+    fn wait_lanes(&self) -> usize {
+        usize::try_from((self.bottom - self.area.bottom()) / budget::WAIT_LANE).unwrap_or(0)
+    }
+}
+
+/// Launches and deadlines that were met, too close to be drawn one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarkStrip {
+    /// From the first to the last.
+    pub area: Rect,
+    /// How many operations were submitted.
+    pub launches: u64,
+    /// How many deadlines.
+    pub deadlines: u64,
+}
+
+/// What waited in a stream, from launch to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamWaits {
+    /// All of it.
+    pub area: Rect,
+    /// The operations that have a bar, lane by lane, each in order of time.
+    pub bars: Vec<WaitBar>,
+    /// Wherever more waited than have bars.
+    pub more: Vec<MoreWaits>,
+    /// Where waits are too many and too short to be seen: how many wait under each rule on average; then `bars` is empty.
+    pub shares: Vec<TimeShare<Rule>>,
+    /// How many more wait at once at most, or how many stand for the whole height of the shares.
+    pub label: Option<Label>,
+}
+
+/// An operation that waited, or several that are too short to tell apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitBar {
+    /// The (first) operation.
+    pub operation: OperationId,
+    /// How many.
+    pub count: u64,
+    /// From when to when, within the window.
+    pub time: Range<Instant>,
+    /// On paper.
+    pub area: Rect,
+    /// The rules that held it, in order of time; of several operations the one that held them longest.
+    pub parts: Vec<WaitPart>,
+    /// What is written beside it.
+    pub label: Option<Label>,
+}
+
+/// The time for which one rule held an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitPart {
+    /// The rule.
+    pub rule: Rule,
+    /// From when to when, within the window.
+    pub time: Range<Instant>,
+    /// On paper.
+    pub area: Rect,
+}
+
+/// Operations without a bar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MoreWaits {
+    /// How many.
+    pub count: u64,
+    /// From the first beginning to the last end, in all of which some wait.
+    pub time: Range<Instant>,
+    /// On paper.
+    pub area: Rect,
 }
 
 /// The deadline of a job, or deadlines too close to tell apart.
@@ -554,6 +646,12 @@ pub enum LegendSymbol {
     Event,
     /// As the line across the pause of a block.
     Pause,
+    /// As the arrow of a kernel launch.
+    Launch,
+    /// As the arrow of a copy, memset or event.
+    Submission,
+    /// As the bar of something that waits.
+    Wait,
     /// Not at all: the text says something of the whole figure.
     Nothing,
 }

@@ -10,6 +10,8 @@ use super::options::{BlockDurations, ReadOptions};
 use super::release_order::ReleaseOrder;
 use super::timing::Timing;
 use crate::device::{Device, SmMask};
+use crate::near::did_you_mean;
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
     Catalogue, CheckedKernel, Copy, CopyId, EventId, Kernel, KernelId, Placement, ProcessId, ProcessSharing,
@@ -212,11 +214,13 @@ impl<'a> ScenarioBuilder<'a> {
     /// What is wrong with the periods and deadlines that the user has given: one names no stream or host.
     #[must_use]
     pub fn unused_timing(&self) -> Option<String> {
-        let (option, name) = self.timing.unused()?;
-        let known: Vec<&str> = self.scenario.threads.iter().map(|thread| &*thread.label).take(MOST_NAMES).collect();
+        let (key, name) = self.timing.unused()?;
+        let all = || self.scenario.threads.iter().map(|thread| &*thread.label);
+        let (near, known) = (did_you_mean(name, all()), all().take(MOST_NAMES).collect::<Vec<_>>());
         let more = if self.scenario.threads.len() > MOST_NAMES { ", …" } else { "" };
         Some(format!(
-            "{option}: no stream with operations and no host is called {name:?}; there are {}{more}",
+            "{}: no stream with operations and no host is called {name:?}{near}; there are {}{more}",
+            option(key),
             known.join(", ")
         ))
     }
@@ -266,13 +270,13 @@ impl<'a> ScenarioBuilder<'a> {
             (false, false) => "there is one process",
         };
         let without_effect = [
-            ("--time-slice", options.time_slice.is_some() && !takes_turns),
-            ("--switch-cost", options.switch_cost.is_some() && !takes_turns),
+            ("time_slice", options.time_slice.is_some() && !takes_turns),
+            ("switch_cost", options.switch_cost.is_some() && !takes_turns),
             // Of a single client MPS takes the percentage, if it was asked for as a process.
-            ("--mps", options.mps && !self.has_process),
+            ("mps", options.mps && !self.has_process),
         ];
-        for (option, _) in without_effect.into_iter().filter(|&(_, is_without)| is_without) {
-            self.note(format!("{option} has no effect: {why}"));
+        for (key, _) in without_effect.into_iter().filter(|&(_, is_without)| is_without) {
+            self.note(format!("{} has no effect: {why}", option(key)));
         }
     }
 

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::model::{HostThread, Scenario, Step};
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{OperationKind, StreamId};
 
@@ -29,10 +30,15 @@ pub enum Endless {
 impl Endless {
     /// What its author can do.
     #[must_use]
-    pub fn help(&self) -> &'static str {
+    pub fn help(&self) -> String {
         match self {
-            Self::NoLimit { .. } => "limit its iterations (jobs) or its time, or bound the run with --horizon TIME",
-            Self::NoTime { .. } => "limit its iterations, or let each of them wait for a kernel, a copy or a sleep",
+            Self::NoLimit { .. } => {
+                let horizon = option("horizon").with("TIME");
+                format!("limit its iterations (jobs) or its time, or bound the run with {horizon}")
+            }
+            Self::NoTime { .. } => {
+                "limit its iterations, or let each of them wait for a kernel, a copy or a sleep".to_owned()
+            }
         }
     }
 }

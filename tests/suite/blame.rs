@@ -35,7 +35,7 @@ proptest! {
         prop_assert_eq!(tables.total(), waited);
         let of_kernels: Duration = tables.kernels.iter().fold(Duration::ZERO, |sum, row| sum + row.wait_ns);
         prop_assert_eq!(of_kernels, waited);
-        for map in blame_maps(&tables) {
+        for map in blame_maps(&summary, &tables) {
             prop_assert_eq!(map.total(), waited);
         }
         let drawing = blame_figure(&summary, &tables);

@@ -231,7 +231,7 @@ fn kernels_and_streams_are_highlighted_and_found() {
     assert_eq!(faded(), all_but(&[9]));
     browser.run("document.getElementById('search').value = ''; document.activeElement.blur()");
     browser.keys("/#8");
-    assert_eq!(lines(&browser, "#found button"), ["#8 copy 8 (device-to-host), S3"]);
+    assert_eq!(lines(&browser, "#found button"), ["#8 copy 3 (device-to-host), S3"]);
     is_quiet(&browser);
 }
 

@@ -40,7 +40,7 @@ function checked(state) {
   const isTime = (value) => isText(value) && /^\d+ ns$/.test(value);
   const isWhole = (value) => Number.isInteger(value);
   const isOf = (isRight) => (value) => typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(isRight);
-  const keys = { file: isText, shipped: isText, text: isText, bytes: isText, device: isText, device_text: isText, placement: isText, priorities: isOf(isWhole), block_times: isOf(isTime) };
+  const keys = { file: isText, shipped: isText, text: isText, bytes: isText, device: isText, files: isOf(isText), placement: isText, set_priority: isOf(isWhole), set_block_time: isOf(isTime) };
   if (!isOf(() => true)(state) || !isText(state.file)) throw new AddressError("the address names no file");
   const wrong = Object.entries(state).find(([key, value]) => !Object.hasOwn(keys, key) || !keys[key](value));
   if (wrong) throw new AddressError(`the address holds ${JSON.stringify(wrong[0])}, which this page sets otherwise or not at all`);

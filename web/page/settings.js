@@ -35,19 +35,20 @@ class Settings {
   clear() {
     // Names of kernels and streams are any text, also that of a property which every other object has.
     const none = () => Object.create(null);
-    Object.assign(this, { device: null, device_text: null, placement: null, priorities: none(), block_times: none() });
+    Object.assign(this, { device: null, files: none(), placement: null, set_priority: none(), set_block_time: none() });
   }
 
   setDevice(name, text) {
-    [this.device, this.device_text] = [name, text];
+    this.device = name;
+    this.files = copied(text === null ? {} : { [name]: text });
     this.show();
     this.changed();
   }
 
   /** As a request has them. */
   get asked() {
-    const { device, device_text, placement, priorities, block_times } = this;
-    return { device, device_text, placement, priorities: copied(priorities), block_times: copied(block_times) };
+    const { device, files, placement, set_priority, set_block_time } = this;
+    return { device, files: copied(files), placement, set_priority: copied(set_priority), set_block_time: copied(set_block_time) };
   }
 
   set asked(asked) {
@@ -70,8 +71,9 @@ class Settings {
   show() {
     const device = byId("device");
     device.querySelector("[data-own]")?.remove();
-    if (this.device_text !== null) device.append(element("option", this.device, { value: "own", "data-own": "" }));
-    device.value = this.device_text === null ? this.device ?? "" : "own";
+    const isOwn = this.device !== null && Object.hasOwn(this.files, this.device);
+    if (isOwn) device.append(element("option", this.device, { value: "own", "data-own": "" }));
+    device.value = isOwn ? "own" : this.device ?? "";
     byId("placement").value = this.placement ?? "";
   }
 
@@ -117,15 +119,15 @@ class Settings {
   blockTime({ title, block_time_ns: text }) {
     const own = Number(text);
     const read = () => {
-      const set = this.block_times[title];
+      const set = this.set_block_time[title];
       const ns = set === undefined ? own : Number(set.replace(" ns", ""));
       const value = ns > 0 && own > 0 ? (Math.log(ns / own) / Math.log(MOST_FACTOR)) * SLIDER_STEPS : 0;
       return { value, text: timeText(ns), isSet: set !== undefined };
     };
     const write = (value) => {
       const ns = Math.round(Number((own * MOST_FACTOR ** ((value ?? 0) / SLIDER_STEPS)).toPrecision(3)));
-      if (value === null || value === 0) delete this.block_times[title];
-      else this.block_times[title] = `${ns} ns`;
+      if (value === null || value === 0) delete this.set_block_time[title];
+      else this.set_block_time[title] = `${ns} ns`;
     };
     const disabled = own === 0 ? { disabled: "" } : {};
     return this.slider(`${title}: block time`, { min: -SLIDER_STEPS, max: SLIDER_STEPS, step: 1, "data-kernel": title, ...disabled }, read, write);
@@ -133,14 +135,14 @@ class Settings {
 
   priority({ name, priority }, priorities) {
     const read = () => {
-      const set = this.priorities[name];
+      const set = this.set_priority[name];
       const value = set ?? priority;
       const word = value === priorities[0] ? " (highest)" : value === 0 ? " (lowest)" : "";
       return { value: -value, text: `${value}${word}`, isSet: set !== undefined };
     };
     const write = (value) => {
-      if (value === null || -value === priority) delete this.priorities[name];
-      else this.priorities[name] = value === 0 ? 0 : -value;
+      if (value === null || -value === priority) delete this.set_priority[name];
+      else this.set_priority[name] = value === 0 ? 0 : -value;
     };
     return this.slider(`${name}: priority`, { min: 0, max: -priorities[0], step: 1, "data-stream": name }, read, write);
   }
@@ -153,8 +155,8 @@ class Settings {
     const options = [
       ...(this.device ? option("--device", this.device) : []),
       ...(this.placement ? option("--placement", this.placement) : []),
-      ...Object.entries(this.priorities).flatMap(([stream, priority]) => option("--set-priority", `${stream}=${priority}`)),
-      ...Object.entries(this.block_times).flatMap(([kernel, time]) => option("--set-block-time", `${kernel}=${time.replace(" ", "")}`)),
+      ...Object.entries(this.set_priority).flatMap(([stream, priority]) => option("--set-priority", `${stream}=${priority}`)),
+      ...Object.entries(this.set_block_time).flatMap(([kernel, time]) => option("--set-block-time", `${kernel}=${time.replace(" ", "")}`)),
     ];
     const input = file.startsWith("-") ? `./${file}` : file;
     return ["gpusched", "simulate", input, ...options].map(quoted).join(" ");

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::{
-    Blocks, CopyBox, EventArrow, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TurnBox, TurnShare,
+    Blocks, CopyBox, EventArrow, MoreWaits, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TimeShare,
+    TurnBox, WaitBar, WaitPart,
 };
-use crate::run::Summary;
+use crate::run::{Summary, title_of};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule};
 use crate::workload::{KernelId, OperationId, OperationKind, ProcessId};
@@ -122,11 +123,35 @@ impl<'a> Tooltips<'a> {
         }
     }
 
-    pub(super) fn share(&self, share: &TurnShare) -> String {
-        match share.process {
+    pub(super) fn turn_share(&self, share: &TimeShare<Option<ProcessId>>) -> String {
+        match share.of {
             None => "switches of contexts: share of time".to_owned(),
-            Some(process) => format!("{} turns of {}: share of time", share.turns, self.process(Some(process))),
+            Some(process) => format!("{} turns of {}: share of time", share.count, self.process(Some(process))),
         }
+    }
+
+    pub(super) fn stream_share(&self, stream: &str, share: &TimeShare<Option<KernelId>>) -> String {
+        let name = share.of.map_or("copies", |kernel| self.title(Some(kernel)));
+        format!("{name}: {} of {stream}, share of time", share.count)
+    }
+
+    pub(super) fn waited(&mut self, bar: &WaitBar) -> String {
+        if bar.count > 1 {
+            let rules: Vec<&str> = bar.parts.iter().map(|part| part.rule.name()).collect();
+            let time = self.span(&bar.time);
+            return format!("{} operations wait, most of the time under {}\n{time}", bar.count, rules.join(", "));
+        }
+        let name = title_of(&self.summary, bar.operation).into_owned();
+        let parts = bar
+            .parts
+            .iter()
+            .map(|WaitPart { rule, time, .. }| format!("\n{} under {rule}: {}", self.span(time), rule.meaning()));
+        let parts: String = parts.collect();
+        format!("{name} waits{parts}\n{}", self.launch(bar.operation))
+    }
+
+    pub(super) fn more_waits(&self, more: &MoreWaits) -> String {
+        format!("{} more operations wait\n{}", more.count, self.span(&more.time))
     }
 
     pub(super) fn profile(&self, sm: &str, profile: &OccupancyProfile) -> String {

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at};
-use super::legend::Other;
-use super::profile::{LEAST_STEP, Steps, outlines};
+use super::legend_entry::Other;
+use super::profile::LEAST_STEP;
 use super::rounds::{TurnSpan, rounds};
 use super::scale::TimeScale;
-use super::{LabelStyle, LegendSymbol, TurnBand, TurnBox, TurnShare};
+use super::shares::{self, Had};
+use super::{LabelStyle, LegendSymbol, TimeShare, TurnBand, TurnBox};
 use crate::draw::theme::{Fill, Theme, turn_fill};
 use crate::draw::{Length, MM, Rect};
-use crate::pictures::time_steps::StepSums;
 use crate::time::Instant;
 use crate::workload::{OperationId, ProcessId};
 
@@ -87,36 +87,15 @@ impl Turns {
     }
 
     /// For each process, and for switches, which part of the time it has, over steps too short to see.
-    fn shares(&self, context: &Context<'_>, area: &Rect) -> Vec<TurnShare> {
-        let steps = Steps::new(context, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
-        let processes = (0..).map(ProcessId).take(context.summary.trace.processes().len()).map(Some);
-        let mut below = vec![area.bottom(); steps.time.count()];
-        let mut stacked = vec![0_u128; steps.time.count()];
-        let mut shares = Vec::new();
-        for process in processes.chain([None]) {
-            let mut sums = StepSums::new(&steps.time);
-            let mut turns = 0;
-            for span in self.spans.iter().filter(|span| span.process == process) {
-                sums.add(span.time.clone(), 1, &steps.time);
-                turns += span.turns;
-            }
-            for (stacked, total) in stacked.iter_mut().zip(sums.totals(&steps.time)) {
-                *stacked += total;
-            }
-            let height = u128::from(area.height.unsigned_abs());
-            let y = |(step, sum): (usize, &u128)| {
-                let whole = steps.time.length(step);
-                let high = (sum * height * 2 + whole) / (whole * 2);
-                area.bottom() - Length::try_from(high).unwrap_or(area.height).min(area.height)
-            };
-            let above: Vec<Length> = stacked.iter().enumerate().map(y).collect();
-            let outlines = outlines(&above, &below, &steps);
-            below = above;
-            if !outlines.is_empty() {
-                shares.push(TurnShare { process, turns, fill: fill_of(process), outlines });
-            }
-        }
-        shares
+    fn shares(&self, context: &Context<'_>, area: &Rect) -> Vec<TimeShare<Option<ProcessId>>> {
+        // Switches are uppermost.
+        let key = |process: Option<ProcessId>| process.map_or(u64::MAX, |process| process.0.into());
+        let process = |key: u64| u32::try_from(key).ok().map(ProcessId);
+        let had =
+            self.spans.iter().map(|span| Had { what: key(span.process), count: span.turns, time: span.time.clone() });
+        let (shares, _) = shares::stacked(context, area, Some(1), had, |key| fill_of(process(key)));
+        let named = |TimeShare { of, count, fill, outlines }| TimeShare { of: process(of), count, fill, outlines };
+        shares.into_iter().map(named).collect()
     }
 
     /// What the band and the pauses of blocks mean.

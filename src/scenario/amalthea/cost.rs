@@ -6,6 +6,7 @@ use super::error::Problem;
 use super::model::{AmaltheaModel, ProcessingUnit};
 use super::ticks::{TickRange, Ticks};
 use super::work::{CostUnit, Item, TickEntry};
+use crate::spelling::option;
 
 /// Calls of runnables by runnables may be nested this deep.
 const MAX_CALLS: usize = 128;
@@ -108,8 +109,12 @@ impl<'m, 't> Costs<'m, 't> {
     fn unusable(&self, index: usize, why: &str, offset: Option<usize>) -> Problem {
         let runnable = self.model.runnables.get(index);
         let (start, name) = runnable.map_or((0, ""), |runnable| (runnable.offset, runnable.name.as_str()));
-        Problem::at(offset.unwrap_or(start), format!("runnable {name:?} {why}, so its time is unknown"))
-            .with_help("state the time of one block of the launched runnable with --block-duration NAME=TIME")
+        Problem::at(offset.unwrap_or(start), format!("runnable {name:?} {why}, so its time is unknown")).with_help(
+            format!(
+                "state the time of one block of the launched runnable with {}",
+                option("block_duration").of("NAME", "TIME")
+            ),
+        )
     }
 
     fn choice(&mut self, alternatives: &[Vec<Item>], index: usize, depth: usize) -> Result<Option<TickRange>, Problem> {
@@ -138,7 +143,11 @@ impl<'m, 't> Costs<'m, 't> {
             let stated: Vec<&str> = entries.iter().filter_map(|entry| entry.processing_unit.as_deref()).collect();
             let on = definition.map_or_else(String::new, |definition| format!(" for {definition:?}"));
             return Err(Problem::at(offset, format!("runnable {name:?} states no {}{on}", entries_unit(entries)))
-                .with_help(format!("it states some for {}; choose with --processing-unit NAME", stated.join(", "))));
+                .with_help(format!(
+                    "it states some for {}; choose with {}",
+                    stated.join(", "),
+                    option("processing_unit").with("NAME")
+                )));
         };
         let too_large = || {
             let (offset, name) = runnable();

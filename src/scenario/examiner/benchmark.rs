@@ -14,6 +14,7 @@ use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread};
 use crate::scenario::native::processes::mps_percentage;
 use crate::scenario::options::LogUse;
+use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{MpsPercentage, ProcessId, ProcessSpec, StreamId, StreamSpec};
 
@@ -195,11 +196,12 @@ fn percentage(node: Node<'_>, context: &Context, reading: &mut Reading<'_, '_>) 
     if reading.builder.options().as_threads {
         reading.builder.note("mps_thread_percentage has no effect on threads of one process, as asked for");
     } else if is_process {
-        reading.builder.note("mps_thread_percentage has no effect without MPS, which --mps simulates");
+        let mps = option("mps");
+        reading.builder.note(format!("mps_thread_percentage has no effect without MPS, which {mps} simulates"));
     } else {
         return Err(node
             .problem("mps_thread_percentage other than 100 asks for an MPS client, and use_processes is false")
-            .with_help("--as-threads replays the benchmarks as threads of one context instead"));
+            .with_help(format!("{} replays the benchmarks as threads of one context instead", option("as_threads"))));
     }
     Ok(percentage)
 }

@@ -59,11 +59,11 @@ fn a_click_on_the_bar_of_k5_says_why_it_waits_and_for_whom() {
     assert_eq!(lines(&browser, "#selected button"), ["K1", "K4"]);
     browser.screenshot(&directory().join("why-k5.png"));
     // The bar has the colour of the rule; in between it was that of X1.
-    let colour = |name: &str| browser.run(&format!("return gpusched.app.rules.get('{name}').fill.background"));
-    assert_eq!((colour("R3"), colour("X1")), ("#0072b2".into(), "#f0e442".into()));
+    let colour = |name: &str| browser.run(&format!("return gpusched.app.ruleLook('{name}').fill.background"));
+    assert_eq!((colour("R3"), colour("X1")), ("#001f52".into(), "#5c5300".into()));
     browser.keys("\u{E00C}");
     let (x, y) = wait_bar(&browser, "K5", 18 * S / 10);
-    assert_eq!(pixel(&browser, (x, y)), Value::from(vec![0x00, 0x72, 0xb2, 255]));
+    assert_eq!(pixel(&browser, (x, y)), Value::from(vec![0x00, 0x1f, 0x52, 255]));
     is_quiet(&browser);
 }
 

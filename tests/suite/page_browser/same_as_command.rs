@@ -59,15 +59,17 @@ fn json_of_all_shipped_scenarios_is_that_of_the_command_byte_for_byte() {
 #[ignore = "needs chromium, chromedriver and the page"]
 fn what_is_set_beside_the_text_is_what_the_options_of_the_command_do() {
     let page = Page::open();
-    let settings = json!({"device": "xavier", "placement": "round-robin", "priorities": {"S2": -1}, "block_times": {"K1": "3160 ms"}});
+    let settings = json!({"device": "xavier", "placement": "round-robin", "set_priority": {"S2": -1}, "set_block_time": {"K1": "3160 ms"}});
     let (_, answer) = page.ask("figure-3.json", FIGURE_3.as_bytes(), &settings, "simulate");
     let options = ["simulate", "figure-3.json", "--format", "json", "--device", "xavier", "--placement", "round-robin"];
     let what_ifs = ["--set-priority", "S2=-1", "--set-block-time", "K1=3160ms"];
     let folder = Path::new(ROOT).join("rtss2017");
     assert_eq!(answer, printed(&folder, &[&options[..], &what_ifs].concat()));
-    let (_, answer) = page.ask("figure-3.json", FIGURE_3.as_bytes(), &json!({"priorities": {"S9": -1}}), "simulate");
+    let (_, answer) = page.ask("figure-3.json", FIGURE_3.as_bytes(), &json!({"set_priority": {"S9": -1}}), "simulate");
     let output = gpusched_in(&folder, &["simulate", "figure-3.json", "--set-priority", "S9=-1"]);
-    assert_eq!(format!("error: {answer}\n"), String::from_utf8_lossy(&output.stderr));
+    // Each calls the option as its own user does.
+    let said = format!("error: {answer}\n").replace("\"set_priority\"", "--set-priority");
+    assert_eq!(said, String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -5,11 +5,11 @@ use gpusched::draw::FigureFormat;
 use gpusched::formats::{Report, text_of, write_json};
 use gpusched::hosts::simulate;
 use gpusched::input::Input;
+use gpusched::input::options::ScenarioOptions;
 use gpusched::pictures::HtmlTimeline;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
-use gpusched::profile::ImportOptions;
 use gpusched::run::{Run, Summary};
-use gpusched::scenario::amalthea::{AmaltheaOptions, ModelDemands};
+use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{Scenario, WhatIf};
 use gpusched::tables::{AnalysisReport, SimulationReport};
 use serde::Serialize;
@@ -85,15 +85,13 @@ fn json(report: &impl Report) -> Result<Vec<u8>, Refusal> {
 
 impl LoadedRun {
     fn new(input: &Input, settings: Settings) -> Result<Self, Refusal> {
-        let (options, changes) = (settings.read_options()?, settings.changes()?);
-        let read = |changes: &WhatIf| {
-            input.scenario_with_demands(&options, &ImportOptions::default(), &AmaltheaOptions::default(), changes)
-        };
-        let (scenario, demands) = read(&changes)?;
-        let outline = if changes == WhatIf::default() {
+        let options = settings.options()?;
+        let (scenario, demands) = input.scenario_with_demands(&options)?;
+        let outline = if options.changes == WhatIf::default() {
             Outline::new(&scenario)
         } else {
-            Outline::new(&read(&WhatIf::default())?.0)
+            let unchanged = ScenarioOptions { changes: WhatIf::default(), ..options };
+            Outline::new(&input.scenario(&unchanged)?)
         };
         let run = simulate(&scenario).map_err(|error| Refusal::of(&error))?;
         Ok(Self { settings, outline, scenario, demands, run })

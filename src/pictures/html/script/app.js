@@ -79,7 +79,7 @@ class App {
     this.finishes = data.finishes;
     this.notes = data.notes;
     this.fills = new Fills(data.palette, data.runs);
-    this.rules = new Map(data.rules.map((rule) => [rule.name, { ...rule, ink: inkOn(rule.fill.background) }]));
+    this.rules = new Map(data.rules.map((rule) => [rule.name, rule]));
     /** The operation that is explained, with its run. */
     this.selected = null;
     this.highlight.byRun.clear();
@@ -90,6 +90,12 @@ class App {
     this.hover = null;
     this.found = [];
     this.match = -1;
+  }
+
+  /** How a rule is filled, and the colour of text on it. */
+  ruleLook(name) {
+    const fill = this.rules.get(name)[this.theme];
+    return { fill, ink: inkOn(fill.background) };
   }
 
   lastEnd() {
@@ -280,6 +286,7 @@ class App {
     document.documentElement.dataset.theme = isPrinting ? "light" : this.beforePrint;
     this.printing = isPrinting;
     this.readTheme();
+    showRules(this);
     this.resize();
   }
 
@@ -298,6 +305,7 @@ class App {
     this.readTheme();
     showLegend(this);
     showSelected(this);
+    showRules(this);
     this.invalidate();
   }
 

@@ -56,7 +56,7 @@ function showSelected(app) {
   const phases = run.phasesOf(id);
   for (const phase of phases) {
     const line = element("p", phaseText(run, id, phase), { class: "phase" });
-    line.style.borderColor = app.rules.get(phase.rule).fill.background;
+    line.style.borderColor = app.ruleLook(phase.rule).fill.background;
     lines.push(line);
   }
   if (!run.blocks_only && phases.length === 0) lines.push(element("p", "It did not wait."));

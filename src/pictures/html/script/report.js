@@ -140,14 +140,19 @@ function rulesOf(app) {
   const place = element("section", "", { class: "rules" });
   const used = new Set(app.runs.flatMap((run) => run.phases.said.map(({ rule }) => rule)));
   if (used.size > 0) place.append(element("h2", "Why operations waited: colours of the bars"));
-  for (const { name, fill, meaning } of app.rules.values()) {
+  for (const { name, meaning } of app.rules.values()) {
     if (!used.has(name)) continue;
     const line = element("p");
-    const mark = element("img", "", { class: "mark", src: app.fills.swatch(fill), alt: "" });
+    const mark = element("img", "", { class: "mark", src: app.fills.swatch(app.ruleLook(name).fill), alt: "" });
     line.append(mark, `${name}: ${meaning}`);
     place.append(line);
   }
   return place;
+}
+
+/** The same in the colours of another theme. */
+function showRules(app) {
+  document.querySelector("#report .rules")?.replaceWith(rulesOf(app));
 }
 
 /** Everything below the figure. */
