@@ -129,6 +129,23 @@ pub struct Kernel {
     pub sm_mask: Option<SmMask>,
 }
 
+impl Kernel {
+    /// So many blocks of so many threads each, which all run for `duration` and need nothing else; its title is its name.
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>, blocks: u32, threads: u32, duration: Duration) -> Self {
+        let name = name.into();
+        Self {
+            title: Arc::clone(&name),
+            name,
+            blocks,
+            shape: BlockShape { threads, ..BlockShape::default() },
+            duration: BlockTime::fixed(duration),
+            clock: BlockClock::RunTime,
+            sm_mask: None,
+        }
+    }
+}
+
 impl Hash for Kernel {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // Different kernels differ in one of these as good as always.

@@ -86,7 +86,7 @@ impl GpuCatalogue {
         Ok(self.catalogue.add_process(spec)?)
     }
 
-    pub(super) fn null_stream(&self, process: ProcessId) -> StreamId {
+    pub(super) fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
         self.catalogue.null_stream(process)
     }
 

@@ -189,6 +189,13 @@ impl HostThread {
             steps,
         }
     }
+
+    /// A thread of the first process that takes its steps every `period`, from t = 0 and without end; its jobs are due
+    /// when the next is released.
+    #[must_use]
+    pub fn periodic(label: impl Into<Arc<str>>, period: Duration, steps: Vec<Step>) -> Self {
+        Self { iterations: None, period: Some(period), ..Self::once(label, Duration::ZERO, steps) }
+    }
 }
 
 /// One step of a host thread. Host code takes no time; a thread waits only where a step says so.

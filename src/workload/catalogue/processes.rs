@@ -134,10 +134,10 @@ impl Catalogue {
         low.saturating_mul(before_each_low.saturating_add(1))
     }
 
-    /// The NULL stream of a process; of an unknown one, that of the first.
+    /// The NULL stream of a process; `None` for an unknown one.
     #[must_use]
-    pub fn null_stream(&self, process: ProcessId) -> StreamId {
-        self.processes.get(process.index()).map_or(StreamId::NULL, CheckedProcess::null_stream)
+    pub fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
+        self.processes.get(process.index()).map(CheckedProcess::null_stream)
     }
 
     /// The process of a stream; of an unknown one, the first.
@@ -149,6 +149,6 @@ impl Catalogue {
     /// Whether a stream is the NULL stream of its process.
     #[must_use]
     pub fn is_null_stream(&self, stream: StreamId) -> bool {
-        self.null_stream(self.process_of(stream)) == stream
+        self.null_stream(self.process_of(stream)) == Some(stream)
     }
 }
