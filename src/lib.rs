@@ -26,7 +26,8 @@
 //! let tx2 = Device::builtin("tx2")?.ok_or("the TX2 is built in")?;
 //!
 //! let mut builder = ScenarioBuilder::on(&tx2, "camera and lidar");
-//! let (camera, lidar) = (builder.add_stream(StreamSpec::new("camera"))?, builder.add_stream(StreamSpec::new("lidar"))?);
+//! let camera = builder.add_stream(StreamSpec::new("camera"))?;
+//! let lidar = builder.add_stream(StreamSpec::new("lidar"))?;
 //! let frame = GpuCopy { direction: CopyDirection::HostToDevice, bytes: 1 << 20, duration: Some(ms(1)) };
 //! let frame = builder.add_copy(frame)?;
 //! let search = builder.add_kernel(Kernel::new("search", 8, 1024, ms(4)))?;

@@ -130,7 +130,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// So many blocks of so many threads each, which all run for `duration` and need nothing else; its title is its name.
+    /// So many blocks of so many threads each, which all run for `duration` and need nothing else. Its title is its
+    /// name.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>, blocks: u32, threads: u32, duration: Duration) -> Self {
         let name = name.into();

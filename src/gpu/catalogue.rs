@@ -15,11 +15,11 @@ use crate::workload::{
 #[derive(Debug, Clone)]
 pub struct GpuCatalogue {
     catalogue: Catalogue,
-    /// SMs that each stream's mask leaves; `None`: all, as of those past the end.
+    /// SMs that each stream's mask leaves, by stream; `None`, or past the end of the list: all SMs.
     stream_sms: Vec<Option<Box<[u16]>>>,
-    /// SMs that each kernel's own mask leaves; `None`: it has none, as have those past the end.
+    /// SMs that each kernel's own mask leaves, by kernel; `None`, or past the end: it has no mask.
     kernel_sms: Vec<Option<Box<[u16]>>>,
-    /// Block times, where blocks have one each; none past the end.
+    /// Block times by kernel, where each block has its own; past the end of the list no kernel has.
     block_times: Vec<Option<Arc<[Duration]>>>,
     /// All SMs in the order of preference: the device's for most-room, by number for the other policies.
     sms: Vec<u16>,

@@ -253,7 +253,7 @@ impl<'a> ScenarioBuilder<'a> {
         self.kernels.reserve(threads, self.scenario.kernels());
     }
 
-    /// Tells whoever wants to know that what stands before this place is read \[bytes\].
+    /// Reports progress to [`ReadOptions::progress`]: the input is read up to this offset \[bytes\].
     pub fn has_read(&self, before: usize) {
         if let Some(progress) = &self.options.progress {
             progress.0(before as u64);
