@@ -51,7 +51,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/tasks/test.rs", &["tasks"]),
     ("cli/warps.rs", &["warps"]),
     ("effort.rs", &["simulate", "evr", "tasks curve", "study run", "warps", "figures"]),
-    ("explain/", &["analyze"]),
     ("experiments/study/header.rs", &["study run", "study status", "study merge", "study plot"]),
     ("experiments/study/error.rs", &["study run"]),
     // Those of Slurm.
@@ -73,7 +72,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("tables/run/report.rs", &["simulate"]),
     ("tables/run/table.rs", &["simulate"]),
     ("tables/warps.rs", &["warps"]),
-    ("trace/rule_text.rs", &["simulate"]),
     ("scenario/", SCENARIO),
     // Asked for by --logs alone.
     ("scenario/examiner/log_names.rs", &["simulate"]),

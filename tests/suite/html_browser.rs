@@ -23,7 +23,7 @@ use crate::published;
 
 const PROFILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/profiles/synthetic.json");
 const PROCESSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/processes/perception-and-control.json");
-const SIZES: [(u32, u32); 3] = [(1400, 900), (800, 600), (390, 844)];
+const SIZES: [(u32, u32); 4] = [(1400, 900), (800, 600), (390, 844), (1280, 720)];
 
 fn directory() -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("html");
@@ -89,7 +89,7 @@ const S: u64 = 1_000_000_000;
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]
-fn pages_load_without_errors_at_three_sizes_light_and_dark() {
+fn pages_load_without_errors_at_four_sizes_light_and_dark() {
     let browser = Browser::start();
     let logs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/logs/two-streams");
     let thesis = published::root().join("thesis2019/section-4-3-figure-4-7.json");

@@ -5,6 +5,7 @@
 mod measured;
 mod odd;
 mod same_as_command;
+mod teaching;
 mod using;
 
 use std::path::{Path, PathBuf};

@@ -12,8 +12,9 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 
 /// One module, in the order in which its parts need one another.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 19] = [
     include_str!("script/time.js"),
+    include_str!("script/scenes.js"),
     include_str!("script/data.js"),
     include_str!("script/turns.js"),
     include_str!("script/state.js"),
@@ -25,6 +26,7 @@ const SCRIPTS: [&str; 17] = [
     include_str!("script/counts.js"),
     include_str!("script/lanes.js"),
     include_str!("script/find.js"),
+    include_str!("script/rules.js"),
     include_str!("script/panel.js"),
     include_str!("script/report.js"),
     include_str!("script/app.js"),

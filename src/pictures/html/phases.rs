@@ -8,7 +8,7 @@ use super::palette::PageFill;
 use crate::pictures::explain::sentence;
 use crate::pictures::rule_look::{rule_fill, rule_fill_on_dark};
 use crate::run::Summary;
-use crate::trace::{Phase, Rule};
+use crate::trace::{Phase, RULES, Rule};
 
 /// What is said of phases, with places for names and times.
 #[derive(Debug, PartialEq, Eq, Hash, Clone, Serialize)]
@@ -24,15 +24,21 @@ pub(super) struct RuleLook {
     light: PageFill,
     dark: PageFill,
     meaning: &'static str,
+    /// What it says, and where that is from.
+    says: &'static str,
+    source: &'static str,
 }
 
 impl RuleLook {
     pub(super) fn all() -> Vec<Self> {
+        let text = |rule: Rule| RULES.into_iter().find(|text| text.name == rule.name());
         let look = |rule: Rule| Self {
             name: rule.name(),
             light: rule_fill(rule).into(),
             dark: rule_fill_on_dark(rule).into(),
             meaning: rule.meaning(),
+            says: text(rule).map_or("", |text| text.says),
+            source: text(rule).map_or("", |text| text.source),
         };
         Rule::ALL.into_iter().map(look).collect()
     }

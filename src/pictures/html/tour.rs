@@ -33,16 +33,21 @@ pub fn write_html_tour(title: &str, scenes: &[HtmlScene<'_>], out: impl Write) -
         .zip(scenes)
         .map(|(number, scene)| format!("<li><a href=\"#scene-{number}\">{}</a></li>", escaped_html(scene.title)))
         .collect();
-    let mut text = format!("<nav id=\"tour\" aria-label=\"Scenes\"><ol>{}</ol></nav>\n", links.concat());
+    let links = links.concat();
+    let mut text = format!("<section id=\"scenes\">\n<nav id=\"tour\" aria-label=\"Scenes\"><ol>{links}</ol></nav>\n");
     for (number, scene) in (1..).zip(scenes) {
         text += &section(number, scene, number < scenes.len());
     }
+    text += "</section>\n";
     page::write(title, &text, &data, out)
 }
 
 fn section(number: usize, scene: &HtmlScene<'_>, has_next: bool) -> String {
-    let next =
-        if has_next { format!("<p><a href=\"#scene-{}\">Next scene</a></p>\n", number + 1) } else { String::new() };
+    let next = if has_next {
+        format!("<p><a href=\"#scene-{}\">Next scene</a> (Page Down)</p>\n", number + 1)
+    } else {
+        String::new()
+    };
     format!(
         "<section class=\"scene\" id=\"scene-{number}\">\n<h2>{number}. {}</h2>\n<p>{}</p>\n<p class=\"question\">{}</p>\n\
          <details><summary>Answer</summary><p>{}</p></details>\n<p class=\"quiet\">This scene alone: \

@@ -34,8 +34,8 @@ pub(super) struct Group {
     operations: Vec<OperationId>,
 }
 
-/// The streams that operations, deadlines and waits of the window belong to. Those behind the first ones share a row, but
-/// streams in which a deadline was missed come first there.
+/// The streams that operations, deadlines and waits of the window belong to. Those behind the first ones share a row,
+/// but streams in which a deadline was missed come first there.
 pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines, waits: &Waits) -> Vec<Group> {
     let mut streams: BTreeMap<StreamId, Vec<OperationId>> = BTreeMap::new();
     let window = &context.scale.window;

@@ -1,13 +1,14 @@
-//! Waits of operations in their streams, from launch to start: thin bars below the arrows of their rows, in the looks of
-//! the rules that held them.
+//! Waits of operations in their streams, from launch to start: thin bars below the arrows of their rows, in the looks
+//! of the rules that held them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::budget::{MOST_WAIT_LANES, WAIT_LANE};
 use super::context::{BESIDE_PLOT, Context, PALE, ending_at, starting_at};
+use super::crowd::{LEAST_WIDTH, are_dense};
 use super::legend_entry::Other;
-use super::shares::{self, Had, LEAST_WIDTH, are_dense};
+use super::shares::{self, Had};
 use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, copies};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, font};

@@ -103,7 +103,7 @@ fn an_address_with_odd_names_shows_them_on_its_sliders_and_in_its_command() {
         assert_eq!(page.text("message"), "");
         let sliders = page.run(
             "return [...document.querySelectorAll('#sliders label')].map((label) =>
-                 [label.querySelector('span').textContent, label.querySelector('output').textContent])",
+                 [label.querySelector('input').ariaLabel, label.querySelector('output').textContent])",
         );
         let time = |name: &&str| json!([format!("{name}: block time"), "2 ms"]);
         let priority = |name: &&str| json!([format!("{name}: priority"), "-1 (highest)"]);
@@ -142,7 +142,8 @@ fn what_is_wrong_with_an_address_is_said_once() {
         (address_of(&json!({"file": "x", "text": "{}", "<b>": 1})), unknown("<b>")),
         (address_of(&json!({"file": "x", "text": 1})), unknown("text")),
         (address_of(&json!({"file": "x", "text": "{}", "set_priority": {"S": "1"}})), unknown("set_priority")),
-        (address_of(&json!({"file": "x", "text": "{}", "set_block_time": {"K": "2 ms"}})), unknown("set_block_time")),
+        (address_of(&json!({"file": "x", "text": "{}", "set_block_time": {"K": 2}})), unknown("set_block_time")),
+        (address_of(&json!({"file": "x"})), "the address names no scenario".to_owned()),
         (
             address_of(&json!({"file": "x", "shipped": "<i>"})),
             "the address names a scenario that this page does not have: <i>".to_owned(),

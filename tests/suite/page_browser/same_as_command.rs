@@ -36,7 +36,7 @@ fn json_of_all_shipped_scenarios_is_that_of_the_command_byte_for_byte() {
     let page = Page::open();
     let all = shipped();
     assert!(all.len() >= 34, "{}", all.len());
-    let listed = page.run("return document.querySelectorAll('#scenario option').length - 1");
+    let listed = page.run("return document.querySelectorAll('#scenario option').length");
     assert_eq!(listed, all.len(), "the page lists them all");
     for (folder, name) in all {
         let content = fs::read(folder.join(&name)).expect("it is there");
@@ -78,7 +78,7 @@ fn downloads_hold_what_the_command_writes() {
     let page = Page::open();
     let folder = directory("page_downloads");
     page.browser.downloads(&folder);
-    for kind in ["svg", "png", "json", "analysis", "html", "scenario"] {
+    for kind in ["svg", "png", "json", "analysis", "html", "scenario", "text"] {
         page.run(&format!("document.querySelector('[data-download={kind}]').click()"));
         page.wait("gpusched.page.timeline.since === null && gpusched.page.analysis.since === null");
     }
@@ -95,7 +95,8 @@ fn downloads_hold_what_the_command_writes() {
     let of_command = |name: &str| fs::read(folder.join(name)).expect("the command wrote it");
     let from = Path::new(ROOT).join("rtss2017/figure-3.json").display().to_string();
     let json = printed(&folder, &["simulate", &from, "--format", "json", "--html", "own.html", "--figure", "own.svg"]);
-    assert!(read("json") == json.as_bytes());
+    assert!(read("json") == FIGURE_3.as_bytes(), "what was in the editor");
+    assert!(read("simulation.json") == json.as_bytes());
     assert!(read("html") == of_command("own.html"));
     assert!(read("svg") == of_command("own.svg"));
     assert!(read("analysis.json") == printed(&folder, &["analyze", &from, "--format", "json"]).as_bytes());

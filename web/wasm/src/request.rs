@@ -86,7 +86,8 @@ mod tests {
 
     #[test]
     fn a_request_takes_every_option_and_nothing_else() {
-        let options = |request: Value| serde_json::from_value::<Request>(request).expect("it is one").settings.options();
+        let options =
+            |request: Value| serde_json::from_value::<Request>(request).expect("it is one").settings.options();
         let profile = include_str!("../../../scenarios/profiles/synthetic.json");
         for option in OPTIONS {
             let (key, value) = (option.key, option.example_in_json());
