@@ -6,7 +6,7 @@
 
 use gpusched::device::{BlockShape, Device};
 use gpusched::formats::{TableStyle, text_of};
-use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
+use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulation};
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
@@ -31,7 +31,7 @@ struct ShortestFirst {
 impl Host for ShortestFirst {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         for (token, job) in (0..).zip(&self.jobs) {
             self.known.push(gpu.add_kernel(job.kernel.clone())?);
             gpu.wake_at(job.arrival, token);
@@ -43,13 +43,13 @@ impl Host for ShortestFirst {
         self.waiting.extend(usize::try_from(token));
     }
 
-    fn on_event(&mut self, event: GpuEvent, _: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, _: &impl GpuInterface) {
         if matches!(event, GpuEvent::Completed(_)) {
             self.is_busy = false;
         }
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         let shortest = self.waiting.iter().copied().min_by_key(|&job| self.jobs[job].kernel.duration.worst);
         if let Some(job) = shortest.filter(|_| !self.is_busy) {
             self.waiting.retain(|&other| other != job);

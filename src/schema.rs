@@ -27,6 +27,9 @@ pub const NAMES: [&str; 7] = ["scenario", "device", "tasks", "segments", "applic
 const SHARED: &str = include_str!("schema/shared.json");
 const DEVICE: &str = include_str!("schema/device.json");
 
+/// What is said of the key by which editors find a schema, which every file may have.
+const OF_SCHEMA: &str = "The address or path of this schema, for editors; it changes nothing.";
+
 /// The JSON Schema of an input file, or `None` if there is none of that name (see [`NAMES`]).
 #[must_use]
 pub fn json_schema(name: &str) -> Option<String> {
@@ -43,6 +46,12 @@ pub fn json_schema(name: &str) -> Option<String> {
     let mut schema = Value::Object(own.clone());
     complete(&mut schema, own.get("$defs").unwrap_or(&Value::Null));
     define_what_is_missing(&mut schema);
+    let inner = schema.pointer("/oneOf").and_then(Value::as_array).into_iter().flatten();
+    let inner: Vec<String> = inner.filter_map(|one| Some(one.get("$ref")?.as_str()?.replacen('#', "", 1))).collect();
+    for place in if inner.is_empty() { vec![String::new()] } else { inner } {
+        let known = schema.pointer_mut(&place).and_then(|root| root.get_mut("properties")?.as_object_mut());
+        known.map(|known| known.insert("$schema".to_owned(), json!({"description": OF_SCHEMA, "type": "string"})));
+    }
     Some(format!("{schema:#}\n"))
 }
 

@@ -36,13 +36,14 @@ from ._gpusched import (
     set_memory_limit,
 )
 from .builder import ScenarioBuilder
-from .results import Analysis, Blocks, Import, Record, Result, Run
+from .results import Analysis, Blocks, Comparison, Import, Record, Result, Run
 from .study import Study
 
 __all__ = [
     "BUILTIN_DEVICES",
     "Analysis",
     "Blocks",
+    "Comparison",
     "Gpu",
     "Import",
     "InputError",
@@ -130,7 +131,7 @@ def analyze(scenario, *, search=None, steps=False, sporadic=False, jitter=None, 
 
 def compare(scenario, **options):
     """Simulated beside analysed finish times, as ``gpusched compare``; options as for :func:`simulate`."""
-    return Result(_gpusched.compare(scenario, **options))
+    return Comparison(_gpusched.compare(scenario, **options))
 
 
 def orders(scenario, *, samples=10_000, **options):
@@ -164,7 +165,7 @@ def audit(
     Tolerances are in microseconds: 500 between clocks and 10 on one, if they are not stated.
     """
     if isinstance(what, Run):
-        what = what.raw
+        what = what._raw
     return Result(
         _gpusched.audit(
             what,

@@ -17,6 +17,7 @@ from ._gpusched import set_memory_limit as set_memory_limit
 from .builder import ScenarioBuilder as ScenarioBuilder
 from .results import Analysis as Analysis
 from .results import Blocks as Blocks
+from .results import Comparison as Comparison
 from .results import Import as Import
 from .results import Record as Record
 from .results import Result as Result
@@ -27,6 +28,7 @@ __all__ = [
     "BUILTIN_DEVICES",
     "Analysis",
     "Blocks",
+    "Comparison",
     "Gpu",
     "Import",
     "InputError",
@@ -105,7 +107,7 @@ def analyze(
     order: str | None = None,
     **options: Unpack[_Options],
 ) -> Analysis: ...
-def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Result: ...
+def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Comparison: ...
 def orders(scenario: _Wanted, *, samples: int = 10_000, **options: Unpack[_Options]) -> Result: ...
 def audit(
     what: Run | _Path | Sequence[_Path],

@@ -6,6 +6,7 @@
 mod analyse;
 mod audit;
 mod blocks;
+mod cell;
 mod document;
 mod errors;
 mod evr;

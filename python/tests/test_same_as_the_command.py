@@ -5,6 +5,7 @@ import os
 import sqlite3
 from pathlib import Path
 
+import pandas
 import pytest
 from conftest import FIGURE_3, SCENARIOS, by_keywords
 
@@ -32,6 +33,27 @@ def test_runs_have_the_bytes_of_the_command(scenario, command):
     run = gpusched.simulate(scenario)
     assert run.to_json() == said.stdout
     assert [f"note: {note}" for note in run.notes] == said.stderr.splitlines()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_frames_hold_what_the_document_has(scenario):
+    run = gpusched.simulate(scenario)
+    frames = [(run.to_pandas(rows), getattr(run, rows)) for rows in ("kernels", "copies", "responses")]
+    if scenario in ANALYSED and "processes" not in scenario:
+        analysis = gpusched.analyze(scenario)
+        frames += [(analysis.to_pandas(rows), getattr(analysis, rows)) for rows in ("kernels", "jobs", "responses")]
+    for frame, records in frames:
+        assert len(frame) == len(records)
+        compared = 0
+        for name in frame.columns:
+            # Streams of operations are numbers there.
+            of_document = [record[name] for record in records if name in record]
+            if of_document and not (name == "stream" and isinstance(of_document[0], int)):
+                compared += 1
+                assert [None if value is pandas.NA else value for value in frame[name]] == of_document
+        assert compared > 5 or not records
+    blocks, launches = run.blocks, {kernel.id: kernel for kernel in run.kernels}
+    assert blocks.kernel.tolist() == [launches[launch].title for launch in blocks.id.tolist()]
 
 
 def test_rows_and_pages_have_the_bytes_of_the_command(command, tmp_path):

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::assumptions::{Departure, LaunchDependence};
 use super::bound_options::BoundOptions;
 use super::finish_bounds::{FinishBounds, bounds_of};
-use super::merged_back::{Analysed, Costs, Merged};
+use super::merged_backend::{Analysed, Costs, Merged};
 use super::merged_sm::MergedKernel;
 use super::prepared::Prepared;
 use super::printed::Turn;

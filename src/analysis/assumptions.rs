@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::merged_back::Analysed;
+use super::merged_backend::Analysed;
 use crate::device::{BlockDemand, CopySharing};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;

@@ -17,7 +17,7 @@
 //! plus, if a copy is among k and what precedes it, the time of all copies once.
 
 use super::bound_options::BoundOptions;
-use super::merged_back::{Analysed, Costs};
+use super::merged_backend::{Analysed, Costs};
 use crate::device::BlockDemand;
 use crate::limits::count_steps;
 use crate::scenario::{ReleaseOrder, Scenario};

@@ -7,7 +7,7 @@ use super::observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
     TimeSource,
 };
-use super::turns::{ObservedTurn, ObservedTurns};
+use super::observed_turns::{ObservedTurn, ObservedTurns};
 use crate::device::{CopySharing, Device};
 use crate::gpu::Ended;
 use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};

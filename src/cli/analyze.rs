@@ -116,14 +116,14 @@ impl Analyze {
         let judged = report.verdicts.jobs.iter().map(|job| job.verdict);
         let answer = self.answer(judged.chain(verdicts_on(report.requirements.as_deref())))?;
         let out = part.turn()?;
-        let tell = |text: &str| part.note(text);
+        let note = |text: &str| part.note(text);
         if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone {
-            notes::tell(&needs::lacking(Lacking::Verdicts)?, tell);
+            notes::show_abridged(&needs::lacking(Lacking::Verdicts)?, note);
         }
         if self.verdicts_alone {
-            notes::tell(report.notes_on_verdicts(), tell);
+            notes::show_abridged(report.notes_on_verdicts(), note);
         } else {
-            notes::tell(&report.analysis.notes, tell);
+            notes::show_abridged(&report.analysis.notes, note);
         }
         let verdicts = &report.verdicts;
         self.write_witness(verdicts.latest_miss(), |number| {
@@ -143,7 +143,7 @@ impl Analyze {
         let judged = verdicts.streams.iter().map(|stream| stream.verdict);
         let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
         let out = part.turn()?;
-        notes::tell(notes, |text| part.note(text));
+        notes::show_abridged(notes, |text| part.note(text));
         self.write_witness(verdicts.first_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
         })?;
@@ -176,10 +176,10 @@ impl Analyze {
     fn write_witness(
         &self,
         miss: Option<usize>,
-        tell: impl FnOnce(usize) -> (Option<Scenario>, String),
+        describe: impl FnOnce(usize) -> (Option<Scenario>, String),
     ) -> anyhow::Result<()> {
         let Some(path) = self.search.witness_file() else { return Ok(()) };
-        let Some((witness, miss)) = miss.map(tell) else {
+        let Some((witness, miss)) = miss.map(describe) else {
             note("--witness: no run was found that misses a deadline, so nothing is written");
             return Ok(());
         };

@@ -39,7 +39,7 @@ impl Audit {
                 audit_watched(observation, &tolerances, looked)
             })
         });
-        notes::tell(&report.notes, note);
+        notes::show_abridged(&report.notes, note);
         print_report(&report, self.format)?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
     }
@@ -48,7 +48,7 @@ impl Audit {
         profile.set_priorities(&self.priorities.options()?.changes.priorities)?;
         progress::begin("auditing", Unit::None, None);
         let report = ProfileAuditReport::of(&profile, self.gpu, self.logs.device()?)?;
-        notes::tell(&report.notes, note);
+        notes::show_abridged(&report.notes, note);
         print_report(&report, self.format)?;
         Ok(if report.audit.unexplained == 0 { Answer::Done } else { Answer::No })
     }

@@ -44,7 +44,7 @@ impl Convert {
             (self.run.scenario(&input, LogUse::Unused)?, has_comments(&input))
         };
         let text = scenario.to_native_json()?;
-        notes::tell(&scenario.notes, note);
+        notes::show_abridged(&scenario.notes, note);
         if scenario.expected.is_some() {
             note("the expected result is left out: it would not hold once the scenario is edited");
         }

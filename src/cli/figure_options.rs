@@ -160,7 +160,7 @@ impl Figure<'_> {
         if self.options.most_zoom != default {
             let otherwise = draw(&TimelineOptions { most_zoom: default, ..self.options.clone() });
             if otherwise.is_ok_and(|otherwise| otherwise == drawing) {
-                needs::tell_lacking(Lacking::UnusedSms)?;
+                needs::note_lacking(Lacking::UnusedSms)?;
             }
         }
         write_scaled(self.path, &drawing, self.format, self.scale).context("--figure")

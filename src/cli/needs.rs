@@ -434,13 +434,13 @@ pub(crate) fn lacking(what: Lacking) -> anyhow::Result<Vec<String>> {
 }
 
 /// Says that of options which change nothing without what is lacking.
-pub(crate) fn tell_lacking(what: Lacking) -> anyhow::Result<()> {
+pub(crate) fn note_lacking(what: Lacking) -> anyhow::Result<()> {
     lacking(what)?.iter().for_each(|text| note(text));
     Ok(())
 }
 
 /// Says that options change nothing of what is made of the scenario of a file.
-pub(crate) fn tell_of_scenario(file: &str, scenario: &Scenario) -> anyhow::Result<()> {
+pub(crate) fn note_lacking_of_scenario(file: &str, scenario: &Scenario) -> anyhow::Result<()> {
     let mut notes = if scenario.depends_on_seed() { Vec::new() } else { lacking(Lacking::Draws)? };
     if !scenario.kernels().iter().any(|kernel| kernel.duration.varies()) {
         notes.extend(lacking(Lacking::Variation)?);

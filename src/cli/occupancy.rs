@@ -34,7 +34,7 @@ impl Occupancy {
                 (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
             }
         };
-        notes::tell(&notes, note);
+        notes::show_abridged(&notes, note);
         print_report(&OccupancyDocument { device: &device, report: &report, notes: &notes }, self.format)?;
         Ok(Answer::Done)
     }

@@ -71,7 +71,7 @@ impl ReplayLog {
         let result = progress::counted("simulating", Unit::Of("operations"), total, |done| {
             replay_watched(&run.run, &run.device, known, (&options, &tolerances), done)
         })?;
-        notes::tell(&run.notes, note);
+        notes::show_abridged(&run.notes, note);
         if let Some(figure) = self.figure.figure(&result.scenario)? {
             draw(&result, &figure)?;
         }
@@ -98,7 +98,7 @@ impl ReplayLog {
         }
         let figure = self.figure.figure(&import.scenario)?;
         let html = self.html.file()?;
-        notes::tell(&import.scenario.notes, note);
+        notes::show_abridged(&import.scenario.notes, note);
         let operations = progress::operations(&import.scenario);
         let replay = progress::counted("simulating", Unit::Of("operations"), operations, |completed| {
             replay_profile(profile, &import, completed)

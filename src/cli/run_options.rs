@@ -116,7 +116,7 @@ impl RunOptions {
         if options.read.as_threads && is_same_without("as_threads")? {
             note(&format!("{}: --as-threads has no effect: nothing asks for processes", input.file()));
         }
-        needs::tell_of_scenario(input.file(), &scenario)?;
+        needs::note_lacking_of_scenario(input.file(), &scenario)?;
         Ok((scenario, demands))
     }
 

@@ -12,6 +12,9 @@ pub enum RowFormat {
     Csv,
     /// A stream of Arrow IPC, whose columns have types; in builds with the cargo feature `arrow`.
     Arrow,
+    /// Comma-separated values for data frames, with names where others have numbers (of streams). A line above says of
+    /// which kind each column is, whatever its values: `Text`, `Unsigned`, `Signed`, `Real`, `Flag` or `Time` \[ns\].
+    Frame,
 }
 
 /// Which part of a table is written, and how: all of it, or of several files what is about one.
@@ -35,7 +38,7 @@ impl RowFormat {
     #[must_use]
     pub const fn end(self) -> &'static [u8] {
         match self {
-            Self::Csv => &[],
+            Self::Csv | Self::Frame => &[],
             Self::Arrow => &ARROW_END,
         }
     }
@@ -53,8 +56,8 @@ impl<'n> Field<'n> {
         Self { name: name.into(), kind }
     }
 
-    pub(crate) fn of<R>(column: &Column<R>) -> Option<Self> {
-        column.stated().map(|(name, kind)| Self::new(name, kind))
+    pub(crate) fn of<R>(column: &Column<R>, format: RowFormat) -> Option<Self> {
+        column.stated(format).map(|(name, kind)| Self::new(name, kind))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::workload::{
 
 /// Streams, kernels and copies that the device takes, and where and how long their blocks run.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct GpuCatalogue {
     catalogue: Catalogue,
     /// SMs that each stream's mask leaves; `None`: all, as of those past the end.
     stream_sms: Vec<Option<Box<[u16]>>>,
@@ -25,7 +25,7 @@ pub struct Known {
     sms: Vec<u16>,
 }
 
-impl Known {
+impl GpuCatalogue {
     /// Only the NULL stream is known.
     pub(super) fn new(device: &Device, placement: Placement) -> Self {
         let ids = match placement {

@@ -12,7 +12,7 @@ use crate::workload::{
 
 /// The side of a GPU that a host sees: the simulated one or an analysis in its place, whatever observes it. The same
 /// host runs in front of each, so that no two readings of a program can differ.
-pub trait Target {
+pub trait GpuInterface {
     /// The device.
     fn device(&self) -> &Device;
 
@@ -107,12 +107,12 @@ pub enum GpuEvent {
 /// Whoever decides when work is submitted: the examiner's threads, a scheduler, a run-time framework.
 ///
 /// At each instant at which something happens the simulation calls [`Host::on_event`] for everything that happened,
-/// [`Host::on_wake`] for the wake-ups that were asked for with [`Target::wake_at`], and then [`Host::act`], which may
-/// submit operations. A host that needs no errors of its own has [`RunError`] for its [`Host::Error`].
+/// [`Host::on_wake`] for the wake-ups that were asked for with [`GpuInterface::wake_at`], and then [`Host::act`], which
+/// may submit operations. A host that needs no errors of its own has [`RunError`] for its [`Host::Error`].
 ///
 /// ```
 /// use gpusched::device::{BlockShape, Device};
-/// use gpusched::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
+/// use gpusched::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, GpuInterface};
 /// use gpusched::time::{Duration, Instant};
 /// use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationKind, Origin, StreamId};
 ///
@@ -124,12 +124,12 @@ pub enum GpuEvent {
 /// impl Host for Ticker {
 ///     type Error = RunError;
 ///
-///     fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+///     fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
 ///         gpu.wake_at(Instant::ZERO, 0);
 ///         Ok(())
 ///     }
 ///
-///     fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+///     fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
 ///         while self.launches < 5 && gpu.now().as_ns() >= self.launches * 1_000_000 {
 ///             let kernel = gpu.add_kernel(Kernel {
 ///                 name: "K".into(),
@@ -161,18 +161,18 @@ pub trait Host {
     ///
     /// # Errors
     /// The host's own, or whatever the GPU refuses.
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), Self::Error> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), Self::Error> {
         let _ = gpu;
         Ok(())
     }
 
     /// Something happened on the GPU.
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         let _ = (event, gpu);
     }
 
-    /// The instant has come for which [`Target::wake_at`] was called with this token. Tokens of one instant come in
-    /// ascending order.
+    /// The instant has come for which [`GpuInterface::wake_at`] was called with this token. Tokens of one instant
+    /// come in ascending order.
     fn on_wake(&mut self, token: u64) {
         let _ = token;
     }
@@ -181,7 +181,7 @@ pub trait Host {
     ///
     /// # Errors
     /// The host's own, or whatever the GPU refuses.
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), Self::Error>;
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), Self::Error>;
 }
 
 /// How a run ended.
@@ -191,6 +191,6 @@ pub enum Ended {
     Done,
     /// The horizon came first.
     Horizon,
-    /// It was [stopped](crate::effort::Over::Stopped), and is complete up to its end.
+    /// It was [stopped](crate::effort::EarlyEnd::Stopped), and is complete up to its end.
     Cut,
 }

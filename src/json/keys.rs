@@ -97,7 +97,7 @@ impl<'a> Node<'a> {
         let (mut required, mut optional) = ([None; R], [None; O]);
         for field in self.source().fields(self.container()) {
             let Some(number) = keys.number(*self, field) else {
-                if field.is_comment(self.source()) {
+                if self.passes_over(field) {
                     continue;
                 }
                 return Err(self.fields_one_by_one(keys));

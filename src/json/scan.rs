@@ -108,7 +108,7 @@ pub(super) fn scan(text: &str) -> Option<Scan> {
     let mut pending: Vec<Field> = Vec::new();
     let (mut at, mut now_and_then) = (0, NowAndThen::default());
     loop {
-        now_and_then.look();
+        now_and_then.end_if_stopped();
         at = behind_space(bytes, at);
         match *bytes.get(at)? {
             start @ (b'{' | b'[') => {

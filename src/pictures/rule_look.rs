@@ -1,4 +1,4 @@
-//! How reports show the rules that make operations wait: a fill and a few words for each.
+//! How reports show the rules that make operations wait: a fill for each.
 
 use crate::draw::theme::{Colour, Fill, Hatch};
 use crate::trace::Rule;
@@ -68,30 +68,6 @@ pub(crate) const fn rule_in_short(rule: Rule) -> &'static str {
         Rule::L2 => "for the gap before it",
         Rule::T1 | Rule::T4 | Rule::T5 => "for its turn",
         Rule::Mps => "for SMs of its share",
-    }
-}
-
-/// What a rule means, in few words.
-pub(crate) const fn rule_meaning(rule: Rule) -> &'static str {
-    match rule {
-        Rule::G2 => "not at the head of its stream",
-        Rule::C1 => "copy not at the head of its stream",
-        Rule::X1 => "not at the head of its EE queue",
-        Rule::A2 => "an EE queue of higher priority is not empty",
-        Rule::R2 => "no SM has enough free threads and a free block slot",
-        Rule::R3 => "no SM with enough threads has enough free shared memory",
-        Rule::Registers => "no SM with enough of the rest has enough free registers",
-        Rule::C2 => "the copy engine is busy",
-        Rule::N1 => "the NULL stream waits for blocking streams",
-        Rule::N2 => "a blocking stream waits for the NULL stream",
-        Rule::Channel => "no hardware channel is free",
-        Rule::E2 => "an event is not recorded yet",
-        Rule::L1 => "launch latency",
-        Rule::L2 => "gap between kernels of a stream",
-        Rule::T1 => "not the turn of its context",
-        Rule::T4 => "suspended: not the turn of its context",
-        Rule::T5 => "copy stands still: not the turn of its context",
-        Rule::Mps => "no SM that its process may use has room",
     }
 }
 

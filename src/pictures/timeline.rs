@@ -34,7 +34,7 @@ mod scale;
 mod shares;
 mod thin;
 mod tooltip;
-mod turns;
+mod turn_band;
 mod waits;
 
 use std::ops::Range;

@@ -337,7 +337,7 @@ fn waiting_of(summary: &Summary<'_>, held: &Held, at: Instant) -> Waiting {
     Waiting { operation: title(summary, held.operation), id: held.operation.0, rule: held.rule.name(), why }
 }
 
-/// What reports call an operation: a kernel by its title, a copy by its direction and number.
+/// What reports call an operation: a kernel by its title, a copy by its number among the copies and its direction.
 pub(crate) fn title(summary: &Summary<'_>, id: OperationId) -> String {
     title_of(summary, id).into_owned()
 }
@@ -352,12 +352,12 @@ pub(crate) fn title_of<'a>(summary: &Summary<'a>, id: OperationId) -> Cow<'a, st
         }
         OperationKind::Copy(copy) => {
             let direction = trace.copies().get(copy.0 as usize).map(|copy| copy.direction.name());
-            direction.map(|direction| format!("copy {} ({direction})", id.0))
+            direction.map(|direction| format!("copy {} ({direction})", trace.number_of(id)))
         }
-        OperationKind::Memset => Some(format!("memset {}", id.0)),
+        OperationKind::Memset => Some(format!("memset {}", trace.number_of(id))),
         OperationKind::Record(event) | OperationKind::Wait(event) => {
             let name = trace.events().get(event.0 as usize);
-            name.map(|name| format!("{} {} ({name})", record.kind.name(), id.0))
+            name.map(|name| format!("{} {} ({name})", record.kind.name(), trace.number_of(id)))
         }
     };
     Cow::Owned(made.unwrap_or_default())

@@ -10,6 +10,7 @@ use super::options::{BlockDurations, ReadOptions};
 use super::release_order::ReleaseOrder;
 use super::timing::Timing;
 use crate::device::{Device, SmMask};
+use crate::near::did_you_mean;
 use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
@@ -214,10 +215,11 @@ impl<'a> ScenarioBuilder<'a> {
     #[must_use]
     pub fn unused_timing(&self) -> Option<String> {
         let (key, name) = self.timing.unused()?;
-        let known: Vec<&str> = self.scenario.threads.iter().map(|thread| &*thread.label).take(MOST_NAMES).collect();
+        let all = || self.scenario.threads.iter().map(|thread| &*thread.label);
+        let (near, known) = (did_you_mean(name, all()), all().take(MOST_NAMES).collect::<Vec<_>>());
         let more = if self.scenario.threads.len() > MOST_NAMES { ", …" } else { "" };
         Some(format!(
-            "{}: no stream with operations and no host is called {name:?}; there are {}{more}",
+            "{}: no stream with operations and no host is called {name:?}{near}; there are {}{more}",
             option(key),
             known.join(", ")
         ))

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::model::{Scenario, Step};
 use crate::device::{ChannelOrder, SmMask};
+use crate::near::did_you_mean;
 use crate::spelling::{CalledOption, option};
 use crate::time::Duration;
 use crate::workload::{BlockTime, KernelId, StreamId, StreamSpec, WorkloadError, is_stream_meant};
@@ -32,22 +33,26 @@ pub struct WhatIf {
 #[non_exhaustive]
 pub enum WhatIfError {
     /// No such stream.
-    #[error("{option}: no stream is called {name:?}; there are {known}")]
+    #[error("{option}: no stream is called {name:?}{near}; there are {known}")]
     UnknownStream {
         /// The option.
         option: CalledOption<'static>,
         /// The name.
         name: String,
+        /// Which of those that exist may be meant.
+        near: String,
         /// Names that exist.
         known: String,
     },
     /// No such kernel.
-    #[error("{option}: no kernel is called {name:?}; there are {known}")]
+    #[error("{option}: no kernel is called {name:?}{near}; there are {known}")]
     UnknownKernel {
         /// The option.
         option: CalledOption<'static>,
         /// The name.
         name: String,
+        /// Which of those that exist may be meant.
+        near: String,
         /// Names that exist.
         known: String,
     },
@@ -115,10 +120,10 @@ impl Scenario {
         let streams = || (0..).map(StreamId).zip(self.streams());
         let exact = streams().find(|(_, stream)| *stream.name == *name);
         let by_number = || streams().find(|(_, stream)| is_stream_meant(&stream.name, name));
-        exact.or_else(by_number).map(|(id, _)| id).ok_or_else(|| WhatIfError::UnknownStream {
-            option,
-            name: name.to_owned(),
-            known: list(self.streams().iter().map(|stream| &*stream.name)),
+        exact.or_else(by_number).map(|(id, _)| id).ok_or_else(|| {
+            let known = || self.streams().iter().map(|stream| &*stream.name);
+            let (near, known) = (did_you_mean(name, known()), list(known()));
+            WhatIfError::UnknownStream { option, name: name.to_owned(), near, known }
         })
     }
 
@@ -146,8 +151,9 @@ impl Scenario {
         if is_meant.contains(&true) {
             return Ok(is_meant);
         }
-        let known = list(self.kernels().iter().map(|kernel| &*kernel.title));
-        Err(WhatIfError::UnknownKernel { option, name: name.to_owned(), known })
+        let known = || self.kernels().iter().map(|kernel| &*kernel.title);
+        let (near, known) = (did_you_mean(name, known()), list(known()));
+        Err(WhatIfError::UnknownKernel { option, name: name.to_owned(), near, known })
     }
 
     fn set_block_time(&mut self, name: &str, time: Duration) -> Result<(), WhatIfError> {

@@ -84,7 +84,7 @@ pub struct PointDocument<'a> {
 impl Report for PointDocument<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         head(to, self.set, self.seed)?;
-        to.list("points", self.points)?;
+        to.elements("points", self.points, &point_columns(), self.points)?;
         to.list("ratios", ratios(self.points, "gpu-evr"))?;
         to.entry("notes", &self.set.notes)
     }

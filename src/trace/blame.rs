@@ -9,7 +9,7 @@ use super::reasons::{Reason, reasons};
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::Instant;
 use crate::workload::{OperationId, ProcessId};
 
@@ -53,7 +53,7 @@ pub fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blam
     let mut accuser = Accuser { standing: Standing::new(trace, device), parts: Vec::new(), first: Vec::new() };
     let mut reasons = reasons.iter().peekable();
     for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
-        look();
+        end_if_stopped();
         accuser.first.push(accuser.parts.len());
         let start = record.first_start().unwrap_or(trace.end()).min(trace.end());
         while let Some(reason) = reasons.next_if(|reason| reason.operation == id) {

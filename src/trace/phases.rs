@@ -11,7 +11,7 @@ use super::reasons::Reason;
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::Device;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::Instant;
 use crate::workload::OperationId;
 
@@ -55,7 +55,7 @@ pub fn phases(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Phase> 
     };
     let mut reasons = reasons.iter().peekable();
     for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
-        look();
+        end_if_stopped();
         sweep.first.push(sweep.phases.len());
         let start = record.first_start().unwrap_or(trace.end()).min(trace.end());
         while let Some((reason, time)) = next_phase(&mut reasons, id, start) {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::record::Trace;
 use crate::device::Device;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
@@ -187,7 +187,7 @@ impl QueueContents {
         let mut shown: Vec<(OperationId, Instant)> = Vec::new();
         let (mut places, mut depth) = (Vec::new(), 0);
         for at in instants {
-            look();
+            end_if_stopped();
             while let Some((_, gone)) = leaving.next_if(|(end, _)| *end <= at) {
                 // In the simulator always the head; in a measured run it may be another.
                 if let Some(position) = queue.iter().position(|operation| *operation == gone) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::numbers::Numbers;
 use super::operation::OperationRecord;
 use super::turn::{ContextTurn, CopyPause, Served};
 use super::wait::NotedWait;
@@ -51,6 +52,7 @@ pub struct Trace {
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
+    pub(super) numbers: Numbers,
 }
 
 impl Trace {
@@ -75,6 +77,7 @@ impl Trace {
             copy_pauses: Vec::new(),
             first_wave: Vec::new(),
             waves_by_operation: Vec::new(),
+            numbers: Numbers::default(),
         }
     }
 
@@ -167,6 +170,13 @@ impl Trace {
         &self.operations
     }
 
+    /// How many operations of the same kind (kernels, copies, memsets, records, waits) were launched before this one,
+    /// in a run that is over.
+    #[must_use]
+    pub fn number_of(&self, operation: OperationId) -> u32 {
+        self.numbers.of(&self.operations, operation.0)
+    }
+
     /// Number of waves recorded, each one instant at which blocks of one kernel were assigned (stretches once).
     #[must_use]
     pub fn waves(&self) -> usize {
@@ -208,6 +218,7 @@ impl Trace {
     /// Ends the record at `end` and builds its indexes.
     pub(super) fn index(&mut self, end: Instant) {
         self.end = end;
+        self.numbers = Numbers::default();
         self.index_waits();
         self.index_turns();
         self.index_copy_pauses();

@@ -28,6 +28,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/evr.rs", &["evr"]),
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
+    ("cli/help.rs", &["simulate"]),
     ("cli/html_options.rs", TIMELINE),
     // Options of many commands, each beside its command: a test in that file checks that there are such.
     ("cli/needs.rs", &[]),
@@ -50,6 +51,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/tasks/test.rs", &["tasks"]),
     ("cli/warps.rs", &["warps"]),
     ("effort.rs", &["simulate", "evr", "tasks curve", "study run", "warps", "figures"]),
+    ("explain/", &["analyze"]),
     ("experiments/study/header.rs", &["study run", "study status", "study merge", "study plot"]),
     ("experiments/study/error.rs", &["study run"]),
     // Those of Slurm.
@@ -71,13 +73,15 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("tables/run/report.rs", &["simulate"]),
     ("tables/run/table.rs", &["simulate"]),
     ("tables/warps.rs", &["warps"]),
+    ("trace/rule_text.rs", &["simulate"]),
     ("scenario/", SCENARIO),
     // Asked for by --logs alone.
     ("scenario/examiner/log_names.rs", &["simulate"]),
 ];
 
 /// Where the library names flags all the same: those of other programs, and what it tells of the command itself.
-const OF_OTHERS: [&str; 3] = ["experiments/study/slurm.rs", "figures/cister2012.rs", "figures/tour.rs"];
+const OF_OTHERS: [&str; 5] =
+    ["experiments/study/slurm.rs", "explain/", "figures/cister2012.rs", "figures/tour.rs", "trace/rule_text.rs"];
 
 /// Commands that have commands.
 const GROUPS: [&str; 2] = ["study", "tasks"];
@@ -172,7 +176,7 @@ fn called(source: &str) -> Vec<(Option<String>, String)> {
 /// The options that a command has, by its help.
 fn known(commands: &mut BTreeMap<String, BTreeSet<String>>, command: &str) -> BTreeSet<String> {
     let known = commands.entry(command.to_owned()).or_insert_with(|| {
-        let arguments: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let arguments: Vec<&str> = command.split(' ').chain(["--help-all"]).collect();
         let help = String::from_utf8(gpusched(&arguments).stdout).expect("it is text");
         assert!(help.contains("Usage: gpusched"), "there is no command {command:?}");
         let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));

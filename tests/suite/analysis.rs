@@ -328,7 +328,7 @@ fn agree(family: Family, samples: u64) {
 #[test]
 fn analysis_equals_simulation_wherever_it_is_exact_and_the_judge_takes_no_short_cuts() {
     for family in Family::ALL {
-        agree(family, 25);
+        agree(family, 15);
     }
 }
 
@@ -408,7 +408,7 @@ fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_250, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 750, ..ProptestConfig::default() })]
 
     #[test]
     fn no_shorter_run_finishes_after_safe_finish(sample in anything(), seed in any::<u64>()) {

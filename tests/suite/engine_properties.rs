@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gpusched::gpu::{Ended, Finishes, Gpu, GpuOptions};
-use gpusched::hosts::{ProgramHost, make_known, simulate, simulate_with};
+use gpusched::hosts::{ProgramHost, register_work, simulate, simulate_with};
 use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{HostThread, Scenario, Step};
 use gpusched::time::{Duration, Instant};
@@ -184,7 +184,7 @@ proptest! {
         let scenario = with_placement(scenario, placement);
         let run = simulate(&scenario)?;
         let mut gpu = Gpu::observed_by(Finishes::default(), scenario.device(), options(&scenario));
-        make_known(&scenario, &mut gpu)?;
+        register_work(&scenario, &mut gpu)?;
         let ended = gpu.run(&mut ProgramHost::new(&scenario.threads))?;
         prop_assert_eq!(ended, run.ended);
         for (id, record) in (0..).map(OperationId).zip(run.trace.operations()) {

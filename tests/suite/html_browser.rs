@@ -220,7 +220,7 @@ fn kernels_and_streams_are_highlighted_and_found() {
     assert_eq!(faded(), all_but(&[7]));
     browser.run("document.querySelector('#streams button[data-name=S2]').click()");
     assert_eq!(faded(), all_but(&[6, 7, 9, 10]));
-    browser.settle();
+    browser.wait_until_idle();
     browser.screenshot(&directory().join("highlighted.png"));
     browser.keys("\u{E00C}");
     assert_eq!(faded(), all_but(&(0..11).collect::<Vec<_>>()));
@@ -231,7 +231,7 @@ fn kernels_and_streams_are_highlighted_and_found() {
     assert_eq!(faded(), all_but(&[9]));
     browser.run("document.getElementById('search').value = ''; document.activeElement.blur()");
     browser.keys("/#8");
-    assert_eq!(lines(&browser, "#found button"), ["#8 copy 8 (device-to-host), S3"]);
+    assert_eq!(lines(&browser, "#found button"), ["#8 copy 3 (device-to-host), S3"]);
     is_quiet(&browser);
 }
 

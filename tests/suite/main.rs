@@ -35,6 +35,7 @@ mod events;
 mod evr;
 mod evr_figures;
 mod examples;
+mod explain;
 mod extreme_devices;
 mod figure;
 mod figure_command;

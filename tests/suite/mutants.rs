@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use gpusched::effort::{Effort, Limits, Over};
+use gpusched::effort::{EarlyEnd, Effort, Limits};
 use gpusched::spelling::{self, Spelling};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -106,7 +106,7 @@ impl Mutant {
     /// What the reader makes of it, in this process.
     pub(crate) fn outcome(&self) -> Outcome {
         let effort = Arc::new(Effort::new(LIMITS, Arc::default()));
-        let answer: Result<Answer, Over> = effort.within(|| (self.reader.answer)(&self.file, &self.content));
+        let answer: Result<Answer, EarlyEnd> = effort.within(|| (self.reader.answer)(&self.file, &self.content));
         match answer {
             Ok(Err(refusal)) if !refusal.was_read => Outcome::Refused(refusal),
             Err(_) => Outcome::TooMuch,

@@ -133,7 +133,9 @@ const fn python_type(kind: &OptionKind) -> &'static str {
 }
 
 fn stubs() -> String {
-    OPTIONS.iter().map(|option| format!("    {}: {}\n", option.key, python_type(&option.kind))).collect()
+    OPTIONS
+        .iter()
+        .fold(String::new(), |text, option| text + &format!("    {}: {}\n", option.key, python_type(&option.kind)))
 }
 
 fn tables() -> String {
@@ -148,7 +150,7 @@ fn tables() -> String {
             let ScenarioOption { key, value_name, help, .. } = option;
             let (flag, example) = (key.replace('_', "-"), option.example_in_json());
             let flag = format!("--{flag} {value_name}").trim_end().replace('|', "\\|");
-            let help = help.replace("|", "\\|");
+            let help = help.replace('|', "\\|");
             let _ = writeln!(text, "| `{key}` | `{flag}` | `{example}` | {help} |");
         }
     }

@@ -113,7 +113,7 @@ impl Page {
     }
 
     fn screenshot(&self, name: &str) {
-        self.browser.settle();
+        self.browser.wait_until_idle();
         self.browser.screenshot(&pictures().join(format!("{name}.png")));
     }
 }

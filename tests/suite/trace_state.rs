@@ -259,7 +259,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// What queue intervals and waits over time tell of one instant, as a state tells it.
+/// What queue intervals and waits over time emit of one instant, as a state tells it.
 fn over_time_agrees(queues: &[QueueContents], reasons: &[Reason], state: &Snapshot) -> Result<(), TestCaseError> {
     let content = |queue: Queue| -> Vec<OperationId> {
         let contents = queues.iter().find(|contents| contents.queue == queue);
@@ -349,11 +349,11 @@ proptest! {
     ) {
         times.sort_unstable();
         let (mut told, mut sums) = (Vec::new(), SumOverTime::default());
-        let mut tell = |at: Instant, sum: u64| { told.push((at.as_ns(), sum)); Ok::<(), std::fmt::Error>(()) };
+        let mut emit = |at: Instant, sum: u64| { told.push((at.as_ns(), sum)); Ok::<(), std::fmt::Error>(()) };
         for &(start, length, amount) in &times {
-            sums.add(Instant::from_ns(start)..Instant::from_ns(start + length), amount, &mut tell).expect("it goes on");
+            sums.add(Instant::from_ns(start)..Instant::from_ns(start + length), amount, &mut emit).expect("it goes on");
         }
-        sums.finish(&mut tell).expect("it goes on");
+        sums.finish(&mut emit).expect("it goes on");
         prop_assert!(told.is_sorted_by(|one, next| one.0 < next.0));
         for at in 0..30 {
             let there = times.iter().filter(|(start, length, _)| (*start..start + length).contains(&at));

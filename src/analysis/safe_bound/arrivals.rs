@@ -5,7 +5,7 @@
 //! of each such class the first in the dictionary (the normal form of Anisimov and Knuth, "Inhomogeneous sorting",
 //! International Journal of Computer and Information Sciences 8, 1979).
 
-use crate::analysis::merged_back::Analysed;
+use crate::analysis::merged_backend::Analysed;
 use crate::limits::count_steps;
 use crate::workload::{OperationKind, StreamId};
 

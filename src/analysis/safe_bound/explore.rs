@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::blocking::Blocking;
 use super::fill::{Filling, MayRun, latest_starts};
 use super::graph::{Graph, Node, Work};
-use super::state::{Dispatched, Span, State};
+use super::state::{Dispatched, Interval, State};
 use super::twins::Twins;
 use super::weights::Weights;
 use crate::limits::count_steps;
@@ -81,7 +81,7 @@ struct Explorer<'a> {
 #[derive(Clone, Copy)]
 struct Eligible {
     node: usize,
-    entry: Span,
+    entry: Interval,
     /// Whether it is tried as the next one: of twins of which the same is known, one is.
     tried: bool,
 }
@@ -89,7 +89,7 @@ struct Eligible {
 /// An operation that may be the next to be dispatched.
 struct Candidate {
     node: usize,
-    entry: Span,
+    entry: Interval,
     /// When its blocks are assigned, if nothing else is dispatched before: (not after \[ns\], blocks).
     starts: Vec<(u64, u32)>,
     /// By level: no kernel that is not dispatched has assigned a block after this \[ns\].
@@ -185,7 +185,8 @@ impl<'a> Explorer<'a> {
         };
         let heads =
             graph.streams.iter().zip(dispatched).filter_map(|(stream, &done)| stream.get(done as usize).copied());
-        let eligible: Vec<(usize, Span)> = heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
+        let eligible: Vec<(usize, Interval)> =
+            heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
         if let Some(&(node, entry)) = eligible.iter().find(|(node, _)| graph.nodes[*node].work == Work::Memset) {
             // It is over when it enters, and holds nobody else's place, so it need not be ordered with the others.
             let mut next = state.clone();
@@ -220,13 +221,15 @@ impl<'a> Explorer<'a> {
                     continue;
                 }
                 let idle = state.engines[engine];
-                let start = Span {
+                let start = Interval {
                     from: entry.from.max(state.last).max(idle.from),
                     to: before_copies.min(some_copy[engine]).min(some_kernel),
                 };
                 if let (Work::Copy { worst, best, .. }, true) = (graph.nodes[node].work, start.from <= start.to) {
-                    let finish =
-                        Span { from: start.from.checked_add(best.as_ns())?, to: start.to.checked_add(worst.as_ns())? };
+                    let finish = Interval {
+                        from: start.from.checked_add(best.as_ns())?,
+                        to: start.to.checked_add(worst.as_ns())?,
+                    };
                     let mut after = State { last: start.from, ..state.clone() };
                     after.engines[engine] = finish;
                     next.push(self.finished(dispatched, node, finish, &mut after));
@@ -274,7 +277,7 @@ impl<'a> Explorer<'a> {
         state: &State,
         eligible: &[Eligible],
         node: usize,
-        entry: Span,
+        entry: Interval,
         entered: u64,
     ) -> Option<Candidate> {
         let graph = self.graph;
@@ -326,7 +329,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Whether an operation can enter its queue before all `others`.
-    fn may_be_first(&self, state: &State, node: usize, entry: Span, others: &[Eligible]) -> bool {
+    fn may_be_first(&self, state: &State, node: usize, entry: Interval, others: &[Eligible]) -> bool {
         let nodes = &self.graph.nodes;
         others.iter().filter(|other| other.node != node).all(|&Eligible { node: other, entry: before, .. }| {
             let at_launch = state.enters_at_launch(self.graph, node) && state.enters_at_launch(self.graph, other);
@@ -353,7 +356,7 @@ impl<'a> Explorer<'a> {
         let last = starts.last()?.0;
         let from = kernel.entry.from.max(state.last);
         let waves = u64::from(blocks).div_ceil(self.weights.resident(class));
-        let finish = Span {
+        let finish = Interval {
             from: from
                 .saturating_add(best.as_ns())
                 .max(kernel.entry.from.saturating_add(best.as_ns().saturating_mul(waves))),
@@ -364,7 +367,7 @@ impl<'a> Explorer<'a> {
         }
         let mut next = State {
             // Not earlier than before: blocks that have ended by then are forgotten.
-            kernel: Span { from, to: last.max(state.kernel.to) },
+            kernel: Interval { from, to: last.max(state.kernel.to) },
             last: from,
             level: self.graph.nodes[node].level,
             begun: kernel.begun,
@@ -380,7 +383,7 @@ impl<'a> Explorer<'a> {
         &mut self,
         dispatched: &Dispatched,
         node: usize,
-        finish: Span,
+        finish: Interval,
         next: &mut State,
     ) -> (Dispatched, State) {
         self.finish[node] = self.finish[node].max(finish.to);

@@ -3,7 +3,7 @@
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::allowed_sms;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions};
-use crate::analysis::merged_back::{Analysed, Costs};
+use crate::analysis::merged_backend::{Analysed, Costs};
 use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
 use crate::limits::count_steps;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analysis::merged_back::Analysed;
+use crate::analysis::merged_backend::Analysed;
 use crate::limits::count_steps;
 use crate::workload::{EventId, OperationKind, StreamId};
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::layout::Shard;
-use crate::effort::Over;
+use crate::effort::EarlyEnd;
 use crate::json::JsonError;
 use crate::spelling::option;
 
@@ -19,7 +19,7 @@ pub enum StudyError {
     File(#[from] JsonError),
     /// More than may be asked for.
     #[error(transparent)]
-    Over(#[from] Over),
+    EarlyEnd(#[from] EarlyEnd),
     /// A sample cannot be computed.
     #[error("point {point}, samples {first} to {last}: {what}")]
     Sample {

@@ -14,6 +14,7 @@ use crate::hosts::simulate;
 use crate::input::options::{OPTIONS, ScenarioOption, ScenarioOptions};
 use crate::input::{Input, InputError};
 use crate::json::{Node, Problem};
+use crate::near::did_you_mean;
 use crate::scenario::Scenario;
 use crate::spelling::{self, Spelling};
 
@@ -124,7 +125,8 @@ impl SimulatePoint {
             let submitting = scenario.threads.iter().filter(|thread| thread.submits());
             let known: Vec<&str> = submitting.map(|thread| &*thread.label).collect();
             return Err(format!(
-                "\"responses_of\": no stream or host is called {name:?}; there are {}",
+                "\"responses_of\": no stream or host is called {name:?}{}; there are {}",
+                did_you_mean(name, known.iter().copied()),
                 known.join(", ")
             ));
         };

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::gpu::Target;
+use crate::gpu::GpuInterface;
 use crate::scenario::HostThread;
 use crate::workload::{OperationId, ProcessId};
 
@@ -43,7 +43,7 @@ impl DeviceWaits {
     }
 
     /// Whether everything that a process has submitted has completed.
-    pub(super) fn is_done(&self, process: ProcessId, gpu: &impl Target) -> bool {
+    pub(super) fn is_done(&self, process: ProcessId, gpu: &impl GpuInterface) -> bool {
         if self.several {
             self.processes[process.0 as usize].open.iter().all(|&operation| gpu.is_complete(operation))
         } else {
@@ -51,14 +51,14 @@ impl DeviceWaits {
         }
     }
 
-    pub(super) fn wait(&mut self, thread: usize, process: ProcessId, gpu: &impl Target) {
+    pub(super) fn wait(&mut self, thread: usize, process: ProcessId, gpu: &impl GpuInterface) {
         let process = &mut self.processes[process.0 as usize];
         let submitted = if self.several { process.submitted } else { gpu.submitted() };
         process.waiting.push_back((thread, submitted));
     }
 
     /// An operation has completed: threads that need not wait any longer are ready.
-    pub(super) fn completed(&mut self, gpu: &impl Target, ready: &mut Vec<usize>) {
+    pub(super) fn completed(&mut self, gpu: &impl GpuInterface, ready: &mut Vec<usize>) {
         for process in &mut self.processes {
             if process.waiting.is_empty() {
                 continue;

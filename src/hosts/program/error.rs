@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::effort::Over;
+use crate::effort::EarlyEnd;
 use crate::gpu::{RunError, SubmitError};
 use crate::spelling::option;
 use crate::time::Instant;
@@ -63,13 +63,13 @@ impl ProgramError {
     /// Whether somebody stopped the run, and nothing is wrong with it.
     #[must_use]
     pub fn is_stop(&self) -> bool {
-        *self == Self::Run(RunError::Submit(SubmitError::Over(Over::Stopped)))
+        *self == Self::Run(RunError::Submit(SubmitError::EarlyEnd(EarlyEnd::Stopped)))
     }
 }
 
-impl From<Over> for ProgramError {
-    fn from(over: Over) -> Self {
-        SubmitError::Over(over).into()
+impl From<EarlyEnd> for ProgramError {
+    fn from(over: EarlyEnd) -> Self {
+        SubmitError::EarlyEnd(over).into()
     }
 }
 

@@ -16,7 +16,7 @@ use super::sm_as_core::SmAsCore;
 use super::stream_per_task::StreamPerTask;
 use super::synchronized::Synchronized;
 use crate::device::{Device, DeviceError, SmOrder};
-use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Target};
+use crate::gpu::{Gpu, GpuInterface, GpuOptions, RunError, Simulation};
 use crate::hosts::timed::Timed;
 use crate::named::named;
 use crate::spelling::option;

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::data::PageData;
-use super::escape::{self, InsideScript};
+use super::escape::InsideScript;
+use crate::formats::escaped_html;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
@@ -39,7 +40,7 @@ pub(super) fn write(title: &str, scenes: &str, data: &[PageData<'_>], mut out: i
         let Some((before, after)) = rest.split_once(place) else { continue };
         out.write_all(before.as_bytes())?;
         match place {
-            "{{title}}" => out.write_all(escape::html(title).as_bytes())?,
+            "{{title}}" => out.write_all(escaped_html(title).as_bytes())?,
             "{{style}}" => out.write_all(STYLE.as_bytes())?,
             "{{scenes}}" => out.write_all(scenes.as_bytes())?,
             "{{data}}" => data.serialize(&mut serde_json::Serializer::with_formatter(&mut out, InsideScript))?,

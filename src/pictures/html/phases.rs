@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::instants::Instants;
 use super::palette::PageFill;
 use crate::pictures::explain::sentence;
-use crate::pictures::rule_look::{rule_fill, rule_fill_on_dark, rule_meaning};
+use crate::pictures::rule_look::{rule_fill, rule_fill_on_dark};
 use crate::run::Summary;
 use crate::trace::{Phase, Rule};
 
@@ -32,7 +32,7 @@ impl RuleLook {
             name: rule.name(),
             light: rule_fill(rule).into(),
             dark: rule_fill_on_dark(rule).into(),
-            meaning: rule_meaning(rule),
+            meaning: rule.meaning(),
         };
         Rule::ALL.into_iter().map(look).collect()
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::draw::theme::{Colour, Fill};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
-use crate::pictures::rule_look::{rule_fill, rule_meaning};
+use crate::pictures::rule_look::rule_fill;
 use crate::run::{Summary, title_of};
 use crate::tables::{BlameRow, BlameTables};
 use crate::time::Duration;
@@ -140,7 +140,7 @@ fn legend(sheet: &mut Sheet, tables: &BlameTables, top: Length) -> Length {
     let rules: BTreeSet<Rule> = tables.streams.iter().map(|row| row.rule).collect();
     let (mut x, mut y) = (Sheet::MARGIN, top);
     for rule in rules {
-        let text = format!("{rule}: {}", rule_meaning(rule));
+        let text = format!("{rule}: {}", rule.meaning());
         let width = 4 * MM + Sheet::small_width(&text) + 3 * MM;
         if x + width > PAGE_WIDTH && x > Sheet::MARGIN {
             (x, y) = (Sheet::MARGIN, y + LINE);
@@ -214,7 +214,7 @@ impl Picture<'_, '_> {
         let mut tooltip = format!("{}\nwaited for {}\n{time} in all", self.whole_name(cell.0), self.whole_name(cell.1));
         for (rule, time) in times {
             // Writing to a string cannot fail.
-            let _ = write!(tooltip, "\n{time} ({rule}: {})", rule_meaning(*rule));
+            let _ = write!(tooltip, "\n{time} ({rule}: {})", rule.meaning());
         }
         let most = times.iter().max_by_key(|(_, time)| **time).map(|(rule, _)| *rule);
         let rule = most.map_or_else(String::new, |rule| format!("{rule}{}", if times.len() > 1 { " +" } else { "" }));
@@ -243,7 +243,7 @@ impl Picture<'_, '_> {
         for (rule, time) in by_rule {
             let after = before.saturating_add(time);
             let area = Rect::between(x_of(before), y + MM, x_of(after), y + ROW - MM);
-            self.sheet.explained(format!("{time} ({rule}: {})", rule_meaning(rule)), |sheet| {
+            self.sheet.explained(format!("{time} ({rule}: {})", rule.meaning()), |sheet| {
                 sheet.area(area, Some(rule_fill(rule)), Some(Sheet::OUTLINE));
             });
             before = after;

@@ -26,10 +26,12 @@ pub enum TimelineError {
         sms: u32,
     },
     /// A kernel that the scenario lacks.
-    #[error("the figure shows only some kernels, and no kernel is called {title:?}; there are {known}")]
+    #[error("the figure shows only some kernels, and no kernel is called {title:?}{near}; there are {known}")]
     NoSuchKernel {
         /// What was asked for.
         title: String,
+        /// Which of those that there are may be meant.
+        near: String,
         /// Those that there are.
         known: String,
     },

@@ -12,7 +12,7 @@ use super::options::{Lanes, TimelineOptions};
 use super::plan::Plan;
 use super::queues::Queues;
 use super::scale::TimeScale;
-use super::turns::Turns;
+use super::turn_band::Turns;
 use super::waits::{self, Waits};
 use super::{
     Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, copies, legend, occupancy, queues,

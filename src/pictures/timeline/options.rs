@@ -6,6 +6,7 @@ use super::error::TimelineError;
 use crate::device::{BlockDemand, Device};
 use crate::draw::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT};
 use crate::named::named;
+use crate::near::did_you_mean;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 
@@ -151,8 +152,9 @@ impl TimelineOptions {
             if !scenario.kernels().iter().any(|kernel| *kernel.title == **title) {
                 let mut known: Vec<&str> = scenario.kernels().iter().map(|kernel| &*kernel.title).collect();
                 known.dedup();
+                let near = did_you_mean(title, known.iter().copied());
                 known.truncate(20);
-                return Err(TimelineError::NoSuchKernel { title: title.clone(), known: known.join(", ") });
+                return Err(TimelineError::NoSuchKernel { title: title.clone(), near, known: known.join(", ") });
             }
         }
         match (self.from.unwrap_or_default(), self.to) {

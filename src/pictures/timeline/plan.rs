@@ -49,7 +49,7 @@ pub(super) struct Plan {
     /// Which part of what an SM has such a band stands for: 4 for a quarter.
     pub(super) zoom: u32,
     /// Lines below the bands, by SM, and rows that they take.
-    pub(super) spans: Vec<Vec<thin::Span>>,
+    pub(super) spans: Vec<Vec<thin::BlockLine>>,
     thin_rows: usize,
 }
 

@@ -8,7 +8,7 @@ use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of, st
 use super::{Label, LabelStyle, QueueEntry, QueueRow, copies};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, font};
-use crate::pictures::rule_look::{rule_in_short, rule_meaning};
+use crate::pictures::rule_look::rule_in_short;
 use crate::time::Instant;
 use crate::trace::{Place, Queue, Rule, queue_contents};
 use crate::workload::{OperationId, OperationKind};
@@ -229,5 +229,5 @@ pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec
 /// A rule that holds heads of queues, as the figure explains it.
 fn meaning(rule: Rule) -> Option<String> {
     let holds_heads = matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers | Rule::A2 | Rule::C2);
-    holds_heads.then(|| format!("{rule}: {}", rule_meaning(rule)))
+    holds_heads.then(|| format!("{rule}: {}", rule.meaning()))
 }

@@ -6,7 +6,6 @@ use super::{
     Blocks, CopyBox, EventArrow, MoreWaits, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TimeShare,
     TurnBox, WaitBar, WaitPart,
 };
-use crate::pictures::rule_look::rule_meaning;
 use crate::run::{Summary, title_of};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule};
@@ -146,7 +145,7 @@ impl<'a> Tooltips<'a> {
         let parts = bar
             .parts
             .iter()
-            .map(|WaitPart { rule, time, .. }| format!("\n{} under {rule}: {}", self.span(time), rule_meaning(*rule)));
+            .map(|WaitPart { rule, time, .. }| format!("\n{} under {rule}: {}", self.span(time), rule.meaning()));
         let parts: String = parts.collect();
         format!("{name} waits{parts}\n{}", self.launch(bar.operation))
     }

@@ -19,12 +19,12 @@ pub(super) struct Costs<'m, 't> {
     /// By name; `None` for a name that more than one runnable has.
     indices: HashMap<&'m str, Option<usize>>,
     /// What was found already, and what is being looked at.
-    known: HashMap<usize, Known>,
+    known: HashMap<usize, CostState>,
 }
 
 #[derive(Clone, Copy)]
-enum Known {
-    Open,
+enum CostState {
+    BeingSummed,
     Cycles(Option<TickRange>),
 }
 
@@ -59,8 +59,8 @@ impl<'m, 't> Costs<'m, 't> {
         let model = self.model;
         let Some(runnable) = model.runnables.get(index) else { return Ok(None) };
         match self.known.get(&index) {
-            Some(Known::Cycles(cycles)) => return Ok(*cycles),
-            Some(Known::Open) => {
+            Some(CostState::Cycles(cycles)) => return Ok(*cycles),
+            Some(CostState::BeingSummed) => {
                 let what = format!("runnable {:?} calls itself, directly or through others", runnable.name);
                 return Err(Problem::at(runnable.offset, what));
             }
@@ -70,9 +70,9 @@ impl<'m, 't> Costs<'m, 't> {
             let what = format!("calls of runnables by runnables are nested more than {MAX_CALLS} deep");
             return Err(Problem::at(runnable.offset, what));
         }
-        self.known.insert(index, Known::Open);
+        self.known.insert(index, CostState::BeingSummed);
         let cycles = self.sequence(&runnable.items, index, depth)?;
-        self.known.insert(index, Known::Cycles(cycles));
+        self.known.insert(index, CostState::Cycles(cycles));
         Ok(cycles)
     }
 

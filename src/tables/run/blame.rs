@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::formats::{Column, Page};
 use crate::run::{Summary, process_name, title_of};
 use crate::spelling::formats;
+use crate::tables::rule_words::RuleWords;
 use crate::time::Duration;
 use crate::trace::{Blame, Rule, blame};
 use crate::workload::{OperationId, ProcessId};
@@ -130,7 +131,11 @@ fn turns(part: &Blame) -> Blocking {
 const MAX_ROWS: usize = 40;
 
 /// Who made whom wait, as tables: by stream, if there is more than one, and by kernel.
-pub(super) fn add_blame(page: &mut Page, tables: &BlameTables) {
+pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, words: &mut RuleWords) {
+    let shown = page.most_rows(MAX_ROWS);
+    for row in tables.streams.iter().take(shown).chain(tables.kernels.iter().take(shown)) {
+        words.see(row.rule);
+    }
     if tables.streams.iter().any(|row| row.blocking.as_ref().is_some_and(|blocking| *blocking != row.waiting)) {
         let columns = columns_of("waiting stream", "blocking stream");
         page.first_rows(MAX_ROWS, &columns, tables.streams.iter().cloned(), "", &formats(&["json"]));

@@ -28,7 +28,7 @@ fn wait_bar(browser: &Browser, title: &str, ns: u64) -> (f64, f64) {
 
 /// The colour of a pixel of the figure.
 fn pixel(browser: &Browser, (x, y): (f64, f64)) -> Value {
-    browser.settle();
+    browser.wait_until_idle();
     let script = format!(
         "const box = gpusched.app.canvas.getBoundingClientRect();
          const copy = new OffscreenCanvas(1, 1).getContext('2d', {{willReadFrequently: true}});
@@ -157,7 +157,7 @@ fn a_block_of_32_threads_on_a_large_sm_is_seen_and_found() {
     browser.run(&format!(
         "gpusched.app.scroller.scrollTop = gpusched.app.layout.rows.find((row) => row.sm === {sm}).top - 200"
     ));
-    browser.settle();
+    browser.wait_until_idle();
     let (x, y) = place(&browser, 0, sm, 0.5, S / 2);
     let (_, band) = place(&browser, 0, sm, 40.0, S / 2);
     assert_ne!(pixel(&browser, (x, y.floor())), pixel(&browser, (x, band.floor())), "it has a colour of its own");
@@ -219,7 +219,7 @@ fn tables_below_the_figure_tell_what_the_command_tells() {
     let browser = Browser::start();
     browser.look(SIZES[0], false);
     browser.open(&page);
-    browser.settle();
+    browser.wait_until_idle();
     for (key, place) in [("blame_by_stream", 0), ("blame", 1)] {
         let rows = browser.run(&format!(
             "return [...document.querySelectorAll('#report details')[{place}].querySelectorAll('tr')].slice(1).map((tr) => [...tr.children].slice(0, 3).map((td) => td.textContent))"
@@ -264,7 +264,7 @@ fn the_tour_goes_from_scene_to_scene() {
         is_quiet(&browser);
     }
     browser.look(SIZES[2], true);
-    browser.settle();
+    browser.wait_until_idle();
     browser.screenshot(&directory().join("tour-narrow-dark.png"));
     let (x, y) = wait_bar(&browser, "K5", 15 * S / 10);
     assert!(x > 0.0 && y > 0.0);

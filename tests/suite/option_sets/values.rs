@@ -1,8 +1,9 @@
 //! What is drawn: inputs of every kind, and values of options that are not the defaults.
 
 /// Options that may change nothing by what they are: limits, permissions, checks that pass, threads, time for a search.
-pub(super) const EXEMPT: [&str; 15] = [
+pub(super) const EXEMPT: [&str; 16] = [
     "--help",
+    "--help-all",
     "--version",
     "--max-memory",
     "--max-time",

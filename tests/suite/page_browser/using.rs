@@ -41,7 +41,7 @@ fn the_analysis_stands_beside_the_timeline_in_wide_windows_and_below_it_in_narro
     // Left, right, top and bottom of both, and what the window shows [pixels].
     let places = |size| {
         page.browser.look(size, false);
-        page.browser.settle();
+        page.browser.wait_until_idle();
         let edges = page.run(
             "return ['timeline', 'analysed'].flatMap((id) => {
                  const {left, right, top, bottom} = document.getElementById(id).getBoundingClientRect();
@@ -302,7 +302,7 @@ fn a_long_run_leaves_the_page_free_and_is_stopped() {
     // The page answers meanwhile.
     let begin = Instant::now();
     page.run("document.querySelector('#changes summary').click()");
-    page.browser.settle();
+    page.browser.wait_until_idle();
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     page.run("document.getElementById('stop').click()");
     let status = page.text("status");

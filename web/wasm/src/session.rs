@@ -21,12 +21,12 @@ use super::request::{Request, Settings, Want};
 #[derive(Debug, Default)]
 pub struct Session {
     input: Option<(String, Input)>,
-    known: Option<Known>,
+    known: Option<LoadedRun>,
 }
 
 /// A scenario with its run.
 #[derive(Debug)]
-struct Known {
+struct LoadedRun {
     settings: Settings,
     outline: Outline,
     scenario: Scenario,
@@ -57,7 +57,7 @@ impl Session {
         if !self.known.as_ref().is_some_and(|known| known.settings == settings) {
             self.known = None;
             let input = self.input(&settings.file, content)?;
-            self.known = Some(Known::new(input, settings)?);
+            self.known = Some(LoadedRun::new(input, settings)?);
         }
         self.known.as_ref().map_or(Ok(Vec::new()), |known| known.answer(want))
     }
@@ -83,7 +83,7 @@ fn json(report: &impl Report) -> Result<Vec<u8>, Refusal> {
     Ok(bytes)
 }
 
-impl Known {
+impl LoadedRun {
     fn new(input: &Input, settings: Settings) -> Result<Self, Refusal> {
         let options = settings.options()?;
         let (scenario, demands) = input.scenario_with_demands(&options)?;

@@ -9,7 +9,7 @@ use super::copy_engine::CopyEngine;
 use super::ee_queue::EeQueue;
 use super::random::BlockTimes;
 use super::sm::Sm;
-use super::{Back, BackContext, Ready};
+use super::{Backend, BackendContext, ReadyOperation};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
@@ -23,7 +23,7 @@ use crate::workload::{
 
 /// EE queues before SMs, CE queues before copy engines.
 #[derive(Debug, Clone)]
-pub struct SmBack {
+pub struct SmBackend {
     pub(super) placement: Placement,
     pub(super) seed: u64,
     pub(super) may_skip_cycles: bool,
@@ -118,7 +118,7 @@ impl RunningWave {
 /// No operation has this number: it would be number 2^32.
 const NO_ATTEMPT: (OperationId, u32) = (OperationId(u32::MAX), 0);
 
-impl SmBack {
+impl SmBackend {
     /// Idle SMs and copy engines.
     #[must_use]
     pub fn new(device: &Device, options: &GpuOptions) -> Self {
@@ -164,7 +164,7 @@ impl SmBack {
     }
 
     /// Whether nothing can be assigned until something completes or comes.
-    pub(in crate::gpu) fn is_settled(&self) -> bool {
+    pub(in crate::gpu) fn is_idle_until_event(&self) -> bool {
         !self.changed && !self.copies_changed
     }
 
@@ -173,7 +173,7 @@ impl SmBack {
         self.suspend(since + time);
     }
 
-    /// Nothing of it runs from now on, until [`SmBack::resume`].
+    /// Nothing of it runs from now on, until [`SmBackend::resume`].
     pub(in crate::gpu) fn suspend(&mut self, now: Instant) {
         self.copy_engines.iter_mut().for_each(|engine| engine.suspend(now));
     }
@@ -184,12 +184,12 @@ impl SmBack {
     }
 
     /// C2, C3: every idle copy engine takes the head of its queue.
-    fn start_copies<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+    fn start_copies<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
         (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.start(number, context))
     }
 
-    /// What is on copy engines goes on and nothing begins (T4), in place of [`Back::dispatch`].
-    pub(in crate::gpu) fn run_out<O>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+    /// What is on copy engines goes on and nothing begins (T4), in place of [`Backend::dispatch`].
+    pub(in crate::gpu) fn run_out<O>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
         (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.go_on(number, context))
     }
 
@@ -199,7 +199,7 @@ impl SmBack {
     }
 
     /// A2 holds the heads of all EE queues below `level`.
-    fn note_lower_levels<O: Observer>(&mut self, level: usize, context: &mut BackContext<'_, O>) {
+    fn note_lower_levels<O: Observer>(&mut self, level: usize, context: &mut BackendContext<'_, O>) {
         for lower in level + 1..self.ee_queues.len() {
             let head = self.ee_queues[lower].head();
             let head = head.map(|kernel| (self.kernels[kernel as usize].operation, Rule::A2));
@@ -212,7 +212,7 @@ impl SmBack {
         &mut self,
         level: usize,
         why: Option<(OperationId, Rule)>,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) {
         let queue = &mut self.ee_queues[level];
         if queue.blocked.map(|(head, rule, _)| (head, rule)) == why {
@@ -251,10 +251,10 @@ pub(super) fn next_place(places: usize) -> u32 {
     u32::try_from(places).unwrap_or(u32::MAX)
 }
 
-impl Back for SmBack {
+impl Backend for SmBackend {
     /// A1: a kernel enters the EE queue of its stream's priority.
-    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut BackContext<'_, O>) {
-        let Ready { operation, kind, stream } = ready;
+    fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>) {
+        let ReadyOperation { operation, kind, stream } = ready;
         match kind {
             OperationKind::Kernel(kernel) => {
                 let known = &context.catalogue.kernels()[kernel.0 as usize];
@@ -292,12 +292,12 @@ impl Back for SmBack {
                 self.copies_changed = true;
             }
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => {
-                debug_assert!(false, "it ends in the front");
+                debug_assert!(false, "it ends in the frontend");
             }
         }
     }
 
-    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackContext<'_, O>) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
         match event {
             Event::Wave(wave) | Event::TimedWave(wave) => self.complete_wave(wave),
             Event::Copy(engine) => {
@@ -312,7 +312,7 @@ impl Back for SmBack {
     }
 
     /// A2: the EE queues in order of priority; X1: only their heads; until one of them cannot go on.
-    fn dispatch<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError> {
+    fn dispatch<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         if std::mem::take(&mut self.copies_changed) {
             self.start_copies(context)?;
         }
@@ -338,12 +338,12 @@ impl Back for SmBack {
         Ok(Some(operation))
     }
 
-    fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+    fn finish_instant<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
         // Had it not been blocked, it would have been dispatched.
         self.first_head().map_or(Ok(()), |(_, head)| self.skip_cycles(head, context))
     }
 
-    fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
+    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
         for level in 0..self.ee_queues.len() {
             self.note_blocked(level, None, context);
         }

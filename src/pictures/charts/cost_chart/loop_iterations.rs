@@ -3,24 +3,24 @@
 use std::fmt::Write;
 
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
-use crate::experiments::cost_study::TurnsPoint;
+use crate::experiments::cost_study::LoopIterations;
 
 /// Turns against kernels, both axes linear, as the thesis' figures have time.
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn turns_chart(points: &[TurnsPoint]) -> Result<Drawing, DrawError> {
-    let most = |of: fn(&TurnsPoint) -> f64| points.iter().map(of).fold(0.0, f64::max);
+pub fn iterations_chart(points: &[LoopIterations]) -> Result<Drawing, DrawError> {
+    let most = |of: fn(&LoopIterations) -> f64| points.iter().map(of).fold(0.0, f64::max);
     let x = Axis { title: "number of kernels".to_owned(), range: 0.0..most(|point| point.kernels as f64) };
-    let y = Axis { title: "turns of the loop".to_owned(), range: 0.0..1.05 * most(TurnsPoint::turns) };
-    Chart::new("", x, y, curves(points, TurnsPoint::turns)).with_points().draw()
+    let y = Axis { title: "turns of the loop".to_owned(), range: 0.0..1.05 * most(LoopIterations::turns) };
+    Chart::new("", x, y, curves(points, LoopIterations::turns)).with_points().draw()
 }
 
 /// Turns as a share of n g / `g_max`, both axes logarithmic: level where the factor n shows, falling where it does not.
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn share_chart(points: &[TurnsPoint]) -> Result<Drawing, DrawError> {
+pub fn share_chart(points: &[LoopIterations]) -> Result<Drawing, DrawError> {
     let kernels = points.iter().map(|point| point.kernels as f64);
     let shares = || points.iter().map(|point| point.turns_over_estimate);
     let x = Axis { title: "number of kernels n".to_owned(), range: 1.0..1.2 * kernels.fold(2.0, f64::max) };
@@ -30,8 +30,8 @@ pub fn share_chart(points: &[TurnsPoint]) -> Result<Drawing, DrawError> {
     Chart { logarithmic_x: true, logarithmic: true, ..chart }.draw()
 }
 
-fn curves(points: &[TurnsPoint], y: impl Fn(&TurnsPoint) -> f64) -> Vec<Series> {
-    let curve = |points: &[TurnsPoint]| {
+fn curves(points: &[LoopIterations], y: impl Fn(&LoopIterations) -> f64) -> Vec<Series> {
+    let curve = |points: &[LoopIterations]| {
         let places = points.iter().map(|point| (point.kernels as f64, y(point))).collect();
         Series::new(points[0].variant.name(), places)
     };
@@ -40,7 +40,7 @@ fn curves(points: &[TurnsPoint], y: impl Fn(&TurnsPoint) -> f64) -> Vec<Series> 
 
 /// The points as comma-separated values.
 #[must_use]
-pub fn turns_csv(points: &[TurnsPoint]) -> String {
+pub fn iterations_csv(points: &[LoopIterations]) -> String {
     let mut text = "variant,kernels,sets,mean_blocks,mean_finishing_turns,mean_placing_turns,mean_pairs_compared,\
                     most_pairs,mean_turns_over_estimate\n"
         .to_owned();
@@ -68,14 +68,14 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use crate::experiments::cost_study::{TurnsVariant, study};
+    use crate::experiments::cost_study::{LoopVariant, study};
 
     #[test]
     fn turns_are_drawn_and_written_for_every_variant_and_size() {
-        let points = study(NonZeroU32::MIN, 4, &TurnsVariant::ALL, &[1, 4], 2, 1).unwrap();
+        let points = study(NonZeroU32::MIN, 4, &LoopVariant::ALL, &[1, 4], 2, 1).unwrap();
         let svg = share_chart(&points).unwrap().to_svg();
-        assert!(svg.contains("turns / (n g / g_max)") && svg.contains(TurnsVariant::FineTime.name()));
-        assert!(turns_chart(&points).unwrap().to_svg().contains("turns of the loop"));
-        assert_eq!(turns_csv(&points).lines().count(), 7);
+        assert!(svg.contains("turns / (n g / g_max)") && svg.contains(LoopVariant::FineTime.name()));
+        assert!(iterations_chart(&points).unwrap().to_svg().contains("turns of the loop"));
+        assert_eq!(iterations_csv(&points).lines().count(), 7);
     }
 }

@@ -1,8 +1,8 @@
 //! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, E1, E2, and hardware channels.
 
 use super::stream_queue::{HeadState, NONE};
-use super::{Front, Process};
-use crate::gpu::back::{Back, BackContext, Ready};
+use super::{Frontend, Process};
+use crate::gpu::backend::{Backend, BackendContext, ReadyOperation};
 use crate::gpu::host::GpuEvent;
 use crate::gpu::observer::Observer;
 use crate::trace::Rule;
@@ -20,21 +20,21 @@ enum Head {
     Held,
 }
 
-impl Front {
+impl Frontend {
     /// Lets the head of `stream` go on, if it may, after the queue of that stream alone changed.
     pub(super) fn promote_one<O: Observer>(
         &mut self,
         stream: StreamId,
-        back: &mut impl Back,
-        context: &mut BackContext<'_, O>,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
     ) {
         match self.head_of(stream) {
             Head::Nothing => {}
-            Head::Goes(head) => self.go_on(head, back, context),
+            Head::Goes(head) => self.go_on(head, backend, context),
             Head::Ends(_) | Head::Held => {
                 let mut streams = std::mem::take(&mut self.scratch_streams);
                 streams.push(stream);
-                self.promote(streams, back, context);
+                self.promote(streams, backend, context);
             }
         }
     }
@@ -47,8 +47,8 @@ impl Front {
     pub(super) fn promote<O: Observer>(
         &mut self,
         mut streams: Vec<StreamId>,
-        back: &mut impl Back,
-        context: &mut BackContext<'_, O>,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
     ) {
         let mut ready = std::mem::take(&mut self.scratch_ready);
         let mut held = std::mem::take(&mut self.scratch_held);
@@ -88,7 +88,7 @@ impl Front {
         self.scratch_held = held;
         ready.sort_unstable();
         for operation in ready.drain(..) {
-            self.go_on(operation, back, context);
+            self.go_on(operation, backend, context);
         }
         self.scratch_ready = ready;
         self.scratch_streams = streams;
@@ -114,13 +114,13 @@ impl Front {
     }
 
     /// A kernel or copy leaves its stream queue's head for its engine.
-    fn go_on<O: Observer>(&mut self, operation: u32, back: &mut impl Back, context: &mut BackContext<'_, O>) {
+    fn go_on<O: Observer>(&mut self, operation: u32, backend: &mut impl Backend, context: &mut BackendContext<'_, O>) {
         if let OperationKind::Kernel(_) = self.operation(operation).kind {
-            self.enter_ee_queue(operation, back, context);
+            self.enter_ee_queue(operation, backend, context);
         } else {
             let stream = self.operation(operation).stream;
             self.streams[stream.0 as usize].head_state = HeadState::Advanced;
-            self.hand_over(operation, back, context);
+            self.hand_over(operation, backend, context);
         }
     }
 
@@ -130,7 +130,7 @@ impl Front {
         stream: StreamId,
         operation: u32,
         affected: &mut Vec<StreamId>,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) {
         let record = self.operation_mut(operation);
         record.is_complete = true;
@@ -211,8 +211,8 @@ impl Front {
     pub(super) fn enter_ee_queue<O: Observer>(
         &mut self,
         operation: u32,
-        back: &mut impl Back,
-        context: &mut BackContext<'_, O>,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
     ) {
         let stream = self.operation(operation).stream;
         let queue = &mut self.streams[stream.0 as usize];
@@ -229,16 +229,21 @@ impl Front {
             queue.holds_channel = true;
         }
         queue.head_state = HeadState::Advanced;
-        self.hand_over(operation, back, context);
+        self.hand_over(operation, backend, context);
     }
 
-    /// G2, C1: the back takes over.
-    fn hand_over<O: Observer>(&mut self, operation: u32, back: &mut impl Back, context: &mut BackContext<'_, O>) {
+    /// G2, C1: the backend takes over.
+    fn hand_over<O: Observer>(
+        &mut self,
+        operation: u32,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
+    ) {
         let super::Operation { kind, stream, .. } = self.operation(operation);
         let operation = OperationId(operation);
         context.observer.queued(operation, Some(self.queue_entries), context.now);
         self.queue_entries += 1;
-        back.enter(Ready { operation, kind, stream }, context);
+        backend.enter(ReadyOperation { operation, kind, stream }, context);
     }
 
     /// A stream keeps its channel until its last kernel is fully dispatched (Bakita and Anderson, RTAS 2024). It also
@@ -251,7 +256,7 @@ impl Front {
     pub(super) fn give_channel_back<O: Observer>(
         &mut self,
         stream: StreamId,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Option<u32> {
         let queue = &mut self.streams[stream.0 as usize];
         let process = &mut self.processes[queue.process as usize];

@@ -8,7 +8,7 @@ mod stream_queue;
 
 use std::collections::VecDeque;
 
-use super::back::{Back, BackContext};
+use super::backend::{Backend, BackendContext};
 use super::error::SubmitError;
 use super::host::GpuEvent;
 use super::observer::Observer;
@@ -22,7 +22,7 @@ use stream_queue::{NONE, StreamQueue};
 /// Everything before the EE and CE queues. It knows operations by number; what has completed is forgotten as soon as
 /// everything submitted before it has, too.
 #[derive(Debug, Clone)]
-pub(super) struct Front {
+pub(super) struct Frontend {
     streams: Vec<StreamQueue>,
     /// What streams of one process share.
     processes: Vec<Process>,
@@ -72,10 +72,10 @@ struct Operation {
     is_complete: bool,
 }
 
-impl Front {
+impl Frontend {
     /// Only the NULL stream exists.
     pub(super) fn new(device: &Device, seed: u64) -> Self {
-        let mut front = Self {
+        let mut frontend = Self {
             streams: Vec::new(),
             processes: Vec::new(),
             operations: VecDeque::new(),
@@ -91,8 +91,8 @@ impl Front {
             scratch_streams: Vec::new(),
             scratch_held: Vec::new(),
         };
-        front.add_process(device, seed);
-        front
+        frontend.add_process(device, seed);
+        frontend
     }
 
     /// A process was made known, the next by number; its NULL stream is the next stream.
@@ -149,8 +149,8 @@ impl Front {
         stream: StreamId,
         kind: OperationKind,
         origin: Origin,
-        back: &mut impl Back,
-        context: &mut BackContext<'_, O>,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
     ) -> Result<OperationId, SubmitError> {
         // Fewer than the limit of the run, which 32 bits hold.
         let number = u32::try_from(self.submitted()).map_err(|_| SubmitError::TooManyOperations { most: u32::MAX })?;
@@ -186,17 +186,17 @@ impl Front {
             self.operation_mut(before).next = number;
         } else {
             self.become_head(stream, number, context);
-            self.promote_one(stream, back, context);
+            self.promote_one(stream, backend, context);
         }
         Ok(id)
     }
 
-    /// G4, C4: what the back ran has completed; whatever that sets free goes on.
+    /// G4, C4: what the backend ran has completed; whatever that sets free goes on.
     pub(super) fn complete<O: Observer>(
         &mut self,
         operation: OperationId,
-        back: &mut impl Back,
-        context: &mut BackContext<'_, O>,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
     ) {
         let stream = self.operation(operation.0).stream;
         let mut affected = std::mem::take(&mut self.scratch_streams);
@@ -206,18 +206,18 @@ impl Front {
             [only] => {
                 affected.clear();
                 self.scratch_streams = affected;
-                self.promote_one(only, back, context);
+                self.promote_one(only, backend, context);
             }
-            _ => self.promote(affected, back, context),
+            _ => self.promote(affected, backend, context),
         }
     }
 
-    /// G3: the back has assigned all blocks of a kernel.
+    /// G3: the backend has assigned all blocks of a kernel.
     pub(super) fn fully_dispatched<O: Observer>(
         &mut self,
         operation: OperationId,
-        back: &mut impl Back,
-        context: &mut BackContext<'_, O>,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
     ) {
         self.events.push(GpuEvent::FullyDispatched(operation));
         let stream = self.operation(operation.0).stream;
@@ -226,7 +226,7 @@ impl Front {
         if queue.undispatched_kernels == 0
             && let Some(next) = self.give_channel_back(stream, context)
         {
-            self.enter_ee_queue(next, back, context);
+            self.enter_ee_queue(next, backend, context);
         }
     }
 
@@ -266,7 +266,7 @@ impl Front {
     }
 
     /// The run is over: what still waits for a channel, or for time to pass, waits until now, which is for good.
-    pub(super) fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
+    pub(super) fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
         self.close_latencies(context);
         while let Some((operation, since)) = self.processes.iter_mut().find_map(|process| process.channel_queue.next())
         {

@@ -6,7 +6,7 @@
 
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
-use crate::gpu::{Back, BackContext, Event, Observer, Ready, RunError};
+use crate::gpu::{Backend, BackendContext, Event, Observer, ReadyOperation, RunError};
 use crate::time::{Duration, Instant};
 use crate::trace::Launch;
 use crate::workload::{OperationId, OperationKind, Origin, StreamId};
@@ -46,7 +46,7 @@ pub(super) struct Costs {
 
 /// The merged SM, and copy engines beside it.
 #[derive(Debug)]
-pub(super) struct MergedBack<'a> {
+pub(super) struct MergedBackend<'a> {
     costs: &'a Costs,
     merged: Merged,
     /// When each copy engine has done what it has.
@@ -57,7 +57,7 @@ pub(super) struct MergedBack<'a> {
     overflow: Option<OperationId>,
 }
 
-impl<'a> MergedBack<'a> {
+impl<'a> MergedBackend<'a> {
     /// An idle one.
     pub(super) fn new(costs: &'a Costs, merged: Merged, engines: u32) -> Self {
         let engines = vec![Instant::ZERO; engines as usize];
@@ -82,9 +82,9 @@ impl<'a> MergedBack<'a> {
     }
 }
 
-impl Back for MergedBack<'_> {
+impl Backend for MergedBackend<'_> {
     /// Places a kernel or a copy; its completion is known at once.
-    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut BackContext<'_, O>) {
+    fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>) {
         match self.finish(ready.kind, context.now) {
             Some(finish) => {
                 self.entered.push((ready.operation, finish));
@@ -95,7 +95,7 @@ impl Back for MergedBack<'_> {
     }
 
     /// Its own numbers are those of the operations.
-    fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackContext<'_, O>) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackendContext<'_, O>) -> Option<OperationId> {
         match event {
             Event::Wave(operation) | Event::TimedWave(operation) | Event::Copy(operation) => {
                 Some(OperationId(operation))
@@ -104,14 +104,14 @@ impl Back for MergedBack<'_> {
         }
     }
 
-    fn dispatch<O: Observer>(&mut self, _context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError> {
+    fn dispatch<O: Observer>(&mut self, _context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         match self.overflow {
             Some(operation) => Err(RunError::TimeOverflow { operation }),
             None => Ok(None),
         }
     }
 
-    fn close<O: Observer>(&mut self, _context: &mut BackContext<'_, O>) {}
+    fn close<O: Observer>(&mut self, _context: &mut BackendContext<'_, O>) {}
 
     fn clear(&mut self) {
         match &mut self.merged {

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::{BackContext, RunningKernel, Share, SmBack};
+use super::{BackendContext, RunningKernel, Share, SmBackend};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
@@ -29,12 +29,12 @@ pub(super) struct Period {
     turns: u32,
 }
 
-impl SmBack {
+impl SmBackend {
     /// Skips as many whole cycles of the kernel at place `head`, a blocked head, as happen before anything else.
     pub(super) fn skip_cycles<O: Observer>(
         &mut self,
         head: u32,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let kernel = &self.kernels[head as usize];
         let worth_trying = kernel.running > 0
@@ -57,7 +57,7 @@ impl SmBack {
         skipped
     }
 
-    /// As [`SmBack::skip_cycles`], where it is worth trying, with room to work in.
+    /// As [`SmBackend::skip_cycles`], where it is worth trying, with room to work in.
     fn skip_cycles_of<O: Observer>(
         &mut self,
         head: u32,
@@ -65,7 +65,7 @@ impl SmBack {
         block_time: Duration,
         running: &mut Vec<Running>,
         cycle: &mut Period,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let others = self.split_calendar(head, running, context);
         running.sort_unstable_by_key(|&(_, end, sequence)| (end, sequence));
@@ -93,7 +93,7 @@ impl SmBack {
         }
         // Fewer than the blocks of one grid, which fit 32 bits.
         let cycles = u32::try_from(periods).map_err(|_| TraceFull)?;
-        Self::tell_stretch(kernel, running, cycle, (block_time, length, cycles), context)?;
+        Self::record_stretch(kernel, running, cycle, (block_time, length, cycles), context)?;
         self.move_behind(head, running, (length, cycles), context)?;
         self.kernels[head as usize].unassigned -= kernel.running * cycle.turns * cycles;
         Ok(())
@@ -101,7 +101,7 @@ impl SmBack {
 
     /// Puts the running waves of the head kernel into `running`; gives the instant of the first event that is
     /// something else.
-    fn split_calendar<O>(&self, head: u32, running: &mut Vec<Running>, context: &BackContext<'_, O>) -> Instant {
+    fn split_calendar<O>(&self, head: u32, running: &mut Vec<Running>, context: &BackendContext<'_, O>) -> Instant {
         running.clear();
         let mut others = context.horizon.saturating_add(Duration::from_ns(1));
         others = context.calendar.next_besides_completions().map_or(others, |other| other.min(others));
@@ -141,12 +141,12 @@ impl SmBack {
     }
 
     /// Tells the observer of `cycles` periods.
-    fn tell_stretch<O: Observer>(
+    fn record_stretch<O: Observer>(
         kernel: RunningKernel,
         running: &[Running],
         cycle: &Period,
         (duration, period, cycles): (Duration, Duration, u32),
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let operation = kernel.operation;
         let overflow = RunError::TimeOverflow { operation };
@@ -171,7 +171,7 @@ impl SmBack {
         head: u32,
         running: &[Running],
         (period, cycles): (Duration, u32),
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let overflow = RunError::TimeOverflow { operation: self.kernels[head as usize].operation };
         let skipped = period.checked_mul(u64::from(cycles)).ok_or(overflow)?;

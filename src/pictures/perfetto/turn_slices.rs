@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::event::{Events, Span};
+use super::event::{Events, SliceTime};
 use super::tracks::Tracks;
 use crate::run::Summary;
 
@@ -20,10 +20,10 @@ pub(super) fn write<W: Write>(
     for turn in summary.trace.turns() {
         let Some(&lane) = lanes.get(turn.process.0 as usize) else { continue };
         if turn.switch_from < turn.start {
-            let span = Span { from: turn.switch_from, to: turn.start };
+            let span = SliceTime { from: turn.switch_from, to: turn.start };
             events.slice(lane, "turn", "switch", span, json!({}))?;
         }
-        let span = Span { from: turn.start, to: turn.end };
+        let span = SliceTime { from: turn.start, to: turn.end };
         events.slice(lane, "turn", "turn", span, json!({"ended_by": turn.ended_by}))?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at};
 use super::legend_entry::Other;
 use super::profile::LEAST_STEP;
-use super::rounds::{Span, rounds};
+use super::rounds::{TurnSpan, rounds};
 use super::scale::TimeScale;
 use super::shares::{self, Had};
 use super::{LabelStyle, LegendSymbol, TimeShare, TurnBand, TurnBox};
@@ -29,7 +29,7 @@ const MOST_NAMED: usize = 6;
 
 /// The turns that the window shows.
 pub(super) struct Turns {
-    spans: Vec<Span>,
+    spans: Vec<TurnSpan>,
     /// Turns in the window.
     count: u64,
     narrow: bool,
@@ -38,13 +38,13 @@ pub(super) struct Turns {
 impl Turns {
     /// Those of the run; none if its contexts do not take turns.
     pub(super) fn new(context: &Context<'_>) -> Self {
-        let mut spans: Vec<Span> = Vec::new();
+        let mut spans: Vec<TurnSpan> = Vec::new();
         let mut count = 0;
         let shows = |time: &Range<Instant>| time.start < time.end && context.scale.shows(time.start, time.end);
         for turn in context.summary.trace.turns() {
             let (switch, own) = (turn.switch_from..turn.start, turn.start..turn.end);
             if shows(&switch) {
-                spans.push(Span { process: None, time: switch, turns: 0 });
+                spans.push(TurnSpan { process: None, time: switch, turns: 0 });
             }
             if !shows(&own) {
                 continue;
@@ -55,7 +55,7 @@ impl Turns {
                     last.time.end = own.end;
                     last.turns += 1;
                 }
-                _ => spans.push(Span { process: Some(turn.process), time: own, turns: 1 }),
+                _ => spans.push(TurnSpan { process: Some(turn.process), time: own, turns: 1 }),
             }
         }
         let of_process = spans.iter().filter(|span| span.process.is_some());
@@ -135,12 +135,12 @@ fn fill_of(process: Option<ProcessId>) -> Fill {
     turn_fill(process.map(|process| process.0 as usize))
 }
 
-fn turn_box(context: &Context<'_>, span: &Span, band: &Rect) -> TurnBox {
+fn turn_box(context: &Context<'_>, span: &TurnSpan, band: &Rect) -> TurnBox {
     let (left, width) = (context.place_of(span.time.start), context.width_of(&span.time));
     let area = Rect { x: left, width, ..*band };
     let name = span.process.map(|process| context.process(process).to_owned());
     let label = name.and_then(|name| centred(&[name], &area, Theme::PAPER.small_size));
-    let Span { process, turns, .. } = *span;
+    let TurnSpan { process, turns, .. } = *span;
     TurnBox { process, turns, time: span.time.clone(), fill: fill_of(process), area, label }
 }
 

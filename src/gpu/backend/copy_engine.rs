@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::BackContext;
+use super::BackendContext;
 use super::shared_link::SharedLink;
 use crate::device::CopySharing;
 use crate::gpu::calendar::Event;
@@ -76,7 +76,11 @@ impl CopyEngine {
 
     /// C2, C3: if the engine, of number `number`, is idle, the head is assigned to it and leaves the queue; if its link
     /// is shared, so is everything in the queue, one after another.
-    pub(super) fn start<O: Observer>(&mut self, number: u32, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+    pub(super) fn start<O: Observer>(
+        &mut self,
+        number: u32,
+        context: &mut BackendContext<'_, O>,
+    ) -> Result<(), RunError> {
         match self {
             Self::One { queue, serving } => {
                 if serving.is_some() {
@@ -100,7 +104,7 @@ impl CopyEngine {
     }
 
     /// Enters when the next of the copies on a shared link completes, without anything new on it.
-    pub(super) fn go_on<O>(&mut self, number: u32, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+    pub(super) fn go_on<O>(&mut self, number: u32, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
         if let Self::Shared(link) = self {
             let next = link.next().map_err(|operation| RunError::TimeOverflow { operation })?;
             context.calendar.move_link(number, next);
@@ -111,7 +115,7 @@ impl CopyEngine {
     /// The copy whose completion was in the calendar has completed. On a shared link, when the next one does is entered
     /// once it is known who else begins at this instant, by [`CopyEngine::start`] or, if nobody may,
     /// [`CopyEngine::go_on`].
-    pub(super) fn complete<O>(&mut self, number: u32, context: &mut BackContext<'_, O>) -> Option<OperationId> {
+    pub(super) fn complete<O>(&mut self, number: u32, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
         match self {
             Self::One { serving, .. } => serving.take(),
             Self::Shared(link) => {
@@ -125,7 +129,7 @@ impl CopyEngine {
 }
 
 /// A copy begins. Gives how long it takes alone.
-fn begin<O: Observer>(operation: OperationId, copy: CopyId, context: &mut BackContext<'_, O>) -> Duration {
+fn begin<O: Observer>(operation: OperationId, copy: CopyId, context: &mut BackendContext<'_, O>) -> Duration {
     context.observer.dispatched(operation, context.now);
     context.observer.fully_dispatched(operation, context.now);
     context.catalogue.copies()[copy.0 as usize].time()

@@ -1,17 +1,22 @@
 //! Launch latencies and the gaps between kernels: rules L1 and L2.
 
-use super::Front;
+use super::Frontend;
 use super::stream_queue::HeadState;
-use crate::gpu::back::{Back, BackContext};
+use crate::gpu::backend::{Backend, BackendContext};
 use crate::gpu::calendar::Latency;
 use crate::gpu::observer::Observer;
 use crate::time::Instant;
 use crate::trace::Rule;
 use crate::workload::{OperationId, OperationKind, StreamId};
 
-impl Front {
+impl Frontend {
     /// An operation becomes the head of its stream queue, where a latency or gap may hold it for some time.
-    pub(super) fn become_head<O: Observer>(&mut self, stream: StreamId, head: u32, context: &mut BackContext<'_, O>) {
+    pub(super) fn become_head<O: Observer>(
+        &mut self,
+        stream: StreamId,
+        head: u32,
+        context: &mut BackendContext<'_, O>,
+    ) {
         context.observer.reached_head(OperationId(head), context.now);
         let kernels_from = self.streams[stream.0 as usize].kernels_from;
         let gap_over = match self.operation(head).kind {
@@ -34,8 +39,8 @@ impl Front {
     /// Lets go on what no latency or gap holds any more.
     pub(in crate::gpu) fn latencies_over<O: Observer>(
         &mut self,
-        back: &mut impl Back,
-        context: &mut BackContext<'_, O>,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
     ) {
         let Some(mut next) = context.calendar.pop_latency(context.now) else { return };
         let mut affected = std::mem::take(&mut self.scratch_streams);
@@ -49,11 +54,11 @@ impl Front {
                 None => break,
             }
         }
-        self.promote(affected, back, context);
+        self.promote(affected, backend, context);
     }
 
     /// The run is over: what a latency or gap still holds then is held until now, which is for good.
-    pub(super) fn close_latencies<O: Observer>(&self, context: &mut BackContext<'_, O>) {
+    pub(super) fn close_latencies<O: Observer>(&self, context: &mut BackendContext<'_, O>) {
         while let Some(latency) = context.calendar.pop_latency(Instant::MAX) {
             // Only a horizon ends a run while something is left to happen.
             self.note_latency(latency, context.horizon, Instant::MAX, context);
@@ -61,7 +66,13 @@ impl Front {
     }
 
     /// Tells the observer: first the launch latency, then the gap, of which the last until `to`. It is `now`.
-    fn note_latency<O: Observer>(&self, latency: Latency, now: Instant, to: Instant, context: &mut BackContext<'_, O>) {
+    fn note_latency<O: Observer>(
+        &self,
+        latency: Latency,
+        now: Instant,
+        to: Instant,
+        context: &mut BackendContext<'_, O>,
+    ) {
         let operation = OperationId(latency.operation);
         let launch_over = self.launch_latency_over(latency.operation);
         if launch_over >= latency.until || launch_over > now {

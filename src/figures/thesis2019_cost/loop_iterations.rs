@@ -7,8 +7,8 @@ use super::super::made::{Failure, File, Made};
 use super::SEED;
 use crate::analysis::MergedKernel;
 use crate::analysis::printed::{EmptyPairs, work};
-use crate::experiments::cost_study::{TurnsPoint, TurnsVariant, study};
-use crate::pictures::cost_chart::{share_chart, turns_chart, turns_csv};
+use crate::experiments::cost_study::{LoopIterations, LoopVariant, study};
+use crate::pictures::cost_chart::{iterations_chart, iterations_csv, share_chart};
 use crate::time::{Duration, Instant};
 
 /// Of the author's program `rta_plot`.
@@ -21,14 +21,14 @@ const BEYOND: [usize; 8] = [1, 2, 5, 10, 20, 50, 100, 200];
 
 pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
     let small: Vec<usize> = (1..=20).collect();
-    let thesis = study(G_MAX, LARGEST_GRID, &[TurnsVariant::Thesis], &small, 100, SEED)?;
-    let beyond = study(G_MAX, LARGEST_GRID, &TurnsVariant::ALL, &BEYOND, 3, SEED)?;
-    let counted: Vec<&TurnsPoint> = thesis.iter().filter(|point| COUNTED.contains(&point.kernels)).collect();
+    let thesis = study(G_MAX, LARGEST_GRID, &[LoopVariant::Thesis], &small, 100, SEED)?;
+    let beyond = study(G_MAX, LARGEST_GRID, &LoopVariant::ALL, &BEYOND, 3, SEED)?;
+    let counted: Vec<&LoopIterations> = thesis.iter().filter(|point| COUNTED.contains(&point.kernels)).collect();
     let mut finding = table(&counted)?;
     let turns: Vec<String> = counted.iter().map(|point| format!("{:.0}", point.turns())).collect();
     let last = |variant| beyond.iter().rfind(|point| point.variant == variant).ok_or("every variant has points");
     let (whole, fine, lean) =
-        (last(TurnsVariant::Thesis)?, last(TurnsVariant::FineTime)?, last(TurnsVariant::NoEmptyPairs)?);
+        (last(LoopVariant::Thesis)?, last(LoopVariant::FineTime)?, last(LoopVariant::NoEmptyPairs)?);
     write!(
         finding,
         "\nMeans of 100 task sets for each n with the inputs of the author's `rta_plot` (g_max = 30, grids of 2 to 100, C \
@@ -54,16 +54,16 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
         bound_that_fails()?,
     )?;
     let files = vec![
-        File { name: format!("{name}.svg"), text: turns_chart(&thesis)?.to_svg() },
+        File { name: format!("{name}.svg"), text: iterations_chart(&thesis)?.to_svg() },
         File { name: format!("{name}-many-kernels.svg"), text: share_chart(&beyond)?.to_svg() },
-        File { name: format!("{name}.csv"), text: turns_csv(&thesis) },
-        File { name: format!("{name}-many-kernels.csv"), text: turns_csv(&beyond) },
+        File { name: format!("{name}.csv"), text: iterations_csv(&thesis) },
+        File { name: format!("{name}-many-kernels.csv"), text: iterations_csv(&beyond) },
     ];
     Ok(Made { files, finding })
 }
 
 /// Table 3.1 with how often each step is done.
-fn table(counted: &[&TurnsPoint]) -> Result<String, Failure> {
+fn table(counted: &[&LoopIterations]) -> Result<String, Failure> {
     const STEPS: [(&str, &str, &str, bool); 9] = [
         ("f_i = t_a + C_i", "sum", "O(1)", true),
         ("h = {h; (f_i, g_i)}", "append", "O(1)", true),

@@ -1,20 +1,20 @@
 //! Assigning blocks of one kernel, one after another, until all are assigned or none fits: rules R1, R2, R3.
 
-use super::BackContext;
-use super::sm_back::{RunningKernel, RunningWave, SmBack, next_place};
+use super::BackendContext;
+use super::sm_backend::{RunningKernel, RunningWave, SmBackend, next_place};
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::time::Duration;
 use crate::trace::{NewWave, Rule};
 use crate::workload::{Part, Placement, Start, distribute};
 
-impl SmBack {
+impl SmBackend {
     /// Assigns blocks of the kernel at place `head`. `None`: it is fully dispatched; otherwise the rule that holds its
     /// next block.
     pub(super) fn assign_blocks<O: Observer>(
         &mut self,
         head: u32,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Result<Option<Rule>, RunError> {
         let kernel = self.kernels[head as usize];
         let sms = context.catalogue.sms_of(kernel.kernel, kernel.stream);
@@ -61,7 +61,7 @@ impl SmBack {
         kernel: RunningKernel,
         parts: &mut [Part],
         blocks: u32,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let operation = kernel.operation;
         let first_block = kernel.blocks - kernel.unassigned;
@@ -107,7 +107,7 @@ impl SmBack {
         parts: &[Part],
         cursor: u32,
         duration: Duration,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let kernel = self.kernels[head as usize];
         let RunningKernel { operation, process, demand, .. } = kernel;

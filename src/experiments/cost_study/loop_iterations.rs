@@ -10,7 +10,7 @@ use crate::named::named;
 named! {
     /// What differs between the curves.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum TurnsVariant: ALL {
+    pub enum LoopVariant: ALL {
         /// The algorithm as printed, C whole numbers from 20 to 100.
         Thesis = "as printed, C from 20 to 100",
         /// As printed, C a million times as long, so that hardly any two ends fall on one time.
@@ -20,7 +20,7 @@ named! {
     }
 }
 
-impl TurnsVariant {
+impl LoopVariant {
     fn task_sets(self, largest_grid: u32) -> TaskSets {
         match self {
             Self::Thesis => TaskSets::thesis(largest_grid),
@@ -38,9 +38,9 @@ impl TurnsVariant {
 
 /// The mean work of some task sets of one size.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TurnsPoint {
+pub struct LoopIterations {
     /// Which curve.
-    pub variant: TurnsVariant,
+    pub variant: LoopVariant,
     /// n.
     pub kernels: usize,
     /// Task sets.
@@ -59,7 +59,7 @@ pub struct TurnsPoint {
     pub turns_over_estimate: f64,
 }
 
-impl TurnsPoint {
+impl LoopIterations {
     /// All turns, mean.
     #[must_use]
     pub fn turns(&self) -> f64 {
@@ -74,11 +74,11 @@ impl TurnsPoint {
 pub fn study(
     g_max: NonZeroU32,
     largest_grid: u32,
-    variants: &[TurnsVariant],
+    variants: &[LoopVariant],
     sizes: &[usize],
     sets: u64,
     seed: u64,
-) -> Result<Vec<TurnsPoint>, TimeOverflow> {
+) -> Result<Vec<LoopIterations>, TimeOverflow> {
     let mut points = Vec::new();
     for &variant in variants {
         for &kernels in sizes {
@@ -91,12 +91,12 @@ pub fn study(
 fn point(
     g_max: NonZeroU32,
     largest_grid: u32,
-    variant: TurnsVariant,
+    variant: LoopVariant,
     kernels: usize,
     sets: u64,
     seed: u64,
-) -> Result<TurnsPoint, TimeOverflow> {
-    let mut mean = TurnsPoint {
+) -> Result<LoopIterations, TimeOverflow> {
+    let mut mean = LoopIterations {
         variant,
         kernels,
         sets,
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn the_share_falls_without_empty_pairs_and_stays_level_with_them() {
         let g_max = NonZeroU32::new(8).unwrap();
-        let points = study(g_max, 20, &[TurnsVariant::FineTime, TurnsVariant::NoEmptyPairs], &[20, 100], 5, 1).unwrap();
+        let points = study(g_max, 20, &[LoopVariant::FineTime, LoopVariant::NoEmptyPairs], &[20, 100], 5, 1).unwrap();
         let shares: Vec<f64> = points.iter().map(|point| point.turns_over_estimate).collect();
         assert!((shares[0] / shares[1] - 1.0).abs() < 0.2, "{shares:?}");
         assert!(shares[2] > 3.0 * shares[3], "{shares:?}");
