@@ -44,7 +44,7 @@ pub struct Topic {
     /// Of a rule: where it is from.
     pub source: Option<&'static str>,
     /// A command that shows it, in a scenario that is shipped.
-    pub example: Option<String>,
+    pub example: Option<&'static str>,
     /// The page that says more, and the place on it.
     pub more: String,
 }
@@ -61,7 +61,7 @@ impl Topic {
             waits: text.wait().map(crate::trace::Rule::meaning),
             finding: finding.map(AuditRule::words),
             source: Some(text.source),
-            example: Some(format!("gpusched simulate {}", text.example)),
+            example: Some(text.example),
             ..Self::of(text.name, TopicKind::Rule, text.says, &format!("docs/model.md#{}", text.section))
         }
     }
@@ -71,8 +71,7 @@ impl Topic {
     }
 
     fn of_word(word: &Word) -> Self {
-        let example = word.example.map(|example| format!("gpusched {example}"));
-        Self { example, ..Self::of(word.name, word.kind, word.says(), word.more) }
+        Self { example: word.example, ..Self::of(word.name, word.kind, word.says(), word.more) }
     }
 
     fn of_message(message: &Message) -> Self {

@@ -11,6 +11,7 @@ use thiserror::Error;
 use crate::device::BUILTIN_NAMES;
 use crate::json::JsonError;
 use crate::logs::begins_a_log;
+use crate::near::did_you_mean;
 use crate::profile::{GpuProfile, GpuProfileError, ProfileFormat, uncompressed};
 use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, ModelDemands};
 use crate::scenario::{Scenario, WhatIfError};
@@ -68,7 +69,8 @@ pub enum InputError {
         file: String,
     },
     /// Neither a built-in device nor a file has the name of the GPU.
-    #[error("no built-in device and no file is called {0:?}; built in are {known}", known = BUILTIN_NAMES.join(", "))]
+    #[error("no built-in device and no file is called {0:?}{near}; built in are {known}",
+        near = did_you_mean(.0, BUILTIN_NAMES), known = BUILTIN_NAMES.join(", "))]
     NoDevice(String),
     /// An option names a file that is no profile.
     #[error("{option}: {file} is no profile")]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         width_mm: int
         queues: bool
         waits: bool
+        full_height: bool
         occupancy: bool
         title: bool
         start: str | int
@@ -340,8 +341,8 @@ class Run(_Answer["_gpusched.Run"]):
     def to_svg(self, **look: Unpack[_Look]) -> str:
         """The timeline figure as SVG.
 
-        Options: ``width_mm``, ``queues``, ``waits``, ``occupancy``, ``title``, ``start``, ``end``, ``sms`` (a list), ``only``
-        (a list of kernels).
+        Options: ``width_mm``, ``queues``, ``waits``, ``full_height``, ``occupancy``, ``title``, ``start``, ``end``,
+        ``sms`` (a list), ``only`` (a list of kernels).
         """
         return self._raw.to_svg(**look)
 

@@ -234,6 +234,7 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
             }
             "queues" => options.queues = value.extract()?,
             "waits" => options.waits = value.extract()?,
+            "full_height" => options.most_zoom = if value.extract()? { 1 } else { options.most_zoom },
             "occupancy" => options.occupancy = value.extract()?,
             "title" => options.title = value.extract()?,
             "start" => options.from = Some(time(&value)?),

@@ -37,38 +37,38 @@ pub(super) const MESSAGES: [Message; 36] = [
     message(
         "no bound is given:",
         VERDICTS,
-        "Why a verdict is open: nothing is claimed of any run of this scenario, for the reason behind the colon, \
-         so that no deadline can be proven. Deadlines that a run misses are missed all the same.",
+        "Why a verdict is open: nothing is claimed of any run of this scenario, for the reason behind the \
+         colon, so that no deadline can be proven. Deadlines that a run misses are missed all the same.",
     ),
     message(
         "so what it does later depends on the run",
         VERDICTS,
-        "A host waits for operations and then launches more, not at a release of its own: when it does so differs \
-         from run to run. Give it a period, or launch everything at its release.",
+        "A host waits for operations and then launches more, not at a release of its own: when it does so \
+         differs from run to run. Give it a period, or launch everything at its release.",
     ),
     message(
         "it is not certain under any order of simultaneous releases",
         AT_ONE_INSTANT,
         "Two hosts are released at the same instant, and the one may still be waiting when its next job is \
-         released. Under the order of the file it is not: --order declared judges that alone.",
+         released. Under the order of the file it is not: the option order, set to declared, judges that alone.",
     ),
     message(
         "operations at the same instants, and too many of these may",
         AT_ONE_INSTANT,
-        "Too many orders of what is launched at one instant would have to be looked at. --order declared judges \
-         the order of the file alone.",
+        "Too many orders of what is launched at one instant would have to be looked at. The option order, set to \
+         declared, judges that of the file alone.",
     ),
     message(
         "streams may have to wait for a hardware channel",
         CHANNELS,
-        "There are more streams with kernels than hardware channels (rule channel), and which of them waits is \
-         open. A device with more channels, or --connections, gives a bound.",
+        "There are more streams with kernels than hardware channels (rule channel), and which of them waits \
+         is open. A device with more channels, or the option connections, gives a bound.",
     ),
     message(
         "the device states a launch latency or a kernel gap",
         RULES,
-        "Rules L1 and L2 delay launches on this device, and the analyses do not know them. --launch-latency 0s \
-         --kernel-gap 0s leaves them out.",
+        "Rules L1 and L2 delay launches on this device, and the analyses do not know them. The options \
+         launch_latency and kernel_gap leave them out if they are 0s.",
     ),
     message(
         "an SM mask and an mps_percentage hold at once",
@@ -78,24 +78,25 @@ pub(super) const MESSAGES: [Message; 36] = [
     message(
         "copies of several streams share a link",
         LINK,
-        "On this device copies that run at once share the bandwidth, and the analyses know copies one at a time.",
+        "On this device copies that run at once share the bandwidth, and the analyses know copies one at a \
+         time.",
     ),
     message(
         "are not launched as a whole by the horizon",
         VERDICTS,
         "Jobs of which something is launched after the horizon end somewhere behind it, of which nothing is \
-         known. A longer --horizon has them.",
+         known. A longer horizon has them.",
     ),
     message(
         "has no period, so nothing is known of how often its jobs come",
         SPORADIC,
-        "--sporadic takes arrivals as unknown, at least a period apart: without a period nothing limits the load. \
-         --period STREAM=TIME gives one.",
+        "Arrivals are taken as unknown, at least a period apart: without a period nothing limits the load. \
+         The option period gives one.",
     ),
     message(
         "launches something after it has waited or slept",
         SPORADIC,
-        "--sporadic knows jobs that launch all they have at their release.",
+        "Where releases are unknown, only jobs that launch all they have at their release are analysed.",
     ),
     message(
         "uses a stream that another thread uses too",
@@ -105,36 +106,37 @@ pub(super) const MESSAGES: [Message; 36] = [
     message(
         "records an event or waits for one",
         SPORADIC,
-        "Which record a wait is for depends on when jobs come, which --sporadic takes as unknown.",
+        "Which record a wait is for depends on when jobs come, which is taken as unknown.",
     ),
     message(
         "no bound is found: a job of",
         SPORADIC,
-        "The jobs of one stream may still be running when the next one comes, as far as the bound knows: the GPU \
-         has too much load, or the bound is too coarse.",
+        "The jobs of one stream may still be running when the next one comes, as far as the bound knows: the \
+         GPU has too much load, or the bound is too coarse.",
     ),
     message(
         "open though the bound meets it",
         REQUIREMENTS,
-        "A requirement of the model whose bound is small enough, and which is open all the same: the model says \
-         something that the bound does not cover, for the reason behind the colon.",
+        "A requirement of the model whose bound is small enough, and which is open all the same: the model \
+         says something that the bound does not cover, for the reason behind the colon.",
     ),
     message(
         "longest responses are those of the scenario",
         VERDICTS,
-        "No job has a deadline, and the scenario is large: no other runs were searched. --search TIME searches.",
+        "No job has a deadline, and the scenario is large: no other runs were searched, unless a time for the \
+         search is given.",
     ),
     message(
         "not exact:",
         EXACT,
-        "The finish times on the merged SM are not those of the GPU in general, for the reason behind the colon: \
-         kernels may finish later or earlier. Bounds and verdicts do not rest on them.",
+        "The finish times on the merged SM are not those of the GPU in general, for the reason behind the \
+         colon: kernels may finish later or earlier. Bounds and verdicts do not rest on them.",
     ),
     message(
         "blocks differ in their threads",
         NOT_EXACT,
-        "The merged SM adds up the free threads of all SMs, where no single SM may have room for a block of the \
-         larger kernel. Finish times may be too early.",
+        "The merged SM adds up the free threads of all SMs, where no single SM may have room for a block of \
+         the larger kernel. Finish times may be too early.",
     ),
     message(
         "blocks differ in their shared memory or registers",
@@ -155,26 +157,26 @@ pub(super) const MESSAGES: [Message; 36] = [
     message(
         "a stream has several kernels",
         NOT_EXACT,
-        "A later kernel of a stream waits for the one before it (G2), and is released in the analysis when that \
-         is analysed to finish, which need not be when it does.",
+        "A later kernel of a stream waits for the one before it (G2), and is released in the analysis when \
+         that is analysed to finish, which need not be when it does.",
     ),
     message(
         "block times vary",
         SHORTER,
-        "Blocks may run for different times, and the analysis takes the longest of each: with shorter ones the \
-         order may change.",
+        "Blocks may run for different times, and the analysis takes the longest of each: with shorter ones \
+         the order may change.",
     ),
     message(
         "safe_finish_ns is not given",
         SHORTER,
-        "The safe finish holds for launches that do not depend on when operations complete; here a host launches \
-         more after it has waited.",
+        "The safe finish holds for launches that do not depend on when operations complete; here a host \
+         launches more after it has waited.",
     ),
     message(
         "the NULL stream is used",
         NOT_EXACT,
-        "Its operations wait for those of blocking streams, and these for them (N1, N2), of which the theorem on \
-         the merged SM says nothing.",
+        "Its operations wait for those of blocking streams, and these for them (N1, N2), of which the theorem \
+         on the merged SM says nothing.",
     ),
     message(
         "misses its deadline of",
@@ -184,32 +186,32 @@ pub(super) const MESSAGES: [Message; 36] = [
     message(
         "ends at the horizon",
         RESULTS,
-        "The run was ended there (--horizon, or \"horizon\" in the file). What had not finished has neither \
-         finish nor response.",
+        "The run was ended there, by an option or by the file. What had not finished has neither finish nor \
+         response.",
     ),
     message(
         "it had not been recorded when the wait was submitted",
         EVENTS,
-        "A wait is for the last record of its event that was submitted before it (E2). There was none, so that it \
-         holds nothing. In CUDA that is no error, and rarely meant.",
+        "A wait is for the last record of its event that was submitted before it (E2). There was none, so \
+         that it holds nothing. In CUDA that is no error, and rarely meant.",
     ),
     message("has no effect:", COMMAND, "An option changes nothing of what comes out, for the reason behind the colon."),
     message(
         "the profile states no stream priorities",
         OF_PROFILES,
-        "Profiles rarely say which priority a stream was made with. --set-priority STREAM=P says it.",
+        "Profiles rarely say which priority a stream was made with. The option set_priority says it.",
     ),
     message(
         "the profile does not say which streams wait for the NULL stream",
         OF_PROFILES,
-        "Streams made without the flag cudaStreamNonBlocking wait for the NULL stream (N2), and the profile does \
-         not say which are.",
+        "Streams made without the flag cudaStreamNonBlocking wait for the NULL stream (N2), and the profile \
+         does not say which are.",
     ),
     message(
         "have no host call in the file",
         LAUNCHES,
-        "The profile has the operation and not the call that submitted it, so that the time of its launch is a \
-         guess.",
+        "The profile has the operation and not the call that submitted it, so that the time of its launch is \
+         a guess.",
     ),
     message("is never launched", KERNELS, "The file describes a kernel that no stream and no host launches."),
     message(
@@ -225,7 +227,7 @@ pub(super) const MESSAGES: [Message; 36] = [
     message(
         "the clocks are apart by",
         AUDIT,
-        "Launches are on the clock of the host and blocks on that of the GPU. What compares the two is checked \
-         with as much tolerance as they are apart.",
+        "Launches are on the clock of the host and blocks on that of the GPU. What compares the two is \
+         checked with as much tolerance as they are apart.",
     ),
 ];

@@ -10,7 +10,7 @@ pub(super) struct Word {
     pub(super) kind: TopicKind,
     meaning: Meaning,
     pub(super) more: &'static str,
-    /// Arguments of the command that shows it.
+    /// A command that shows it.
     pub(super) example: Option<&'static str>,
 }
 
@@ -31,8 +31,8 @@ impl Word {
 }
 
 const VERDICTS: &str = "docs/analysis.md#5-jobs-and-their-verdicts";
-const CAMERA: Option<&str> = Some("analyze scenarios/deadlines/camera-and-lidar.json --verdicts");
-const COMPARED: Option<&str> = Some("compare scenarios/rtss2017/figure-8.json");
+const CAMERA: Option<&str> = Some("gpusched analyze scenarios/deadlines/camera-and-lidar.json --verdicts");
+const COMPARED: Option<&str> = Some("gpusched compare scenarios/rtss2017/figure-8.json");
 
 const fn verdict(verdict: Verdict) -> Word {
     Word {
@@ -57,7 +57,7 @@ pub(super) const WORDS: [Word; 11] = [
         VERDICTS,
         CAMERA,
         "No response of that job is longer, in any run: for every placement, for blocks that run shorter than stated, and \
-         for any order of releases at one instant (or the declared one, with --order declared).",
+         for any order of releases at one instant (or the declared one, if that is asked for).",
     ),
     term(
         "worst found",
@@ -75,7 +75,7 @@ pub(super) const WORDS: [Word; 11] = [
     term(
         "exact",
         "docs/analysis.md#2-when-merging-the-sms-is-exact",
-        Some("analyze scenarios/thesis2019/section-3-5.json"),
+        Some("gpusched analyze scenarios/thesis2019/section-3-5.json"),
         "The merged SM gives the finish times of every work-conserving placement. Where it is not exact, a note says why.",
     ),
     term(
@@ -93,13 +93,13 @@ pub(super) const WORDS: [Word; 11] = [
     term(
         "safe finish",
         "docs/analysis.md#4-when-blocks-run-shorter-than-stated",
-        Some("analyze scenarios/thesis2019/section-3-5.json"),
+        Some("gpusched analyze scenarios/thesis2019/section-3-5.json"),
         "By then the kernel has finished in every run, for every placement and also if blocks run shorter than stated.",
     ),
     term(
         "g_max",
         "docs/analysis.md#1-the-algorithm-step-by-step",
-        Some("analyze scenarios/thesis2019/section-3-5.json"),
+        Some("gpusched analyze scenarios/thesis2019/section-3-5.json"),
         "How many equal blocks the GPU holds at once. With it, equal blocks of one priority fill one merged SM as they fill \
          the SMs.",
     ),

@@ -13,7 +13,7 @@ fn columns<'t>() -> [Column<&'t Topic>; 8] {
         Column::data("waits", |topic: &&Topic| topic.waits.into()),
         Column::data("finding", |topic: &&Topic| topic.finding.into()),
         Column::data("source", |topic: &&Topic| topic.source.into()),
-        Column::data("example", |topic: &&Topic| topic.example.as_deref().into()),
+        Column::data("example", |topic: &&Topic| topic.example.into()),
         Column::data("more", |topic: &&Topic| topic.more.as_str().into()),
     ]
 }
@@ -40,7 +40,7 @@ fn add_topic(page: &mut Page, topic: &Topic) {
         ("waits", topic.waits),
         ("finding", topic.finding),
         ("source", topic.source),
-        ("see it", topic.example.as_deref()),
+        ("see it", topic.example),
         ("more", Some(&*topic.more)),
     ];
     for (what, text) in lines {

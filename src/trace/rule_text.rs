@@ -16,7 +16,7 @@ pub struct RuleText {
     pub source: &'static str,
     /// The section of `docs/model.md` that has it, as the end of a link.
     pub section: &'static str,
-    /// Arguments of `gpusched simulate` that show it in a shipped scenario.
+    /// A command that shows it in a shipped scenario.
     pub example: &'static str,
 }
 
@@ -37,14 +37,14 @@ const PRIORITIES: &str = "Amert et al., RTSS 2017, section IV, stream priorities
 const EVENTS: &str = "the CUDA runtime's description of cudaEventRecord and cudaStreamWaitEvent";
 const OF_DEVICE: &str = "a parameter of the device, as measured or estimated from a profile";
 
-const QUEUES: &str = "scenarios/rtss2017/figure-3.json --rules";
-const WAITS: &str = "scenarios/rtss2017/figure-3.json --state-at 1.7s";
-const BLAME: &str = "scenarios/rtss2017/figure-3.json --blame";
-const BY_PRIORITY: &str = "scenarios/rtss2017/figure-8.json --blame";
-const NULL: &str = "scenarios/rtss2017/figure-5.json --blame";
-const OF_EVENTS: &str = "scenarios/events/double-buffering.json --rules";
-const PROFILE: &str = "scenarios/profiles/synthetic.json --blame";
-const TURNS: &str = "scenarios/processes/perception-and-control.json --rules";
+const QUEUES: &str = "gpusched simulate scenarios/rtss2017/figure-3.json --rules";
+const WAITS: &str = "gpusched simulate scenarios/rtss2017/figure-3.json --state-at 1.7s";
+const BLAME: &str = "gpusched simulate scenarios/rtss2017/figure-3.json --blame";
+const BY_PRIORITY: &str = "gpusched simulate scenarios/rtss2017/figure-8.json --blame";
+const NULL: &str = "gpusched simulate scenarios/rtss2017/figure-5.json --blame";
+const OF_EVENTS: &str = "gpusched simulate scenarios/events/double-buffering.json --rules";
+const PROFILE: &str = "gpusched simulate scenarios/profiles/synthetic.json --blame";
+const TURNS: &str = "gpusched simulate scenarios/processes/perception-and-control.json --rules";
 
 /// All rules: those of queues, of resources, of copies, of priorities, of the NULL stream, of events, of latencies, of
 /// channels and of processes.
@@ -70,7 +70,7 @@ pub const RULES: [RuleText; 30] = [
     rule(
         "registers",
         "Amert et al., RTSS 2017, section III, expect of registers what they saw of shared memory",
-        "scenarios/rules/registers.json --blame",
+        "gpusched simulate scenarios/rules/registers.json --blame",
         "An SM has what a block needs only if as many of its registers are free as the block takes.",
     ),
     rule("C1", BASIC, WAITS, "A copy enters its CE queue when it reaches the head of its stream's queue."),
@@ -134,7 +134,7 @@ pub const RULES: [RuleText; 30] = [
         ..rule(
             "channel",
             "Bakita and Anderson, RTAS 2024",
-            "scenarios/rtss2017/figure-3.json --connections 1 --blame",
+            "gpusched simulate scenarios/rtss2017/figure-3.json --connections 1 --blame",
             "A stream whose head is a kernel that could go on also needs a free hardware channel, and keeps it until \
              the last kernel that was submitted to it is fully dispatched.",
         )
@@ -163,7 +163,7 @@ pub const RULES: [RuleText; 30] = [
     of_processes(
         "T4",
         "on an H100, 182,400 of 182,400 blocks of 5 ms were suspended, and ran no longer than ever",
-        "scenarios/processes/perception-and-control.json --blame",
+        "gpusched simulate scenarios/processes/perception-and-control.json --blame",
         "blocks stop in their midst and go on where they stopped, on the same SM (`preemption: mid-block`, Pascal and \
          later), or run to their ends first (`block-end`, Maxwell and Kepler). Blocks that watch a timer (`clock: wall`) \
          end by the clock, in their turn",
@@ -171,7 +171,7 @@ pub const RULES: [RuleText; 30] = [
     of_processes(
         "T5",
         "Bakita and Anderson, RTAS 2024: one runlist on the TX2; trading about every millisecond was measured",
-        "scenarios/rules/copies-of-two-processes.json --blame",
+        "gpusched simulate scenarios/rules/copies-of-two-processes.json --blame",
         "copies go on during another context's turn; those of several contexts on one engine trade after \
          `copy_time_slice_ns`. With `runlists: shared`, copies run in the turns of their contexts instead",
     ),
@@ -186,7 +186,7 @@ pub const RULES: [RuleText; 30] = [
     of_processes(
         "MPS",
         "CUDA's description of `CUDA_MPS_ACTIVE_THREAD_PERCENTAGE`; measured: 50 % are 56 of 114 SMs, and 54 of 108",
-        "scenarios/processes/perception-and-control.json --mps --state-at 1ms",
+        "gpusched simulate scenarios/processes/perception-and-control.json --mps --state-at 1ms",
         "a client of MPS has blocks on at most as many SMs at once as its active-thread percentage allows, in whole TPCs",
     ),
     RuleText {
@@ -194,7 +194,7 @@ pub const RULES: [RuleText; 30] = [
         ..rule(
             "placement",
             "Gilman, Ogden, Guo and Walls, 2021; the published rules do not say",
-            "scenarios/rtss2017/figure-3.json --placement lowest-id",
+            "gpusched simulate scenarios/rtss2017/figure-3.json --placement lowest-id",
             "Which of the SMs that have room gets the next block is the choice of a policy.",
         )
     },

@@ -39,6 +39,7 @@ mod explain;
 mod extreme_devices;
 mod figure;
 mod figure_command;
+mod figure_editor;
 mod figure_found;
 mod figure_kinds;
 mod figure_properties;

@@ -1,5 +1,6 @@
 //! Who made whom wait as a picture: a map with a row for each that waited and a column for each that stood in the way,
-//! once by stream and once by kernel, where copies of one direction are one, and beside each row its time divided by rule.
+//! once by stream and once by kernel, where copies of one direction are one, and beside each row its time divided by
+//! rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

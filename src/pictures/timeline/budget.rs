@@ -52,9 +52,9 @@ impl Budget {
     pub(super) const LEAST: Self =
         Self { legend_rows: 1, stream_rows: 1, queue_lanes: 1, wait_lanes: 1, bands: LEAST_BANDS };
 
-    /// Less than is `used`, so that a figure that is `excess` too high fits: first lower bands, then fewer lanes of waits,
-    /// streams, entries of the legend, and places in queues, each down to the least that tells something. Each stream
-    /// that is left out saves its row, and its lane if `lanes` are streams.
+    /// Less than is `used`, so that a figure that is `excess` too high fits: first lower bands, then fewer lanes of
+    /// waits, streams, entries of the legend, and places in queues, each down to the least that tells something. Each
+    /// stream that is left out saves its row, and its lane if `lanes` are streams.
     pub(super) fn reduced(used: Self, excess: Length, lanes: Lanes) -> Self {
         let Self { mut legend_rows, mut stream_rows, mut queue_lanes, mut wait_lanes, bands } = used;
         let (least, lane) = match lanes {

@@ -1,6 +1,7 @@
 //! Lanes of copy engines.
 
 use super::context::{BESIDE_PLOT, Context, centred, ending_at};
+use super::crowd;
 use super::shares::{self, Had};
 use super::{CopyBox, LabelStyle, Lane, widest_part};
 use crate::device::CopyDirection;
@@ -64,7 +65,7 @@ pub(super) fn are_dense(context: &Context<'_>) -> bool {
 fn is_dense(context: &Context<'_>, engine: u32) -> bool {
     let engines = &context.summary.scenario.device().copy;
     let own = seen(context).filter(|(_, _, copy, _)| engines.engine_for(copy.direction) == engine);
-    shares::are_dense(&context.scale, own.map(|(_, start, _, end)| start..end))
+    crowd::are_dense(&context.scale, own.map(|(_, start, _, end)| start..end))
 }
 
 /// The lanes below `top`, and where they end.

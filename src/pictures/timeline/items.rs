@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::context::Context;
-use super::shares::{Crowd, LEAST_WIDTH};
+use super::crowd::{Crowd, LEAST_WIDTH};
 use crate::draw::{Length, MM};
 use crate::time::{Duration, Instant};
 use crate::trace::RepeatedRun;

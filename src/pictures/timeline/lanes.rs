@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::arrows::Group;
 use super::budget::{LEAST_STREAM_LANE, STREAM_LANE_GAP};
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of};
-use super::shares::{self, Crowd, Had, LEAST_WIDTH};
+use super::crowd::{self, Crowd, LEAST_WIDTH};
+use super::shares::{self, Had};
 use super::{LabelStyle, StreamBox, StreamLane, TimeShare, copies, widest_part};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect};
@@ -71,7 +72,7 @@ pub(super) fn are_dense(context: &Context<'_>, groups: &[Group]) -> bool {
 }
 
 fn is_dense(context: &Context<'_>, ran: &[Ran]) -> bool {
-    shares::are_dense(&context.scale, ran.iter().map(|ran| ran.start..ran.end))
+    crowd::are_dense(&context.scale, ran.iter().map(|ran| ran.start..ran.end))
 }
 
 /// Shares of time by kernel, copies together; of several streams as many at once as run at most, on average.
@@ -117,7 +118,7 @@ fn everything<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Ran> + 'c {
                 (Some(id), fill_of(context, Some(id)), labels)
             }
             OperationKind::Copy(id) => {
-                let copy = trace.copies().get(id.0 as usize)?;
+                let copy = trace.copies().get(id.index())?;
                 (None, copies::fill_of(copy.direction), vec![copies::short_name(copy.direction).to_owned()])
             }
             _ => return None,

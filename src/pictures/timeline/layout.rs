@@ -54,7 +54,7 @@ impl Timeline {
         let mut context = context(summary, options)?;
         let (mut timeline, mut used) = laid_out(&mut context);
         // What one part leaves the next may need: names and labels change with what is cut.
-        for _ in 0..3 {
+        for _ in 0..6 {
             let excess = timeline.height - options.height_limit;
             if excess <= 0 {
                 return Ok(timeline);

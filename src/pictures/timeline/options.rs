@@ -89,8 +89,8 @@ pub struct TimelineOptions {
     pub queues: bool,
     /// Whether the waits of operations in their streams are shown, each from its launch to its start.
     pub waits: bool,
-    /// How many times enlarged the bands of SMs may be where no more than a quarter of any SM is ever in use: 2, 4, 8 and
-    /// so on times; 1: they are always as high as all that an SM has.
+    /// How many times enlarged the bands of SMs may be where no more than a quarter of any SM is ever in use: 4, 8 and
+    /// so on; 1: they are always as high as all that an SM has.
     pub most_zoom: u32,
     /// Whether the share of resources in use is shown over time.
     pub occupancy: bool,

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::{BandLook, items, thin};
 use crate::draw::{Length, MM};
 use crate::pictures::sm_groups::{SmGroup, SmRun, peak_units, short_sm_list, sm_groups, sm_list};
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use crate::workload::{OperationKind, ProcessId};
 
 /// What all bands together should take, if that is not too much or too little for one.
@@ -59,10 +59,13 @@ impl Plan {
         let device = context.summary.scenario.device();
         let sms = context.options.shown_sms(device);
         let (spans, thin_rows) = thin::spans(context, context.summary.trace.sms() as usize);
-        let runs = runs_by_sm(context, &sms);
+        // Only a measured SM can be overfull, and only small kernels leave most of one unused.
+        let (folds, measured) = (context.options.folds(device), context.summary.trace.is_observed());
+        let are_needed = folds || measured || has_small_blocks(context);
+        let runs = if are_needed { runs_by_sm(context, &sms) } else { BTreeMap::new() };
         let peaks: BTreeMap<u32, u64> = runs.iter().map(|(sm, runs)| (*sm, peak(context, runs))).collect();
         let zoom = zoom(context, peaks.values().copied().max().unwrap_or(0));
-        let groups = if context.options.folds(device) {
+        let groups = if folds {
             sm_groups(&sms, &runs, alike_within(context))
         } else {
             sms.into_iter().map(|sm| SmGroup { sms: vec![sm], idle: false }).collect()
@@ -73,7 +76,6 @@ impl Plan {
                 _ if group.idle => BandLook::Idle,
                 _ => BandLook::Alike,
             };
-            // More than fits runs on an SM only where somebody measured it.
             let peak = group.sms.first().and_then(|sm| peaks.get(sm)).copied().unwrap_or(0);
             let peak = u32::try_from(peak).unwrap_or(u32::MAX);
             PlannedBand { sms: group.sms, look, overfull: (peak > context.capacity()).then_some(peak), height: 0 }
@@ -206,6 +208,17 @@ fn zoom(context: &Context<'_>, peak: u64) -> u32 {
     };
     let halves = (0..u32::BITS).map(|times| 1 << times).take_while(fits).last().unwrap_or(1);
     if peak > 0 && halves >= LEAST_ZOOM { halves } else { 1 }
+}
+
+/// Whether bands may be enlarged as far as it is up to single blocks that the window shows.
+fn has_small_blocks(context: &Context<'_>) -> bool {
+    let most = context.capacity() / LEAST_ZOOM;
+    let seen = context.summary.launches().filter(|(_, record, _)| {
+        let start = record.first_start();
+        start.is_some_and(|start| context.scale.shows(start, record.finish().unwrap_or(Instant::MAX)))
+    });
+    context.options.most_zoom >= LEAST_ZOOM
+        && seen.map(|(_, _, kernel)| context.units(kernel)).all(|units| units <= most)
 }
 
 /// The most that is on an SM at one time: of each context by itself, as those whose turn it is not are suspended.

@@ -1,13 +1,14 @@
-//! Waits of operations in their streams, from launch to start: thin bars below the arrows of their rows, in the looks of
-//! the rules that held them.
+//! Waits of operations in their streams, from launch to start: thin bars below the arrows of their rows, in the looks
+//! of the rules that held them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::budget::{MOST_WAIT_LANES, WAIT_LANE};
 use super::context::{BESIDE_PLOT, Context, PALE, ending_at, starting_at};
+use super::crowd::{LEAST_WIDTH, are_dense};
 use super::legend_entry::Other;
-use super::shares::{self, Had, LEAST_WIDTH, are_dense};
+use super::shares::{self, Had};
 use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, copies};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, font};
@@ -225,10 +226,10 @@ fn texts(context: &Context<'_>, bar: &WaitBar) -> Vec<String> {
 /// What an operation is called in few words.
 fn name_of(context: &Context<'_>, operation: OperationId) -> String {
     let trace = context.summary.trace;
-    match trace.operations().get(operation.0 as usize).map(|record| record.kind) {
+    match trace.operations().get(operation.index()).map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => context.short_name(kernel).to_owned(),
         Some(OperationKind::Copy(copy)) => {
-            let copy = trace.copies().get(copy.0 as usize);
+            let copy = trace.copies().get(copy.index());
             copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
         }
         Some(kind) => kind.name().to_owned(),
