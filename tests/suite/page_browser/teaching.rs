@@ -105,7 +105,7 @@ fn the_edge_beside_the_editor_is_moved_by_pointer_and_keys_and_hides_it() {
     assert!(width() == 0.0, "{}", width());
     page.run("document.activeElement.blur()");
     page.browser.keys("e");
-    assert!(width() > 400.0, "{}", width());
+    assert!(width() > 200.0, "{}", width());
     page.is_quiet();
 }
 
