@@ -32,7 +32,6 @@ macro_rules! numbered {
         }
     };
 }
-pub(crate) use numbered;
 
 mod catalogue;
 mod placement;

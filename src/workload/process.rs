@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::{StreamId, numbered};
+use super::StreamId;
 use crate::device::Device;
 use crate::named::named;
 use crate::time::Duration;

@@ -78,7 +78,8 @@ const EMITTERS: &[(&str, &[&str])] = &[
 ];
 
 /// Where the library names flags all the same: those of other programs, and what it tells of the command itself.
-const OF_OTHERS: [&str; 3] = ["experiments/study/slurm.rs", "figures/cister2012.rs", "figures/tour.rs"];
+const OF_OTHERS: [&str; 5] =
+    ["experiments/study/slurm.rs", "explain/", "figures/cister2012.rs", "figures/tour.rs", "trace/rule_text.rs"];
 
 /// Commands that have commands.
 const GROUPS: [&str; 2] = ["study", "tasks"];

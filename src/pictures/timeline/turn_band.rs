@@ -132,7 +132,7 @@ pub(super) const NAME: &str = "turn";
 
 /// How turns of a process look, or switches.
 fn fill_of(process: Option<ProcessId>) -> Fill {
-    turn_fill(process.map(|process| process.index()))
+    turn_fill(process.map(ProcessId::index))
 }
 
 fn turn_box(context: &Context<'_>, span: &TurnSpan, band: &Rect) -> TurnBox {
