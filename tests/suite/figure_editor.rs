@@ -1,5 +1,5 @@
-//! What an editor asks of figures: whole names, limits that are kept, several in one page, waits that are seen, long runs
-//! that show how much of the time is used.
+//! What an editor asks of figures: whole names, limits that are kept, several in one page, waits that are seen, long
+//! runs that show how much of the time is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -231,11 +231,14 @@ fn what_has_no_bar_of_its_own_is_counted_and_nothing_that_waits_is_told() {
 
 #[test]
 fn a_long_run_shows_the_share_of_time_with_misses_in_front() {
-    // 40 s of jobs of 4 ms every 20 ms, all threads of both SMs; one in 100 comes 3 ms behind 4 ms of others and is late.
+    // 40 s of jobs of 4 ms every 20 ms, all threads of both SMs; one in 100 begins 3 ms late, behind another's 4 ms.
     let text = r#"{"format": "gpusched-scenario/1", "name": "long", "kernels": {
-        "often": {"blocks": 4, "threads": 1024, "duration": "4 ms"}, "rarely": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},
-        "streams": [{"name": "A", "period": "20 ms", "jobs": 2000, "deadline": "6 ms", "operations": [{"kernel": "often"}]},
-                    {"name": "B", "release": "19 ms", "period": "2 s", "jobs": 20, "operations": [{"kernel": "rarely"}]}]}"#;
+        "often": {"blocks": 4, "threads": 1024, "duration": "4 ms"},
+        "rarely": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},
+        "streams": [{"name": "A", "period": "20 ms", "jobs": 2000, "deadline": "6 ms",
+                     "operations": [{"kernel": "often"}]},
+                    {"name": "B", "release": "19 ms", "period": "2 s", "jobs": 20,
+                     "operations": [{"kernel": "rarely"}]}]}"#;
     drawn(&scenario(text), &TimelineOptions::default(), |timeline, _| {
         assert!(timeline.bands.iter().all(|band| band.blocks.is_empty() && band.profiles.len() == 2));
         for band in &timeline.bands {
