@@ -5,34 +5,43 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the reader of messages has flags.
+/// By what messages call an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spelling {
+    /// Its key: `"kernel_gap"`.
+    Key,
+    /// Its flag: `--kernel-gap`.
+    Flag,
+}
+
+/// Whether the program's messages call options by their flags.
 static ARE_FLAGS: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether what is worked at on this thread takes its options from a file all the same.
-    static IS_FILE: Cell<bool> = const { Cell::new(false) };
+    /// How options of what is worked at on this thread are called, if otherwise than in the rest of the program.
+    static OF_WORK: Cell<Option<Spelling>> = const { Cell::new(None) };
 }
 
-/// From now on, messages call options by the flags of the command.
+/// From now on, messages of this program call options by the flags of the command.
 pub fn use_flags() {
     ARE_FLAGS.store(true, Ordering::Relaxed);
 }
 
-/// Lets messages of `work` call options by their keys, whoever runs it: they stand in a file.
-pub fn with_keys<T>(work: impl FnOnce() -> T) -> T {
-    struct Before(bool);
+/// Lets messages of `work` call options in a way of their own, as where they stand in a file.
+pub fn within<T>(spelling: Spelling, work: impl FnOnce() -> T) -> T {
+    struct Before(Option<Spelling>);
     impl Drop for Before {
         fn drop(&mut self) {
-            IS_FILE.set(self.0);
+            OF_WORK.set(self.0);
         }
     }
     // Put back also where the work is unwound.
-    let _before = Before(IS_FILE.replace(true));
+    let _before = Before(OF_WORK.replace(Some(spelling)));
     work()
 }
 
 fn are_flags() -> bool {
-    ARE_FLAGS.load(Ordering::Relaxed) && !IS_FILE.get()
+    OF_WORK.get().map_or_else(|| ARE_FLAGS.load(Ordering::Relaxed), |spelling| spelling == Spelling::Flag)
 }
 
 /// An option, as whoever reads a message calls it: `--horizon 10s`, or `"horizon": "10s"`.
@@ -82,12 +91,14 @@ impl fmt::Display for CalledOption<'_> {
     }
 }
 
+const FORMAT: &str = "format";
+
 /// Formats in which everything is told, as whoever reads a message calls them: `--format json or --format csv`, or
 /// `JSON or CSV`.
 #[must_use]
 pub fn formats(names: &[&str]) -> String {
     let called = |name: &&str| {
-        if are_flags() { option("format").with(name).to_string() } else { name.to_uppercase() }
+        if are_flags() { option(FORMAT).with(name).to_string() } else { name.to_uppercase() }
     };
     names.iter().map(called).collect::<Vec<_>>().join(" or ")
 }
@@ -102,5 +113,11 @@ mod tests {
         assert_eq!(option("horizon").with("10s").to_string(), "\"horizon\": \"10s\"");
         assert_eq!(option("period").of("a \"b\"", "1ms").to_string(), "\"period\": {\"a \\\"b\\\"\": \"1ms\"}");
         assert_eq!(formats(&["json", "csv"]), "JSON or CSV");
+        let told =
+            || [option("kernel_gap").to_string(), option("period").of("a", "1ms").to_string(), formats(&["json"])];
+        let (flags, keys) = within(Spelling::Flag, || (told(), within(Spelling::Key, told)));
+        assert_eq!(flags, ["--kernel-gap", "--period a=1ms", "--format json"]);
+        assert_eq!(keys, told());
+        assert_eq!(option("kernel_gap").to_string(), "\"kernel_gap\"");
     }
 }

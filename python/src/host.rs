@@ -378,7 +378,7 @@ impl Host for PythonHost<'_> {
         self.quiet.rounds = 0;
         let (method, operation) = match event {
             GpuEvent::Completed(operation) => {
-                if let Some(completed) = self.gpu.borrow_mut(self.py).completed.get_mut(operation.0 as usize) {
+                if let Some(completed) = self.gpu.borrow_mut(self.py).completed.get_mut(operation.index()) {
                     *completed = true;
                 }
                 (&self.methods.completed, operation)

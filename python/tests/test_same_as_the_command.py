@@ -7,11 +7,23 @@ from pathlib import Path
 
 import pandas
 import pytest
-from conftest import FIGURE_3, SCENARIOS
+from conftest import FIGURE_3, SCENARIOS, by_keywords
 
 import gpusched
 
 ANALYSED = [name for name in SCENARIOS if "profiles" not in name]
+
+
+@pytest.fixture
+def command(command):
+    """Runs the command; what it says calls options as Python does."""
+
+    def run(*arguments, **options):
+        said = command(*arguments, **options)
+        said.stdout, said.stderr = by_keywords(said.stdout), by_keywords(said.stderr)
+        return said
+
+    return run
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

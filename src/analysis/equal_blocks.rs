@@ -24,7 +24,7 @@ impl EqualBlocks {
     pub(super) fn new(operations: &[Analysed], costs: &Costs, mut merged: Merged) -> Self {
         let mut bounds = Self { finish: Vec::with_capacity(operations.len()), is_exact: true };
         let cost_of = |operation: &Analysed| match operation.kind {
-            OperationKind::Kernel(kernel) => costs.kernels.get(kernel.0 as usize).copied(),
+            OperationKind::Kernel(kernel) => costs.kernels.get(kernel.index()).copied(),
             _ => None,
         };
         for together in operations.chunk_by(|one, other| one.launched == other.launched) {

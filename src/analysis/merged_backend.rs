@@ -68,11 +68,11 @@ impl<'a> MergedBackend<'a> {
     fn finish(&mut self, kind: OperationKind, now: Instant) -> Option<Instant> {
         match kind {
             OperationKind::Kernel(kernel) => {
-                let cost = self.costs.kernels.get(kernel.0 as usize)?;
+                let cost = self.costs.kernels.get(kernel.index())?;
                 self.merged.place(&PooledKernel { release: now, ..*cost })
             }
             OperationKind::Copy(copy) => {
-                let &(duration, engine) = self.costs.copies.get(copy.0 as usize)?;
+                let &(duration, engine) = self.costs.copies.get(copy.index())?;
                 let engine = self.engines.get_mut(engine)?;
                 *engine = now.max(*engine).checked_add(duration)?;
                 Some(*engine)
@@ -150,13 +150,13 @@ impl Observer for Walk {
     }
 
     fn queued(&mut self, operation: OperationId, _order: Option<u32>, at: Instant) {
-        if let Some(analysed) = self.operations.get_mut(operation.0 as usize) {
+        if let Some(analysed) = self.operations.get_mut(operation.index()) {
             analysed.queued = Some(at);
         }
     }
 
     fn finished(&mut self, operation: OperationId, at: Instant) {
-        if let Some(analysed) = self.operations.get_mut(operation.0 as usize) {
+        if let Some(analysed) = self.operations.get_mut(operation.index()) {
             analysed.finish = Some(at);
         }
     }

@@ -69,7 +69,7 @@ pub(super) fn merge(
     launches: &[StatedLaunch],
 ) -> Result<(Costs, Merged), SubmitError> {
     let device = &scenario.device();
-    let demand_of = |launch: &StatedLaunch| demands.get(launch.kernel.0 as usize);
+    let demand_of = |launch: &StatedLaunch| demands.get(launch.kernel.index());
     let first = launches.first().and_then(demand_of);
     let alike = launches.iter().all(|launch| demand_of(launch) == first);
     let masked = launches.iter().any(|launch| launch.allowed_sms < device.sms);
@@ -87,10 +87,10 @@ pub(super) fn merge(
         });
     }
     for &StatedLaunch { kernel, allowed_sms, .. } in launches {
-        let Some(cost) = kernels.get_mut(kernel.0 as usize) else { return Err(SubmitError::Unknown) };
+        let Some(cost) = kernels.get_mut(kernel.index()) else { return Err(SubmitError::Unknown) };
         // A kernel that is launched into streams of different masks counts with the most restrictive.
         if allowed_sms < device.sms {
-            cost.g_max = cost.g_max.min(allowed_sms.min(sms) * demands[kernel.0 as usize].blocks_per_sm(device)).max(1);
+            cost.g_max = cost.g_max.min(allowed_sms.min(sms) * demands[kernel.index()].blocks_per_sm(device)).max(1);
         }
     }
     let merged = match first.map(slots).and_then(NonZeroU32::new) {
@@ -121,7 +121,7 @@ fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, Pr
     let (backend, Walk { mut operations }) = gpu.into_back_and_observer();
     let mut ee_order = Vec::new();
     for (operation, finish) in backend.entered {
-        let Some(analysed) = operations.get_mut(operation.0 as usize) else { continue };
+        let Some(analysed) = operations.get_mut(operation.index()) else { continue };
         // Also of what the horizon cuts off.
         analysed.finish = Some(finish);
         if matches!(analysed.kind, OperationKind::Kernel(_)) {

@@ -67,7 +67,7 @@ impl SafeBounds {
         if operations.len() > MOST_OPERATIONS {
             return Self { finish: Vec::new(), waits_are_too_many: false };
         }
-        let null = |stream: usize| stream == StreamId::NULL.0 as usize;
+        let null = |stream: usize| stream == StreamId::NULL.index();
         let streams = scenario.streams().iter().enumerate();
         let blocking: Vec<bool> = streams.map(|(number, stream)| null(number) || stream.blocking).collect();
         let graph = |operations: &[Analysed], predecessors: Vec<Vec<usize>>| {

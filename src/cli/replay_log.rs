@@ -91,7 +91,7 @@ impl ReplayLog {
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
         let mut options = self.options.options()?;
         (options.read.device, options.read.placement) = (self.logs.device()?, self.logs.placement());
-        let import = options.import(profile)?;
+        let (import, profile) = (options.import(profile)?, &*options.with_block_times(profile)?);
         let mut changed = Vec::new();
         if options.changes != WhatIf::default() {
             changed.push("only the simulation has the changes that were asked for".to_owned());

@@ -65,7 +65,7 @@ impl<R> Column<R> {
         Self { csv: None, frame: None, json: None, title: None, to_the_left: false, source: K::source(cell) }
     }
 
-    /// The same column under this name in data frames, or in none of them: those have a name where others have its number.
+    /// The same column under this name in data frames, or in none: those have a name where others have a number.
     pub(crate) fn in_frames_as(self, frame: Option<&'static str>) -> Self {
         Self { frame, ..self }
     }

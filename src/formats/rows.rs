@@ -33,7 +33,8 @@ pub(crate) enum RowsWriter<'f, W> {
 impl<'f, W: Write> RowsWriter<'f, W> {
     /// Begins a table of these columns.
     pub(crate) fn begin<R>(part: RowsPart<'f>, columns: &[Column<R>], out: W) -> io::Result<Self> {
-        Self::begin_with(part, columns.iter().filter_map(|column| Field::of(column, part.format)), out)
+        let stated = columns.iter().filter_map(|column| column.stated(part.format));
+        Self::begin_with(part, stated.map(|(name, kind)| Field::new(name, kind)), out)
     }
 
     /// Begins a table whose columns are known only now.

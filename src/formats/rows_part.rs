@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::cell::CellKind;
-use super::columns::Column;
 
 /// In which format the rows of a table are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,10 +53,6 @@ pub(crate) struct Field<'n> {
 impl<'n> Field<'n> {
     pub(crate) fn new(name: impl Into<Cow<'n, str>>, kind: CellKind) -> Self {
         Self { name: name.into(), kind }
-    }
-
-    pub(crate) fn of<R>(column: &Column<R>, format: RowFormat) -> Option<Self> {
-        column.stated(format).map(|(name, kind)| Self::new(name, kind))
     }
 }
 

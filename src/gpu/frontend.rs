@@ -136,9 +136,9 @@ impl Frontend {
 
     /// A stream was created, the next by number.
     pub(super) fn add_stream(&mut self, id: StreamId, process: ProcessId, blocking: bool) {
-        debug_assert_eq!(id.0 as usize, self.streams.len());
+        debug_assert_eq!(id.index(), self.streams.len());
         self.streams.push(StreamQueue::new(blocking, process.0));
-        if let Some(process) = self.processes.get_mut(process.0 as usize).filter(|_| blocking) {
+        if let Some(process) = self.processes.get_mut(process.index()).filter(|_| blocking) {
             process.blocking_streams.push(id);
         }
     }
@@ -154,13 +154,13 @@ impl Frontend {
     ) -> Result<OperationId, SubmitError> {
         // Fewer than the limit of the run, which 32 bits hold.
         let number = u32::try_from(self.submitted()).map_err(|_| SubmitError::TooManyOperations { most: u32::MAX })?;
-        let queue = self.streams.get_mut(stream.0 as usize).ok_or(SubmitError::Unknown)?;
+        let queue = self.streams.get_mut(stream.index()).ok_or(SubmitError::Unknown)?;
         let known = match kind {
-            OperationKind::Kernel(kernel) => (kernel.0 as usize) < context.catalogue.kernels().len(),
-            OperationKind::Copy(copy) => (copy.0 as usize) < context.catalogue.copies().len(),
+            OperationKind::Kernel(kernel) => kernel.index() < context.catalogue.kernels().len(),
+            OperationKind::Copy(copy) => copy.index() < context.catalogue.copies().len(),
             OperationKind::Memset => true,
             OperationKind::Record(event) | OperationKind::Wait(event) => {
-                (event.0 as usize) < context.catalogue.events().len()
+                event.index() < context.catalogue.events().len()
             }
         };
         if !known {
@@ -169,7 +169,7 @@ impl Frontend {
         queue.undispatched_kernels += u32::from(matches!(kind, OperationKind::Kernel(_)));
         let before = queue.push(number);
         let awaits = match kind {
-            OperationKind::Wait(event) => self.last_records.get(event.0 as usize).copied().unwrap_or(NONE),
+            OperationKind::Wait(event) => self.last_records.get(event.index()).copied().unwrap_or(NONE),
             _ => NONE,
         };
         let launched = context.now;
@@ -221,7 +221,7 @@ impl Frontend {
     ) {
         self.events.push(GpuEvent::FullyDispatched(operation));
         let stream = self.operation(operation.0).stream;
-        let queue = &mut self.streams[stream.0 as usize];
+        let queue = &mut self.streams[stream.index()];
         queue.undispatched_kernels -= 1;
         if queue.undispatched_kernels == 0
             && let Some(next) = self.give_channel_back(stream, context)
@@ -238,17 +238,17 @@ impl Frontend {
 
     /// The operation submitted last to `stream`, if it has not completed.
     pub(super) fn last_in(&self, stream: StreamId) -> Option<OperationId> {
-        self.streams.get(stream.0 as usize)?.last().map(OperationId)
+        self.streams.get(stream.index())?.last().map(OperationId)
     }
 
     /// The last record of `event`, if there is one that has not completed.
     pub(super) fn last_record(&self, event: EventId) -> Option<OperationId> {
-        let last = OperationId(self.last_records.get(event.0 as usize).copied().filter(|&last| last != NONE)?);
+        let last = OperationId(self.last_records.get(event.index()).copied().filter(|&last| last != NONE)?);
         (!self.is_complete(last)).then_some(last)
     }
 
     fn note_record(&mut self, event: EventId, record: u32) {
-        let event = event.0 as usize;
+        let event = event.index();
         if event >= self.last_records.len() {
             self.last_records.resize(event + 1, NONE);
         }

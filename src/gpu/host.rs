@@ -32,8 +32,8 @@ pub trait GpuInterface {
     /// [`SubmitError::Workload`] if the device does not take its time slice.
     fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, SubmitError>;
 
-    /// The NULL stream of a process.
-    fn null_stream(&self, process: ProcessId) -> StreamId;
+    /// The NULL stream of a process; `None` for one that was not added.
+    fn null_stream(&self, process: ProcessId) -> Option<StreamId>;
 
     /// Takes the context of a process off the runlist, or puts it back to its place there. One that is taken off loses
     /// its turn at this instant, as by a preemption (T4), and gets none until it is put back. What that costs the host
@@ -111,10 +111,10 @@ pub enum GpuEvent {
 /// may submit operations. A host that needs no errors of its own has [`RunError`] for its [`Host::Error`].
 ///
 /// ```
-/// use gpusched::device::{BlockShape, Device};
-/// use gpusched::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, GpuInterface};
+/// use gpusched::device::Device;
+/// use gpusched::gpu::{Gpu, GpuInterface, GpuOptions, Host, RunError, Simulation};
 /// use gpusched::time::{Duration, Instant};
-/// use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationKind, Origin, StreamId};
+/// use gpusched::workload::{Kernel, OperationKind, Origin, StreamId};
 ///
 /// /// Launches one kernel every millisecond, five times.
 /// struct Ticker {
@@ -131,15 +131,7 @@ pub enum GpuEvent {
 ///
 ///     fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
 ///         while self.launches < 5 && gpu.now().as_ns() >= self.launches * 1_000_000 {
-///             let kernel = gpu.add_kernel(Kernel {
-///                 name: "K".into(),
-///                 title: format!("K{}", self.launches).into(),
-///                 blocks: 4,
-///                 shape: BlockShape { threads: 1024, ..BlockShape::default() },
-///                 duration: BlockTime::fixed(Duration::from_ns(400_000)),
-///                 clock: BlockClock::RunTime,
-///                 sm_mask: None,
-///             })?;
+///             let kernel = gpu.add_kernel(Kernel::new("K", 4, 1024, Duration::from_ns(400_000)))?;
 ///             gpu.submit(StreamId::NULL, OperationKind::Kernel(kernel), Origin::default())?;
 ///             self.launches += 1;
 ///             gpu.wake_at(Instant::from_ns(self.launches * 1_000_000), 0);

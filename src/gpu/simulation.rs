@@ -329,7 +329,7 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
         Ok(id)
     }
 
-    fn null_stream(&self, process: ProcessId) -> StreamId {
+    fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
         self.catalogue.null_stream(process)
     }
 

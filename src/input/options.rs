@@ -1,8 +1,9 @@
 //! Options of a scenario: what a user may say beside an input, by whichever door.
 //!
-//! [`OPTIONS`] is the one list of them. The command's flags, the keys of studies, Python's keywords, what the page asks,
-//! the published schema and docs/options.md are made of it.
+//! [`OPTIONS`] is the one list of them. The command's flags, the keys of studies, Python's keywords, what the page
+//! asks, the published schema and docs/options.md are made of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -229,19 +230,24 @@ impl ScenarioOptions {
         }
     }
 
+    /// A profile with the block times of the other one, if that is asked for.
+    ///
+    /// # Errors
+    /// [`InputError`] if the other one has none.
+    pub fn with_block_times<'p>(&self, profile: &'p GpuProfile) -> Result<Cow<'p, GpuProfile>, InputError> {
+        let mut profile = Cow::Borrowed(profile);
+        if let Some(other) = &self.block_times {
+            profile.to_mut().take_block_times_of(other, self.read.device.as_ref())?;
+        }
+        Ok(profile)
+    }
+
     /// Makes a scenario of a profile, and changes it.
     ///
     /// # Errors
     /// [`InputError`] for what does not fit the profile.
     pub fn import(&self, profile: &GpuProfile) -> Result<Import, InputError> {
-        let mut import = match &self.block_times {
-            None => profile.import(&self.import, &self.read)?,
-            Some(other) => {
-                let mut profile = profile.clone();
-                profile.take_block_times_of(other, self.read.device.as_ref())?;
-                profile.import(&self.import, &self.read)?
-            }
-        };
+        let mut import = self.with_block_times(profile)?.import(&self.import, &self.read)?;
         import.scenario = import.scenario.what_if(&self.changes)?;
         Ok(import)
     }

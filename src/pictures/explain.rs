@@ -22,7 +22,7 @@ const fn is_about_room(rule: Rule) -> bool {
 
 fn why(summary: &Summary<'_>, phase: &Phase) -> String {
     let records = summary.trace.operations();
-    let record = |id: crate::workload::OperationId| records.get(id.0 as usize);
+    let record = |id: crate::workload::OperationId| records.get(id.index());
     let own = record(phase.operation).map(|record| record.stream);
     match phase.rule {
         Rule::G2 | Rule::C1 => {

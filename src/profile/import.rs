@@ -252,7 +252,7 @@ impl GpuProfile {
             }
         }
         let imported = counts.into_iter().filter_map(|(id, operations)| {
-            let stream = scenario.streams().get(id.0 as usize)?;
+            let stream = scenario.streams().get(id.index())?;
             Some(ImportedStream { name: stream.name.to_string(), priority: stream.priority, operations })
         });
         imported.collect()

@@ -1,7 +1,7 @@
 //! Putting a scenario together from what its device takes.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::endless::{self, Endless};
 use super::known_kernels::KnownKernels;
@@ -33,6 +33,17 @@ pub struct ScenarioBuilder<'a> {
     barriers: u32,
     /// Whether a process was asked for: then the one that always exists is the first that was.
     has_process: bool,
+}
+
+/// What a reader is given if the user says nothing beside the file.
+static NOTHING_BESIDE: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
+
+impl ScenarioBuilder<'static> {
+    /// An empty scenario on `device`, for programs that put one together without a file.
+    #[must_use]
+    pub fn on(device: &Device, name: impl Into<String>) -> Self {
+        Self::new(name.into(), device.clone(), &NOTHING_BESIDE)
+    }
 }
 
 impl<'a> ScenarioBuilder<'a> {
@@ -114,10 +125,19 @@ impl<'a> ScenarioBuilder<'a> {
         self.scenario.catalogue.set_process(ProcessId::FIRST, process).map(|()| ProcessId::FIRST)
     }
 
-    /// The NULL stream of a process.
+    /// The NULL stream of a process; `None` for one that was not added.
     #[must_use]
-    pub fn null_stream(&self, process: ProcessId) -> StreamId {
+    pub fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
         self.scenario.catalogue.null_stream(process)
+    }
+
+    /// As [`null_stream`](Self::null_stream), for readers, which ask only of processes that they have added.
+    #[expect(
+        clippy::expect_used,
+        reason = "a process that was added is never taken away, and the first is always there"
+    )]
+    pub(super) fn null_stream_of_added(&self, process: ProcessId) -> StreamId {
+        self.null_stream(process).expect("the reader has added this process to this builder")
     }
 
     /// The process of a stream.
@@ -233,7 +253,7 @@ impl<'a> ScenarioBuilder<'a> {
         self.kernels.reserve(threads, self.scenario.kernels());
     }
 
-    /// Tells whoever wants to know that what stands before this place is read \[bytes\].
+    /// Reports progress to [`ReadOptions::progress`]: the input is read up to this offset \[bytes\].
     pub fn has_read(&self, before: usize) {
         if let Some(progress) = &self.options.progress {
             progress.0(before as u64);

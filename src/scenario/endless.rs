@@ -85,9 +85,9 @@ fn takes_time(scenario: &Scenario, steps: &[Step]) -> bool {
 fn is_long(scenario: &Scenario, kind: OperationKind) -> bool {
     match kind {
         OperationKind::Kernel(kernel) => {
-            scenario.kernels().get(kernel.0 as usize).is_some_and(|kernel| kernel.duration.best > Duration::ZERO)
+            scenario.kernels().get(kernel.index()).is_some_and(|kernel| kernel.duration.best > Duration::ZERO)
         }
-        OperationKind::Copy(copy) => scenario.copies().get(copy.0 as usize).is_some_and(|copy| {
+        OperationKind::Copy(copy) => scenario.copies().get(copy.index()).is_some_and(|copy| {
             let by_bandwidth = || scenario.device().copy.duration(copy.direction, copy.bytes);
             copy.duration.or_else(by_bandwidth).is_none_or(|duration| duration > Duration::ZERO)
         }),

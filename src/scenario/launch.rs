@@ -34,7 +34,7 @@ impl<'a> KernelLaunch<'a> {
             iteration: origin.iteration,
             thread: scenario.threads.get(origin.thread as usize),
             kernel,
-            declared: scenario.streams().get(stream.0 as usize),
+            declared: scenario.streams().get(stream.index()),
         }
     }
 

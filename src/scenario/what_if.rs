@@ -139,7 +139,7 @@ impl Scenario {
             return Err(WhatIfError::NullStream { option });
         }
         // It was found by name.
-        let mut spec = StreamSpec::clone(&self.streams()[id.0 as usize]);
+        let mut spec = StreamSpec::clone(&self.streams()[id.index()]);
         change(&mut spec);
         self.catalogue.set_stream(id, spec).map_err(|error| WhatIfError::Refused { option, error })
     }
@@ -172,7 +172,7 @@ impl Scenario {
         let is_meant = self.kernels_named(option("set_stream"), name)?;
         for step in self.threads.iter_mut().flat_map(|thread| &mut thread.steps) {
             if let Step::Launch(kernel, stream) = step
-                && is_meant.get(kernel.0 as usize) == Some(&true)
+                && is_meant.get(kernel.index()) == Some(&true)
             {
                 *stream = to;
             }

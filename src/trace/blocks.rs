@@ -212,7 +212,7 @@ impl Trace {
     fn wave_range(&self, operation: OperationId) -> Range<usize> {
         // Whoever goes through a run comes by here.
         end_if_stopped();
-        let index = operation.0 as usize;
+        let index = operation.index();
         match (self.first_wave.get(index), self.first_wave.get(index + 1)) {
             (Some(&first), Some(&end)) => first as usize..end as usize,
             _ => 0..0,

@@ -153,8 +153,8 @@ impl Trace {
     pub(super) fn mask_of(&self, operation: OperationId) -> Option<SmMask> {
         let own = self.kernel_of(operation).and_then(|kernel| kernel.sm_mask);
         own.or_else(|| {
-            let record = self.operations.get(operation.0 as usize)?;
-            self.items.streams.get(record.stream.0 as usize)?.sm_mask
+            let record = self.operations.get(operation.index())?;
+            self.items.streams.get(record.stream.index())?.sm_mask
         })
     }
 
@@ -194,8 +194,8 @@ impl Trace {
     /// The kernel of a kernel launch; `None` for what is none, and for unknown operations.
     #[must_use]
     pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
-        match self.operations.get(operation.0 as usize)?.kind {
-            OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.0 as usize).map(|kernel| &**kernel),
+        match self.operations.get(operation.index())?.kind {
+            OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.index()).map(|kernel| &**kernel),
             _ => None,
         }
     }

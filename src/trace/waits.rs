@@ -56,7 +56,7 @@ impl Trace {
 
     fn each_open_wait(&self, operation: OperationId, mut visit: impl FnMut(Wait)) {
         end_if_stopped();
-        let Some(record) = self.operations.get(operation.0 as usize) else { return };
+        let Some(record) = self.operations.get(operation.index()) else { return };
         let noted = self.noted_waits(operation);
         if let (OperationKind::Kernel(_), [], false) = (record.kind, noted, self.is_time_sliced()) {
             return self.each_plain_wait(record, visit);
@@ -65,7 +65,7 @@ impl Trace {
         let in_stream = || noted(|rule| rule.is_noted_in_stream() && rule != Rule::Channel);
         let channel = || noted(|rule| rule == Rule::Channel);
         let reached_head = record.reached_head;
-        let awaited = self.awaited_by(operation).and_then(|other| self.operations.get(other.0 as usize));
+        let awaited = self.awaited_by(operation).and_then(|other| self.operations.get(other.index()));
         let awaited =
             awaited.map(|other| Wait { rule: Rule::E2, from: reached_head, to: other.finish.max(reached_head) });
 
@@ -142,7 +142,7 @@ impl Trace {
 
     /// What the record has of an operation's waits; nothing as long as the run is not over.
     fn noted_waits(&self, operation: OperationId) -> &[NotedWait] {
-        let operation = operation.0 as usize;
+        let operation = operation.index();
         match (self.first_wait.get(operation), self.first_wait.get(operation + 1)) {
             (Some(&first), Some(&next)) => &self.waits[first as usize..next as usize],
             _ => &[],

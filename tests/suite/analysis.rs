@@ -379,7 +379,7 @@ fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
     let mut shorter = sample.to_scenario("shorter", &tx2(), Placement::MostRoom, true).expect("it fits");
     // Blocks of one kernel may differ too.
     for id in (0..).map(KernelId).take(shorter.kernels().len()).step_by(2) {
-        let worst = shorter.kernels()[id.0 as usize].duration.worst;
+        let worst = shorter.kernels()[id.index()].duration.worst;
         let best = gpusched::time::Duration::from_ns(worst.as_ns() / 3);
         shorter.catalogue.set_block_time(id, BlockTime { best, worst }).expect("best is at most worst");
     }

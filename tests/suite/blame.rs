@@ -77,7 +77,7 @@ proptest! {
             let blamed: Vec<OperationId> = within.filter_map(|part| part.blocking).collect();
             prop_assert!(phase.blocking.iter().all(|id| blamed.contains(id)), "{:?} of {:?}", phase, blamed);
             prop_assert_eq!(phase.blocking.is_empty(), blamed.is_empty(), "{:?}", phase);
-            let passes_on = |id: &OperationId| !trace.operations()[id.0 as usize].kind.is_instant();
+            let passes_on = |id: &OperationId| !trace.operations()[id.index()].kind.is_instant();
             prop_assert!(phase.blocking.iter().all(passes_on), "{:?}", phase);
         }
     }

@@ -97,7 +97,7 @@ fn many_findings_of_an_audit_say_what_they_leave_out() {
     let document = printed(&["audit", &log, "--device", "tx2", "--format", "json"]);
     let findings = entries(&serde_json::from_str(&document).expect("it is JSON"), "violations");
     assert!(findings > 100, "{findings}");
-    let words = format!("and {} more (--format json or csv lists all)\n", findings - 100);
+    let words = format!("and {} more (--format json or --format csv lists all)\n", findings - 100);
     assert!(table.contains(&words), "{words}");
     assert_eq!(printed(&["audit", &log, "--device", "tx2", "--format", "csv"]).lines().count(), 1 + findings);
 }

@@ -212,7 +212,7 @@ proptest! {
             prop_assert!(plain.trace.block_runs(id).eq(disturbed.trace.block_runs(id)));
             prop_assert!(plain.trace.blocks(id).eq(disturbed.trace.blocks(id)));
             if plain.ended == Ended::Done {
-                let finished = plain.trace.operations()[id.0 as usize].finish().is_some();
+                let finished = plain.trace.operations()[id.index()].finish().is_some();
                 prop_assert!(!finished || plain.trace.waits(id) == disturbed.trace.waits(id));
             }
         }
@@ -266,7 +266,7 @@ proptest! {
                 prop_assert!(part.from == at && part.from < part.to, "{:?}", part);
                 at = part.to;
                 let Some(other) = part.blocking else { continue };
-                let blocking = &trace.operations()[other.0 as usize];
+                let blocking = &trace.operations()[other.index()];
                 prop_assert!(other != id && !blocking.kind.is_instant(), "{:?}", part);
                 let there = blocking.launched() <= part.from && blocking.finish().is_none_or(|end| part.to <= end);
                 prop_assert!(there, "{:?} is not there: {:?}", blocking, part);

@@ -189,13 +189,11 @@ fn waits_in_streams_are_those_of_rtss_2017_figure_5() {
     drawn(&published::figure("rtss2017/figure-5"), &waits(), |timeline, summary| {
         let bars = timeline.rows.iter().filter_map(|row| row.waits.as_ref()).flat_map(|waits| &waits.bars);
         let ms = |at: Instant| at.as_ns() / 1_000_000;
-        let found: Vec<(&str, Vec<(Rule, u64, u64)>)> = bars
-            .map(|bar| {
-                let parts = bar.parts.iter().map(|part| (part.rule, ms(part.time.start), ms(part.time.end)));
-                (&*summary.trace.kernel_of(bar.operation).expect("a kernel").title, parts.collect())
-            })
-            .collect();
-        assert_eq!(found, expected);
+        let found = bars.map(|bar| {
+            let parts = bar.parts.iter().map(|part| (part.rule, ms(part.time.start), ms(part.time.end)));
+            (&*summary.trace.kernel_of(bar.operation).expect("a kernel").title, parts.collect::<Vec<_>>())
+        });
+        assert!(found.eq(expected.clone()), "not {expected:?}");
         let told: Vec<&str> = timeline
             .legend
             .iter()

@@ -1,5 +1,5 @@
-//! Options of scenarios: one list, the same through every door. The page's own door is tested in `web/wasm`, Python's in
-//! `python/tests/test_options.py`.
+//! Options of scenarios: one list, the same through every door. The page's own door is tested in `web/wasm`, Python's
+//! in `python/tests/test_options.py`.
 
 use std::fmt::Write;
 use std::fs;
@@ -88,8 +88,8 @@ fn every_option_says_the_same_through_every_door() {
         let (key, input) = (option.key, input_of(option));
         let by_command = converted(&folder, input, Some(option));
         assert!(made(&folder, input, option) == by_command, "{key}");
-        // The only GPU of the profile; and without a time there is no scenario.
-        if !["gpu", "block_duration"].contains(&key) {
+        // The only GPU of the profile and of the model; and without a time there is no scenario.
+        if !["gpu", "processing_unit", "block_duration"].contains(&key) {
             assert_ne!(by_command, converted(&folder, input, None), "{key} changes nothing");
         }
         if key != "seed" {

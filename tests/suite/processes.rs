@@ -439,7 +439,7 @@ fn examiner_benchmarks_of_their_own_processes_take_turns() {
         scenario_with(&file, &options)
     };
     let own = read(|_| {});
-    assert!(own.notes.iter().any(|note| note.contains("--mps")), "{:?}", own.notes);
+    assert!(own.notes.iter().any(|note| note.contains("\"mps\"")), "{:?}", own.notes);
     // A begins at 0 and B at 1 ms, and their timers go on in the turns of the other.
     assert_eq!(finishes(&simulate(&own).expect("it runs").trace), [10_000, 11_000]);
     // Each client has half of the two SMs, so four blocks at a time; the second kernel is behind the first.

@@ -60,6 +60,8 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Exten
     let mut explorer = Explorer::new(graph, weights, Twins::new(graph, &extent.goal));
     let mut complete = explorer.explore(extent);
     explorer.twins.spread(graph, &mut explorer.finish, &mut complete);
+    // A finish is the maximum over all states that were explored. It bounds every run only if no state in which the
+    // operation is still to be dispatched was left out, which `complete` says by stream.
     let known = |node: &Node| complete[node.stream] > u32::try_from(node.position).unwrap_or(u32::MAX);
     let bounds = graph.nodes.iter().zip(&explorer.finish);
     bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish))).collect()
@@ -104,6 +106,7 @@ impl Candidate {
 
 /// Adds a state to those with the same operations, unless one of them holds of all its runs.
 fn enter(known: &mut Vec<State>, state: State, apart: usize) {
+    // Merging widens intervals and adds what may run: if it changes nothing, `known` holds of all runs of `state`.
     let covers = |known: &State| {
         let mut both = known.clone();
         both.merge(&state);
@@ -154,6 +157,7 @@ impl<'a> Explorer<'a> {
                 if extent.is_reached(&dispatched) {
                     continue;
                 }
+                // Merging more states loses precision and never safety: a merged state holds of the runs of both.
                 let apart = if expanded < extent.most_states / 2 { MOST_APART } else { 1 };
                 while let Some(state) = states.pop() {
                     count_steps(STEPS_OF_A_STATE * cost);
@@ -162,6 +166,7 @@ impl<'a> Explorer<'a> {
                     let Some(next) = next else {
                         layer.insert(dispatched, Vec::new());
                         layers.insert(depth, layer);
+                        // Given up: a stream's bounds are complete as far as it is dispatched in every state left.
                         let left = layers.values().flat_map(BTreeMap::keys);
                         return left.fold(extent.goal.clone(), |least, key| {
                             least.iter().zip(key).map(|(one, other)| *one.min(other)).collect()
@@ -179,6 +184,7 @@ impl<'a> Explorer<'a> {
     /// What can be dispatched next, and what holds then. `None`: too much work, or past the end of time.
     fn expand(&mut self, dispatched: &Dispatched, state: &State) -> Option<Vec<(Dispatched, State)>> {
         let graph = self.graph;
+        // Only a head whose predecessors are all dispatched can be the next to be dispatched.
         let ready = |node: &usize| {
             let before = graph.nodes[*node].predecessors.iter().map(|&before| &graph.nodes[before]);
             before.into_iter().all(|before| dispatched[before.stream] as usize > before.position)
@@ -212,6 +218,7 @@ impl<'a> Explorer<'a> {
         let mut next = Vec::new();
         for kernel in kernels {
             let Some(before) = self.before_higher(&eligible, kernel.node) else { continue };
+            // Something is dispatched by each of these instants, so this kernel is not the next one later than that.
             let most = before_copies.min(some_kernel).min(before);
             next.extend(self.after_kernel(dispatched, state, kernel, most));
         }
@@ -221,6 +228,8 @@ impl<'a> Explorer<'a> {
                     continue;
                 }
                 let idle = state.engines[engine];
+                // Not before it has entered, the engine is idle, and what was dispatched before it has been; not after
+                // something else would have been dispatched.
                 let start = Interval {
                     from: entry.from.max(state.last).max(idle.from),
                     to: before_copies.min(some_copy[engine]).min(some_kernel),
@@ -309,6 +318,7 @@ impl<'a> Explorer<'a> {
                 self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
             }
         }
+        // The head of its queue from then on at the latest; whatever of others may still run delays it the most.
         let from = entered.max(state.kernel.to);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
         let starts = latest_starts(filling, &mut self.others, &mut self.blocking, &mut self.counts)?;

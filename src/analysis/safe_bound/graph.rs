@@ -132,17 +132,17 @@ impl Graph {
             waits: Waits::Known,
         };
         for (number, (record, predecessors)) in operations.iter().zip(predecessors).enumerate() {
-            let stream = record.stream.0 as usize;
+            let stream = record.stream.index();
             let work = match record.kind {
                 OperationKind::Kernel(kernel) => {
                     let allowed = u64::from(allowed_sms(scenario, kernel, record.stream).min(costs.sms));
-                    let cost = &costs.kernels[kernel.0 as usize];
-                    let class = graph.class(Class { needs: needs(&demands[kernel.0 as usize]), allowed });
+                    let cost = &costs.kernels[kernel.index()];
+                    let class = graph.class(Class { needs: needs(&demands[kernel.index()]), allowed });
                     let best = shortest(scenario.shortest_block_time(kernel).unwrap_or(Duration::ZERO));
                     Work::Kernel { class, blocks: cost.blocks, block_time: cost.block_time, best }
                 }
                 OperationKind::Copy(copy) => {
-                    let (worst, engine) = costs.copies[copy.0 as usize];
+                    let (worst, engine) = costs.copies[copy.index()];
                     Work::Copy { worst, best: shortest(worst), engine }
                 }
                 OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Memset,

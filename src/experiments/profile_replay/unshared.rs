@@ -37,11 +37,11 @@ impl Backend for Unlimited {
         let ReadyOperation { operation, kind, .. } = ready;
         let takes = match kind {
             OperationKind::Kernel(kernel) => {
-                let (kernel, device) = (&context.catalogue.kernels()[kernel.0 as usize], context.catalogue.device());
+                let (kernel, device) = (&context.catalogue.kernels()[kernel.index()], context.catalogue.device());
                 let waves = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device).waves;
                 kernel.duration.worst.checked_mul(u64::from(waves))
             }
-            OperationKind::Copy(copy) => Some(context.catalogue.copies()[copy.0 as usize].time()),
+            OperationKind::Copy(copy) => Some(context.catalogue.copies()[copy.index()].time()),
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Some(Duration::ZERO),
         };
         context.observer.dispatched(operation, context.now);

@@ -16,7 +16,7 @@ use crate::input::{Input, InputError};
 use crate::json::{Node, Problem};
 use crate::near::did_you_mean;
 use crate::scenario::Scenario;
-use crate::spelling;
+use crate::spelling::{self, Spelling};
 
 /// One point: a scenario, and what is changed in it.
 #[derive(Debug, Clone, Default)]
@@ -108,7 +108,7 @@ impl Unopened {
     fn at(self, value: Node<'_>) -> Problem {
         match self {
             Self::Said(problem) => problem,
-            Self::Input(error) => spelling::with_keys(|| value.problem(error.to_string())),
+            Self::Input(error) => spelling::within(Spelling::Key, || value.problem(error.to_string())),
         }
     }
 }
@@ -117,7 +117,8 @@ impl SimulatePoint {
     /// The scenario as it is run, and the index of the host thread whose jobs are counted.
     fn scenario(&self) -> Result<(Scenario, Option<u32>), String> {
         let input = self.input.as_deref().ok_or("no scenario is stated: add \"scenario\": a file")?;
-        let scenario = spelling::with_keys(|| input.scenario(&self.options).map_err(|error| error.to_string()))?;
+        let scenario =
+            spelling::within(Spelling::Key, || input.scenario(&self.options).map_err(|error| error.to_string()))?;
         let Some(name) = &self.responses_of else { return Ok((scenario, None)) };
         let found = (0..).zip(&scenario.threads).find(|(_, thread)| thread.submits() && *thread.label == **name);
         let Some((thread, _)) = found else {
@@ -195,7 +196,7 @@ impl Worker for SimulateWorker<'_> {
         // It was just made known.
         let Some((_, scenario, thread)) = &mut self.known else { return Err("no scenario".to_owned()) };
         scenario.seed = point.options.read.seed.unwrap_or(0).wrapping_add(samples.start);
-        let run = spelling::with_keys(|| simulate(scenario).map_err(|error| error.to_string()))?;
+        let run = spelling::within(Spelling::Key, || simulate(scenario).map_err(|error| error.to_string()))?;
         Ok(Outcome::of(scenario, &run, *thread).to_string())
     }
 }

@@ -74,7 +74,7 @@ impl SmBackend {
             let used = if self.placement == Placement::Random { parts.len() } else { partition_used(parts) };
             self.start_wave(head, (first_block, blocks), &parts[..used], cursor, duration, context)?;
         } else {
-            let time = context.catalogue.kernels()[kernel.kernel.0 as usize].duration;
+            let time = context.catalogue.kernels()[kernel.kernel.index()].duration;
             let own_times = context.catalogue.block_times(kernel.kernel);
             let mut order = std::mem::take(&mut self.order);
             order.choose(self.placement, parts, blocks, &mut start);

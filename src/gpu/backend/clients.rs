@@ -53,13 +53,13 @@ impl Clients {
 
     /// Whether a client may not use the whole device.
     pub(super) fn is_limited(&self, process: ProcessId) -> bool {
-        let client = &self.of_process[process.0 as usize];
+        let client = &self.of_process[process.index()];
         client.most < client.blocks.len()
     }
 
     /// Blocks of a client begin on an SM.
     pub(super) fn take(&mut self, process: ProcessId, sm: u16, blocks: u16) {
-        let client = &mut self.of_process[process.0 as usize];
+        let client = &mut self.of_process[process.index()];
         let own = &mut client.blocks[usize::from(sm)];
         client.used += usize::from(*own == 0 && blocks > 0);
         *own += u32::from(blocks);
@@ -67,7 +67,7 @@ impl Clients {
 
     /// Blocks of a client have ended on an SM.
     pub(super) fn give_back(&mut self, process: ProcessId, sm: u16, blocks: u16) {
-        let client = &mut self.of_process[process.0 as usize];
+        let client = &mut self.of_process[process.index()];
         let own = &mut client.blocks[usize::from(sm)];
         *own -= u32::from(blocks);
         client.used -= usize::from(*own == 0 && blocks > 0);
@@ -82,7 +82,7 @@ impl Clients {
         start: &Start,
         parts: &mut Vec<Part>,
     ) -> bool {
-        let Client { most, used, blocks } = &self.of_process[process.0 as usize];
+        let Client { most, used, blocks } = &self.of_process[process.index()];
         let others = parts.iter().filter(|part| blocks[usize::from(part.sm)] == 0);
         self.ranked.clear();
         self.ranked.extend(others.copied());

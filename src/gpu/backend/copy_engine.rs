@@ -132,5 +132,5 @@ impl CopyEngine {
 fn begin<O: Observer>(operation: OperationId, copy: CopyId, context: &mut BackendContext<'_, O>) -> Duration {
     context.observer.dispatched(operation, context.now);
     context.observer.fully_dispatched(operation, context.now);
-    context.catalogue.copies()[copy.0 as usize].time()
+    context.catalogue.copies()[copy.index()].time()
 }

@@ -257,11 +257,11 @@ impl Backend for SmBackend {
         let ReadyOperation { operation, kind, stream } = ready;
         match kind {
             OperationKind::Kernel(kernel) => {
-                let known = &context.catalogue.kernels()[kernel.0 as usize];
+                let known = &context.catalogue.kernels()[kernel.index()];
                 let (demand, blocks) = (known.demand(), known.blocks);
                 let is_fixed = !known.duration.varies() && context.catalogue.block_times(kernel).is_none();
                 let duration = is_fixed.then_some(known.duration.worst);
-                let spec = &context.catalogue.streams()[stream.0 as usize];
+                let spec = &context.catalogue.streams()[stream.index()];
                 let running = RunningKernel {
                     operation,
                     kernel,
@@ -287,7 +287,7 @@ impl Backend for SmBackend {
                 }
             }
             OperationKind::Copy(copy) => {
-                let engine = context.catalogue.copies()[copy.0 as usize].engine();
+                let engine = context.catalogue.copies()[copy.index()].engine();
                 self.copy_engines[engine].push(operation, copy);
                 self.copies_changed = true;
             }

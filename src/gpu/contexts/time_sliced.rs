@@ -265,7 +265,7 @@ impl TimeSliced {
 
     /// Takes a context off the runlist, or puts it back.
     pub(super) fn set_runnable(&mut self, process: ProcessId, runnable: bool) {
-        let number = process.0 as usize;
+        let number = process.index();
         if let Some(context) = self.contexts.get_mut(number) {
             context.runnable = runnable;
             self.note_work(number);
@@ -275,11 +275,11 @@ impl TimeSliced {
 
 impl Backend for TimeSliced {
     fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>) {
-        let process = context.catalogue.streams()[ready.stream.0 as usize].process;
-        let number = process.0 as usize;
+        let process = context.catalogue.streams()[ready.stream.index()].process;
+        let number = process.index();
         match (&mut self.copies, ready.kind) {
             (Copies::Traded(engines), OperationKind::Copy(copy)) => {
-                let engine = context.catalogue.copies()[copy.0 as usize].engine();
+                let engine = context.catalogue.copies()[copy.index()].engine();
                 engines.push(engine, number, ready.operation, copy);
             }
             (Copies::Linked(backend), OperationKind::Copy(_)) => backend.enter(ready, context),

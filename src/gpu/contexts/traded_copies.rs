@@ -141,7 +141,7 @@ impl Engine {
             {
                 context.observer.dispatched(operation, now);
                 context.observer.fully_dispatched(operation, now);
-                let left = context.catalogue.copies()[copy.0 as usize].time();
+                let left = context.catalogue.copies()[copy.index()].time();
                 queue.begun = Some(Begun { operation, left, sequence: context.calendar.begin(), stands_still: false });
             }
             if let Some(begun) = &mut queue.begun

@@ -18,14 +18,14 @@ impl Frontend {
         context: &mut BackendContext<'_, O>,
     ) {
         context.observer.reached_head(OperationId(head), context.now);
-        let kernels_from = self.streams[stream.0 as usize].kernels_from;
+        let kernels_from = self.streams[stream.index()].kernels_from;
         let gap_over = match self.operation(head).kind {
             OperationKind::Kernel(_) => kernels_from,
             _ => Instant::ZERO,
         };
         let until = self.launch_latency_over(head).max(gap_over);
         if until > context.now {
-            self.streams[stream.0 as usize].head_state = HeadState::NeedsTime;
+            self.streams[stream.index()].head_state = HeadState::NeedsTime;
             context.calendar.hold(Latency { until, operation: head, since: context.now });
         }
     }
@@ -47,7 +47,7 @@ impl Frontend {
         loop {
             self.note_latency(next, context.now, next.until, context);
             let stream = self.operation(next.operation).stream;
-            self.streams[stream.0 as usize].head_state = HeadState::Waiting;
+            self.streams[stream.index()].head_state = HeadState::Waiting;
             affected.push(stream);
             match context.calendar.pop_latency(context.now) {
                 Some(other) => next = other,

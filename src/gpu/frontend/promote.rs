@@ -60,11 +60,11 @@ impl Frontend {
                     held.push(stream);
                 }
                 Head::Goes(head) => {
-                    self.streams[stream.0 as usize].head_state = HeadState::Advanced;
+                    self.streams[stream.index()].head_state = HeadState::Advanced;
                     ready.push(head);
                 }
                 Head::Ends(head) => {
-                    self.streams[stream.0 as usize].head_state = HeadState::Advanced;
+                    self.streams[stream.index()].head_state = HeadState::Advanced;
                     let id = OperationId(head);
                     context.observer.queued(id, None, context.now);
                     context.observer.dispatched(id, context.now);
@@ -75,7 +75,7 @@ impl Frontend {
         }
         // Not before all that need no engine are done: one of them may have set free what was held before.
         for stream in held.drain(..) {
-            let queue = &self.streams[stream.0 as usize];
+            let queue = &self.streams[stream.index()];
             let is_held = match queue.head_state {
                 HeadState::Waiting | HeadState::NeedsEvent => true,
                 HeadState::NeedsTime => queue.head().is_some_and(|head| !self.may_advance(stream, head)),
@@ -96,7 +96,7 @@ impl Frontend {
 
     /// What the head of a stream queue does now.
     fn head_of(&self, stream: StreamId) -> Head {
-        let queue = &self.streams[stream.0 as usize];
+        let queue = &self.streams[stream.index()];
         let Some(head) = queue.head() else { return Head::Nothing };
         match queue.head_state {
             HeadState::Waiting => {}
@@ -119,7 +119,7 @@ impl Frontend {
             self.enter_ee_queue(operation, backend, context);
         } else {
             let stream = self.operation(operation).stream;
-            self.streams[stream.0 as usize].head_state = HeadState::Advanced;
+            self.streams[stream.index()].head_state = HeadState::Advanced;
             self.hand_over(operation, backend, context);
         }
     }
@@ -138,7 +138,7 @@ impl Frontend {
         context.observer.finished(OperationId(operation), context.now);
         self.forget_completed();
         self.events.push(GpuEvent::Completed(OperationId(operation)));
-        let queue = &mut self.streams[stream.0 as usize];
+        let queue = &mut self.streams[stream.index()];
         debug_assert_eq!(queue.head(), Some(operation));
         if matches!(kind, OperationKind::Kernel(_)) {
             queue.kernels_from = context.now.saturating_add(self.kernel_gap);
@@ -152,7 +152,7 @@ impl Frontend {
             let Process { null, blocking_streams, .. } = &self.processes[process as usize];
             if stream == *null {
                 affected.extend_from_slice(blocking_streams);
-            } else if self.streams[null.0 as usize].head().is_some() {
+            } else if self.streams[null.index()].head().is_some() {
                 affected.push(*null);
             }
         }
@@ -169,10 +169,10 @@ impl Frontend {
 
     /// E2: a stream whose held head waits for an event is looked at again when that is recorded, and not before.
     fn note_awaiting(&mut self, stream: StreamId) {
-        if let Some(head) = self.streams[stream.0 as usize].head()
+        if let Some(head) = self.streams[stream.index()].head()
             && self.awaits_event(head)
         {
-            self.streams[stream.0 as usize].head_state = HeadState::NeedsEvent;
+            self.streams[stream.index()].head_state = HeadState::NeedsEvent;
             self.awaiting.push((self.operation(head).awaits, stream));
         }
     }
@@ -183,7 +183,7 @@ impl Frontend {
         self.awaiting.retain(|&(awaited, stream)| {
             let is_over = awaited == record;
             if is_over {
-                streams[stream.0 as usize].head_state = HeadState::Waiting;
+                streams[stream.index()].head_state = HeadState::Waiting;
                 affected.push(stream);
             }
             !is_over
@@ -192,8 +192,8 @@ impl Frontend {
 
     /// Rules N1 and N2 for `head`, the operation at the head of `stream`.
     fn may_advance(&self, stream: StreamId, head: u32) -> bool {
-        let empty_or_later = |other: StreamId| self.streams[other.0 as usize].head().is_none_or(|first| first > head);
-        let queue = &self.streams[stream.0 as usize];
+        let empty_or_later = |other: StreamId| self.streams[other.index()].head().is_none_or(|first| first > head);
+        let queue = &self.streams[stream.index()];
         if !queue.blocking {
             return true;
         }
@@ -215,7 +215,7 @@ impl Frontend {
         context: &mut BackendContext<'_, O>,
     ) {
         let stream = self.operation(operation).stream;
-        let queue = &mut self.streams[stream.0 as usize];
+        let queue = &mut self.streams[stream.index()];
         if !queue.holds_channel {
             let process = &mut self.processes[queue.process as usize];
             if let Some(free) = &mut process.free_channels {
@@ -258,7 +258,7 @@ impl Frontend {
         stream: StreamId,
         context: &mut BackendContext<'_, O>,
     ) -> Option<u32> {
-        let queue = &mut self.streams[stream.0 as usize];
+        let queue = &mut self.streams[stream.index()];
         let process = &mut self.processes[queue.process as usize];
         let free = process.free_channels.as_mut()?;
         if !std::mem::take(&mut queue.holds_channel) {
@@ -270,7 +270,7 @@ impl Frontend {
         };
         context.observer.waited(OperationId(operation), Rule::Channel, since, context.now);
         let stream = self.operation(operation).stream;
-        self.streams[stream.0 as usize].holds_channel = true;
+        self.streams[stream.index()].holds_channel = true;
         Some(operation)
     }
 }

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::effort::EarlyEnd;
 use crate::gpu::{RunError, SubmitError};
+use crate::spelling::option;
 use crate::time::Instant;
 
 /// Why the threads of a scenario cannot run to their end.
@@ -43,7 +44,8 @@ pub enum ProgramError {
     /// Several processes, of which the analyses know nothing.
     #[error(
         "{processes} processes share the GPU, and this analysis is of one context: no turns, no other process's work; \
-         --as-threads analyses them as threads of one"
+         {} analyses them as threads of one",
+        option("as_threads")
     )]
     SeveralProcesses {
         /// How many.

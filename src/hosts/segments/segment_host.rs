@@ -357,7 +357,7 @@ impl SegmentHost {
     }
 
     fn is_for(&self, operation: OperationId) -> Option<usize> {
-        self.submitted.get(operation.0 as usize).copied()
+        self.submitted.get(operation.index()).copied()
     }
 }
 

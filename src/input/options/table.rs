@@ -11,8 +11,8 @@ use crate::profile::Launches;
 use crate::scenario::amalthea::TickBound;
 use crate::workload::Placement;
 
-/// Declares [`OPTIONS`]: in each group a key, what stands for its values in help and one of them as the command takes it,
-/// where a value goes, and what it says.
+/// Declares [`OPTIONS`]: in each group a key, what stands for its values in help and one of them as the command takes
+/// it, where a value goes, and what it says.
 macro_rules! options {
     ($([$group:ident] $($key:ident $(= $value:literal like $example:literal)?: $kind:expr, $help:literal;)+)+) => {
         /// All options of scenarios, in the order in which help lists them.
@@ -87,7 +87,7 @@ options! {
     block_size = "NAME=N" like "SFM=256": SizeOf(|o, name, size| o.model.block_sizes.extend([(name, size)])),
         "Threads of one block of a runnable's kernel, in place of the model's `BlockSize` [default: the model's, or \
          512]";
-    processing_unit = "NAME" like "Denver 0": Name(|o, name| o.model.processing_unit = Some(name)),
+    processing_unit = "NAME" like "GPU": Name(|o, name| o.model.processing_unit = Some(name)),
         "Processing unit, or processing unit definition, whose ticks and frequency count [default: the model's GPU]";
     frequency = "FREQUENCY" like "1.3GHz": Frequency(|o, frequency| o.model.frequency = Some(frequency)),
         "How fast ticks pass, for example 1.3GHz [default: the processing unit's frequency]";

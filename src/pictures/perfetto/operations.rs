@@ -48,7 +48,7 @@ fn recorded<W: Write>(
     ran.sort_by_key(|(from, to, id, _)| (*from, *to, *id));
     let mut lanes: BTreeMap<StreamId, Lanes> = BTreeMap::new();
     for (from, to, id, record) in ran {
-        let name = summary.trace.streams().get(record.stream.0 as usize).map_or("", |stream| &stream.name);
+        let name = summary.trace.streams().get(record.stream.index()).map_or("", |stream| &stream.name);
         let lanes = lanes.entry(record.stream).or_insert_with(|| Lanes::with(tracks.stream(record.stream)));
         let span = SliceTime { from, to };
         let lane = lanes.take(span, next_lane, events, |number| format!("{name} ({})", number + 1))?;
@@ -93,7 +93,7 @@ fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mu
 /// Whether an arrow leads from the launch of a kernel to its first block: it has one, and it did not start before the
 /// launch, as it may seem where a measured run's clocks differ.
 pub(super) fn has_arrow(summary: &Summary<'_>, id: OperationId) -> bool {
-    let record = summary.trace.operations().get(id.0 as usize).filter(|_| summary.trace.kernel_of(id).is_some());
+    let record = summary.trace.operations().get(id.index()).filter(|_| summary.trace.kernel_of(id).is_some());
     record.is_some_and(|record| record.first_start().is_some_and(|start| start >= record.launched()))
 }
 
@@ -132,7 +132,7 @@ fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &m
 /// The record that a wait was for, if both completed.
 fn released_by(trace: &Trace, wait: OperationId) -> Option<OperationId> {
     let record = trace.awaited_by(wait)?;
-    let completed = |id: OperationId| trace.operations().get(id.0 as usize).is_some_and(|one| one.finish().is_some());
+    let completed = |id: OperationId| trace.operations().get(id.index()).is_some_and(|one| one.finish().is_some());
     (completed(record) && completed(wait)).then_some(record)
 }
 

@@ -18,7 +18,7 @@ pub(super) fn write<W: Write>(
     let Some(contexts) = tracks.name_contexts(events)? else { return Ok(()) };
     let lanes = tracks.contexts(contexts, next_lane, events)?;
     for turn in summary.trace.turns() {
-        let Some(&lane) = lanes.get(turn.process.0 as usize) else { continue };
+        let Some(&lane) = lanes.get(turn.process.index()) else { continue };
         if turn.switch_from < turn.start {
             let span = SliceTime { from: turn.switch_from, to: turn.start };
             events.slice(lane, "turn", "switch", span, json!({}))?;

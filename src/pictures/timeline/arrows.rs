@@ -82,7 +82,7 @@ pub(super) fn name(context: &Context<'_>, group: &Group) -> (String, String) {
     if *id == StreamId::NULL {
         return ("NULL stream".to_owned(), String::new());
     }
-    let Some(stream) = context.summary.trace.streams().get(id.0 as usize) else { return <_>::default() };
+    let Some(stream) = context.summary.trace.streams().get(id.index()) else { return <_>::default() };
     let stated = !stream.blocking || stream.priority != 0;
     let priority = if stated { format!(" (prio. {})", signed(stream.priority)) } else { String::new() };
     (stream.name.to_string(), priority)
@@ -129,7 +129,7 @@ pub(super) fn row(
     let records = context.summary.trace.operations();
     let mut arrows: Vec<Arrow> = Vec::new();
     for &id in &group.operations {
-        let Some(record) = records.get(id.0 as usize) else { continue };
+        let Some(record) = records.get(id.index()) else { continue };
         let x = context.scale.x(record.launched());
         if arrows.last().is_none_or(|last| x - last.x >= LEAST_DISTANCE) {
             arrows.push(Arrow { x, head: HEAD, operations: Vec::new(), kernels: 0, others: 0, label: None });
@@ -230,7 +230,7 @@ pub(super) fn legend(rows: &[StreamRow]) -> Vec<Other> {
 /// What may be written beside an arrow, best first. Kernels are named; copies only where there are no kernels.
 fn texts(context: &Context<'_>, arrow: &Arrow) -> Vec<String> {
     let records = context.summary.trace.operations();
-    let kinds = || arrow.operations.iter().filter_map(|id| records.get(id.0 as usize)).map(|record| record.kind);
+    let kinds = || arrow.operations.iter().filter_map(|id| records.get(id.index())).map(|record| record.kind);
     let mut names: Vec<String> = kinds()
         .filter_map(|kind| match kind {
             OperationKind::Kernel(kernel) => Some(context.short_name(kernel).to_owned()),

@@ -118,7 +118,7 @@ fn everything<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Ran> + 'c {
                 (Some(id), fill_of(context, Some(id)), labels)
             }
             OperationKind::Copy(id) => {
-                let copy = trace.copies().get(id.0 as usize)?;
+                let copy = trace.copies().get(id.index())?;
                 (None, copies::fill_of(copy.direction), vec![copies::short_name(copy.direction).to_owned()])
             }
             _ => return None,

@@ -159,11 +159,11 @@ fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<
 }
 
 fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
-    let record = context.summary.trace.operations().get(operation.0 as usize);
+    let record = context.summary.trace.operations().get(operation.index());
     match record.map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => fill_of(context, Some(kernel)),
         Some(OperationKind::Copy(copy)) => {
-            let copy = context.summary.trace.copies().get(copy.0 as usize);
+            let copy = context.summary.trace.copies().get(copy.index());
             copy.map_or(PALE, |copy| copies::fill_of(copy.direction))
         }
         _ => PALE,
@@ -172,7 +172,7 @@ fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
 
 /// What may be written on an entry, best first.
 fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String> {
-    let record = context.summary.trace.operations().get(entry.operation.0 as usize);
+    let record = context.summary.trace.operations().get(entry.operation.index());
     let mut repeat = None;
     let name = match record.map(|record| record.kind) {
         _ if entry.count > 1 => format!("{}×", entry.count),
@@ -181,7 +181,7 @@ fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String>
             context.short_name(kernel).to_owned()
         }
         Some(OperationKind::Copy(copy)) => {
-            let copy = context.summary.trace.copies().get(copy.0 as usize);
+            let copy = context.summary.trace.copies().get(copy.index());
             copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
         }
         _ => return Vec::new(),

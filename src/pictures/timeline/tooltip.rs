@@ -43,13 +43,13 @@ impl<'a> Tooltips<'a> {
     }
 
     fn title(&self, kernel: Option<KernelId>) -> &'a str {
-        kernel.and_then(|id| self.summary.trace.kernels().get(id.0 as usize)).map_or("other kernels", |k| &k.title)
+        kernel.and_then(|id| self.summary.trace.kernels().get(id.index())).map_or("other kernels", |k| &k.title)
     }
 
     /// When it was launched, and how long it waited for which rule before it started.
     fn launch(&mut self, id: OperationId) -> &str {
         if self.last.as_ref().is_none_or(|(last, _)| *last != id) {
-            let record = self.summary.trace.operations().get(id.0 as usize);
+            let record = self.summary.trace.operations().get(id.index());
             let launched = record.map_or(Instant::ZERO, OperationRecord::launched);
             let start = record.and_then(OperationRecord::last_start).unwrap_or(Instant::MAX);
             let waits: Vec<String> = self.summary.waits_by_rule(id, start).iter().map(wait).collect();
@@ -108,7 +108,7 @@ impl<'a> Tooltips<'a> {
     }
 
     fn process(&self, process: Option<ProcessId>) -> &'a str {
-        let known = process.and_then(|process| self.summary.trace.processes().get(process.0 as usize));
+        let known = process.and_then(|process| self.summary.trace.processes().get(process.index()));
         known.map_or("", |process| &process.name)
     }
 
@@ -163,7 +163,7 @@ impl<'a> Tooltips<'a> {
     }
 
     pub(super) fn copy(&mut self, copy: &CopyBox) -> String {
-        let record = self.summary.trace.operations().get(copy.operation.0 as usize);
+        let record = self.summary.trace.operations().get(copy.operation.index());
         let start = record.and_then(OperationRecord::first_start).unwrap_or_default();
         let end = record.and_then(OperationRecord::finish).unwrap_or_else(|| self.summary.trace.end());
         if copy.count > 1 {
@@ -204,17 +204,15 @@ impl<'a> Tooltips<'a> {
 
     /// The whole name of a kernel's function.
     fn name(&self, kernel: KernelId) -> &'a str {
-        self.summary.trace.kernels().get(kernel.0 as usize).map_or("", |kernel| &kernel.name)
+        self.summary.trace.kernels().get(kernel.index()).map_or("", |kernel| &kernel.name)
     }
 
     pub(super) fn event(&self, event: &EventArrow) -> String {
         let records = self.summary.trace.operations();
-        let finish = |id: OperationId| records.get(id.0 as usize).and_then(OperationRecord::finish);
+        let finish = |id: OperationId| records.get(id.index()).and_then(OperationRecord::finish);
         let told = |id| finish(id).map_or_else(String::new, |at| self.at(at));
-        let name = match records.get(event.record.0 as usize).map(|record| record.kind) {
-            Some(OperationKind::Record(id)) => {
-                self.summary.trace.events().get(id.0 as usize).map_or("", |name| &**name)
-            }
+        let name = match records.get(event.record.index()).map(|record| record.kind) {
+            Some(OperationKind::Record(id)) => self.summary.trace.events().get(id.index()).map_or("", |name| &**name),
             _ => "",
         };
         let more = match event.count {
@@ -227,7 +225,7 @@ impl<'a> Tooltips<'a> {
     pub(super) fn arrow(&self, row: &StreamRow, arrow: &super::Arrow) -> String {
         let records = self.summary.trace.operations();
         let lines = arrow.operations.iter().filter_map(|id| {
-            let record = records.get(id.0 as usize)?;
+            let record = records.get(id.index())?;
             let what = self.summary.trace.kernel_of(*id).map_or_else(|| record.kind.name(), |kernel| &kernel.title);
             Some(format!("\n{what} at {}", self.at(record.launched())))
         });

@@ -132,7 +132,7 @@ pub(super) const NAME: &str = "turn";
 
 /// How turns of a process look, or switches.
 fn fill_of(process: Option<ProcessId>) -> Fill {
-    turn_fill(process.map(|process| process.0 as usize))
+    turn_fill(process.map(ProcessId::index))
 }
 
 fn turn_box(context: &Context<'_>, span: &TurnSpan, band: &Rect) -> TurnBox {
@@ -157,7 +157,7 @@ impl Context<'_> {
 
     /// What a process is called.
     pub(super) fn process(&self, process: ProcessId) -> &str {
-        self.summary.trace.processes().get(process.0 as usize).map_or("", |process| &process.name)
+        self.summary.trace.processes().get(process.index()).map_or("", |process| &process.name)
     }
 
     /// In how many turns of its context something runs within the window, at least 1.

@@ -226,10 +226,10 @@ fn texts(context: &Context<'_>, bar: &WaitBar) -> Vec<String> {
 /// What an operation is called in few words.
 fn name_of(context: &Context<'_>, operation: OperationId) -> String {
     let trace = context.summary.trace;
-    match trace.operations().get(operation.0 as usize).map(|record| record.kind) {
+    match trace.operations().get(operation.index()).map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => context.short_name(kernel).to_owned(),
         Some(OperationKind::Copy(copy)) => {
-            let copy = trace.copies().get(copy.0 as usize);
+            let copy = trace.copies().get(copy.index());
             copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
         }
         Some(kind) => kind.name().to_owned(),

@@ -209,7 +209,8 @@ pub(super) fn count_jobs(plans: &mut [Plan], horizon: Option<Duration>) -> Resul
     }
     Ok(Some(format!(
         "runnables with periodic stimuli are released before {}, one hyperperiod after the last first release; \
-         --horizon TIME sets another end",
-        Duration::from_ns(end)
+         {} sets another end",
+        Duration::from_ns(end),
+        option("horizon").with("TIME")
     )))
 }

@@ -125,7 +125,7 @@ pub(super) fn read<'a>(
     let sm_mask = sm_mask.filter(|_| without_effect.is_none());
     let process = process(node, &title, mps_percentage, context, reading)?;
     let stream = add_stream(reading, mask_node.unwrap_or(node), &title, process, priority, sm_mask)?;
-    let null = reading.builder.null_stream(process);
+    let null = reading.builder.null_stream_of_added(process);
     let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream, null };
     let behaviour = behaviour(&benchmark, reading)?;
     if let Some(file_name) = kept {

@@ -17,7 +17,7 @@ impl<'a> TurnRow<'a> {
     }
 
     fn process(&self) -> Option<&str> {
-        self.summary.trace.processes().get(self.turn.process.0 as usize).map(|process| &*process.name)
+        self.summary.trace.processes().get(self.turn.process.index()).map(|process| &*process.name)
     }
 }
 

@@ -50,7 +50,7 @@ impl OfLaunch for KernelRow<'_> {
 
 /// How long something that began stood still, until it finished or the run ended.
 fn paused(summary: &Summary<'_>, id: OperationId) -> Option<Duration> {
-    let begun = summary.trace.operations().get(id.0 as usize)?.first_start();
+    let begun = summary.trace.operations().get(id.index())?.first_start();
     begun.map(|_| summary.trace.paused(id))
 }
 
@@ -180,9 +180,9 @@ pub(crate) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>
 
 fn process_name<'r>(summary: &'r Summary<'_>, operation: OperationId) -> CellOf<'r, Text> {
     let process = summary.trace.process_of(operation);
-    summary.trace.processes().get(process.0 as usize).map(|process| &*process.name).into()
+    summary.trace.processes().get(process.index()).map(|process| &*process.name).into()
 }
 
 fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> CellOf<'r, Text> {
-    summary.trace.streams().get(stream.0 as usize).map(|stream| &*stream.name).into()
+    summary.trace.streams().get(stream.index()).map(|stream| &*stream.name).into()
 }

@@ -139,7 +139,7 @@ fn mistakes_in_a_study_of_a_scenario_are_named() {
         ("\"sm_mask\": [{}, ", "\"vary\": [\"100..80\"], \"sm_mask\": [{}, ", "the first not above the second"),
         ("\"sm_mask\": [{}, ", "\"colour\": [1], \"sm_mask\": [{}, ", "unknown key \"colour\""),
         ("\"sm_mask\": [{}, ", "\"channel_order\": [\"first\"], \"sm_mask\": [{}, ", "one of fifo, lifo, random"),
-        ("\"sm_mask\": [{}, ", "\"block_times\": [\"scenario.json\"], \"sm_mask\": [{}, ", "a profile"),
+        ("\"sm_mask\": [{}, ", "\"block_times\": [\"scenario.json\"], \"sm_mask\": [{}, ", "is no profile"),
         ("\"sm_mask\": [{}, ", "\"block_times\": [\"none.json\"], \"sm_mask\": [{}, ", "cannot read none.json"),
         ("\"sm_mask\": [{}, ", "\"period\": [{\"camera\": \"0 s\"}], \"sm_mask\": [{}, ", "a time above zero"),
     ] {

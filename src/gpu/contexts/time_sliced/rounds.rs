@@ -35,7 +35,7 @@ impl TimeSliced {
         let by_time = end.as_ns().saturating_sub(1).saturating_sub(now.as_ns()) / period.as_ns().max(1);
         let mut served = vec![Duration::ZERO; self.contexts.len()];
         for turn in &round {
-            served[turn.process.0 as usize] += turn.duration();
+            served[turn.process.index()] += turn.duration();
         }
         let mut rounds = (0..self.contexts.len()).filter(|&number| self.contexts[number].works).map(|number| {
             let left = self.time_to_completion(number, current, now)?.as_ns();
