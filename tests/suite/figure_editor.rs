@@ -176,6 +176,20 @@ fn a_limit_of_height_is_kept_and_what_misses_a_deadline_stays() {
 }
 
 #[test]
+fn two_runs_in_one_figure_are_refused_with_the_least_height_that_works() {
+    let file = directory("height-limit-of-two").join("a.svg").display().to_string();
+    let compare = |millimetres: &str| {
+        let scenario = "scenarios/rtss2017/figure-8.json";
+        gpusched(&["compare", scenario, "--waits", "--figure", &file, "--height-limit", millimetres])
+    };
+    let told = stderr(&compare("20"));
+    let least = told.split("it needs ").nth(1).and_then(|rest| rest.split(" mm").next()).expect("it says how much");
+    assert!(compare(least).status.success(), "{least}");
+    let less = least.parse::<u32>().expect("a number") - 1;
+    assert_eq!(compare(&less.to_string()).status.code(), Some(2));
+}
+
+#[test]
 fn waits_in_streams_are_those_of_rtss_2017_figure_5() {
     // By hand, from the text of Sec. 4.1: K2 waits for K1 (N1), K3 and K6 for K2 (N2), K4 behind K3 (G2), K5 behind K2
     // (G2) and then for K3 and K4 (N1); when each begins is in the file.
