@@ -2,8 +2,9 @@
 //!
 //! From top to bottom: title, legend, whose turn it is if contexts take turns, one band for each SM, one lane for each
 //! copy engine in use, the panels of occupancy and of queues if asked for, one row for each stream with launch arrows,
-//! marks of deadlines, and waits if asked for, the axis of time. Within a band, blocks are boxes as wide as they run and
-//! as high as the share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
+//! marks of deadlines, and waits if asked for, the axis of time. Within a band, blocks are boxes as wide as they run
+//! and as high as the share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS
+//! 2017.
 
 mod across;
 mod arrows;

@@ -1,5 +1,5 @@
-//! What an editor asks of figures: whole names, limits that are kept, several in one page, waits that are seen, long runs
-//! that show how much of the time is used.
+//! What an editor asks of figures: whole names, limits that are kept, several in one page, waits that are seen, long
+//! runs that show how much of the time is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -176,6 +176,20 @@ fn a_limit_of_height_is_kept_and_what_misses_a_deadline_stays() {
 }
 
 #[test]
+fn two_runs_in_one_figure_are_refused_with_the_least_height_that_works() {
+    let file = directory("height-limit-of-two").join("a.svg").display().to_string();
+    let compare = |millimetres: &str| {
+        let scenario = "scenarios/rtss2017/figure-8.json";
+        gpusched(&["compare", scenario, "--waits", "--figure", &file, "--height-limit", millimetres])
+    };
+    let told = stderr(&compare("20"));
+    let least = told.split("it needs ").nth(1).and_then(|rest| rest.split(" mm").next()).expect("it says how much");
+    assert!(compare(least).status.success(), "{least}");
+    let less = least.parse::<u32>().expect("a number") - 1;
+    assert_eq!(compare(&less.to_string()).status.code(), Some(2));
+}
+
+#[test]
 fn waits_in_streams_are_those_of_rtss_2017_figure_5() {
     // By hand, from the text of Sec. 4.1: K2 waits for K1 (N1), K3 and K6 for K2 (N2), K4 behind K3 (G2), K5 behind K2
     // (G2) and then for K3 and K4 (N1); when each begins is in the file.
@@ -229,11 +243,14 @@ fn what_has_no_bar_of_its_own_is_counted_and_nothing_that_waits_is_told() {
 
 #[test]
 fn a_long_run_shows_the_share_of_time_with_misses_in_front() {
-    // 40 s of jobs of 4 ms every 20 ms, all threads of both SMs; one in 100 comes 3 ms behind 4 ms of others and is late.
+    // 40 s of jobs of 4 ms every 20 ms, all threads of both SMs; one in 100 begins 3 ms late, behind another's 4 ms.
     let text = r#"{"format": "gpusched-scenario/1", "name": "long", "kernels": {
-        "often": {"blocks": 4, "threads": 1024, "duration": "4 ms"}, "rarely": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},
-        "streams": [{"name": "A", "period": "20 ms", "jobs": 2000, "deadline": "6 ms", "operations": [{"kernel": "often"}]},
-                    {"name": "B", "release": "19 ms", "period": "2 s", "jobs": 20, "operations": [{"kernel": "rarely"}]}]}"#;
+        "often": {"blocks": 4, "threads": 1024, "duration": "4 ms"},
+        "rarely": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},
+        "streams": [{"name": "A", "period": "20 ms", "jobs": 2000, "deadline": "6 ms",
+                     "operations": [{"kernel": "often"}]},
+                    {"name": "B", "release": "19 ms", "period": "2 s", "jobs": 20,
+                     "operations": [{"kernel": "rarely"}]}]}"#;
     drawn(&scenario(text), &TimelineOptions::default(), |timeline, _| {
         assert!(timeline.bands.iter().all(|band| band.blocks.is_empty() && band.profiles.len() == 2));
         for band in &timeline.bands {

@@ -243,7 +243,9 @@ impl Picture<'_, '_> {
         let mut before = Duration::ZERO;
         for (rule, time) in by_rule {
             let after = before.saturating_add(time);
-            let area = Rect::between(x_of(before), y + MM, x_of(after), y + ROW - MM);
+            // At least as wide as a line, so that nothing is lost from sight.
+            let right = x_of(after).max(x_of(before) + Sheet::OUTLINE.width);
+            let area = Rect::between(x_of(before), y + MM, right, y + ROW - MM);
             self.sheet.explained(format!("{time} ({rule}: {})", rule.meaning()), |sheet| {
                 sheet.area(area, Some(rule_fill(rule)), Some(Sheet::OUTLINE));
             });

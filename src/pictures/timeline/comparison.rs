@@ -88,7 +88,6 @@ impl Panels<'_> {
         let marks: Vec<&FinishMark> = self.marks.iter().filter(|mark| mark.upper != mark.lower).collect();
         let below = ROW * (2 + rows(marks.len().min(MOST_ROWS)) + rows(self.notes.len()));
         let (top, bottom, known) = self.fitted(&options, options.height_limit - below - MM)?;
-        TimelineError::check_height(top.height + MM + bottom.height + below, options.height_limit)?;
         let mut drawing = top.draw(self.upper, &options);
         let offset = drawing.height + MM;
         let lower = bottom.draw(self.lower, &TimelineOptions { known_entries: known, ..options.clone() });
@@ -99,6 +98,7 @@ impl Panels<'_> {
         for note in &self.notes {
             differences.note(note);
         }
+        TimelineError::check_height(differences.drawing.height, options.height_limit)?;
         Ok(differences.drawing)
     }
 
