@@ -160,8 +160,13 @@ impl<'a> Object<'a> {
             if number < 64 { self.taken >> number & 1 == 1 } else { self.also_taken.contains(&number) }
         };
         let others = self.fields.iter().enumerate().filter(|(number, _)| !is_taken(*number));
+        let mut has_schema = false;
         for (_, field) in others {
-            if !self.node.passes_over(field) {
+            if self.node.passes_over(field) {
+                if field.is(self.node.source(), SCHEMA) && std::mem::replace(&mut has_schema, true) {
+                    return Err(Node::of_field(self.node.source(), field).problem(stands_twice(SCHEMA)));
+                }
+            } else {
                 let key = field.key(self.node.source()).unwrap_or_default();
                 let value = Node::of_field(self.node.source(), field);
                 if self.node.is_root() && key == SCHEMA {

@@ -367,6 +367,8 @@ fn the_key_of_editors_is_passed_over_at_the_root_alone() {
     assert_eq!(read(r#"{"a": {}, "$schema": null}"#), Ok(()));
     let error = read(r#"{"a": {}, "$schema": 7}"#).expect_err("it is no address");
     assert!(error.to_string().contains("$schema: expected a string"), "{error}");
+    let error = read(r#"{"$schema": "one", "a": {}, "$schema": "two"}"#).expect_err("which of them is it");
+    assert!(error.to_string().contains("the key \"$schema\" stands twice"), "{error}");
     let error = read(r#"{"a": {"$schema": "in it"}}"#).expect_err("an editor looks at the root");
     assert_eq!((&*error.path, &*error.what), ("a.$schema", "unknown key \"$schema\""));
 }
