@@ -163,7 +163,7 @@ impl<'a> Object<'a> {
         let mut has_schema = false;
         for (_, field) in others {
             if self.node.passes_over(field) {
-                if field.is(self.node.source(), SCHEMA) && std::mem::replace(&mut has_schema, true) {
+                if self.node.is_second_schema(field, &mut has_schema) {
                     return Err(Node::of_field(self.node.source(), field).problem(stands_twice(SCHEMA)));
                 }
             } else {
@@ -214,6 +214,11 @@ impl<'a> Node<'a> {
             field.is(source, SCHEMA) && (value.is_string() || value.is_null())
         };
         field.is_comment(source) || (self.is_root() && is_schema())
+    }
+
+    /// Whether a field that is passed over is the schema, and one was there before.
+    pub(super) fn is_second_schema(&self, field: &Field, has_schema: &mut bool) -> bool {
+        field.is(self.source(), SCHEMA) && std::mem::replace(has_schema, true)
     }
 
     /// The fields of an object.
