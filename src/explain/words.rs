@@ -56,8 +56,8 @@ pub(super) const WORDS: [Word; 11] = [
         "bound",
         VERDICTS,
         CAMERA,
-        "No response of that job is longer, in any run: for every placement, for blocks that run shorter than stated, and \
-         for any order of releases at one instant (or the declared one, if that is asked for).",
+        "No response of that job is longer, in any run: for every placement, for blocks and copies that take less time \
+         than stated, and for any order of releases at one instant (or the declared one, if that is asked for).",
     ),
     term(
         "worst found",
@@ -94,7 +94,8 @@ pub(super) const WORDS: [Word; 11] = [
         "safe finish",
         "docs/analysis.md#4-when-blocks-run-shorter-than-stated",
         Some("gpusched analyze scenarios/thesis2019/section-3-5.json"),
-        "By then the kernel has finished in every run, for every placement and also if blocks run shorter than stated.",
+        "By then the kernel has finished in every run, for every placement and also if blocks and copies take \
+         less time than stated.",
     ),
     term(
         "g_max",
