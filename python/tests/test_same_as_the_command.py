@@ -265,8 +265,8 @@ def test_steps_and_sporadic_streams_are_those_of_the_command(same, command):
 def test_a_witness_misses_the_deadline_and_is_that_of_the_command(sporadic, command, tmp_path):
     streams = "scenarios/deadlines/camera-and-lidar.json"
     loose = {"camera": "10 s", "lidar": "10 s"}
-    assert gpusched.analyze(streams, sporadic=sporadic, deadlines=loose).witness is None
-    analysis = gpusched.analyze(streams, sporadic=sporadic, deadlines={"camera": "1 ms"})
+    assert gpusched.analyze(streams, sporadic=sporadic, deadline=loose).witness is None
+    analysis = gpusched.analyze(streams, sporadic=sporadic, deadline={"camera": "1 ms"})
     file = tmp_path / "witness.json"
     said = command(
         "analyze", streams, "--deadline", "camera=1ms", *(["--sporadic"] if sporadic else []), "--witness", file
@@ -286,7 +286,7 @@ def test_options_do_what_those_of_the_command_do(command):
     )
     assert said.returncode == 0, said.stderr
     run = gpusched.simulate(
-        scenario, deadlines={"camera": "13ms"}, vary=(80, 100), seed=7, set_priority={"camera": -1},
+        scenario, deadline={"camera": "13ms"}, vary=(80, 100), seed=7, set_priority={"camera": -1},
         placement="round-robin", horizon=1_000_000_000, device="a100-40gb",
     )
     assert run.to_json() == said.stdout
