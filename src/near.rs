@@ -75,7 +75,9 @@ const MOST_ENTRIES: usize = 10_000;
 /// is in the first of its folders that lacks the next, or nothing if no name there is near.
 #[must_use]
 pub fn did_you_mean_file(path: &Path) -> String {
-    let Some(missing) = path.ancestors().take_while(|part| part.file_name().is_some() && !part.exists()).last() else { return String::new() };
+    let Some(missing) = path.ancestors().take_while(|part| part.file_name().is_some() && !part.exists()).last() else {
+        return String::new();
+    };
     let (Some(folder), Some(given)) = (missing.parent(), missing.file_name().and_then(OsStr::to_str)) else {
         return String::new();
     };
