@@ -115,8 +115,8 @@ pub fn topics() -> Vec<Topic> {
 /// Letters of a message that tell it from others.
 const DISTINCTIVE: usize = 5;
 
-/// What is asked for: the topic of that name, or that explains it with others, in capitals or not, or the messages that `asked` is a part of, or that
-/// are a part of it.
+/// What is asked for: the topic of that name, or that explains it with others, in capitals or not, or the messages that
+/// `asked` is a part of, or that are a part of it.
 ///
 /// # Errors
 /// What to tell the user: that nothing is called so, and what may be meant.

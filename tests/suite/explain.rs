@@ -154,8 +154,7 @@ const PLAIN: [&str; 43] = [
     "value",
     "what",
     "why",
-    "why
-    not",
+    "why not",
 ];
 
 /// The titles of the columns that `text` declares, where they are literals.
@@ -181,7 +180,7 @@ fn every_term_of_the_glossary_and_every_title_of_a_column_is_explained_or_plain(
     let rows = glossary.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |")).skip(1);
     let terms: Vec<&str> =
         rows.flat_map(|(terms, _)| terms.split(", ")).filter(|term| !term.starts_with("---")).collect();
-    assert!(terms.len() > 40 && terms.contains(&"merged SM") && terms.contains(&"grid"), "{terms:?}");
+    assert!(terms.len() > 35 && terms.contains(&"merged SM") && terms.contains(&"grid"), "{terms:?}");
     let unknown: Vec<&&str> = terms.iter().filter(|term| !is_explained(term)).collect();
     assert!(unknown.is_empty(), "of the glossary are not explained: {unknown:?}");
 
