@@ -18,7 +18,7 @@ use crate::time::Instant;
 
 /// States after which the search for orders is given up; what is known of all states left by then holds. A state of
 /// many streams takes longer, and counts once for every [`STREAMS_A_STATE`].
-const MOST_STATES: usize = 20_000;
+pub(super) const MOST_STATES: usize = 20_000;
 
 /// Streams that are looked at as fast as a state of few streams is.
 const STREAMS_A_STATE: usize = 16;
@@ -44,10 +44,10 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// All operations, from the beginning; one of so many explorations that share the work.
-    pub(super) fn all(graph: &Graph, share: usize) -> Self {
+    /// All operations, from the beginning.
+    pub(super) fn all(graph: &Graph) -> Self {
         let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
-        Self { over: 0, goal, most_states: MOST_STATES / share.max(1) }
+        Self { over: 0, goal, most_states: MOST_STATES }
     }
 
     fn is_reached(&self, dispatched: &Dispatched) -> bool {
@@ -55,14 +55,16 @@ impl Extent {
     }
 }
 
-/// By when each operation has finished in every run, under every work-conserving placement; `None`: not found.
-pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Extent) -> Vec<Option<Instant>> {
+/// By when each operation has finished in every run, under every work-conserving placement; `None`: not found. And how
+/// many states were looked at.
+pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Extent) -> (Vec<Option<Instant>>, usize) {
     let mut explorer = Explorer::new(graph, weights, Twins::new(graph, &extent.goal));
-    let mut complete = explorer.explore(extent);
+    let (mut complete, states) = explorer.explore(extent);
     explorer.twins.spread(graph, &mut explorer.finish, &mut complete);
     let known = |node: &Node| complete[node.stream] > u32::try_from(node.position).unwrap_or(u32::MAX);
     let bounds = graph.nodes.iter().zip(&explorer.finish);
-    bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish))).collect()
+    let bounds = bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish)));
+    (bounds.collect(), states)
 }
 
 struct Explorer<'a> {
@@ -131,6 +133,9 @@ impl<'a> Explorer<'a> {
                 successors[before].push(number);
             }
         }
+        for lower in &graph.lower {
+            blocks[lower.class] += lower.blocks.iter().map(|(_, blocks)| u64::from(*blocks)).sum::<u64>();
+        }
         Self {
             graph,
             weights,
@@ -144,7 +149,8 @@ impl<'a> Explorer<'a> {
     }
 
     /// Says of each stream how many operations are dispatched in all states that are left: those bounds are complete.
-    fn explore(&mut self, extent: &Extent) -> Dispatched {
+    /// And how many states were looked at.
+    fn explore(&mut self, extent: &Extent) -> (Dispatched, usize) {
         let start = (vec![0; self.graph.streams.len()], vec![State::new(self.graph, extent.over)]);
         let mut layers: BTreeMap<u32, Layer> = BTreeMap::from([(0, BTreeMap::from([start]))]);
         let mut expanded = 0;
@@ -163,9 +169,10 @@ impl<'a> Explorer<'a> {
                         layer.insert(dispatched, Vec::new());
                         layers.insert(depth, layer);
                         let left = layers.values().flat_map(BTreeMap::keys);
-                        return left.fold(extent.goal.clone(), |least, key| {
+                        let complete = left.fold(extent.goal.clone(), |least, key| {
                             least.iter().zip(key).map(|(one, other)| *one.min(other)).collect()
                         });
+                        return (complete, expanded);
                     };
                     for (key, state) in next {
                         enter(layers.entry(depth + 1).or_default().entry(key).or_default(), state, apart);
@@ -173,7 +180,7 @@ impl<'a> Explorer<'a> {
                 }
             }
         }
-        extent.goal.clone()
+        (extent.goal.clone(), expanded)
     }
 
     /// What can be dispatched next, and what holds then. `None`: too much work, or past the end of time.
@@ -304,6 +311,14 @@ impl<'a> Explorer<'a> {
                 // At least one of its blocks is not assigned yet.
                 let blocks = blocks.saturating_sub(1);
                 self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
+            }
+        }
+        for lower in &graph.lower {
+            if let Some(latest) = begun[lower.level].filter(|latest| lower.launched.as_ns() <= *latest) {
+                let class = lower.class;
+                let may_run =
+                    |&(time, blocks): &(u64, u32)| MayRun { until: latest.saturating_add(time), class, blocks };
+                self.others.extend(lower.blocks.iter().map(may_run));
             }
         }
         let from = entered.max(state.kernel.to);

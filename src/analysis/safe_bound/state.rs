@@ -133,7 +133,7 @@ impl State {
 }
 
 /// (until, blocks) such that after every instant at least as many blocks may run as by either.
-fn more_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u32)> {
+pub(super) fn more_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u32)> {
     let mut ends: Vec<u64> = one.iter().chain(other).map(|(until, _)| *until).collect();
     ends.sort_unstable();
     ends.dedup();
