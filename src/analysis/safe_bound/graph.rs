@@ -1,6 +1,6 @@
 //! The operations of a scenario, what they do, and what each of them waits for before it enters its EE or CE queue.
 
-use super::state::more_of;
+use super::fill::more_of;
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::allowed_sms;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions};
