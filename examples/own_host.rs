@@ -4,15 +4,15 @@
 //! queues, first in, first out, cannot do.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use gpusched::device::{BlockShape, Device};
+use gpusched::device::Device;
 use gpusched::formats::{TableStyle, text_of};
-use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
+use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulation};
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::Summary;
-use gpusched::scenario::{ReadOptions, ScenarioBuilder};
+use gpusched::scenario::ScenarioBuilder;
 use gpusched::tables::SimulationReport;
 use gpusched::time::{Duration, Instant};
-use gpusched::workload::{BlockClock, BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId};
+use gpusched::workload::{Kernel, KernelId, OperationId, OperationKind, Origin, StreamId};
 
 /// A job: when it comes, and its kernel.
 struct Job {
@@ -31,7 +31,7 @@ struct ShortestFirst {
 impl Host for ShortestFirst {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         for (token, job) in (0..).zip(&self.jobs) {
             self.known.push(gpu.add_kernel(job.kernel.clone())?);
             gpu.wake_at(job.arrival, token);
@@ -43,13 +43,13 @@ impl Host for ShortestFirst {
         self.waiting.extend(usize::try_from(token));
     }
 
-    fn on_event(&mut self, event: GpuEvent, _: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, _: &impl GpuInterface) {
         if matches!(event, GpuEvent::Completed(_)) {
             self.is_busy = false;
         }
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         let shortest = self.waiting.iter().copied().min_by_key(|&job| self.jobs[job].kernel.duration.worst);
         if let Some(job) = shortest.filter(|_| !self.is_busy) {
             self.waiting.retain(|&other| other != job);
@@ -61,15 +61,7 @@ impl Host for ShortestFirst {
 }
 
 fn job(name: &str, arrival_ms: u64, blocks: u32, block_ms: u64) -> Job {
-    let kernel = Kernel {
-        name: name.into(),
-        title: name.into(),
-        blocks,
-        shape: BlockShape { threads: 512, ..BlockShape::default() },
-        duration: BlockTime::fixed(Duration::from_ns(block_ms * 1_000_000)),
-        clock: BlockClock::RunTime,
-        sm_mask: None,
-    };
+    let kernel = Kernel::new(name, blocks, 512, Duration::from_ns(block_ms * 1_000_000));
     Job { arrival: Instant::from_ns(arrival_ms * 1_000_000), kernel }
 }
 
@@ -90,8 +82,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(finishes, [("first", Some(10_000_000)), ("short", Some(15_000_000)), ("long", Some(45_000_000))]);
 
     // Reports take a scenario, for names and the device: this one has nothing but those.
-    let options = ReadOptions::default();
-    let scenario = ScenarioBuilder::new("shortest job first".into(), tx2, &options).build();
+    let scenario = ScenarioBuilder::on(&tx2, "shortest job first").build();
     let summary = Summary::of_trace(&scenario, &trace);
     let table = text_of(&SimulationReport::of(summary), TableStyle::Plain);
     assert_eq!(table.lines().count(), 4);

@@ -2,12 +2,12 @@
 //! seed of its own, on all cores, and statistics of what came out.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use gpusched::device::{BlockShape, Device};
+use gpusched::device::Device;
 use gpusched::gpu::GpuOptions;
 use gpusched::hosts::simulate_with;
-use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use gpusched::scenario::{HostThread, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
-use gpusched::workload::{BlockClock, BlockTime, Kernel, Placement, StreamSpec};
+use gpusched::workload::{Kernel, Placement, StreamSpec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -22,19 +22,12 @@ const SAMPLES: u64 = 400;
 fn sample(tx2: &Device, seed: u64, index: u64) -> Result<Scenario, Failure> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(index);
-    let options = ReadOptions::default();
-    let mut builder = ScenarioBuilder::new(format!("sample {index}"), tx2.clone(), &options);
+    let mut builder = ScenarioBuilder::on(tx2, format!("sample {index}"));
     for number in 1..=4 {
         let stream = builder.add_stream(StreamSpec::new(format!("S{number}")))?;
-        let kernel = builder.add_kernel(Kernel {
-            name: format!("K{number}").into(),
-            title: format!("K{number}").into(),
-            blocks: random.random_range(1..=12),
-            shape: BlockShape { threads: 32 * random.random_range(1..=32), ..BlockShape::default() },
-            duration: BlockTime::fixed(Duration::from_ns(1_000_000 * random.random_range(1..=20))),
-            clock: BlockClock::RunTime,
-            sm_mask: None,
-        })?;
+        let (blocks, threads) = (random.random_range(1..=12), 32 * random.random_range(1..=32));
+        let duration = Duration::from_ns(1_000_000 * random.random_range(1..=20));
+        let kernel = builder.add_kernel(Kernel::new(format!("K{number}"), blocks, threads, duration))?;
         let release = Duration::from_ns(1_000_000 * random.random_range(0..=10));
         builder.add_thread(HostThread::once(format!("S{number}"), release, vec![Step::Launch(kernel, stream)]));
     }

@@ -35,7 +35,7 @@ mod finish_bounds;
 mod jobs;
 mod kept;
 mod launch_orders;
-mod merged_back;
+mod merged_backend;
 mod merged_resources;
 mod merged_scenario;
 mod merged_sm;

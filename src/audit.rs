@@ -42,6 +42,7 @@ mod links;
 mod logs;
 mod merge;
 mod observation;
+mod observed_turns;
 mod options;
 mod placement;
 mod profile;
@@ -55,7 +56,6 @@ mod run;
 mod stamp;
 mod sweep;
 mod times;
-mod turns;
 
 pub use finding::{AuditRule, Finding};
 pub use logs::{audit_logs, audit_logs_by};
@@ -63,6 +63,7 @@ pub use observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
     TimeSource,
 };
+pub use observed_turns::{ObservedTurn, ObservedTurns};
 pub use options::Tolerances;
 pub use placement::{PlacementStatistic, decidable_blocks};
 pub use profile::{
@@ -70,4 +71,3 @@ pub use profile::{
 };
 pub use report::AuditReport;
 pub use run::{Audit, Checked, audit, audit_watched};
-pub use turns::{ObservedTurn, ObservedTurns};

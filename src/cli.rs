@@ -6,7 +6,6 @@
 
 mod allocation;
 mod amalthea;
-mod amalthea_options;
 mod analyze;
 mod audit;
 mod compare;
@@ -16,8 +15,10 @@ mod devices;
 mod ending;
 mod evr;
 mod examples;
+mod explain;
 mod figure_options;
 mod figures;
+mod help;
 mod html_options;
 mod import;
 mod input;
@@ -29,11 +30,11 @@ mod merged_sm;
 mod needs;
 mod notes;
 mod occupancy;
+mod option_arguments;
 mod orders;
 mod output;
 mod outputs;
 mod picture;
-mod profile_options;
 mod progress;
 mod recorded_above;
 mod replay_log;
@@ -50,16 +51,18 @@ mod tasks;
 mod temporary;
 mod tour;
 mod warps;
-mod what_if_options;
+mod written;
 
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use gpusched::analysis::{AnalysisError, OrdersError};
 use gpusched::broken_bound::BrokenBound;
-use gpusched::effort::Over;
+use gpusched::effort::EarlyEnd;
 use gpusched::hosts::ProgramError;
+use gpusched::spelling;
 
 /// Simulate and analyse how an NVIDIA GPU's hardware schedules thread blocks.
 #[derive(Debug, Parser)]
@@ -75,7 +78,7 @@ pub(crate) struct Cli {
 enum Command {
     /// Simulate a scenario block by block
     Simulate(Box<simulate::Simulate>),
-    /// Compute response times without running, and say whether they are exact
+    /// Say whether deadlines are met in every run: bounds, verdicts, and an analysis on one merged SM
     Analyze(Box<analyze::Analyze>),
     /// Set simulated beside analysed finish times
     Compare(Box<compare::Compare>),
@@ -109,6 +112,8 @@ enum Command {
     Tour(tour::Tour),
     /// List the built-in devices, or show one with the source of every number
     Devices(devices::Devices),
+    /// What a rule, a verdict, a finding or a note means
+    Explain(explain::Explain),
     /// Print the JSON Schema of an input file
     Schema(schema::Schema),
     /// Print shell completions
@@ -130,8 +135,15 @@ pub(crate) enum Answer {
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
     allocation::keep_what_is_freed();
-    let mut known = command();
-    let parsed = known.try_get_matches_from_mut(std::env::args_os());
+    spelling::use_flags();
+    let mut known = help::shortened(command());
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    match help::asked(&known, &arguments) {
+        Ok(None) => {}
+        Ok(Some(text)) => return ended(output::print(text.as_bytes()).map(|()| Answer::Done).map_err(Into::into)),
+        Err(what) => return ended(Err(anyhow::anyhow!(what))),
+    }
+    let parsed = known.try_get_matches_from_mut(arguments);
     let parsed = parsed.and_then(|matches| {
         let checked = outputs::check(&known, &matches).and_then(|()| needs::remember(&known, &matches));
         Ok((Cli::from_arg_matches(&matches)?, checked))
@@ -141,6 +153,7 @@ pub(crate) fn main() -> ExitCode {
             progress::show();
             let result = checked.and_then(|()| limits.watch()).and_then(|()| ending::per_input(|| run(command)));
             progress::end();
+            written::tell();
             result
         }
         // Help and version, which may not find room either, and what is wrong with the arguments.
@@ -154,6 +167,11 @@ pub(crate) fn main() -> ExitCode {
     {
         ending::end(reason, result.is_ok());
     }
+    ended(result)
+}
+
+/// The exit status of a command, and its error told.
+fn ended(result: anyhow::Result<Answer>) -> ExitCode {
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
@@ -166,9 +184,9 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-/// What is parsed, with the examples in its help.
+/// What is parsed, with the examples in its help, and our options of help.
 fn command() -> clap::Command {
-    examples::added_to(Cli::command())
+    help::with_options(examples::added_to(Cli::command()))
 }
 
 fn run(command: Command) -> anyhow::Result<Answer> {
@@ -191,6 +209,7 @@ fn run(command: Command) -> anyhow::Result<Answer> {
         Command::Study(command) => command.run(),
         Command::Tour(command) => command.run(),
         Command::Devices(command) => command.run(),
+        Command::Explain(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
@@ -201,7 +220,7 @@ fn run(command: Command) -> anyhow::Result<Answer> {
 fn is_stop(error: &anyhow::Error) -> bool {
     let is_stopped_run = |error: &ProgramError| error.is_stop();
     error.chain().any(|cause| cause.downcast_ref().is_some_and(is_stopped_run))
-        || format!("{error:#}").ends_with(&Over::Stopped.to_string())
+        || format!("{error:#}").ends_with(&EarlyEnd::Stopped.to_string())
 }
 
 /// The exit status of a command that failed. A fault of our own has that of `sysexits.h` for software (`EX_SOFTWARE`).
@@ -211,7 +230,7 @@ fn status_of(error: &anyhow::Error) -> u8 {
             || matches!(cause.downcast_ref(), Some(AnalysisError::Broken(_)))
             || matches!(cause.downcast_ref(), Some(OrdersError::Broken(_)))
     };
-    let is_limit = error.chain().any(<dyn std::error::Error>::is::<Over>);
+    let is_limit = error.chain().any(<dyn std::error::Error>::is::<EarlyEnd>);
     match (error.chain().any(is_fault), is_limit) {
         (true, _) => 70,
         (false, true) => ending::LIMITED,

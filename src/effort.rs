@@ -2,7 +2,8 @@
 //!
 //! Work is counted and not timed: the same input comes to the same count on every machine and under every load. Whoever
 //! starts work says how far it may go and does it [`Effort::within`] that; what lasts tells of each step
-//! ([`spend`]), and ends if it is told to: with a result, or where there is none by [`crate::limits::look`]. Work that
+//! ([`spend`]), and ends if it is told to: with a result, or where there is none by
+//! [`crate::limits::end_if_stopped`]. Work that
 //! nobody limits is neither counted nor stopped.
 
 use std::cell::RefCell;
@@ -10,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::spelling::option;
 use thiserror::Error;
 
 /// What is counted.
@@ -86,12 +88,12 @@ impl Limits {
 /// Why work ends before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Over {
+pub enum EarlyEnd {
     /// Somebody wants it to end.
     #[error("the work was stopped")]
     Stopped,
     /// It is more than the input may ask for.
-    #[error("the input asks for more than {most} {what}, which is what --limits strict allows")]
+    #[error("the input asks for more than {most} {what}, which is what {} allows", option("limits").with("strict"))]
     TooMuch {
         /// Of what.
         what: Counted,
@@ -130,16 +132,16 @@ impl Effort {
     /// Whether the work may go on.
     ///
     /// # Errors
-    /// [`Over`]
-    pub fn check(&self) -> Result<(), Over> {
+    /// [`EarlyEnd`]
+    pub fn check(&self) -> Result<(), EarlyEnd> {
         // What is too much is so for good, whoever stops it as well.
         for what in Counted::ALL {
             let most = self.limits.of(what);
             if self.spent[what as usize].load(Ordering::Relaxed) > most {
-                return Err(Over::TooMuch { what, most });
+                return Err(EarlyEnd::TooMuch { what, most });
             }
         }
-        if self.stop.load(Ordering::Relaxed) { Err(Over::Stopped) } else { Ok(()) }
+        if self.stop.load(Ordering::Relaxed) { Err(EarlyEnd::Stopped) } else { Ok(()) }
     }
 }
 
@@ -165,13 +167,13 @@ impl Here {
     /// Does some work on another thread within the same limits.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         /// Gives a thread its own limits back, also if the work panics.
-        struct Back(Option<Arc<Effort>>);
-        impl Drop for Back {
+        struct Restore(Option<Arc<Effort>>);
+        impl Drop for Restore {
             fn drop(&mut self) {
                 CURRENT.set(self.0.take());
             }
         }
-        let _back = Back(CURRENT.replace(self.0.clone()));
+        let _restore = Restore(CURRENT.replace(self.0.clone()));
         work()
     }
 }
@@ -191,8 +193,8 @@ pub(crate) fn is_dropped() -> bool {
 /// So much more is done; whether work may go on.
 ///
 /// # Errors
-/// [`Over`]
-pub fn spend(what: Counted, amount: u64) -> Result<(), Over> {
+/// [`EarlyEnd`]
+pub fn spend(what: Counted, amount: u64) -> Result<(), EarlyEnd> {
     CURRENT.with_borrow(|current| {
         let Some(effort) = current else { return Ok(()) };
         effort.spent[what as usize].fetch_add(amount, Ordering::Relaxed);
@@ -203,8 +205,8 @@ pub fn spend(what: Counted, amount: u64) -> Result<(), Over> {
 /// Whether work may go on.
 ///
 /// # Errors
-/// [`Over`]
-pub fn check() -> Result<(), Over> {
+/// [`EarlyEnd`]
+pub fn check() -> Result<(), EarlyEnd> {
     CURRENT.with_borrow(|current| current.as_ref().map_or(Ok(()), |effort| effort.check()))
 }
 
@@ -228,7 +230,7 @@ mod tests {
         let done = effort.within(|| {
             assert_eq!(left(Counted::Operations), None);
             assert_eq!((spend(Counted::States, 10), left(Counted::States)), (Ok(()), Some(0)));
-            let over = Err(Over::TooMuch { what: Counted::States, most: 10 });
+            let over = Err(EarlyEnd::TooMuch { what: Counted::States, most: 10 });
             assert_eq!((spend(Counted::States, 1), check()), (over, over));
             assert_eq!(unlimited(|| spend(Counted::States, 1)), Ok(()), "nobody counts here");
             assert_eq!(check(), over);
@@ -236,7 +238,7 @@ mod tests {
         assert_eq!(done, Ok(()));
         assert_eq!(spend(Counted::States, 1), Ok(()), "nor outside");
         let said = effort.check().expect_err("it stays so").to_string();
-        assert!(said.contains("more than 10 states") && said.contains("--limits strict"), "{said}");
+        assert!(said.contains("more than 10 states") && said.contains("\"limits\": \"strict\""), "{said}");
     }
 
     #[test]
@@ -249,9 +251,9 @@ mod tests {
                 scope.spawn(|| here.within(|| spend(Counted::Blocks, 1)));
             }
         });
-        assert!(matches!(effort.check(), Err(Over::TooMuch { .. })));
+        assert!(matches!(effort.check(), Err(EarlyEnd::TooMuch { .. })));
         let other = Arc::new(Effort::new(Limits::NONE, stop));
         other.stop();
-        assert_eq!(other.within(check), Ok(Err(Over::Stopped)));
+        assert_eq!(other.within(check), Ok(Err(EarlyEnd::Stopped)));
     }
 }

@@ -32,4 +32,4 @@ pub use figure::{Figure, FigureKind, TIME_LIMIT};
 pub use gallery::{GALLERY_MARK, gallery};
 pub use made::{File, Made};
 pub use paper::Paper;
-pub use tour::write_tour;
+pub use tour::{TOUR, TourScene, write_tour};

@@ -19,7 +19,7 @@ pub use applications::scheduler::{ScheduleError, Scheduler, run_applications, ru
 pub use applications::usage_sums::UsageDetail;
 pub use program::least_work::{least_memory, least_operations};
 pub use program::{
-    LaunchOrder, ProgramError, ProgramHost, make_known, simulate, simulate_in_order, simulate_until_stopped,
+    LaunchOrder, ProgramError, ProgramHost, register_work, simulate, simulate_in_order, simulate_until_stopped,
     simulate_watched, simulate_with,
 };
 pub(crate) use program::{simulate_in_order_watched, simulate_placed};

@@ -8,11 +8,18 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::device::BUILTIN_NAMES;
 use crate::json::JsonError;
 use crate::logs::begins_a_log;
-use crate::profile::{GpuProfile, GpuProfileError, ImportOptions, ProfileFormat, uncompressed};
-use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions, ModelDemands};
-use crate::scenario::{ReadOptions, Scenario, WhatIf, WhatIfError};
+use crate::near::did_you_mean;
+use crate::profile::{GpuProfile, GpuProfileError, ProfileFormat, uncompressed};
+use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, ModelDemands};
+use crate::scenario::{Scenario, WhatIfError};
+use crate::spelling::{self, CalledOption};
+
+pub mod options;
+
+use options::{OPTIONS, OptionGroup, ScenarioOption, ScenarioOptions};
 
 /// What a scenario is made of, told by its content.
 #[derive(Debug)]
@@ -54,10 +61,22 @@ pub enum InputError {
     /// An option means nothing to such an input.
     #[error("{option} is for {kind}, and {file} is none")]
     OnlyFor {
-        /// The option, as its user calls it.
-        option: &'static str,
+        /// The option.
+        option: CalledOption<'static>,
         /// The inputs that it is for.
         kind: &'static str,
+        /// The file.
+        file: String,
+    },
+    /// Neither a built-in device nor a file has the name of the GPU.
+    #[error("no built-in device and no file is called {0:?}{near}; built in are {known}",
+        near = did_you_mean(.0, BUILTIN_NAMES), known = BUILTIN_NAMES.join(", "))]
+    NoDevice(String),
+    /// An option names a file that is no profile.
+    #[error("{option}: {file} is no profile")]
+    NoProfile {
+        /// The option.
+        option: CalledOption<'static>,
         /// The file.
         file: String,
     },
@@ -112,35 +131,33 @@ impl Input {
         }
     }
 
-    /// Makes a scenario of it; `import` is for profiles, and models are taken as they are.
+    /// Makes a scenario of it.
     ///
     /// # Errors
-    /// [`InputError`] with what is wrong.
-    pub fn scenario(&self, options: &ReadOptions, import: &ImportOptions) -> Result<Scenario, InputError> {
-        Ok(self.scenario_with_demands(options, import, &AmaltheaOptions::default(), &WhatIf::default())?.0)
+    /// [`InputError`] with what is wrong, also with the options.
+    pub fn scenario(&self, options: &ScenarioOptions) -> Result<Scenario, InputError> {
+        Ok(self.scenario_with_demands(options)?.0)
     }
 
-    /// Makes a scenario of it, with changes; `import` is for profiles, `chosen` for AMALTHEA models, which may also ask
-    /// something of the scenario.
+    /// Makes a scenario of it, with what an AMALTHEA model asks of it.
     ///
     /// # Errors
-    /// [`InputError`] with what is wrong.
+    /// As [`scenario`](Self::scenario).
     pub fn scenario_with_demands(
         &self,
-        options: &ReadOptions,
-        import: &ImportOptions,
-        chosen: &AmaltheaOptions,
-        changes: &WhatIf,
+        options: &ScenarioOptions,
     ) -> Result<(Scenario, Option<ModelDemands>), InputError> {
+        self.refuse_options(options)?;
+        let ScenarioOptions { read, model: chosen, changes, .. } = options;
         Ok(match self {
-            Self::Profile(profile) => (profile.import(import, options)?.scenario.what_if(changes)?, None),
+            Self::Profile(profile) => (options.import(profile)?.scenario, None),
             Self::Model { file, text } => {
                 let model = AmaltheaModel::parse(file, text)?;
-                let scenario = model.scenario(chosen, options)?.what_if(changes)?;
+                let scenario = model.scenario(chosen, read)?.what_if(changes)?;
                 let demands = model.demands(chosen, &scenario)?;
                 (scenario, Some(demands))
             }
-            Self::Scenario { file, text } => (Scenario::from_json(file, text, options)?.what_if(changes)?, None),
+            Self::Scenario { file, text } => (Scenario::from_json(file, text, read)?.what_if(changes)?, None),
         })
     }
 
@@ -150,21 +167,22 @@ impl Input {
         matches!(self, Self::Model { .. })
     }
 
-    /// Refuses options that mean nothing to it: one that is for profiles, one that is for AMALTHEA models, as their
-    /// user calls them.
+    /// Refuses options that mean nothing to it.
     ///
     /// # Errors
     /// [`InputError::OnlyFor`]
-    pub fn refuse_options(
-        &self,
-        for_profiles: Option<&'static str>,
-        for_models: Option<&'static str>,
-    ) -> Result<(), InputError> {
-        let is_profile = matches!(self, Self::Profile(_));
-        let profiles = for_profiles.filter(|_| !is_profile).map(|option| (option, "profiles"));
-        let models = for_models.filter(|_| !self.is_model()).map(|option| (option, "AMALTHEA models"));
-        match profiles.or(models) {
-            Some((option, kind)) => Err(InputError::OnlyFor { option, kind, file: self.file().to_owned() }),
+    pub fn refuse_options(&self, options: &ScenarioOptions) -> Result<(), InputError> {
+        let is_meant = |group| match group {
+            OptionGroup::Run | OptionGroup::WhatIf => true,
+            OptionGroup::Models => self.is_model(),
+            OptionGroup::Profiles => matches!(self, Self::Profile(_)),
+        };
+        let given = OPTIONS.iter().filter(|option| options.given.contains(option.key));
+        match given.into_iter().find(|option| !is_meant(option.group)) {
+            Some(ScenarioOption { key, group, .. }) => {
+                let kind = if *group == OptionGroup::Models { "AMALTHEA models" } else { "profiles" };
+                Err(InputError::OnlyFor { option: spelling::option(key), kind, file: self.file().to_owned() })
+            }
             None => Ok(()),
         }
     }

@@ -6,7 +6,8 @@
 //! a place in the text, and line, column and path are worked out from that once something is wrong. Of objects of which
 //! a file has many, all fields are asked for at once ([`Node::fields`] with [`Keys`]).
 //!
-//! Any key that starts with `comment` is free text, may repeat, and is passed over.
+//! Any key that starts with `comment` is free text, may repeat, and is passed over. So is `$schema` at the root, by
+//! which editors find the schema of a file.
 
 mod children;
 mod document;

@@ -5,27 +5,50 @@
 //! The rules are those of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details
 //! Revealed", RTSS 2017; `docs/model.md` says exactly what is computed.
 //!
-//! ```
-//! use gpusched::hosts::simulate;
-//! use gpusched::run::Summary;
-//! use gpusched::scenario::{ReadOptions, Scenario};
+//! # The life of a simulation
 //!
-//! let text = r#"{
-//!     "name": "six blocks of 512 threads, then one of 1024",
-//!     "max_iterations": 1, "max_time": 0, "cuda_device": 0,
-//!     "benchmarks": [
-//!         {"filename": "timer_spin.so", "label": "small", "thread_count": 512, "block_count": 6, "data_size": 0,
-//!          "additional_info": 1000000000},
-//!         {"filename": "timer_spin.so", "label": "large", "thread_count": 1024, "block_count": 1, "data_size": 0,
-//!          "additional_info": 1000000000, "release_time": 0.25}
-//!     ]
-//! }"#;
-//! let scenario = Scenario::from_json("example.json", text, &ReadOptions::default())?;
+//! 1. A [`Device`](device::Device) is a GPU as data: built in, or read from a file of one's own.
+//! 2. A [`Scenario`](scenario::Scenario) is what runs on it: kernels and copies, the streams they go to, and the host
+//!    threads that submit them. It is read from a file ([`Scenario::from_json`](scenario::Scenario::from_json), or
+//!    [`input`], which tells all formats apart) or built ([`ScenarioBuilder`](scenario::ScenarioBuilder)).
+//! 3. [`simulate`](hosts::simulate) runs it and gives a [`Run`](run::Run), with the [`Trace`](trace::Trace) of every
+//!    block; a scheduler of one's own is a [`Host`](gpu::Host) instead.
+//! 4. A [`Summary`](run::Summary) is asked what came of it: kernels, jobs, deadlines, [response times](run::responses);
+//!    the trace says what each operation [waited](trace::Trace::waits) for, and under which rule.
+//! 5. A [report](tables) or a [picture](pictures) shows that; an [audit] or an [analysis] judges it.
+//!
+//! Every 20 ms a camera's frame is copied to a Jetson TX2 and searched, within 10 ms, beside a lidar's scan:
+//!
+//! ```
+//! use gpusched::prelude::*;
+//!
+//! let ms = |count: u64| Duration::from_ns(count * 1_000_000);
+//! let tx2 = Device::builtin("tx2")?.ok_or("the TX2 is built in")?;
+//!
+//! let mut builder = ScenarioBuilder::on(&tx2, "camera and lidar");
+//! let camera = builder.add_stream(StreamSpec::new("camera"))?;
+//! let lidar = builder.add_stream(StreamSpec::new("lidar"))?;
+//! let frame = GpuCopy { direction: CopyDirection::HostToDevice, bytes: 1 << 20, duration: Some(ms(1)) };
+//! let frame = builder.add_copy(frame)?;
+//! let search = builder.add_kernel(Kernel::new("search", 8, 1024, ms(4)))?;
+//! let scan = builder.add_kernel(Kernel::new("scan", 4, 1024, ms(3)))?;
+//! builder.add_thread(HostThread {
+//!     iterations: Some(2),
+//!     deadline: Deadline::After(ms(10)),
+//!     ..HostThread::periodic("camera", ms(20), vec![Step::Copy(frame, camera), Step::Launch(search, camera)])
+//! });
+//! builder.add_thread(HostThread {
+//!     iterations: Some(2),
+//!     ..HostThread::periodic("lidar", ms(20), vec![Step::Launch(scan, lidar)])
+//! });
+//! let scenario = builder.build();
+//!
 //! let run = simulate(&scenario)?;
-//! let summary = Summary::of(&scenario, &run);
-//! // 1024 threads are free when the large block is launched, but 512 on each SM.
-//! let starts: Vec<_> = summary.kernels().map(|kernel| kernel.first_start_ns.unwrap().as_ns()).collect();
-//! assert_eq!(starts, [0, 1_000_000_000]);
+//! let jobs = Summary::of(&scenario, &run).jobs();
+//! // The frame is there after 1 ms. The scan holds all 4,096 threads until 3 ms, and the search takes them twice.
+//! let longest: Vec<_> = responses(&scenario, &jobs).iter().map(|stream| stream.max_ns).collect();
+//! assert_eq!(longest, [Some(ms(11)), Some(ms(3))]);
+//! assert_eq!(jobs.misses(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -41,6 +64,7 @@ pub mod device;
 pub mod draw;
 pub mod effort;
 pub mod experiments;
+pub mod explain;
 pub mod figures;
 pub mod formats;
 pub mod gpu;
@@ -50,12 +74,15 @@ pub mod json;
 pub mod limits;
 pub mod logs;
 mod named;
+pub mod near;
 pub mod pictures;
+pub mod prelude;
 pub mod printed;
 pub mod profile;
 pub mod run;
 pub mod scenario;
 pub mod schema;
+pub mod spelling;
 pub mod statistics;
 pub mod tables;
 pub mod tasks;

@@ -5,4 +5,4 @@ mod unwinding;
 
 pub use memory::{Allowance, Memory};
 pub(crate) use unwinding::{NowAndThen, count, count_steps};
-pub use unwinding::{Unfinished, look};
+pub use unwinding::{Unfinished, end_if_stopped};

@@ -1,7 +1,8 @@
 //! Enumerations whose values have names: a value is declared once, with its name beside it.
 
 /// Declares an enum whose values have names, with the function `name`. After a colon stands what else it has: `ALL`, in
-/// the order of declaration, `from_name` (which needs `ALL`), `Display`, `Serialize`.
+/// the order of declaration, `from_name` (which needs `ALL`), `Display`, `Serialize`, and `words`: what is said of each
+/// beside its declaration, as text.
 macro_rules! named {
     ($(#[$meta:meta])* $vis:vis enum $kind:ident { $($values:tt)+ }) => {
         $crate::named::named!(@enum $(#[$meta])* $vis $kind { $($values)+ });
@@ -46,6 +47,21 @@ macro_rules! named {
             }
         }
     };
+    (@words $vis:vis $kind:ident {
+        $($(#[$($note:tt)+])+ $value:ident = $name:literal),+ $(,)?
+    }) => {
+        impl $kind {
+            /// What it means, in a sentence.
+            #[must_use]
+            $vis const fn words(self) -> &'static str {
+                match self {
+                    $(Self::$value => concat!($($crate::named::named!(@note $($note)+)),+).trim_ascii_start()),+
+                }
+            }
+        }
+    };
+    (@note doc = $words:literal) => { $words };
+    (@note $($other:tt)+) => { "" };
     (@Display $vis:vis $kind:ident $values:tt) => {
         impl std::fmt::Display for $kind {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

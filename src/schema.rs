@@ -8,6 +8,7 @@
 //! | a reference to a definition that the file has not | that definition: a time, or a whole device |
 //! | `"range": KEY` | the range of that key of a device file |
 //! | `"names": WHAT` | the names of an enumeration |
+//! | `"options_and": PROPERTIES` | these properties, and those of the options of scenarios |
 //! | `"lists_of": DEFINITION` | the axes of a study's grid: for each parameter of the definition a list of its values, and seeds |
 
 use serde_json::{Map, Value, json};
@@ -15,14 +16,19 @@ use serde_json::{Map, Value, json};
 use crate::device::range;
 
 mod names;
+mod options;
 
 use names::names;
+use options::properties;
 
 /// Names of the schemas.
 pub const NAMES: [&str; 7] = ["scenario", "device", "tasks", "segments", "applications", "study", "warps"];
 
 const SHARED: &str = include_str!("schema/shared.json");
 const DEVICE: &str = include_str!("schema/device.json");
+
+/// What is said of the key by which editors find a schema, which every file may have.
+const OF_SCHEMA: &str = "The address or path of this schema, for editors; it changes nothing.";
 
 /// The JSON Schema of an input file, or `None` if there is none of that name (see [`NAMES`]).
 #[must_use]
@@ -40,6 +46,12 @@ pub fn json_schema(name: &str) -> Option<String> {
     let mut schema = Value::Object(own.clone());
     complete(&mut schema, own.get("$defs").unwrap_or(&Value::Null));
     define_what_is_missing(&mut schema);
+    let inner = schema.pointer("/oneOf").and_then(Value::as_array).into_iter().flatten();
+    let inner: Vec<String> = inner.filter_map(|one| Some(one.get("$ref")?.as_str()?.replacen('#', "", 1))).collect();
+    for place in if inner.is_empty() { vec![String::new()] } else { inner } {
+        let known = schema.pointer_mut(&place).and_then(|root| root.get_mut("properties")?.as_object_mut());
+        known.map(|known| known.insert("$schema".to_owned(), json!({"description": OF_SCHEMA, "type": "string"})));
+    }
     Some(format!("{schema:#}\n"))
 }
 
@@ -75,8 +87,13 @@ fn complete(node: &mut Value, definitions: &Value) {
                 fields.insert("enum".to_owned(), json!(names));
             }
             if let Some(parameters) = word(fields, "lists_of").and_then(|name| definitions.get(name)) {
-                *node = lists_of(parameters);
+                let mut parameters = parameters.clone();
+                complete(&mut parameters, definitions);
+                *node = lists_of(&parameters);
                 return;
+            }
+            if let Some(Value::Object(own)) = fields.shift_remove("options_and") {
+                fields.insert("properties".to_owned(), own.into_iter().chain(properties()).collect());
             }
             fields.values_mut().for_each(|inner| complete(inner, definitions));
         }

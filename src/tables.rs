@@ -4,8 +4,10 @@ mod amalthea_table;
 mod analysis;
 mod application_table;
 mod device_table;
+mod explained;
 mod measured;
 mod printed;
+mod rule_words;
 mod run;
 mod study_table;
 mod tasks;
@@ -19,6 +21,7 @@ pub use analysis::sporadic_report::{SporadicReport, UnknownStream, jitter_of_thr
 pub use analysis::verdicts::requirement_notes;
 pub use application_table::{OutcomeDocument, PointDocument, rows_shown};
 pub use device_table::{DeviceReport, DevicesReport};
+pub use explained::ExplainReport;
 pub use measured::profile_audit::ProfileAuditReport;
 pub use measured::profile_replay::ProfileReplayDocument;
 pub use measured::replay::ReplayReport;

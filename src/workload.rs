@@ -13,6 +13,26 @@ use crate::device::{BlockShape, CopyDirection, SmMask};
 use crate::named::named;
 use crate::time::Duration;
 
+/// Declares an identifier: a number from 0 in the order of addition, and the one place where it becomes an index.
+macro_rules! numbered {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident;) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[serde(transparent)]
+        $vis struct $name(pub u32);
+
+        impl $name {
+            /// Its place in the list of everything of its kind, such as `Trace::operations` or `Scenario::streams`.
+            #[must_use]
+            #[inline]
+            pub const fn index(self) -> usize {
+                // No target has indexes of less than 32 bits, as the crate's root asserts.
+                self.0 as usize
+            }
+        }
+    };
+}
+
 mod catalogue;
 mod placement;
 mod process;
@@ -22,35 +42,35 @@ pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, distribute};
 pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, TurnTaking};
 
-/// A stream of one GPU. Number 0 is the NULL stream of the first process, which always exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct StreamId(pub u32);
+numbered! {
+    /// A stream of one GPU. Number 0 is the NULL stream of the first process, which always exists.
+    pub struct StreamId;
+}
 
 impl StreamId {
     /// The NULL stream of the first process; others have [their own](Catalogue::null_stream).
     pub const NULL: Self = Self(0);
 }
 
-/// A kernel that was made known to the GPU; it can be launched any number of times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct KernelId(pub u32);
+numbered! {
+    /// A kernel that was made known to the GPU; it can be launched any number of times.
+    pub struct KernelId;
+}
 
-/// A copy that was made known to the GPU; it can be submitted any number of times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct CopyId(pub u32);
+numbered! {
+    /// A copy that was made known to the GPU; it can be submitted any number of times.
+    pub struct CopyId;
+}
 
-/// An event, as CUDA has it: a mark that is recorded in one stream, and for which others wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct EventId(pub u32);
+numbered! {
+    /// An event, as CUDA has it: a mark that is recorded in one stream, and for which others wait.
+    pub struct EventId;
+}
 
-/// One submitted operation, numbered from 0 in the order of the host's calls (G1 order).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct OperationId(pub u32);
+numbered! {
+    /// One submitted operation, numbered from 0 in the order of the host's calls (G1 order).
+    pub struct OperationId;
+}
 
 /// How long each block of a kernel runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -106,6 +126,24 @@ pub struct Kernel {
     pub clock: BlockClock,
     /// SMs it must not use; replaces its stream's mask.
     pub sm_mask: Option<SmMask>,
+}
+
+impl Kernel {
+    /// So many blocks of so many threads each, which all run for `duration` and need nothing else. Its title is its
+    /// name.
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>, blocks: u32, threads: u32, duration: Duration) -> Self {
+        let name = name.into();
+        Self {
+            title: Arc::clone(&name),
+            name,
+            blocks,
+            shape: BlockShape { threads, ..BlockShape::default() },
+            duration: BlockTime::fixed(duration),
+            clock: BlockClock::RunTime,
+            sm_mask: None,
+        }
+    }
 }
 
 impl Hash for Kernel {

@@ -22,6 +22,8 @@ What is wrong in a file or a dict raises :class:`InputError`, with the line and 
 
 from __future__ import annotations
 
+import textwrap
+
 from . import _gpusched
 from ._gpusched import (
     BUILTIN_DEVICES,
@@ -34,13 +36,14 @@ from ._gpusched import (
     set_memory_limit,
 )
 from .builder import ScenarioBuilder
-from .results import Analysis, Blocks, Import, Record, Result, Run
+from .results import Analysis, Blocks, Comparison, Import, Record, Result, Run
 from .study import Study
 
 __all__ = [
     "BUILTIN_DEVICES",
     "Analysis",
     "Blocks",
+    "Comparison",
     "Gpu",
     "Import",
     "InputError",
@@ -78,11 +81,12 @@ def simulate(scenario, **options):
     """Simulate a scenario block by block, as ``gpusched simulate``.
 
     ``scenario`` is a dict, a path, a :class:`ScenarioBuilder` or a :class:`Scenario`. Options are those of the command,
-    with underscores: ``device``, ``placement``, ``seed``, ``horizon``, ``vary``, ``launch_latency``, ``kernel_gap``,
-    ``time_slice``, ``switch_cost``, ``as_threads``, ``mps``; ``block_durations``, ``periods`` and ``deadlines`` are dicts
-    from names to times (a deadline may be ``"none"``); ``set_priority``, ``set_stream``, ``set_block_time`` and ``sm_mask`` dicts from names; ``connections``,
-    ``channel_order``; of AMALTHEA models ``runnables``, ``grid_sizes``, ``block_sizes``, ``processing_unit``,
-    ``frequency``, ``ticks``, ``without_copies``, ``one_job``; of profiles ``gpu``, ``launches``, ``block_times``.
+    by their keys:
+
+    OPTIONS
+
+    What is by name (``STREAM=TIME``) is a dict; a time is a string with its unit, or whole nanoseconds; ``vary`` is
+    ``"80..100"`` or ``(80, 100)``.
 
     Other Python threads go on meanwhile, and Ctrl-C ends the run.
 
@@ -90,6 +94,16 @@ def simulate(scenario, **options):
     that cannot be opened, and :class:`SimulationError` for runs that cannot be brought to an end.
     """
     return Run(_gpusched.simulate(scenario, **options))
+
+
+def _option(key, says):
+    return textwrap.fill(f"- ``{key}``: {says}", 110, initial_indent="    ", subsequent_indent="      ")
+
+
+if simulate.__doc__:
+    options = "\n".join(_option(*option) for option in _gpusched.OPTIONS)
+    simulate.__doc__ = simulate.__doc__.replace("    OPTIONS", options)
+    del options
 
 
 def analyze(scenario, *, search=None, steps=False, sporadic=False, jitter=None, order=None, **options):
@@ -117,7 +131,7 @@ def analyze(scenario, *, search=None, steps=False, sporadic=False, jitter=None, 
 
 def compare(scenario, **options):
     """Simulated beside analysed finish times, as ``gpusched compare``; options as for :func:`simulate`."""
-    return Result(_gpusched.compare(scenario, **options))
+    return Comparison(_gpusched.compare(scenario, **options))
 
 
 def orders(scenario, *, samples=10_000, **options):
@@ -151,7 +165,7 @@ def audit(
     Tolerances are in microseconds: 500 between clocks and 10 on one, if they are not stated.
     """
     if isinstance(what, Run):
-        what = what.raw
+        what = what._raw
     return Result(
         _gpusched.audit(
             what,

@@ -17,6 +17,7 @@ from ._gpusched import set_memory_limit as set_memory_limit
 from .builder import ScenarioBuilder as ScenarioBuilder
 from .results import Analysis as Analysis
 from .results import Blocks as Blocks
+from .results import Comparison as Comparison
 from .results import Import as Import
 from .results import Record as Record
 from .results import Result as Result
@@ -27,6 +28,7 @@ __all__ = [
     "BUILTIN_DEVICES",
     "Analysis",
     "Blocks",
+    "Comparison",
     "Gpu",
     "Import",
     "InputError",
@@ -63,28 +65,22 @@ class _Options(TypedDict, total=False):
     """What is said beside a scenario: the options of the command."""
 
     device: _Given | None
-    placement: str | None
-    seed: int | None
-    horizon: _Time | None
-    vary: str | tuple[int, int] | None
     launch_latency: _Time | None
     kernel_gap: _Time | None
-    time_slice: _Time | None
-    switch_cost: _Time | None
+    placement: str | None
+    block_duration: Mapping[str, _Time]
     as_threads: bool
     mps: bool
-    block_durations: Mapping[str, _Time]
-    periods: Mapping[str, _Time]
-    deadlines: Mapping[str, _Time]  # a time, or "none"
-    set_priority: Mapping[str, int]
-    set_stream: Mapping[str, str]
-    set_block_time: Mapping[str, _Time]
-    sm_mask: Mapping[str, str]
-    connections: int | None
-    channel_order: str | None
+    time_slice: _Time | None
+    switch_cost: _Time | None
+    period: Mapping[str, _Time]
+    deadline: Mapping[str, _Time]
+    horizon: _Time | None
+    vary: str | tuple[int, int] | None
+    seed: int | None
     runnables: Sequence[str]
-    grid_sizes: Mapping[str, int]
-    block_sizes: Mapping[str, int]
+    grid_size: Mapping[str, int]
+    block_size: Mapping[str, int]
     processing_unit: str | None
     frequency: str | None
     ticks: str | None
@@ -92,7 +88,13 @@ class _Options(TypedDict, total=False):
     one_job: bool
     gpu: int | None
     launches: str | None
-    block_times: _Path | None
+    block_times: _Given | None
+    set_priority: Mapping[str, int]
+    set_stream: Mapping[str, str]
+    set_block_time: Mapping[str, _Time]
+    sm_mask: Mapping[str, str]
+    connections: int | None
+    channel_order: str | None
 
 def simulate(scenario: _Wanted, **options: Unpack[_Options]) -> Run: ...
 def analyze(
@@ -105,7 +107,7 @@ def analyze(
     order: str | None = None,
     **options: Unpack[_Options],
 ) -> Analysis: ...
-def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Result: ...
+def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Comparison: ...
 def orders(scenario: _Wanted, *, samples: int = 10_000, **options: Unpack[_Options]) -> Result: ...
 def audit(
     what: Run | _Path | Sequence[_Path],

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = [
     "__version__",
     "BUILTIN_DEVICES",
+    "OPTIONS",
     "InputError",
     "SimulationError",
     "InternalError",
@@ -35,6 +36,8 @@ __all__ = [
 
 __version__: str
 BUILTIN_DEVICES: list[str]
+OPTIONS: list[tuple[str, str]]
+"""Options of scenarios, and what each of them says."""
 
 class InputError(ValueError):
     """Something in the input is not as it should be; its text is that of the command."""
@@ -111,23 +114,28 @@ class Gpu:
 
 @final
 class Document:
-    def __new__(
-        cls,
-        json: str,
-        csv: str,
-        table: str,
-        markdown: str,
-        notes: list[str],
-        svg: str | None,
-        scenario: Scenario | None,
-    ) -> Document: ...
-    json: str
-    csv: str
-    table: str
-    markdown: str
-    notes: list[str]
-    svg: str | None
-    scenario: Scenario | None
+    def __new__(cls, parts: Any) -> Document: ...
+    @property
+    def json(self) -> str: ...
+    @property
+    def csv(self) -> str: ...
+    @property
+    def table(self) -> str: ...
+    @property
+    def markdown(self) -> str: ...
+    @property
+    def html(self) -> str: ...
+    @property
+    def frames(self) -> list[tuple[str, str]]: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def svg(self) -> str | None: ...
+    @property
+    def page(self) -> str | None: ...
+    @property
+    def scenario(self) -> Scenario | None: ...
+    def frame(self, list: str | None = None) -> str: ...
 
 @final
 class Run:
@@ -139,7 +147,15 @@ class Run:
         self, *, blocks: bool = False, rules: bool = False, blame: bool = False, states: Sequence[str | int] = ...
     ) -> str: ...
     def to_csv(self, *, blocks: bool = False) -> str: ...
-    def table(self, *, markdown: bool = False) -> str: ...
+    @property
+    def table(self) -> str: ...
+    @property
+    def markdown(self) -> str: ...
+    @property
+    def html(self) -> str: ...
+    @property
+    def page(self) -> str | None: ...
+    def frame(self, list: str | None = None) -> str: ...
     def state(self, at: str | int) -> str: ...
     def to_svg(self, **look: Any) -> str: ...
     def save_figure(self, path: str | PathLike[str], **look: Any) -> None: ...
@@ -150,9 +166,11 @@ class Run:
     ) -> tuple[
         NDArray[numpy.uint32],
         NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
         NDArray[numpy.uint16],
         NDArray[numpy.int64],
         NDArray[numpy.int64],
+        list[str],
     ]: ...
 
 @final

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use gpusched::analysis::{self, Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
 use gpusched::causes::with_causes;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
+use gpusched::pictures::{HtmlRun, HtmlTimeline};
 use gpusched::run::Summary;
 use gpusched::scenario::ReleaseOrder;
 use gpusched::tables::{AnalysisReport, SporadicReport, jitter_of_threads};
@@ -13,6 +14,7 @@ use gpusched::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::cell::cell_page;
 use crate::document::Document;
 use crate::errors::Failure;
 use crate::options::{map, named, time};
@@ -125,21 +127,25 @@ fn compared(scenario: &gpusched::scenario::Scenario) -> Result<Document, Failure
     let analysis = analyse(scenario).map_err(|error| Failure::run(&error))?;
     let run = simulated(scenario)?;
     let comparison = Comparison::new(scenario, &analysis, &run.trace).map_err(|error| Failure::run(&error))?;
-    let svg = panels(scenario, &run, &analysis, &comparison);
-    Ok(Document::new(&comparison, comparison.notes.clone())?.with_svg(svg))
+    let document = Document::new(&comparison, comparison.notes.clone())?;
+    Ok(with_pictures(document, scenario, &run, &analysis, &comparison))
 }
 
-/// The simulation drawn above the analysis; what is too much for a figure has none.
-fn panels(
+/// With the simulation drawn above the analysis, as far as that is not too much for a figure or a page.
+fn with_pictures(
+    document: Document,
     scenario: &gpusched::scenario::Scenario,
     run: &gpusched::run::Run,
     analysis: &Analysis<'_>,
     comparison: &Comparison<'_>,
-) -> Option<String> {
-    let merged = merged_scenario(scenario, analysis).ok()?;
-    let below = simulated(&merged).ok()?;
+) -> Document {
+    let Ok(merged) = merged_scenario(scenario, analysis) else { return document };
+    let Ok(below) = simulated(&merged) else { return document };
     let (upper, lower) = (Summary::of(scenario, run), Summary::of(&merged, &below));
     let marks = FinishMark::of_comparison(comparison);
     let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
-    panels.draw(&TimelineOptions::default()).ok().map(|drawing| drawing.to_svg())
+    let svg = panels.draw(&TimelineOptions::default()).ok().map(|drawing| drawing.to_svg());
+    let shown = |name, summary| HtmlRun { name, summary, blocks_only: false };
+    let both = HtmlTimeline::comparison(shown("simulated", upper), shown("analysed", lower), &marks);
+    document.with_svg(svg).with_page(cell_page(both))
 }

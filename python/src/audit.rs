@@ -8,9 +8,9 @@ use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, au
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, read_log_from};
 use gpusched::profile::GpuProfile;
+use gpusched::scenario::ReadOptions;
 use gpusched::tables::ProfileAuditReport;
 use gpusched::time::Duration;
-use gpusched::workload::Placement;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -18,7 +18,7 @@ use pyo3::types::PyDict;
 use crate::document::Document;
 use crate::errors::Failure;
 use crate::given::Given;
-use crate::options::{named, pairs};
+use crate::options::Options;
 use crate::run::Run;
 use crate::work::on_all_cores;
 
@@ -54,13 +54,11 @@ enum Audited {
 /// What is said beside it.
 #[derive(Debug, Default)]
 struct Asked {
-    device: Option<Given>,
     scenario: Option<PathBuf>,
     logs_alone: bool,
-    placement: Option<Placement>,
     tolerances: Tolerances,
-    gpu: Option<u32>,
-    set_priority: Vec<(String, i32)>,
+    /// Those that are read as of scenarios.
+    options: Options,
 }
 
 impl Asked {
@@ -68,26 +66,15 @@ impl Asked {
         let mut asked = Self::default();
         for (key, value) in given.into_iter().flatten().filter(|(_, value)| !value.is_none()) {
             match key.extract::<String>()?.as_str() {
-                "device" => asked.device = Some(Given::new(&value)?),
                 "scenario" => asked.scenario = Some(value.extract()?),
                 "logs_alone" => asked.logs_alone = value.extract()?,
-                "placement" => {
-                    let names = Placement::ALL.map(Placement::name);
-                    asked.placement = Some(named(&value, Placement::from_name, &names)?);
-                }
                 "tolerance_us" => asked.tolerances.across_clocks_ns = nanoseconds(&value)?,
                 "clock_tolerance_us" => asked.tolerances.one_clock_ns = nanoseconds(&value)?,
-                "gpu" => asked.gpu = Some(value.extract()?),
-                "set_priority" => asked.set_priority = pairs(&value, |value| value.extract())?,
+                key @ ("device" | "placement" | "gpu" | "set_priority") => asked.options.set(key, value)?,
                 other => return Err(PyTypeError::new_err(format!("there is no option {other:?}"))),
             }
         }
         Ok(asked)
-    }
-
-    /// An option that is for profiles alone.
-    fn for_profiles(&self) -> Option<&'static str> {
-        self.gpu.map(|_| "gpu").or_else(|| (!self.set_priority.is_empty()).then_some("set_priority"))
     }
 
     /// An option that is for logs alone.
@@ -153,7 +140,7 @@ fn refused(option: Option<&str>, kind: &str, what: &str) -> Result<(), Failure> 
 }
 
 fn of_run(run: &Run, asked: &Asked) -> Result<Document, Failure> {
-    refused(asked.for_profiles(), "profiles", "this is a run")?;
+    refused(asked.options.for_profiles(), "profiles", "this is a run")?;
     refused(asked.for_logs(), "logs", "this is a run")?;
     let scenario = &*run.scenario.scenario;
     let observed = Observation::of_trace(scenario, &run.run.trace, run.run.ended);
@@ -164,15 +151,15 @@ fn of_run(run: &Run, asked: &Asked) -> Result<Document, Failure> {
 }
 
 fn of_logs(paths: Vec<PathBuf>, asked: Asked) -> Result<Document, Failure> {
-    refused(asked.for_profiles(), "profiles", "these are logs")?;
+    refused(asked.options.for_profiles(), "profiles", "these are logs")?;
     for path in &paths {
         let cannot = |error: std::io::Error| {
             std::io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
         };
         std::fs::metadata(path).map_err(cannot)?;
     }
-    let Asked { device, scenario, logs_alone, placement, tolerances, .. } = asked;
-    let device = device.map(Given::device).transpose()?;
+    let Asked { scenario, logs_alone, tolerances, options } = asked;
+    let ReadOptions { device, placement, .. } = options.opened()?.read;
     let files = LogFiles { paths, device, scenario, logs_alone, placement };
     let reader = Reader::default();
     let failed = |error: LogFilesError| Failure::input(&*error);
@@ -188,8 +175,9 @@ fn told(report: &AuditReport, mut notes: Vec<String>) -> Result<Document, Failur
 fn of_profile(mut profile: GpuProfile, asked: Asked) -> Result<Document, Failure> {
     refused(asked.for_logs(), "logs", "this is a profile")?;
     let failed = |error: &(dyn std::error::Error + 'static)| Failure::input(error);
-    profile.set_priorities(&asked.set_priority).map_err(|error| failed(&error))?;
-    let device = asked.device.map(Given::device).transpose()?;
-    let report = ProfileAuditReport::of(&profile, asked.gpu, device).map_err(|error| failed(&error))?;
+    let options = asked.options.opened()?;
+    profile.set_priorities(&options.changes.priorities).map_err(|error| failed(&error))?;
+    let report = ProfileAuditReport::of(&profile, options.import.gpu, options.read.device);
+    let report = report.map_err(|error| failed(&error))?;
     Document::new(&report, report.notes.clone())
 }

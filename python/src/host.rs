@@ -10,7 +10,7 @@ use std::time::Instant as WallTime;
 
 use gpusched::causes::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
-use gpusched::gpu::{Gpu as Engine, GpuEvent, GpuOptions, Host, RunError, Simulation, SubmitError, Target};
+use gpusched::gpu::{Gpu as Engine, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulation, SubmitError};
 use gpusched::limits::Allowance;
 use gpusched::run::Run as LibraryRun;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
@@ -274,7 +274,7 @@ struct Quiet {
 
 impl Quiet {
     /// One more. A scheduler that asks to be woken at the present instant each time would go on for ever.
-    fn round(&mut self, gpu: &impl Target) -> Result<(), Failure> {
+    fn round(&mut self, gpu: &impl GpuInterface) -> Result<(), Failure> {
         let (at, submitted) = (gpu.now(), gpu.submitted());
         if (at, submitted) != (self.at, self.submitted) {
             *self = Self { at, submitted, rounds: 0 };
@@ -341,7 +341,7 @@ impl PythonHost<'_> {
     }
 
     /// Tells the engine what was noted.
-    fn replay(&mut self, gpu: &mut impl Target) -> Result<(), HostError> {
+    fn replay(&mut self, gpu: &mut impl GpuInterface) -> Result<(), HostError> {
         if let Some(error) = self.raised.take() {
             return Err(HostError::Raised(error));
         }
@@ -363,7 +363,7 @@ impl PythonHost<'_> {
 impl Host for PythonHost<'_> {
     type Error = HostError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), HostError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), HostError> {
         if let Some(start) = &self.methods.start {
             let result = start.call1(self.py, (&self.gpu,));
             self.keep(result);
@@ -373,12 +373,12 @@ impl Host for PythonHost<'_> {
         self.replay(gpu)
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         self.gpu.borrow_mut(self.py).now = gpu.now();
         self.quiet.rounds = 0;
         let (method, operation) = match event {
             GpuEvent::Completed(operation) => {
-                if let Some(completed) = self.gpu.borrow_mut(self.py).completed.get_mut(operation.0 as usize) {
+                if let Some(completed) = self.gpu.borrow_mut(self.py).completed.get_mut(operation.index()) {
                     *completed = true;
                 }
                 (&self.methods.completed, operation)
@@ -403,7 +403,7 @@ impl Host for PythonHost<'_> {
         }
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), HostError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), HostError> {
         self.gpu.borrow_mut(self.py).now = gpu.now();
         self.quiet.round(gpu).map_err(HostError::Failed)?;
         self.memory.look().map_err(HostError::Failed)?;

@@ -6,6 +6,7 @@
 mod analyse;
 mod audit;
 mod blocks;
+mod cell;
 mod document;
 mod errors;
 mod evr;
@@ -30,6 +31,7 @@ fn _gpusched(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("BUILTIN_DEVICES", gpusched::device::BUILTIN_NAMES.to_vec())?;
+    module.add("OPTIONS", options::all())?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<document::Document>()?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gpusched::causes::with_causes;
 use gpusched::draw::{Drawing, FigureFormat, MM};
-use gpusched::formats::{TableStyle, csv_of, text_of};
+use gpusched::formats::{TableStyle, csv_of, frames_of, text_of};
 use gpusched::hosts::{least_memory, least_operations};
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
@@ -19,7 +19,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::blocks::{Arrays, Columns};
-use crate::document::{json, written};
+use crate::cell::cell_page;
+use crate::document::{frame_among, json, written};
 use crate::errors::Failure;
 use crate::file::write_whole;
 use crate::options::time;
@@ -112,10 +113,33 @@ impl Run {
     }
 
     /// The table of the command.
-    #[pyo3(signature = (*, markdown = false))]
-    fn table(&self, py: Python<'_>, markdown: bool) -> PyResult<String> {
-        let (run, style) = (self.clone(), if markdown { TableStyle::Markdown } else { TableStyle::Plain });
-        aside(py, move || Ok(text_of(&SimulationReport::of(run.summary()), style)))
+    #[getter]
+    fn table(&self, py: Python<'_>) -> PyResult<String> {
+        self.text(py, TableStyle::Plain)
+    }
+
+    /// The same in Markdown.
+    #[getter]
+    fn markdown(&self, py: Python<'_>) -> PyResult<String> {
+        self.text(py, TableStyle::Markdown)
+    }
+
+    /// The same in HTML.
+    #[getter]
+    fn html(&self, py: Python<'_>) -> PyResult<String> {
+        self.text(py, TableStyle::Html)
+    }
+
+    /// A list for a data frame: a line of kinds, then comma-separated values.
+    #[pyo3(signature = (list = None))]
+    fn frame(&self, py: Python<'_>, list: Option<String>) -> PyResult<String> {
+        let (run, list) = (self.clone(), list.unwrap_or_else(|| "kernels".to_owned()));
+        let (list, frames) = aside(py, move || {
+            let report = SimulationReport { blocks: true, ..SimulationReport::of(run.summary()) };
+            let frames = frames_of(&report, Some(&list));
+            Ok((list, frames))
+        })?;
+        frame_among(&list, frames.into_iter().map(|frame| (frame.list, frame.rows)))
     }
 
     /// Queues, residents and why each operation waits, after all events of the instant.
@@ -136,6 +160,13 @@ impl Run {
     fn save_figure(&self, py: Python<'_>, path: PathBuf, look: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let (run, options) = (self.clone(), figure_options(look)?);
         aside(py, move || save(&path, &run.drawing(&options)?))
+    }
+
+    /// The page for a cell of a notebook; None if it is too large for that.
+    #[getter]
+    fn page(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let run = self.clone();
+        aside(py, move || Ok(cell_page(HtmlTimeline::new(run.summary()))))
     }
 
     /// The page of `--html`.
@@ -162,7 +193,7 @@ impl Run {
         ))
     }
 
-    /// The columns of all blocks: kernel, block, sm, `start_ns`, `end_ns`.
+    /// The columns of all blocks, and the names of kernels.
     fn block_arrays<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
         let run = Arc::clone(&self.run);
         Ok(aside(py, move || Columns::of(&run))?.into_arrays(py))
@@ -170,6 +201,11 @@ impl Run {
 }
 
 impl Run {
+    fn text(&self, py: Python<'_>, style: TableStyle) -> PyResult<String> {
+        let run = self.clone();
+        aside(py, move || Ok(text_of(&SimulationReport::of(run.summary()), style)))
+    }
+
     fn drawing(&self, options: &TimelineOptions) -> Result<Drawing, Failure> {
         let argument = |error: &(dyn std::error::Error + 'static)| Failure::Argument(with_causes(error));
         options.check(&self.scenario.scenario).map_err(|error| argument(&error))?;
@@ -197,6 +233,8 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
                 options.width = width.ok_or_else(|| PyValueError::new_err("width_mm: that is too wide"))?;
             }
             "queues" => options.queues = value.extract()?,
+            "waits" => options.waits = value.extract()?,
+            "full_height" => options.most_zoom = if value.extract()? { 1 } else { options.most_zoom },
             "occupancy" => options.occupancy = value.extract()?,
             "title" => options.title = value.extract()?,
             "start" => options.from = Some(time(&value)?),

@@ -1,6 +1,7 @@
 """What all tests use."""
 
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -31,6 +32,19 @@ def command():
         return subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True, **options)
 
     return run
+
+
+def by_keywords(said):
+    """What the command prints, with the options that its notes name called as Python calls them."""
+    quote = '\\"' if said.startswith("{") else '"'
+
+    def called(match):
+        option, name, value = match.groups()
+        value = value and quote + value + quote
+        value = value and (": {" + quote + name + quote + ": " + value + "}" if name else ": " + value)
+        return quote + option.replace("-", "_") + quote + (value or "")
+
+    return re.sub(r"--([a-z][a-z-]*)(?: (?:([^=;,]+?)=)?([A-Z]+)\b)?", called, said)
 
 
 FIGURE_3 = "scenarios/rtss2017/figure-3.json"

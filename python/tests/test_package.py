@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from html.parser import HTMLParser
 
 import numpy
 import pytest
@@ -51,12 +52,13 @@ def test_blocks_are_arrays_that_nothing_copied():
     run = gpusched.simulate(two_kernels())
     blocks = run.blocks
     assert len(blocks) == 9
-    assert blocks.kernel.tolist() == [0] * 8 + [1]
+    assert blocks.id.tolist() == [0] * 8 + [1]
+    assert blocks.kernel.tolist() == ["A"] * 8 + ["B"]
     assert blocks.block.tolist() == [*range(8), 0]
     assert set(blocks.sm[:8].tolist()) == {0, 1}
     assert blocks.end_ns.tolist() == [1_000_000] * 8 + [3_000_000]
     assert (blocks.end_ns - blocks.start_ns).tolist() == [1_000_000] * 8 + [2_000_000]
-    for array in (blocks.kernel, blocks.block, blocks.sm, blocks.start_ns, blocks.end_ns):
+    for array in (blocks.id, blocks.block, blocks.sm, blocks.start_ns, blocks.end_ns):
         # The memory is that of the simulator, which the array keeps alive.
         assert not array.flags.owndata and array.base is not None and array.flags.c_contiguous
         with pytest.raises(ValueError, match="read-only"):
@@ -68,6 +70,7 @@ def test_blocks_are_arrays_that_nothing_copied():
     assert cut.end_ns.tolist() == [1_000_000] * 8 + [-1]
     frame = cut.to_pandas()
     assert frame["end_ns"].isna().tolist() == [False] * 8 + [True]
+    assert frame["kernel"].tolist() == ["A"] * 8 + ["B"]
     # The frame is the caller's.
     frame.loc[0, "sm"] = 7
     assert (frame["sm"][0], cut.sm[0]) == (7, 0)
@@ -81,7 +84,48 @@ def test_frames_keep_whole_numbers_whole_and_missing_ones_missing():
     assert frame["launched_ns"].tolist() == [0, late]
     assert str(frame["launched_ns"].dtype) == "Int64"
     assert frame["deadline_ns"].isna().all()
+    # A number with a gap beside it is as exact.
+    scenario["streams"][0]["deadline"] = f"{late} ns"
+    assert gpusched.simulate(scenario).to_pandas()["deadline_ns"].fillna(0).tolist() == [late, 0]
     assert gpusched.analyze(two_kernels()).to_pandas()["kernel"].tolist() == ["A", "B"]
+
+
+def test_types_of_frames_do_not_depend_on_what_stands_in_them():
+    copy = {"copy": "host-to-device", "bytes": 4096}
+    full = two_kernels()
+    full["streams"][0] |= {"operations": [copy, {"kernel": "A"}], "deadline": "1 s", "period": "10 ms", "jobs": 3}
+    # Neither copies nor deadlines, and blocks that do not end.
+    bare = two_kernels(horizon="500 us")
+    numbers = {"threads": "Int64", "finish_ns": "Int64", "deadline_ns": "Int64"}
+    for rows, types in {
+        "kernels": {"stream": "string", "kernel": "string", "schedulable": "boolean", "job_met": "boolean", **numbers},
+        "copies": {"stream": "string", "direction": "string", "bytes": "Int64", "end_ns": "Int64"},
+        "blocks": {"id": "Int64", "kernel": "string", "sm": "Int64", "end_ns": "Int64"},
+        "responses": {"stream": "string", "jobs": "Int64", "deadline_ns": "Int64", "misses": "Int64"},
+    }.items():
+        with_all, with_little = gpusched.simulate(full).to_pandas(rows), gpusched.simulate(bare).to_pandas(rows)
+        assert (with_all.dtypes == with_little.dtypes).all()
+        assert {name: str(with_all[name].dtype) for name in types} == types
+    verdicts = [gpusched.analyze(scenario).to_pandas("jobs") for scenario in (full, bare)]
+    assert (verdicts[0].dtypes == verdicts[1].dtypes).all()
+    assert [frame["verdict"].isna().tolist() for frame in verdicts] == [[False] * 3 + [True], [True] * 2]
+
+
+def test_frames_have_names_where_documents_have_numbers():
+    scenario = two_kernels()
+    scenario["streams"].append({"name": "to the GPU", "operations": [{"copy": "host-to-device", "bytes": 4096}]})
+    scenario["hosts"] = [{"name": "h", "steps": [{"launch": "B", "stream": "NULL"}]}]
+    run = gpusched.simulate(scenario)
+    kernels = run.to_pandas("kernels")
+    assert dict(zip(kernels["kernel"] + kernels["label"], kernels["stream"])) == {"Aa": "a", "Bb": "b", "Bh": "NULL"}
+    assert run.to_pandas("copies")["stream"].tolist() == ["to the GPU"]
+    blocks = run.to_pandas("blocks").merge(kernels[["id", "stream"]], on="id")
+    assert blocks.groupby("stream").size().to_dict() == {"NULL": 1, "a": 8, "b": 1}
+    assert set(gpusched.compare(two_kernels()).to_pandas()["stream"]) == {"a", "b"}
+    with pytest.raises(ValueError, match='no frame of "sms"; there are frames of kernels, blocks, copies, responses'):
+        run.to_pandas("sms")
+    with pytest.raises(ValueError, match="there are frames of kernels, jobs, responses"):
+        gpusched.analyze(scenario).to_pandas("copies")
 
 
 def test_without_pandas_it_is_said_what_is_missing(monkeypatch):
@@ -90,14 +134,63 @@ def test_without_pandas_it_is_said_what_is_missing(monkeypatch):
         gpusched.simulate(two_kernels()).to_pandas()
 
 
-def test_a_notebook_shows_the_timeline_and_the_table():
+class Seen(HTMLParser):
+    """The elements of a cell, with their attributes, and its text."""
+
+    def __init__(self, shown):
+        super().__init__()
+        self.elements, self.text = [], ""
+        self.feed(shown._repr_html_())
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def test_a_notebook_shows_an_interactive_timeline_and_tables():
     run = gpusched.simulate(FIGURE_3)
-    svg = run._repr_svg_()
-    assert svg.startswith("<svg") or svg.startswith("<?xml")
-    page = run._repr_html_()
-    assert svg in page and "K5" in page and "<pre>" in page
-    assert "<pre>" in gpusched.analyze(FIGURE_3)._repr_html_()
-    assert gpusched.compare(FIGURE_3)._repr_svg_().count("<svg") == 1
+    seen = Seen(run)
+    [frame] = seen.all("iframe")
+    # A document of its own, as wide as the cell, that reaches nothing around it.
+    assert frame["srcdoc"] == run.to_html() and "width:100%" in frame["style"]
+    assert "allow-same-origin" not in frame["sandbox"]
+    assert len(seen.all("table")) == 2 and "pre" not in dict(seen.elements) and "K5" in seen.text
+    # For what shows no HTML.
+    assert "<svg" in run._repr_svg_()
+    comparison = gpusched.compare(FIGURE_3)
+    assert "<svg" in comparison._repr_svg_() and len(Seen(comparison).all("iframe")) == 1
+    # One on the merged SM, one of responses, one of verdicts.
+    seen = Seen(gpusched.analyze("scenarios/deadlines/camera-and-lidar.json"))
+    assert seen.all("iframe") == [] and len(seen.all("table")) == 3
+
+
+def test_names_in_a_cell_are_text():
+    evil = """'></iframe><script>"&amp;"""
+    scenario = two_kernels(name=evil)
+    scenario["kernels"] = {evil: scenario["kernels"]["A"]}
+    scenario["streams"] = [{"name": "<b>", "operations": [{"kernel": evil}]}]
+    run = gpusched.simulate(scenario)
+    seen = Seen(run)
+    assert {tag for tag, _ in seen.elements} == {"div", "iframe", "table", "thead", "tbody", "tr", "th", "td"}
+    assert seen.all("iframe")[0]["srcdoc"] == run.to_html()
+    assert evil in seen.text and "<b>" in seen.text
+
+
+def test_a_run_too_large_for_a_cell_is_a_picture_which_is_said():
+    scenario = two_kernels()
+    scenario["streams"][0] |= {"operations": [{"kernel": "A"}] * 40_000}
+    seen = Seen(gpusched.simulate(scenario))
+    assert seen.all("iframe") == []
+    [picture] = seen.all("img")
+    assert picture["src"].startswith("data:image/svg+xml;base64,") and "width:100%" in picture["style"]
+    assert "too large to be interactive in a cell: to_html() makes it" in seen.text
+    # Of tables the beginning, and how much is left out.
+    assert len(seen.all("tr")) < 500 and "and 39801 more" in seen.text
 
 
 def test_attributes_are_the_keys_of_the_json_document():
@@ -129,7 +222,7 @@ def test_errors_name_the_place():
         gpusched.simulate({"streams": endless})
     with pytest.raises(TypeError, match="no option \"sed\""):
         gpusched.simulate(two_kernels(), sed=1)
-    with pytest.raises(gpusched.InputError, match="gpu is for profiles"):
+    with pytest.raises(gpusched.InputError, match='"gpu" is for profiles'):
         gpusched.simulate(two_kernels(), gpu=0)
 
 
@@ -140,7 +233,7 @@ def test_arguments_of_the_wrong_kind_are_refused_with_what_is_expected():
         (lambda: gpusched.simulate('{"name": "x"}'), ValueError, "Scenario.from_text reads a scenario's text"),
         (lambda: gpusched.simulate(two_kernels(), horizon=-5), ValueError, "expected whole nanoseconds from 0"),
         (lambda: gpusched.simulate(two_kernels(), horizon=0.5), TypeError, "expected a time as a string"),
-        (lambda: gpusched.simulate(two_kernels(), deadlines="a=1ms"), TypeError, "expected a dict from names"),
+        (lambda: gpusched.simulate(two_kernels(), deadline="a=1ms"), TypeError, "expected a dict from names"),
         (lambda: gpusched.audit(3), TypeError, "expected the path of logs or of a profile"),
         (lambda: gpusched.audit("nowhere"), FileNotFoundError, "cannot read nowhere"),
         (lambda: gpusched.warps("LLCLL"), TypeError, "how many of 'LLCLL' are there"),

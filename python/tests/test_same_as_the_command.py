@@ -5,12 +5,25 @@ import os
 import sqlite3
 from pathlib import Path
 
+import pandas
 import pytest
-from conftest import FIGURE_3, SCENARIOS
+from conftest import FIGURE_3, SCENARIOS, by_keywords
 
 import gpusched
 
 ANALYSED = [name for name in SCENARIOS if "profiles" not in name]
+
+
+@pytest.fixture
+def command(command):
+    """Runs the command; what it says calls options as Python does."""
+
+    def run(*arguments, **options):
+        said = command(*arguments, **options)
+        said.stdout, said.stderr = by_keywords(said.stdout), by_keywords(said.stderr)
+        return said
+
+    return run
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -20,6 +33,27 @@ def test_runs_have_the_bytes_of_the_command(scenario, command):
     run = gpusched.simulate(scenario)
     assert run.to_json() == said.stdout
     assert [f"note: {note}" for note in run.notes] == said.stderr.splitlines()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_frames_hold_what_the_document_has(scenario):
+    run = gpusched.simulate(scenario)
+    frames = [(run.to_pandas(rows), getattr(run, rows)) for rows in ("kernels", "copies", "responses")]
+    if scenario in ANALYSED and "processes" not in scenario:
+        analysis = gpusched.analyze(scenario)
+        frames += [(analysis.to_pandas(rows), getattr(analysis, rows)) for rows in ("kernels", "jobs", "responses")]
+    for frame, records in frames:
+        assert len(frame) == len(records)
+        compared = 0
+        for name in frame.columns:
+            # Streams of operations are numbers there.
+            of_document = [record[name] for record in records if name in record]
+            if of_document and not (name == "stream" and isinstance(of_document[0], int)):
+                compared += 1
+                assert [None if value is pandas.NA else value for value in frame[name]] == of_document
+        assert compared > 5 or not records
+    blocks, launches = run.blocks, {kernel.id: kernel for kernel in run.kernels}
+    assert blocks.kernel.tolist() == [launches[launch].title for launch in blocks.id.tolist()]
 
 
 def test_rows_and_pages_have_the_bytes_of_the_command(command, tmp_path):
@@ -231,8 +265,8 @@ def test_steps_and_sporadic_streams_are_those_of_the_command(same, command):
 def test_a_witness_misses_the_deadline_and_is_that_of_the_command(sporadic, command, tmp_path):
     streams = "scenarios/deadlines/camera-and-lidar.json"
     loose = {"camera": "10 s", "lidar": "10 s"}
-    assert gpusched.analyze(streams, sporadic=sporadic, deadlines=loose).witness is None
-    analysis = gpusched.analyze(streams, sporadic=sporadic, deadlines={"camera": "1 ms"})
+    assert gpusched.analyze(streams, sporadic=sporadic, deadline=loose).witness is None
+    analysis = gpusched.analyze(streams, sporadic=sporadic, deadline={"camera": "1 ms"})
     file = tmp_path / "witness.json"
     said = command(
         "analyze", streams, "--deadline", "camera=1ms", *(["--sporadic"] if sporadic else []), "--witness", file
@@ -252,7 +286,7 @@ def test_options_do_what_those_of_the_command_do(command):
     )
     assert said.returncode == 0, said.stderr
     run = gpusched.simulate(
-        scenario, deadlines={"camera": "13ms"}, vary=(80, 100), seed=7, set_priority={"camera": -1},
+        scenario, deadline={"camera": "13ms"}, vary=(80, 100), seed=7, set_priority={"camera": -1},
         placement="round-robin", horizon=1_000_000_000, device="a100-40gb",
     )
     assert run.to_json() == said.stdout

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::assumptions::{Departure, LaunchDependence};
 use super::bound_options::BoundOptions;
 use super::finish_bounds::{FinishBounds, bounds_of};
-use super::merged_back::{Analysed, Costs, Merged};
+use super::merged_backend::{Analysed, Costs, Merged};
 use super::merged_sm::MergedKernel;
 use super::prepared::Prepared;
 use super::printed::Turn;
@@ -145,7 +145,7 @@ pub fn analyse_and_bound(
 fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&FinishBounds>) -> Analysis<'a> {
     let Prepared { costs, merged, walked, departures, dependence, .. } = prepared;
     let kernel_of = |record: &Analysed| match record.kind {
-        OperationKind::Kernel(kernel) => scenario.kernels().get(kernel.0 as usize).map(|found| (kernel, found)),
+        OperationKind::Kernel(kernel) => scenario.kernels().get(kernel.index()).map(|found| (kernel, found)),
         _ => None,
     };
     let finish_is_safe = prepared.finish_is_safe();
@@ -170,15 +170,14 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
         let job = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
         let due = job.zip(deadline).map(|(job, deadline)| job + deadline);
         let period = thread.and_then(|thread| thread.period.or(thread.deadline()));
-        let (block_time, blocks, threads) =
-            (costs.kernels[id.0 as usize].block_time, kernel.blocks, kernel.shape.threads);
+        let (block_time, blocks, threads) = (costs.kernels[id.index()].block_time, kernel.blocks, kernel.shape.threads);
         let task = period.map(|period| KernelTask { period, block_time, blocks, threads });
         index_of[number as usize] = kernels.len();
         kernels.push(AnalysedKernel {
             launch: KernelLaunch::new(scenario, number, kernel, record.stream, record.origin),
             threads: kernel.shape.threads,
             blocks: kernel.blocks,
-            g_max: costs.kernels[id.0 as usize].g_max,
+            g_max: costs.kernels[id.index()].g_max,
             launched_ns: record.launched,
             released_ns: record.queued,
             finish_ns: finish,
@@ -223,7 +222,7 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
 
 fn as_merged(record: &Analysed, costs: &Costs) -> Option<MergedKernel> {
     let OperationKind::Kernel(kernel) = record.kind else { return None };
-    let cost = costs.kernels.get(kernel.0 as usize)?;
+    let cost = costs.kernels.get(kernel.index())?;
     Some(MergedKernel { release: record.queued?, block_time: cost.block_time, blocks: cost.blocks })
 }
 

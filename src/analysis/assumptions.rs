@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::merged_back::Analysed;
+use super::merged_backend::Analysed;
 use crate::device::{BlockDemand, CopySharing};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
@@ -133,14 +133,14 @@ pub(super) fn departures(
             found.insert(departure);
         }
     };
-    let demand = |launch: &StatedLaunch| demands.get(launch.kernel.0 as usize).copied();
+    let demand = |launch: &StatedLaunch| demands.get(launch.kernel.index()).copied();
     let first = launches.first().and_then(demand);
     let differs = |what: fn(&BlockDemand) -> [u32; 2]| {
         first.is_some_and(|first| launches.iter().filter_map(demand).any(|other| what(&other) != what(&first)))
     };
     note(Departure::UnequalThreads, differs(|demand| [demand.warps, 0]));
     note(Departure::UnequalResources, differs(|demand| [demand.registers, demand.shared_memory_bytes]));
-    let priority = |stream: StreamId| scenario.streams().get(stream.0 as usize).map_or(0, |stream| stream.priority);
+    let priority = |stream: StreamId| scenario.streams().get(stream.index()).map_or(0, |stream| stream.priority);
     let mut priorities = launches.iter().map(|launch| priority(launch.stream));
     let first = priorities.next();
     note(Departure::Priorities, priorities.any(|other| Some(other) != first));
@@ -174,7 +174,7 @@ struct Streams(Vec<bool>);
 impl Streams {
     /// Adds one; says whether it was not there.
     fn insert(&mut self, stream: StreamId) -> bool {
-        let number = stream.0 as usize;
+        let number = stream.index();
         if number >= self.0.len() {
             self.0.resize(number + 1, false);
         }

@@ -4,9 +4,9 @@
 //! threads launch at one instant run as long as the longest of it: then their order is no matter, and each starts its
 //! last block by the time at which the last of all starts its own. `docs/analysis.md` has the proof.
 
-use super::merged_back::{Analysed, Costs, Merged};
+use super::merged_backend::{Analysed, Costs, Merged};
 use super::merged_resources::PooledKernel;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
 
@@ -24,11 +24,11 @@ impl EqualBlocks {
     pub(super) fn new(operations: &[Analysed], costs: &Costs, mut merged: Merged) -> Self {
         let mut bounds = Self { finish: Vec::with_capacity(operations.len()), is_exact: true };
         let cost_of = |operation: &Analysed| match operation.kind {
-            OperationKind::Kernel(kernel) => costs.kernels.get(kernel.0 as usize).copied(),
+            OperationKind::Kernel(kernel) => costs.kernels.get(kernel.index()).copied(),
             _ => None,
         };
         for together in operations.chunk_by(|one, other| one.launched == other.launched) {
-            look();
+            end_if_stopped();
             let several = together.iter().any(|other| other.origin.thread != together[0].origin.thread);
             let times = || together.iter().filter_map(cost_of).map(|cost| cost.block_time);
             let longest = times().max().unwrap_or(Duration::ZERO);

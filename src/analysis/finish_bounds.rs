@@ -9,6 +9,7 @@ use super::prepared::Prepared;
 use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
+use crate::spelling::option;
 use crate::time::Instant;
 use crate::workload::{OperationKind, Origin, StreamId};
 
@@ -55,7 +56,8 @@ pub enum BoundRefusal {
     SharedLink,
     /// Too many operations.
     #[error(
-        "no bound is given: {operations} operations are more than {MOST_OPERATIONS}; a shorter --horizon has fewer"
+        "no bound is given: {operations} operations are more than {MOST_OPERATIONS}; a shorter {} has fewer",
+        option("horizon")
     )]
     TooManyOperations {
         /// So many.

@@ -11,7 +11,7 @@
 use super::pending::Pending;
 use super::pool::Pool;
 use super::task::TimeOverflow;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::{Duration, Instant};
 
 /// A kernel as the merged SM with pooled resources sees it.
@@ -66,7 +66,7 @@ impl MergedResources {
         }
         let mut rest = kernel.blocks;
         loop {
-            look();
+            end_if_stopped();
             let room = self.room(kernel).min(rest);
             let end = self.t_a.checked_add(kernel.block_time).ok_or(TimeOverflow)?;
             if room > 0 {
@@ -75,7 +75,7 @@ impl MergedResources {
                 rest -= room;
             }
             if rest == 0 {
-                self.h.settle(kernel.needs);
+                self.h.finish_kernel(kernel.needs);
                 return Ok(end);
             }
             let cycles = self.h.whole_cycles(rest, kernel.block_time);

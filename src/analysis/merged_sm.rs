@@ -82,7 +82,7 @@ impl MergedSm {
         let finish = self.t_a.checked_add(kernel.block_time).ok_or(TimeOverflow)?;
         self.h.push(finish, rest);
         self.g_f -= rest;
-        self.h.settle(());
+        self.h.finish_kernel(());
         Ok(finish)
     }
 

@@ -103,7 +103,7 @@ pub fn occupancy_of_scenario(scenario: &Scenario) -> OccupancyReport {
     }
     let device = scenario.device();
     let entry = |((id, _, at_once), count): ((KernelId, Vec<u32>, usize), u64)| {
-        let kernel = scenario.kernels().get(id.0 as usize)?;
+        let kernel = scenario.kernels().get(id.index())?;
         // A device has far fewer SMs than 32 bits count.
         let sms = u32::try_from(at_once).unwrap_or(u32::MAX);
         let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, sms, device);

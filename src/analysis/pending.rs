@@ -110,7 +110,7 @@ impl<D: Ord + Copy> Pending<D> {
     }
 
     /// The kernel is placed; its blocks become those of another.
-    pub(super) fn settle(&mut self, demand: D) {
+    pub(super) fn finish_kernel(&mut self, demand: D) {
         let shift = self.shift;
         self.others.extend(self.own.drain(..).map(|(at, blocks)| Reverse((at + shift, blocks, demand))));
         self.own_blocks = 0;

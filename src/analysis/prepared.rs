@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use super::assumptions::{self, Departure, LaunchDependence, Order, StatedLaunch, launches, sms_at_once};
-use super::merged_back::{Analysed, Costs, Merged, MergedBack, Walk};
+use super::merged_backend::{Analysed, Costs, Merged, MergedBackend, Walk};
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::MergedSm;
 use super::pool::{needs, pool};
 use crate::device::BlockDemand;
 use crate::gpu::{Gpu, GpuOptions, SubmitError};
-use crate::hosts::{ProgramError, ProgramHost, make_known};
+use crate::hosts::{ProgramError, ProgramHost, register_work};
 use crate::scenario::Scenario;
 use crate::time::Instant;
 use crate::workload::{CheckedKernel, KernelId, OperationKind};
@@ -69,7 +69,7 @@ pub(super) fn merge(
     launches: &[StatedLaunch],
 ) -> Result<(Costs, Merged), SubmitError> {
     let device = &scenario.device();
-    let demand_of = |launch: &StatedLaunch| demands.get(launch.kernel.0 as usize);
+    let demand_of = |launch: &StatedLaunch| demands.get(launch.kernel.index());
     let first = launches.first().and_then(demand_of);
     let alike = launches.iter().all(|launch| demand_of(launch) == first);
     let masked = launches.iter().any(|launch| launch.allowed_sms < device.sms);
@@ -87,10 +87,10 @@ pub(super) fn merge(
         });
     }
     for &StatedLaunch { kernel, allowed_sms, .. } in launches {
-        let Some(cost) = kernels.get_mut(kernel.0 as usize) else { return Err(SubmitError::Unknown) };
+        let Some(cost) = kernels.get_mut(kernel.index()) else { return Err(SubmitError::Unknown) };
         // A kernel that is launched into streams of different masks counts with the most restrictive.
         if allowed_sms < device.sms {
-            cost.g_max = cost.g_max.min(allowed_sms.min(sms) * demands[kernel.0 as usize].blocks_per_sm(device)).max(1);
+            cost.g_max = cost.g_max.min(allowed_sms.min(sms) * demands[kernel.index()].blocks_per_sm(device)).max(1);
         }
     }
     let merged = match first.map(slots).and_then(NonZeroU32::new) {
@@ -113,15 +113,15 @@ fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, Pr
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     // The analysis knows nothing of channels, and says so.
     let device = scenario.device().without_channels();
-    let back = MergedBack::new(costs, merged, device.copy.engines);
+    let backend = MergedBackend::new(costs, merged, device.copy.engines);
     let options = GpuOptions { placement: scenario.placement, horizon, ..GpuOptions::default() };
-    let mut gpu = Gpu::with_back(back, Walk::default(), &device, options);
-    make_known(scenario, &mut gpu)?;
+    let mut gpu = Gpu::with_backend(backend, Walk::default(), &device, options);
+    register_work(scenario, &mut gpu)?;
     gpu.run(&mut ProgramHost::new(&scenario.threads))?;
-    let (back, Walk { mut operations }) = gpu.into_back_and_observer();
+    let (backend, Walk { mut operations }) = gpu.into_back_and_observer();
     let mut ee_order = Vec::new();
-    for (operation, finish) in back.entered {
-        let Some(analysed) = operations.get_mut(operation.0 as usize) else { continue };
+    for (operation, finish) in backend.entered {
+        let Some(analysed) = operations.get_mut(operation.index()) else { continue };
         // Also of what the horizon cuts off.
         analysed.finish = Some(finish);
         if matches!(analysed.kind, OperationKind::Kernel(_)) {

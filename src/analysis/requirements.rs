@@ -35,7 +35,7 @@ pub struct RequirementVerdict {
 }
 
 /// Stream, longest response found, and bound.
-type Known<'a> = (&'a str, Option<Duration>, Option<Duration>);
+type StreamResponses<'a> = (&'a str, Option<Duration>, Option<Duration>);
 
 /// The requirements in view of the jobs of `scenario`, of which `demands` speaks.
 ///
@@ -47,7 +47,7 @@ pub fn requirements_of_jobs(
     scenario: &Scenario,
     verdicts: &JobVerdicts<'_>,
 ) -> Vec<RequirementVerdict> {
-    let known: Vec<Known<'_>> =
+    let known: Vec<StreamResponses<'_>> =
         verdicts.jobs.iter().map(|job| (&*job.stream, job.worst_found_ns, job.bound_ns)).collect();
     let mut doubts: Vec<String> = demands.doubts.iter().map(|doubt| doubt.what.clone()).collect();
     if doubts.is_empty() && !repeats(scenario, &verdicts.jobs) {
@@ -60,7 +60,7 @@ pub fn requirements_of_jobs(
 /// The requirements in view of streams whose jobs come in any phasing.
 #[must_use]
 pub fn requirements_of_streams(demands: &ModelDemands, verdicts: &SporadicVerdicts) -> Vec<RequirementVerdict> {
-    let known: Vec<Known<'_>> =
+    let known: Vec<StreamResponses<'_>> =
         verdicts.streams.iter().map(|one| (one.stream.as_str(), one.worst_found_ns, one.bound_ns)).collect();
     let rest = demands.doubts.iter().filter(|doubt| !doubt.is_within_sporadic);
     let doubts: Vec<String> = rest.map(|doubt| doubt.what.clone()).collect();
@@ -70,13 +70,13 @@ pub fn requirements_of_streams(demands: &ModelDemands, verdicts: &SporadicVerdic
 
 fn judge_limit(
     limit: &ResponseLimit,
-    known: &[Known<'_>],
+    known: &[StreamResponses<'_>],
     doubts: &[String],
     order: ReleaseOrder,
 ) -> RequirementVerdict {
-    let meant: Vec<&Known<'_>> =
+    let meant: Vec<&StreamResponses<'_>> =
         known.iter().filter(|(stream, ..)| limit.streams.iter().any(|one| one == stream)).collect();
-    let most = |of: fn(&Known<'_>) -> Option<Duration>| {
+    let most = |of: fn(&StreamResponses<'_>) -> Option<Duration>| {
         let all = meant.iter().map(|known| of(known)).collect::<Option<Vec<Duration>>>();
         all.and_then(|all| all.into_iter().max())
     };

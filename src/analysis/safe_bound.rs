@@ -17,7 +17,7 @@
 //! plus, if a copy is among k and what precedes it, the time of all copies once.
 
 use super::bound_options::BoundOptions;
-use super::merged_back::{Analysed, Costs};
+use super::merged_backend::{Analysed, Costs};
 use crate::device::BlockDemand;
 use crate::limits::count_steps;
 use crate::scenario::{ReleaseOrder, Scenario};
@@ -71,7 +71,7 @@ impl SafeBounds {
         if operations.len() > MOST_OPERATIONS {
             return Self { finish: Vec::new(), waits_are_too_many: false };
         }
-        let null = |stream: usize| stream == StreamId::NULL.0 as usize;
+        let null = |stream: usize| stream == StreamId::NULL.index();
         let streams = scenario.streams().iter().enumerate();
         let blocking: Vec<bool> = streams.map(|(number, stream)| null(number) || stream.blocking).collect();
         let graph = |operations: &[Analysed], predecessors: Vec<Vec<usize>>| {

@@ -19,12 +19,13 @@ use crate::workload::Origin;
 named! {
     /// What is known of a deadline.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    pub enum Verdict: Serialize {
-        /// The bound meets it.
+    pub enum Verdict: ALL, words, Serialize {
+        /// In time in every run: the bound on all responses meets the deadline.
         Proven = "proven",
-        /// A run was found that misses it.
+        /// Not in time: a run was found that misses the deadline.
         Missed = "missed",
-        /// The bound, if there is one, does not meet it, and no run was found that misses it.
+        /// Neither proven nor missed: the bound does not meet the deadline, or there is none, for which a note says
+        /// why; and no run was found that misses it.
         Open = "open",
     }
 }

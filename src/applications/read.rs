@@ -7,8 +7,9 @@ use super::model::{Application, ApplicationKernel, Class, KernelTimes};
 use super::power::PowerModel;
 use super::profile::ExecutionProfile;
 use super::set::ApplicationSet;
-use crate::device::{BlockShape, Device};
+use crate::device::{BUILTIN_NAMES, BlockShape, Device};
 use crate::json::{Document, JsonError, Node, Problem};
+use crate::near::did_you_mean;
 use crate::time::{Duration, Instant};
 
 /// The value of the key `format`.
@@ -82,8 +83,8 @@ fn builtin(node: Node<'_>, name: &str) -> Result<Device, Problem> {
     match Device::builtin(name) {
         Ok(Some(device)) => Ok(device),
         _ => Err(node
-            .problem(format!("there is no built-in device {name:?}"))
-            .with_help(format!("built in are {}", crate::device::BUILTIN_NAMES.join(", ")))),
+            .problem(format!("there is no built-in device {name:?}{}", did_you_mean(name, BUILTIN_NAMES)))
+            .with_help(format!("built in are {}", BUILTIN_NAMES.join(", ")))),
     }
 }
 

@@ -9,7 +9,7 @@ use super::options::Tolerances;
 use super::readiness::Readiness;
 use super::stamp::Clocks;
 use super::sweep::Events;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::logs::LogTime;
 use crate::workload::BlockClock;
 
@@ -90,7 +90,7 @@ impl<'a> Case<'a> {
 
 /// So many more blocks have been looked at by a check.
 pub(super) fn count(watched: Option<&AtomicU64>, blocks: u64) {
-    look();
+    end_if_stopped();
     if let Some(watched) = watched {
         watched.fetch_add(blocks, Ordering::Relaxed);
     }

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, ObservedWork};
+use super::observed_turns::ObservedTurns;
 use super::rounds::Sequence;
-use super::turns::ObservedTurns;
 use crate::logs::LogTime;
 
 #[derive(Debug, Clone, Copy)]
-struct Ready {
+struct PendingCopy {
     operation: usize,
     context: usize,
     at: LogTime,
@@ -27,12 +27,12 @@ struct Ready {
 /// Checks each engine.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let ObservedContexts::Seen(turns) = &case.observation.contexts else { return };
-    let mut engines: BTreeMap<u32, Vec<Ready>> = BTreeMap::new();
+    let mut engines: BTreeMap<u32, Vec<PendingCopy>> = BTreeMap::new();
     for (operation, observed) in case.observation.operations.iter().enumerate() {
         let ObservedWork::Copy(copy) = &observed.work else { continue };
         let (at, context) = (case.ready[operation].lo, case.observation.context_of(operation));
         let Some(left) = copy.duration_ns.filter(|_| at.latest() < LogTime::MAX) else { continue };
-        let ready = Ready { operation, context, at: at.latest(), left, start: None, end: None };
+        let ready = PendingCopy { operation, context, at: at.latest(), left, start: None, end: None };
         engines.entry(copy.engine).or_default().push(ready);
     }
     for copies in engines.values_mut() {
@@ -48,7 +48,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn judged(case: &Case<'_>, turns: &ObservedTurns, copy: &Ready) -> Option<Finding> {
+fn judged(case: &Case<'_>, turns: &ObservedTurns, copy: &PendingCopy) -> Option<Finding> {
     let observed = &case.observation.operations[copy.operation];
     let ObservedWork::Copy(seen) = &observed.work else { return None };
     let in_run = |at: Option<LogTime>| at.filter(|&at| at <= turns.run_end_ns);
@@ -77,7 +77,7 @@ fn judged(case: &Case<'_>, turns: &ObservedTurns, copy: &Ready) -> Option<Findin
 }
 
 /// Each context runs its copies one after another in its turns.
-fn in_turns(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [Ready]) {
+fn in_turns(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [PendingCopy]) {
     let sequence = Sequence::new(case, turns);
     for context in 0..case.observation.context_count() {
         let open: Vec<(LogTime, LogTime)> = sequence.open_times(context).collect();
@@ -104,14 +104,15 @@ fn in_turns(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [Ready]) {
 }
 
 /// The contexts take turns on the engine.
-fn by_themselves(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [Ready]) {
+fn by_themselves(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [PendingCopy]) {
     // Levels are those of the compute engine (T6).
     let round: Vec<usize> = (0..turns.levels.len()).collect();
     let slice = i64::try_from(case.observation.device.time_slicing.copy_time_slice.as_ns()).unwrap_or(i64::MAX).max(1);
     let (mut now, mut place) = (LogTime::MIN, round.len() - 1);
     // The first copy of a context that is not done.
-    let next_of =
-        |copies: &[Ready], context: usize| copies.iter().position(|copy| copy.context == context && copy.end.is_none());
+    let next_of = |copies: &[PendingCopy], context: usize| {
+        copies.iter().position(|copy| copy.context == context && copy.end.is_none())
+    };
     let next_place = |place: usize, is_asked_for: &dyn Fn(usize) -> bool| {
         (1..=round.len()).map(|step| (place + step) % round.len()).find(|&place| is_asked_for(round[place]))
     };

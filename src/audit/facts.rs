@@ -27,7 +27,7 @@ pub(super) struct Facts {
 
 /// When the blocks of a kernel ran.
 #[derive(Clone, Copy)]
-struct Span {
+struct BlockTimes {
     first_start: LogTime,
     last_start: LogTime,
     finish: LogTime,
@@ -36,7 +36,7 @@ struct Span {
     runs_backwards: bool,
 }
 
-impl Span {
+impl BlockTimes {
     /// All in one pass; `None` without blocks.
     fn of(blocks: &BlockList) -> Option<Self> {
         let &[start, end] = blocks.times.first()?;
@@ -81,7 +81,7 @@ pub(super) fn facts(observation: &Observation) -> Vec<Facts> {
         match &operation.work {
             ObservedWork::Kernel(kernel) => {
                 facts.taken = demand::taken(&kernel.shape, &observation.device);
-                let span = Span::of(&kernel.blocks);
+                let span = BlockTimes::of(&kernel.blocks);
                 facts.first_start = span.map(|span| span.first_start);
                 if let Some(span) = span {
                     facts.starts_in_order = span.starts_in_order;
@@ -114,7 +114,7 @@ mod tests {
     fn only_a_block_that_ends_before_it_starts_runs_backwards() {
         let backwards = |end| {
             let times = vec![[LogTime::from_ns(1), LogTime::from_ns(9)], [LogTime::from_ns(5), LogTime::from_ns(end)]];
-            Span::of(&BlockList { times, sms: vec![0, 0] }).is_some_and(|span| span.runs_backwards)
+            BlockTimes::of(&BlockList { times, sms: vec![0, 0] }).is_some_and(|span| span.runs_backwards)
         };
         assert_eq!([4, 5, 6].map(backwards), [true, false, false]);
     }

@@ -11,7 +11,7 @@ named! {
     /// What a trace can be guilty of.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
     #[non_exhaustive]
-    pub enum AuditRule {
+    pub enum AuditRule: ALL, words {
         /// A block ran on an SM that does not exist.
         #[serde(rename = "SM")]
         Sm = "SM",

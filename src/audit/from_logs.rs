@@ -188,10 +188,10 @@ fn of_thread(scenario: &Scenario, thread: usize, log: &Log, index: usize, operat
                     let (Some((position, kernel)), Some(stated)) = (kernels.next(), kernel_of(scenario, id)) else {
                         return;
                     };
-                    let mask = stated.sm_mask.or_else(|| scenario.streams().get(stream.0 as usize)?.sm_mask);
+                    let mask = stated.sm_mask.or_else(|| scenario.streams().get(stream.index())?.sm_mask);
                     let work = ObservedWork::Kernel(observed(kernel, stated.shape.registers_per_thread, mask));
                     earliest = kernel.launch_return_ns;
-                    operations.push(launch(log, (index, position), thread, kernel, stream.0 as usize, work));
+                    operations.push(launch(log, (index, position), thread, kernel, stream.index(), work));
                 }
                 Step::Sleep(duration) => {
                     earliest = earliest.after(duration);
@@ -221,14 +221,14 @@ fn without_kernels(scenario: &Scenario, thread: usize, operations: &mut Vec<Obse
 }
 
 fn kernel_of(scenario: &Scenario, id: KernelId) -> Option<&Kernel> {
-    scenario.kernels().get(id.0 as usize).map(|kernel| &**kernel)
+    scenario.kernels().get(id.index()).map(|kernel| &**kernel)
 }
 
 /// What a step submits that no log shows; `None`: nothing.
 fn unseen(scenario: &Scenario, thread: usize, step: Step, earliest: LogTime) -> Option<ObservedOperation> {
     let (name, stream, work) = match step {
         Step::Copy(id, stream) => {
-            let copy = scenario.copies().get(id.0 as usize)?;
+            let copy = scenario.copies().get(id.index())?;
             let engine = scenario.device().copy.engine_for(copy.direction);
             let work = ObservedWork::Copy(ObservedCopy { engine, duration_ns: None, times_ns: None });
             (format!("copy of {} bytes", copy.bytes).into(), stream, work)
@@ -240,7 +240,7 @@ fn unseen(scenario: &Scenario, thread: usize, step: Step, earliest: LogTime) -> 
     };
     Some(ObservedOperation {
         name,
-        stream: stream.0 as usize,
+        stream: stream.index(),
         origin: None,
         thread,
         process: None,

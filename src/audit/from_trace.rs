@@ -7,7 +7,7 @@ use super::observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
     TimeSource,
 };
-use super::turns::{ObservedTurn, ObservedTurns};
+use super::observed_turns::{ObservedTurn, ObservedTurns};
 use crate::device::{CopySharing, Device};
 use crate::gpu::Ended;
 use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};
@@ -42,7 +42,7 @@ impl Observation {
         let null: BTreeSet<u32> = trace.processes().iter().map(|process| process.null_stream().0).collect();
         let streams = (0..).zip(trace.streams()).map(|(number, stream)| {
             let is_null = null.contains(&number);
-            let process = stream.process.0 as usize;
+            let process = stream.process.index();
             let (name, priority) = (Arc::clone(&stream.name), Some(stream.priority));
             ObservedStream { name, process, is_null, priority, blocking: stream.blocking && !is_null }
         });
@@ -81,7 +81,7 @@ fn contexts(trace: &Trace) -> Result<ObservedContexts, LogTimeError> {
     let turns = trace.turns().iter().map(|turn| {
         let switches = served.replace(turn.process).is_some_and(|before| before != turn.process);
         Ok(ObservedTurn {
-            process: turn.process.0 as usize,
+            process: turn.process.index(),
             start_ns: LogTime::try_from(turn.start)?,
             end_ns: LogTime::try_from(turn.end)?,
             // Cut by the end of the run, it is shorter than it was to be.
@@ -111,7 +111,7 @@ fn operation(
         OperationKind::Record(event) => ("record".into(), ObservedWork::Record(event.0)),
         OperationKind::Wait(event) => ("wait".into(), ObservedWork::Wait(event.0)),
         OperationKind::Copy(copy) => {
-            let copy = trace.copies().get(copy.0 as usize);
+            let copy = trace.copies().get(copy.index());
             let stated =
                 copy.and_then(|copy| copy.duration.or_else(|| device.copy.duration(copy.direction, copy.bytes)));
             let start = record.first_start();
@@ -130,7 +130,7 @@ fn operation(
             let name = copy.map_or("copy".into(), |copy| format!("copy of {} bytes", copy.bytes).into());
             (name, ObservedWork::Copy(ObservedCopy { engine, duration_ns, times_ns: times.transpose()? }))
         }
-        OperationKind::Kernel(kernel) => match trace.kernels().get(kernel.0 as usize) {
+        OperationKind::Kernel(kernel) => match trace.kernels().get(kernel.index()) {
             None => ("kernel".into(), ObservedWork::Memset),
             Some(kernel) => {
                 let mut blocks = BlockList::default();
@@ -138,7 +138,7 @@ fn operation(
                     let (start_ns, end_ns) = (LogTime::try_from(block.start)?, LogTime::try_from(block.end)?);
                     blocks.push(LoggedBlock { sm: u32::from(block.sm), start_ns, end_ns });
                 }
-                let stream = trace.streams().get(record.stream.0 as usize);
+                let stream = trace.streams().get(record.stream.index());
                 let work = ObservedWork::Kernel(ObservedKernel {
                     grid: kernel.blocks,
                     shape: kernel.shape,
@@ -155,7 +155,7 @@ fn operation(
     };
     Ok(ObservedOperation {
         name,
-        stream: record.stream.0 as usize,
+        stream: record.stream.index(),
         origin: None,
         thread: record.origin.thread as usize,
         process: None,

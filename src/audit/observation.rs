@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::turns::ObservedTurns;
+use super::observed_turns::ObservedTurns;
 use crate::device::{BlockShape, Device, Runlists, SmMask};
 use crate::logs::{BlockList, LogTime};
 use crate::time::Duration;

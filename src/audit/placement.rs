@@ -51,7 +51,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementSt
     statistic
 }
 
-/// The measured blocks whose SM the model can tell: place of their kernel in the logs, number of the block, and the SM
+/// The measured blocks whose SM the model can visit: place of their kernel in the logs, number of the block, and the SM
 /// on which it was seen.
 #[must_use]
 pub fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> Vec<((usize, usize), usize, u32)> {
@@ -67,7 +67,7 @@ pub fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> V
 }
 
 /// Calls `tell` with each decidable block and the SM that the model chooses for it.
-fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
+fn walk(case: &Case<'_>, mut visit: impl FnMut(&BlockEvent, u32)) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
     let device = &observation.device;
     // For each context: what others have on the SMs is put aside while it has its turn.
@@ -109,7 +109,7 @@ fn walk(case: &Case<'_>, mut tell: impl FnMut(&BlockEvent, u32)) {
             // The first of equals is the one that the device prefers.
             let best = rooms.reduce(|best, next| if next.1 > best.1 { next } else { best });
             if let Some((predicted, _)) = best {
-                tell(&event, predicted);
+                visit(&event, predicted);
             }
         }
         sms.change(&event, &case.facts[operation].taken, 1);

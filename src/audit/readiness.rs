@@ -32,6 +32,7 @@ pub(super) struct Readiness {
 /// Derives readiness of all operations in launch order; `ranks` order the completions of one instant.
 pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
     let simulated = matches!(observation.source, super::observation::TimeSource::Simulated { .. });
+    // Stamps of a simulation are on the GPU's clock; in a log, the host's clock says when it called the driver.
     let launch = |at: LogTime, index: usize| {
         let stamp = Stamp::launch(at, index);
         if simulated { When::on_gpu(stamp) } else { When::on_host(stamp) }
@@ -54,19 +55,25 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
     let mut all = Vec::with_capacity(facts.len());
     for (index, operation) in observation.operations.iter().enumerate() {
         let [earliest, latest] = operation.launched_ns;
+        // An operation is ready at the latest of everything that it waits for. `lo` and `hi` enclose that instant, so
+        // the maximum of all `lo` is a lower bound, and the maximum of all `hi` an upper one (`Completion::and`).
         let mut ready = Completion { lo: launch(earliest, index), hi: Some(launch(latest, index)) };
         let mut wait_for = |completion: &Completion| {
             ready = ready.and(completion);
         };
         let mut stream = streams.get(operation.stream).copied().unwrap_or_default();
+        // Set where the log does not say which of several operations came before this one: then nothing bounds the
+        // instant from above, and `hi` is dropped, while every lower bound still holds.
         let mut unsure = false;
         if let Some(shared) = shared.get(&operation.stream) {
             (stream.last, unsure) = shared.before(operation, clocks);
         }
+        // G2, C1: the operation before it in its stream has completed (G4, C4).
         if let Some((_, completion)) = &stream.last {
             wait_for(completion);
         }
         let (is_null, process) = (is_null(operation.stream), process(operation.stream));
+        // N1: the NULL stream waits for blocking streams (side 1); N2: they wait for it (side 0).
         let (null, unsure_null) = if is_null || blocking(operation.stream) {
             sides[process][usize::from(is_null)].before(operation, clocks)
         } else {
@@ -89,6 +96,7 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
                 None => {}
             }
         }
+        // L1 counts from the launch, L2 from the completion of the kernel before it in the stream.
         let launch_latency = latency(&operation.work, device.launch_latency, operation.launched_ns, simulated);
         let kernel_gap = match (&operation.work, &stream.kernel) {
             (ObservedWork::Kernel(_), Some(before)) => after(before, device.kernel_gap, simulated),
@@ -100,6 +108,7 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         if unsure {
             ready.hi = None;
         }
+        // What waits for this operation waits for its completion, so launch order is an order in which to derive them.
         let completion = completion(&operation.work, &facts[index], &ready, ranks[index], simulated);
         if let Some(own) = streams.get_mut(operation.stream) {
             own.last = Some((index, completion));
@@ -170,6 +179,7 @@ fn after(before: &Completion, gap: Duration, simulated: bool) -> Option<Completi
     (gap > Duration::ZERO).then(|| Completion { lo, hi: before.hi.map(over) })
 }
 
+/// When an operation completes: as soon as it is ready if it needs no engine, else when its end was seen.
 fn completion(work: &ObservedWork, facts: &Facts, ready: &Completion, rank: u64, simulated: bool) -> Completion {
     let seen = |at: LogTime| {
         let when = When::on_gpu(Stamp { at, rank });
@@ -180,6 +190,7 @@ fn completion(work: &ObservedWork, facts: &Facts, ready: &Completion, rank: u64,
         (_, Some(finish)) => seen(finish),
         // Whatever a simulation did not finish never finished.
         (_, None) if simulated => seen(LogTime::MAX),
+        // Its end is not in the log. It cannot complete before it is ready; how much later is not known.
         (_, None) => Completion { lo: ready.lo, hi: None },
     }
 }

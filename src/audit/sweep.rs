@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::facts::Facts;
 use super::merge::{Merge, Sequence};
 use super::observation::Observation;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::logs::LogTime;
 
 /// The start or end of one block.
@@ -137,7 +137,7 @@ impl<'a, const WHICH: usize> Sequence for Ordered<'a, WHICH> {
     }
 
     fn run(&mut self, first: impl Fn(LogTime) -> bool) -> Self::Run {
-        look();
+        end_if_stopped();
         let comes_first = |place| self.time(place).is_some_and(&first);
         // In steps that double, then in halves.
         let (mut end, mut step) = (self.place + 1, 1);

@@ -24,7 +24,7 @@ impl Amalthea {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let (file, text) = input::read(&self.model)?;
         let model = AmaltheaModel::parse(&file, &text)?;
-        notes::tell(&model.notes, note);
+        notes::show_abridged(&model.notes, note);
         print_report(&model, self.format)?;
         Ok(Answer::Done)
     }

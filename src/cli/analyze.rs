@@ -1,5 +1,7 @@
 //! `gpusched analyze`
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -13,11 +15,20 @@ use gpusched::time::Duration;
 use super::needs::{self, Lacking};
 use super::output::{Format, note};
 use super::progress::{self, Unit};
-use super::run_options::{RunOptions, by_name, parse_stream_time};
+use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::search_options::{Search, write_witness};
 use super::several::{self, Part};
 use super::{Answer, notes};
+
+fn parse_jitter(text: &str) -> Result<(String, Duration), String> {
+    let (stream, time) = text.rsplit_once('=').ok_or("expected STREAM=TIME, for example camera=40ms")?;
+    match Duration::parse(time) {
+        Ok(Duration::ZERO) => Err("expected a time above zero".to_owned()),
+        Ok(time) => Ok((stream.to_owned(), time)),
+        Err(error) => Err(error.to_string()),
+    }
+}
 
 /// Is each deadline met, at worst? Proven (the bound meets it), missed (a run was found that misses it), or open.
 ///
@@ -46,7 +57,7 @@ pub(crate) struct Analyze {
     sporadic: bool,
     /// How much later than its arrival a job of STREAM may be released, in place of what the input says; may be
     /// repeated
-    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_stream_time, requires = "sporadic")]
+    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_jitter, requires = "sporadic")]
     jitter: Vec<(String, Duration)>,
     /// For which order of releases at one instant verdicts are to hold: any, or the one in which the file declares its
     /// streams and hosts, which is what a simulation takes [default: the scenario's, or any]
@@ -105,14 +116,14 @@ impl Analyze {
         let judged = report.verdicts.jobs.iter().map(|job| job.verdict);
         let answer = self.answer(judged.chain(verdicts_on(report.requirements.as_deref())))?;
         let out = part.turn()?;
-        let tell = |text: &str| part.note(text);
+        let note = |text: &str| part.note(text);
         if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone {
-            notes::tell(&needs::lacking(Lacking::Verdicts)?, tell);
+            notes::show_abridged(&needs::lacking(Lacking::Verdicts)?, note);
         }
         if self.verdicts_alone {
-            notes::tell(report.notes_on_verdicts(), tell);
+            notes::show_abridged(report.notes_on_verdicts(), note);
         } else {
-            notes::tell(&report.analysis.notes, tell);
+            notes::show_abridged(&report.analysis.notes, note);
         }
         let verdicts = &report.verdicts;
         self.write_witness(verdicts.latest_miss(), |number| {
@@ -125,19 +136,30 @@ impl Analyze {
     }
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let jitter = jitter_of_threads(scenario, by_name("--jitter", &self.jitter)?).context("--jitter")?;
+        let jitter = jitter_of_threads(scenario, self.jitter()?).context("--jitter")?;
         let search = |watch: Watch<'_>| SporadicReport::of(scenario, &jitter, demands, self.search.time(), watch);
         let report = self.search.watched(search)??;
         let SporadicReport { verdicts, requirements, notes } = &report;
         let judged = verdicts.streams.iter().map(|stream| stream.verdict);
         let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
         let out = part.turn()?;
-        notes::tell(notes, |text| part.note(text));
+        notes::show_abridged(notes, |text| part.note(text));
         self.write_witness(verdicts.first_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
         })?;
         part.print(&report, out)?;
         Ok(answer)
+    }
+
+    /// The jitter of each stream, which is given once.
+    fn jitter(&self) -> anyhow::Result<BTreeMap<String, Duration>> {
+        let mut jitter = BTreeMap::new();
+        for (stream, time) in &self.jitter {
+            if jitter.insert(stream.clone(), *time).is_some() {
+                bail!("--jitter is given twice for {stream:?}");
+            }
+        }
+        Ok(jitter)
     }
 
     /// What `--check` comes to; refused where there is nothing to check.
@@ -154,10 +176,10 @@ impl Analyze {
     fn write_witness(
         &self,
         miss: Option<usize>,
-        tell: impl FnOnce(usize) -> (Option<Scenario>, String),
+        describe: impl FnOnce(usize) -> (Option<Scenario>, String),
     ) -> anyhow::Result<()> {
         let Some(path) = self.search.witness_file() else { return Ok(()) };
-        let Some((witness, miss)) = miss.map(tell) else {
+        let Some((witness, miss)) = miss.map(describe) else {
             note("--witness: no run was found that misses a deadline, so nothing is written");
             return Ok(());
         };

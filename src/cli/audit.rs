@@ -6,9 +6,9 @@ use gpusched::profile::GpuProfile;
 use gpusched::tables::ProfileAuditReport;
 
 use super::log_input::LogOptions;
+use super::option_arguments::{OptionArguments, Priorities};
 use super::output::{Format, note, print_report};
 use super::progress::{self, Unit};
-use super::what_if_options::PriorityOptions;
 use super::{Answer, notes};
 
 /// Check measured logs, or the order of kernels in a profile, against the published scheduling rules; exit status 1 if
@@ -21,7 +21,7 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "N")]
     gpu: Option<u32>,
     #[command(flatten)]
-    priorities: PriorityOptions,
+    priorities: OptionArguments<Priorities>,
     /// What to print
     #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
@@ -39,16 +39,16 @@ impl Audit {
                 audit_watched(observation, &tolerances, looked)
             })
         });
-        notes::tell(&report.notes, note);
+        notes::show_abridged(&report.notes, note);
         print_report(&report, self.format)?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
     }
 
     fn of_profile(&self, mut profile: GpuProfile) -> anyhow::Result<Answer> {
-        profile.set_priorities(&self.priorities.set_priority)?;
+        profile.set_priorities(&self.priorities.options()?.changes.priorities)?;
         progress::begin("auditing", Unit::None, None);
         let report = ProfileAuditReport::of(&profile, self.gpu, self.logs.device()?)?;
-        notes::tell(&report.notes, note);
+        notes::show_abridged(&report.notes, note);
         print_report(&report, self.format)?;
         Ok(if report.audit.unexplained == 0 { Answer::Done } else { Answer::No })
     }

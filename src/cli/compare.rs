@@ -72,7 +72,7 @@ impl Compare {
             table.write(&simulated, Some(&analysis))?;
         }
         let out = part.turn()?;
-        notes::tell(&comparison.notes, |text| part.note(text));
+        notes::show_abridged(&comparison.notes, |text| part.note(text));
         part.print(&comparison, out)?;
         Ok(if self.check && !comparison.equal { Answer::No } else { Answer::Done })
     }

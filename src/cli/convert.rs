@@ -36,7 +36,7 @@ impl Convert {
         if !self.force && self.out.is_file() {
             bail!("--out: {} exists; --force replaces it", self.out.display());
         }
-        let (scenario, has_comments) = if let Some(logs) = self.run.logs() {
+        let (scenario, has_comments) = if let Some(logs) = self.run.logs()? {
             needs::input(Kind::Logs, &self.run.path().display().to_string())?;
             (of_logs(&logs)?, false)
         } else {
@@ -44,7 +44,7 @@ impl Convert {
             (self.run.scenario(&input, LogUse::Unused)?, has_comments(&input))
         };
         let text = scenario.to_native_json()?;
-        notes::tell(&scenario.notes, note);
+        notes::show_abridged(&scenario.notes, note);
         if scenario.expected.is_some() {
             note("the expected result is left out: it would not hold once the scenario is edited");
         }

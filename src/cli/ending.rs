@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use anyhow::{Context, bail};
-use gpusched::effort::{self, Effort, Limits, Over};
+use gpusched::effort::{self, EarlyEnd, Effort, Limits};
 use gpusched::time::Duration;
 
 /// Between two looks at the clock and the memory.
@@ -64,7 +64,7 @@ impl fmt::Display for Reason {
 
 /// What a command does, as far as that decides how it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doing {
+enum Activity {
     /// Work of which nothing can be told before it is done.
     Work,
     /// Work of which what is complete is told when it is stopped.
@@ -72,18 +72,18 @@ enum Doing {
     /// The same for several inputs, one after the other.
     KeepSeveral,
     /// It tells what it has.
-    Tell,
+    Report,
 }
 
-impl Doing {
+impl Activity {
     fn keeps(self) -> bool {
         matches!(self, Self::Keep | Self::KeepSeveral)
     }
 }
 
 /// What the thread that watches and those that work share.
-struct Known {
-    doing: Doing,
+struct EndState {
+    activity: Activity,
     reason: Option<Reason>,
     /// Whether there is a reason, for work that looks often.
     stop: Arc<AtomicBool>,
@@ -93,17 +93,17 @@ struct Known {
     temporaries: BTreeSet<PathBuf>,
 }
 
-impl Known {
-    fn keep(&mut self, doing: Doing) {
-        if self.doing != Doing::KeepSeveral {
-            self.doing = doing;
+impl EndState {
+    fn keep(&mut self, activity: Activity) {
+        if self.activity != Activity::KeepSeveral {
+            self.activity = activity;
         }
     }
 }
 
-static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(|| {
-    Mutex::new(Known {
-        doing: Doing::Work,
+static END_STATE: LazyLock<Mutex<EndState>> = LazyLock::new(|| {
+    Mutex::new(EndState {
+        activity: Activity::Work,
         reason: None,
         stop: Arc::default(),
         work: Limits::NONE,
@@ -112,68 +112,68 @@ static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(|| {
     })
 });
 
-fn known() -> MutexGuard<'static, Known> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+fn end_state() -> MutexGuard<'static, EndState> {
+    END_STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn doing() -> Doing {
-    known().doing
+fn activity() -> Activity {
+    end_state().activity
 }
 
 /// Looks at the files under temporary names, or changes them. The command does not end meanwhile.
 pub(crate) fn temporaries<T>(change: impl FnOnce(&mut BTreeSet<PathBuf>) -> T) -> T {
-    change(&mut known().temporaries)
+    change(&mut end_state().temporaries)
 }
 
 /// The command keeps what is complete when it is asked to stop; it has a moment to come to the end of what it is at.
-pub(crate) fn keeps() {
-    known().keep(Doing::Keep);
+pub(crate) fn keep_complete_results() {
+    end_state().keep(Activity::Keep);
 }
 
-/// The same of several inputs, whatever the command is at with each of them until [`tells_of_several`].
-pub(crate) fn keeps_of_several() {
-    known().keep(Doing::KeepSeveral);
+/// The same of several inputs, whatever the command is at with each of them until [`stop_working_on_several`].
+pub(crate) fn keep_results_of_several() {
+    end_state().keep(Activity::KeepSeveral);
 }
 
 /// The command has stopped working, and tells what it has: only a signal ends it from now on.
 ///
 /// # Errors
-/// [`Over::TooMuch`]
-pub(crate) fn tells() -> anyhow::Result<()> {
-    known().keep(Doing::Tell);
+/// [`EarlyEnd::TooMuch`]
+pub(crate) fn stop_working() -> anyhow::Result<()> {
+    end_state().keep(Activity::Report);
     match effort::check() {
-        Err(over) if over != Over::Stopped => Err(over.into()),
+        Err(over) if over != EarlyEnd::Stopped => Err(over.into()),
         _ => Ok(()),
     }
 }
 
 /// The command has come to the end of several inputs.
-pub(crate) fn tells_of_several() {
-    known().doing = Doing::Tell;
+pub(crate) fn stop_working_on_several() {
+    end_state().activity = Activity::Report;
 }
 
 /// Why the command was asked to stop, if it was.
 pub(crate) fn reason() -> Option<Reason> {
-    known().reason
+    end_state().reason
 }
 
 /// Does what one input asks for, within the limits of work and until it is asked to stop.
 pub(crate) fn per_input<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let effort = {
-        let known = known();
-        Arc::new(Effort::new(known.work, Arc::clone(&known.stop)))
+        let state = end_state();
+        Arc::new(Effort::new(state.work, Arc::clone(&state.stop)))
     };
     let done = effort.within(work);
     match effort.check() {
         // What could not go on for it may say so in other words.
-        Err(over) if over != Over::Stopped => Err(over.into()),
+        Err(over) if over != EarlyEnd::Stopped => Err(over.into()),
         _ => done?,
     }
 }
 
 /// Refuses what is known to take more memory than there may be.
 pub(crate) fn refuse_beyond_memory(bytes: u64, what: impl FnOnce() -> String) -> anyhow::Result<()> {
-    match known().memory {
+    match end_state().memory {
         Some(allowed) if bytes > allowed => bail!(
             "{} at least {} MiB of memory, and {} MiB are allowed here; --max-memory allows it more",
             what(),
@@ -187,9 +187,9 @@ pub(crate) fn refuse_beyond_memory(bytes: u64, what: impl FnOnce() -> String) ->
 /// Ends the process that was stopped, and says whether it has told what was complete. The lock is kept, so that no file
 /// is made or named meanwhile.
 pub(crate) fn end(reason: Reason, has_told: bool) -> ! {
-    let known = known();
+    let state = end_state();
     let told = if has_told { "what is told is what was complete by then" } else { "nothing more is told" };
-    for path in &known.temporaries {
+    for path in &state.temporaries {
         let _ = fs::remove_file(path);
     }
     // If stderr is closed there is nobody left to tell.
@@ -204,8 +204,8 @@ pub(crate) fn watch(time: Option<Duration>, memory: Option<u64>, work: Limits) -
     // The receiver lives as long as the process.
     ctrlc::set_handler(move || _ = signals.send(())).context("cannot watch for Ctrl-C")?;
     {
-        let mut known = known();
-        (known.work, known.memory) = (work, memory);
+        let mut state = end_state();
+        (state.work, state.memory) = (work, memory);
     }
     let deadline = time.map(|time| (StdInstant::now() + StdDuration::from_nanos(time.as_ns()), time));
     let watcher = Watcher { signals: received, deadline, memory };
@@ -231,7 +231,7 @@ impl Watcher {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             if let Some((_, time)) = self.deadline.take_if(|(deadline, _)| StdInstant::now() >= *deadline)
-                && doing() != Doing::Tell
+                && activity() != Activity::Report
             {
                 self.ask(Reason::Time(time));
             }
@@ -242,7 +242,7 @@ impl Watcher {
                 end(Reason::Memory(allowed), false);
             }
             // The last third is for telling what is complete.
-            if held > allowed / 3 * 2 && doing().keeps() && reason().is_none() {
+            if held > allowed / 3 * 2 && activity().keeps() && reason().is_none() {
                 self.ask(Reason::Memory(allowed));
             }
         }
@@ -251,18 +251,18 @@ impl Watcher {
     /// Asks the command to stop, and ends it if it does not, or was asked before.
     fn ask(&self, reason: Reason) {
         let (keeps, was_asked) = {
-            let mut known = known();
-            let was_asked = known.reason.is_some();
+            let mut state = end_state();
+            let was_asked = state.reason.is_some();
             // Of what is told already, nothing is cut but the telling.
-            if known.doing != Doing::Tell {
-                known.reason.get_or_insert(reason);
-                known.stop.store(true, Ordering::Relaxed);
+            if state.activity != Activity::Report {
+                state.reason.get_or_insert(reason);
+                state.stop.store(true, Ordering::Relaxed);
             }
-            (known.doing.keeps(), was_asked)
+            (state.activity.keeps(), was_asked)
         };
         let asked = StdInstant::now();
         while !was_asked && keeps && asked.elapsed() < GRACE {
-            if doing() == Doing::Tell {
+            if activity() == Activity::Report {
                 return;
             }
             if self.signals.recv_timeout(EVERY / 4).is_ok() {

@@ -6,11 +6,12 @@ use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
-use gpusched::effort::{self, Over};
+use gpusched::effort::{self, EarlyEnd};
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
+use gpusched::near::did_you_mean;
 use gpusched::pictures::application_gantt::{GanttRows, gantt};
 use gpusched::tables::{OutcomeDocument, PointDocument, rows_shown};
 use gpusched::time::Duration;
@@ -98,7 +99,7 @@ impl Evr {
         }
         let generator = self.generator(&set);
         if generator.is_none() {
-            needs::tell_lacking(Lacking::Draws)?;
+            needs::note_lacking(Lacking::Draws)?;
         }
         let variation = Variation {
             saturation_sms: self.saturation_sms,
@@ -107,7 +108,7 @@ impl Evr {
             ..Variation::default()
         };
         set = set.varied(&variation, generator)?;
-        notes::tell(&set.notes, note);
+        notes::show_abridged(&set.notes, note);
         if self.samples > 1 {
             let injections = generator.ok_or(InjectedError::SamplesArrivals)?;
             return self.sample(
@@ -123,9 +124,9 @@ impl Evr {
         }
         let mut outcomes = Vec::with_capacity(schedulers.len());
         progress::begin("running", Unit::Of("schedulers"), Some(schedulers.len() as u64));
-        ending::keeps();
+        ending::keep_complete_results();
         for scheduler in schedulers {
-            if !outcomes.is_empty() && effort::check() == Err(Over::Stopped) {
+            if !outcomes.is_empty() && effort::check() == Err(EarlyEnd::Stopped) {
                 break;
             }
             let context = || format!("under {scheduler}");
@@ -147,7 +148,7 @@ impl Evr {
             });
             progress::advance(1);
         }
-        ending::tells()?;
+        ending::stop_working()?;
         self.draw(&set, &outcomes)?;
         print_report(&OutcomeDocument { set: &set, seed: self.seed, outcomes: &outcomes }, self.format)?;
         Ok(Answer::Done)
@@ -159,7 +160,8 @@ impl Evr {
         if let Some(text) = ApplicationSet::builtin_json(&name) {
             return Ok(ApplicationSet::from_json(&name, text, device)?);
         }
-        let builtin = || format!("built-in application sets are {}", BUILTIN_SETS.join(", "));
+        let near = || did_you_mean(&name, BUILTIN_SETS);
+        let builtin = || format!("built-in application sets are {}{}", BUILTIN_SETS.join(", "), near());
         let is_file = name == "-" || self.file.exists();
         let (file, text) =
             input::read(&self.file).map_err(|error| if is_file { error } else { error.context(builtin()) })?;
@@ -187,9 +189,9 @@ impl Evr {
         let samples = u64::from(options.samples) * options.schedulers.len() as u64;
         progress::begin("running", Unit::Of("samples"), Some(samples));
         self.jobs.share()?;
-        ending::keeps();
+        ending::keep_complete_results();
         let points = sample_applications(set, injections, options, &mut progress::advance)?;
-        ending::tells()?;
+        ending::stop_working()?;
         progress::end();
         let complete: u64 = points.iter().map(|point| u64::from(point.samples)).sum();
         if complete < samples {

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Commands as they are typed, and what to try. A test runs all of them, in this order and in one directory, beside the
 /// folders `scenarios`, `studies` and `witnesses`.
-const EXAMPLES: [(&str, &str); 28] = [
+const EXAMPLES: [(&str, &str); 29] = [
     ("", "gpusched simulate scenarios/rtss2017/figure-3.json"),
     ("simulate", "gpusched simulate scenarios/rtss2017/figure-3.json --queues --figure figure-3.svg"),
     ("analyze", "gpusched analyze scenarios/deadlines/camera-and-lidar.json --verdicts"),
@@ -31,6 +31,7 @@ const EXAMPLES: [(&str, &str); 28] = [
     ("study submit", "gpusched study submit studies/merged-sm-10-million.json --array 64 --results rows --dry-run"),
     ("tour", "gpusched tour --output tour.html"),
     ("devices", "gpusched devices tx2"),
+    ("explain", "gpusched explain R3"),
     ("schema", "gpusched schema scenario"),
     ("completions", "gpusched completions bash"),
 ];

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use gpusched::draw::{Drawing, FigureFormat, Length, PAGE_HEIGHT};
-use gpusched::pictures::timeline::{HeightBy, Lanes, Panels, Timeline, TimelineOptions};
+use gpusched::pictures::timeline::{HeightBy, Lanes, Panels, Timeline, TimelineError, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
@@ -31,12 +31,18 @@ pub(crate) struct FigureOptions {
     width: Length,
     /// Height of the figure at most: what an IEEE paper's page leaves with a caption (220 mm), or millimetres; SMs that
     /// look alike share a band on GPUs of more than 8, SMs that differ a band of their mean where there is no room, and
-    /// what else does not fit is counted
+    /// what else does not fit is counted; refused with the least height if even that is higher
     #[arg(long, value_name = "page|MM", default_value = "page", value_parser = parse_height_limit, requires = "figure")]
     height_limit: Length,
     /// Show EE queues and CE queues over time, and which rule holds their heads
     #[arg(long, requires = "figure")]
     queues: bool,
+    /// Show what waits in each stream, from launch to start, and under which rules
+    #[arg(long, requires = "figure")]
+    waits: bool,
+    /// Draw SMs as high as all that they have, also where no more than a quarter is ever in use
+    #[arg(long, requires = "figure")]
+    full_height: bool,
     /// Show how much of all threads, shared memory and registers is in use over time
     #[arg(long, requires = "figure")]
     occupancy: bool,
@@ -124,6 +130,8 @@ impl FigureOptions {
             to: self.to,
             only: (!self.only.is_empty()).then(|| self.only.clone()),
             queues: self.queues,
+            waits: self.waits,
+            most_zoom: if self.full_height { 1 } else { u32::MAX },
             occupancy: self.occupancy,
             title: !self.no_title,
             ..TimelineOptions::default()
@@ -136,19 +144,25 @@ impl FigureOptions {
 impl Figure<'_> {
     /// Draws two runs above one another, with the finish times that differ; times count from `origin`.
     pub(crate) fn write_panels(&self, panels: &Panels<'_>, origin: Instant, lanes: Lanes) -> anyhow::Result<()> {
-        let options = TimelineOptions { origin, lanes, ..self.options.clone() };
         progress::begin("drawing", Unit::None, None);
-        self.write_drawing(&panels.draw(&options).context("--figure")?)
-    }
-
-    fn write_drawing(&self, drawing: &Drawing) -> anyhow::Result<()> {
-        write_scaled(self.path, drawing, self.format, self.scale).context("--figure")
+        self.write_drawn(|options| panels.draw(&TimelineOptions { origin, lanes, ..options.clone() }))
     }
 
     /// Draws a run.
     pub(crate) fn write(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
         progress::begin("drawing", Unit::None, None);
-        let timeline = Timeline::new(summary, &self.options).context("--figure")?;
-        self.write_drawing(&timeline.draw(summary, &self.options))
+        self.write_drawn(|options| Ok(Timeline::new(summary, options)?.draw(summary, options)))
+    }
+
+    fn write_drawn(&self, draw: impl Fn(&TimelineOptions) -> Result<Drawing, TimelineError>) -> anyhow::Result<()> {
+        let drawing = draw(&self.options).context("--figure")?;
+        let default = TimelineOptions::default().most_zoom;
+        if self.options.most_zoom != default {
+            let otherwise = draw(&TimelineOptions { most_zoom: default, ..self.options.clone() });
+            if otherwise.is_ok_and(|otherwise| otherwise == drawing) {
+                needs::note_lacking(Lacking::UnusedSms)?;
+            }
+        }
+        write_scaled(self.path, &drawing, self.format, self.scale).context("--figure")
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, catalogue, gallery};
+use gpusched::near::did_you_mean;
 use gpusched::tables::{OfPaper, PrintedDocument};
 use gpusched::time::Duration;
 
@@ -84,7 +85,8 @@ impl Figures {
     fn asked(&self, figures: &[Figure]) -> anyhow::Result<Vec<Figure>> {
         if let Some(unknown) = self.only.iter().find(|name| !figures.iter().any(|figure| figure.name == **name)) {
             let known: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
-            bail!("--only {unknown}: no such figure; there are {}", known.join(", "));
+            let near = did_you_mean(unknown, known.iter().copied());
+            bail!("--only {unknown}: no such figure{near}; there are {}", known.join(", "));
         }
         let wanted = |figure: &&Figure| self.only.is_empty() || self.only.iter().any(|name| name == figure.name);
         Ok(figures.iter().filter(wanted).copied().collect())

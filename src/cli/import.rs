@@ -49,7 +49,7 @@ impl Import {
         };
         let imported: ImportedProfile = self.run.import(&profile, (self.from, self.to))?;
         let scenario = self.out.as_ref().map(|_| imported.scenario.to_native_json()).transpose()?;
-        notes::tell(&imported.scenario.notes, note);
+        notes::show_abridged(&imported.scenario.notes, note);
         match (&self.out, scenario) {
             (Some(path), Some(text)) if path == Path::new("-") => {
                 output::print(text.as_bytes())?;

@@ -10,6 +10,7 @@ use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::effort::{self, Counted};
 use gpusched::input::Input;
 use gpusched::logs::{LogReading, read_log, read_log_from};
+use gpusched::near::did_you_mean;
 
 use super::ending;
 use super::progress::{self, Unit};
@@ -32,7 +33,7 @@ fn as_text(file: &str, bytes: Vec<u8>) -> anyhow::Result<String> {
 }
 
 /// The content of a file, or of standard input for `-`, and the name by which errors mention it.
-fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
+pub(crate) fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     let (name, mut bytes) = (path.display().to_string(), Vec::new());
     if path.as_os_str() == "-" {
         return Ok(("standard input".to_owned(), standard_input()?));
@@ -102,7 +103,8 @@ pub(crate) fn device(name: &str) -> anyhow::Result<Device> {
     }
     let path = PathBuf::from(name);
     if !path.exists() {
-        bail!("no built-in device and no file is called {name:?}; built in are {}", BUILTIN_NAMES.join(", "));
+        let near = did_you_mean(name, BUILTIN_NAMES);
+        bail!("no built-in device and no file is called {name:?}{near}; built in are {}", BUILTIN_NAMES.join(", "));
     }
     let (file, text) = read(&path)?;
     Ok(Device::from_json(&file, &text)?)

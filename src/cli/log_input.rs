@@ -52,13 +52,13 @@ fn parse_microseconds(text: &str) -> Result<i64, String> {
 
 impl LogOptions {
     /// One log or directory, with the other options as they are by default.
-    pub(crate) fn new(path: &Path, device: Option<String>, placement: Option<String>) -> Self {
+    pub(crate) fn new(path: &Path, device: Option<String>, placement: Option<Placement>) -> Self {
         Self {
             logs: vec![path.to_path_buf()],
             device,
             scenario: None,
             logs_alone: false,
-            placement,
+            placement: placement.map(|placement| placement.name().to_owned()),
             tolerance_us: 500,
             clock_tolerance_us: 10,
         }

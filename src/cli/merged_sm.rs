@@ -63,12 +63,12 @@ impl MergedSm {
     }
 
     fn campaign(&self, campaign: &Campaign) -> anyhow::Result<CampaignReport> {
-        ending::keeps();
+        ending::keep_complete_results();
         let samples = self.samples.saturating_mul(campaign.families.len() as u64);
         progress::begin("analysing and simulating", Unit::Of("scenarios"), Some(samples));
         self.jobs.share()?;
         let report = campaign.run(&progress::advance)?;
-        ending::tells()?;
+        ending::stop_working()?;
         progress::end();
         Ok(report)
     }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use anyhow::bail;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
+use gpusched::input::options::{OptionGroup, ScenarioOption};
 use gpusched::scenario::Scenario;
 
 use super::output::note;
@@ -65,6 +66,8 @@ pub(crate) enum Lacking {
     Verdicts,
     /// No test is one of reservations.
     Reservations,
+    /// More than a quarter of an SM is in use.
+    UnusedSms,
 }
 
 #[derive(Debug)]
@@ -96,26 +99,14 @@ struct Need {
 }
 
 const TEXT_AND_JSON: Needs = Needs::Format(&["table", "json", "jsonl"]);
+/// What options of scenarios need that are about one kind of input.
+const OF_MODELS: Needs = Needs::Input(&[Kind::Model]);
+const OF_PROFILES: Needs = Needs::Input(&[Kind::Profile]);
 const RUNS: &str = "it is about runs, and the occupancy of a kernel depends on none";
 
 /// What is asked of all options; those that clap asks for by itself are missing where another option contradicts what
 /// they require, which clap then takes as an excuse.
 const TABLE: &[Need] = &[
-    Need { commands: &[], options: &["gpu", "launches", "block_times"], needs: Needs::Input(&[Kind::Profile]) },
-    Need {
-        commands: &[],
-        options: &[
-            "runnables",
-            "grid_size",
-            "block_size",
-            "processing_unit",
-            "frequency",
-            "ticks",
-            "without_copies",
-            "one_job",
-        ],
-        needs: Needs::Input(&[Kind::Model]),
-    },
     Need {
         commands: &["convert"],
         options: &[
@@ -214,6 +205,11 @@ const TABLE: &[Need] = &[
         commands: &[],
         options: &["scale"],
         needs: Needs::Fact(Lacking::Pixels, "it is the resolution of a .png, and the figure is none"),
+    },
+    Need {
+        commands: &[],
+        options: &["full_height"],
+        needs: Needs::Noted(Lacking::UnusedSms, "the figure shows all that SMs have anyhow"),
     },
     Need { commands: &["import"], options: &["as_threads"], needs: Needs::Read("a profile is of one process") },
     Need {
@@ -358,10 +354,16 @@ impl Given {
     /// What was given of the table, by the name that the user knows, and what it needs.
     fn needs(&self) -> impl Iterator<Item = (&str, &'static Needs)> {
         let is_meant = |need: &&Need| need.commands.is_empty() || need.commands.contains(&&*self.command);
-        TABLE.iter().filter(is_meant).flat_map(|need| {
+        let stated = TABLE.iter().filter(is_meant).flat_map(|need| {
             let given = self.options.iter().filter(|(id, _)| need.options.contains(&&**id));
             given.map(|(_, name)| (&**name, &need.needs))
-        })
+        });
+        let of_inputs = self.options.iter().filter_map(|(id, name)| match ScenarioOption::of(id)?.group {
+            OptionGroup::Models => Some((&**name, &OF_MODELS)),
+            OptionGroup::Profiles => Some((&**name, &OF_PROFILES)),
+            OptionGroup::Run | OptionGroup::WhatIf => None,
+        });
+        of_inputs.chain(stated)
     }
 
     /// Refuses options that need others, or that the command does not look at.
@@ -432,18 +434,13 @@ pub(crate) fn lacking(what: Lacking) -> anyhow::Result<Vec<String>> {
 }
 
 /// Says that of options which change nothing without what is lacking.
-pub(crate) fn tell_lacking(what: Lacking) -> anyhow::Result<()> {
+pub(crate) fn note_lacking(what: Lacking) -> anyhow::Result<()> {
     lacking(what)?.iter().for_each(|text| note(text));
     Ok(())
 }
 
-/// The option of this id, as the user calls it, if it was given.
-pub(crate) fn option(id: &str) -> Option<&'static str> {
-    GIVEN.get()?.options.iter().find_map(|(known, name)| (known == id).then_some(&**name))
-}
-
 /// Says that options change nothing of what is made of the scenario of a file.
-pub(crate) fn tell_of_scenario(file: &str, scenario: &Scenario) -> anyhow::Result<()> {
+pub(crate) fn note_lacking_of_scenario(file: &str, scenario: &Scenario) -> anyhow::Result<()> {
     let mut notes = if scenario.depends_on_seed() { Vec::new() } else { lacking(Lacking::Draws)? };
     if !scenario.kernels().iter().any(|kernel| kernel.duration.varies()) {
         notes.extend(lacking(Lacking::Variation)?);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 const TOLD: usize = 3;
 
 /// Tells notes in their order; of a kind that has many, the first one and how many more there are.
-pub(crate) fn tell<T: AsRef<str>>(notes: impl IntoIterator<Item = T>, note: impl Fn(&str)) {
+pub(crate) fn show_abridged<T: AsRef<str>>(notes: impl IntoIterator<Item = T>, note: impl Fn(&str)) {
     let notes: Vec<(String, T)> = notes.into_iter().map(|text| (kind(text.as_ref()), text)).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for (kind, _) in &notes {
@@ -57,7 +57,7 @@ mod tests {
 
     fn told(notes: &[String]) -> Vec<String> {
         let said = RefCell::new(Vec::new());
-        tell(notes, |text| said.borrow_mut().push(text.to_owned()));
+        show_abridged(notes, |text| said.borrow_mut().push(text.to_owned()));
         said.into_inner()
     }
 

@@ -34,17 +34,18 @@ impl Occupancy {
                 (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
             }
         };
-        notes::tell(&notes, note);
+        notes::show_abridged(&notes, note);
         print_report(&OccupancyDocument { device: &device, report: &report, notes: &notes }, self.format)?;
         Ok(Answer::Done)
     }
 
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<(String, OccupancyReport, Vec<String>)> {
-        let (gpu, choice) = profile.choose_gpu(self.run.profile_options().gpu)?;
+        let options = self.run.options()?;
+        let (gpu, choice) = profile.choose_gpu(options.import.gpu)?;
         let mut notes: Vec<String> = choice.into_iter().collect();
         notes.extend(profile.left_out_notes());
         let own = profile.device(gpu);
-        let (device, is_recorded_on) = match (self.run.device()?, own) {
+        let (device, is_recorded_on) = match (options.read.device, own) {
             (None, own) => (own?, true),
             (Some(device), Ok(own)) if own != device => {
                 notes.push(format!(

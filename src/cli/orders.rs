@@ -32,15 +32,15 @@ impl Orders {
         let total = orders_to_try(&scenario, self.samples);
         progress::begin("trying", Unit::Of("orders"), Some(total));
         self.jobs.share()?;
-        ending::keeps();
+        ending::keep_complete_results();
         let mut orders = launch_orders(&scenario, self.samples, scenario.seed, &progress::advance)?;
-        ending::tells()?;
+        ending::stop_working()?;
         if orders.exhaustive {
             orders.notes.extend(needs::lacking(Lacking::DrawnOrders)?);
             let is_drawn = scenario.depends_on_seed();
             orders.notes.extend(if is_drawn { Vec::new() } else { needs::lacking(Lacking::OrdersOrDraws)? });
         }
-        notes::tell(&orders.notes, note);
+        notes::show_abridged(&orders.notes, note);
         print_report(&orders, self.format)?;
         Ok(Answer::Done)
     }

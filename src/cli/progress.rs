@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gpusched::effort::{self, Counted as Work, Over};
+use gpusched::effort::{self, Counted as Work, EarlyEnd};
 use gpusched::hosts::{ProgramError, simulate, simulate_until_stopped, simulate_watched};
 use gpusched::run::Run;
 use gpusched::scenario::{HostThread, Scenario};
@@ -237,7 +237,7 @@ impl<W> Counted<W> {
 
 impl<W: Write> Write for Counted<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Err(over @ Over::TooMuch { .. }) = effort::spend(Work::Bytes, bytes.len() as u64) {
+        if let Err(over @ EarlyEnd::TooMuch { .. }) = effort::spend(Work::Bytes, bytes.len() as u64) {
             return Err(io::Error::other(over));
         }
         let written = self.out.write(bytes)?;

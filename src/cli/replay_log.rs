@@ -18,11 +18,10 @@ use gpusched::workload::OperationId;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
+use super::option_arguments::{OfReplays, OptionArguments};
 use super::output::{Format, note, print_report, write_whole};
-use super::profile_options::ProfileOptions;
 use super::progress::{self, Unit};
 use super::recorded_above::RecordedAbove;
-use super::what_if_options::WhatIfOptions;
 use super::{Answer, notes};
 
 /// Simulate a measured run again, and set measured against simulated: logs of the examiner, block by block, or a
@@ -32,9 +31,7 @@ pub(crate) struct ReplayLog {
     #[command(flatten)]
     logs: LogOptions,
     #[command(flatten)]
-    profile: ProfileOptions,
-    #[command(flatten)]
-    what_if: WhatIfOptions,
+    options: OptionArguments<OfReplays>,
     /// What to print
     #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
     format: Format,
@@ -49,8 +46,7 @@ pub(crate) struct ReplayLog {
 
 impl ReplayLog {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        if let Some(mut profile) = self.logs.profile()? {
-            self.profile.tell_block_times(&mut profile, self.logs.device()?.as_ref())?;
+        if let Some(profile) = self.logs.profile()? {
             return self.of_profile(&profile);
         }
         let html = self.html.file()?;
@@ -75,7 +71,7 @@ impl ReplayLog {
         let result = progress::counted("simulating", Unit::Of("operations"), total, |done| {
             replay_watched(&run.run, &run.device, known, (&options, &tolerances), done)
         })?;
-        notes::tell(&run.notes, note);
+        notes::show_abridged(&run.notes, note);
         if let Some(figure) = self.figure.figure(&result.scenario)? {
             draw(&result, &figure)?;
         }
@@ -93,18 +89,16 @@ impl ReplayLog {
 
 impl ReplayLog {
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
-        let options =
-            ReadOptions { device: self.logs.device()?, placement: self.logs.placement(), ..ReadOptions::default() };
-        let mut import = profile.import(&self.profile.options(), &options)?;
+        let mut options = self.options.options()?;
+        (options.read.device, options.read.placement) = (self.logs.device()?, self.logs.placement());
+        let (import, profile) = (options.import(profile)?, &*options.with_block_times(profile)?);
         let mut changed = Vec::new();
-        let changes = self.what_if.changes();
-        if changes != WhatIf::default() {
-            import.scenario = import.scenario.what_if(&changes)?;
+        if options.changes != WhatIf::default() {
             changed.push("only the simulation has the changes that were asked for".to_owned());
         }
         let figure = self.figure.figure(&import.scenario)?;
         let html = self.html.file()?;
-        notes::tell(&import.scenario.notes, note);
+        notes::show_abridged(&import.scenario.notes, note);
         let operations = progress::operations(&import.scenario);
         let replay = progress::counted("simulating", Unit::Of("operations"), operations, |completed| {
             replay_profile(profile, &import, completed)

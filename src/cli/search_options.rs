@@ -35,11 +35,11 @@ impl Search {
     /// Runs `work` on the threads asked for, with progress on a terminal; Ctrl-C ends the search, and what was found
     /// by then counts.
     pub(crate) fn watched<T>(&self, work: impl FnOnce(Watch<'_>) -> T) -> anyhow::Result<T> {
-        ending::keeps();
+        ending::keep_complete_results();
         progress::begin("searching bad runs", Unit::Of("runs"), None);
         self.jobs.share()?;
         let answer = work(Watch { progress: &progress::reach });
-        ending::tells()?;
+        ending::stop_working()?;
         Ok(answer)
     }
 

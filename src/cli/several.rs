@@ -86,7 +86,7 @@ impl Files {
             return inputs.next().map_or(Ok(Answer::Done), |input| one(input, &part(0)));
         }
         // What is told of those before it stands, whenever the command is stopped.
-        ending::keeps_of_several();
+        ending::keep_results_of_several();
         // Each is taken once, so that its memory is given back when it is done.
         let inputs: Vec<Mutex<Option<I>>> = inputs.map(|input| Mutex::new(Some(input))).collect();
         let next = AtomicUsize::new(0);
@@ -112,7 +112,7 @@ impl Files {
                 ending::end(reason, true);
             }
         });
-        ending::tells_of_several();
+        ending::stop_working_on_several();
         let outcome = turns.outcome();
         close(&outcome, format, inputs.len())?;
         match outcome.failed {
@@ -252,7 +252,7 @@ impl Turns {
         let mut asked: Option<Instant> = None;
         while outcome.next < all && outcome.failed.is_none() {
             if ending::reason().is_some() {
-                ending::tells_of_several();
+                ending::stop_working_on_several();
                 let is_slow = asked.get_or_insert_with(Instant::now).elapsed() > GRACE;
                 if is_slow && !outcome.is_telling && !outcome.ready.contains(&outcome.next) {
                     let slow = outcome.next;
@@ -290,7 +290,7 @@ impl Part<'_> {
     /// Waits until everything before it is told, and begins with what stands between two of them.
     pub(crate) fn turn(&self) -> anyhow::Result<Out> {
         if self.file.is_none() {
-            ending::tells()?;
+            ending::stop_working()?;
         }
         let is_cut = ending::reason().is_some();
         if !is_cut {

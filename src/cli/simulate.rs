@@ -133,35 +133,41 @@ impl Simulate {
 
     fn one(&self, scenario: Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
         refuse_beyond_memory(&scenario)?;
-        ending::keeps();
+        ending::keep_complete_results();
         let run = progress::simulated_until_stopped(&scenario)?;
-        let answer = self.tell(&scenario, &run, part)?;
+        let answer = self.report_run(&scenario, &run, part)?;
         part.done_with((scenario, run));
         Ok(answer)
     }
 
-    fn tell(&self, scenario: &Scenario, run: &Run, part: &Part<'_>) -> anyhow::Result<Answer> {
+    fn report_run(&self, scenario: &Scenario, run: &Run, part: &Part<'_>) -> anyhow::Result<Answer> {
         let summary = Summary::of(scenario, run);
         self.refuse_too_many_blocks(&summary)?;
-        ending::tells()?;
+        ending::stop_working()?;
         if run.ended == Ended::Cut {
-            return self.tell_cut(&summary, part);
+            return self.report_cut_run(&summary, part);
         }
         let blame = OnceCell::new();
         self.write_files(&summary, run, &blame)?;
         // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
         let differences = self.check.then(|| differences(scenario, run)).transpose()?;
         let out = part.turn()?;
-        notes::tell(summary.notes(), |text| part.note(text));
+        notes::show_abridged(summary.notes(), |text| part.note(text));
         let states = self.states();
         part.print(&self.report(summary, &states, &blame), out)?;
         let Some(differences) = differences else { return Ok(Answer::Done) };
         let as_expected = check(scenario, &differences, part);
-        Ok(if summary.jobs().misses() > 0 { Answer::No } else { as_expected })
+        if summary.jobs().misses() > 0 {
+            return Ok(Answer::No);
+        }
+        if scenario.threads.iter().any(|thread| thread.deadline().is_some()) {
+            part.note("no job misses its deadline in this run; gpusched analyze says it of all runs");
+        }
+        Ok(as_expected)
     }
 
     /// Prints how far a run came that was stopped. Files would look like those of a whole run, and are not written.
-    fn tell_cut(&self, summary: &Summary<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
+    fn report_cut_run(&self, summary: &Summary<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
         let out = part.turn()?;
         for text in summary.notes() {
             part.note(&text);

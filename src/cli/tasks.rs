@@ -72,7 +72,7 @@ fn read_file(file: &Path, device: &str) -> anyhow::Result<TaskFile> {
     let device = input::device(device)?;
     let set = TaskSet::from_json(&name, &text, &device)?;
     if set.tasks.iter().all(|task| task.kernel.is_none()) {
-        needs::tell_lacking(Lacking::Kernels)?;
+        needs::note_lacking(Lacking::Kernels)?;
     }
     Ok(TaskFile::Sms(set, Box::new(device)))
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::ending::temporaries;
+use super::written;
 
 /// A file under a temporary name, which is gone unless it is given its own.
 pub(crate) struct Temporary(PathBuf);
@@ -33,7 +34,11 @@ impl Temporary {
         files: impl IntoIterator<Item = (&'t Self, &'t Path)>,
     ) -> Result<(), (&'t Path, io::Error)> {
         temporaries(|_| {
-            files.into_iter().try_for_each(|(file, to)| fs::rename(&file.0, to).map_err(|error| (to, error)))
+            files.into_iter().try_for_each(|(file, to)| {
+                fs::rename(&file.0, to).map_err(|error| (to, error))?;
+                written::remember(to);
+                Ok(())
+            })
         })
     }
 }

@@ -10,8 +10,8 @@ use super::output::write_whole;
 use super::progress::{self, Unit};
 use super::{Answer, html_options, output};
 
-/// Write a tour of how a GPU schedules blocks, to read in a browser: five scenes on published scenarios, from one
-/// kernel to why a kernel waits, each with a figure, a few sentences and a question.
+/// Write a tour of how a GPU schedules blocks, to read in a browser: eight scenes on shipped scenarios, from one kernel
+/// to why a kernel waits, each with a figure, a few sentences and a question.
 #[derive(Debug, Args)]
 pub(crate) struct Tour {
     /// The file to write; one of that name is replaced

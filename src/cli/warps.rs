@@ -133,7 +133,7 @@ impl Warps {
             time: self.time_limit.map(|time| std::time::Duration::from_nanos(time.as_ns())),
         };
         let question = Question { warps: count, estimate_from, limits };
-        ending::keeps();
+        ending::keep_complete_results();
         let makespans = match self.solver {
             Solver::Search => {
                 let states = progress::Unit::Of("states");
@@ -143,13 +143,13 @@ impl Warps {
             }
             Solver::Ilp => self.solve(&string, &question)?,
         };
-        ending::tells()?;
+        ending::stop_working()?;
         makespans.check()?;
         if let Some(path) = &self.figure {
             let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
             picture::write(path, &gpusched::pictures::schedule_figure(&string, schedule, self.look.options()))?;
         }
-        notes::tell(&makespans.notes, note);
+        notes::show_abridged(&makespans.notes, note);
         let report = WarpsDocument { written: &text, string: &string, answer: &makespans };
         print_report(&report, self.format)?;
         Ok(Answer::Done)
@@ -205,7 +205,7 @@ impl Warps {
         }
         let string = KernelString::parse(text, &units)?;
         if string == string.clone().uninterrupted() {
-            needs::tell_lacking(Lacking::LongInstructions)?;
+            needs::note_lacking(Lacking::LongInstructions)?;
         }
         Ok(if self.uninterrupted { string.uninterrupted() } else { string })
     }

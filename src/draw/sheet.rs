@@ -82,10 +82,14 @@ impl Sheet {
     pub(crate) fn label(&mut self, texts: &[&str], room: &Rect, fill: Fill) {
         let size = Theme::PAPER.small_size;
         let height = size + size / 5;
-        let width = |text: &str| Self::small_width(text) + size / 4;
-        let fits = |text: &&&str| width(text) <= room.width && height <= room.height;
+        let fits = |text: &&&str| Self::label_width(text) <= room.width && height <= room.height;
         let Some(text) = texts.iter().find(fits) else { return };
-        self.plated(text, room.centre(), (width(text), height), fill);
+        self.plated(text, room.centre(), (Self::label_width(text), height), fill);
+    }
+
+    /// How wide the room of [`Self::label`] must be.
+    pub(crate) fn label_width(text: &str) -> Length {
+        Self::small_width(text) + Theme::PAPER.small_size / 4
     }
 
     /// A bar with the first of some texts that fits in it; one that is too narrow for an outline is its colour, at

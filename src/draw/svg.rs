@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use sha2::{Digest, Sha256};
+
 use super::drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};
 use super::geometry::{Length, MM, Point, Rect};
 use super::theme::{Colour, Fill, Hatch, Theme};
@@ -13,8 +15,7 @@ impl Drawing {
     pub fn to_svg(&self) -> String {
         let mut writer = Writer { out: String::new(), patterns: BTreeMap::new() };
         for fill in self.flat().filter_map(Shape::fill).filter(|fill| fill.hatch != Hatch::Plain) {
-            let next = writer.patterns.len();
-            writer.patterns.entry((fill.hatch, fill.ink)).or_insert(next);
+            writer.patterns.entry((fill.hatch, fill.ink)).or_insert_with(|| Pattern::new(fill.hatch, fill.ink));
         }
         // Writing to a string cannot fail.
         let _ = writer.document(self);
@@ -24,8 +25,54 @@ impl Drawing {
 
 struct Writer {
     out: String,
-    /// Numbers of the patterns, by what they show.
-    patterns: BTreeMap<(Hatch, Colour), usize>,
+    /// By what they show.
+    patterns: BTreeMap<(Hatch, Colour), Pattern>,
+}
+
+/// A hatch, as it is defined.
+struct Pattern {
+    /// Made of the definition: in a page with several figures an id means one pattern, whichever figure it is looked up
+    /// in.
+    id: String,
+    definition: String,
+}
+
+/// Bytes of a definition's hash that its id has.
+const ID_BYTES: usize = 6;
+
+impl Pattern {
+    /// A tile with its strokes in the middle: strokes along an edge would be cut in two, and show seams.
+    fn new(hatch: Hatch, ink: Colour) -> Self {
+        let (tile, ink) = (Theme::PAPER.hatch_tile, ink.hex());
+        let turn = match hatch {
+            Hatch::Rising | Hatch::Crossed => " patternTransform=\"rotate(45)\"",
+            Hatch::Falling => " patternTransform=\"rotate(-45)\"",
+            _ => "",
+        };
+        let middle = tile / 2;
+        let drawn = match hatch {
+            Hatch::Plain => String::new(),
+            Hatch::Dots => {
+                let radius = Theme::PAPER.hatch_line * 6 / 5;
+                format!("<circle cx=\"{middle}\" cy=\"{middle}\" r=\"{radius}\" fill=\"{ink}\"/>")
+            }
+            _ => {
+                let across = format!("M0 {middle}H{tile}");
+                let down = format!("M{middle} 0V{tile}");
+                let lines = match hatch {
+                    Hatch::Crossed | Hatch::Grid => across + &down,
+                    Hatch::Vertical | Hatch::Rising | Hatch::Falling => down,
+                    _ => across,
+                };
+                let line = Theme::PAPER.hatch_line;
+                format!("<path d=\"{lines}\" stroke=\"{ink}\" stroke-width=\"{line}\"/>")
+            }
+        };
+        let definition = format!(" patternUnits=\"userSpaceOnUse\" width=\"{tile}\" height=\"{tile}\"{turn}>{drawn}");
+        let hash = Sha256::digest(&definition);
+        let id = hash.iter().take(ID_BYTES).fold("hatch-".to_owned(), |id, byte| id + &format!("{byte:02x}"));
+        Self { id, definition }
+    }
 }
 
 impl Writer {
@@ -42,8 +89,8 @@ impl Writer {
         writeln!(self.out, "<title>{}</title>", escaped(&drawing.title))?;
         if !self.patterns.is_empty() {
             self.out.push_str("<defs>\n");
-            for ((hatch, ink), number) in self.patterns.clone() {
-                self.pattern(number, hatch, ink)?;
+            for Pattern { id, definition } in self.patterns.values() {
+                writeln!(self.out, "<pattern id=\"{id}\"{definition}</pattern>")?;
             }
             self.out.push_str("</defs>\n");
         }
@@ -53,41 +100,6 @@ impl Writer {
             self.out.push('\n');
         }
         self.out.push_str("</svg>\n");
-        Ok(())
-    }
-
-    /// A tile with its strokes in the middle: strokes along an edge would be cut in two, and show seams.
-    fn pattern(&mut self, number: usize, hatch: Hatch, ink: Colour) -> std::fmt::Result {
-        let tile = Theme::PAPER.hatch_tile;
-        let turn = match hatch {
-            Hatch::Rising | Hatch::Crossed => " patternTransform=\"rotate(45)\"",
-            Hatch::Falling => " patternTransform=\"rotate(-45)\"",
-            _ => "",
-        };
-        write!(
-            self.out,
-            "<pattern id=\"hatch{number}\" patternUnits=\"userSpaceOnUse\" width=\"{tile}\" height=\"{tile}\"{turn}>"
-        )?;
-        let middle = tile / 2;
-        match hatch {
-            Hatch::Plain => {}
-            Hatch::Dots => {
-                let radius = Theme::PAPER.hatch_line * 6 / 5;
-                write!(self.out, "<circle cx=\"{middle}\" cy=\"{middle}\" r=\"{radius}\" fill=\"{}\"/>", ink.hex())?;
-            }
-            _ => {
-                let across = format!("M0 {middle}H{tile}");
-                let down = format!("M{middle} 0V{tile}");
-                let lines = match hatch {
-                    Hatch::Crossed | Hatch::Grid => across + &down,
-                    Hatch::Vertical | Hatch::Rising | Hatch::Falling => down,
-                    _ => across,
-                };
-                let (line, ink) = (Theme::PAPER.hatch_line, ink.hex());
-                write!(self.out, "<path d=\"{lines}\" stroke=\"{ink}\" stroke-width=\"{line}\"/>")?;
-            }
-        }
-        self.out.push_str("</pattern>\n");
         Ok(())
     }
 
@@ -135,9 +147,9 @@ impl Writer {
         let background = fill.background.hex();
         match self.patterns.get(&(fill.hatch, fill.ink)) {
             None => write!(self.out, "<{outline} fill=\"{background}\"{}/>", strokes(stroke)),
-            Some(number) => write!(
+            Some(Pattern { id, .. }) => write!(
                 self.out,
-                "<{outline} fill=\"{background}\"/><{outline} fill=\"url(#hatch{number})\"{}/>",
+                "<{outline} fill=\"{background}\"/><{outline} fill=\"url(#{id})\"{}/>",
                 strokes(stroke)
             ),
         }
@@ -211,6 +223,20 @@ mod tests {
     #[test]
     fn text_is_escaped() {
         assert_eq!(escaped("a<b & \"c\">\u{1}"), "a&lt;b &amp; &quot;c&quot;&gt;\u{fffd}");
+    }
+
+    #[test]
+    fn a_pattern_has_one_id_in_every_figure_and_no_other_has_it() {
+        let hatches = [Hatch::Rising, Hatch::Falling, Hatch::Dots, Hatch::Horizontal, Hatch::Vertical, Hatch::Grid];
+        let inks = (0..=u8::MAX).map(|red| Colour(red, 0, 255 - red));
+        let patterns = inks.flat_map(|ink| hatches.map(|hatch| Pattern::new(hatch, ink)));
+        let ids: BTreeMap<String, String> = patterns.map(|pattern| (pattern.id, pattern.definition)).collect();
+        assert_eq!(ids.len(), hatches.len() * 256);
+        // SHA-256 of the definition, by hand with `sha256sum`.
+        let definition = " patternUnits=\"userSpaceOnUse\" width=\"100\" height=\"100\"><path d=\"M0 50H100\" \
+                          stroke=\"#000000\" stroke-width=\"14\"/>";
+        let pattern = Pattern::new(Hatch::Horizontal, Colour::BLACK);
+        assert_eq!((&*pattern.definition, &*pattern.id), (definition, "hatch-dea2cb50fcb4"));
     }
 
     #[test]

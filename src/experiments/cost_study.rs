@@ -4,10 +4,10 @@
 //! Wall-clock times differ from machine to machine and from run to run; what is the same everywhere is the work of the
 //! printed algorithm's loop, so that is counted too ([`LoopWork`](crate::analysis::printed::LoopWork)).
 
+mod loop_iterations;
 mod measure;
 mod task_sets;
-mod turns;
 
+pub use loop_iterations::{LoopIterations, LoopVariant, study};
 pub use measure::{CostFigure, CostPoint, CostSetting, measure, settings};
 pub use task_sets::TaskSets;
-pub use turns::{TurnsPoint, TurnsVariant, study};

@@ -148,11 +148,11 @@ pub fn replay_profile(
             continue;
         };
         // The same was submitted, and all of it ended.
-        let alone = unshared.operations().get(id.0 as usize);
+        let alone = unshared.operations().get(id.index());
         let Some((unshared_start, unshared_end)) = alone.and_then(|one| one.first_start().zip(one.finish())) else {
             continue;
         };
-        let stream = import.scenario.streams().get(operation.stream.0 as usize);
+        let stream = import.scenario.streams().get(operation.stream.index());
         kernels.push(ReplayedKernel {
             name: profile.functions.get(kernel.function as usize).cloned().unwrap_or_default(),
             stream: stream.map(|stream| Arc::clone(&stream.name)).unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! Figures of Paredes Zevallos' thesis, 2019, that show computation times, and the test of its merged SM.
 
+mod loop_iterations;
 mod merged;
-mod turns;
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -19,7 +19,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "turns of Algorithm 2 and what each step costs",
         "min costs O(n), every other step O(1); the loop takes about g / g_max turns with g the sum of all g_i, so the \
          complexity is O(n g / g_max).",
-        Make::Own(turns::make),
+        Make::Own(loop_iterations::make),
     ),
     Figure {
         name: "thesis2019-figure-3-11",
@@ -177,12 +177,12 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use crate::experiments::cost_study::{TurnsPoint, TurnsVariant, study};
+    use crate::experiments::cost_study::{LoopIterations, LoopVariant, study};
 
     /// Mean turns and blocks of 100 sets of the thesis.
-    fn mean(g_max: u32, largest_grid: u32, kernels: usize) -> TurnsPoint {
+    fn mean(g_max: u32, largest_grid: u32, kernels: usize) -> LoopIterations {
         let g_max = NonZeroU32::new(g_max).unwrap();
-        study(g_max, largest_grid, &[TurnsVariant::Thesis], &[kernels], 100, SEED).unwrap().remove(0)
+        study(g_max, largest_grid, &[LoopVariant::Thesis], &[kernels], 100, SEED).unwrap().remove(0)
     }
 
     #[test]

@@ -67,6 +67,15 @@ macro_rules! kinds {
             $($(#[$doc])* $kind,)*
         }
 
+        impl CellKind {
+            /// What it is called above the columns of data frames.
+            pub(crate) const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => stringify!($kind),)*
+                }
+            }
+        }
+
         /// How the values of a column are read from a row, by their kind.
         #[derive(Debug)]
         pub(crate) enum Source<R> {

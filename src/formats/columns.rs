@@ -12,12 +12,14 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::cell::{Cell, CellKind, CellOf, Kind, Source};
 use super::csv::field;
-use crate::limits::{NowAndThen, look};
+use super::rows_part::RowFormat;
+use crate::limits::{NowAndThen, end_if_stopped};
 
 /// A column of rows of type `R`.
 #[derive(Debug)]
 pub(crate) struct Column<R> {
     csv: Option<&'static str>,
+    frame: Option<&'static str>,
     json: Option<&'static str>,
     title: Option<&'static str>,
     to_the_left: bool,
@@ -31,27 +33,41 @@ impl<R> Column<R> {
         title: &'static str,
         cell: for<'r> fn(&'r R) -> CellOf<'r, K>,
     ) -> Self {
-        Self { csv: Some(key), json: Some(key), title: Some(title), to_the_left: false, source: K::source(cell) }
+        Self { json: Some(key), title: Some(title), ..Self::csv(key, cell) }
     }
 
     /// For programs only.
     pub(crate) fn data<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
-        Self { csv: Some(key), json: Some(key), title: None, to_the_left: false, source: K::source(cell) }
+        Self { json: Some(key), ..Self::csv(key, cell) }
     }
 
     /// In comma-separated values only.
     pub(crate) fn csv<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
-        Self { csv: Some(key), json: None, title: None, to_the_left: false, source: K::source(cell) }
+        Self { csv: Some(key), frame: Some(key), ..Self::nowhere(cell) }
     }
 
     /// In JSON only.
     pub(crate) fn json<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
-        Self { csv: None, json: Some(key), title: None, to_the_left: false, source: K::source(cell) }
+        Self { json: Some(key), ..Self::nowhere(cell) }
     }
 
     /// In tables only.
     pub(crate) fn table<K: Kind>(title: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
-        Self { csv: None, json: None, title: Some(title), to_the_left: false, source: K::source(cell) }
+        Self { title: Some(title), ..Self::nowhere(cell) }
+    }
+
+    /// In data frames only.
+    pub(crate) fn frame<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { frame: Some(key), ..Self::nowhere(cell) }
+    }
+
+    fn nowhere<K: Kind>(cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
+        Self { csv: None, frame: None, json: None, title: None, to_the_left: false, source: K::source(cell) }
+    }
+
+    /// The same column under this name in data frames, or in none: those have a name where others have a number.
+    pub(crate) fn in_frames_as(self, frame: Option<&'static str>) -> Self {
+        Self { frame, ..self }
     }
 
     /// The same column, standing to the left in tables: words do, numbers stand to the right.
@@ -64,9 +80,13 @@ impl<R> Column<R> {
         self.title
     }
 
-    /// Its name for programs and what kind its values are, if tables for programs have it.
-    pub(crate) fn stated(&self) -> Option<(&'static str, CellKind)> {
-        Some((self.csv?, self.source.kind()))
+    /// Its name for programs and what kind its values are, if tables of that format have it.
+    pub(crate) fn stated(&self, format: RowFormat) -> Option<(&'static str, CellKind)> {
+        let name = match format {
+            RowFormat::Csv | RowFormat::Arrow => self.csv,
+            RowFormat::Frame => self.frame,
+        };
+        Some((name?, self.source.kind()))
     }
 
     /// Its value in a row.
@@ -87,6 +107,8 @@ const TOGETHER: usize = 1 << 16;
 /// Rows of comma-separated values, of one file of several or of the only one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CsvPart<'f> {
+    /// Which columns there are.
+    pub(crate) format: RowFormat,
     /// The file that the rows are about, which is their first column (`file`); `None`: there is no such column.
     pub(crate) file: Option<&'f str>,
 }
@@ -99,12 +121,12 @@ impl CsvPart<'_> {
         rows: impl IntoIterator<Item = R>,
         out: &mut impl Write,
     ) -> io::Result<()> {
-        let columns: Vec<_> =
-            columns.iter().filter(|column| column.csv.is_some()).map(|column| &column.source).collect();
+        let is_stated = |column: &&Column<R>| column.stated(self.format).is_some();
+        let columns: Vec<_> = columns.iter().filter(is_stated).map(|column| &column.source).collect();
         let (mut lines, mut digits) = (String::with_capacity(TOGETHER + TOGETHER / 8), itoa::Buffer::new());
         let mut now_and_then = NowAndThen::default();
         for row in rows {
-            now_and_then.look();
+            now_and_then.end_if_stopped();
             if let Some(file) = self.file {
                 push_cell(file.into(), &mut digits, &mut lines);
                 lines.push(',');
@@ -188,7 +210,7 @@ pub(crate) fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>)
         align_right(&mut table, index);
     }
     for row in rows {
-        look();
+        end_if_stopped();
         table.add_row(row);
     }
     table

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::json_document::Cut;
 use super::report::{DocumentWriter, Report};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 
 /// Writes a report line by line; with the `file` that it is about, if there are several, and `cut` if it tells less
 /// than was asked for.
@@ -86,7 +86,7 @@ impl<W: Write> DocumentWriter for ListLines<'_, W> {
     fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> io::Result<()> {
         let Self { out, file, line } = self;
         elements.into_iter().try_for_each(|element| {
-            look();
+            end_if_stopped();
             line.clear();
             serde_json::to_writer(&mut *line, &Listed { row: key, file: *file, element })?;
             line.push(b'\n');

@@ -4,6 +4,7 @@ use comfy_table::Table;
 use serde_json::json;
 
 use super::columns::{Column, plain_table, table, texts};
+use super::html;
 use super::markdown::{escaped_line, write_markdown, write_rows};
 
 /// How the tables of a text are written.
@@ -13,6 +14,8 @@ pub enum TableStyle {
     Plain,
     /// In Markdown, with all rows.
     Markdown,
+    /// In HTML, as it may stand in a page of others; long tables are cut, which is said.
+    Html,
     /// For a page that makes its own tables, with all rows: a JSON value on each line, which is a text, or an object
     /// with `titles` (each a text, and whether its column stands to the left) and `rows` of cells as people read them.
     Parts,
@@ -32,18 +35,23 @@ impl Page {
 
     /// Whether tables leave rows out that nobody would read.
     pub(crate) fn is_cut(&self) -> bool {
-        self.style == TableStyle::Plain
+        matches!(self.style, TableStyle::Plain | TableStyle::Html)
     }
 
     /// How many rows a table has at most that would be cut after `most`.
     pub(crate) fn most_rows(&self, most: usize) -> usize {
-        if self.is_cut() { most } else { usize::MAX }
+        match self.style {
+            TableStyle::Plain => most,
+            TableStyle::Html => most.min(html::MAX_ROWS),
+            TableStyle::Markdown | TableStyle::Parts => usize::MAX,
+        }
     }
 
     pub(crate) fn line(&mut self, text: &str) {
         match self.style {
             TableStyle::Plain => self.text += text,
             TableStyle::Markdown => self.text += &escaped_line(text),
+            TableStyle::Html => self.text.extend(["<p>", &html::escaped(text), "</p>"]),
             TableStyle::Parts => self.text += &json!(text).to_string(),
         }
         self.text.push('\n');
@@ -54,20 +62,23 @@ impl Page {
         match self.style {
             TableStyle::Plain => self.line(&format!("  {text}")),
             TableStyle::Markdown => self.text.extend(["- ", &escaped_line(text), "\n"]),
-            TableStyle::Parts => self.line(text),
+            TableStyle::Html | TableStyle::Parts => self.line(text),
         }
     }
 
     /// A line, which is an entry of a list where lines beside each other would be one paragraph.
     pub(crate) fn line_of_several(&mut self, text: &str) {
         match self.style {
-            TableStyle::Plain | TableStyle::Parts => self.line(text),
+            TableStyle::Plain | TableStyle::Html | TableStyle::Parts => self.line(text),
             TableStyle::Markdown => self.item(text),
         }
     }
 
     /// An empty line. Markdown has its own around tables, and needs no second one.
     pub(crate) fn blank(&mut self) {
+        if self.style == TableStyle::Html {
+            return;
+        }
         if self.style == TableStyle::Plain || !(self.text.is_empty() || self.text.ends_with("\n\n")) {
             self.text.push('\n');
         }
@@ -85,6 +96,7 @@ impl Page {
                 self.text.extend([&fence, "text\n", lines.trim_end(), "\n", &fence, "\n"]);
                 self.blank();
             }
+            TableStyle::Html => self.text.extend(["<pre>", &html::escaped(lines.trim_end()), "</pre>\n"]),
             TableStyle::Parts => lines.lines().for_each(|line| self.line(line)),
         }
     }
@@ -107,7 +119,7 @@ impl Page {
         match self.style {
             TableStyle::Plain => self.line(&plain(&table(columns, rows))),
             TableStyle::Markdown => self.markdown(|out| write_markdown(columns, rows, out)),
-            TableStyle::Parts => {
+            TableStyle::Html | TableStyle::Parts => {
                 let (titles, rows) = texts(columns, rows);
                 self.part(&titles, rows);
             }
@@ -115,23 +127,24 @@ impl Page {
     }
 
     /// A trimmed table of at most `most` rows where tables are cut. How many it leaves out is said then, before what
-    /// they are and which options list all of them, as in " jobs; --format json".
+    /// they are, as in " jobs", and what lists all of them.
     pub(crate) fn first_rows<R>(
         &mut self,
         most: usize,
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
-        rest: &str,
+        what: &str,
+        listed_by: &str,
     ) {
         let mut rows = rows.into_iter();
         self.trimmed_table(columns, rows.by_ref().take(self.most_rows(most)));
-        self.rest(rows.count(), rest);
+        self.rest(rows.count(), what, listed_by);
     }
 
     /// Says how many rows a table leaves out, if it does.
-    pub(crate) fn rest(&mut self, count: usize, rest: &str) {
+    pub(crate) fn rest(&mut self, count: usize, what: &str, listed_by: &str) {
         if count > 0 {
-            self.line(&format!(" ... and {count} more{rest} lists all of them"));
+            self.line(&format!(" ... and {count} more{what}; {listed_by} lists all of them"));
         }
     }
 
@@ -147,7 +160,7 @@ impl Page {
                 let titles: Vec<(&str, bool)> = (0..).zip(titles).map(|(at, title)| (*title, at < words)).collect();
                 self.markdown(|out| write_rows(&titles, rows, out));
             }
-            TableStyle::Parts => {
+            TableStyle::Html | TableStyle::Parts => {
                 let titles: Vec<(&str, bool)> = (0..).zip(titles).map(|(at, title)| (*title, at < words)).collect();
                 self.part(&titles, rows);
             }
@@ -163,8 +176,15 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A table for a page that makes its own.
-    fn part(&mut self, titles: &[(&str, bool)], rows: impl Iterator<Item = Vec<String>>) {
+    /// A table in HTML, or for a page that makes its own.
+    fn part(&mut self, titles: &[(&str, bool)], mut rows: impl Iterator<Item = Vec<String>>) {
+        if self.style == TableStyle::Html {
+            html::push_table(titles, rows.by_ref().take(html::MAX_ROWS), &mut self.text);
+            return match rows.count() {
+                0 => (),
+                left => self.line(&format!("... and {left} more")),
+            };
+        }
         let rows: Vec<Vec<String>> = rows.collect();
         self.text += &json!({"titles": titles, "rows": rows}).to_string();
         self.text.push('\n');
@@ -173,7 +193,7 @@ impl Page {
     /// The text, whose last line is not empty.
     pub(crate) fn finish(self) -> String {
         match self.style {
-            TableStyle::Plain | TableStyle::Parts => self.text,
+            TableStyle::Plain | TableStyle::Html | TableStyle::Parts => self.text,
             TableStyle::Markdown => self.text.trim_end().to_owned() + "\n",
         }
     }

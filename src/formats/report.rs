@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::columns::{Column, Object};
 use super::page::{Page, TableStyle};
 use super::rows::in_memory;
-use super::rows_part::RowsPart;
+use super::rows_part::{RowFormat, RowsPart};
 
 /// What a command tells: declared once, and written in any format.
 pub trait Report {
@@ -50,12 +50,20 @@ pub fn csv_of<R: Report>(report: &R) -> String {
     in_memory(|out| report.rows(RowsPart::CSV, out))
 }
 
+/// A report's table for a data frame, as [`RowFormat::Frame`] has it.
+#[must_use]
+pub fn frame_of_rows<R: Report>(report: &R) -> String {
+    in_memory(|out| report.rows(RowsPart::whole(RowFormat::Frame), out))
+}
+
 /// What takes the entries of a report's document.
 pub trait DocumentWriter {
     /// Why it does not.
     type Error;
     /// Whether each element of a list becomes a line, of which no more is told than fits there.
     const IS_LINES: bool;
+    /// Whether lists are told as data frames, those that have columns.
+    const IS_FRAMES: bool = false;
 
     /// An entry that is no list of objects.
     ///
@@ -68,6 +76,19 @@ pub trait DocumentWriter {
     /// # Errors
     /// Whatever cannot be written.
     fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> Result<(), Self::Error>;
+
+    /// A list with columns, or a part of it, where lists are told as data frames; `write` writes its rows.
+    ///
+    /// # Errors
+    /// Whatever cannot be written.
+    fn frame(
+        &mut self,
+        key: &str,
+        write: impl FnOnce(RowsPart<'_>, &mut Vec<u8>) -> io::Result<()>,
+    ) -> Result<(), Self::Error> {
+        let _ = (key, write);
+        Ok(())
+    }
 }
 
 /// Rows of columns as lists of a document.
@@ -79,7 +100,24 @@ pub(crate) trait Rows: DocumentWriter {
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
     ) -> Result<(), Self::Error> {
+        if Self::IS_FRAMES {
+            return self.frame(key, |part, out| part.write(columns, rows, out));
+        }
         self.list(key, rows.into_iter().map(|row| Object::new(columns, row)))
+    }
+
+    /// A list whose elements tell more than its columns, or in another order.
+    fn elements<R>(
+        &mut self,
+        key: &str,
+        elements: impl IntoIterator<Item: Serialize>,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<(), Self::Error> {
+        if Self::IS_FRAMES {
+            return self.frame(key, |part, out| part.write(columns, rows, out));
+        }
+        self.list(key, elements)
     }
 
     /// The rows of the table for programs, which the document has as lines alone.
@@ -89,6 +127,9 @@ pub(crate) trait Rows: DocumentWriter {
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
     ) -> Result<(), Self::Error> {
+        if Self::IS_FRAMES {
+            return self.frame(key, |part, out| part.write(columns, rows, out));
+        }
         if Self::IS_LINES { self.list(key, rows.into_iter().map(|row| Object::as_csv(columns, row))) } else { Ok(()) }
     }
 }

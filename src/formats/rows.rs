@@ -33,7 +33,8 @@ pub(crate) enum RowsWriter<'f, W> {
 impl<'f, W: Write> RowsWriter<'f, W> {
     /// Begins a table of these columns.
     pub(crate) fn begin<R>(part: RowsPart<'f>, columns: &[Column<R>], out: W) -> io::Result<Self> {
-        Self::begin_with(part, columns.iter().filter_map(Field::of), out)
+        let stated = columns.iter().filter_map(|column| column.stated(part.format));
+        Self::begin_with(part, stated.map(|(name, kind)| Field::new(name, kind)), out)
     }
 
     /// Begins a table whose columns are known only now.
@@ -49,11 +50,16 @@ impl<'f, W: Write> RowsWriter<'f, W> {
         let of_file = file.map(|_| Field::new("file", CellKind::Text));
         let fields = of_file.into_iter().chain(fields);
         match format {
-            RowFormat::Csv => {
+            RowFormat::Csv | RowFormat::Frame => {
                 if part.begins {
-                    out.write_all(cells_line(fields.map(|field| Cell::Text(field.name))).as_bytes())?;
+                    let (kinds, names): (Vec<_>, Vec<_>) = fields.map(|field| (field.kind, field.name)).unzip();
+                    if format == RowFormat::Frame {
+                        let kinds = kinds.into_iter().map(|kind| kind.name().into());
+                        out.write_all(cells_line(kinds).as_bytes())?;
+                    }
+                    out.write_all(cells_line(names.into_iter().map(Cell::Text)).as_bytes())?;
                 }
-                Ok(Self::Csv(CsvPart { file }, out))
+                Ok(Self::Csv(CsvPart { format, file }, out))
             }
             #[cfg(feature = "arrow")]
             RowFormat::Arrow => Ok(Self::Arrow(Box::new(ArrowRows::begin(part, fields, out)?))),
@@ -71,7 +77,8 @@ impl<'f, W: Write> RowsWriter<'f, W> {
             Self::Csv(part, out) => part.write_rows(columns, rows, out),
             #[cfg(feature = "arrow")]
             Self::Arrow(arrow) => {
-                let columns: Vec<_> = columns.iter().filter(|column| column.stated().is_some()).collect();
+                let columns: Vec<_> =
+                    columns.iter().filter(|column| column.stated(RowFormat::Arrow).is_some()).collect();
                 rows.into_iter().try_for_each(|row| arrow.row(columns.iter().map(|column| column.cell(&row))))
             }
         }

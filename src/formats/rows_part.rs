@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::cell::CellKind;
-use super::columns::Column;
 
 /// In which format the rows of a table are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +11,9 @@ pub enum RowFormat {
     Csv,
     /// A stream of Arrow IPC, whose columns have types; in builds with the cargo feature `arrow`.
     Arrow,
+    /// Comma-separated values for data frames, with names where others have numbers (of streams). A line above says of
+    /// which kind each column is, whatever its values: `Text`, `Unsigned`, `Signed`, `Real`, `Flag` or `Time` \[ns\].
+    Frame,
 }
 
 /// Which part of a table is written, and how: all of it, or of several files what is about one.
@@ -35,7 +37,7 @@ impl RowFormat {
     #[must_use]
     pub const fn end(self) -> &'static [u8] {
         match self {
-            Self::Csv => &[],
+            Self::Csv | Self::Frame => &[],
             Self::Arrow => &ARROW_END,
         }
     }
@@ -51,10 +53,6 @@ pub(crate) struct Field<'n> {
 impl<'n> Field<'n> {
     pub(crate) fn new(name: impl Into<Cow<'n, str>>, kind: CellKind) -> Self {
         Self { name: name.into(), kind }
-    }
-
-    pub(crate) fn of<R>(column: &Column<R>) -> Option<Self> {
-        column.stated().map(|(name, kind)| Self::new(name, kind))
     }
 }
 

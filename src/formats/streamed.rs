@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde::ser::{Serialize, Serializer};
 
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 
 /// A list with the elements that the function gives each time.
 pub(crate) struct Streamed<F>(pub(crate) F);
@@ -16,7 +16,7 @@ where
     I::Item: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((self.0)().inspect(|_| look()))
+        serializer.collect_seq((self.0)().inspect(|_| end_if_stopped()))
     }
 }
 
@@ -31,7 +31,7 @@ where
     V: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map((self.0)().inspect(|_| look()))
+        serializer.collect_map((self.0)().inspect(|_| end_if_stopped()))
     }
 }
 
@@ -46,6 +46,6 @@ impl<I: IntoIterator> Once<I> {
 
 impl<I: IntoIterator<Item: Serialize>> Serialize for Once<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.take().into_iter().flatten().inspect(|_| look()))
+        serializer.collect_seq(self.0.take().into_iter().flatten().inspect(|_| end_if_stopped()))
     }
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHasher;
 
 use crate::time::{Duration, Instant};
 
-/// Something that is going to complete; the numbers are the back's own.
+/// Something that is going to complete; the numbers are the backend's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// Blocks that were assigned together.

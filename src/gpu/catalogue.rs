@@ -13,19 +13,19 @@ use crate::workload::{
 
 /// Streams, kernels and copies that the device takes, and where and how long their blocks run.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct GpuCatalogue {
     catalogue: Catalogue,
-    /// SMs that each stream's mask leaves; `None`: all, as of those past the end.
+    /// SMs that each stream's mask leaves, by stream; `None`, or past the end of the list: all SMs.
     stream_sms: Vec<Option<Box<[u16]>>>,
-    /// SMs that each kernel's own mask leaves; `None`: it has none, as have those past the end.
+    /// SMs that each kernel's own mask leaves, by kernel; `None`, or past the end: it has no mask.
     kernel_sms: Vec<Option<Box<[u16]>>>,
-    /// Block times, where blocks have one each; none past the end.
+    /// Block times by kernel, where each block has its own; past the end of the list no kernel has.
     block_times: Vec<Option<Arc<[Duration]>>>,
     /// All SMs in the order of preference: the device's for most-room, by number for the other policies.
     sms: Vec<u16>,
 }
 
-impl Known {
+impl GpuCatalogue {
     /// Only the NULL stream is known.
     pub(super) fn new(device: &Device, placement: Placement) -> Self {
         let ids = match placement {
@@ -86,7 +86,7 @@ impl Known {
         Ok(self.catalogue.add_process(spec)?)
     }
 
-    pub(super) fn null_stream(&self, process: ProcessId) -> StreamId {
+    pub(super) fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
         self.catalogue.null_stream(process)
     }
 
@@ -163,7 +163,7 @@ impl Known {
     }
 
     pub(super) fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
-        let index = kernel.0 as usize;
+        let index = kernel.index();
         if index >= self.kernels().len() {
             return;
         }
@@ -175,13 +175,13 @@ impl Known {
 
     /// Times of single blocks, if the kernel has such.
     pub(super) fn block_times(&self, kernel: KernelId) -> Option<&[Duration]> {
-        self.block_times.get(kernel.0 as usize)?.as_deref()
+        self.block_times.get(kernel.index())?.as_deref()
     }
 
     /// SMs that a kernel may use in a stream, in the order of preference: its own mask replaces the stream's.
     pub(super) fn sms_of(&self, kernel: KernelId, stream: StreamId) -> &[u16] {
-        let own = self.kernel_sms.get(kernel.0 as usize).and_then(Option::as_deref);
-        own.or_else(|| self.stream_sms.get(stream.0 as usize)?.as_deref()).unwrap_or(&self.sms)
+        let own = self.kernel_sms.get(kernel.index()).and_then(Option::as_deref);
+        own.or_else(|| self.stream_sms.get(stream.index())?.as_deref()).unwrap_or(&self.sms)
     }
 
     fn sms_of_mask(&self, mask: Option<SmMask>) -> Option<Box<[u16]>> {

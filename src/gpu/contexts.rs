@@ -1,8 +1,8 @@
-//! The contexts of several processes on one GPU: rules T1 to T6, between the front and what the front hands over to.
+//! The contexts of several processes on one GPU: rules T1 to T6, between the frontend and its backend.
 //!
 //! Each context has EE queues and SMs of its own, of which it sees the whole: the GPU's, while it is its turn. So a
 //! context that is suspended costs nothing: its blocks are where they were, and what is going to complete is in a
-//! calendar that stands still. Without several contexts that take turns there is one such back, and nothing else.
+//! calendar that stands still. Without several contexts that take turns there is one such backend, and nothing else.
 
 mod runlist;
 mod time_sliced;
@@ -10,9 +10,9 @@ mod traded_copies;
 
 pub use runlist::runlist;
 
-use super::back::{Back, BackContext, Ready, SmBack};
+use super::backend::{Backend, BackendContext, ReadyOperation, SmBackend};
 use super::calendar::Event;
-use super::catalogue::Known;
+use super::catalogue::GpuCatalogue;
 use super::error::RunError;
 use super::observer::Observer;
 use super::options::GpuOptions;
@@ -22,24 +22,24 @@ use time_sliced::TimeSliced;
 
 /// The SMs and copy engines of a GPU, for one context or several.
 #[derive(Debug, Clone)]
-pub struct ContextBack {
+pub struct ContextBackend {
     options: GpuOptions,
     /// Where contexts do not take turns: there is one process, or all are clients of MPS.
-    one: SmBack,
+    one: SmBackend,
     several: Option<Box<TimeSliced>>,
 }
 
-impl ContextBack {
+impl ContextBackend {
     /// Idle SMs and copy engines, and one process.
     #[must_use]
     pub fn new(device: &Device, options: GpuOptions) -> Self {
-        Self { options, one: SmBack::new(device, &options), several: None }
+        Self { options, one: SmBackend::new(device, &options), several: None }
     }
 }
 
-impl Back for ContextBack {
+impl Backend for ContextBackend {
     #[inline]
-    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut BackContext<'_, O>) {
+    fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>) {
         match &mut self.several {
             None => self.one.enter(ready, context),
             Some(several) => several.enter(ready, context),
@@ -47,7 +47,7 @@ impl Back for ContextBack {
     }
 
     #[inline]
-    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackContext<'_, O>) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
         match &mut self.several {
             None => self.one.complete(event, context),
             Some(several) => several.complete(event, context),
@@ -55,7 +55,7 @@ impl Back for ContextBack {
     }
 
     #[inline]
-    fn dispatch<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError> {
+    fn dispatch<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         match &mut self.several {
             None => self.one.dispatch(context),
             Some(several) => several.dispatch(context),
@@ -63,14 +63,14 @@ impl Back for ContextBack {
     }
 
     #[inline]
-    fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+    fn finish_instant<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
         match &mut self.several {
-            None => self.one.settle(context),
-            Some(several) => several.settle(context),
+            None => self.one.finish_instant(context),
+            Some(several) => several.finish_instant(context),
         }
     }
 
-    fn know_processes(&mut self, catalogue: &Known) {
+    fn set_processes(&mut self, catalogue: &GpuCatalogue) {
         let known = catalogue.catalogue();
         if known.sharing().mps {
             self.one.serve_clients(known.device(), known.processes());
@@ -84,7 +84,7 @@ impl Back for ContextBack {
         }
     }
 
-    fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
+    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
         match &mut self.several {
             None => self.one.close(context),
             Some(several) => several.close(context),

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::effort::Over;
+use crate::effort::EarlyEnd;
 use crate::time::Instant;
 use crate::trace::TraceFull;
 use crate::workload::{OperationId, WorkloadError};
@@ -22,7 +22,7 @@ pub enum SubmitError {
     SeveralProcesses,
     /// The run was stopped, or is more work than its input may ask for.
     #[error(transparent)]
-    Over(#[from] Over),
+    EarlyEnd(#[from] EarlyEnd),
     /// More operations than the run may submit.
     #[error("the scenario submits more than {most} operations")]
     TooManyOperations {

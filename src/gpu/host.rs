@@ -12,7 +12,7 @@ use crate::workload::{
 
 /// The side of a GPU that a host sees: the simulated one or an analysis in its place, whatever observes it. The same
 /// host runs in front of each, so that no two readings of a program can differ.
-pub trait Target {
+pub trait GpuInterface {
     /// The device.
     fn device(&self) -> &Device;
 
@@ -32,8 +32,8 @@ pub trait Target {
     /// [`SubmitError::Workload`] if the device does not take its time slice.
     fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, SubmitError>;
 
-    /// The NULL stream of a process.
-    fn null_stream(&self, process: ProcessId) -> StreamId;
+    /// The NULL stream of a process; `None` for one that was not added.
+    fn null_stream(&self, process: ProcessId) -> Option<StreamId>;
 
     /// Takes the context of a process off the runlist, or puts it back to its place there. One that is taken off loses
     /// its turn at this instant, as by a preemption (T4), and gets none until it is put back. What that costs the host
@@ -107,14 +107,14 @@ pub enum GpuEvent {
 /// Whoever decides when work is submitted: the examiner's threads, a scheduler, a run-time framework.
 ///
 /// At each instant at which something happens the simulation calls [`Host::on_event`] for everything that happened,
-/// [`Host::on_wake`] for the wake-ups that were asked for with [`Target::wake_at`], and then [`Host::act`], which may
-/// submit operations. A host that needs no errors of its own has [`RunError`] for its [`Host::Error`].
+/// [`Host::on_wake`] for the wake-ups that were asked for with [`GpuInterface::wake_at`], and then [`Host::act`], which
+/// may submit operations. A host that needs no errors of its own has [`RunError`] for its [`Host::Error`].
 ///
 /// ```
-/// use gpusched::device::{BlockShape, Device};
-/// use gpusched::gpu::{Gpu, GpuOptions, Host, RunError, Simulation, Target};
+/// use gpusched::device::Device;
+/// use gpusched::gpu::{Gpu, GpuInterface, GpuOptions, Host, RunError, Simulation};
 /// use gpusched::time::{Duration, Instant};
-/// use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationKind, Origin, StreamId};
+/// use gpusched::workload::{Kernel, OperationKind, Origin, StreamId};
 ///
 /// /// Launches one kernel every millisecond, five times.
 /// struct Ticker {
@@ -124,22 +124,14 @@ pub enum GpuEvent {
 /// impl Host for Ticker {
 ///     type Error = RunError;
 ///
-///     fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+///     fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
 ///         gpu.wake_at(Instant::ZERO, 0);
 ///         Ok(())
 ///     }
 ///
-///     fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+///     fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
 ///         while self.launches < 5 && gpu.now().as_ns() >= self.launches * 1_000_000 {
-///             let kernel = gpu.add_kernel(Kernel {
-///                 name: "K".into(),
-///                 title: format!("K{}", self.launches).into(),
-///                 blocks: 4,
-///                 shape: BlockShape { threads: 1024, ..BlockShape::default() },
-///                 duration: BlockTime::fixed(Duration::from_ns(400_000)),
-///                 clock: BlockClock::RunTime,
-///                 sm_mask: None,
-///             })?;
+///             let kernel = gpu.add_kernel(Kernel::new("K", 4, 1024, Duration::from_ns(400_000)))?;
 ///             gpu.submit(StreamId::NULL, OperationKind::Kernel(kernel), Origin::default())?;
 ///             self.launches += 1;
 ///             gpu.wake_at(Instant::from_ns(self.launches * 1_000_000), 0);
@@ -161,18 +153,18 @@ pub trait Host {
     ///
     /// # Errors
     /// The host's own, or whatever the GPU refuses.
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), Self::Error> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), Self::Error> {
         let _ = gpu;
         Ok(())
     }
 
     /// Something happened on the GPU.
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         let _ = (event, gpu);
     }
 
-    /// The instant has come for which [`Target::wake_at`] was called with this token. Tokens of one instant come in
-    /// ascending order.
+    /// The instant has come for which [`GpuInterface::wake_at`] was called with this token. Tokens of one instant
+    /// come in ascending order.
     fn on_wake(&mut self, token: u64) {
         let _ = token;
     }
@@ -181,7 +173,7 @@ pub trait Host {
     ///
     /// # Errors
     /// The host's own, or whatever the GPU refuses.
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), Self::Error>;
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), Self::Error>;
 }
 
 /// How a run ended.
@@ -191,6 +183,6 @@ pub enum Ended {
     Done,
     /// The horizon came first.
     Horizon,
-    /// It was [stopped](crate::effort::Over::Stopped), and is complete up to its end.
+    /// It was [stopped](crate::effort::EarlyEnd::Stopped), and is complete up to its end.
     Cut,
 }

@@ -220,7 +220,7 @@ impl Finishes {
     /// When an operation finished; `None` if it did not, or is unknown.
     #[must_use]
     pub fn finish(&self, operation: OperationId) -> Option<Instant> {
-        self.finishes.get(operation.0 as usize).copied().filter(|&finish| finish != NEVER)
+        self.finishes.get(operation.index()).copied().filter(|&finish| finish != NEVER)
     }
 }
 
@@ -230,7 +230,7 @@ impl Observer for Finishes {
     }
 
     fn finished(&mut self, operation: OperationId, at: Instant) {
-        if let Some(finish) = self.finishes.get_mut(operation.0 as usize) {
+        if let Some(finish) = self.finishes.get_mut(operation.index()) {
             *finish = at;
         }
     }

@@ -16,7 +16,7 @@ pub struct GpuOptions {
     pub max_operations: u32,
     /// Take whole cycles of a kernel that fills the GPU in one step. The result is the same either way.
     pub skip_cycles: bool,
-    /// A run that is [stopped](crate::effort::Over::Stopped) ends there as at a horizon; else that is an error.
+    /// A run that is [stopped](crate::effort::EarlyEnd::Stopped) ends there as at a horizon; else that is an error.
     pub may_be_cut: bool,
 }
 

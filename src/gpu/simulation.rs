@@ -7,23 +7,23 @@
 //! 2. the host acts: it learns of the completions, then of the wake-ups it asked for, then submits until it waits;
 //!    after each submission, whatever became ready goes on to its queue;
 //! 3. idle copy engines take copies, then blocks are assigned, highest priority first;
-//! 4. if the host answers to that, or anything of zero length completes at t, again. Only when it does not may the back
-//!    rely on the calendar for what comes next, and skip cycles.
+//! 4. if the host answers to that, or anything of zero length completes at t, again. If neither, the backend
+//!    may rely on the calendar for what comes next, and skip cycles.
 
 use std::sync::Arc;
 
-use super::back::{Back, BackContext};
+use super::backend::{Backend, BackendContext};
 use super::calendar::Calendar;
-use super::catalogue::Known;
-use super::contexts::ContextBack;
+use super::catalogue::GpuCatalogue;
+use super::contexts::ContextBackend;
 use super::error::{MAX_ROUNDS, RunError, SubmitError};
-use super::front::Front;
-use super::host::{Ended, Host, Target};
+use super::frontend::Frontend;
+use super::host::{Ended, GpuInterface, Host};
 use super::observer::Observer;
 use super::options::GpuOptions;
 use crate::device::Device;
-use crate::effort::{self, Counted, Over};
-use crate::limits::{NowAndThen, look};
+use crate::effort::{self, Counted, EarlyEnd};
+use crate::limits::{NowAndThen, end_if_stopped};
 use crate::time::{Duration, Instant};
 use crate::trace::{Recorder, Trace};
 use crate::workload::{
@@ -36,16 +36,16 @@ const ROUNDS_BETWEEN_LOOKS: u64 = 256;
 /// Operations after which it does so, however few the rounds.
 const OPERATIONS_BETWEEN_LOOKS: usize = 4_096;
 
-/// The simulated GPU: a front with streams, a back with SMs, and an observer that is told what happens. A [`Host`]
+/// The simulated GPU: a frontend with streams, a backend with SMs, and an observer of what happens. A [`Host`]
 /// makes streams, kernels and copies known and submits operations; [`Gpu::run`] lets time pass.
 #[derive(Debug, Clone)]
-pub struct Gpu<B = ContextBack, O = Recorder> {
+pub struct Gpu<B = ContextBackend, O = Recorder> {
     options: GpuOptions,
     now: Instant,
     calendar: Calendar,
-    catalogue: Known,
-    front: Front,
-    back: B,
+    catalogue: GpuCatalogue,
+    frontend: Frontend,
+    backend: B,
     observer: O,
     counted: SoFar,
 }
@@ -67,25 +67,25 @@ impl<B> Gpu<B, Recorder> {
     }
 }
 
-impl<O: Observer> Gpu<ContextBack, O> {
+impl<O: Observer> Gpu<ContextBackend, O> {
     /// An idle GPU as [`Gpu::new`] makes it, of which `observer` learns what happens.
     #[must_use]
     pub fn observed_by(observer: O, device: &Device, options: GpuOptions) -> Self {
-        Self::with_back(ContextBack::new(device, options), observer, device, options)
+        Self::with_backend(ContextBackend::new(device, options), observer, device, options)
     }
 }
 
-impl<B: Back, O: Observer> Gpu<B, O> {
-    /// As [`Gpu::observed_by`], with another back.
+impl<B: Backend, O: Observer> Gpu<B, O> {
+    /// As [`Gpu::observed_by`], with another backend.
     #[must_use]
-    pub fn with_back(back: B, observer: O, device: &Device, options: GpuOptions) -> Self {
+    pub fn with_backend(backend: B, observer: O, device: &Device, options: GpuOptions) -> Self {
         Self {
             options,
             now: Instant::ZERO,
             calendar: Calendar::new(),
-            catalogue: Known::new(device, options.placement),
-            front: Front::new(device, options.seed),
-            back,
+            catalogue: GpuCatalogue::new(device, options.placement),
+            frontend: Frontend::new(device, options.seed),
+            backend,
             observer,
             counted: SoFar::default(),
         }
@@ -102,8 +102,8 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     pub fn rewind(&mut self) {
         self.now = Instant::ZERO;
         self.calendar.clear();
-        self.front.clear();
-        self.back.clear();
+        self.frontend.clear();
+        self.backend.clear();
         self.observer.clear();
         self.counted = SoFar::default();
     }
@@ -115,17 +115,17 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     /// # Errors
     /// [`SubmitError::Workload`] if the device does not take one of them, and [`SubmitError::SeveralProcesses`] if both
     /// sides have several processes.
-    pub fn make_known(&mut self, work: &Catalogue) -> Result<(), SubmitError> {
+    pub fn register_work(&mut self, work: &Catalogue) -> Result<(), SubmitError> {
         if self.catalogue.share(work) {
-            self.front.reserve(work.streams().len());
+            self.frontend.reserve(work.streams().len());
             for (id, stream) in (0..).map(StreamId).zip(work.streams()).skip(1) {
                 if work.is_null_stream(id) {
-                    self.front.add_process(work.device(), self.options.seed);
+                    self.frontend.add_process(work.device(), self.options.seed);
                 } else {
-                    self.front.add_stream(id, stream.process, stream.blocking);
+                    self.frontend.add_stream(id, stream.process, stream.blocking);
                 }
             }
-            self.back.know_processes(&self.catalogue);
+            self.backend.set_processes(&self.catalogue);
             return Ok(());
         }
         if work.processes().len() > 1 {
@@ -169,7 +169,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     /// What is behind the stream queues, and whom it told what happened.
     #[must_use]
     pub fn into_back_and_observer(self) -> (B, O) {
-        (self.back, self.observer)
+        (self.backend, self.observer)
     }
 
     /// Runs `host` in front of this GPU, which must be idle at t = 0, until nothing is left to happen or the horizon
@@ -178,7 +178,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     /// # Errors
     /// The host's own, or [`RunError`]; the state is of no use then, except to [`Gpu::reset`].
     pub fn run<H: Host>(&mut self, host: &mut H) -> Result<Ended, H::Error> {
-        look();
+        end_if_stopped();
         host.start(self)?;
         let mut rounds = 0;
         let mut ended = Ended::Done;
@@ -195,13 +195,13 @@ impl<B: Back, O: Observer> Gpu<B, O> {
             if self.counted.rounds.is_multiple_of(ROUNDS_BETWEEN_LOOKS)
                 && let Err(over) = self.count_work()
             {
-                if over == Over::Stopped && self.options.may_be_cut && at > self.now {
+                if over == EarlyEnd::Stopped && self.options.may_be_cut && at > self.now {
                     // As at a horizon just before what comes next.
                     self.now = Instant::from_ns(at.as_ns() - 1);
                     ended = Ended::Cut;
                     break;
                 }
-                if over != Over::Stopped || !self.options.may_be_cut {
+                if over != EarlyEnd::Stopped || !self.options.may_be_cut {
                     return Err(RunError::from(SubmitError::from(over)).into());
                 }
             }
@@ -210,7 +210,7 @@ impl<B: Back, O: Observer> Gpu<B, O> {
                 return Err(RunError::NoProgress { at }.into());
             }
             self.now = at;
-            now_and_then.look();
+            now_and_then.end_if_stopped();
             self.one_round(host)?;
         }
         if ended == Ended::Horizon {
@@ -221,21 +221,21 @@ impl<B: Back, O: Observer> Gpu<B, O> {
             self.count_work_unstopped().map_err(RunError::from)?;
         }
         let end = self.now;
-        let (front, back, mut context) = self.parts();
+        let (frontend, backend, mut context) = self.parts();
         // What still waits does so for good, whenever the run ends.
         context.now = Instant::MAX;
-        back.close(&mut context);
-        front.close(&mut context);
+        backend.close(&mut context);
+        frontend.close(&mut context);
         context.observer.ended(end);
         Ok(ended)
     }
 
     /// Tells of the work since the last time.
-    fn count_work(&mut self) -> Result<(), Over> {
-        let (operations, rounds) = (self.front.submitted() as u64, self.counted.rounds);
+    fn count_work(&mut self) -> Result<(), EarlyEnd> {
+        let (operations, rounds) = (self.frontend.submitted() as u64, self.counted.rounds);
         let (told_operations, told_rounds) = self.counted.told;
         self.counted.told = (operations, rounds);
-        self.counted.next_look = self.front.submitted() + OPERATIONS_BETWEEN_LOOKS;
+        self.counted.next_look = self.frontend.submitted() + OPERATIONS_BETWEEN_LOOKS;
         effort::spend(Counted::Operations, operations - told_operations)?;
         effort::spend(Counted::Blocks, rounds - told_rounds)
     }
@@ -243,71 +243,71 @@ impl<B: Back, O: Observer> Gpu<B, O> {
     /// The same of a run that is done, which it is too late to stop.
     fn count_work_unstopped(&mut self) -> Result<(), SubmitError> {
         match self.count_work() {
-            Err(over) if over != Over::Stopped => Err(over.into()),
+            Err(over) if over != EarlyEnd::Stopped => Err(over.into()),
             _ => Ok(()),
         }
     }
 
     /// Steps 1 to 3 at the present instant.
     fn one_round<H: Host>(&mut self, host: &mut H) -> Result<(), H::Error> {
-        let (front, back, mut context) = self.parts();
-        front.latencies_over(back, &mut context);
+        let (frontend, backend, mut context) = self.parts();
+        frontend.latencies_over(backend, &mut context);
         while let Some(event) = context.calendar.pop_completion(context.now) {
-            if let Some(operation) = back.complete(event, &mut context) {
-                front.complete(operation, back, &mut context);
+            if let Some(operation) = backend.complete(event, &mut context) {
+                frontend.complete(operation, backend, &mut context);
             }
         }
-        self.tell(host);
+        self.notify_host(host);
         while let Some(token) = self.calendar.pop_wake(self.now) {
             host.on_wake(token);
         }
         let mut something_changed = true;
         loop {
-            let submitted = self.front.submitted();
+            let submitted = self.frontend.submitted();
             host.act(self)?;
-            let has_submitted = self.front.submitted() != submitted;
-            let (front, back, mut context) = self.parts();
+            let has_submitted = self.frontend.submitted() != submitted;
+            let (frontend, backend, mut context) = self.parts();
             if something_changed || has_submitted {
-                while let Some(operation) = back.dispatch(&mut context)? {
-                    // A channel that becomes free may go to a stream of higher priority, so the back looks again.
-                    front.fully_dispatched(operation, back, &mut context);
+                while let Some(operation) = backend.dispatch(&mut context)? {
+                    // A channel that becomes free may go to a stream of higher priority, so the backend looks again.
+                    frontend.fully_dispatched(operation, backend, &mut context);
                 }
                 something_changed = false;
             }
-            if !self.tell(host) && !has_submitted {
-                let (_, back, mut context) = self.parts();
-                return Ok(back.settle(&mut context)?);
+            if !self.notify_host(host) && !has_submitted {
+                let (_, backend, mut context) = self.parts();
+                return Ok(backend.finish_instant(&mut context)?);
             }
         }
     }
 
     /// Hands the GPU's events to the host. Says whether there were any.
-    fn tell(&mut self, host: &mut impl Host) -> bool {
-        if self.front.events.is_empty() {
+    fn notify_host(&mut self, host: &mut impl Host) -> bool {
+        if self.frontend.events.is_empty() {
             return false;
         }
-        let mut events = std::mem::take(&mut self.front.events);
+        let mut events = std::mem::take(&mut self.frontend.events);
         for event in events.drain(..) {
             host.on_event(event, self);
         }
-        self.front.events = events;
+        self.frontend.events = events;
         true
     }
 
-    /// The front, the back and what they work with.
-    fn parts(&mut self) -> (&mut Front, &mut B, BackContext<'_, O>) {
-        let context = BackContext {
+    /// The frontend, the backend and what they work with.
+    fn parts(&mut self) -> (&mut Frontend, &mut B, BackendContext<'_, O>) {
+        let context = BackendContext {
             now: self.now,
             horizon: self.options.horizon,
             catalogue: &self.catalogue,
             calendar: &mut self.calendar,
             observer: &mut self.observer,
         };
-        (&mut self.front, &mut self.back, context)
+        (&mut self.frontend, &mut self.backend, context)
     }
 }
 
-impl<B: Back, O: Observer> Target for Gpu<B, O> {
+impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
     fn device(&self) -> &Device {
         self.catalogue.device()
     }
@@ -318,29 +318,29 @@ impl<B: Back, O: Observer> Target for Gpu<B, O> {
 
     fn set_sharing(&mut self, sharing: ProcessSharing) -> Result<(), SubmitError> {
         self.catalogue.set_sharing(sharing)?;
-        self.back.know_processes(&self.catalogue);
+        self.backend.set_processes(&self.catalogue);
         Ok(())
     }
 
     fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, SubmitError> {
         let id = self.catalogue.add_process(spec)?;
-        self.front.add_process(self.catalogue.device(), self.options.seed);
-        self.back.know_processes(&self.catalogue);
+        self.frontend.add_process(self.catalogue.device(), self.options.seed);
+        self.backend.set_processes(&self.catalogue);
         Ok(id)
     }
 
-    fn null_stream(&self, process: ProcessId) -> StreamId {
+    fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
         self.catalogue.null_stream(process)
     }
 
     fn set_runnable(&mut self, process: ProcessId, runnable: bool) {
-        self.back.set_runnable(process, runnable);
+        self.backend.set_runnable(process, runnable);
     }
 
     fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {
         let (process, blocking) = (spec.process, spec.blocking);
         let id = self.catalogue.add_stream(spec)?;
-        self.front.add_stream(id, process, blocking);
+        self.frontend.add_stream(id, process, blocking);
         Ok(id)
     }
 
@@ -362,17 +362,17 @@ impl<B: Back, O: Observer> Target for Gpu<B, O> {
 
     fn submit(&mut self, stream: StreamId, kind: OperationKind, origin: Origin) -> Result<OperationId, SubmitError> {
         let most = self.options.max_operations;
-        if self.front.submitted() >= most as usize {
+        if self.frontend.submitted() >= most as usize {
             return Err(SubmitError::TooManyOperations { most });
         }
-        if self.front.submitted() >= self.counted.next_look
+        if self.frontend.submitted() >= self.counted.next_look
             && let Err(over) = self.count_work()
-            && (over != Over::Stopped || !self.options.may_be_cut)
+            && (over != EarlyEnd::Stopped || !self.options.may_be_cut)
         {
             return Err(over.into());
         }
-        let (front, back, mut context) = self.parts();
-        front.submit(stream, kind, origin, back, &mut context)
+        let (frontend, backend, mut context) = self.parts();
+        frontend.submit(stream, kind, origin, backend, &mut context)
     }
 
     fn wake_at(&mut self, at: Instant, token: u64) {
@@ -380,23 +380,23 @@ impl<B: Back, O: Observer> Target for Gpu<B, O> {
     }
 
     fn is_complete(&self, operation: OperationId) -> bool {
-        self.front.is_complete(operation)
+        self.frontend.is_complete(operation)
     }
 
     fn last_in(&self, stream: StreamId) -> Option<OperationId> {
-        self.front.last_in(stream)
+        self.frontend.last_in(stream)
     }
 
     fn last_record(&self, event: EventId) -> Option<OperationId> {
-        self.front.last_record(event)
+        self.frontend.last_record(event)
     }
 
     fn submitted(&self) -> usize {
-        self.front.submitted()
+        self.frontend.submitted()
     }
 
     fn completed_in_a_row(&self) -> usize {
-        self.front.completed_in_a_row()
+        self.frontend.completed_in_a_row()
     }
 }
 

@@ -11,7 +11,7 @@ mod watched;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU64;
 
-use crate::gpu::{Back, Ended, Gpu, GpuEvent, GpuOptions, Host, Observer, Simulation, SubmitError, Target};
+use crate::gpu::{Backend, Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Observer, Simulation, SubmitError};
 use crate::limits::NowAndThen;
 use crate::run::{IterationSpan, Run};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
@@ -195,7 +195,7 @@ fn run(scenario: &Scenario, options: GpuOptions, order: Option<LaunchOrder>) -> 
 fn gpu_for(scenario: &Scenario, options: GpuOptions) -> Result<Gpu, ProgramError> {
     refuse_too_many(scenario, &options)?;
     let mut gpu = Gpu::new(scenario.device(), options);
-    make_known(scenario, &mut gpu)?;
+    register_work(scenario, &mut gpu)?;
     Ok(gpu)
 }
 
@@ -223,8 +223,8 @@ fn refuse_too_many(scenario: &Scenario, options: &GpuOptions) -> Result<(), Prog
 ///
 /// # Errors
 /// [`SubmitError`], for a scenario that did not come through a reader.
-pub fn make_known(scenario: &Scenario, gpu: &mut Gpu<impl Back, impl Observer>) -> Result<(), SubmitError> {
-    gpu.make_known(&scenario.catalogue)?;
+pub fn register_work(scenario: &Scenario, gpu: &mut Gpu<impl Backend, impl Observer>) -> Result<(), SubmitError> {
+    gpu.register_work(&scenario.catalogue)?;
     for (&kernel, times) in &scenario.block_times {
         gpu.set_block_times(kernel, times.clone());
     }
@@ -279,7 +279,7 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Learns that an operation of `gpu` has completed.
-    fn completed(&mut self, operation: OperationId, gpu: &impl Target) {
+    fn completed(&mut self, operation: OperationId, gpu: &impl GpuInterface) {
         self.quiet_steps = 0;
         let mut waiting = self.waiting_for.remove(operation, gpu.completed_in_a_row());
         while let Some(thread) = waiting {
@@ -290,7 +290,7 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Runs all threads that can go on, until each of them waits or has ended.
-    fn go_on(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    fn go_on(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         let mut turn = std::mem::take(&mut self.turn);
         while !self.ready.is_empty() {
             // A thread made ready meanwhile waits for the next turn, so that all go on in declaration order.
@@ -317,7 +317,7 @@ impl<'a> ProgramHost<'a> {
 
     /// Runs one thread until it waits or ends; where launches have an order, until it could launch a second kernel.
     /// Says whether that is so.
-    fn run(&mut self, index: usize, gpu: &mut impl Target) -> Result<bool, ProgramError> {
+    fn run(&mut self, index: usize, gpu: &mut impl GpuInterface) -> Result<bool, ProgramError> {
         let launched_before = self.threads[index].launches;
         loop {
             self.count_step(gpu)?;
@@ -372,7 +372,7 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// The place in the order of the next launch of a thread, if it can go on to it without waiting.
-    fn rank(&self, index: usize, gpu: &impl Target) -> Option<i64> {
+    fn rank(&self, index: usize, gpu: &impl GpuInterface) -> Option<i64> {
         let thread = &self.threads[index];
         let from = match thread.position {
             Position::At(step) => step as usize,
@@ -406,8 +406,8 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Refuses a thread that repeats itself without end at one instant.
-    fn count_step(&mut self, gpu: &impl Target) -> Result<(), ProgramError> {
-        self.now_and_then.look();
+    fn count_step(&mut self, gpu: &impl GpuInterface) -> Result<(), ProgramError> {
+        self.now_and_then.end_if_stopped();
         self.idle_steps += 1;
         if self.idle_steps > MAX_IDLE_STEPS {
             return Err(ProgramError::HostStandsStill { at: gpu.now(), most: MAX_IDLE_STEPS });
@@ -420,7 +420,13 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Performs one step. Says whether the thread can go on at once.
-    fn perform(&mut self, index: usize, step: u32, action: Step, gpu: &mut impl Target) -> Result<bool, SubmitError> {
+    fn perform(
+        &mut self,
+        index: usize,
+        step: u32,
+        action: Step,
+        gpu: &mut impl GpuInterface,
+    ) -> Result<bool, SubmitError> {
         let thread = &mut self.threads[index];
         match action {
             Step::AwaitLast => {
@@ -466,7 +472,7 @@ impl<'a> ProgramHost<'a> {
         index: usize,
         stream: StreamId,
         kind: OperationKind,
-        gpu: &mut impl Target,
+        gpu: &mut impl GpuInterface,
     ) -> Result<(), SubmitError> {
         let thread = &mut self.threads[index];
         let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
@@ -478,7 +484,7 @@ impl<'a> ProgramHost<'a> {
     }
 
     /// Whether `operation` has completed; if not, the thread will be told.
-    fn satisfied(&mut self, index: usize, operation: Option<OperationId>, gpu: &impl Target) -> bool {
+    fn satisfied(&mut self, index: usize, operation: Option<OperationId>, gpu: &impl GpuInterface) -> bool {
         match operation.filter(|&operation| !gpu.is_complete(operation)) {
             Some(operation) => {
                 self.threads[index].also_waiting = self.waiting_for.insert(operation, to_u32(index));
@@ -531,7 +537,7 @@ impl Thread<'_> {
 impl Host for ProgramHost<'_> {
     type Error = ProgramError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         let expected = self.threads.iter().map(|thread| thread.program.submissions()).fold(0, u64::saturating_add);
         let most = MAX_EXPECTED / gpu.device().sms.max(1) as usize;
         gpu.reserve(usize::try_from(expected).map_or(most, |expected| expected.min(most)));
@@ -543,7 +549,7 @@ impl Host for ProgramHost<'_> {
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         if let GpuEvent::Completed(operation) = event {
             self.completed(operation, gpu);
         }
@@ -553,7 +559,7 @@ impl Host for ProgramHost<'_> {
         self.ready.extend(usize::try_from(token).ok().filter(|&thread| thread < self.threads.len()));
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         self.releases.come(&mut self.ready, gpu);
         if self.idle_since != gpu.now() {
             (self.idle_since, self.idle_steps) = (gpu.now(), 0);

@@ -16,6 +16,7 @@ use thiserror::Error;
 use super::timed::Timed;
 use crate::device::Device;
 use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, SubmitError};
+use crate::spelling::option;
 use crate::tasks::segments::{SegmentTaskSet, SegmentTest};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
@@ -59,11 +60,12 @@ pub struct SegmentRunOptions<'d> {
 #[non_exhaustive]
 pub enum SegmentRunError {
     /// No horizon, and no hyperperiod that could be one.
-    #[error("the hyperperiod does not fit 62 bits of nanoseconds; state a horizon (--horizon)")]
+    #[error("the hyperperiod does not fit 62 bits of nanoseconds; state a horizon ({})", option("horizon"))]
     HyperperiodOverflow,
     /// Too many jobs.
     #[error(
-        "{jobs} jobs would be released before {horizon}, more than {MAX_JOBS}; state a shorter horizon (--horizon)"
+        "{jobs} jobs would be released before {horizon}, more than {MAX_JOBS}; state a shorter horizon ({})",
+        option("horizon")
     )]
     TooManyJobs {
         /// How many.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::gpu::{GpuEvent, Host, Target};
+use crate::gpu::{GpuEvent, GpuInterface, Host};
 
 /// Another host, and the instant \[ns\] that its run has come to.
 pub(super) struct Timed<'w, H> {
@@ -13,11 +13,11 @@ pub(super) struct Timed<'w, H> {
 impl<H: Host> Host for Timed<'_, H> {
     type Error = H::Error;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), H::Error> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), H::Error> {
         self.host.start(gpu)
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         self.host.on_event(event, gpu);
     }
 
@@ -25,7 +25,7 @@ impl<H: Host> Host for Timed<'_, H> {
         self.host.on_wake(token);
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), H::Error> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), H::Error> {
         self.reached.store(gpu.now().as_ns(), Ordering::Relaxed);
         self.host.act(gpu)
     }

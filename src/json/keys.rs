@@ -95,9 +95,10 @@ impl<'a> Node<'a> {
             return Err(self.expected("an object"));
         }
         let (mut required, mut optional) = ([None; R], [None; O]);
+        let mut has_schema = false;
         for field in self.source().fields(self.container()) {
             let Some(number) = keys.number(*self, field) else {
-                if field.is_comment(self.source()) {
+                if self.passes_over(field) && !self.is_second_schema(field, &mut has_schema) {
                     continue;
                 }
                 return Err(self.fields_one_by_one(keys));

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::error::Problem;
 use super::scan::{Field, behind_string};
 use super::source::Source;
+use crate::near::did_you_mean;
 use crate::time::{Decimal, DecimalError, Duration, MAX_INPUT_NS};
 
 /// One value of a [`Document`](super::Document).
@@ -39,6 +40,11 @@ impl<'a> Node<'a> {
     /// Its number among the lists and objects of the text, if it is one.
     pub(super) fn container(&self) -> u32 {
         self.container
+    }
+
+    /// Whether it is the outermost object of the text: lists and objects are numbered as they begin.
+    pub(super) fn is_root(&self) -> bool {
+        self.is_object() && self.container == 0
     }
 
     /// Where it begins in the text \[bytes\].
@@ -75,6 +81,13 @@ impl<'a> Node<'a> {
     #[must_use]
     pub fn expected(&self, expected: &str) -> Problem {
         self.problem(format!("expected {expected}, found {}", self.found()))
+    }
+
+    /// The same, where one of several names was expected, with those that may be meant.
+    #[must_use]
+    pub fn expected_name(&self, expected: &str, names: &[&str]) -> Problem {
+        let near = self.text().map_or_else(|_| String::new(), |given| did_you_mean(&given, names.iter().copied()));
+        self.problem(format!("expected {expected}, found {}{near}", self.found()))
     }
 
     /// What stands here, in a few words.

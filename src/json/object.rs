@@ -9,7 +9,8 @@ use smallvec::SmallVec;
 use super::error::Problem;
 use super::node::Node;
 use super::scan::{Field, Mark};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
+use crate::near::did_you_mean;
 
 /// The fields of an object. Take what is known with [`Object::required`] and [`Object::optional`], then call
 /// [`Object::finish`], which refuses whatever nobody asked for.
@@ -30,6 +31,9 @@ pub struct Object<'a> {
     known: SmallVec<[&'static str; USUAL_KEYS]>,
 }
 
+/// The key by which editors find the schema of a file; it changes nothing.
+const SCHEMA: &str = "$schema";
+
 /// So many keys are asked for at most, for which it needs no memory elsewhere.
 const USUAL_KEYS: usize = 16;
 
@@ -45,7 +49,7 @@ fn stands_twice(key: &str) -> String {
 
 impl<'a> Object<'a> {
     fn parse(node: Node<'a>) -> Result<Self, Problem> {
-        look();
+        end_if_stopped();
         let fields = node.source().fields(node.container());
         let (mut bits, mut repeated) = (0, 0);
         for field in fields {
@@ -156,16 +160,24 @@ impl<'a> Object<'a> {
             if number < 64 { self.taken >> number & 1 == 1 } else { self.also_taken.contains(&number) }
         };
         let others = self.fields.iter().enumerate().filter(|(number, _)| !is_taken(*number));
+        let mut has_schema = false;
         for (_, field) in others {
-            if !field.is_comment(self.node.source()) {
+            if self.node.passes_over(field) {
+                if self.node.is_second_schema(field, &mut has_schema) {
+                    return Err(Node::of_field(self.node.source(), field).problem(stands_twice(SCHEMA)));
+                }
+            } else {
                 let key = field.key(self.node.source()).unwrap_or_default();
+                let value = Node::of_field(self.node.source(), field);
+                if self.node.is_root() && key == SCHEMA {
+                    return Err(value.expected("a string, the address or path of this file's schema"));
+                }
                 let mut known = self.known.clone();
                 known.sort_unstable();
                 known.dedup();
+                let near = did_you_mean(&key, known.iter().copied());
                 let help = format!("known keys here: {}, comment", known.join(", "));
-                return Err(Node::of_field(self.node.source(), field)
-                    .problem(format!("unknown key {key:?}"))
-                    .with_help(help));
+                return Err(value.problem(format!("unknown key {key:?}{near}")).with_help(help));
             }
         }
         Ok(())
@@ -194,6 +206,21 @@ impl<'a> Object<'a> {
 }
 
 impl<'a> Node<'a> {
+    /// Whether a field of this object is no value of it: a comment, or at the root what editors find the schema by.
+    pub(super) fn passes_over(&self, field: &Field) -> bool {
+        let source = self.source();
+        let is_schema = || {
+            let value = Node::of_field(source, field);
+            field.is(source, SCHEMA) && (value.is_string() || value.is_null())
+        };
+        field.is_comment(source) || (self.is_root() && is_schema())
+    }
+
+    /// Whether a field that is passed over is the schema, and one was there before.
+    pub(super) fn is_second_schema(&self, field: &Field, has_schema: &mut bool) -> bool {
+        field.is(self.source(), SCHEMA) && std::mem::replace(has_schema, true)
+    }
+
     /// The fields of an object.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub(super) struct Field {
     pub(super) value: u32,
     /// The number of the value, if it is a list or object.
     pub(super) container: u32,
-    /// Of the key.
+    /// What keys are compared by first.
     pub(super) mark: Mark,
 }
 
@@ -37,12 +37,13 @@ pub(super) struct Field {
 pub(super) struct Mark(u32);
 
 impl Mark {
-    /// Of a key with escapes, which is as long as nobody knows.
+    /// The mark of every key that is written with escapes: its length and last byte are not known before it is decoded,
+    /// so such keys are compared as text.
     pub(super) const ESCAPED: Self = Self(u32::MAX);
-    /// As long are keys that are longer than any that is asked for.
+    /// The longest length that a mark tells apart \[bytes\]; no reader asks for a key as long.
     const LONG: usize = 0x7fff;
 
-    /// Of a key as it is meant.
+    /// The mark of a decoded key.
     #[inline]
     pub(super) const fn of(key: &[u8]) -> Self {
         let length = if key.len() < Self::LONG { key.len() } else { Self::LONG };
@@ -59,7 +60,7 @@ impl Mark {
         (self.0.wrapping_mul(0x9e37_79b1) >> 26) as usize
     }
 
-    /// One of 64 bits, by the same number.
+    /// The bit at [`slot`](Self::slot) in a set of 64.
     #[inline]
     pub(super) const fn bit(self) -> u64 {
         1 << self.slot()
@@ -108,7 +109,7 @@ pub(super) fn scan(text: &str) -> Option<Scan> {
     let mut pending: Vec<Field> = Vec::new();
     let (mut at, mut now_and_then) = (0, NowAndThen::default());
     loop {
-        now_and_then.look();
+        now_and_then.end_if_stopped();
         at = behind_space(bytes, at);
         match *bytes.get(at)? {
             start @ (b'{' | b'[') => {

@@ -19,7 +19,8 @@ impl Source<'_> {
         self.containers.get(number as usize).copied().unwrap_or_default()
     }
 
-    /// Behind the value that begins at `start`; `container` is its number if it is a list or object.
+    /// The offset just after the value that begins at `start` \[bytes\]; `container` is the value's number if it is a
+    /// list or object.
     pub(super) fn end(&self, start: usize, container: u32) -> usize {
         let bytes = self.text.as_bytes();
         match bytes.get(start) {
@@ -41,8 +42,8 @@ impl Source<'_> {
 const COMMENT: &str = "comment";
 
 impl Field {
-    /// Its key, borrowed from the text unless it has escapes; `None` if it is no text, for half a surrogate pair stands
-    /// in it.
+    /// Its key, borrowed from the text unless it has escapes; `None` if it contains half a surrogate pair, which is
+    /// no text.
     pub(super) fn key<'a>(&self, source: &'a Source<'_>) -> Option<Cow<'a, str>> {
         let (text, start) = (source.text, self.key as usize);
         let (end, is_plain) = behind_string(text.as_bytes(), start);

@@ -347,3 +347,37 @@ mod all_fields_at_once {
         }
     }
 }
+
+#[test]
+fn the_key_of_editors_is_passed_over_at_the_root_alone() {
+    const KEYS: Keys<1, 0> = Keys::new(["a"], []);
+    let read = |text: &str| {
+        let document = Document::parse("f.json", text)?;
+        let one_by_one = || {
+            let mut object = document.root().object()?;
+            let inner = object.required("a")?.object()?;
+            object.finish()?;
+            inner.finish()
+        };
+        let at_once = document.root().fields(&KEYS).map(drop);
+        assert_eq!(at_once.is_ok(), one_by_one().is_ok() || text.contains("in it"), "{text}");
+        one_by_one().map_err(|problem| document.locate(problem))
+    };
+    assert_eq!(read(r#"{"$schema": "scenario.schema.json", "a": {}}"#), Ok(()));
+    assert_eq!(read(r#"{"a": {}, "$schema": null}"#), Ok(()));
+    let error = read(r#"{"a": {}, "$schema": 7}"#).expect_err("it is no address");
+    assert!(error.to_string().contains("$schema: expected a string"), "{error}");
+    let error = read(r#"{"$schema": "one", "a": {}, "$schema": "two"}"#).expect_err("which of them is it");
+    assert!(error.to_string().contains("the key \"$schema\" stands twice"), "{error}");
+    let error = read(r#"{"a": {"$schema": "in it"}}"#).expect_err("an editor looks at the root");
+    assert_eq!((&*error.path, &*error.what), ("a.$schema", "unknown key \"$schema\""));
+}
+
+#[test]
+fn an_unknown_key_near_a_known_one_is_said_to_be() {
+    let document = Document::parse("f.json", r#"{"durration": 1}"#).expect("valid");
+    let mut object = document.root().object().expect("it is one");
+    assert!(object.optional("duration").is_ok_and(|value| value.is_none()));
+    let problem = object.finish().expect_err("it is unknown");
+    assert_eq!(problem.what, "unknown key \"durration\" (did you mean \"duration\"?)");
+}

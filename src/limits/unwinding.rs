@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use thiserror::Error;
 
-use crate::effort::{self, Counted, Effort, Over};
+use crate::effort::{self, Counted, EarlyEnd, Effort};
 
 /// Why work has no result.
 #[derive(Debug, Error)]
@@ -17,14 +17,14 @@ use crate::effort::{self, Counted, Effort, Over};
 pub enum Unfinished {
     /// It could not go on.
     #[error(transparent)]
-    Over(#[from] Over),
+    EarlyEnd(#[from] EarlyEnd),
     /// The system has no threads for it.
     #[error("no threads for it: {0}")]
     NoThreads(#[from] ThreadPoolBuildError),
 }
 
 /// What the stack is unwound with.
-struct Unwinding(Over);
+struct Unwinding(EarlyEnd);
 
 impl Effort {
     /// Does some work on this thread within these limits. What it hands to other threads takes them along by
@@ -32,7 +32,7 @@ impl Effort {
     ///
     /// # Errors
     /// Why the work could not go on, if it was at something that has no result to tell it. A panic goes on here.
-    pub fn within<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> Result<T, Over> {
+    pub fn within<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> Result<T, EarlyEnd> {
         caught(|| effort::Here::of(self).within(work))
     }
 
@@ -55,7 +55,7 @@ impl Effort {
     }
 }
 
-fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Over> {
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, EarlyEnd> {
     // Whatever the work has changed is its own, or it is told of panics.
     catch_unwind(AssertUnwindSafe(work)).or_else(|reason| match reason.downcast::<Unwinding>() {
         Ok(unwinding) => Err(unwinding.0),
@@ -63,7 +63,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Over> {
     })
 }
 
-fn unwind(over: Over) {
+fn unwind(over: EarlyEnd) {
     // What is dropped on the way out may look too.
     if !std::thread::panicking() {
         resume_unwind(Box::new(Unwinding(over)));
@@ -71,17 +71,17 @@ fn unwind(over: Over) {
 }
 
 /// Ends the work of this thread here if it is stopped and nothing of it is kept; takes some nanoseconds otherwise.
-pub fn look() {
+pub fn end_if_stopped() {
     if effort::is_dropped() {
-        unwind(Over::Stopped);
+        unwind(EarlyEnd::Stopped);
     }
 }
 
-/// So much more is done; ends the work of this thread here if that is too much, or as [`look`] does.
+/// So much more is done; ends the work of this thread here if that is too much, or as [`end_if_stopped`] does.
 pub(crate) fn count(what: Counted, amount: u64) {
     match effort::spend(what, amount) {
-        Err(over @ Over::TooMuch { .. }) => unwind(over),
-        Err(Over::Stopped) => look(),
+        Err(over @ EarlyEnd::TooMuch { .. }) => unwind(over),
+        Err(EarlyEnd::Stopped) => end_if_stopped(),
         Ok(()) => {}
     }
 }
@@ -91,17 +91,17 @@ pub(crate) fn count_steps(steps: usize) {
     count(Counted::States, 1 + steps as u64 / 64);
 }
 
-/// [`look`] every so many times, for loops whose turns take less than that.
+/// [`end_if_stopped`] every so many times, for loops whose turns take less than that.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NowAndThen(u8);
 
 impl NowAndThen {
     /// One more turn.
     #[inline]
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn end_if_stopped(&mut self) {
         self.0 = self.0.wrapping_add(1);
         if self.0 == 0 {
-            look();
+            end_if_stopped();
         }
     }
 }
@@ -132,7 +132,7 @@ mod tests {
                     begun.send(()).expect("the test waits");
                     loop {
                         // Also what has to be done in any case is dropped.
-                        effort::unlimited(look);
+                        effort::unlimited(end_if_stopped);
                     }
                 });
             })
@@ -141,7 +141,7 @@ mod tests {
             has_begun.recv_timeout(Duration::from_mins(1)).expect("both threads begin");
         }
         effort.stop();
-        assert!(matches!(work.join().expect("no panic"), Err(Unfinished::Over(Over::Stopped))));
+        assert!(matches!(work.join().expect("no panic"), Err(Unfinished::EarlyEnd(EarlyEnd::Stopped))));
         // Nothing of it is left on any thread.
         assert_eq!(Arc::strong_count(&all_gone), 1);
     }
@@ -149,14 +149,14 @@ mod tests {
     #[test]
     fn work_that_nobody_stops_is_done_and_panics_go_on() {
         let effort = Arc::new(Effort::all_or_nothing());
-        let add = || (1..=100_u32).into_par_iter().inspect(|_| look()).sum::<u32>();
+        let add = || (1..=100_u32).into_par_iter().inspect(|_| end_if_stopped()).sum::<u32>();
         assert_eq!(effort.on_own_threads(2, STACK, add).expect("it is done"), 5050);
         let panics = std::panic::catch_unwind(|| {
             let _ = effort.on_own_threads(1, STACK, || assert_eq!(1, 2, "of the test"));
         });
         assert!(panics.is_err());
         // Here nobody runs anything.
-        look();
+        end_if_stopped();
     }
 
     #[test]
@@ -165,11 +165,11 @@ mod tests {
         effort.stop();
         let ended = effort.within(|| {
             for number in 0.. {
-                look();
+                end_if_stopped();
                 assert!(number <= 10, "that is too much");
                 count(Counted::States, 1);
             }
         });
-        assert_eq!(ended, Err(Over::TooMuch { what: Counted::States, most: 10 }));
+        assert_eq!(ended, Err(EarlyEnd::TooMuch { what: Counted::States, most: 10 }));
     }
 }

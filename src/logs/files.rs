@@ -11,6 +11,7 @@ use super::{Dropped, Log, LogReading, LogRun, Pairing, recognize_device, sort_in
 use crate::causes::with_causes;
 use crate::device::Device;
 use crate::scenario::{HostThread, ReadOptions, Scenario};
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::Placement;
 
@@ -90,7 +91,7 @@ enum NoRuns {
     Empty(String),
     #[error("no log holds a kernel: {0}")]
     NoKernel(String),
-    #[error("the GPU cannot be told; --device names it")]
+    #[error("the GPU cannot be told; {} names it", option("device"))]
     Device,
     #[error("{thread:?} has no log, and {file} does not say how long its blocks run or when it ends")]
     NoLog { thread: String, file: String },

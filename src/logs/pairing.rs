@@ -107,7 +107,7 @@ fn has_log_name(scenario: &Scenario, thread: usize, log: &Log) -> bool {
 /// The kernels that one iteration launches.
 fn launched<'a>(scenario: &'a Scenario, thread: &HostThread) -> Vec<&'a Kernel> {
     let kernel = |step: Step| match step {
-        Step::Launch(kernel, _) => scenario.kernels().get(kernel.0 as usize).map(|kernel| &**kernel),
+        Step::Launch(kernel, _) => scenario.kernels().get(kernel.index()).map(|kernel| &**kernel),
         _ => None,
     };
     unrolled(thread).into_iter().filter_map(kernel).collect()

@@ -11,7 +11,7 @@ use super::read::read_log;
 use super::reading::LogReading;
 use super::visit::{Draft, FileSeed, any_log};
 use crate::json::without_byte_order_mark;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 
 /// So much is read at a time \[bytes\].
 const PIECE: usize = 1 << 20;
@@ -60,7 +60,7 @@ pub(crate) fn begins_a_log(head: &[u8]) -> bool {
 fn sound_draft(source: &mut impl Read, most: usize, draft: &mut Draft) -> io::Result<bool> {
     let (mut piece, mut together, mut spare) = (Vec::new(), Vec::new(), Vec::new());
     loop {
-        look();
+        end_if_stopped();
         let fresh = piece.len();
         if fill(source, most, &mut piece)? < most {
             // What stands behind the last entry belongs to the log as a whole.

@@ -2,6 +2,7 @@
 
 use super::log::Log;
 use crate::device::{BUILTIN_NAMES, Device, SmOrder};
+use crate::spelling::option;
 
 /// A device found from logs.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,8 +42,9 @@ pub fn recognize_device(logs: &[Log]) -> Option<Recognized> {
         let sms = sms.unwrap_or(least).clamp(1, 4096);
         let device = unknown_device(sms, order)?;
         notes.push(format!(
-            "no built-in device has {sms} SMs: per-SM limits are taken from {}; --device FILE states them",
-            device.title
+            "no built-in device has {sms} SMs: per-SM limits are taken from {}; {} states them",
+            device.title,
+            option("device").with("FILE")
         ));
         return Some(Recognized { device, notes });
     }
@@ -50,7 +52,8 @@ pub fn recognize_device(logs: &[Log]) -> Option<Recognized> {
     let source = if stated.is_some() { "max_resident_threads" } else { "the SM ids used" };
     let others: Vec<&str> = candidates.iter().map(|device| device.name.as_str()).collect();
     let also = if others.is_empty() { String::new() } else { format!(" ({} would fit too)", others.join(", ")) };
-    notes.push(format!("device {}, recognized from {source}{also}; --device says otherwise", device.name));
+    let otherwise = option("device");
+    notes.push(format!("device {}, recognized from {source}{also}; {otherwise} says otherwise", device.name));
     Some(Recognized { device, notes })
 }
 

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use super::clock::LogTime;
 use super::number::{EachNumber, NO_TIME, Number, push_sm, push_time};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 
 /// What was read of a file so far.
 #[derive(Debug, Default, PartialEq)]
@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for TimesSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         while let Some(entry) = list.next_element_seed(EntrySeed)? {
-            look();
+            end_if_stopped();
             self.entries.push(entry);
         }
         Ok(())

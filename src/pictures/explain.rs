@@ -1,6 +1,5 @@
 //! Why an operation waited, as a sentence.
 
-use super::rule_look::rule_meaning;
 use super::timeline::bytes;
 use crate::device::BlockDemand;
 use crate::run::Summary;
@@ -10,7 +9,7 @@ use crate::trace::{Phase, Rule};
 /// `{to}` and `{blocking}`, which is a list.
 pub(crate) fn sentence(summary: &Summary<'_>, phase: &Phase) -> String {
     let why = if phase.blocking.is_empty() && !is_about_room(phase.rule) {
-        rule_meaning(phase.rule).to_owned()
+        phase.rule.meaning().to_owned()
     } else {
         why(summary, phase)
     };
@@ -23,7 +22,7 @@ const fn is_about_room(rule: Rule) -> bool {
 
 fn why(summary: &Summary<'_>, phase: &Phase) -> String {
     let records = summary.trace.operations();
-    let record = |id: crate::workload::OperationId| records.get(id.0 as usize);
+    let record = |id: crate::workload::OperationId| records.get(id.index());
     let own = record(phase.operation).map(|record| record.stream);
     match phase.rule {
         Rule::G2 | Rule::C1 => {
@@ -42,7 +41,7 @@ fn why(summary: &Summary<'_>, phase: &Phase) -> String {
         Rule::C2 => "its copy engine serves {blocking}".to_owned(),
         Rule::E2 => "its event is recorded only behind {blocking}".to_owned(),
         Rule::Channel | Rule::L1 | Rule::L2 | Rule::T1 | Rule::T4 | Rule::T5 | Rule::Mps => {
-            rule_meaning(phase.rule).to_owned()
+            phase.rule.meaning().to_owned()
         }
         Rule::R2 | Rule::R3 | Rule::Registers => {
             let lacks = lacks(summary, phase);
@@ -63,7 +62,7 @@ fn lacks(summary: &Summary<'_>, phase: &Phase) -> String {
     let device = summary.scenario.device();
     let kernel = summary.trace.kernel_of(phase.operation);
     let Some(demand) = kernel.and_then(|kernel| BlockDemand::new(&kernel.shape, device).ok()) else {
-        return rule_meaning(phase.rule).to_owned();
+        return phase.rule.meaning().to_owned();
     };
     let threads = demand.warps * device.warp_size;
     match phase.rule {

@@ -21,7 +21,7 @@ mod pictures;
 mod queues;
 mod size;
 mod tour;
-mod turns;
+mod turn_columns;
 mod waits;
 
 use std::io::{self, Write};

@@ -23,7 +23,7 @@ impl KernelSeries {
 
     /// The number of a kernel's title, as for [`series_fill`](crate::draw::theme::series_fill).
     pub(crate) fn of(&self, kernel: KernelId) -> usize {
-        self.0.get(kernel.0 as usize).copied().unwrap_or(kernel.0 as usize)
+        self.0.get(kernel.index()).copied().unwrap_or(kernel.index())
     }
 }
 

@@ -26,7 +26,7 @@ mod number;
 mod operations;
 mod queues;
 mod tracks;
-mod turns;
+mod turn_slices;
 
 use std::io::{self, Write};
 
@@ -76,7 +76,7 @@ pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Resu
         tracks.write_names(&mut events)?;
         operations::write(run, &tracks, &mut next_lane, &mut events)?;
         if run.known == PerfettoKnown::Everything {
-            turns::write(&run.summary, &tracks, &mut next_lane, &mut events)?;
+            turn_slices::write(&run.summary, &tracks, &mut next_lane, &mut events)?;
             deadlines::write(&run.summary, &tracks, &mut events)?;
             queues::write(run, &tracks, &mut events)?;
         }

@@ -1,67 +1,80 @@
-//! How reports show the rules that make operations wait: a fill and a few words for each.
+//! How reports show the rules that make operations wait: a fill for each.
 
 use crate::draw::theme::{Colour, Fill, Hatch};
 use crate::trace::Rule;
 
 /// How much of its background's colour is left in a hatch \[percent\].
-const INK: u16 = 50;
+const INK: u16 = 30;
 
-/// The fill of the time that an operation waits under a rule: of Okabe and Ito's colours as far as they reach. In grey,
-/// rules differ in hatch or in lightness.
+/// The fill of the time that an operation waits under a rule: light strokes on a dark ground, where kernels and copies
+/// have dark strokes on a light one, so that no rule looks like one of them in colour or in grey. In grey, rules differ
+/// in hatch or in lightness.
 pub(crate) fn rule_fill(rule: Rule) -> Fill {
+    const GREY: Colour = Colour(0x4a, 0x4a, 0x4a);
+    const BLACK: Colour = Colour(0x1a, 0x1a, 0x1a);
+    const AMBER: Colour = Colour(0x85, 0x52, 0x00);
+    const LATENCY: Colour = Colour(0x6e, 0x6e, 0x6e);
+    const TURN: Colour = Colour(0x22, 0x22, 0x44);
     let (background, hatch) = match rule {
-        Rule::G2 => (Colour(0xa8, 0xa8, 0xa8), Hatch::Plain),
-        Rule::C1 => (Colour(0xa8, 0xa8, 0xa8), Hatch::Rising),
-        Rule::X1 => (Colour(0xf0, 0xe4, 0x42), Hatch::Dots),
-        Rule::A2 => (Colour(0xcc, 0x79, 0xa7), Hatch::Falling),
-        Rule::R2 => (Colour(0xd5, 0x5e, 0x00), Hatch::Horizontal),
-        Rule::R3 => (Colour(0x00, 0x72, 0xb2), Hatch::Plain),
-        Rule::Registers => (Colour(0x00, 0x9e, 0x73), Hatch::Vertical),
-        Rule::C2 => (Colour(0x56, 0xb4, 0xe9), Hatch::Crossed),
-        Rule::N1 => (Colour(0xe6, 0x9f, 0x00), Hatch::Grid),
-        Rule::N2 => (Colour(0xe6, 0x9f, 0x00), Hatch::Dots),
-        Rule::E2 => (Colour(0x8c, 0x62, 0x39), Hatch::Falling),
-        Rule::Channel => (Colour(0x4d, 0x4d, 0x4d), Hatch::Plain),
-        Rule::L1 => (Colour(0xd9, 0xd9, 0xd9), Hatch::Plain),
-        Rule::L2 => (Colour(0xd9, 0xd9, 0xd9), Hatch::Rising),
-        Rule::T1 => (Colour(0xf7, 0xf7, 0xf7), Hatch::Crossed),
-        Rule::T4 => (Colour(0xff, 0xff, 0xff), Hatch::Vertical),
-        Rule::T5 => (Colour(0xff, 0xff, 0xff), Hatch::Falling),
-        Rule::Mps => (Colour(0x4d, 0x4d, 0x4d), Hatch::Dots),
+        Rule::G2 => (GREY, Hatch::Plain),
+        Rule::C1 => (GREY, Hatch::Rising),
+        Rule::X1 => (Colour(0x5c, 0x53, 0x00), Hatch::Dots),
+        Rule::A2 => (Colour(0x6a, 0x1f, 0x55), Hatch::Falling),
+        Rule::R2 => (Colour(0x8f, 0x36, 0x00), Hatch::Horizontal),
+        Rule::R3 => (Colour(0x00, 0x1f, 0x52), Hatch::Plain),
+        Rule::Registers => (Colour(0x00, 0x55, 0x3c), Hatch::Vertical),
+        Rule::C2 => (Colour(0x0a, 0x4f, 0x6e), Hatch::Crossed),
+        Rule::N1 => (AMBER, Hatch::Grid),
+        Rule::N2 => (AMBER, Hatch::Falling),
+        Rule::E2 => (Colour(0x45, 0x22, 0x10), Hatch::Dots),
+        Rule::Channel => (BLACK, Hatch::Crossed),
+        Rule::L1 => (LATENCY, Hatch::Plain),
+        Rule::L2 => (LATENCY, Hatch::Rising),
+        Rule::T1 => (TURN, Hatch::Horizontal),
+        Rule::T4 => (TURN, Hatch::Vertical),
+        Rule::T5 => (TURN, Hatch::Grid),
+        Rule::Mps => (BLACK, Hatch::Rising),
     };
     match hatch {
         Hatch::Plain => Fill::plain(background),
-        _ => Fill { background, hatch, ink: background.shade(INK) },
+        _ => Fill { background, hatch, ink: background.tint(INK) },
     }
 }
 
-/// What a rule means, in few words.
-pub(crate) const fn rule_meaning(rule: Rule) -> &'static str {
+/// The same on a dark page, where kernels have light strokes on a dark ground: dark strokes on a light one.
+pub(crate) fn rule_fill_on_dark(rule: Rule) -> Fill {
+    let Fill { background: ink, hatch, .. } = rule_fill(rule);
+    match hatch {
+        Hatch::Plain => Fill::plain(ink.tint(INK)),
+        _ => Fill { background: ink.tint(INK), hatch, ink },
+    }
+}
+
+/// Where an operation waits under a rule, or for what, as it follows "waits".
+pub(crate) const fn rule_in_short(rule: Rule) -> &'static str {
     match rule {
-        Rule::G2 => "not at the head of its stream",
-        Rule::C1 => "copy not at the head of its stream",
-        Rule::X1 => "not at the head of its EE queue",
-        Rule::A2 => "an EE queue of higher priority is not empty",
-        Rule::R2 => "no SM has enough free threads and a free block slot",
-        Rule::R3 => "no SM with enough threads has enough free shared memory",
-        Rule::Registers => "no SM with enough of the rest has enough free registers",
-        Rule::C2 => "the copy engine is busy",
-        Rule::N1 => "the NULL stream waits for blocking streams",
-        Rule::N2 => "a blocking stream waits for the NULL stream",
-        Rule::Channel => "no hardware channel is free",
-        Rule::E2 => "an event is not recorded yet",
-        Rule::L1 => "launch latency",
-        Rule::L2 => "gap between kernels of a stream",
-        Rule::T1 => "not the turn of its context",
-        Rule::T4 => "suspended: not the turn of its context",
-        Rule::T5 => "copy stands still: not the turn of its context",
-        Rule::Mps => "no SM that its process may use has room",
+        Rule::G2 | Rule::C1 => "in its stream",
+        Rule::X1 => "in its EE queue",
+        Rule::A2 => "for higher priority",
+        Rule::R2 => "for threads",
+        Rule::R3 => "for shared memory",
+        Rule::Registers => "for registers",
+        Rule::C2 => "for copy engine",
+        Rule::N1 => "for blocking streams",
+        Rule::N2 => "for NULL stream",
+        Rule::Channel => "for a channel",
+        Rule::E2 => "for an event",
+        Rule::L1 => "for launch latency",
+        Rule::L2 => "for the gap before it",
+        Rule::T1 | Rule::T4 | Rule::T5 => "for its turn",
+        Rule::Mps => "for SMs of its share",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::theme::{series_colour, series_fill};
 
     /// Relative luminance, as WCAG 2 defines it.
     fn luminance(Colour(red, green, blue): Colour) -> f64 {
@@ -86,6 +99,19 @@ mod tests {
                 let fill = rule_fill(other);
                 let apart = contrast(own.background, fill.background);
                 assert!(own.hatch != fill.hatch || apart >= 1.5, "{one} and {other}: {apart:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_rule_looks_like_a_kernel() {
+        for rule in Rule::ALL {
+            for series in 0..64 {
+                let kernel = series_fill(series);
+                let apart = contrast(rule_fill(rule).background, kernel.background);
+                assert!(apart >= 2.5, "{rule} and series {series}: {apart:.2}");
+                let apart = contrast(rule_fill_on_dark(rule).background, series_colour(series).shade(45));
+                assert!(apart >= 2.5, "{rule} and series {series} on a dark page: {apart:.2}");
             }
         }
     }

@@ -1,17 +1,20 @@
 //! Timelines of blocks on SMs: the layout, as plain data.
 //!
 //! From top to bottom: title, legend, whose turn it is if contexts take turns, one band for each SM, one lane for each
-//! copy engine in use, the panels of occupancy and of queues if asked for, one row with launch arrows
-//! and marks of deadlines for each stream, the axis of time. Within a band, blocks are boxes as wide as they run and as
-//! high as the share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS 2017.
+//! copy engine in use, the panels of occupancy and of queues if asked for, one row for each stream with launch arrows,
+//! marks of deadlines, and waits if asked for, the axis of time. Within a band, blocks are boxes as wide as they run
+//! and as high as the share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS
+//! 2017.
 
 mod across;
 mod arrows;
 mod bands;
 mod budget;
+mod columns;
 mod comparison;
 mod context;
 mod copies;
+mod crowd;
 mod deadlines;
 mod draw;
 mod error;
@@ -20,6 +23,7 @@ mod items;
 mod lanes;
 mod layout;
 mod legend;
+mod legend_entry;
 mod occupancy;
 mod options;
 pub(crate) mod pauses;
@@ -28,10 +32,13 @@ mod plan;
 mod profile;
 mod queues;
 mod rounds;
+mod rows;
 mod scale;
+mod shares;
 mod thin;
 mod tooltip;
-mod turns;
+mod turn_band;
+mod waits;
 
 use std::ops::Range;
 
@@ -39,7 +46,9 @@ pub use comparison::{FinishMark, Panels};
 pub(crate) use copies::bytes;
 pub use error::TimelineError;
 pub use options::{HeightBy, Lanes, TimelineOptions};
+pub use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart};
 
+use crate::device::CopyDirection;
 use crate::draw::theme::Fill;
 use crate::draw::{Anchor, AxisTicks, Dash, Length, Point, Rect};
 use crate::time::Instant;
@@ -73,6 +82,8 @@ pub struct Timeline {
     pub turns: Option<TurnBand>,
     /// The SMs.
     pub bands: Vec<Band>,
+    /// Which part of what an SM has its band is high: 4 stands for a quarter, 1 for all of it.
+    pub zoom: u32,
     /// Names across bands that are too low for labels of their own.
     pub across: Vec<Across>,
     /// The copy engines in use.
@@ -272,8 +283,9 @@ pub struct TurnBand {
     pub area: Rect,
     /// Turns and switches, in order of time.
     pub boxes: Vec<TurnBox>,
-    /// Where turns are too many and too short to be seen: the share of time of each process; then `boxes` is empty.
-    pub shares: Vec<TurnShare>,
+    /// Where turns are too many and too short to be seen: the share of time of each process, and of switches (`None`);
+    /// then `boxes` is empty.
+    pub shares: Vec<TimeShare<Option<ProcessId>>>,
     /// Turns in the window.
     pub turns: u64,
 }
@@ -295,13 +307,14 @@ pub struct TurnBox {
     pub label: Option<Label>,
 }
 
-/// The share of time that a process had, or switches took, on average over steps of equal length.
+/// The share of time that something had, on average over steps of equal length, where it is too short to be seen one by
+/// one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnShare {
-    /// The process; `None`: switches.
-    pub process: Option<ProcessId>,
-    /// How many turns.
-    pub turns: u64,
+pub struct TimeShare<K> {
+    /// What had it.
+    pub of: K,
+    /// How many turns, copies, operations or waits.
+    pub count: u64,
     /// How it is filled.
     pub fill: Fill,
     /// The polygons' corners.
@@ -319,6 +332,8 @@ pub struct Lane {
     pub area: Rect,
     /// Copies, in the order in which they started.
     pub copies: Vec<CopyBox>,
+    /// Where copies are too many and too short to be seen: the share of time of each direction; then `copies` is empty.
+    pub shares: Vec<TimeShare<CopyDirection>>,
 }
 
 /// A copy, or several that are too short to tell apart.
@@ -353,6 +368,9 @@ pub struct StreamLane {
     pub area: Rect,
     /// What ran, in order of time.
     pub boxes: Vec<StreamBox>,
+    /// Where that is too much and too short to be seen: the share of time of each kernel, and of copies (`None`); then
+    /// `boxes` is empty.
+    pub shares: Vec<TimeShare<Option<KernelId>>>,
 }
 
 /// An operation from its start to its end, or several that are too short to tell apart.
@@ -464,55 +482,6 @@ pub struct QueueEntry {
     pub label: Option<Label>,
 }
 
-/// One stream, or the last of many streams together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamRow {
-    /// The stream, or streams.
-    pub streams: Vec<StreamId>,
-    /// Its whole name.
-    pub name: String,
-    /// Its name and priority, shortened.
-    pub label: Label,
-    /// The whole window.
-    pub area: Rect,
-    /// Launches, in order of time.
-    pub arrows: Vec<Arrow>,
-    /// Deadlines of the jobs that end in it, in order of time.
-    pub deadlines: Vec<DeadlineMark>,
-}
-
-/// The deadline of a job, or deadlines too close to tell apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeadlineMark {
-    /// Where.
-    pub x: Length,
-    /// Width of its head: less where marks are close.
-    pub head: Length,
-    /// How many jobs.
-    pub jobs: u64,
-    /// Those of them that missed it.
-    pub missed: u64,
-    /// Which jobs, and what became of them.
-    pub explanation: String,
-}
-
-/// Operations submitted to one stream at one time, or at times too close to tell apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Arrow {
-    /// Where.
-    pub x: Length,
-    /// Width of its head: less where arrows are close.
-    pub head: Length,
-    /// The operations, in launch order; only the first of many.
-    pub operations: Vec<OperationId>,
-    /// How many kernels were launched.
-    pub kernels: u64,
-    /// How many copies and memsets were submitted.
-    pub others: u64,
-    /// What is written beside it.
-    pub label: Option<Label>,
-}
-
 /// An entry of the legend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LegendEntry {
@@ -554,6 +523,12 @@ pub enum LegendSymbol {
     Event,
     /// As the line across the pause of a block.
     Pause,
+    /// As the arrow of a kernel launch.
+    Launch,
+    /// As the arrow of a copy, memset or event.
+    Submission,
+    /// As the bar of something that waits.
+    Wait,
     /// Not at all: the text says something of the whole figure.
     Nothing,
 }

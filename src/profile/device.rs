@@ -6,6 +6,7 @@ use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
 use super::model::GpuProfile;
 use crate::device::{BUILTIN_NAMES, ComputeCapability, Device, SmArchitecture};
+use crate::spelling::option;
 
 /// Words in titles of boards that do not tell them apart.
 const COMMON_WORDS: [&str; 7] = ["nvidia", "geforce", "tesla", "jetson", "quadro", "gb", "sxm"];
@@ -51,7 +52,8 @@ impl GpuProfile {
             None if counts.len() < 2 => Ok((self.busiest_gpu(), None)),
             None => {
                 let gpu = self.busiest_gpu();
-                let note = format!("GPU {gpu}, which runs most kernels ({}); --gpu chooses another", list());
+                let other = option("gpu");
+                let note = format!("GPU {gpu}, which runs most kernels ({}); {other} chooses another", list());
                 Ok((gpu, Some(note)))
             }
         }
@@ -68,8 +70,8 @@ impl GpuProfile {
     /// # Errors
     /// [`GpuProfileError`] if the file says too little of that GPU or its compute capability is not known.
     pub fn device(&self, gpu: u32) -> Result<Device, GpuProfileError> {
-        const HELP: &str = "--device names the GPU: a built-in one (gpusched devices) or a device file";
-        let refuse = |what: String| GpuProfileError::new(&self.file, what).with_help(HELP);
+        let help = format!("{} names the GPU: a built-in one (gpusched devices) or a device file", option("device"));
+        let refuse = |what: String| GpuProfileError::new(&self.file, what).with_help(help.clone());
         let Some(properties) = self.gpus.get(&gpu) else {
             return Err(refuse(format!("it does not say what GPU {gpu} is")));
         };

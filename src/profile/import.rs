@@ -131,7 +131,7 @@ impl GpuProfile {
                 work.block_times.other_profile, known.file
             ));
         }
-        work.tell(&mut builder);
+        work.add_notes(&mut builder);
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
         let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches, &mut builder)
             .map_err(|error| refuse(error.to_string()))?;
@@ -252,7 +252,7 @@ impl GpuProfile {
             }
         }
         let imported = counts.into_iter().filter_map(|(id, operations)| {
-            let stream = scenario.streams().get(id.0 as usize)?;
+            let stream = scenario.streams().get(id.index())?;
             Some(ImportedStream { name: stream.name.to_string(), priority: stream.priority, operations })
         });
         imported.collect()
@@ -389,7 +389,7 @@ impl Work {
         Ok(id)
     }
 
-    fn tell(&self, builder: &mut ScenarioBuilder<'_>) {
+    fn add_notes(&self, builder: &mut ScenarioBuilder<'_>) {
         let BlockTimeCounts { alone, same_kernel_alone, upper_bound, .. } = self.block_times;
         builder.note(format!(
             "block times: {alone} kernels ran alone, {same_kernel_alone} overlapped and take the median of the same \

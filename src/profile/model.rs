@@ -9,6 +9,7 @@ use super::gpu::GpuProperties;
 use super::known_block_times::KnownBlockTimes;
 use crate::device::{BlockShape, CopyDirection};
 use crate::named::named;
+use crate::near::did_you_mean;
 use crate::workload::{is_stream_meant, numbered_stream};
 
 named! {
@@ -62,7 +63,10 @@ impl GpuProfile {
             let is_meant = |stream: &&mut ProfiledStream| is_stream_meant(&numbered_stream(stream.number), name);
             let mut meant = self.streams.iter_mut().filter(is_meant).peekable();
             if meant.peek().is_none() {
-                return Err(GpuProfileError::new(&self.file, format!("no stream is called {name:?}")));
+                drop(meant);
+                let names: Vec<String> = self.streams.iter().map(|stream| numbered_stream(stream.number)).collect();
+                let near = did_you_mean(name, names.iter().map(String::as_str));
+                return Err(GpuProfileError::new(&self.file, format!("no stream is called {name:?}{near}")));
             }
             meant.for_each(|stream| stream.priority = Some(*priority));
         }

@@ -27,14 +27,14 @@ pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileE
         return Err(GpuProfileError::new(file, "this SQLite database is no export of Nsight Systems")
             .with_help("nsys export --type sqlite writes one"));
     }
-    let tell = |error: table::TableError| match error {
+    let refusal = |error: table::TableError| match error {
         table::TableError::Database(error) => refuse(error),
         table::TableError::Column { table, column } => {
             GpuProfileError::new(file, format!("the table {table} lacks the column {column}"))
         }
     };
-    operations::read(&database, &mut builder).map_err(tell)?;
-    targets::read(&database, &mut builder).map_err(tell)?;
+    operations::read(&database, &mut builder).map_err(refusal)?;
+    targets::read(&database, &mut builder).map_err(refusal)?;
     builder.finish()
 }
 

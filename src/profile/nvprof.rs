@@ -8,7 +8,7 @@ use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
 use super::model::{GpuProfile, ProfileFormat, ProfiledKernel, ProfiledKind};
 use crate::device::{BlockShape, CopyDirection, Sided};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::Decimal;
 
 /// Whether this is nvprof's CSV.
@@ -39,7 +39,7 @@ pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileE
     let columns = Columns::new(file, &next("the names of the columns")?, next("the units of the columns")?)?;
     let mut builder = ProfileBuilder::new(file, ProfileFormat::Nvprof);
     for record in records {
-        look();
+        end_if_stopped();
         let record = record.map_err(|error| refuse(error.to_string()))?;
         let number = line(&record);
         if record.len() != columns.units.len() {
@@ -47,7 +47,7 @@ pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileE
             return Err(refuse(format!("line {number} has {found} fields, and there are {expected} columns"))
                 .with_help("is it cut off?"));
         }
-        columns.tell(&record, &mut builder).map_err(|what| refuse(format!("line {number}: {what}")))?;
+        columns.add_record(&record, &mut builder).map_err(|what| refuse(format!("line {number}: {what}")))?;
     }
     builder.finish()
 }
@@ -100,7 +100,7 @@ impl Columns {
         })
     }
 
-    fn tell(&self, record: &StringRecord, builder: &mut ProfileBuilder<'_>) -> Result<(), String> {
+    fn add_record(&self, record: &StringRecord, builder: &mut ProfileBuilder<'_>) -> Result<(), String> {
         let field = |index: usize| record.get(index).unwrap_or_default();
         let times = (self.quantity(record, self.start)?, self.quantity(record, self.duration)?);
         let (board, gpu) = numbered(field(self.device), '(', ')');

@@ -66,7 +66,7 @@ fn a_bare_list_of_events_is_a_trace_too() {
     let profile = read(&format!("[{}]", kernel("5", "2", 7, 1)));
     assert_eq!(profile.format, ProfileFormat::Kineto);
     let error = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect_err("no device");
-    assert!(error.to_string().contains("device names the GPU"), "{error}");
+    assert!(error.to_string().contains("\"device\" names the GPU"), "{error}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(crate) fn against_expected<'e>(
         let ids = (0..).map(OperationId).take(trace.operations().len());
         let launches = ids.filter(|&id| trace.kernel_of(id).is_some_and(|launched| *launched.title == *kernel.name));
         let launch = launches.into_iter().nth(kernel.iteration as usize);
-        let record = launch.map(|id| &trace.operations()[id.0 as usize]);
+        let record = launch.map(|id| &trace.operations()[id.index()]);
         let times = [
             ("first start", kernel.first_start, record.and_then(OperationRecord::first_start)),
             ("finish", kernel.finish, record.and_then(OperationRecord::finish)),

@@ -2,7 +2,7 @@
 
 use super::record::{IterationSpan, Run};
 use crate::gpu::Ended;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
@@ -159,7 +159,7 @@ impl Jobs {
     /// Where the job that is iteration `iteration` of thread `thread` stands in `begun`, if it began.
     #[must_use]
     pub fn position(&self, thread: u32, iteration: u32) -> Option<usize> {
-        look();
+        end_if_stopped();
         let position = self.first.get(thread as usize)?.checked_add(iteration as usize)?;
         (position < *self.first.get(thread as usize + 1)?).then_some(position)
     }

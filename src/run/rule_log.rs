@@ -109,7 +109,7 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
 fn turns<'a>(summary: &Summary<'a>, firings: &mut Vec<(Order, Firing<'a>)>) {
     let trace = summary.trace;
     for turn in trace.turns() {
-        let process = trace.processes().get(turn.process.0 as usize);
+        let process = trace.processes().get(turn.process.index());
         let operation = process.map_or(Cow::Borrowed(""), |process| Cow::Borrowed(&*process.name));
         let mut fire = |at_ns: Instant, place: u32, rule: &'static str, what: &'static str| {
             let order = (TURN, None, place);

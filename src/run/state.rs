@@ -191,11 +191,10 @@ impl State {
             CopySharing::SharedLink => Served::Shared(names),
         };
         let mut copies: Vec<OperationId> = ce_queues.iter().flatten().copied().collect();
-        copies
-            .sort_unstable_by_key(|id| summary.trace.operations().get(id.0 as usize).map(OperationRecord::queue_order));
+        copies.sort_unstable_by_key(|id| summary.trace.operations().get(id.index()).map(OperationRecord::queue_order));
         let stream_name = |stream: StreamId| {
             let streams = summary.trace.streams();
-            streams.get(stream.0 as usize).map_or_else(String::new, |stream| stream.name.to_string())
+            streams.get(stream.index()).map_or_else(String::new, |stream| stream.name.to_string())
         };
         let of_stream = |(stream, ids): &(StreamId, Vec<OperationId>)| QueueContent {
             name: stream_name(*stream),
@@ -265,7 +264,7 @@ fn suspended_copies(
     at: Instant,
 ) -> Vec<SuspendedCopy> {
     let stands_still = |id: &OperationId| {
-        let record = summary.trace.operations().get(id.0 as usize);
+        let record = summary.trace.operations().get(id.index());
         let begun = record.filter(|record| matches!(record.kind, OperationKind::Copy(_)));
         begun.and_then(OperationRecord::first_start).is_some_and(|start| start <= at)
             && !engines.iter().flatten().any(|served| served == id)
@@ -283,7 +282,7 @@ fn suspended_copies(
 
 /// What a process is called.
 pub(crate) fn process_name(summary: &Summary<'_>, process: ProcessId) -> String {
-    let known = summary.trace.processes().get(process.0 as usize);
+    let known = summary.trace.processes().get(process.index());
     known.map_or_else(String::new, |process| process.name.to_string())
 }
 
@@ -337,7 +336,7 @@ fn waiting_of(summary: &Summary<'_>, held: &Held, at: Instant) -> Waiting {
     Waiting { operation: title(summary, held.operation), id: held.operation.0, rule: held.rule.name(), why }
 }
 
-/// What reports call an operation: a kernel by its title, a copy by its direction and number.
+/// What reports call an operation: a kernel by its title, a copy by its number among the copies and its direction.
 pub(crate) fn title(summary: &Summary<'_>, id: OperationId) -> String {
     title_of(summary, id).into_owned()
 }
@@ -345,19 +344,19 @@ pub(crate) fn title(summary: &Summary<'_>, id: OperationId) -> String {
 /// [`title`], which of a kernel is kept already.
 pub(crate) fn title_of<'a>(summary: &Summary<'a>, id: OperationId) -> Cow<'a, str> {
     let trace = summary.trace;
-    let Some(record) = trace.operations().get(id.0 as usize) else { return Cow::Borrowed("") };
+    let Some(record) = trace.operations().get(id.index()) else { return Cow::Borrowed("") };
     let made = match record.kind {
         OperationKind::Kernel(_) => {
             return trace.kernel_of(id).map_or(Cow::Borrowed(""), |kernel| Cow::Borrowed(&*kernel.title));
         }
         OperationKind::Copy(copy) => {
-            let direction = trace.copies().get(copy.0 as usize).map(|copy| copy.direction.name());
-            direction.map(|direction| format!("copy {} ({direction})", id.0))
+            let direction = trace.copies().get(copy.index()).map(|copy| copy.direction.name());
+            direction.map(|direction| format!("copy {} ({direction})", trace.number_of(id)))
         }
-        OperationKind::Memset => Some(format!("memset {}", id.0)),
+        OperationKind::Memset => Some(format!("memset {}", trace.number_of(id))),
         OperationKind::Record(event) | OperationKind::Wait(event) => {
-            let name = trace.events().get(event.0 as usize);
-            name.map(|name| format!("{} {} ({name})", record.kind.name(), id.0))
+            let name = trace.events().get(event.index());
+            name.map(|name| format!("{} {} ({name})", record.kind.name(), trace.number_of(id)))
         }
     };
     Cow::Owned(made.unwrap_or_default())

@@ -90,7 +90,7 @@ impl<'a> Summary<'a> {
     pub fn launches(&self) -> impl Iterator<Item = (OperationId, &'a OperationRecord, &'a Kernel)> + use<'a> {
         let trace = self.trace;
         (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
-            OperationKind::Kernel(kernel) => Some((id, record, &**trace.kernels().get(kernel.0 as usize)?)),
+            OperationKind::Kernel(kernel) => Some((id, record, &**trace.kernels().get(kernel.index())?)),
             _ => None,
         })
     }
@@ -99,7 +99,7 @@ impl<'a> Summary<'a> {
     pub fn copies(&self) -> impl Iterator<Item = (OperationId, &'a OperationRecord, crate::workload::Copy)> + use<'a> {
         let trace = self.trace;
         (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
-            OperationKind::Copy(copy) => Some((id, record, *trace.copies().get(copy.0 as usize)?)),
+            OperationKind::Copy(copy) => Some((id, record, *trace.copies().get(copy.index())?)),
             _ => None,
         })
     }
@@ -140,7 +140,7 @@ impl<'a> Summary<'a> {
     /// The rule that held an operation longest before its first block or its copy started, and for how long.
     #[must_use]
     pub fn longest_wait(&self, id: OperationId) -> Option<(Rule, Duration)> {
-        let start = self.trace.operations().get(id.0 as usize)?.first_start().unwrap_or(Instant::MAX);
+        let start = self.trace.operations().get(id.index())?.first_start().unwrap_or(Instant::MAX);
         let before_start = self.sums_by_rule(id, start);
         // The earliest of equals: `max_by_key` would take the last.
         let longer =
@@ -229,10 +229,10 @@ impl<'a> Summary<'a> {
             |record: &OperationRecord| matches!(record.kind, OperationKind::Wait(_)) && record.finish().is_some();
         let waits = numbered.filter(|(_, record)| is_over(record));
         let mut idle = waits.map(|(id, _)| id).filter(|&id| self.trace.awaited_by(id).is_none());
-        let OperationKind::Wait(event) = self.trace.operations().get(idle.next()?.0 as usize)?.kind else {
+        let OperationKind::Wait(event) = self.trace.operations().get(idle.next()?.index())?.kind else {
             return None;
         };
-        let first = self.trace.events().get(event.0 as usize)?;
+        let first = self.trace.events().get(event.index())?;
         let more = idle.count();
         let which = if more == 0 {
             "1 wait for an event holds nothing".to_owned()

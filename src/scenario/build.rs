@@ -1,7 +1,7 @@
 //! Putting a scenario together from what its device takes.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::endless::{self, Endless};
 use super::known_kernels::KnownKernels;
@@ -10,6 +10,8 @@ use super::options::{BlockDurations, ReadOptions};
 use super::release_order::ReleaseOrder;
 use super::timing::Timing;
 use crate::device::{Device, SmMask};
+use crate::near::did_you_mean;
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
     Catalogue, CheckedKernel, Copy, CopyId, EventId, Kernel, KernelId, Placement, ProcessId, ProcessSharing,
@@ -31,6 +33,17 @@ pub struct ScenarioBuilder<'a> {
     barriers: u32,
     /// Whether a process was asked for: then the one that always exists is the first that was.
     has_process: bool,
+}
+
+/// What a reader is given if the user says nothing beside the file.
+static NOTHING_BESIDE: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
+
+impl ScenarioBuilder<'static> {
+    /// An empty scenario on `device`, for programs that put one together without a file.
+    #[must_use]
+    pub fn on(device: &Device, name: impl Into<String>) -> Self {
+        Self::new(name.into(), device.clone(), &NOTHING_BESIDE)
+    }
 }
 
 impl<'a> ScenarioBuilder<'a> {
@@ -112,10 +125,19 @@ impl<'a> ScenarioBuilder<'a> {
         self.scenario.catalogue.set_process(ProcessId::FIRST, process).map(|()| ProcessId::FIRST)
     }
 
-    /// The NULL stream of a process.
+    /// The NULL stream of a process; `None` for one that was not added.
     #[must_use]
-    pub fn null_stream(&self, process: ProcessId) -> StreamId {
+    pub fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
         self.scenario.catalogue.null_stream(process)
+    }
+
+    /// As [`null_stream`](Self::null_stream), for readers, which ask only of processes that they have added.
+    #[expect(
+        clippy::expect_used,
+        reason = "a process that was added is never taken away, and the first is always there"
+    )]
+    pub(super) fn null_stream_of_added(&self, process: ProcessId) -> StreamId {
+        self.null_stream(process).expect("the reader has added this process to this builder")
     }
 
     /// The process of a stream.
@@ -212,11 +234,13 @@ impl<'a> ScenarioBuilder<'a> {
     /// What is wrong with the periods and deadlines that the user has given: one names no stream or host.
     #[must_use]
     pub fn unused_timing(&self) -> Option<String> {
-        let (option, name) = self.timing.unused()?;
-        let known: Vec<&str> = self.scenario.threads.iter().map(|thread| &*thread.label).take(MOST_NAMES).collect();
+        let (key, name) = self.timing.unused()?;
+        let all = || self.scenario.threads.iter().map(|thread| &*thread.label);
+        let (near, known) = (did_you_mean(name, all()), all().take(MOST_NAMES).collect::<Vec<_>>());
         let more = if self.scenario.threads.len() > MOST_NAMES { ", …" } else { "" };
         Some(format!(
-            "{option}: no stream with operations and no host is called {name:?}; there are {}{more}",
+            "{}: no stream with operations and no host is called {name:?}{near}; there are {}{more}",
+            option(key),
             known.join(", ")
         ))
     }
@@ -229,7 +253,7 @@ impl<'a> ScenarioBuilder<'a> {
         self.kernels.reserve(threads, self.scenario.kernels());
     }
 
-    /// Tells whoever wants to know that what stands before this place is read \[bytes\].
+    /// Reports progress to [`ReadOptions::progress`]: the input is read up to this offset \[bytes\].
     pub fn has_read(&self, before: usize) {
         if let Some(progress) = &self.options.progress {
             progress.0(before as u64);
@@ -266,13 +290,13 @@ impl<'a> ScenarioBuilder<'a> {
             (false, false) => "there is one process",
         };
         let without_effect = [
-            ("--time-slice", options.time_slice.is_some() && !takes_turns),
-            ("--switch-cost", options.switch_cost.is_some() && !takes_turns),
+            ("time_slice", options.time_slice.is_some() && !takes_turns),
+            ("switch_cost", options.switch_cost.is_some() && !takes_turns),
             // Of a single client MPS takes the percentage, if it was asked for as a process.
-            ("--mps", options.mps && !self.has_process),
+            ("mps", options.mps && !self.has_process),
         ];
-        for (option, _) in without_effect.into_iter().filter(|&(_, is_without)| is_without) {
-            self.note(format!("{option} has no effect: {why}"));
+        for (key, _) in without_effect.into_iter().filter(|&(_, is_without)| is_without) {
+            self.note(format!("{} has no effect: {why}", option(key)));
         }
     }
 

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::model::{HostThread, Scenario, Step};
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{OperationKind, StreamId};
 
@@ -29,10 +30,15 @@ pub enum Endless {
 impl Endless {
     /// What its author can do.
     #[must_use]
-    pub fn help(&self) -> &'static str {
+    pub fn help(&self) -> String {
         match self {
-            Self::NoLimit { .. } => "limit its iterations (jobs) or its time, or bound the run with --horizon TIME",
-            Self::NoTime { .. } => "limit its iterations, or let each of them wait for a kernel, a copy or a sleep",
+            Self::NoLimit { .. } => {
+                let horizon = option("horizon").with("TIME");
+                format!("limit its iterations (jobs) or its time, or bound the run with {horizon}")
+            }
+            Self::NoTime { .. } => {
+                "limit its iterations, or let each of them wait for a kernel, a copy or a sleep".to_owned()
+            }
         }
     }
 }
@@ -79,9 +85,9 @@ fn takes_time(scenario: &Scenario, steps: &[Step]) -> bool {
 fn is_long(scenario: &Scenario, kind: OperationKind) -> bool {
     match kind {
         OperationKind::Kernel(kernel) => {
-            scenario.kernels().get(kernel.0 as usize).is_some_and(|kernel| kernel.duration.best > Duration::ZERO)
+            scenario.kernels().get(kernel.index()).is_some_and(|kernel| kernel.duration.best > Duration::ZERO)
         }
-        OperationKind::Copy(copy) => scenario.copies().get(copy.0 as usize).is_some_and(|copy| {
+        OperationKind::Copy(copy) => scenario.copies().get(copy.index()).is_some_and(|copy| {
             let by_bandwidth = || scenario.device().copy.duration(copy.direction, copy.bytes);
             copy.duration.or_else(by_bandwidth).is_none_or(|duration| duration > Duration::ZERO)
         }),

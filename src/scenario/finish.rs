@@ -4,6 +4,7 @@ use super::build::ScenarioBuilder;
 use super::model::Scenario;
 use crate::device::Device;
 use crate::json::{Node, Problem};
+use crate::spelling::option;
 
 /// The device on which files run that name none.
 pub(super) fn default_device(node: Node<'_>) -> Result<Device, Problem> {
@@ -23,7 +24,10 @@ pub(super) fn finish<'a>(
     if let Some(name) = builder.unused_block_duration() {
         return Err(root
             .problem(format!("{name:?} was given a block duration, and no kernel of that name lacks one"))
-            .with_help("--block-duration takes a benchmark's label, its file name without .so, or a kernel's name"));
+            .with_help(format!(
+                "{} takes a benchmark's label, its file name without .so, or a kernel's name",
+                option("block_duration")
+            )));
     }
     if let Some(unused) = builder.unused_timing() {
         return Err(root.problem(unused));

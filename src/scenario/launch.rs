@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::{HostThread, Scenario};
-use crate::workload::{Kernel, Origin, StreamId};
+use crate::workload::{CheckedStream, Kernel, Origin, StreamId};
 
 /// Which launch of which kernel: what every kernel entry of every report begins with. There may be millions: what it is
 /// called stays with the thread and the kernel.
@@ -20,6 +20,7 @@ pub struct KernelLaunch<'a> {
     pub iteration: u32,
     thread: Option<&'a HostThread>,
     kernel: &'a Kernel,
+    declared: Option<&'a CheckedStream>,
 }
 
 impl<'a> KernelLaunch<'a> {
@@ -33,6 +34,7 @@ impl<'a> KernelLaunch<'a> {
             iteration: origin.iteration,
             thread: scenario.threads.get(origin.thread as usize),
             kernel,
+            declared: scenario.streams().get(stream.index()),
         }
     }
 
@@ -40,6 +42,12 @@ impl<'a> KernelLaunch<'a> {
     #[must_use]
     pub fn label(&self) -> &'a str {
         self.thread.map_or("", |thread| &thread.label)
+    }
+
+    /// The stream's name.
+    #[must_use]
+    pub fn stream_name(&self) -> &'a str {
+        self.declared.map_or("", |stream| &stream.name)
     }
 
     /// Name of the function.

@@ -105,7 +105,7 @@ impl Scenario {
     /// How long the longest block of a kernel runs at worst; `None` for an unknown kernel.
     #[must_use]
     pub fn longest_block_time(&self, kernel: KernelId) -> Option<Duration> {
-        let stated = self.kernels().get(kernel.0 as usize)?;
+        let stated = self.kernels().get(kernel.index())?;
         let own = self.own_block_times(kernel);
         let all_have_their_own = own.len() >= stated.blocks as usize;
         own.iter().copied().chain((!all_have_their_own).then_some(stated.duration.worst)).max()
@@ -114,7 +114,7 @@ impl Scenario {
     /// How long the shortest block of a kernel runs at best; `None` for an unknown kernel.
     #[must_use]
     pub fn shortest_block_time(&self, kernel: KernelId) -> Option<Duration> {
-        let stated = self.kernels().get(kernel.0 as usize)?;
+        let stated = self.kernels().get(kernel.index())?;
         let own = self.own_block_times(kernel);
         let all_have_their_own = own.len() >= stated.blocks as usize;
         own.iter().copied().chain((!all_have_their_own).then_some(stated.duration.best)).min()
@@ -124,7 +124,7 @@ impl Scenario {
     #[must_use]
     pub fn block_times_vary(&self, kernel: KernelId) -> bool {
         let own = self.own_block_times(kernel);
-        let Some(stated) = self.kernels().get(kernel.0 as usize) else { return false };
+        let Some(stated) = self.kernels().get(kernel.index()) else { return false };
         let all_have_their_own = own.len() >= stated.blocks as usize;
         !all_have_their_own && (stated.duration.varies() || own.iter().any(|time| *time != stated.duration.worst))
             || own.windows(2).any(|pair| pair[0] != pair[1])
@@ -132,7 +132,7 @@ impl Scenario {
 
     /// Times of single blocks; those past the end of the list take what the kernel states.
     fn own_block_times(&self, kernel: KernelId) -> &[Duration] {
-        let blocks = self.kernels().get(kernel.0 as usize).map_or(0, |kernel| kernel.blocks as usize);
+        let blocks = self.kernels().get(kernel.index()).map_or(0, |kernel| kernel.blocks as usize);
         let own = self.block_times.get(&kernel).map_or(&[][..], |times| times);
         &own[..own.len().min(blocks)]
     }
@@ -188,6 +188,13 @@ impl HostThread {
             barrier: None,
             steps,
         }
+    }
+
+    /// A thread of the first process that takes its steps every `period`, from t = 0 and without end; its jobs are due
+    /// when the next is released.
+    #[must_use]
+    pub fn periodic(label: impl Into<Arc<str>>, period: Duration, steps: Vec<Step>) -> Self {
+        Self { iterations: None, period: Some(period), ..Self::once(label, Duration::ZERO, steps) }
     }
 }
 

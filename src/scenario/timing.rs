@@ -24,22 +24,22 @@ impl<'a> Timing<'a> {
     /// repeats without limit: otherwise the period would mean nothing.
     pub(super) fn apply(&mut self, thread: &mut HostThread) {
         if let Some((name, &period)) = self.periods.get_key_value(&*thread.label) {
-            self.used.insert(("--period", name));
+            self.used.insert(("period", name));
             if thread.period.is_none() && thread.iterations == Some(1) {
                 thread.iterations = None;
             }
             thread.period = Some(period);
         }
         if let Some((name, &deadline)) = self.deadlines.get_key_value(&*thread.label) {
-            self.used.insert(("--deadline", name));
+            self.used.insert(("deadline", name));
             thread.deadline = deadline;
         }
     }
 
     /// An option and its name that no thread has.
     pub(super) fn unused(&self) -> Option<(&'static str, &'a str)> {
-        let periods = self.periods.keys().map(|name| ("--period", name.as_str()));
-        let deadlines = self.deadlines.keys().map(|name| ("--deadline", name.as_str()));
+        let periods = self.periods.keys().map(|name| ("period", name.as_str()));
+        let deadlines = self.deadlines.keys().map(|name| ("deadline", name.as_str()));
         periods.chain(deadlines).find(|option| !self.used.contains(option))
     }
 }

@@ -6,6 +6,8 @@ use thiserror::Error;
 
 use super::model::{Scenario, Step};
 use crate::device::{ChannelOrder, SmMask};
+use crate::near::did_you_mean;
+use crate::spelling::{CalledOption, option};
 use crate::time::Duration;
 use crate::workload::{BlockTime, KernelId, StreamId, StreamSpec, WorkloadError, is_stream_meant};
 
@@ -31,22 +33,26 @@ pub struct WhatIf {
 #[non_exhaustive]
 pub enum WhatIfError {
     /// No such stream.
-    #[error("{option}: no stream is called {name:?}; there are {known}")]
+    #[error("{option}: no stream is called {name:?}{near}; there are {known}")]
     UnknownStream {
         /// The option.
-        option: &'static str,
+        option: CalledOption<'static>,
         /// The name.
         name: String,
+        /// Which of those that exist may be meant.
+        near: String,
         /// Names that exist.
         known: String,
     },
     /// No such kernel.
-    #[error("{option}: no kernel is called {name:?}; there are {known}")]
+    #[error("{option}: no kernel is called {name:?}{near}; there are {known}")]
     UnknownKernel {
         /// The option.
-        option: &'static str,
+        option: CalledOption<'static>,
         /// The name.
         name: String,
+        /// Which of those that exist may be meant.
+        near: String,
         /// Names that exist.
         known: String,
     },
@@ -54,18 +60,18 @@ pub enum WhatIfError {
     #[error("{option}: the NULL stream has the lowest priority and all SMs")]
     NullStream {
         /// The option.
-        option: &'static str,
+        option: CalledOption<'static>,
     },
     /// The device does not take it.
     #[error("{option}: {error}")]
     Refused {
         /// The option.
-        option: &'static str,
+        option: CalledOption<'static>,
         /// Why.
         error: WorkloadError,
     },
     /// The device cannot have so many connections.
-    #[error("--connections: {0}")]
+    #[error("{option}: {0}", option = option("connections"))]
     Connections(crate::device::DeviceError),
 }
 
@@ -91,40 +97,40 @@ impl Scenario {
                 spec.channel_order = changes.channel_order.unwrap_or(spec.channel_order);
             });
             let device = device.map_err(WhatIfError::Connections)?;
-            let refused = |error| WhatIfError::Refused { option: "--connections", error };
+            let refused = |error| WhatIfError::Refused { option: option("connections"), error };
             self.catalogue = self.catalogue.on(device).map_err(refused)?;
         }
         for (name, priority) in &changes.priorities {
-            self.change("--set-priority", name, |stream| stream.priority = *priority)?;
+            self.change(option("set_priority"), name, |stream| stream.priority = *priority)?;
         }
         for (name, time) in &changes.block_times {
             self.set_block_time(name, *time)?;
         }
         for (name, mask) in &changes.sm_masks {
-            self.change("--sm-mask", name, |stream| stream.sm_mask = Some(*mask))?;
+            self.change(option("sm_mask"), name, |stream| stream.sm_mask = Some(*mask))?;
         }
         for (kernel, stream) in &changes.streams {
-            let to = self.stream_named("--set-stream", stream)?;
+            let to = self.stream_named(option("set_stream"), stream)?;
             self.move_kernel(kernel, to)?;
         }
         Ok(self)
     }
 
-    fn stream_named(&self, option: &'static str, name: &str) -> Result<StreamId, WhatIfError> {
+    fn stream_named(&self, option: CalledOption<'static>, name: &str) -> Result<StreamId, WhatIfError> {
         let streams = || (0..).map(StreamId).zip(self.streams());
         let exact = streams().find(|(_, stream)| *stream.name == *name);
         let by_number = || streams().find(|(_, stream)| is_stream_meant(&stream.name, name));
-        exact.or_else(by_number).map(|(id, _)| id).ok_or_else(|| WhatIfError::UnknownStream {
-            option,
-            name: name.to_owned(),
-            known: list(self.streams().iter().map(|stream| &*stream.name)),
+        exact.or_else(by_number).map(|(id, _)| id).ok_or_else(|| {
+            let known = || self.streams().iter().map(|stream| &*stream.name);
+            let (near, known) = (did_you_mean(name, known()), list(known()));
+            WhatIfError::UnknownStream { option, name: name.to_owned(), near, known }
         })
     }
 
     /// Changes a stream by name.
     fn change(
         &mut self,
-        option: &'static str,
+        option: CalledOption<'static>,
         name: &str,
         change: impl FnOnce(&mut StreamSpec),
     ) -> Result<(), WhatIfError> {
@@ -133,24 +139,25 @@ impl Scenario {
             return Err(WhatIfError::NullStream { option });
         }
         // It was found by name.
-        let mut spec = StreamSpec::clone(&self.streams()[id.0 as usize]);
+        let mut spec = StreamSpec::clone(&self.streams()[id.index()]);
         change(&mut spec);
         self.catalogue.set_stream(id, spec).map_err(|error| WhatIfError::Refused { option, error })
     }
 
     /// Which kernels a name means, by number.
-    fn kernels_named(&self, option: &'static str, name: &str) -> Result<Vec<bool>, WhatIfError> {
+    fn kernels_named(&self, option: CalledOption<'static>, name: &str) -> Result<Vec<bool>, WhatIfError> {
         let is_meant: Vec<bool> =
             self.kernels().iter().map(|kernel| *kernel.name == *name || *kernel.title == *name).collect();
         if is_meant.contains(&true) {
             return Ok(is_meant);
         }
-        let known = list(self.kernels().iter().map(|kernel| &*kernel.title));
-        Err(WhatIfError::UnknownKernel { option, name: name.to_owned(), known })
+        let known = || self.kernels().iter().map(|kernel| &*kernel.title);
+        let (near, known) = (did_you_mean(name, known()), list(known()));
+        Err(WhatIfError::UnknownKernel { option, name: name.to_owned(), near, known })
     }
 
     fn set_block_time(&mut self, name: &str, time: Duration) -> Result<(), WhatIfError> {
-        const OPTION: &str = "--set-block-time";
+        const OPTION: CalledOption<'static> = option("set_block_time");
         for (kernel, is_meant) in (0..).map(KernelId).zip(self.kernels_named(OPTION, name)?) {
             if is_meant {
                 self.block_times.remove(&kernel);
@@ -162,10 +169,10 @@ impl Scenario {
     }
 
     fn move_kernel(&mut self, name: &str, to: StreamId) -> Result<(), WhatIfError> {
-        let is_meant = self.kernels_named("--set-stream", name)?;
+        let is_meant = self.kernels_named(option("set_stream"), name)?;
         for step in self.threads.iter_mut().flat_map(|thread| &mut thread.steps) {
             if let Step::Launch(kernel, stream) = step
-                && is_meant.get(kernel.0 as usize) == Some(&true)
+                && is_meant.get(kernel.index()) == Some(&true)
             {
                 *stream = to;
             }

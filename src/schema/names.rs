@@ -6,7 +6,6 @@ use crate::experiments::study::StudyCommand;
 use crate::experiments::validation::Family;
 use crate::hosts::Scheduler;
 use crate::hosts::gpu_evr::{FullGpu, Keep, Late, Leftover, Remaining, UrgentQueue};
-use crate::profile::Launches;
 use crate::tasks::ReservationTest;
 use crate::workload::{BlockClock, InterleaveLevel, Placement};
 
@@ -25,7 +24,6 @@ pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
         "interleave level" => InterleaveLevel::ALL.map(InterleaveLevel::name).to_vec(),
         "keep" => Keep::ALL.iter().map(|rule| rule.name()).collect(),
         "late" => Late::ALL.iter().map(|rule| rule.name()).collect(),
-        "launch times" => Launches::ALL.map(Launches::name).to_vec(),
         "leftover" => Leftover::ALL.iter().map(|rule| rule.name()).collect(),
         "placement" => Placement::ALL.map(Placement::name).to_vec(),
         "preemption" => Preemption::ALL.map(Preemption::name).to_vec(),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
 use crate::experiments::evr::{Ratio, SweepPoint, ratios};
 use crate::formats::{CellOf, Column, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, TableStyle, fields};
+use crate::spelling::formats;
 
 /// What stands above everything that was computed from a synthetic set.
 const SYNTHETIC: &str = "SYNTHETIC profiles: the numbers of these applications were made up, not measured";
@@ -83,7 +84,7 @@ pub struct PointDocument<'a> {
 impl Report for PointDocument<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         head(to, self.set, self.seed)?;
-        to.list("points", self.points)?;
+        to.elements("points", self.points, &point_columns(), self.points)?;
         to.list("ratios", ratios(self.points, "gpu-evr"))?;
         to.entry("notes", &self.set.notes)
     }
@@ -204,7 +205,7 @@ fn add_applications(page: &mut Page, outcomes: &[Outcome]) {
     page.line(&format!("under {}", outcome.scheduler));
     let rows = outcome.outcomes.iter().take(most).map(|one| ApplicationRow { outcome, one, profiles: "" });
     page.table(&application_columns(), rows);
-    page.rest(outcome.outcomes.len().saturating_sub(most), "; --format json or --format csv");
+    page.rest(outcome.outcomes.len().saturating_sub(most), "", &formats(&["json", "csv"]));
 }
 
 /// An application under a scheduler.

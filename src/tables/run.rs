@@ -8,5 +8,5 @@ pub(super) mod report;
 pub(super) mod responses;
 pub(super) mod runnable_times;
 
+pub(super) mod context_turns;
 pub(super) mod table;
-pub(super) mod turns;

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 
 use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, Streamed, fields};
+use crate::spelling::{formats, option};
 use crate::warps::{Answer, ExactBy, Issue, KernelString, Schedule};
 
 /// Schedules of more cycles or warps than this are not printed as a table.
@@ -74,7 +75,8 @@ impl Report for WarpsDocument<'_> {
             }
             Some(_) => {
                 page.blank();
-                page.line("The schedule is too large to print; --figure draws it, --format json lists it.");
+                let (figure, json) = (option("figure"), formats(&["json"]));
+                page.line(&format!("The schedule is too large to print; {figure} draws it, {json} lists it."));
             }
         }
     }

@@ -69,7 +69,7 @@ pub fn simulate(tasks: &[Timing], reservation: Reservation, end: TaskTime) -> Ed
     let (mut completed, mut now) = (0, TaskTime::ZERO);
     let mut now_and_then = NowAndThen::default();
     loop {
-        now_and_then.look();
+        now_and_then.end_if_stopped();
         let mut next = TaskTime::MAX;
         let mut chosen: Option<(TaskTime, TaskTime, usize)> = None;
         for (index, (state, task)) in running.iter_mut().zip(tasks).enumerate() {

@@ -4,7 +4,7 @@ use super::hyperperiod::hyperperiod;
 use super::reservation::Reservation;
 use super::task_set::Timing;
 use super::task_time::TaskTime;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 
 /// Part of one instance of a reservation that lies between release and deadline of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,5 +42,5 @@ pub(super) fn cycle(task: &Timing, reservation: Reservation) -> Option<TaskTime>
 pub(super) fn jobs(task: &Timing, end: TaskTime) -> impl Iterator<Item = Job> + use<> {
     let Timing { period, deadline, .. } = *task;
     let job = move |job| Job { release: job * period, deadline: job * period + deadline };
-    (0..end.div_ceil(period)).inspect(|_| look()).map(job)
+    (0..end.div_ceil(period)).inspect(|_| end_if_stopped()).map(job)
 }

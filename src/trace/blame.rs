@@ -9,7 +9,7 @@ use super::reasons::{Reason, reasons};
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::Instant;
 use crate::workload::{OperationId, ProcessId};
 
@@ -53,7 +53,7 @@ pub fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blam
     let mut accuser = Accuser { standing: Standing::new(trace, device), parts: Vec::new(), first: Vec::new() };
     let mut reasons = reasons.iter().peekable();
     for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
-        look();
+        end_if_stopped();
         accuser.first.push(accuser.parts.len());
         let start = record.first_start().unwrap_or(trace.end()).min(trace.end());
         while let Some(reason) = reasons.next_if(|reason| reason.operation == id) {
@@ -100,8 +100,7 @@ impl Accuser<'_> {
         let Standing { trace, device, .. } = self.standing;
         let rule = trace.pauses_under(operation);
         let in_turns = trace.runs_in_turns_of(operation).is_some();
-        let engine =
-            trace.operations().get(operation.0 as usize).and_then(|record| engine_of(trace, device, record.kind));
+        let engine = trace.operations().get(operation.index()).and_then(|record| engine_of(trace, device, record.kind));
         for mut pause in trace.pauses(operation) {
             if in_turns {
                 self.divide_by_turns(operation, rule, pause);
@@ -135,9 +134,9 @@ impl Accuser<'_> {
     fn add(&mut self, reason: &Reason, time: Range<Instant>, blocking: Option<OperationId>) {
         let &Reason { operation, rule, .. } = reason;
         let records = self.standing.trace.operations();
-        let passes_on = blocking.filter(|id| records.get(id.0 as usize).is_some_and(|record| record.kind.is_instant()));
+        let passes_on = blocking.filter(|id| records.get(id.index()).is_some_and(|record| record.kind.is_instant()));
         // What stands in the way was launched before, so its parts are known.
-        let held = passes_on.and_then(|id| Some(*self.first.get(id.0 as usize)?..*self.first.get(id.0 as usize + 1)?));
+        let held = passes_on.and_then(|id| Some(*self.first.get(id.index())?..*self.first.get(id.index() + 1)?));
         let Some(held) = held else {
             self.push(Blame { operation, rule, from: time.start, to: time.end, blocking, turn_of: None });
             return;

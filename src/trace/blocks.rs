@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::record::Trace;
 use super::repeats::Repeats;
 use super::wave::{Block, Stretch, Wave};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::{Duration, Instant};
 use crate::workload::{BlockClock, OperationId, Part, Sequence, Start};
 
@@ -211,8 +211,8 @@ impl Trace {
 
     fn wave_range(&self, operation: OperationId) -> Range<usize> {
         // Whoever goes through a run comes by here.
-        look();
-        let index = operation.0 as usize;
+        end_if_stopped();
+        let index = operation.index();
         match (self.first_wave.get(index), self.first_wave.get(index + 1)) {
             (Some(&first), Some(&end)) => first as usize..end as usize,
             _ => 0..0,

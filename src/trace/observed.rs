@@ -49,7 +49,7 @@ impl Trace {
             record.finish = NEVER;
         }
         for &(operation, launched) in &observed.launches {
-            if let Some(record) = trace.operations.get_mut(operation.0 as usize) {
+            if let Some(record) = trace.operations.get_mut(operation.index()) {
                 record.launched = launched;
             }
         }
@@ -61,7 +61,7 @@ impl Trace {
         }
         let mut end = Instant::ZERO;
         let mut seen = |trace: &mut Self, operation: OperationId, from: Instant, to: Instant| {
-            let Some(record) = trace.operations.get_mut(operation.0 as usize) else { return false };
+            let Some(record) = trace.operations.get_mut(operation.index()) else { return false };
             record.first_start = record.first_start.min(from);
             let later = |known: Instant, seen: Instant| if known == NEVER { seen } else { known.max(seen) };
             record.last_start = later(record.last_start, from);

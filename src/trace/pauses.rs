@@ -54,7 +54,7 @@ impl Trace {
 
     /// The process in whose turns alone it runs; `None`: it runs whoever has a turn.
     pub(super) fn runs_in_turns_of(&self, operation: OperationId) -> Option<ProcessId> {
-        let in_turns = match self.operations.get(operation.0 as usize)?.kind {
+        let in_turns = match self.operations.get(operation.index())?.kind {
             OperationKind::Kernel(_) => true,
             OperationKind::Copy(_) => self.copies_run_in_turns(),
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => false,
@@ -64,7 +64,7 @@ impl Trace {
 
     /// From its start until it finished or the run ended.
     fn begun_time(&self, operation: OperationId) -> Option<Range<Instant>> {
-        let record = self.operations.get(operation.0 as usize)?;
+        let record = self.operations.get(operation.index())?;
         let start = record.first_start()?;
         Some(start..record.finish().unwrap_or(self.end).max(start))
     }

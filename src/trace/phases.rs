@@ -11,7 +11,7 @@ use super::reasons::Reason;
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::Device;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::Instant;
 use crate::workload::OperationId;
 
@@ -55,7 +55,7 @@ pub fn phases(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Phase> 
     };
     let mut reasons = reasons.iter().peekable();
     for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
-        look();
+        end_if_stopped();
         sweep.first.push(sweep.phases.len());
         let start = record.first_start().unwrap_or(trace.end()).min(trace.end());
         while let Some((reason, time)) = next_phase(&mut reasons, id, start) {
@@ -97,7 +97,7 @@ impl Sweep<'_> {
         // Whether one needs an engine, and is at the head for some time.
         let is_engaged = |place: &usize| {
             let stay = &stays[*place];
-            let record = trace.operations().get(stay.operation.0 as usize);
+            let record = trace.operations().get(stay.operation.index());
             let before = place.checked_sub(1).and_then(|before| stays[before].left);
             let since = before.map_or(stay.entered, |left| left.max(stay.entered));
             record.is_some_and(|record| !record.kind.is_instant()) && stay.left.is_none_or(|left| left > since)
@@ -125,8 +125,8 @@ impl Sweep<'_> {
     /// Who held an operation in some time; `passed` is how many more that hold nothing themselves are passed over.
     fn held(&mut self, operation: OperationId, time: &Range<Instant>, passed: usize) -> (Vec<OperationId>, usize) {
         let Some(passed) = passed.checked_sub(1) else { return Default::default() };
-        let begin = self.first.get(operation.0 as usize).copied().unwrap_or(self.phases.len());
-        let end = self.first.get(operation.0 as usize + 1).copied().unwrap_or(self.phases.len());
+        let begin = self.first.get(operation.index()).copied().unwrap_or(self.phases.len());
+        let end = self.first.get(operation.index() + 1).copied().unwrap_or(self.phases.len());
         let (mut all, mut more) = (Vec::new(), 0);
         for number in begin..end {
             let (from, to) = (self.phases[number].from.max(time.start), self.phases[number].to.min(time.end));

@@ -60,8 +60,8 @@ impl<'a> Present<'a> {
 
     /// What `id` waits for now under the rule that holds it; `None` if nothing can be found, as in a measured run.
     pub(super) fn cause(&self, id: OperationId, rule: Rule) -> Option<Cause> {
-        let record = self.trace.operations().get(id.0 as usize)?;
-        let stream = self.trace.streams().get(record.stream.0 as usize)?;
+        let record = self.trace.operations().get(id.index())?;
+        let stream = self.trace.streams().get(record.stream.index())?;
         let queue = match rule {
             Rule::G2 | Rule::C1 => Queue::Stream(record.stream),
             Rule::X1 => Queue::Ee(self.trace.context_of(stream.process), stream.priority),
@@ -74,7 +74,7 @@ impl<'a> Present<'a> {
                 let blocking = |other: StreamId| {
                     self.trace
                         .streams()
-                        .get(other.0 as usize)
+                        .get(other.index())
                         .is_some_and(|spec| spec.blocking && spec.process == stream.process)
                 };
                 let mut heads = self.stream_heads().filter(|&(stream, head)| blocking(stream) && head < id);
@@ -87,10 +87,10 @@ impl<'a> Present<'a> {
             Rule::T1 | Rule::T4 => return Some(Cause::Turn),
             Rule::Mps => return Some(Cause::Share),
             Rule::E2 => {
-                let record = self.trace.operations().get(self.trace.awaited_by(id)?.0 as usize)?;
+                let record = self.trace.operations().get(self.trace.awaited_by(id)?.index())?;
                 let OperationKind::Record(event) = record.kind else { return None };
-                let event = Arc::clone(self.trace.events().get(event.0 as usize)?);
-                let stream = Arc::clone(&self.trace.streams().get(record.stream.0 as usize)?.name);
+                let event = Arc::clone(self.trace.events().get(event.index())?);
+                let stream = Arc::clone(&self.trace.streams().get(record.stream.index())?.name);
                 return Some(Cause::Record { event, stream, queue: Queue::Stream(record.stream) });
             }
             Rule::R2 | Rule::R3 | Rule::Registers => {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::record::Trace;
 use crate::device::Device;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
@@ -66,7 +66,7 @@ impl Stay {
 /// The queues that an operation was in, and when: its stream queue, then its EE queue, or its CE queue and copy engine,
 /// on which it is several times if it stood still in between.
 pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Iterator<Item = (Queue, Stay)> + use<> {
-    let record = trace.operations().get(operation.0 as usize);
+    let record = trace.operations().get(operation.index());
     let stay = |order, entered, left| Stay { operation, order, entered, left };
     let of_stream =
         record.map(|record| (Queue::Stream(record.stream), stay(operation.0, record.launched(), record.finish())));
@@ -74,7 +74,7 @@ pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Ite
     let between = queued.and_then(|(record, queued)| {
         let queue = match record.kind {
             OperationKind::Kernel(_) => {
-                let stream = trace.streams().get(record.stream.0 as usize)?;
+                let stream = trace.streams().get(record.stream.index())?;
                 Queue::Ee(trace.context_of(stream.process), stream.priority)
             }
             OperationKind::Copy(_) => Queue::Ce(engine_of(trace, device, record.kind)?),
@@ -101,7 +101,7 @@ pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Ite
 /// The engine of a copy.
 pub(super) fn engine_of(trace: &Trace, device: &Device, kind: OperationKind) -> Option<u32> {
     let OperationKind::Copy(copy) = kind else { return None };
-    Some(device.copy.engine_for(trace.copies().get(copy.0 as usize)?.direction))
+    Some(device.copy.engine_for(trace.copies().get(copy.index())?.direction))
 }
 
 /// What was in one queue over time.
@@ -187,7 +187,7 @@ impl QueueContents {
         let mut shown: Vec<(OperationId, Instant)> = Vec::new();
         let (mut places, mut depth) = (Vec::new(), 0);
         for at in instants {
-            look();
+            end_if_stopped();
             while let Some((_, gone)) = leaving.next_if(|(end, _)| *end <= at) {
                 // In the simulator always the head; in a measured run it may be another.
                 if let Some(position) = queue.iter().position(|operation| *operation == gone) {

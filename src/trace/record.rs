@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::numbers::Numbers;
 use super::operation::OperationRecord;
 use super::turn::{ContextTurn, CopyPause, Served};
 use super::wait::NotedWait;
@@ -51,6 +52,7 @@ pub struct Trace {
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
+    pub(super) numbers: Numbers,
 }
 
 impl Trace {
@@ -75,6 +77,7 @@ impl Trace {
             copy_pauses: Vec::new(),
             first_wave: Vec::new(),
             waves_by_operation: Vec::new(),
+            numbers: Numbers::default(),
         }
     }
 
@@ -150,8 +153,8 @@ impl Trace {
     pub(super) fn mask_of(&self, operation: OperationId) -> Option<SmMask> {
         let own = self.kernel_of(operation).and_then(|kernel| kernel.sm_mask);
         own.or_else(|| {
-            let record = self.operations.get(operation.0 as usize)?;
-            self.items.streams.get(record.stream.0 as usize)?.sm_mask
+            let record = self.operations.get(operation.index())?;
+            self.items.streams.get(record.stream.index())?.sm_mask
         })
     }
 
@@ -165,6 +168,13 @@ impl Trace {
     #[must_use]
     pub fn operations(&self) -> &[OperationRecord] {
         &self.operations
+    }
+
+    /// How many operations of the same kind (kernels, copies, memsets, records, waits) were launched before this one,
+    /// in a run that is over.
+    #[must_use]
+    pub fn number_of(&self, operation: OperationId) -> u32 {
+        self.numbers.of(&self.operations, operation.0)
     }
 
     /// Number of waves recorded, each one instant at which blocks of one kernel were assigned (stretches once).
@@ -184,8 +194,8 @@ impl Trace {
     /// The kernel of a kernel launch; `None` for what is none, and for unknown operations.
     #[must_use]
     pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
-        match self.operations.get(operation.0 as usize)?.kind {
-            OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.0 as usize).map(|kernel| &**kernel),
+        match self.operations.get(operation.index())?.kind {
+            OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.index()).map(|kernel| &**kernel),
             _ => None,
         }
     }
@@ -208,6 +218,7 @@ impl Trace {
     /// Ends the record at `end` and builds its indexes.
     pub(super) fn index(&mut self, end: Instant) {
         self.end = end;
+        self.numbers = Numbers::default();
         self.index_waits();
         self.index_turns();
         self.index_copy_pauses();

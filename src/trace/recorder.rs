@@ -104,7 +104,7 @@ impl Recorder {
 
     /// An operation was submitted.
     pub fn launched(&mut self, operation: OperationId, launch: &Launch) {
-        debug_assert_eq!(operation.0 as usize, self.trace.operations.len());
+        debug_assert_eq!(operation.index(), self.trace.operations.len());
         self.trace.operations.push(OperationRecord::new(launch.kind, launch.stream, launch.origin, launch.at));
     }
 
@@ -272,7 +272,7 @@ impl Recorder {
     }
 
     fn with(&mut self, operation: OperationId, write: impl FnOnce(&mut OperationRecord)) {
-        if let Some(record) = self.trace.operations.get_mut(operation.0 as usize) {
+        if let Some(record) = self.trace.operations.get_mut(operation.index()) {
             write(record);
         }
     }

@@ -54,6 +54,31 @@ named! {
 }
 
 impl Rule {
+    /// Why something waits under it, in few words.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::G2 => "not at the head of its stream",
+            Self::C1 => "copy not at the head of its stream",
+            Self::X1 => "not at the head of its EE queue",
+            Self::A2 => "an EE queue of higher priority is not empty",
+            Self::R2 => "no SM has enough free threads and a free block slot",
+            Self::R3 => "no SM with enough threads has enough free shared memory",
+            Self::Registers => "no SM with enough of the rest has enough free registers",
+            Self::C2 => "the copy engine is busy",
+            Self::N1 => "the NULL stream waits for blocking streams",
+            Self::N2 => "a blocking stream waits for the NULL stream",
+            Self::Channel => "no hardware channel is free",
+            Self::E2 => "an event is not recorded yet",
+            Self::L1 => "launch latency",
+            Self::L2 => "gap between kernels of a stream",
+            Self::T1 => "not the turn of its context",
+            Self::T4 => "suspended: not the turn of its context",
+            Self::T5 => "copy stands still: not the turn of its context",
+            Self::Mps => "no SM that its process may use has room",
+        }
+    }
+
     /// What is said of an operation that waits under it, before the name of the operation that it waits for.
     pub(super) const fn phrase(self) -> &'static str {
         match self {

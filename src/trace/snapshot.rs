@@ -71,7 +71,7 @@ impl Snapshot {
             for (queue, stay) in stays(trace, device, id).filter(|(_, stay)| stay.contains(at)) {
                 present.enter(queue, &stay);
             }
-            settle(trace, device, (id, record), at, &mut present.free, &mut residents);
+            place_residents(trace, device, (id, record), at, &mut present.free, &mut residents);
         }
         let streams: Vec<StreamId> = present.stream_heads().map(|(stream, _)| stream).collect();
         let content = |queue| present.content(queue).collect::<Vec<_>>();
@@ -105,7 +105,7 @@ impl Snapshot {
 }
 
 /// Puts the resident blocks of a launch on their SMs.
-fn settle(
+fn place_residents(
     trace: &Trace,
     device: &Device,
     (id, record): (OperationId, &OperationRecord),

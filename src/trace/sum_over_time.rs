@@ -21,18 +21,18 @@ impl SumOverTime {
     /// Takes `amount` for some time, which begins no earlier than those before, and tells what happened before.
     ///
     /// # Errors
-    /// Those of `tell`.
+    /// Those of `emit`.
     pub fn add<E>(
         &mut self,
         time: Range<Instant>,
         amount: u64,
-        mut tell: impl FnMut(Instant, u64) -> Result<(), E>,
+        mut emit: impl FnMut(Instant, u64) -> Result<(), E>,
     ) -> Result<(), E> {
         if time.is_empty() {
             return Ok(());
         }
-        self.end_until(time.start, &mut tell)?;
-        self.change(time.start, &mut tell)?;
+        self.end_until(time.start, &mut emit)?;
+        self.change(time.start, &mut emit)?;
         self.taken += amount;
         *self.ends.entry(time.end).or_default() += amount;
         Ok(())
@@ -53,25 +53,25 @@ impl SumOverTime {
     /// Tells the rest.
     ///
     /// # Errors
-    /// Those of `tell`.
-    pub fn finish<E>(mut self, mut tell: impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
-        self.end_until(Instant::MAX, &mut tell)?;
-        self.changed_at.map_or(Ok(()), |at| tell(at, self.taken))
+    /// Those of `emit`.
+    pub fn finish<E>(mut self, mut emit: impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
+        self.end_until(Instant::MAX, &mut emit)?;
+        self.changed_at.map_or(Ok(()), |at| emit(at, self.taken))
     }
 
-    fn end_until<E>(&mut self, until: Instant, tell: &mut impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
+    fn end_until<E>(&mut self, until: Instant, emit: &mut impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
         while let Some(first) = self.ends.first_entry().filter(|first| *first.key() <= until) {
             let (at, amount) = first.remove_entry();
-            self.change(at, tell)?;
+            self.change(at, emit)?;
             self.taken -= amount;
         }
         Ok(())
     }
 
     /// Tells the latest change if it is over at `at`.
-    fn change<E>(&mut self, at: Instant, tell: &mut impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
+    fn change<E>(&mut self, at: Instant, emit: &mut impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
         match self.changed_at.replace(at) {
-            Some(before) if before != at => tell(before, self.taken),
+            Some(before) if before != at => emit(before, self.taken),
             _ => Ok(()),
         }
     }

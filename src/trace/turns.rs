@@ -49,19 +49,19 @@ impl Trace {
     /// The process of an operation.
     #[must_use]
     pub fn process_of(&self, operation: OperationId) -> ProcessId {
-        let record = self.operations.get(operation.0 as usize);
+        let record = self.operations.get(operation.index());
         record.map_or(ProcessId::FIRST, |record| self.process_of_stream(record.stream))
     }
 
     /// The process of a stream.
     #[must_use]
     pub fn process_of_stream(&self, stream: StreamId) -> ProcessId {
-        self.items.streams.get(stream.0 as usize).map_or(ProcessId::FIRST, |stream| stream.process)
+        self.items.streams.get(stream.index()).map_or(ProcessId::FIRST, |stream| stream.process)
     }
 
     /// The NULL stream of a stream's process.
     pub(super) fn null_stream_of(&self, stream: StreamId) -> StreamId {
-        let process = self.items.processes.get(self.process_of_stream(stream).0 as usize);
+        let process = self.items.processes.get(self.process_of_stream(stream).index());
         process.map_or(StreamId::NULL, CheckedProcess::null_stream)
     }
 
@@ -94,7 +94,7 @@ impl Trace {
         if self.turns.is_empty() {
             return None;
         }
-        let served = self.served.get(process.0 as usize).map_or(&[][..], Vec::as_slice);
+        let served = self.served.get(process.index()).map_or(&[][..], Vec::as_slice);
         Some(&served[served.partition_point(|&(_, end, _)| end <= at)..])
     }
 
@@ -123,7 +123,7 @@ impl Trace {
         if self.turns.is_empty() {
             return due;
         }
-        let served = self.served.get(process.0 as usize).map_or(&[][..], Vec::as_slice);
+        let served = self.served.get(process.index()).map_or(&[][..], Vec::as_slice);
         // A turn that ends at that instant still counts.
         let turn = served.get(served.partition_point(|&(_, to, _)| to < due));
         turn.map_or(self.end + Duration::from_ns(1), |&(from, ..)| from).max(due)
@@ -197,7 +197,7 @@ impl Trace {
             let has_begun = turn.start <= end;
             turn.start = turn.start.min(end);
             turn.end = turn.end.min(end);
-            let number = turn.process.0 as usize;
+            let number = turn.process.index();
             if number >= self.served.len() {
                 self.served.resize(number + 1, Vec::new());
             }

@@ -7,7 +7,7 @@ use super::record::Trace;
 use super::rule::Rule;
 use super::turn::TurnEnd;
 use super::wait::{NotedWait, Wait};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
@@ -24,11 +24,11 @@ impl Trace {
     }
 
     /// Tells each of [`Trace::waits`], in the same order, without a list of them.
-    pub fn each_wait(&self, operation: OperationId, mut tell: impl FnMut(Wait)) {
+    pub fn each_wait(&self, operation: OperationId, mut visit: impl FnMut(Wait)) {
         self.each_open_wait(operation, |wait| {
             let to = wait.to.min(self.end);
             if wait.from < to {
-                tell(Wait { to, ..wait });
+                visit(Wait { to, ..wait });
             }
         });
     }
@@ -54,18 +54,18 @@ impl Trace {
         waits
     }
 
-    fn each_open_wait(&self, operation: OperationId, mut tell: impl FnMut(Wait)) {
-        look();
-        let Some(record) = self.operations.get(operation.0 as usize) else { return };
+    fn each_open_wait(&self, operation: OperationId, mut visit: impl FnMut(Wait)) {
+        end_if_stopped();
+        let Some(record) = self.operations.get(operation.index()) else { return };
         let noted = self.noted_waits(operation);
         if let (OperationKind::Kernel(_), [], false) = (record.kind, noted, self.is_time_sliced()) {
-            return self.each_plain_wait(record, tell);
+            return self.each_plain_wait(record, visit);
         }
         let noted = |chosen: fn(Rule) -> bool| noted.iter().map(NotedWait::wait).filter(move |wait| chosen(wait.rule));
         let in_stream = || noted(|rule| rule.is_noted_in_stream() && rule != Rule::Channel);
         let channel = || noted(|rule| rule == Rule::Channel);
         let reached_head = record.reached_head;
-        let awaited = self.awaited_by(operation).and_then(|other| self.operations.get(other.0 as usize));
+        let awaited = self.awaited_by(operation).and_then(|other| self.operations.get(other.index()));
         let awaited =
             awaited.map(|other| Wait { rule: Rule::E2, from: reached_head, to: other.finish.max(reached_head) });
 
@@ -112,18 +112,18 @@ impl Trace {
             Some(before) if before.rule == wait.rule && before.to == wait.from => before.to = wait.to,
             before => {
                 if let Some(before) = before.replace(wait) {
-                    tell(before);
+                    visit(before);
                 }
             }
         });
         if let Some(last) = told {
-            tell(last);
+            visit(last);
         }
     }
 
     /// As [`Trace::each_open_wait`], of a kernel of which no waits are noted, in a run without turns. It waits for no
     /// event: kernels do not.
-    fn each_plain_wait(&self, record: &OperationRecord, mut tell: impl FnMut(Wait)) {
+    fn each_plain_wait(&self, record: &OperationRecord, mut visit: impl FnMut(Wait)) {
         let null_rule = self.null_rule(record.stream);
         let (reached_head, queued) = (record.reached_head, record.queued);
         let waits = [
@@ -131,7 +131,7 @@ impl Trace {
             Wait { rule: null_rule, from: reached_head, to: queued },
             Wait { rule: Rule::X1, from: queued, to: record.reached_queue_head },
         ];
-        waits.into_iter().filter(|wait| wait.from < wait.to).for_each(&mut tell);
+        waits.into_iter().filter(|wait| wait.from < wait.to).for_each(&mut visit);
     }
 
     /// What holds the head of a stream queue behind others' operations: the NULL stream's waits for blocking streams,
@@ -142,7 +142,7 @@ impl Trace {
 
     /// What the record has of an operation's waits; nothing as long as the run is not over.
     fn noted_waits(&self, operation: OperationId) -> &[NotedWait] {
-        let operation = operation.0 as usize;
+        let operation = operation.index();
         match (self.first_wait.get(operation), self.first_wait.get(operation + 1)) {
             (Some(&first), Some(&next)) => &self.waits[first as usize..next as usize],
             _ => &[],

@@ -7,7 +7,7 @@ use super::kernel_string::KernelString;
 use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 
 /// A work-conserving schedule, found without going through all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub fn construct(string: &KernelString, warps: u32, objective: Objective) -> Opt
     let mut work = 0;
     let mut order: Vec<usize> = (0..string.len()).collect();
     loop {
-        look();
+        end_if_stopped();
         let cycles = run(string, warps, &order, &tail, None);
         if best.as_ref().is_none_or(|&(known, _)| objective.prefers(cycles, known)) {
             best = Some((cycles, order.clone()));

@@ -15,7 +15,7 @@ use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::table::{Cell, Look, fill};
 use crate::effort::{self, Counted};
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 
 /// Which path is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,7 +232,7 @@ impl<'a> MakespanSearch<'a> {
     /// Names the cycles of an optimal path from `histogram` to the end.
     pub(super) fn follow(&self, histogram: &mut Histogram, naming: &mut Naming) {
         while histogram.unfinished() > 0 {
-            look();
+            end_if_stopped();
             let mut best: Option<(u64, Vec<Pick>)> = None;
             self.each_cycle(histogram, 0, &mut Vec::new(), &mut |picks| {
                 let mut next = histogram.clone();

@@ -73,7 +73,7 @@ pub(super) fn fill<V: Cell, const WORST: bool>(
     for number in 1..states {
         if work >= WORK_PER_LOOK {
             work = 0;
-            limits::look();
+            limits::end_if_stopped();
             look.searched.fetch_add((number - told) as u64, Ordering::Relaxed);
             told = number;
             let is_over = effort::spend(Counted::States, WORK_PER_LOOK as u64 / 16).is_err();

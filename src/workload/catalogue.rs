@@ -345,7 +345,7 @@ impl Catalogue {
     /// # Errors
     /// [`WorkloadError`] if the device does not have such a stream, or its process is not known.
     pub fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, WorkloadError> {
-        if spec.process.0 as usize >= self.processes.len() {
+        if spec.process.index() >= self.processes.len() {
             return Err(WorkloadError::NoProcess);
         }
         let id = StreamId(next(self.streams.len())?);
@@ -361,7 +361,7 @@ impl Catalogue {
     pub fn set_stream(&mut self, stream: StreamId, spec: StreamSpec) -> Result<(), WorkloadError> {
         let checked = CheckedStream::new(spec, &self.device)?;
         let is_null = self.is_null_stream(stream);
-        if !is_null && let Some(known) = Arc::make_mut(&mut self.streams).get_mut(stream.0 as usize) {
+        if !is_null && let Some(known) = Arc::make_mut(&mut self.streams).get_mut(stream.index()) {
             *known = checked;
         }
         Ok(())
@@ -408,7 +408,7 @@ impl Catalogue {
     /// # Errors
     /// [`WorkloadError::BlockTime`] if best is above worst.
     pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), WorkloadError> {
-        Arc::make_mut(&mut self.kernels).get_mut(kernel.0 as usize).map_or(Ok(()), |kernel| kernel.set_block_time(time))
+        Arc::make_mut(&mut self.kernels).get_mut(kernel.index()).map_or(Ok(()), |kernel| kernel.set_block_time(time))
     }
 
     /// Forgets kernels and copies; their memory is used again, unless somebody else knows them too.
@@ -436,7 +436,7 @@ impl Catalogue {
 
     /// Changes how long a copy holds its engine. An unknown copy is passed over.
     pub fn set_copy_time(&mut self, copy: CopyId, time: Duration) {
-        if let Some(checked) = self.copies.get_mut(copy.0 as usize) {
+        if let Some(checked) = self.copies.get_mut(copy.index()) {
             checked.copy.duration = Some(time);
             checked.duration = time;
         }
@@ -460,9 +460,9 @@ impl Catalogue {
     /// The mask that holds for a kernel in a stream: a kernel's own replaces its stream's.
     #[must_use]
     pub fn mask(&self, kernel: KernelId, stream: StreamId) -> Option<SmMask> {
-        let own = self.kernels.get(kernel.0 as usize).filter(|_| self.has_kernel_masks);
+        let own = self.kernels.get(kernel.index()).filter(|_| self.has_kernel_masks);
         let own = own.and_then(|kernel| kernel.sm_mask);
-        own.or_else(|| self.streams.get(stream.0 as usize)?.sm_mask)
+        own.or_else(|| self.streams.get(stream.index())?.sm_mask)
     }
 
     /// SMs that a kernel may use in a stream, in the order of their numbers.

@@ -3,17 +3,16 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::StreamId;
 use crate::device::Device;
 use crate::named::named;
 use crate::time::Duration;
 
-/// A process, with its one CUDA context. Number 0 always exists: without others, everything is of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
-#[serde(transparent)]
-pub struct ProcessId(pub u32);
+numbered! {
+    /// A process, with its one CUDA context. Number 0 always exists: without others, everything is of it.
+    #[derive(Default)]
+    pub struct ProcessId;
+}
 
 impl ProcessId {
     /// The one that always exists.

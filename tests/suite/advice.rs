@@ -20,7 +20,6 @@ const PROFILE: &[&str] =
 /// beside them too; that they are told nothing of options of other commands, the second test shows.
 const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
-    ("cli/amalthea_options.rs", SCENARIO),
     ("cli/analyze.rs", &["analyze"]),
     ("cli/compare.rs", &["compare"]),
     ("cli/convert.rs", &["convert"]),
@@ -29,15 +28,12 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/evr.rs", &["evr"]),
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
+    ("cli/help.rs", &["simulate"]),
     ("cli/html_options.rs", TIMELINE),
     // Options of many commands, each beside its command: a test in that file checks that there are such.
     ("cli/needs.rs", &[]),
     ("cli/outputs.rs", &["convert"]),
     ("cli/picture.rs", &["tasks", "tasks run", "tasks curve", "evr", "warps", "merged-sm", "study plot"]),
-    (
-        "cli/profile_options.rs",
-        &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log"],
-    ),
     ("cli/recorded_above.rs", &["replay-log"]),
     ("cli/responses_file.rs", &["simulate"]),
     ("cli/run_options.rs", SCENARIO),
@@ -64,6 +60,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("hosts/program/error.rs", &["analyze", "compare", "orders"]),
     ("hosts/real_time/run_tasks.rs", &["tasks run"]),
     ("hosts/segments.rs", &["tasks run"]),
+    ("input/options.rs", &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log"]),
     ("logs/files.rs", &["audit", "replay-log", "convert"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
@@ -79,6 +76,10 @@ const EMITTERS: &[(&str, &[&str])] = &[
     // Asked for by --logs alone.
     ("scenario/examiner/log_names.rs", &["simulate"]),
 ];
+
+/// Where the library names flags all the same: those of other programs, and what it tells of the command itself.
+const OF_OTHERS: [&str; 5] =
+    ["experiments/study/slurm.rs", "explain/", "figures/cister2012.rs", "figures/tour.rs", "trace/rule_text.rs"];
 
 /// Commands that have commands.
 const GROUPS: [&str; 2] = ["study", "tasks"];
@@ -158,10 +159,22 @@ fn options(text: &str) -> Vec<(Option<String>, String)> {
     named
 }
 
+/// The options that a source calls by their keys, which the command shows as flags.
+fn called(source: &str) -> Vec<(Option<String>, String)> {
+    let begins = |at: &usize| !source[..*at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+    let calls = |call: &str| {
+        let found = source.match_indices(call).map(|(at, _)| at).filter(begins);
+        found.map(|at| at + call.len()).collect::<Vec<_>>()
+    };
+    let key = |at: usize| source[at..].split('"').next().unwrap_or_default().replace('_', "-");
+    let options = calls("option(\"").into_iter().map(|at| (None, format!("--{}", key(at))));
+    options.chain(calls("formats(&[").into_iter().map(|_| (None, "--format".to_owned()))).collect()
+}
+
 /// The options that a command has, by its help.
 fn known(commands: &mut BTreeMap<String, BTreeSet<String>>, command: &str) -> BTreeSet<String> {
     let known = commands.entry(command.to_owned()).or_insert_with(|| {
-        let arguments: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let arguments: Vec<&str> = command.split(' ').chain(["--help-all"]).collect();
         let help = String::from_utf8(gpusched(&arguments).stdout).expect("it is text");
         assert!(help.contains("Usage: gpusched"), "there is no command {command:?}");
         let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
@@ -194,6 +207,13 @@ fn every_option_in_a_message_is_one_of_the_commands_that_print_it() {
         // Tests inside of sources print nothing.
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         let named: Vec<_> = literals(text).iter().flat_map(|literal| options(literal)).collect();
+        if !name.starts_with("cli/") {
+            // Whoever reads it may have keys: Python, a study, the page.
+            let is_of_others = OF_OTHERS.iter().any(|prefix| name.starts_with(prefix));
+            let flags = named.iter().filter(|(command, _)| command.is_none() && !is_of_others);
+            wrong.extend(flags.map(|(_, flag)| format!("{name} names {flag}: call it by spelling::option")));
+        }
+        let named: Vec<_> = named.into_iter().chain(called(text)).collect();
         for (command, option) in named {
             let emitters = EMITTERS.iter().filter(|(prefix, _)| name.starts_with(prefix));
             let emitters = emitters.max_by_key(|(prefix, _)| prefix.len());
@@ -227,6 +247,10 @@ fn literals_and_options_are_found() {
     assert_eq!(found, ["x \\\" --a-b=C", "--c \"d\" "]);
     assert_eq!(options(&found[0]), [(None, "--a-b".to_owned())]);
     assert_eq!(options("{}--cycle a--b -- --"), []);
+    assert_eq!(
+        called("{} by option(\"a_b\").with(\"C\"), formats(&[\"x\"])"),
+        [(None, "--a-b".to_owned()), (None, "--format".to_owned())]
+    );
     let mixed = options("build it with cargo build --release, or `gpusched x --force`: --out");
     let of = |command: &str, option: &str| (Some(command.to_owned()), option.to_owned());
     assert_eq!(mixed, [of("x", "--force"), of("x", "--out")]);

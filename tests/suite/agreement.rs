@@ -86,7 +86,7 @@ pub(crate) fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result
 fn turns(run: &Run) -> Vec<(usize, u64, u64)> {
     let mut all: Vec<(usize, u64, u64)> = Vec::new();
     for turn in run.trace.turns().iter().filter(|turn| turn.start < turn.end) {
-        let (context, start, end) = (turn.process.0 as usize, turn.start.as_ns(), turn.end.as_ns());
+        let (context, start, end) = (turn.process.index(), turn.start.as_ns(), turn.end.as_ns());
         match all.last_mut() {
             Some(last) if last.0 == context && last.2 == start => last.2 = end,
             _ => all.push((context, start, end)),

@@ -2,7 +2,8 @@
 
 /// A native scenario with every key there is.
 pub(crate) const NATIVE: &str = r#"{
-    "format": "gpusched-scenario/1", "name": "all keys", "source": "made up", "comment": 1, "placement": "most-room",
+    "$schema": "any.schema.json", "format": "gpusched-scenario/1",
+    "name": "all keys", "source": "made up", "comment": 1, "placement": "most-room",
     "seed": 1, "horizon": "9 s", "mps": false, "switch_cost": "1 us",
     "processes": {"P": {"time_slice": "1 ms", "level": "high", "mps_percentage": 50.5, "comment": 1},
         "Q": {"time_slice": "by level"}},
@@ -31,7 +32,8 @@ pub(crate) const NATIVE: &str = r#"{
 
 /// An examiner scenario with every key and every kind of benchmark there is.
 pub(crate) const EXAMINER: &str = r#"{
-    "name": "all keys", "max_iterations": 2, "max_time": 9, "cuda_device": 0, "use_processes": false, "pin_cpus": true,
+    "$schema": "any.schema.json", "name": "all keys", "max_iterations": 2, "max_time": 9,
+    "cuda_device": 0, "use_processes": false, "pin_cpus": true,
     "do_warmup": true, "sync_every_iteration": false, "base_result_directory": "./results", "comment": "c",
     "benchmarks": [
         {"filename": "./bin/timer_spin.so", "thread_count": [32, 2], "block_count": 4, "data_size": 0,
@@ -62,7 +64,7 @@ pub(crate) const EXAMINER: &str = r#"{
 
 /// A tasks file with every key there is.
 pub(crate) const TASKS: &str = r#"{
-    "sms": 2, "priority_levels": 2, "comment": 1,
+    "$schema": "any.schema.json", "sms": 2, "priority_levels": 2, "comment": 1,
     "tasks": [
         {"name": "tau1", "C": 3, "T": 10, "D": 9, "PC": 1, "sm": 0, "offset": 2, "sporadic": true, "priority": 3},
         {"T": 100, "sm": "all", "kernel": {"blocks": 9, "threads": 256, "registers_per_thread": 16,
@@ -72,7 +74,7 @@ pub(crate) const TASKS: &str = r#"{
 
 /// A file of tasks with segments with every key there is.
 pub(crate) const SEGMENTS: &str = r#"{
-    "format": "gpusched-segments/1", "cpus": 2, "comment": 1,
+    "$schema": "any.schema.json", "format": "gpusched-segments/1", "cpus": 2, "comment": 1,
     "gpu": {"time_slice": "1 ms", "switch_cost": "200 us", "update_cost": "1 ms", "channel_reset": "5 ms", "comment": 1},
     "tasks": [
         {"name": "a", "cpu": 0, "T": "100 ms", "D": "90 ms", "priority": 1, "level": "high", "comment": 1,
@@ -82,13 +84,15 @@ pub(crate) const SEGMENTS: &str = r#"{
 
 /// An instance of the warps' makespan with every key there is.
 pub(crate) const WARPS: &str = r#"{
-    "format": "gpusched-warps/1", "string": "LC2S", "warps": 4, "warp_size": 32, "uninterrupted": true, "estimate_from": 2,
+    "$schema": "any.schema.json", "format": "gpusched-warps/1",
+    "string": "LC2S", "warps": 4, "warp_size": 32, "uninterrupted": true, "estimate_from": 2,
     "comment": 1, "units": [{"letter": "L", "count": 16, "comment": 1}, {"letter": "S", "sigma": "1/8", "cycles": 2}, {"letter": "C", "sigma": 2}]
 }"#;
 
 /// Application files with every key there is, with arrivals and with a generator.
 pub(crate) const APPLICATIONS: [&str; 2] = [
-    r#"{"format": "gpusched-applications/1", "name": "all keys", "synthetic": true, "source": "made up", "comment": 1,
+    r#"{"$schema": "any.schema.json", "format": "gpusched-applications/1",
+        "name": "all keys", "synthetic": true, "source": "made up", "comment": 1,
         "device": "k20m", "power": {"idle_w": 50, "per_busy_sm_w": 13.5, "source": "assumed"}, "applications": [
         {"name": "A", "class": "high", "requirement": "2 s", "copy_in_bytes": 1, "copy_out_bytes": 2,
          "arrivals": ["0 s", "1 s"], "reasoning": "none", "kernels": [
@@ -102,7 +106,8 @@ pub(crate) const APPLICATIONS: [&str; 2] = [
 
 /// Study files with every key there is.
 pub(crate) const STUDIES: [&str; 4] = [
-    r#"{"format": "gpusched-study/1", "name": "all keys", "command": "merged-sm", "seed": 1, "samples": 20,
+    r#"{"$schema": "any.schema.json", "format": "gpusched-study/1", "name": "all keys",
+        "command": "merged-sm", "seed": 1, "samples": 20,
         "samples_per_row": 7, "comment": 1, "parameters": {"device": "tx2", "comment": 2},
         "grid": {"family": ["chains", "unequal"], "placement": ["random", "most-room"], "comment": 3}}"#,
     r#"{"format": "gpusched-study/1", "name": "all keys", "command": "tasks curve", "samples": 20, "samples_per_row": 7,
@@ -119,7 +124,7 @@ pub(crate) const STUDIES: [&str; 4] = [
         "parameters": {"scenario": "../scenarios/processes/perception-and-control.json", "device": "orin",
             "placement": "most-room", "responses_of": "steering", "vary": "80..100", "horizon": "1 s",
             "kernel_gap": "0 s", "launch_latency": "1 us", "channel_order": "fifo", "connections": 8,
-            "block_durations": {}, "deadlines": {"steering": "4 ms"}, "periods": {"steering": "10 ms"},
+            "block_duration": {}, "deadline": {"steering": "4 ms"}, "period": {"steering": "10 ms"},
             "set_priority": {"steering": -1}, "set_block_time": {"steer": "600 us"}, "set_stream": {"steer": "steering"}},
         "grid": {"time_slice": ["1 ms", "2 ms"], "switch_cost": ["0 s", "1 us"], "mps": [false, true]}}"#,
 ];

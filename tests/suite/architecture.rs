@@ -13,12 +13,14 @@ mod imports;
 const PAGE: &str = include_str!("../../docs/architecture.md");
 
 /// The rooms of `src/`, the lowest first: a room may import only those before it.
-const ROOMS: [&str; 32] = [
+const ROOMS: [&str; 36] = [
+    "spelling",
     "effort",
     "limits",
     "broken_bound",
     "causes",
     "named",
+    "near",
     "time",
     "printed",
     "statistics",
@@ -39,12 +41,14 @@ const ROOMS: [&str; 32] = [
     "input",
     "audit",
     "analysis",
+    "explain",
     "experiments",
     "schema",
     "formats",
     "tables",
     "pictures",
     "figures",
+    "prelude",
     "cli",
 ];
 
@@ -61,6 +65,46 @@ fn every_file_named_on_the_page_on_architecture_exists() {
     assert!(files.len() > 30, "only {} files found", files.len());
     for file in files {
         assert!(std::path::Path::new(file).exists(), "{file} does not exist");
+    }
+}
+
+/// The rows of the glossary: a term, and the names that the code has for it.
+fn glossary() -> Vec<(&'static str, Vec<&'static str>)> {
+    let (_, section) = PAGE.split_once("\n## Words\n").expect("the page has a glossary");
+    let section = section.split("\n## ").next().expect("a part");
+    let rows = section.lines().filter(|line| line.starts_with("| ") && !line.contains("---")).skip(1);
+    rows.map(|row| {
+        let mut cells = row.trim_matches(['|', ' ']).split(" | ");
+        let (term, _, names) = (cells.next(), cells.next(), cells.next().expect("a row has three cells"));
+        (term.expect("a row has a term"), names.split('`').skip(1).step_by(2).collect())
+    })
+    .collect()
+}
+
+#[test]
+fn the_names_of_the_glossary_are_declared_in_the_sources() {
+    let mut files = Vec::new();
+    rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let mut declared = BTreeSet::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("it is text");
+        for line in text.lines() {
+            let words: Vec<&str> = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+            for pair in words.windows(2) {
+                if ["struct", "enum", "trait", "type", "fn"].contains(&pair[0]) {
+                    declared.insert(pair[1].to_owned());
+                }
+            }
+        }
+    }
+    let terms = glossary();
+    assert!(terms.len() >= 20, "only {} terms found", terms.len());
+    for (term, names) in terms {
+        assert!(!names.is_empty(), "{term}: the code has no name for it");
+        for name in names {
+            let own = name.rsplit("::").next().expect("a last part");
+            assert!(declared.contains(own), "{term}: nothing is declared as {name}");
+        }
     }
 }
 
@@ -188,6 +232,41 @@ fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
             into.push(path);
         }
     }
+}
+
+/// All pages of the repository that people write, without what tests write (`output/`).
+fn pages(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("it is readable") {
+        let path = entry.expect("it is readable").path();
+        if path.is_dir() {
+            pages(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            into.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_line_of_prose_is_wider_than_125_characters() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files =
+        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name)).to_vec();
+    pages(&root.join("docs"), &mut files);
+    assert!(files.len() > 30, "only {} pages are looked at", files.len());
+    let mut wrong = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("it is text");
+        let mut is_code = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            is_code ^= line.trim_start().starts_with("```");
+            // Neither a row of a table, nor a link, nor code between backquotes can be broken.
+            let can_be_broken = !is_code && !line.starts_with('|') && !line.contains("](") && !line.contains('`');
+            if can_be_broken && line.chars().count() > 125 {
+                wrong.push(format!("{}:{number}: wider than 125 characters", file.display()));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]

@@ -35,7 +35,7 @@ proptest! {
         prop_assert_eq!(tables.total(), waited);
         let of_kernels: Duration = tables.kernels.iter().fold(Duration::ZERO, |sum, row| sum + row.wait_ns);
         prop_assert_eq!(of_kernels, waited);
-        for map in blame_maps(&tables) {
+        for map in blame_maps(&summary, &tables) {
             prop_assert_eq!(map.total(), waited);
         }
         let drawing = blame_figure(&summary, &tables);
@@ -77,7 +77,7 @@ proptest! {
             let blamed: Vec<OperationId> = within.filter_map(|part| part.blocking).collect();
             prop_assert!(phase.blocking.iter().all(|id| blamed.contains(id)), "{:?} of {:?}", phase, blamed);
             prop_assert_eq!(phase.blocking.is_empty(), blamed.is_empty(), "{:?}", phase);
-            let passes_on = |id: &OperationId| !trace.operations()[id.0 as usize].kind.is_instant();
+            let passes_on = |id: &OperationId| !trace.operations()[id.index()].kind.is_instant();
             prop_assert!(phase.blocking.iter().all(passes_on), "{:?}", phase);
         }
     }

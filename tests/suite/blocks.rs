@@ -44,7 +44,7 @@ fn simulated(file: &str) -> Places {
     let mut places = Places::new();
     for (id, operation) in (0..).map(OperationId).zip(trace.operations()) {
         let OperationKind::Kernel(kernel) = operation.kind else { continue };
-        let title = &scenario.kernels()[kernel.0 as usize].title;
+        let title = &scenario.kernels()[kernel.index()].title;
         for block in trace.blocks(id) {
             let before =
                 places.insert((title.to_string(), block.index), (block.sm.to_string(), block.start.to_string()));

@@ -374,3 +374,43 @@ fn convert_reads_its_input_once_so_that_a_pipe_will_do() {
     assert_eq!(piped.status.code(), Some(0), "{}", stderr(&piped));
     assert_eq!((stdout(&piped), stderr(&piped)), (stdout(&read), stderr(&read)));
 }
+
+#[test]
+fn files_that_were_written_are_told_on_standard_error_and_nothing_else_changes() {
+    let directory = directory("told");
+    let file = scenario(&directory, TWO_BENCHMARKS);
+    let plain = gpusched(&["simulate", &file]);
+    assert_eq!(stderr(&plain), "");
+    let [figure, trace] = ["a.svg", "b.json"].map(|name| directory.join(name).display().to_string());
+    let written = gpusched(&["simulate", &file, "--figure", &figure, "--perfetto", &trace]);
+    assert_eq!(stderr(&written), format!("wrote {figure}, {trace}\n"));
+    assert_eq!(written.stdout, plain.stdout);
+    let nowhere = gpusched(&["simulate", &file, "--perfetto", "/dev/null"]);
+    assert_eq!((stderr(&nowhere).as_str(), nowhere.stdout), ("", plain.stdout));
+}
+
+#[test]
+fn a_check_that_only_deadlines_pass_says_so() {
+    let met = ["simulate", "scenarios/deadlines/camera-and-lidar.json", "--deadline", "camera=13ms", "--check"];
+    let output = gpusched(&met);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("no job misses its deadline in this run"), "{}", stderr(&output));
+}
+
+#[test]
+fn names_that_are_near_to_known_ones_are_suggested() {
+    let figure = "scenarios/rtss2017/figure-3.json";
+    let cases: [(&[&str], &str); 6] = [
+        (&["devices", "tx-2"], "\"tx2\""),
+        (&["simulate", figure, "--device", "a100"], "\"a100-40gb\" or \"a100-80gb\""),
+        (&["simulate", figure, "--set-priority", "s1=-1"], "\"S1\""),
+        (&["simulate", figure, "--set-block-time", "k1=1s"], "\"K1\""),
+        (&["simulate", figure, "--period", "CPU1=1s"], "\"CPU 1\""),
+        (&["figures", "--only", "rtss2017_figure_3", "--check"], "\"rtss2017-figure-3\""),
+    ];
+    for (arguments, near) in cases {
+        let output = gpusched(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(&format!("did you mean {near}?")), "{}", stderr(&output));
+    }
+}

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use crate::common::{directory, gpusched, json, stderr, stdout};
 
-/// Streams with so many jobs each, of a copy and a kernel; some of them wait for one another.
+/// Streams with a job each, of a copy and a kernel, the first of them with so many; some of them wait for one another.
 fn scenario(test: &str, streams: usize, jobs: usize) -> String {
     let stream = |index: usize| {
         let release = if index < 60 { 0 } else { 2 * index };
+        let jobs = if index == 0 { jobs } else { 1 };
         format!(
             r#"{{"name": "S{index}", "release": "{release} us", "period": "1 ms", "jobs": {jobs}, "deadline": "1 ms",
             "operations": [{{"copy": "host-to-device", "duration": "1 ns"}}, {{"kernel": "K"}}]}}"#
@@ -73,7 +74,7 @@ fn analyses_of_many_jobs_say_what_they_leave_out() {
 }
 
 #[test]
-fn many_streams_with_several_jobs_say_what_the_sums_of_their_responses_leave_out() {
+fn streams_of_which_one_has_several_jobs_say_what_the_sums_of_their_responses_leave_out() {
     let file = scenario("cut_responses", 1_010, 2);
     let words = " ... and 10 more streams and hosts; --format json lists all of them\n";
     assert!(printed(&["analyze", &file, "--search", "10ms"]).contains(words));
@@ -96,7 +97,7 @@ fn many_findings_of_an_audit_say_what_they_leave_out() {
     let document = printed(&["audit", &log, "--device", "tx2", "--format", "json"]);
     let findings = entries(&serde_json::from_str(&document).expect("it is JSON"), "violations");
     assert!(findings > 100, "{findings}");
-    let words = format!("and {} more (--format json or csv lists all)\n", findings - 100);
+    let words = format!("and {} more (--format json or --format csv lists all)\n", findings - 100);
     assert!(table.contains(&words), "{words}");
     assert_eq!(printed(&["audit", &log, "--device", "tx2", "--format", "csv"]).lines().count(), 1 + findings);
 }

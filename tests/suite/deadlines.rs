@@ -48,7 +48,7 @@ fn a_met_and_a_missed_deadline_are_marked_where_they_are_due() {
     assert_eq!((missed.x, missed.jobs, missed.missed), (at(16), 1, 1));
     assert_eq!(missed.explanation, "S, job 1: deadline missed; response 7 ms, deadline 6 ms, due at 16 ms");
     let symbols: Vec<_> = timeline.legend.iter().filter_map(|entry| entry.mark).map(|mark| mark.symbol).collect();
-    assert_eq!(symbols[2..], [LegendSymbol::Deadline, LegendSymbol::DeadlineMissed]);
+    assert_eq!(symbols[2..], [LegendSymbol::Launch, LegendSymbol::Deadline, LegendSymbol::DeadlineMissed]);
     assert!(timeline.legend.iter().any(|entry| entry.full == "deadline missed (1 job)"));
     assert!(timeline.rows[1].deadlines.is_empty());
 

@@ -110,8 +110,8 @@ fn what_is_complete_of_several_scenarios_is_told() {
     let short = directory.join("short.json");
     fs::write(&short, scenario("", "")).expect("it can be written");
     let short = short.display().to_string();
-    let given = ["simulate", &short, &short, &long, &short, "--horizon", "1000s", "--max-time", "1s", "--jobs", "2"];
-    let list = cut(&gpusched(&[&given[..], &["--format", "json"]].concat()), "stopped by --max-time 1 s");
+    let given = ["simulate", &short, &short, &long, &short, "--horizon", "1000s", "--max-time", "500ms", "--jobs", "2"];
+    let list = cut(&gpusched(&[&given[..], &["--format", "json"]].concat()), "stopped by --max-time 500 ms");
     let list = list.as_array().expect("it is a list").clone();
     assert_eq!(list[list.len() - 1]["cut"], serde_json::json!({"reason": "max-time", "complete": 3, "of": 4}));
     assert!(list[..2].iter().all(|document| document.get("cut").is_none()));
@@ -186,8 +186,8 @@ fn scenarios_that_are_complete_are_told_also_behind_one_that_is_not() {
     let short = directory.join("short.json");
     fs::write(&short, scenario("", "")).expect("it can be written");
     let short = short.display().to_string();
-    let given = ["simulate", &long, &short, &short, &long, "--horizon", "1000s", "--max-time", "1s", "--jobs", "3"];
-    let list = cut(&gpusched(&[&given[..], &["--format", "json"]].concat()), "stopped by --max-time 1 s");
+    let given = ["simulate", &long, &short, &short, &long, "--horizon", "1000s", "--max-time", "500ms", "--jobs", "3"];
+    let list = cut(&gpusched(&[&given[..], &["--format", "json"]].concat()), "stopped by --max-time 500 ms");
     let list = list.as_array().expect("it is a list");
     let cuts: Vec<bool> = list.iter().map(|document| document.get("cut").is_some()).collect();
     assert_eq!(cuts, [true, false, false, true], "the last one says how many are complete");

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gpusched::gpu::{Ended, Finishes, Gpu, GpuOptions};
-use gpusched::hosts::{ProgramHost, make_known, simulate, simulate_with};
+use gpusched::hosts::{ProgramHost, register_work, simulate, simulate_with};
 use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{HostThread, Scenario, Step};
 use gpusched::time::{Duration, Instant};
@@ -184,7 +184,7 @@ proptest! {
         let scenario = with_placement(scenario, placement);
         let run = simulate(&scenario)?;
         let mut gpu = Gpu::observed_by(Finishes::default(), scenario.device(), options(&scenario));
-        make_known(&scenario, &mut gpu)?;
+        register_work(&scenario, &mut gpu)?;
         let ended = gpu.run(&mut ProgramHost::new(&scenario.threads))?;
         prop_assert_eq!(ended, run.ended);
         for (id, record) in (0..).map(OperationId).zip(run.trace.operations()) {
@@ -212,7 +212,7 @@ proptest! {
             prop_assert!(plain.trace.block_runs(id).eq(disturbed.trace.block_runs(id)));
             prop_assert!(plain.trace.blocks(id).eq(disturbed.trace.blocks(id)));
             if plain.ended == Ended::Done {
-                let finished = plain.trace.operations()[id.0 as usize].finish().is_some();
+                let finished = plain.trace.operations()[id.index()].finish().is_some();
                 prop_assert!(!finished || plain.trace.waits(id) == disturbed.trace.waits(id));
             }
         }
@@ -266,7 +266,7 @@ proptest! {
                 prop_assert!(part.from == at && part.from < part.to, "{:?}", part);
                 at = part.to;
                 let Some(other) = part.blocking else { continue };
-                let blocking = &trace.operations()[other.0 as usize];
+                let blocking = &trace.operations()[other.index()];
                 prop_assert!(other != id && !blocking.kind.is_instant(), "{:?}", part);
                 let there = blocking.launched() <= part.from && blocking.finish().is_none_or(|end| part.to <= end);
                 prop_assert!(there, "{:?} is not there: {:?}", blocking, part);

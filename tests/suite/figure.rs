@@ -78,8 +78,8 @@ fn rtss_2017_fig_3_shows_launches_and_copies() {
         assert_eq!(timeline.lanes.len(), 1);
         let first = &timeline.lanes[0].copies[0];
         // K5 completes before K2, so its copy out is the first.
-        let stream = summary.trace.operations()[first.operation.0 as usize].stream;
-        assert_eq!(&*summary.trace.streams()[stream.0 as usize].name, "S3");
+        let stream = summary.trace.operations()[first.operation.index()].stream;
+        assert_eq!(&*summary.trace.streams()[stream.index()].name, "S3");
         assert_eq!(first.bytes, 268_435_456);
         let ticks: Vec<&str> = timeline.ticks.at.iter().map(|(_, label)| &**label).collect();
         assert_eq!((ticks, timeline.ticks.unit), (vec!["0", "1", "2", "3", "4"], "s"));
@@ -94,7 +94,7 @@ fn kernels_without_shared_memory_are_thin_lines_when_height_is_shared_memory() {
         let k4 = find(band, summary.trace, "K4", 0);
         assert_eq!((k4.units, band.capacity), (32_768, 65_536));
         let titles: Vec<&str> =
-            band.thin.iter().map(|line| &*summary.trace.kernels()[line.kernel.0 as usize].title).collect();
+            band.thin.iter().map(|line| &*summary.trace.kernels()[line.kernel.index()].title).collect();
         assert_eq!(titles, ["K1", "K2", "K6", "K3"]);
         assert!(band.thin.iter().all(|line| line.area.y >= band.area.bottom()));
         assert!(

@@ -10,7 +10,7 @@ use gpusched::experiments::replay::{Replay, replay};
 use gpusched::hosts::simulate;
 use gpusched::logs::{read_log, sort_into_runs};
 use gpusched::pictures::timeline::{
-    BandLook, FinishMark, LegendSymbol, Panels, Timeline, TimelineError, TimelineOptions,
+    BandLook, FinishMark, LegendEntry, LegendSymbol, Panels, Timeline, TimelineError, TimelineOptions,
 };
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
@@ -122,7 +122,14 @@ fn found_3_colour_stands_for_the_kernel_and_the_legend_has_it_once() {
     let run = simulate(&scenario).expect("it runs");
     let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("it can be drawn");
     let entries: Vec<&str> = timeline.legend.iter().map(|entry| entry.full.as_str()).collect();
-    assert_eq!(entries, ["K (2 × 256)", "(blocks × threads)"]);
+    let expected = [
+        "K (2 × 256)",
+        "too short to see: means over time",
+        "SMs drawn up to 256 of 2048 threads",
+        "kernel launch (two heads: several)",
+        "(blocks × threads)",
+    ];
+    assert_eq!(entries, expected);
 
     // The order of kernels differs between files, colours do not.
     let titles = ["K3", "K10", "K1", "K2"];
@@ -196,21 +203,35 @@ fn found_4_figures_are_as_high_as_a_page_or_as_asked_for_and_a_column_is_252_poi
     let scenario = launches("titan-v", &kernels);
     let run = simulate(&scenario).expect("it runs");
     let summary = Summary::of(&scenario, &run);
-    for limit in [60, 100, 150, 220] {
+    for limit in [100, 150, 220] {
         let options = TimelineOptions { height_limit: limit * MM, queues: true, occupancy: true, ..Default::default() };
         let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
         let svg = timeline.draw(&summary, &options).to_svg();
         checked(&svg, &format!("{limit} mm"));
-        let least = if limit == 60 { 92.0 } else { limit as f64 };
-        assert!(height_mm(&svg) <= least, "{limit}: {}", height_mm(&svg));
+        assert!(height_mm(&svg) <= limit as f64, "{limit}: {}", height_mm(&svg));
         // What was folded, and how many streams share the last row, is said.
         assert!(timeline.bands.iter().any(|band| band.name.ends_with(": mean")), "{limit}");
         assert!(timeline.rows.last().is_some_and(|row| row.name.ends_with("more streams")), "{limit}");
         assert!(timeline.legend.iter().any(|entry| entry.full.ends_with("more kernels")), "{limit}");
     }
-    let low = TimelineOptions { height_limit: 20 * MM, ..TimelineOptions::default() };
-    let error = Timeline::new(&summary, &low).expect_err("too low");
-    assert!(matches!(error, TimelineError::HeightLimit { least_mm: 40, .. }), "{error}");
+    // Below that it is refused, with the least that works.
+    for panels in [false, true] {
+        let of_height = |millimetres: i64| {
+            let height_limit = millimetres * MM;
+            let options = TimelineOptions {
+                height_limit,
+                queues: panels,
+                occupancy: panels,
+                waits: panels,
+                ..Default::default()
+            };
+            Timeline::new(&summary, &options)
+        };
+        let error = of_height(20).expect_err("too low");
+        let TimelineError::HeightLimit { least_mm, .. } = error else { panic!("{error}") };
+        assert!(of_height(least_mm).is_ok_and(|timeline| timeline.height <= least_mm * MM), "{least_mm}");
+        assert!(of_height(least_mm - 1).is_err(), "{least_mm}");
+    }
 }
 
 #[test]
@@ -226,8 +247,8 @@ fn found_6_legends_and_names_of_rows_keep_what_distinguishes_them() {
     let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("it can be drawn");
     let rows: BTreeSet<&str> = timeline.rows.iter().map(|row| row.label.text.as_str()).collect();
     assert_eq!(rows.len(), timeline.rows.len(), "{rows:?}");
-    let entries: Vec<&str> =
-        timeline.legend.iter().filter(|entry| entry.mark.is_some()).map(|entry| entry.label.text.as_str()).collect();
+    let is_area = |entry: &&LegendEntry| entry.mark.is_some_and(|mark| mark.symbol == LegendSymbol::Area);
+    let entries: Vec<&str> = timeline.legend.iter().filter(is_area).map(|entry| entry.label.text.as_str()).collect();
     assert!(entries.len() > 10 && entries.iter().all(|entry| entry.ends_with(" (1 × 256)")), "{entries:?}");
     assert_eq!(entries.iter().collect::<BTreeSet<_>>().len(), entries.len(), "{entries:?}");
 }

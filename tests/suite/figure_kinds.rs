@@ -85,7 +85,7 @@ pub(crate) fn measured(trace: &Trace) -> Trace {
             end: block.end,
         })
     });
-    let launches = ids.filter_map(|id| Some((id, trace.operations().get(id.0 as usize)?.launched())));
+    let launches = ids.filter_map(|id| Some((id, trace.operations().get(id.index())?.launched())));
     let observed = Observed { launches: launches.collect(), spans: Vec::new(), blocks: blocks.collect() };
     trace.with_observed(&observed).expect("they are few")
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gpusched::device::{BlockDemand, BlockShape, Device};
-use gpusched::draw::Rect;
+use gpusched::draw::{MM, Rect};
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{HeightBy, Label, Timeline, TimelineOptions};
 use gpusched::run::{EeQueue, State, Summary};
@@ -189,7 +189,7 @@ fn check_profiles(timeline: &Timeline, summary: &Summary<'_>, height_by: HeightB
         .sum();
     let span = (timeline.window.end - timeline.window.start).as_ns() as f64;
     let band = &timeline.bands[0];
-    let scale = (band.area.width * band.area.height) as f64 / (span * f64::from(band.capacity));
+    let scale = (band.area.width * band.area.height) as f64 / (span * f64::from(band.shown));
     let profiles: usize = timeline.bands.iter().map(|band| band.profiles.len()).sum();
     let tolerance = profiles as f64 * band.area.width as f64;
     prop_assert!((twice as f64 / 2.0 - expected_area as f64 * scale).abs() <= tolerance);
@@ -251,6 +251,8 @@ proptest! {
             queues: true,
             occupancy: true,
             sms: Some(vec![0..=scenario.device().sms - 1]),
+            // 80 SMs one by one take more than a page.
+            height_limit: 1_000 * MM,
             ..TimelineOptions::default()
         };
         let timeline = Timeline::new(&summary, &options).expect("it can be drawn");

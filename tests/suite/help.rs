@@ -29,7 +29,7 @@ fn example(page: &str) -> String {
     let words = words(page);
     let help = stdout(&gpusched(&[&words[..], &["--help"]].concat()));
     let (_, example) = help.split_once("Example:\n").unwrap_or_else(|| panic!("{page} has no example: {help}"));
-    let example = example.trim();
+    let example = example.lines().next().unwrap_or_default().trim();
     assert!(example.starts_with(&format!("gpusched {}", words.join(" "))), "{page}: {example}");
     example.to_owned()
 }

@@ -23,7 +23,7 @@ use crate::published;
 
 const PROFILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/profiles/synthetic.json");
 const PROCESSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/processes/perception-and-control.json");
-const SIZES: [(u32, u32); 3] = [(1400, 900), (800, 600), (390, 844)];
+const SIZES: [(u32, u32); 4] = [(1400, 900), (800, 600), (390, 844), (1280, 720)];
 
 fn directory() -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("html");
@@ -89,7 +89,7 @@ const S: u64 = 1_000_000_000;
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]
-fn pages_load_without_errors_at_three_sizes_light_and_dark() {
+fn pages_load_without_errors_at_four_sizes_light_and_dark() {
     let browser = Browser::start();
     let logs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/logs/two-streams");
     let thesis = published::root().join("thesis2019/section-4-3-figure-4-7.json");
@@ -220,7 +220,7 @@ fn kernels_and_streams_are_highlighted_and_found() {
     assert_eq!(faded(), all_but(&[7]));
     browser.run("document.querySelector('#streams button[data-name=S2]').click()");
     assert_eq!(faded(), all_but(&[6, 7, 9, 10]));
-    browser.settle();
+    browser.wait_until_idle();
     browser.screenshot(&directory().join("highlighted.png"));
     browser.keys("\u{E00C}");
     assert_eq!(faded(), all_but(&(0..11).collect::<Vec<_>>()));
@@ -231,7 +231,7 @@ fn kernels_and_streams_are_highlighted_and_found() {
     assert_eq!(faded(), all_but(&[9]));
     browser.run("document.getElementById('search').value = ''; document.activeElement.blur()");
     browser.keys("/#8");
-    assert_eq!(lines(&browser, "#found button"), ["#8 copy 8 (device-to-host), S3"]);
+    assert_eq!(lines(&browser, "#found button"), ["#8 copy 3 (device-to-host), S3"]);
     is_quiet(&browser);
 }
 

@@ -23,7 +23,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use gpusched::effort::{Effort, Limits, Over};
+use gpusched::effort::{EarlyEnd, Effort, Limits};
+use gpusched::spelling::{self, Spelling};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::de::IgnoredAny;
@@ -105,7 +106,7 @@ impl Mutant {
     /// What the reader makes of it, in this process.
     pub(crate) fn outcome(&self) -> Outcome {
         let effort = Arc::new(Effort::new(LIMITS, Arc::default()));
-        let answer: Result<Answer, Over> = effort.within(|| (self.reader.answer)(&self.file, &self.content));
+        let answer: Result<Answer, EarlyEnd> = effort.within(|| (self.reader.answer)(&self.file, &self.content));
         match answer {
             Ok(Err(refusal)) if !refusal.was_read => Outcome::Refused(refusal),
             Err(_) => Outcome::TooMuch,
@@ -145,13 +146,14 @@ impl Mutant {
     }
 
     /// What is wrong with what the command does with it, compared with an outcome in this process.
-    fn wrong_command(&self, folder: &Path, outcome: &Outcome) -> Option<String> {
+    fn wrong_command(&self, folder: &Path) -> Option<String> {
+        let outcome = spelling::within(Spelling::Flag, || self.outcome());
         fs::write(folder.join(&self.file), &self.content).expect("it can be written");
         let of_command = self.reader.command.iter().map(|word| if *word == "FILE" { &*self.file } else { *word });
         let arguments: Vec<&str> = of_command.chain(["--format", "json", "--limits", "strict"]).collect();
         let output = gpusched_in(folder, &arguments);
         let (status, said) = (output.status.code(), stderr(&output));
-        let is_right = match outcome {
+        let is_right = match &outcome {
             Outcome::Answered(bytes) => matches!(status, Some(0 | 1)) && output.stdout == *bytes,
             Outcome::Refused(refusal) => {
                 status == Some(2) && format!("\n{said}").ends_with(&format!("\nerror: {}\n", refusal.message))
@@ -207,8 +209,7 @@ fn attack(name: &str, numbers: std::ops::Range<u64>, every: u64) -> Vec<String> 
                     Outcome::Refused(_) => "refused",
                     Outcome::TooMuch => "too much",
                 };
-                let by_command =
-                    || number.is_multiple_of(every).then(|| mutant.wrong_command(&folder, outcome)).flatten();
+                let by_command = || number.is_multiple_of(every).then(|| mutant.wrong_command(&folder)).flatten();
                 (how, mutant.wrong(outcome).or_else(by_command))
             }
         };
@@ -245,7 +246,7 @@ fn every_seed_is_read_and_answered() {
         let mutant = Mutant { reader, file: name, content, changes: Vec::new(), has_unknown_key: false };
         let outcome = mutant.outcome();
         assert!(matches!(outcome, Outcome::Answered(_)), "{}: {}", mutant.file, outcome.describe());
-        assert_eq!(mutant.wrong_command(&directory("mutant_seeds"), &outcome), None, "{}", mutant.file);
+        assert_eq!(mutant.wrong_command(&directory("mutant_seeds")), None, "{}", mutant.file);
     }
 }
 

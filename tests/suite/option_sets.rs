@@ -41,7 +41,7 @@ type Chosen = (String, Option<String>);
 
 /// The options that the help of a command lists, and whether they take a value.
 fn options_of(command: &str) -> BTreeMap<String, bool> {
-    let help = stdout(&gpusched(&[&command.split(' ').collect::<Vec<_>>()[..], &["--help"]].concat()));
+    let help = stdout(&gpusched(&[&command.split(' ').collect::<Vec<_>>()[..], &["--help-all"]].concat()));
     let option = |line: &str| {
         let line = line.trim_start();
         let line = if line.starts_with("--") { line } else { line.strip_prefix('-')?.split_once(", ")?.1 };

@@ -1,7 +1,7 @@
 //! Hosts that answer to what the GPU tells them, and runs without a trace.
 
 use gpusched::device::BlockShape;
-use gpusched::gpu::{Finishes, Gpu, GpuEvent, GpuOptions, Host, RunError, Simulation, Target};
+use gpusched::gpu::{Finishes, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulation};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
 use gpusched::workload::{
@@ -34,7 +34,7 @@ struct Answers {
 impl Host for Answers {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         for (priority, blocks, ns) in [(-1, 1, 1_000), (0, 100, 10), (-1, 1, 10)] {
             self.kernels.push(gpu.add_kernel(kernel(blocks, ns))?);
             self.streams.push(gpu.add_stream(StreamSpec { priority, blocking: false, ..StreamSpec::new("S") })?);
@@ -44,13 +44,13 @@ impl Host for Answers {
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, _gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, _gpu: &impl GpuInterface) {
         if event == GpuEvent::FullyDispatched(OperationId(0)) {
             self.to_launch.push(2);
         }
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         for index in self.to_launch.drain(..) {
             gpu.submit(self.streams[index], OperationKind::Kernel(self.kernels[index]), Origin::default())?;
         }
@@ -81,17 +81,17 @@ struct OneByOne {
 impl Host for OneByOne {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         self.kernel = Some(gpu.add_kernel(kernel(6, 10))?);
         gpu.wake_at(Instant::ZERO, 0);
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, _gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, _gpu: &impl GpuInterface) {
         self.is_idle |= matches!(event, GpuEvent::Completed(_));
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         if let Some(kernel) = self.kernel.filter(|_| self.is_idle && self.left > 0) {
             gpu.submit(StreamId::NULL, OperationKind::Kernel(kernel), Origin::default())?;
             (self.is_idle, self.left) = (false, self.left - 1);

@@ -5,6 +5,7 @@
 mod measured;
 mod odd;
 mod same_as_command;
+mod teaching;
 mod using;
 
 use std::path::{Path, PathBuf};
@@ -113,7 +114,7 @@ impl Page {
     }
 
     fn screenshot(&self, name: &str) {
-        self.browser.settle();
+        self.browser.wait_until_idle();
         self.browser.screenshot(&pictures().join(format!("{name}.png")));
     }
 }

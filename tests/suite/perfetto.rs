@@ -152,10 +152,10 @@ fn most_at_once(spans: &[(u64, u64)]) -> usize {
 fn queue_of(scenario: &Scenario, trace: &Trace, record: &OperationRecord) -> String {
     match record.kind {
         OperationKind::Copy(copy) => {
-            let direction = trace.copies()[copy.0 as usize].direction;
+            let direction = trace.copies()[copy.index()].direction;
             format!("CE queue {}", scenario.device().copy.engine_for(direction))
         }
-        _ => format!("EE queue, priority {}", trace.streams()[record.stream.0 as usize].priority),
+        _ => format!("EE queue, priority {}", trace.streams()[record.stream.index()].priority),
     }
 }
 
@@ -185,7 +185,7 @@ fn shows_the_run(scenario: &Scenario, shown: &Shown) -> Result<(), TestCaseError
     }
     let (launches, events): (Vec<_>, Vec<_>) = shown.arrows.iter().partition(|(from, _)| from.category == "host");
     prop_assert_eq!(launches.len(), started);
-    let completed = |id: OperationId| trace.operations()[id.0 as usize].finish().is_some();
+    let completed = |id: OperationId| trace.operations()[id.index()].finish().is_some();
     let awaited: BTreeMap<u64, u64> = (0..)
         .map(OperationId)
         .take(trace.operations().len())

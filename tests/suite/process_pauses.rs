@@ -30,13 +30,13 @@ fn in_turns(trace: &Trace, id: OperationId, from: Instant, to: Instant) -> u64 {
 fn net(scenario: &Scenario, trace: &Trace, record: &OperationRecord) -> Option<u64> {
     match record.kind {
         OperationKind::Kernel(kernel) => {
-            let kernel = &trace.kernels()[kernel.0 as usize];
+            let kernel = &trace.kernels()[kernel.index()];
             // Of a block that watches a timer, pauses count too.
             let is_known = kernel.duration.best == kernel.duration.worst && kernel.clock == BlockClock::RunTime;
             (kernel.blocks == 1 && is_known).then(|| kernel.duration.worst.as_ns())
         }
         OperationKind::Copy(copy) if scenario.device().copy.sharing == CopySharing::OneAtATime => {
-            Some(scenario.copies()[copy.0 as usize].time().as_ns())
+            Some(scenario.copies()[copy.index()].time().as_ns())
         }
         _ => None,
     }

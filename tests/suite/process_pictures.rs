@@ -91,7 +91,7 @@ fn turns_too_short_to_see_become_shares_of_time() {
     let timeline = Timeline::new(&summary, &options).expect("it has a picture");
     let band = timeline.turns.as_ref().expect("contexts take turns");
     assert!(band.boxes.is_empty() && band.turns > 5_000, "{} turns", band.turns);
-    let shares: Vec<_> = band.shares.iter().map(|share| share.process).collect();
+    let shares: Vec<_> = band.shares.iter().map(|share| share.of).collect();
     assert_eq!(shares, [Some(ProcessId(0)), Some(ProcessId(1)), None]);
     assert!(band.area.height >= 7 * MM);
     assert!(timeline.legend.iter().any(|entry| entry.full.ends_with("turns, too short to see: shares of time")));

@@ -84,7 +84,7 @@ fn blocks_run_in_turns(run: &Run) -> Result<(), TestCaseError> {
             .map(|block| u128::from(trace.time_in_turn(process, block.start..block.end.min(trace.end())).as_ns()));
         prop_assert_eq!(busy, counted.sum::<u128>());
         // What waits is told without a gap until all its blocks are assigned.
-        let record = trace.operations()[id.0 as usize];
+        let record = trace.operations()[id.index()];
         let waits = trace.waits(id);
         prop_assert!(waits.windows(2).all(|two| two[0].to <= two[1].from), "{:?}", waits);
         if let (Some(start), true) = (record.last_start(), record.last_start() != Some(Instant::MAX)) {

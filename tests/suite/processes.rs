@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use gpusched::device::{Device, Preemption, Runlists};
-use gpusched::gpu::{Gpu, GpuEvent, GpuOptions, Host, Simulation, Target};
-use gpusched::hosts::{ProgramHost, make_known, simulate};
+use gpusched::gpu::{Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Simulation};
+use gpusched::hosts::{ProgramHost, register_work, simulate};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Cause, Rule, Snapshot, Trace, TurnEnd, reasons};
@@ -29,11 +29,11 @@ struct Steps<H> {
 impl<H: Host> Host for Steps<H> {
     type Error = H::Error;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), H::Error> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), H::Error> {
         self.host.start(gpu)
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         self.host.on_event(event, gpu);
     }
 
@@ -41,7 +41,7 @@ impl<H: Host> Host for Steps<H> {
         self.host.on_wake(token);
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), H::Error> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), H::Error> {
         self.steps += 1;
         self.host.act(gpu)
     }
@@ -385,7 +385,7 @@ fn ten_seconds_of_four_processes_are_rounds_that_are_skipped() {
     let file = filling(&[(2_500_000, 0), (2_500_000, 0), (2_500_000, 0), (2_500_000, 0)], "1 ms", "0 us");
     let scenario = scenario_with(&file, &ReadOptions::default());
     let mut gpu = Gpu::new(scenario.device(), GpuOptions::default());
-    make_known(&scenario, &mut gpu).expect("they are sound");
+    register_work(&scenario, &mut gpu).expect("they are sound");
     let host = Steps { host: ProgramHost::new(&scenario.threads), steps: 0 };
     let (trace, _, Steps { steps, .. }) = Simulation::new(gpu, host).run().expect("it runs");
     assert_eq!(finishes(&trace), [9_997_000, 9_998_000, 9_999_000, 10_000_000]);
@@ -439,7 +439,7 @@ fn examiner_benchmarks_of_their_own_processes_take_turns() {
         scenario_with(&file, &options)
     };
     let own = read(|_| {});
-    assert!(own.notes.iter().any(|note| note.contains("--mps")), "{:?}", own.notes);
+    assert!(own.notes.iter().any(|note| note.contains("\"mps\"")), "{:?}", own.notes);
     // A begins at 0 and B at 1 ms, and their timers go on in the turns of the other.
     assert_eq!(finishes(&simulate(&own).expect("it runs").trace), [10_000, 11_000]);
     // Each client has half of the two SMs, so four blocks at a time; the second kernel is behind the first.

@@ -42,8 +42,15 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")
 }
 
-/// Files whose answers are checked elsewhere (`deadlines.rs`, `docs/processes.md`): they come from no publication.
-const EXAMPLES: [&str; 2] = ["deadlines/camera-and-lidar.json", "processes/perception-and-control.json"];
+/// Files whose answers are checked elsewhere (`deadlines.rs`, `tour.rs`, `docs/processes.md`, `explain.rs`): they come
+/// from no publication.
+const EXAMPLES: [&str; 5] = [
+    "deadlines/camera-and-lidar.json",
+    "processes/perception-and-control.json",
+    "rules/copies-of-two-processes.json",
+    "rules/registers.json",
+    "tour/one-kernel.json",
+];
 
 /// All JSON files below `scenarios/`, by their path there.
 pub(crate) fn files() -> Vec<String> {

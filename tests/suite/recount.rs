@@ -41,8 +41,8 @@ fn launches<'a>(scenario: &'a Scenario, trace: &'a Trace) -> Vec<Launch<'a>> {
         .zip(trace.operations())
         .filter_map(|(id, record)| {
             let OperationKind::Kernel(kernel) = record.kind else { return None };
-            let kernel = &scenario.kernels()[kernel.0 as usize];
-            let stream = &scenario.streams()[record.stream.0 as usize];
+            let kernel = &scenario.kernels()[kernel.index()];
+            let stream = &scenario.streams()[record.stream.index()];
             let mask = kernel.sm_mask.or(stream.sm_mask);
             Some(Launch {
                 record,
@@ -119,7 +119,7 @@ fn check_copy_engines(scenario: &Scenario, trace: &Trace) {
             .operations()
             .iter()
             .filter_map(|record| match record.kind {
-                OperationKind::Copy(copy) => Some((record, &scenario.copies()[copy.0 as usize])),
+                OperationKind::Copy(copy) => Some((record, &scenario.copies()[copy.index()])),
                 _ => None,
             })
             .filter(|(_, copy)| engine_of(copy.direction) == engine)

@@ -63,7 +63,7 @@ fn figure_3_the_copies_between_k2_and_k3_are_c5o_c2o_and_c3i() {
         .operations()
         .iter()
         .filter(|record| !matches!(record.kind, OperationKind::Kernel(_)))
-        .map(|record| (record.first_start().expect("it started"), &*trace.streams()[record.stream.0 as usize].name))
+        .map(|record| (record.first_start().expect("it started"), &*trace.streams()[record.stream.index()].name))
         .collect();
     copies.sort_unstable();
     let streams: Vec<&str> = copies.iter().map(|copy| copy.1).collect();

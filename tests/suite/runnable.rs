@@ -1,8 +1,8 @@
 //! Hosts that take contexts off the runlist, and put them back.
 
 use gpusched::device::Preemption;
-use gpusched::gpu::{Gpu, GpuEvent, GpuOptions, Host, Simulation, Target};
-use gpusched::hosts::{ProgramError, ProgramHost, make_known};
+use gpusched::gpu::{Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Simulation};
+use gpusched::hosts::{ProgramError, ProgramHost, register_work};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Rule, Trace, TurnEnd};
@@ -33,14 +33,14 @@ struct Driven<'a> {
 impl Host for Driven<'_> {
     type Error = ProgramError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         for (number, (at, ..)) in (0..).zip(&self.changes) {
             gpu.wake_at(*at, FIRST_TOKEN + number);
         }
         self.threads.start(gpu)
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         self.threads.on_event(event, gpu);
     }
 
@@ -55,7 +55,7 @@ impl Host for Driven<'_> {
         }
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         self.due.sort_unstable();
         for number in self.due.drain(..) {
             let (_, process, runnable) = self.changes[number];
@@ -74,7 +74,7 @@ fn driven(scenario: &Scenario, changes: &[Change], skip_cycles: bool) -> Trace {
         ..GpuOptions::default()
     };
     let mut gpu = Gpu::new(scenario.device(), options);
-    make_known(scenario, &mut gpu).expect("the device takes it");
+    register_work(scenario, &mut gpu).expect("the device takes it");
     let threads = ProgramHost::new(&scenario.threads);
     let host = Driven { threads, changes: changes.to_vec(), due: Vec::new() };
     Simulation::new(gpu, host).run().expect("it runs").0

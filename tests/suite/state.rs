@@ -59,11 +59,11 @@ impl Ran {
 fn name(operation: &str) -> &str {
     let number = operation.strip_prefix("copy ").and_then(|rest| rest.split(' ').next());
     match number {
-        Some("2") => "C2o",
-        Some("3") => "C3i",
-        Some("5") => "C3o",
-        Some("8") => "C5o",
-        Some("10") => "C6o",
+        Some("0") => "C2o",
+        Some("1") => "C3i",
+        Some("2") => "C3o",
+        Some("3") => "C5o",
+        Some("4") => "C6o",
         _ => operation,
     }
 }
@@ -171,7 +171,7 @@ fn thesis_tables_2_2_to_2_4_column_d_the_copy_of_k5_is_on_the_engine_and_that_of
     assert_eq!(free_shared_memory(&state), [65_536, 65_536], "K6 required no shared memory");
     let (rule, why) = waits(&state, "C2o");
     assert!(rule == "C2" && name(why.split("serves ").last().expect("text")) == "C5o", "{why}");
-    assert_eq!(waits(&state, "K3"), ("G2", "in its stream, behind copy 2 (device-to-host)".to_owned()));
+    assert_eq!(waits(&state, "K3"), ("G2", "in its stream, behind copy 0 (device-to-host)".to_owned()));
     assert_eq!(waits(&state, "C6o"), ("C1", "in its stream, behind K6".to_owned()));
     // R2: "free 512 threads per SM" is the least that K6's blocks need. Free when it came were those of column (c).
     assert_eq!(free_threads(&ran.state(2_800)), [1024, 1536]);

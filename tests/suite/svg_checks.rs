@@ -1,6 +1,7 @@
 //! What holds for every picture: no text overlaps another or leaves the sheet, all of it can be read on what is behind
 //! it, and nothing is too small to see. Read from the SVG itself, with the metrics of the font.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use roxmltree::{Document, Node};
@@ -70,12 +71,9 @@ pub(crate) fn checked(svg: &str, what: &str) -> Vec<SvgText> {
                 };
                 let small = (area.right - area.left).min(area.bottom - area.top);
                 assert!(node.tag_name().name() == "polygon" || small >= LEAST_BOX, "{what}: {node:?} is too small");
-                match fill.strip_prefix("url(#hatch") {
+                match fill.strip_prefix("url(#") {
                     // A hatch lies over the background that was painted before.
-                    Some(number) => {
-                        let number: usize = number.trim_end_matches(')').parse().expect("a number");
-                        painted.last_mut().expect("a background").ink = Some(hatches[number]);
-                    }
+                    Some(id) => painted.last_mut().expect("a background").ink = Some(hatches[id.trim_end_matches(')')]),
                     None => painted.push(Painted { area, background: colour(fill), ink: None }),
                 }
             }
@@ -158,21 +156,14 @@ fn area(node: Node<'_, '_>) -> Option<Area> {
     })
 }
 
-/// Colours of the hatches, by number.
-fn inks(root: Node<'_, '_>) -> Vec<u32> {
+/// Colours of the hatches, by their ids, which are made of what they show.
+fn inks<'d>(root: Node<'d, 'd>) -> BTreeMap<&'d str, u32> {
     let patterns = root.descendants().filter(|node| node.has_tag_name("pattern"));
     let ink = |pattern: Node<'_, '_>| {
         let drawn = pattern.children().find(Node::is_element).expect("something");
         colour(drawn.attribute("stroke").or(drawn.attribute("fill")).expect("a colour"))
     };
-    let mut inks: Vec<(usize, u32)> = patterns
-        .map(|pattern| {
-            let id = pattern.attribute("id").expect("a name").trim_start_matches("hatch");
-            (id.parse().expect("a number"), ink(pattern))
-        })
-        .collect();
-    inks.sort_unstable();
-    inks.into_iter().map(|(_, ink)| ink).collect()
+    patterns.map(|pattern| (pattern.attribute("id").expect("a name"), ink(pattern))).collect()
 }
 
 /// Where a text is: from the height of its capitals down to below its baseline.

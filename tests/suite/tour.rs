@@ -7,15 +7,15 @@ use serde_json::Value;
 use super::common::{directory, gpusched, stderr};
 
 #[test]
-fn the_tour_is_one_page_of_five_scenes_that_loads_nothing() {
+fn the_tour_is_one_page_of_eight_scenes_that_loads_nothing() {
     let path = directory("tour").join("tour.html");
     let file = path.display().to_string();
     let output = gpusched(&["tour", "-o", &file]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{file}: open it in a browser\n"));
     let page = fs::read_to_string(&path).expect("it is written");
-    assert_eq!(page.matches("<section class=\"scene\"").count(), 5);
-    assert_eq!(page.matches("<p class=\"question\">").count(), 5);
+    assert_eq!(page.matches("<section class=\"scene\"").count(), 8);
+    assert_eq!(page.matches("<p class=\"question\">").count(), 8);
     for loads in ["http:", "https:", "src=\"", "@import", "fetch(", "import("] {
         assert!(!page.contains(loads), "{loads}");
     }
@@ -29,12 +29,18 @@ fn the_tour_is_one_page_of_five_scenes_that_loads_nothing() {
     assert!(stderr(&refused).contains(".html"), "{}", stderr(&refused));
 }
 
-fn kernel(arguments: &[&str], name: &str) -> Value {
+/// The launches of a kernel, in order.
+fn kernels(arguments: &[&str], name: &str) -> Vec<Value> {
     let output = gpusched(&[&["simulate"], arguments, &["--format", "json", "--blocks"]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let kernels = report["kernels"].as_array().expect("a list").clone();
-    kernels.into_iter().find(|kernel| kernel["name"] == *name).expect("it is there")
+    let mut kernels = report["kernels"].as_array().expect("a list").clone();
+    kernels.retain(|kernel| kernel["name"] == *name);
+    kernels
+}
+
+fn kernel(arguments: &[&str], name: &str) -> Value {
+    kernels(arguments, name).swap_remove(0)
 }
 
 #[test]
@@ -44,6 +50,7 @@ fn answers_of_the_tour_are_what_the_simulation_says() {
         let blocks = kernel["placements"].as_array().expect("a list").clone();
         blocks.iter().map(|block| block["start_ns"].as_u64().expect("a number") / 1_000_000).collect::<Vec<u64>>()
     };
+    assert_eq!(starts(&["scenarios/tour/one-kernel.json"], "K1"), [0; 6]);
     let no_room = "scenarios/ospert2017/figure-4.json";
     assert_eq!(starts(&[no_room], "K4"), [500, 500]);
     let one_queue = "scenarios/ospert2017/figure-5.json";
@@ -53,6 +60,16 @@ fn answers_of_the_tour_are_what_the_simulation_says() {
     assert_eq!(starts(&[priorities], "K1")[4..], [4_500; 4]);
     let equal = [priorities, "--set-priority", "S2=0", "--set-priority", "S3=0"];
     assert_eq!(starts(&equal, "K1")[4..], [500; 4]);
+    let null = "scenarios/rtss2017/figure-5.json";
+    assert_eq!(kernel(&[null], "K5")["launched_ns"], 600_000_000);
+    assert_eq!((starts(&[null], "K5")[0], starts(&[null], "K6")), (5_000, vec![6_000, 6_000]));
+    let late = "scenarios/deadlines/camera-and-lidar.json";
+    for arguments in [&[late][..], &[late, "--set-priority", "camera=-1"]] {
+        assert_eq!(starts(arguments, "register"), [19; 4]);
+        let detect = kernels(arguments, "detect");
+        let starts = |job: usize| detect[job]["placements"][0]["start_ns"].as_u64();
+        assert_eq!((starts(0), starts(1)), (Some(2_000_000), Some(27_000_000)), "{arguments:?}");
+    }
     let why = "scenarios/rtss2017/figure-3.json";
     assert_eq!(starts(&[why], "K5"), [2_000, 2_000]);
     let on_sm_1 = |name: &str| {
@@ -61,4 +78,24 @@ fn answers_of_the_tour_are_what_the_simulation_says() {
         blocks.iter().filter(here).count()
     };
     assert_eq!((on_sm_1("K1"), on_sm_1("K4")), (0, 2), "1536 threads of SM 1 are free after 1 s");
+}
+
+#[test]
+fn in_one_stream_the_frames_of_the_tour_take_14_ms_and_in_three_11() {
+    let end = |file: &str| {
+        let output = gpusched(&["simulate", file, "--format", "json"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        report["end_ns"].as_u64()
+    };
+    let three = "scenarios/events/double-buffering.json";
+    assert_eq!(end(three), Some(11_000_000));
+    let mut scenario: Value = serde_json::from_str(&fs::read_to_string(three).expect("it is shipped")).expect("JSON");
+    for step in scenario["hosts"][0]["steps"].as_array_mut().expect("a list") {
+        step["stream"] = "in".into();
+    }
+    scenario.as_object_mut().expect("an object").remove("expected");
+    let one = directory("tour").join("one-stream.json");
+    fs::write(&one, scenario.to_string()).expect("it can be written");
+    assert_eq!(end(one.to_str().expect("text")), Some(14_000_000));
 }

@@ -52,7 +52,7 @@ impl<'a> Plain<'a> {
     }
 
     fn record(&self, id: OperationId) -> &OperationRecord {
-        &self.trace.operations()[id.0 as usize]
+        &self.trace.operations()[id.index()]
     }
 
     fn reached(&self, instant: Option<Instant>) -> bool {
@@ -65,11 +65,11 @@ impl<'a> Plain<'a> {
 
     fn engine(&self, id: OperationId) -> Option<u32> {
         let OperationKind::Copy(copy) = self.record(id).kind else { return None };
-        Some(self.scenario.device().copy.engine_for(self.trace.copies()[copy.0 as usize].direction))
+        Some(self.scenario.device().copy.engine_for(self.trace.copies()[copy.index()].direction))
     }
 
     fn priority(&self, stream: StreamId) -> i32 {
-        self.trace.streams()[stream.0 as usize].priority
+        self.trace.streams()[stream.index()].priority
     }
 
     /// Submitted and not completed.
@@ -121,7 +121,7 @@ impl<'a> Plain<'a> {
     fn shortages(&self, id: OperationId) -> Vec<(u32, [u32; 4])> {
         let device = self.scenario.device();
         let kernel = self.trace.kernel_of(id).expect("it is a kernel");
-        let mask = kernel.sm_mask.or(self.trace.streams()[self.record(id).stream.0 as usize].sm_mask);
+        let mask = kernel.sm_mask.or(self.trace.streams()[self.record(id).stream.index()].sm_mask);
         let allowed = (0..device.sms).filter(|&sm| mask.is_none_or(|mask| mask.enables_sm(sm, device)));
         let short = |sm| {
             let (free, takes) = (self.sm(sm).1, self.takes(id));
@@ -142,7 +142,7 @@ impl<'a> Plain<'a> {
         if self.at < record.launched() + device.launch_latency {
             return Some(Rule::L1);
         }
-        let before = self.trace.operations()[..id.0 as usize].iter().rev();
+        let before = self.trace.operations()[..id.index()].iter().rev();
         let kernel = before.filter(|other| other.stream == record.stream).find(|other| is_kernel(other))?;
         (is_kernel(record) && self.at < kernel.finish()? + device.kernel_gap).then_some(Rule::L2)
     }
@@ -159,7 +159,7 @@ impl<'a> Plain<'a> {
             return Some((if self.engine(id).is_some() { Rule::C1 } else { Rule::G2 }, head));
         }
         if let OperationKind::Wait(event) = record.kind {
-            let before = self.trace.operations()[..id.0 as usize].iter();
+            let before = self.trace.operations()[..id.index()].iter();
             let last = before.rev().find(|other| other.kind == OperationKind::Record(event));
             if let Some(last) = last.filter(|last| !self.reached(last.finish())) {
                 return Some((Rule::E2, first(Queue::Stream(last.stream))));
@@ -169,7 +169,7 @@ impl<'a> Plain<'a> {
             return Some((rule, None));
         }
         if !self.reached(record.queued()) {
-            let blocking = |stream: StreamId| self.trace.streams()[stream.0 as usize].blocking;
+            let blocking = |stream: StreamId| self.trace.streams()[stream.index()].blocking;
             let streams = (0..).map(StreamId).take(self.trace.streams().len());
             let concerns = |stream: &StreamId| match record.stream {
                 StreamId::NULL => *stream != StreamId::NULL && blocking(*stream),
@@ -259,7 +259,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// What queue intervals and waits over time tell of one instant, as a state tells it.
+/// What queue intervals and waits over time emit of one instant, as a state tells it.
 fn over_time_agrees(queues: &[QueueContents], reasons: &[Reason], state: &Snapshot) -> Result<(), TestCaseError> {
     let content = |queue: Queue| -> Vec<OperationId> {
         let contents = queues.iter().find(|contents| contents.queue == queue);
@@ -349,11 +349,11 @@ proptest! {
     ) {
         times.sort_unstable();
         let (mut told, mut sums) = (Vec::new(), SumOverTime::default());
-        let mut tell = |at: Instant, sum: u64| { told.push((at.as_ns(), sum)); Ok::<(), std::fmt::Error>(()) };
+        let mut emit = |at: Instant, sum: u64| { told.push((at.as_ns(), sum)); Ok::<(), std::fmt::Error>(()) };
         for &(start, length, amount) in &times {
-            sums.add(Instant::from_ns(start)..Instant::from_ns(start + length), amount, &mut tell).expect("it goes on");
+            sums.add(Instant::from_ns(start)..Instant::from_ns(start + length), amount, &mut emit).expect("it goes on");
         }
-        sums.finish(&mut tell).expect("it goes on");
+        sums.finish(&mut emit).expect("it goes on");
         prop_assert!(told.is_sorted_by(|one, next| one.0 < next.0));
         for at in 0..30 {
             let there = times.iter().filter(|(start, length, _)| (*start..start + length).contains(&at));

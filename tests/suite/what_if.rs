@@ -39,5 +39,5 @@ fn a_kernel_with_another_block_time_lets_those_behind_it_start_at_another_time()
 #[test]
 fn an_unknown_kernel_is_told_with_those_that_there_are() {
     let said = changed("K9", Duration::ZERO).expect_err("there is no K9");
-    assert!(said.starts_with("--set-block-time: no kernel is called \"K9\"; there are K1, K2"), "{said}");
+    assert!(said.starts_with("\"set_block_time\": no kernel is called \"K9\"; there are K1, K2"), "{said}");
 }

@@ -53,3 +53,15 @@ function timeText(ns) {
   const [unit, size] = [["s", 1e9], ["ms", 1e6], ["us", 1e3]].find(([, least]) => ns >= least) ?? ["ns", 1];
   return `${Number((ns / size).toPrecision(3))} ${unit}`;
 }
+
+/** Says something on a button for a moment. */
+function remark(button, text) {
+  button.dataset.text ??= button.textContent;
+  button.textContent = text;
+  setTimeout(() => (button.textContent = button.dataset.text), 2000);
+}
+
+/** Copies a text; where nothing may be copied, says instead what can be done. */
+async function copyText(button, text, otherwise) {
+  remark(button, await navigator.clipboard.writeText(text).then(() => "copied", () => otherwise));
+}

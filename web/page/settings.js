@@ -1,62 +1,87 @@
-// What is set beside the text: device, placement, block times and priorities.
+// What is set beside the text: values of the options of scenarios, by their keys.
 
-/** A slider at its end multiplies a block time by this, at its beginning divides it by this. */
-const MOST_FACTOR = 10;
-const SLIDER_STEPS = 100;
-/** Kernels and streams that get sliders. */
-const MOST_SLIDERS = 40;
-
-/** An object with the same entries and nothing else. */
+/** An object with the same entries and nothing else: names of kernels and streams are any text, also that of a property
+ * which every other object has. */
 function copied(entries) {
   const copy = Object.create(null);
   for (const [key, value] of Object.entries(entries)) copy[key] = value;
   return copy;
 }
 
+const isByName = (value) => typeof value === "object" && !Array.isArray(value);
+const isNothing = (value) => value === null || value === undefined || value === "" || value === false || (typeof value === "object" && Object.keys(value).length === 0);
+
 class Settings {
   constructor(changed) {
+    this.values = Object.create(null);
+    /** Contents of files that options name. */
+    this.files = Object.create(null);
     this.changed = changed;
-    this.clear();
-    byId("placement").addEventListener("change", (event) => {
-      this.placement = event.target.value || null;
-      this.changed();
-    });
+    byId("placement").addEventListener("change", (event) => this.set("placement", event.target.value));
     byId("device").addEventListener("change", (event) => {
       if (event.target.value === "file") byId("device-file").click();
-      else this.setDevice(event.target.value || null, null);
+      else this.set("device", event.target.value);
     });
     byId("device-file").addEventListener("change", async (event) => {
       const [file] = event.target.files;
-      if (file) this.setDevice(file.name, await file.text());
       event.target.value = "";
+      if (file) this.setFile("device", file.name, await file.text());
+      else this.show();
     });
+    byId("device-file").addEventListener("cancel", () => this.show());
+    this.sliders = new Sliders(this);
+    this.fields = new OptionFields(this);
   }
 
-  clear() {
-    // Names of kernels and streams are any text, also that of a property which every other object has.
-    const none = () => Object.create(null);
-    Object.assign(this, { device: null, device_text: null, placement: null, priorities: none(), block_times: none() });
-  }
-
-  setDevice(name, text) {
-    [this.device, this.device_text] = [name, text];
+  /** Sets an option; nothing, or the empty text: it is as in the file. */
+  set(key, value) {
+    if (isNothing(value)) delete this.values[key];
+    else this.values[key] = value;
     this.show();
     this.changed();
   }
 
-  /** As a request has them. */
-  get asked() {
-    const { device, device_text, placement, priorities, block_times } = this;
-    return { device, device_text, placement, priorities: copied(priorities), block_times: copied(block_times) };
+  /** Lets an option name a file. */
+  setFile(key, name, text) {
+    this.files[name] = text;
+    this.set(key, name);
   }
 
-  set asked(asked) {
-    this.clear();
-    for (const [key, value] of Object.entries(asked)) this[key] = typeof value === "string" ? value : copied(value);
+  /** The value of an option that is by name. */
+  of(key, name) {
+    return this.values[key]?.[name];
+  }
+
+  setOf(key, name, value) {
+    const values = copied(this.values[key] ?? {});
+    if (isNothing(value)) delete values[name];
+    else values[name] = value;
+    this.set(key, values);
+  }
+
+  /** As a request has them: options by their keys, and the files that they name. */
+  get asked() {
+    const copy = this.options;
+    const named = Object.entries(this.files).filter(([name]) => Object.values(copy).includes(name));
+    return named.length > 0 ? { ...copy, files: copied(Object.fromEntries(named)) } : copy;
+  }
+
+  set asked({ files = {}, ...options }) {
+    this.files = copied(files);
+    this.values = copied(options);
+    for (const [key, value] of Object.entries(this.values)) if (isByName(value)) this.values[key] = copied(value);
     this.show();
   }
 
-  offer({ devices, placements }) {
+  /** Options alone. */
+  get options() {
+    const copy = copied(this.values);
+    for (const [key, value] of Object.entries(copy)) if (isByName(value)) copy[key] = copied(value);
+    return copy;
+  }
+
+  offer({ devices, placements, options }) {
+    this.known = options;
     const option = (value, text) => element("option", text, { value });
     byId("device").replaceChildren(
       option("", "as in the file"),
@@ -64,99 +89,25 @@ class Settings {
       option("file", "from a file…"),
     );
     byId("placement").replaceChildren(option("", "as in the file"), ...placements.map((name) => option(name, name)));
+    this.fields.offer(options);
     this.show();
   }
 
+  /** What there is to be set in a scenario. */
+  outline(outline) {
+    this.sliders.outline(outline);
+    this.fields.outline(outline);
+  }
+
   show() {
-    const device = byId("device");
-    device.querySelector("[data-own]")?.remove();
-    if (this.device_text !== null) device.append(element("option", this.device, { value: "own", "data-own": "" }));
-    device.value = this.device_text === null ? this.device ?? "" : "own";
-    byId("placement").value = this.placement ?? "";
-  }
-
-  /** Makes the sliders of a scenario, unless they are those that there are. */
-  outline({ kernels, streams, priorities }) {
-    const key = JSON.stringify([kernels, streams, priorities]);
-    if (key !== this.sliders) {
-      this.sliders = key;
-      const parts = kernels.slice(0, MOST_SLIDERS).map((kernel) => this.blockTime(kernel));
-      if (priorities.length > 1) parts.push(...streams.slice(0, MOST_SLIDERS).map((stream) => this.priority(stream, priorities)));
-      const left = Math.max(0, kernels.length - MOST_SLIDERS) + Math.max(0, streams.length - MOST_SLIDERS);
-      if (left > 0) parts.push(element("p", `and ${left} more kernels and streams, which can be set in the text`, { class: "quiet" }));
-      byId("sliders").replaceChildren(...parts);
-    }
-    byId("sliders").querySelectorAll("label").forEach((label) => label.refresh());
-  }
-
-  slider(name, attributes, read, write) {
-    const label = element("label");
-    const range = element("input", "", { type: "range", "aria-label": name, ...attributes });
-    const said = element("output");
-    const reset = element("button", "×", { type: "button", title: "As in the file", "aria-label": `${name} as in the file` });
-    label.append(element("span", name), range, said, reset);
-    label.refresh = () => {
-      const { value, text, isSet } = read();
-      if (document.activeElement !== range || !isSet) range.value = value;
-      said.textContent = text;
-      reset.style.visibility = isSet ? "visible" : "hidden";
-    };
-    range.addEventListener("input", () => {
-      write(Number(range.value));
-      label.refresh();
-      this.changed();
-    });
-    reset.addEventListener("click", () => {
-      write(null);
-      label.refresh();
-      this.changed();
-    });
-    return label;
-  }
-
-  blockTime({ title, block_time_ns: text }) {
-    const own = Number(text);
-    const read = () => {
-      const set = this.block_times[title];
-      const ns = set === undefined ? own : Number(set.replace(" ns", ""));
-      const value = ns > 0 && own > 0 ? (Math.log(ns / own) / Math.log(MOST_FACTOR)) * SLIDER_STEPS : 0;
-      return { value, text: timeText(ns), isSet: set !== undefined };
-    };
-    const write = (value) => {
-      const ns = Math.round(Number((own * MOST_FACTOR ** ((value ?? 0) / SLIDER_STEPS)).toPrecision(3)));
-      if (value === null || value === 0) delete this.block_times[title];
-      else this.block_times[title] = `${ns} ns`;
-    };
-    const disabled = own === 0 ? { disabled: "" } : {};
-    return this.slider(`${title}: block time`, { min: -SLIDER_STEPS, max: SLIDER_STEPS, step: 1, "data-kernel": title, ...disabled }, read, write);
-  }
-
-  priority({ name, priority }, priorities) {
-    const read = () => {
-      const set = this.priorities[name];
-      const value = set ?? priority;
-      const word = value === priorities[0] ? " (highest)" : value === 0 ? " (lowest)" : "";
-      return { value: -value, text: `${value}${word}`, isSet: set !== undefined };
-    };
-    const write = (value) => {
-      if (value === null || -value === priority) delete this.priorities[name];
-      else this.priorities[name] = value === 0 ? 0 : -value;
-    };
-    return this.slider(`${name}: priority`, { min: 0, max: -priorities[0], step: 1, "data-stream": name }, read, write);
-  }
-
-  /** The command that runs the same. */
-  command(file) {
-    const quoted = (text) => (/^[\w./=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-    // What begins with a dash would be an option of its own.
-    const option = (name, value) => (value.startsWith("-") ? [`${name}=${value}`] : [name, value]);
-    const options = [
-      ...(this.device ? option("--device", this.device) : []),
-      ...(this.placement ? option("--placement", this.placement) : []),
-      ...Object.entries(this.priorities).flatMap(([stream, priority]) => option("--set-priority", `${stream}=${priority}`)),
-      ...Object.entries(this.block_times).flatMap(([kernel, time]) => option("--set-block-time", `${kernel}=${time.replace(" ", "")}`)),
-    ];
-    const input = file.startsWith("-") ? `./${file}` : file;
-    return ["gpusched", "simulate", input, ...options].map(quoted).join(" ");
+    const { device, placement } = this.values;
+    const list = byId("device");
+    list.querySelector("[data-own]")?.remove();
+    const isOwn = device !== undefined && device in this.files;
+    if (isOwn) list.append(element("option", device, { value: "own", "data-own": "" }));
+    list.value = isOwn ? "own" : (device ?? "");
+    byId("placement").value = placement ?? "";
+    this.sliders.show();
+    this.fields.show();
   }
 }

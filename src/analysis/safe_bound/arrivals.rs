@@ -5,7 +5,7 @@
 //! of each such class the first in the dictionary (the normal form of Anisimov and Knuth, "Inhomogeneous sorting",
 //! International Journal of Computer and Information Sciences 8, 1979).
 
-use crate::analysis::merged_back::Analysed;
+use crate::analysis::merged_backend::Analysed;
 use crate::limits::count_steps;
 use crate::workload::{OperationKind, StreamId};
 
@@ -21,7 +21,7 @@ const MOST_STEPS: usize = 20_000;
 /// Whether it matters for who waits for whom which of two operations of different threads comes first.
 fn decide(one: &Analysed, other: &Analysed, blocking: &[bool]) -> bool {
     let is_null = |operation: &Analysed| operation.stream == StreamId::NULL;
-    let is_blocking = |operation: &Analysed| blocking[operation.stream.0 as usize];
+    let is_blocking = |operation: &Analysed| blocking[operation.stream.index()];
     let by_null = (is_null(one) || is_null(other)) && is_blocking(one) && is_blocking(other);
     let by_event = match (one.kind, other.kind) {
         (OperationKind::Record(one), OperationKind::Record(other) | OperationKind::Wait(other))

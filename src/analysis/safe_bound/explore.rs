@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::blocking::Blocking;
 use super::fill::{Filling, MayRun, latest_starts};
 use super::graph::{Graph, Node, Work};
-use super::state::{Dispatched, Span, State};
+use super::state::{Dispatched, Interval, State};
 use super::twins::Twins;
 use super::weights::Weights;
 use crate::limits::count_steps;
@@ -61,6 +61,8 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Exten
     let mut explorer = Explorer::new(graph, weights, Twins::new(graph, &extent.goal));
     let (mut complete, states) = explorer.explore(extent);
     explorer.twins.spread(graph, &mut explorer.finish, &mut complete);
+    // A finish is the maximum over all states that were explored. It bounds every run only if no state in which the
+    // operation is still to be dispatched was left out, which `complete` says by stream.
     let known = |node: &Node| complete[node.stream] > u32::try_from(node.position).unwrap_or(u32::MAX);
     let bounds = graph.nodes.iter().zip(&explorer.finish);
     let bounds = bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish)));
@@ -83,7 +85,7 @@ struct Explorer<'a> {
 #[derive(Clone, Copy)]
 struct Eligible {
     node: usize,
-    entry: Span,
+    entry: Interval,
     /// Whether it is tried as the next one: of twins of which the same is known, one is.
     tried: bool,
 }
@@ -91,7 +93,7 @@ struct Eligible {
 /// An operation that may be the next to be dispatched.
 struct Candidate {
     node: usize,
-    entry: Span,
+    entry: Interval,
     /// When its blocks are assigned, if nothing else is dispatched before: (not after \[ns\], blocks).
     starts: Vec<(u64, u32)>,
     /// By level: no kernel that is not dispatched has assigned a block after this \[ns\].
@@ -106,6 +108,7 @@ impl Candidate {
 
 /// Adds a state to those with the same operations, unless one of them holds of all its runs.
 fn enter(known: &mut Vec<State>, state: State, apart: usize) {
+    // Merging widens intervals and adds what may run: if it changes nothing, `known` holds of all runs of `state`.
     let covers = |known: &State| {
         let mut both = known.clone();
         both.merge(&state);
@@ -160,6 +163,7 @@ impl<'a> Explorer<'a> {
                 if extent.is_reached(&dispatched) {
                     continue;
                 }
+                // Merging more states loses precision and never safety: a merged state holds of the runs of both.
                 let apart = if expanded < extent.most_states / 2 { MOST_APART } else { 1 };
                 while let Some(state) = states.pop() {
                     count_steps(STEPS_OF_A_STATE * cost);
@@ -168,6 +172,7 @@ impl<'a> Explorer<'a> {
                     let Some(next) = next else {
                         layer.insert(dispatched, Vec::new());
                         layers.insert(depth, layer);
+                        // Given up: a stream's bounds are complete as far as it is dispatched in every state left.
                         let left = layers.values().flat_map(BTreeMap::keys);
                         let complete = left.fold(extent.goal.clone(), |least, key| {
                             least.iter().zip(key).map(|(one, other)| *one.min(other)).collect()
@@ -186,13 +191,15 @@ impl<'a> Explorer<'a> {
     /// What can be dispatched next, and what holds then. `None`: too much work, or past the end of time.
     fn expand(&mut self, dispatched: &Dispatched, state: &State) -> Option<Vec<(Dispatched, State)>> {
         let graph = self.graph;
+        // Only a head whose predecessors are all dispatched can be the next to be dispatched.
         let ready = |node: &usize| {
             let before = graph.nodes[*node].predecessors.iter().map(|&before| &graph.nodes[before]);
             before.into_iter().all(|before| dispatched[before.stream] as usize > before.position)
         };
         let heads =
             graph.streams.iter().zip(dispatched).filter_map(|(stream, &done)| stream.get(done as usize).copied());
-        let eligible: Vec<(usize, Span)> = heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
+        let eligible: Vec<(usize, Interval)> =
+            heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
         if let Some(&(node, entry)) = eligible.iter().find(|(node, _)| graph.nodes[*node].work == Work::Memset) {
             // It is over when it enters, and holds nobody else's place, so it need not be ordered with the others.
             let mut next = state.clone();
@@ -218,6 +225,7 @@ impl<'a> Explorer<'a> {
         let mut next = Vec::new();
         for kernel in kernels {
             let Some(before) = self.before_higher(&eligible, kernel.node) else { continue };
+            // Something is dispatched by each of these instants, so this kernel is not the next one later than that.
             let most = before_copies.min(some_kernel).min(before);
             next.extend(self.after_kernel(dispatched, state, kernel, most));
         }
@@ -227,13 +235,17 @@ impl<'a> Explorer<'a> {
                     continue;
                 }
                 let idle = state.engines[engine];
-                let start = Span {
+                // Not before it has entered, the engine is idle, and what was dispatched before it has been; not after
+                // something else would have been dispatched.
+                let start = Interval {
                     from: entry.from.max(state.last).max(idle.from),
                     to: before_copies.min(some_copy[engine]).min(some_kernel),
                 };
                 if let (Work::Copy { worst, best, .. }, true) = (graph.nodes[node].work, start.from <= start.to) {
-                    let finish =
-                        Span { from: start.from.checked_add(best.as_ns())?, to: start.to.checked_add(worst.as_ns())? };
+                    let finish = Interval {
+                        from: start.from.checked_add(best.as_ns())?,
+                        to: start.to.checked_add(worst.as_ns())?,
+                    };
                     let mut after = State { last: start.from, ..state.clone() };
                     after.engines[engine] = finish;
                     next.push(self.finished(dispatched, node, finish, &mut after));
@@ -281,7 +293,7 @@ impl<'a> Explorer<'a> {
         state: &State,
         eligible: &[Eligible],
         node: usize,
-        entry: Span,
+        entry: Interval,
         entered: u64,
     ) -> Option<Candidate> {
         let graph = self.graph;
@@ -321,6 +333,7 @@ impl<'a> Explorer<'a> {
                 self.others.extend(lower.blocks.iter().map(may_run));
             }
         }
+        // The head of its queue from then on at the latest; whatever of others may still run delays it the most.
         let from = entered.max(state.kernel.to);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
         let starts = latest_starts(filling, &mut self.others, &mut self.blocking, &mut self.counts)?;
@@ -341,7 +354,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Whether an operation can enter its queue before all `others`.
-    fn may_be_first(&self, state: &State, node: usize, entry: Span, others: &[Eligible]) -> bool {
+    fn may_be_first(&self, state: &State, node: usize, entry: Interval, others: &[Eligible]) -> bool {
         let nodes = &self.graph.nodes;
         others.iter().filter(|other| other.node != node).all(|&Eligible { node: other, entry: before, .. }| {
             let at_launch = state.enters_at_launch(self.graph, node) && state.enters_at_launch(self.graph, other);
@@ -368,7 +381,7 @@ impl<'a> Explorer<'a> {
         let last = starts.last()?.0;
         let from = kernel.entry.from.max(state.last);
         let waves = u64::from(blocks).div_ceil(self.weights.resident(class));
-        let finish = Span {
+        let finish = Interval {
             from: from
                 .saturating_add(best.as_ns())
                 .max(kernel.entry.from.saturating_add(best.as_ns().saturating_mul(waves))),
@@ -379,7 +392,7 @@ impl<'a> Explorer<'a> {
         }
         let mut next = State {
             // Not earlier than before: blocks that have ended by then are forgotten.
-            kernel: Span { from, to: last.max(state.kernel.to) },
+            kernel: Interval { from, to: last.max(state.kernel.to) },
             last: from,
             level: self.graph.nodes[node].level,
             begun: kernel.begun,
@@ -395,7 +408,7 @@ impl<'a> Explorer<'a> {
         &mut self,
         dispatched: &Dispatched,
         node: usize,
-        finish: Span,
+        finish: Interval,
         next: &mut State,
     ) -> (Dispatched, State) {
         self.finish[node] = self.finish[node].max(finish.to);

@@ -4,7 +4,7 @@ use super::fill::more_of;
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::allowed_sms;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions};
-use crate::analysis::merged_back::{Analysed, Costs};
+use crate::analysis::merged_backend::{Analysed, Costs};
 use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
 use crate::limits::count_steps;
@@ -161,17 +161,17 @@ impl Graph {
             lower: Vec::new(),
         };
         for (record, predecessors) in operations.iter().zip(predecessors) {
-            let stream = record.stream.0 as usize;
+            let stream = record.stream.index();
             let work = match record.kind {
                 OperationKind::Kernel(kernel) => {
                     let allowed = u64::from(allowed_sms(scenario, kernel, record.stream).min(costs.sms));
-                    let cost = &costs.kernels[kernel.0 as usize];
-                    let class = graph.class(Class { needs: needs(&demands[kernel.0 as usize]), allowed });
+                    let cost = &costs.kernels[kernel.index()];
+                    let class = graph.class(Class { needs: needs(&demands[kernel.index()]), allowed });
                     let best = shortest(scenario.shortest_block_time(kernel).unwrap_or(Duration::ZERO));
                     Work::Kernel { class, blocks: cost.blocks, block_time: cost.block_time, best }
                 }
                 OperationKind::Copy(copy) => {
-                    let (worst, engine) = costs.copies[copy.0 as usize];
+                    let (worst, engine) = costs.copies[copy.index()];
                     Work::Copy { worst, best: shortest(worst), engine }
                 }
                 OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Memset,

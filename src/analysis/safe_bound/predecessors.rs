@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analysis::merged_back::Analysed;
+use crate::analysis::merged_backend::Analysed;
 use crate::limits::count_steps;
 use crate::workload::{EventId, OperationKind, StreamId};
 
@@ -11,9 +11,9 @@ const MOST_WAITS: usize = 1 << 20;
 
 /// The streams whose last operation one in `stream` waits for: its own, and by N1 and N2 others.
 fn waited_for(stream: StreamId, blocking: &[bool]) -> impl Iterator<Item = usize> + '_ {
-    let own = stream.0 as usize;
+    let own = stream.index();
     let others = move |other: usize| {
-        let is_null = |stream: usize| stream == StreamId::NULL.0 as usize;
+        let is_null = |stream: usize| stream == StreamId::NULL.index();
         is_null(own) != is_null(other) && blocking[own] && blocking[other]
     };
     (0..blocking.len()).filter(move |&other| other == own || others(other))
@@ -33,7 +33,7 @@ pub(super) fn in_this_order(operations: &[Analysed], blocking: &[bool]) -> Vec<V
             OperationKind::Record(event) => _ = records.insert(event, number),
             _ => {}
         }
-        last[operation.stream.0 as usize] = Some(number);
+        last[operation.stream.index()] = Some(number);
         all.push(predecessors);
     }
     all
@@ -74,7 +74,7 @@ pub(super) fn in_any_order(operations: &[Analysed], blocking: &[bool]) -> Option
     let (mut first, mut waits) = (0, 0);
     for together in operations.chunk_by(|one, other| one.launched == other.launched) {
         for (number, operation) in (first..).zip(together) {
-            streams[operation.stream.0 as usize].now.push(number);
+            streams[operation.stream.index()].now.push(number);
             if let OperationKind::Record(event) = operation.kind {
                 records.entry(event).or_default().now.push(number);
             }

@@ -8,7 +8,7 @@ pub(super) type Dispatched = Vec<u32>;
 
 /// An interval of instants \[ns\]: not before, not after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Span {
+pub(super) struct Interval {
     pub(super) from: u64,
     pub(super) to: u64,
 }
@@ -17,7 +17,7 @@ pub(super) struct Span {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
     /// When the kernel that was dispatched last was.
-    pub(super) kernel: Span,
+    pub(super) kernel: Interval,
     /// When the operation that was dispatched last was, not before \[ns\].
     pub(super) last: u64,
     /// The lowest priority that it may have had.
@@ -25,17 +25,17 @@ pub(super) struct State {
     /// By level: no kernel that is not dispatched has assigned a block after this \[ns\]; `None`: has assigned any.
     pub(super) begun: Vec<Option<u64>>,
     /// When each copy engine is idle.
-    pub(super) engines: Vec<Span>,
+    pub(super) engines: Vec<Interval>,
     /// Blocks of dispatched kernels that may run after `kernel.to`, by operation: (until \[ns\], blocks), ascending.
     pub(super) running: Vec<(usize, Vec<(u64, u32)>)>,
     /// When dispatched operations finish for which others still wait.
-    pub(super) finish: Vec<(usize, Span)>,
+    pub(super) finish: Vec<(usize, Interval)>,
 }
 
 impl State {
     /// Before any operation of the graph is dispatched. What else there may have been has ended by `over` \[ns\].
     pub(super) fn new(graph: &Graph, over: u64) -> Self {
-        let start = Span { from: 0, to: over };
+        let start = Interval { from: 0, to: over };
         Self {
             kernel: start,
             last: 0,
@@ -48,12 +48,12 @@ impl State {
     }
 
     /// When an operation enters its EE or CE queue, all its predecessors being dispatched.
-    pub(super) fn entry(&self, graph: &Graph, node: usize) -> Span {
-        let mut entry = Span { from: graph.nodes[node].launched.as_ns(), to: graph.nodes[node].launched_by };
+    pub(super) fn entry(&self, graph: &Graph, node: usize) -> Interval {
+        let mut entry = Interval { from: graph.nodes[node].launched.as_ns(), to: graph.nodes[node].launched_by };
         for before in &graph.nodes[node].predecessors {
             if let Ok(index) = self.finish.binary_search_by_key(before, |(node, _)| *node) {
                 let finish = self.finish[index].1;
-                entry = Span { from: entry.from.max(finish.from), to: entry.to.max(finish.to) };
+                entry = Interval { from: entry.from.max(finish.from), to: entry.to.max(finish.to) };
             }
         }
         entry
@@ -71,7 +71,7 @@ impl State {
     }
 
     /// Notes when an operation finishes.
-    pub(super) fn set_finish(&mut self, node: usize, span: Span) {
+    pub(super) fn set_finish(&mut self, node: usize, span: Interval) {
         if let Err(index) = self.finish.binary_search_by_key(&node, |(node, _)| *node) {
             self.finish.insert(index, (node, span));
         }
@@ -104,8 +104,8 @@ impl State {
 
     /// Holds of the runs of both.
     pub(super) fn merge(&mut self, other: &Self) {
-        let either = |one: &mut Span, other: &Span| {
-            *one = Span { from: one.from.min(other.from), to: one.to.max(other.to) };
+        let either = |one: &mut Interval, other: &Interval| {
+            *one = Interval { from: one.from.min(other.from), to: one.to.max(other.to) };
         };
         either(&mut self.kernel, &other.kernel);
         self.last = self.last.min(other.last);

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Graph, Node, Work};
-use super::state::{Dispatched, Span, State};
+use super::state::{Dispatched, Interval, State};
 use crate::time::Instant;
 
 /// By operation of a stream: when it finishes, and until when its blocks may run, where a state knows it.
-type Content = (Vec<(usize, Span)>, Vec<(usize, Vec<(u64, u32)>)>);
+type Content = (Vec<(usize, Interval)>, Vec<(usize, Vec<(u64, u32)>)>);
 
 /// The streams of a graph that may change places, by group, each ascending.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use super::SearchOptions;
 use crate::analysis::bound_options::BoundOptions;
 use crate::effort::{self, Counted};
 use crate::scenario::{HostThread, Scenario};
+use crate::spelling::option;
 use crate::time::Duration;
 
 /// Operations that the default search simulates at most, all runs together, so that a large scenario is not held up.
@@ -36,7 +37,8 @@ impl SearchOptions {
         is_left_out(scenario, operations, time).then(|| {
             format!(
                 "longest responses are those of the scenario's own run: no job has a deadline, and {operations} operations \
-                 are more than {MOST_UNJUDGED}; --search TIME looks for longer ones"
+                 are more than {MOST_UNJUDGED}; {} looks for longer ones",
+                option("search").with("TIME")
             )
         })
     }
@@ -59,7 +61,7 @@ mod tests {
         let mut scenario = Scenario::from_json("test", text, &ReadOptions::default()).expect("sound");
         let note = |scenario: &Scenario, operations, time| SearchOptions::left_out_note(scenario, operations, time);
         assert!(note(&scenario, MOST_UNJUDGED, None).is_none(), "few operations are searched");
-        assert!(note(&scenario, MOST_UNJUDGED + 1, None).is_some_and(|note| note.contains("--search")));
+        assert!(note(&scenario, MOST_UNJUDGED + 1, None).is_some_and(|note| note.contains("\"search\"")));
         let options = SearchOptions::affordable(&scenario, MOST_UNJUDGED + 1, None);
         assert_eq!((options.runs, &*options.placements), (1, &[scenario.placement][..]));
         assert!(note(&scenario, MOST_UNJUDGED + 1, Some(Duration::from_ns(1))).is_none());

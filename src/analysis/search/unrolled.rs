@@ -55,7 +55,7 @@ pub(in crate::analysis) fn own_step(
 ) -> Option<Step> {
     Some(match kind {
         OperationKind::Kernel(kernel) => {
-            let stated: &Kernel = scenario.kernels().get(kernel.0 as usize)?;
+            let stated: &Kernel = scenario.kernels().get(kernel.index())?;
             let own = unrolled.catalogue.add_kernel(stated.clone()).ok()?;
             if let Some(times) = scenario.block_times.get(&kernel) {
                 unrolled.block_times.insert(own, Arc::clone(times));
@@ -63,7 +63,7 @@ pub(in crate::analysis) fn own_step(
             Step::Launch(own, stream)
         }
         OperationKind::Copy(copy) => {
-            let stated: &Copy = scenario.copies().get(copy.0 as usize)?;
+            let stated: &Copy = scenario.copies().get(copy.index())?;
             Step::Copy(unrolled.catalogue.add_copy(*stated).ok()?, stream)
         }
         OperationKind::Memset => Step::Memset(stream),

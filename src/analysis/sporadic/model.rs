@@ -143,13 +143,13 @@ impl TaskSet {
                 let (stream, work) = match *step {
                     Step::Launch(kernel, stream) => {
                         let allowed = u64::from(allowed_sms(scenario, kernel, stream).min(costs.sms));
-                        let cost = &costs.kernels[kernel.0 as usize];
-                        let class = tasks.class(Class { needs: needs(&demands[kernel.0 as usize]), allowed });
+                        let cost = &costs.kernels[kernel.index()];
+                        let class = tasks.class(Class { needs: needs(&demands[kernel.index()]), allowed });
                         let (blocks, block_time) = (cost.blocks, cost.block_time);
                         (stream, Work::Kernel { class, blocks, block_time, best: Duration::ZERO })
                     }
                     Step::Copy(copy, stream) => {
-                        let (worst, engine) = costs.copies[copy.0 as usize];
+                        let (worst, engine) = costs.copies[copy.index()];
                         (stream, Work::Copy { worst, best: Duration::ZERO, engine })
                     }
                     Step::Memset(stream) => (stream, Work::Memset),
@@ -161,9 +161,9 @@ impl TaskSet {
                 if *users.entry(stream).or_insert(index) != index {
                     return Ok(Err(SporadicRefusal::SharedStream { thread: label() }));
                 }
-                let priority = scenario.streams().get(stream.0 as usize).map_or(0, |stream| stream.priority);
+                let priority = scenario.streams().get(stream.index()).map_or(0, |stream| stream.priority);
                 let level = priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len());
-                operations.push(Operation { stream: stream.0 as usize, level, work });
+                operations.push(Operation { stream: stream.index(), level, work });
             }
             let lowest = operations.iter().map(|operation| operation.level).max().unwrap_or(0);
             let highest = operations.iter().map(|operation| operation.level).min().unwrap_or(0);
@@ -173,7 +173,7 @@ impl TaskSet {
         if users.contains_key(&StreamId::NULL) {
             let blocking = |operation: &Operation| {
                 let stream = scenario.streams().get(operation.stream);
-                operation.stream == StreamId::NULL.0 as usize || stream.is_some_and(|stream| stream.blocking)
+                operation.stream == StreamId::NULL.index() || stream.is_some_and(|stream| stream.blocking)
             };
             for task in &mut tasks.tasks {
                 task.coupled = task.operations.iter().any(blocking);

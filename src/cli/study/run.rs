@@ -46,7 +46,7 @@ impl Run {
             note(&format!("{path} is complete: {done} rows"));
             return Ok(Answer::Done);
         }
-        ending::keeps();
+        ending::keep_complete_results();
         let mut samples = Progress::new(&study, shard, done);
         self.jobs.share()?;
         let complete = study.work(shard, done).run(|rows| {
@@ -54,7 +54,7 @@ impl Run {
             samples.add(rows.iter().map(|row| row.place.samples).sum());
             Ok(())
         });
-        ending::tells()?;
+        ending::stop_working()?;
         progress::end();
         let complete = complete?;
         file.sync()?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use gpusched::experiments::study::{CHECKSUM_COLUMN, with_checksum, without_checksum};
 
-use super::super::output;
+use super::super::{output, written};
 
 /// Where rows go: to the end of a file, which also tells what is done already, or to standard output.
 pub(super) struct Rows {
@@ -90,7 +90,11 @@ impl Rows {
     pub(super) fn finish(self) -> anyhow::Result<()> {
         match self.file {
             Some(path) if !path.exists() => bail!("{} was removed while rows were written to it", path.display()),
-            _ => Ok(()),
+            Some(path) => {
+                written::remember(&path);
+                Ok(())
+            }
+            None => Ok(()),
         }
     }
 }

@@ -76,7 +76,7 @@ impl Run {
         let (horizon, seed) = (self.horizon.map(TaskTime::from_units), self.seed);
         let synchronization = TaskTime::from_units(self.synchronization);
         if self.synchronization == 0 && !set.tasks.iter().any(|task| task.sporadic) {
-            needs::tell_lacking(Lacking::Draws)?;
+            needs::note_lacking(Lacking::Draws)?;
         }
         let options = RunOptions { strategy, policy, horizon, seed, synchronization, device };
         let horizon = options.horizon_of(&set)?.units();
@@ -100,9 +100,9 @@ impl Run {
         let Some(test) = SegmentTest::from_name(&self.strategy).filter(|test| test.is_sound()) else {
             bail!("--strategy: {:?} is not for tasks with CPU and GPU segments", self.strategy);
         };
-        needs::tell_lacking(Lacking::Kernels)?;
+        needs::note_lacking(Lacking::Kernels)?;
         if !set.tasks.iter().any(|task| task.sporadic) {
-            needs::tell_lacking(Lacking::Draws)?;
+            needs::note_lacking(Lacking::Draws)?;
         }
         let device = super::super::input::device(&self.device)?;
         let options = SegmentRunOptions {

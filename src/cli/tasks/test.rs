@@ -72,7 +72,7 @@ impl Test {
             }
         };
         if tests.is_empty() && self.figure.is_none() {
-            needs::tell_lacking(Lacking::Reservations)?;
+            needs::note_lacking(Lacking::Reservations)?;
         }
         progress::begin("testing", Unit::None, None);
         let mut analysis = TestResults::new(&set, &tests);
@@ -84,7 +84,7 @@ impl Test {
             Some(period) => {
                 let period = checked_period(period)?;
                 progress::begin("searching budgets", Unit::Of("tests"), Some(tests.len() as u64));
-                ending::keeps();
+                ending::keep_complete_results();
                 let of_each = tests.iter().map_while(|&test| {
                     let found = smallest_budgets(&set, period, &[test]);
                     progress::advance(1);
@@ -95,7 +95,7 @@ impl Test {
             }
             None => None,
         };
-        ending::tells()?;
+        ending::stop_working()?;
         if let Some(path) = &self.figure {
             let both = set.reservations.ok_or_else(|| anyhow!("--figure: the set has no reservation"))?;
             let partition = Partition::of(&set, &both)

@@ -3,8 +3,10 @@
 //! has no limits.
 
 use crate::device::KernelOccupancy;
-use crate::gpu::{Back, BackContext, Event, Gpu, GpuOptions, Host, Observer, Ready, RunError, Target};
-use crate::hosts::{ProgramError, make_known};
+use crate::gpu::{
+    Backend, BackendContext, Event, Gpu, GpuInterface, GpuOptions, Host, Observer, ReadyOperation, RunError,
+};
+use crate::hosts::{ProgramError, register_work};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::trace::{Recorder, Trace};
@@ -17,8 +19,8 @@ use crate::workload::{OperationId, OperationKind};
 pub(super) fn unshared(scenario: &Scenario, trace: &Trace) -> Result<Trace, ProgramError> {
     let device = scenario.device().without_channels();
     let recorder = Recorder::new(device.sms, scenario.placement, scenario.seed);
-    let mut gpu = Gpu::with_back(Unlimited::default(), recorder, &device, GpuOptions::default());
-    make_known(scenario, &mut gpu)?;
+    let mut gpu = Gpu::with_backend(Unlimited::default(), recorder, &device, GpuOptions::default());
+    register_work(scenario, &mut gpu)?;
     gpu.run(&mut AsLaunched { trace, next: 0 })?;
     Ok(gpu.into_trace())
 }
@@ -30,16 +32,16 @@ struct Unlimited {
     overflow: Option<OperationId>,
 }
 
-impl Back for Unlimited {
-    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut BackContext<'_, O>) {
-        let Ready { operation, kind, .. } = ready;
+impl Backend for Unlimited {
+    fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>) {
+        let ReadyOperation { operation, kind, .. } = ready;
         let takes = match kind {
             OperationKind::Kernel(kernel) => {
-                let (kernel, device) = (&context.catalogue.kernels()[kernel.0 as usize], context.catalogue.device());
+                let (kernel, device) = (&context.catalogue.kernels()[kernel.index()], context.catalogue.device());
                 let waves = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device).waves;
                 kernel.duration.worst.checked_mul(u64::from(waves))
             }
-            OperationKind::Copy(copy) => Some(context.catalogue.copies()[copy.0 as usize].time()),
+            OperationKind::Copy(copy) => Some(context.catalogue.copies()[copy.index()].time()),
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Some(Duration::ZERO),
         };
         context.observer.dispatched(operation, context.now);
@@ -51,7 +53,7 @@ impl Back for Unlimited {
     }
 
     /// Its own numbers are those of the operations.
-    fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackContext<'_, O>) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackendContext<'_, O>) -> Option<OperationId> {
         match event {
             Event::Wave(operation) | Event::TimedWave(operation) | Event::Copy(operation) => {
                 Some(OperationId(operation))
@@ -60,11 +62,11 @@ impl Back for Unlimited {
         }
     }
 
-    fn dispatch<O: Observer>(&mut self, _context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError> {
+    fn dispatch<O: Observer>(&mut self, _context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         self.overflow.map_or(Ok(None), |operation| Err(RunError::TimeOverflow { operation }))
     }
 
-    fn close<O: Observer>(&mut self, _context: &mut BackContext<'_, O>) {}
+    fn close<O: Observer>(&mut self, _context: &mut BackendContext<'_, O>) {}
 
     fn clear(&mut self) {
         self.overflow = None;
@@ -80,12 +82,12 @@ struct AsLaunched<'t> {
 impl Host for AsLaunched<'_> {
     type Error = ProgramError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         gpu.wake_at(Instant::ZERO, 0);
         Ok(())
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         while let Some(record) = self.trace.operations().get(self.next) {
             if record.launched() > gpu.now() {
                 gpu.wake_at(record.launched(), 0);

@@ -253,8 +253,7 @@ impl Sides<'_> {
     fn first_simulated_launch(&self, log_of_thread: &[Option<usize>]) -> Result<LogTime, LogTimeError> {
         let logged = |thread: u32| log_of_thread.get(thread as usize).copied().flatten().is_some();
         let launches = self.launches().into_iter().filter(|(thread, _)| logged(*thread));
-        let first =
-            launches.filter_map(|(_, ids)| Some(self.trace.operations().get(ids.first()?.0 as usize)?.launched()));
+        let first = launches.filter_map(|(_, ids)| Some(self.trace.operations().get(ids.first()?.index())?.launched()));
         first.min().map_or(Ok(LogTime::from_ns(0)), LogTime::try_from)
     }
 
@@ -289,7 +288,7 @@ impl Sides<'_> {
             let logged = log.kernels.get(at)?;
             let kernel = self.trace.kernel_of(id)?;
             let ends = (logged.blocks.first_start_ns()?, logged.blocks.finish_ns()?);
-            Some((log, logged, self.trace.operations().get(id.0 as usize)?, Arc::clone(&kernel.title), ends))
+            Some((log, logged, self.trace.operations().get(id.index())?, Arc::clone(&kernel.title), ends))
         };
         let Some((log, logged, record, name, (first_start, finish))) = found() else { return Ok(None) };
         let simulated_zero = self.simulated_zero;

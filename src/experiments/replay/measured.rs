@@ -65,7 +65,7 @@ fn add_kernel(
     tolerances: &Tolerances,
 ) -> Option<KernelId> {
     let (time, each) = block_times(logged, tolerances.one_clock_ns);
-    let stated = scenario.kernels().get(stated.0 as usize)?;
+    let stated = scenario.kernels().get(stated.index())?;
     let kernel = Kernel { duration: BlockTime::fixed(time), ..Kernel::clone(stated) };
     // The device takes it as it takes the stated one.
     let id = scenario.catalogue.add_kernel(kernel).ok()?;

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::StudyError;
 use super::layout::{Layout, RowSamples, Shard};
-use crate::effort::{self, Counted, Here, Over};
+use crate::effort::{self, Counted, EarlyEnd, Here};
 
 /// What a study repeats: a command whose samples depend on the point, the seed and the sample's number only.
 pub trait Experiment: Sync {
@@ -87,7 +87,7 @@ impl Work<'_> {
         S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send,
     {
         let samples = self.layout.samples_of(self.shard, self.shard.rows(self.layout.rows()));
-        effort::spend(Counted::States, samples.saturating_mul(STATES_PER_SAMPLE)).map_err(StudyError::Over)?;
+        effort::spend(Counted::States, samples.saturating_mul(STATES_PER_SAMPLE)).map_err(StudyError::EarlyEnd)?;
         let shared = Shared {
             work: self,
             rows: self.shard.rows(self.layout.rows()),
@@ -101,7 +101,7 @@ impl Work<'_> {
         rayon::broadcast(|_| shared.worker(&here));
         let hand = shared.hand.into_inner().unwrap_or_else(PoisonError::into_inner);
         match effort::check() {
-            Err(over) if over != Over::Stopped => Err(over.into()),
+            Err(over) if over != EarlyEnd::Stopped => Err(over.into()),
             _ => hand.failed.map_or(Ok(hand.next >= shared.rows), Err),
         }
     }

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::layout::Shard;
-use crate::effort::Over;
+use crate::effort::EarlyEnd;
 use crate::json::JsonError;
+use crate::spelling::option;
 
 /// Why a study cannot be read, run, merged or drawn.
 #[derive(Debug, Error)]
@@ -18,7 +19,7 @@ pub enum StudyError {
     File(#[from] JsonError),
     /// More than may be asked for.
     #[error(transparent)]
-    Over(#[from] Over),
+    EarlyEnd(#[from] EarlyEnd),
     /// A sample cannot be computed.
     #[error("point {point}, samples {first} to {last}: {what}")]
     Sample {
@@ -34,7 +35,8 @@ pub enum StudyError {
     /// A task of a job array from which no shard follows.
     #[error(
         "SLURM_ARRAY_TASK_ID is {id} and SLURM_ARRAY_TASK_COUNT is {count}: an array has to count from 0 to N - 1; to run \
-         one shard of it again, say --shard {id}/N"
+         one shard of it again, say {shard}",
+        shard = option("shard").with(&format!("{id}/N"))
     )]
     SlurmArray {
         /// `SLURM_ARRAY_TASK_ID`.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::json::{Node, Problem};
+use crate::near::did_you_mean;
 
 /// Most points of a grid.
 const MAX_POINTS: usize = 100_000;
@@ -163,13 +164,14 @@ fn change<P: Parameters>(key: &str, value: Node<'_>, files: &Files<'_>) -> Resul
     if let Some(key) = P::key(key) {
         return P::read(key, value, files);
     }
+    let near = did_you_mean(key, P::keys().iter().copied());
     let help = format!("known keys here: {}, seed, comment", P::keys().join(", "));
-    Err(value.problem(format!("unknown key {key:?}")).with_help(help))
+    Err(value.problem(format!("unknown key {key:?}{near}")).with_help(help))
 }
 
 /// One of several names.
 pub(super) fn one_of<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
-    let expected = || node.expected(&format!("one of {}", names.join(", ")));
+    let expected = || node.expected_name(&format!("one of {}", names.join(", ")), names);
     node.string().ok().and_then(|name| find(&name)).ok_or_else(expected)
 }
 
@@ -180,8 +182,9 @@ pub(super) fn device(node: Node<'_>, files: &Files<'_>) -> Result<crate::device:
     if let Some(device) = Device::builtin(&name).map_err(|error| node.problem(error.to_string()))? {
         return Ok(device);
     }
-    let text = files
-        .text(node, &name)
-        .map_err(|problem| problem.with_help(format!("built-in devices are {}", BUILTIN_NAMES.join(", "))))?;
+    let text = files.text(node, &name).map_err(|problem| {
+        let near = did_you_mean(&name, BUILTIN_NAMES);
+        problem.with_help(format!("built-in devices are {}{near}", BUILTIN_NAMES.join(", ")))
+    })?;
     Device::from_json(&name, &text).map_err(|error| node.problem(error.to_string()))
 }

@@ -8,6 +8,7 @@ use super::error::StudyError;
 use super::file::Study;
 use super::layout::Shard;
 use super::row::{FIRST_COLUMNS, LAST_COLUMN};
+use crate::spelling::option;
 
 /// How a result file begins.
 const MAGIC: &str = "# gpusched-rows/1 ";
@@ -39,16 +40,17 @@ pub(super) fn shard_of(study: &Study, path: &Path, first_line: &[u8]) -> Result<
     if name != study.name {
         return foreign(format!("its rows are of study {name:?}, not {:?}", study.name));
     }
+    let results = option("results");
     if version != VERSION {
         return foreign(format!(
             "its rows were computed by gpusched {version}, and this is {VERSION}: rows of two versions are not mixed. \
-             Finish with {version}, or choose another --results"
+             Finish with {version}, or choose another {results}"
         ));
     }
     if digest != study.digest {
         return foreign(format!(
             "the study {name:?}, or a file that it names, was changed since its rows were computed. Undo the change, or \
-             choose another --results (rows: {digest}, file: {})",
+             choose another {results} (rows: {digest}, file: {})",
             study.digest
         ));
     }

@@ -46,7 +46,7 @@ pub fn per_period(
 /// then, and schedulers of which no sample was are not among them.
 ///
 /// # Errors
-/// [`StudyError::Sample`] if nothing can be injected, or the applications cannot be run; [`StudyError::Over`] if
+/// [`StudyError::Sample`] if nothing can be injected, or the applications cannot be run; [`StudyError::EarlyEnd`] if
 /// nothing was complete when it was stopped.
 pub fn sample_applications(
     set: &ApplicationSet,

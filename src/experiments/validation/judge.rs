@@ -9,7 +9,7 @@ use super::family::Family;
 use super::sample::{NS_PER_MS, Sample};
 use crate::analysis::{MergedKernel, MergedResources, MergedSm, PooledKernel, needs, pool};
 use crate::device::{BlockDemand, Device};
-use crate::gpu::{ContextBack, Finishes, Gpu, GpuOptions, Host, RunError, SubmitError, Target};
+use crate::gpu::{ContextBackend, Finishes, Gpu, GpuInterface, GpuOptions, Host, RunError, SubmitError};
 use crate::time::{Duration, Instant};
 use crate::workload::{
     BlockClock, BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec,
@@ -31,7 +31,7 @@ pub enum Agreement {
 #[derive(Debug)]
 pub struct Judge {
     device: Device,
-    gpu: Gpu<ContextBack, Finishes>,
+    gpu: Gpu<ContextBackend, Finishes>,
     /// For each priority, a stream for every stream of a sample; grows as needed.
     streams: Vec<(i32, Vec<StreamId>)>,
     slots: MergedSm,
@@ -59,13 +59,13 @@ struct Launches {
 impl Host for Launches {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         self.launched = 0;
         self.wake_for_next(gpu);
         Ok(())
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         let due = self.launches[self.launched..].iter().take_while(|(release, ..)| *release <= gpu.now()).count();
         for &(_, _, kernel, stream) in &self.launches[self.launched..self.launched + due] {
             gpu.submit(stream, OperationKind::Kernel(KernelId(kernel)), Origin::default())?;
@@ -80,7 +80,7 @@ impl Host for Launches {
 
 impl Launches {
     /// One wake-up at a time: those of one instant would cost more than the launches.
-    fn wake_for_next(&self, gpu: &mut impl Target) {
+    fn wake_for_next(&self, gpu: &mut impl GpuInterface) {
         if let Some((release, ..)) = self.launches.get(self.launched) {
             gpu.wake_at(*release, 0);
         }

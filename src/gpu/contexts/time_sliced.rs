@@ -15,7 +15,7 @@ mod rounds;
 use super::runlist::Runlist;
 use super::traded_copies::TradedCopies;
 use crate::device::{CopySharing, Preemption};
-use crate::gpu::back::{Back, BackContext, Ready, SmBack};
+use crate::gpu::backend::{Backend, BackendContext, ReadyOperation, SmBackend};
 use crate::gpu::calendar::{Calendar, Event};
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
@@ -49,7 +49,7 @@ pub(super) struct TimeSliced {
 
 #[derive(Debug, Clone)]
 struct Context {
-    back: SmBack,
+    backend: SmBackend,
     /// What is going to complete in it; stands still while it is not its turn.
     calendar: Calendar,
     /// Since when it stands still.
@@ -78,8 +78,8 @@ enum Copies {
     InTurn,
     /// On engines that go on, each of which contexts share by turns.
     Traded(TradedCopies),
-    /// On engines that go on, whose links all copies share: a back that has no kernels.
-    Linked(Box<SmBack>),
+    /// On engines that go on, whose links all copies share: a backend that has no kernels.
+    Linked(Box<SmBackend>),
 }
 
 impl TimeSliced {
@@ -87,7 +87,7 @@ impl TimeSliced {
     pub(super) fn new(catalogue: &Catalogue, taking: &TurnTaking, options: &GpuOptions) -> Self {
         let (device, processes) = (catalogue.device(), catalogue.processes());
         let context = |&time_slice: &Duration| Context {
-            back: SmBack::new(device, options),
+            backend: SmBackend::new(device, options),
             calendar: Calendar::new(),
             stands_since: Instant::ZERO,
             time_slice,
@@ -112,7 +112,7 @@ impl TimeSliced {
                 (false, CopySharing::OneAtATime) => {
                     Copies::Traded(TradedCopies::new(engines, processes.len(), device.time_slicing.copy_time_slice))
                 }
-                (false, CopySharing::SharedLink) => Copies::Linked(Box::new(SmBack::new(device, options))),
+                (false, CopySharing::SharedLink) => Copies::Linked(Box::new(SmBackend::new(device, options))),
             },
             places: (engines, engines + 1),
         }
@@ -122,20 +122,20 @@ impl TimeSliced {
     fn within<O: Observer, T>(
         &mut self,
         number: usize,
-        context: &mut BackContext<'_, O>,
-        act: impl FnOnce(&mut SmBack, &mut BackContext<'_, O>) -> T,
+        context: &mut BackendContext<'_, O>,
+        act: impl FnOnce(&mut SmBackend, &mut BackendContext<'_, O>) -> T,
     ) -> T {
-        let Context { back, calendar, .. } = &mut self.contexts[number];
+        let Context { backend, calendar, .. } = &mut self.contexts[number];
         calendar.count_on_from(context.calendar);
-        let BackContext { now, horizon, catalogue, ref mut observer, .. } = *context;
-        let mut inner = BackContext { now, horizon, catalogue, calendar, observer: &mut **observer };
-        let done = act(back, &mut inner);
+        let BackendContext { now, horizon, catalogue, ref mut observer, .. } = *context;
+        let mut inner = BackendContext { now, horizon, catalogue, calendar, observer: &mut **observer };
+        let done = act(backend, &mut inner);
         context.calendar.count_on_from(calendar);
         done
     }
 
     /// Enters in the calendar of the GPU what completes next in the context whose turn it is.
-    fn announce<O>(&self, number: usize, context: &mut BackContext<'_, O>) {
+    fn announce<O>(&self, number: usize, context: &mut BackendContext<'_, O>) {
         let next = self.contexts[number].calendar.next_completion();
         context.calendar.move_to(self.places.0, Event::Context, next);
     }
@@ -143,7 +143,7 @@ impl TimeSliced {
     /// Keeps account of who has work.
     fn note_work(&mut self, number: usize) {
         let context = &mut self.contexts[number];
-        let works = context.runnable && context.back.has_work();
+        let works = context.runnable && context.backend.has_work();
         if works != context.works {
             context.works = works;
             self.working = if works { self.working + 1 } else { self.working - 1 };
@@ -166,8 +166,8 @@ impl TimeSliced {
     /// Why the context whose turn it is must not go on.
     fn must_yield(&self, now: Instant) -> Option<TurnEnd> {
         let Turn::Of { context, until, contended } = self.turn else { return None };
-        let Context { back, runnable, .. } = &self.contexts[context];
-        if !back.has_work() {
+        let Context { backend, runnable, .. } = &self.contexts[context];
+        if !backend.has_work() {
             Some(TurnEnd::NoWork)
         } else if !runnable {
             Some(TurnEnd::TakenOff)
@@ -179,7 +179,7 @@ impl TimeSliced {
     }
 
     /// T1: the next context that has work gets a turn, if nobody has one. Says whether its turn has begun.
-    fn give_turn<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<bool, TraceFull> {
+    fn give_turn<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<bool, TraceFull> {
         if self.turn != Turn::Nobody || self.working == 0 {
             return Ok(false);
         }
@@ -198,10 +198,10 @@ impl TimeSliced {
         Ok(true)
     }
 
-    fn begin_turn<O>(&mut self, number: usize, context: &mut BackContext<'_, O>) {
-        let Context { back, calendar, stands_since, time_slice, .. } = &mut self.contexts[number];
+    fn begin_turn<O>(&mut self, number: usize, context: &mut BackendContext<'_, O>) {
+        let Context { backend, calendar, stands_since, time_slice, .. } = &mut self.contexts[number];
         calendar.stand_still(*stands_since, context.now);
-        back.resume(context.now);
+        backend.resume(context.now);
         let until = context.now.saturating_add(*time_slice);
         self.turn = Turn::Of { context: number, until, contended: false };
         self.loaded = Some(number);
@@ -209,25 +209,25 @@ impl TimeSliced {
     }
 
     /// The turn ends, or takes what is new again.
-    fn has_run_out<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
+    fn has_run_out<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
         if let Some(since) = self.runs_out_since.take() {
             context.observer.turn_ran_out(since, context.now);
         }
     }
 
-    fn end_turn<O: Observer>(&mut self, number: usize, why: TurnEnd, context: &mut BackContext<'_, O>) {
+    fn end_turn<O: Observer>(&mut self, number: usize, why: TurnEnd, context: &mut BackendContext<'_, O>) {
         self.has_run_out(context);
         context.observer.turn_ends(context.now, why);
         let ended = &mut self.contexts[number];
         ended.stands_since = context.now;
-        ended.back.suspend(context.now);
+        ended.backend.suspend(context.now);
         self.turn = Turn::Nobody;
         context.calendar.move_to(self.places.0, Event::Context, None);
         context.calendar.move_to(self.places.1, Event::Turn, None);
     }
 
     /// T2, T4: ends the turn that must not go on, if it is over at once.
-    fn yield_turn<O: Observer>(&mut self, why: TurnEnd, context: &mut BackContext<'_, O>) -> Result<(), TraceFull> {
+    fn yield_turn<O: Observer>(&mut self, why: TurnEnd, context: &mut BackendContext<'_, O>) -> Result<(), TraceFull> {
         let Turn::Of { context: number, .. } = self.turn else { return Ok(()) };
         let next = self.runlist.peek(|number| self.contexts[number].works);
         if let Some((place, _)) = next.filter(|&(_, next)| why == TurnEnd::TimeSlice && next == number) {
@@ -240,32 +240,32 @@ impl TimeSliced {
             self.begin_again(number, context);
             return Ok(());
         }
-        if self.preemption == Preemption::BlockEnd && self.contexts[number].back.has_blocks() {
+        if self.preemption == Preemption::BlockEnd && self.contexts[number].backend.has_blocks() {
             // They run to their ends, the last of which is looked at like this.
             context.calendar.move_to(self.places.1, Event::Turn, None);
             self.runs_out_since.get_or_insert(context.now);
             // Nothing that waits does so for room any more.
-            self.within(number, context, Back::close);
+            self.within(number, context, Backend::close);
             return Ok(());
         }
         self.end_turn(number, why, context);
         Ok(())
     }
 
-    fn begin_again<O>(&mut self, number: usize, context: &mut BackContext<'_, O>) {
+    fn begin_again<O>(&mut self, number: usize, context: &mut BackendContext<'_, O>) {
         let until = context.now.saturating_add(self.contexts[number].time_slice);
         self.turn = Turn::Of { context: number, until, contended: true };
         self.look_again(context);
     }
 
     /// Another round at this instant, in which blocks are assigned.
-    fn look_again<O>(&self, context: &mut BackContext<'_, O>) {
+    fn look_again<O>(&self, context: &mut BackendContext<'_, O>) {
         context.calendar.move_to(self.places.1, Event::Turn, Some((context.now, 0)));
     }
 
     /// Takes a context off the runlist, or puts it back.
     pub(super) fn set_runnable(&mut self, process: ProcessId, runnable: bool) {
-        let number = process.0 as usize;
+        let number = process.index();
         if let Some(context) = self.contexts.get_mut(number) {
             context.runnable = runnable;
             self.note_work(number);
@@ -273,28 +273,28 @@ impl TimeSliced {
     }
 }
 
-impl Back for TimeSliced {
-    fn enter<O: Observer>(&mut self, ready: Ready, context: &mut BackContext<'_, O>) {
-        let process = context.catalogue.streams()[ready.stream.0 as usize].process;
-        let number = process.0 as usize;
+impl Backend for TimeSliced {
+    fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>) {
+        let process = context.catalogue.streams()[ready.stream.index()].process;
+        let number = process.index();
         match (&mut self.copies, ready.kind) {
             (Copies::Traded(engines), OperationKind::Copy(copy)) => {
-                let engine = context.catalogue.copies()[copy.0 as usize].engine();
+                let engine = context.catalogue.copies()[copy.index()].engine();
                 engines.push(engine, number, ready.operation, copy);
             }
-            (Copies::Linked(back), OperationKind::Copy(_)) => back.enter(ready, context),
+            (Copies::Linked(backend), OperationKind::Copy(_)) => backend.enter(ready, context),
             _ => {
-                self.within(number, context, |back, inner| back.enter(ready, inner));
+                self.within(number, context, |backend, inner| backend.enter(ready, inner));
                 self.note_work(number);
             }
         }
     }
 
-    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackContext<'_, O>) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
         match (event, self.turn) {
             (Event::Context, Turn::Of { context: number, .. }) => {
                 let event = self.contexts[number].calendar.pop_completion(context.now)?;
-                let completed = self.within(number, context, |back, inner| back.complete(event, inner));
+                let completed = self.within(number, context, |backend, inner| backend.complete(event, inner));
                 self.note_work(number);
                 self.announce(number, context);
                 completed
@@ -308,17 +308,17 @@ impl Back for TimeSliced {
             (Event::Copy(engine), _) => match &mut self.copies {
                 Copies::InTurn => None,
                 Copies::Traded(engines) => engines.complete(engine, context),
-                Copies::Linked(back) => back.complete(event, context),
+                Copies::Linked(backend) => backend.complete(event, context),
             },
         }
     }
 
-    fn dispatch<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<Option<OperationId>, RunError> {
+    fn dispatch<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         match &mut self.copies {
             Copies::InTurn => {}
             Copies::Traded(engines) => engines.start(context)?,
             // It has no kernel.
-            Copies::Linked(back) => drop(back.dispatch(context)?),
+            Copies::Linked(backend) => drop(backend.dispatch(context)?),
         }
         self.look_around(context.now);
         if let Some(why) = self.must_yield(context.now) {
@@ -333,16 +333,16 @@ impl Back for TimeSliced {
             return Ok(None);
         }
         let dispatched = if self.must_yield(context.now).is_some() {
-            self.within(number, context, SmBack::run_out)?;
+            self.within(number, context, SmBackend::run_out)?;
             None
         } else {
-            self.within(number, context, Back::dispatch)?
+            self.within(number, context, Backend::dispatch)?
         };
         self.announce(number, context);
         Ok(dispatched)
     }
 
-    fn settle<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+    fn finish_instant<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
         let timers_end_first = std::mem::take(&mut self.timers_end_first);
         self.look_around(context.now);
         // A host may have taken a context off the runlist since.
@@ -368,25 +368,25 @@ impl Back for TimeSliced {
         let other = context.calendar.next_besides(self.places.0).unwrap_or(Instant::MAX);
         if other > context.now {
             let horizon = context.horizon.min(Instant::from_ns(other.as_ns() - 1));
-            self.within(number, context, |back, inner| {
+            self.within(number, context, |backend, inner| {
                 inner.horizon = horizon;
-                back.settle(inner)
+                backend.finish_instant(inner)
             })?;
             self.announce(number, context);
         }
         self.skip_rounds(context)
     }
 
-    fn close<O: Observer>(&mut self, context: &mut BackContext<'_, O>) {
+    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
         self.has_run_out(context);
         for number in 0..self.contexts.len() {
-            self.within(number, context, Back::close);
+            self.within(number, context, Backend::close);
         }
     }
 
     fn clear(&mut self) {
         for context in &mut self.contexts {
-            context.back.clear();
+            context.backend.clear();
             context.calendar.clear();
             context.stands_since = Instant::ZERO;
             (context.runnable, context.works) = (true, false);
@@ -400,7 +400,7 @@ impl Back for TimeSliced {
         match &mut self.copies {
             Copies::InTurn => {}
             Copies::Traded(engines) => engines.clear(),
-            Copies::Linked(back) => back.clear(),
+            Copies::Linked(backend) => backend.clear(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::gpu::back::BackContext;
+use crate::gpu::backend::BackendContext;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::time::{Duration, Instant};
@@ -93,7 +93,7 @@ impl TradedCopies {
     }
 
     /// C2, C3: every idle engine takes the next copy of the context whose turn it is.
-    pub(super) fn start<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+    pub(super) fn start<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
         if !std::mem::take(&mut self.changed) {
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl TradedCopies {
     pub(super) fn complete<O: Observer>(
         &mut self,
         engine: u32,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Option<OperationId> {
         self.changed = true;
         self.engines.get_mut(engine as usize)?.complete(context)
@@ -116,7 +116,7 @@ impl Engine {
         &mut self,
         number: u32,
         time_slice: Duration,
-        context: &mut BackContext<'_, O>,
+        context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let now = context.now;
         if !self.contended && !self.over && self.until < now {
@@ -141,7 +141,7 @@ impl Engine {
             {
                 context.observer.dispatched(operation, now);
                 context.observer.fully_dispatched(operation, now);
-                let left = context.catalogue.copies()[copy.0 as usize].time();
+                let left = context.catalogue.copies()[copy.index()].time();
                 queue.begun = Some(Begun { operation, left, sequence: context.calendar.begin(), stands_still: false });
             }
             if let Some(begun) = &mut queue.begun
@@ -163,7 +163,7 @@ impl Engine {
         Ok(())
     }
 
-    fn complete<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Option<OperationId> {
+    fn complete<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
         let now = context.now;
         let since = self.serving_since.take()?;
         let queue = &mut self.queues[self.turn];

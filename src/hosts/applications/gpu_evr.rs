@@ -30,7 +30,7 @@ pub use sm_set::SmSet;
 use std::cmp::Reverse;
 
 use crate::applications::{ApplicationSet, ExecutionProfile};
-use crate::gpu::{GpuEvent, Host, RunError, Target};
+use crate::gpu::{GpuEvent, GpuInterface, Host, RunError};
 use crate::time::{Duration, Instant};
 
 /// Launches for which room is made beforehand, at most: some 200 MB.
@@ -117,7 +117,7 @@ impl<'a> GpuEvr<'a> {
 
     /// Asks to be woken when the next application arrives or becomes urgent. One wake-up that moves, instead of one
     /// for each of them, keeps the GPU's calendar short.
-    fn wake_for_the_next(&mut self, gpu: &mut impl Target) {
+    fn wake_for_the_next(&mut self, gpu: &mut impl GpuInterface) {
         let next = self.next_arrival().into_iter().chain(self.workload_manager.next_promotion()).min();
         if let Some(at) = next.filter(|_| next != self.wake) {
             gpu.wake_at(at, 0);
@@ -129,13 +129,13 @@ impl<'a> GpuEvr<'a> {
 impl Host for GpuEvr<'_> {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         gpu.reserve(most_launches(self.set).min(MAX_EXPECTED));
         self.wake_for_the_next(gpu);
         Ok(self.mapping.start(gpu)?)
     }
 
-    fn on_event(&mut self, event: GpuEvent, _gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, _gpu: &impl GpuInterface) {
         if let GpuEvent::Completed(operation) = event {
             self.woken = true;
             self.mapping.completed(operation, &mut self.gpu_manager);
@@ -147,7 +147,7 @@ impl Host for GpuEvr<'_> {
         self.wake = None;
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         if !std::mem::take(&mut self.woken) {
             return Ok(());
         }

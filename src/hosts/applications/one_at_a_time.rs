@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::whole_application::Catalogue;
 use crate::applications::{ApplicationSet, Injection};
-use crate::gpu::{GpuEvent, Host, RunError, Target};
+use crate::gpu::{GpuEvent, GpuInterface, Host, RunError};
 use crate::workload::OperationId;
 
 /// Whenever the GPU has nothing to do, submits the waiting application with the smallest rank, as a whole; of equals
@@ -27,14 +27,14 @@ impl<'a, R: Ord> OneAtATime<'a, R> {
 impl<R: Ord> Host for OneAtATime<'_, R> {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         for (token, injection) in (0..).zip(&self.catalogue.set.injections) {
             gpu.wake_at(injection.arrival, token);
         }
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, _gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, _gpu: &impl GpuInterface) {
         if let GpuEvent::Completed(operation) = event
             && self.running == Some(operation)
         {
@@ -48,7 +48,7 @@ impl<R: Ord> Host for OneAtATime<'_, R> {
         self.waiting.insert((rank, number));
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         if self.running.is_none()
             && let Some((_, number)) = self.waiting.pop_first()
         {

@@ -6,7 +6,7 @@
 
 use super::whole_application::Catalogue;
 use crate::applications::ApplicationSet;
-use crate::gpu::{Host, RunError, Target};
+use crate::gpu::{GpuInterface, Host, RunError};
 
 /// The applications in front of the GPU.
 pub(super) fn plain_streams(set: &ApplicationSet) -> impl Host<Error = RunError> {
@@ -22,7 +22,7 @@ struct PlainStreams<'a> {
 impl Host for PlainStreams<'_> {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         for (token, injection) in (0..).zip(&self.catalogue.set.injections) {
             gpu.wake_at(injection.arrival, token);
         }
@@ -33,7 +33,7 @@ impl Host for PlainStreams<'_> {
         self.arrived.extend(u32::try_from(token));
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         for number in std::mem::take(&mut self.arrived) {
             self.catalogue.submit_whole(gpu, number)?;
         }

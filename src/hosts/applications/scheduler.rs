@@ -9,7 +9,7 @@ use super::timegraph::timegraph;
 use super::usage_sums::{MAX_SM_COUNTS, UsageDetail, UsageSums};
 use crate::applications::{Application, ApplicationSet, ExecutionProfile, Injection, Usage};
 use crate::device::Device;
-use crate::gpu::{ContextBack, Gpu, GpuOptions, Observer, RunError, Simulation};
+use crate::gpu::{ContextBackend, Gpu, GpuOptions, Observer, RunError, Simulation};
 use crate::named::named;
 use crate::trace::Trace;
 
@@ -166,8 +166,8 @@ fn run_observed<O: Observer>(
     set: &ApplicationSet,
     scheduler: Scheduler,
     rules: EvrRules,
-    mut gpu: Gpu<ContextBack, O>,
-) -> Result<Gpu<ContextBack, O>, ScheduleError> {
+    mut gpu: Gpu<ContextBackend, O>,
+) -> Result<Gpu<ContextBackend, O>, ScheduleError> {
     scheduler.check(&set.device)?;
     scheduler.check_work(set)?;
     match scheduler {

@@ -147,7 +147,7 @@ fn count(counts: &mut Vec<SmCount>, at: Instant, sms: u64) -> Result<(), Infalli
 
 impl Observer for UsageSums {
     fn launched(&mut self, operation: OperationId, launch: &Launch) {
-        debug_assert_eq!(operation.0 as usize, self.completed_in_a_row as usize + self.injections.len());
+        debug_assert_eq!(operation.index(), self.completed_in_a_row as usize + self.injections.len());
         self.injections.push_back(launch.origin.thread);
         if let Some(application) = self.application(operation) {
             application.unfinished += 1;

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::applications::{ApplicationSet, Injection};
 use crate::device::{CopyDirection, SmMask};
-use crate::gpu::{SubmitError, Target};
+use crate::gpu::{GpuInterface, SubmitError};
 use crate::time::Duration;
 use crate::workload::{
     BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
@@ -46,7 +46,7 @@ impl<'a> Catalogue<'a> {
         found.is_some_and(|(application, _)| application.copy_in_bytes > 0 || application.copy_out_bytes > 0)
     }
 
-    pub(super) fn kernel(&mut self, gpu: &mut impl Target, key: KernelKey) -> Result<KernelId, SubmitError> {
+    pub(super) fn kernel(&mut self, gpu: &mut impl GpuInterface, key: KernelKey) -> Result<KernelId, SubmitError> {
         if let Some(&known) = self.kernels.get(&key) {
             return Ok(known);
         }
@@ -68,7 +68,7 @@ impl<'a> Catalogue<'a> {
     /// Submits a copy for injection `number`; `None` if there is nothing to copy.
     pub(super) fn submit_copy(
         &mut self,
-        gpu: &mut impl Target,
+        gpu: &mut impl GpuInterface,
         number: u32,
         stream: StreamId,
         direction: CopyDirection,
@@ -90,7 +90,7 @@ impl<'a> Catalogue<'a> {
     }
 
     /// A stream for injection `number`, of the default priority, which the NULL stream does not hold up.
-    pub(super) fn add_stream(&self, gpu: &mut impl Target, number: u32) -> Result<StreamId, SubmitError> {
+    pub(super) fn add_stream(&self, gpu: &mut impl GpuInterface, number: u32) -> Result<StreamId, SubmitError> {
         let name = self.set.of(&self.injection(number)).map_or("", |(application, _)| &application.name);
         gpu.add_stream(StreamSpec { blocking: false, ..StreamSpec::new(format!("{name} #{number}")) })
     }
@@ -99,7 +99,7 @@ impl<'a> Catalogue<'a> {
     /// with all its blocks and all SMs, copy out. Gives the last operation.
     pub(super) fn submit_whole(
         &mut self,
-        gpu: &mut impl Target,
+        gpu: &mut impl GpuInterface,
         number: u32,
     ) -> Result<Option<OperationId>, SubmitError> {
         let injection = self.injection(number);

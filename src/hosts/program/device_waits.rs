@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::gpu::Target;
+use crate::gpu::GpuInterface;
 use crate::scenario::HostThread;
 use crate::workload::{OperationId, ProcessId};
 
@@ -36,29 +36,29 @@ impl DeviceWaits {
     /// A thread of a process has submitted an operation.
     pub(super) fn submitted(&mut self, process: ProcessId, operation: OperationId) {
         if self.several {
-            let process = &mut self.processes[process.0 as usize];
+            let process = &mut self.processes[process.index()];
             process.submitted += 1;
             process.open.push_back(operation);
         }
     }
 
     /// Whether everything that a process has submitted has completed.
-    pub(super) fn is_done(&self, process: ProcessId, gpu: &impl Target) -> bool {
+    pub(super) fn is_done(&self, process: ProcessId, gpu: &impl GpuInterface) -> bool {
         if self.several {
-            self.processes[process.0 as usize].open.iter().all(|&operation| gpu.is_complete(operation))
+            self.processes[process.index()].open.iter().all(|&operation| gpu.is_complete(operation))
         } else {
             gpu.completed_in_a_row() >= gpu.submitted()
         }
     }
 
-    pub(super) fn wait(&mut self, thread: usize, process: ProcessId, gpu: &impl Target) {
-        let process = &mut self.processes[process.0 as usize];
+    pub(super) fn wait(&mut self, thread: usize, process: ProcessId, gpu: &impl GpuInterface) {
+        let process = &mut self.processes[process.index()];
         let submitted = if self.several { process.submitted } else { gpu.submitted() };
         process.waiting.push_back((thread, submitted));
     }
 
     /// An operation has completed: threads that need not wait any longer are ready.
-    pub(super) fn completed(&mut self, gpu: &impl Target, ready: &mut Vec<usize>) {
+    pub(super) fn completed(&mut self, gpu: &impl GpuInterface, ready: &mut Vec<usize>) {
         for process in &mut self.processes {
             if process.waiting.is_empty() {
                 continue;

@@ -2,8 +2,9 @@
 
 use thiserror::Error;
 
-use crate::effort::Over;
+use crate::effort::EarlyEnd;
 use crate::gpu::{RunError, SubmitError};
+use crate::spelling::option;
 use crate::time::Instant;
 
 /// Why the threads of a scenario cannot run to their end.
@@ -43,7 +44,8 @@ pub enum ProgramError {
     /// Several processes, of which the analyses know nothing.
     #[error(
         "{processes} processes share the GPU, and this analysis is of one context: no turns, no other process's work; \
-         --as-threads analyses them as threads of one"
+         {} analyses them as threads of one",
+        option("as_threads")
     )]
     SeveralProcesses {
         /// How many.
@@ -61,13 +63,13 @@ impl ProgramError {
     /// Whether somebody stopped the run, and nothing is wrong with it.
     #[must_use]
     pub fn is_stop(&self) -> bool {
-        *self == Self::Run(RunError::Submit(SubmitError::Over(Over::Stopped)))
+        *self == Self::Run(RunError::Submit(SubmitError::EarlyEnd(EarlyEnd::Stopped)))
     }
 }
 
-impl From<Over> for ProgramError {
-    fn from(over: Over) -> Self {
-        SubmitError::Over(over).into()
+impl From<EarlyEnd> for ProgramError {
+    fn from(over: EarlyEnd) -> Self {
+        SubmitError::EarlyEnd(over).into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! When threads begin.
 
-use crate::gpu::Target;
+use crate::gpu::GpuInterface;
 use crate::time::Instant;
 
 /// The token of the wake-up for them; those of threads are their numbers.
@@ -13,7 +13,7 @@ pub(super) struct Releases(Vec<(Instant, u32)>);
 
 impl Releases {
     /// Waits for them.
-    pub(super) fn begin(releases: impl Iterator<Item = (Instant, u32)>, gpu: &mut impl Target) -> Self {
+    pub(super) fn begin(releases: impl Iterator<Item = (Instant, u32)>, gpu: &mut impl GpuInterface) -> Self {
         let mut releases = Self(releases.collect());
         releases.0.sort_unstable_by(|one, other| other.cmp(one));
         releases.wait(gpu);
@@ -21,7 +21,7 @@ impl Releases {
     }
 
     /// Adds to `ready` the threads whose first release has come.
-    pub(super) fn come(&mut self, ready: &mut Vec<usize>, gpu: &mut impl Target) {
+    pub(super) fn come(&mut self, ready: &mut Vec<usize>, gpu: &mut impl GpuInterface) {
         let before = self.0.len();
         while let Some((_, thread)) = self.0.pop_if(|(at, _)| *at <= gpu.now()) {
             ready.push(thread as usize);
@@ -31,7 +31,7 @@ impl Releases {
         }
     }
 
-    fn wait(&self, gpu: &mut impl Target) {
+    fn wait(&self, gpu: &mut impl GpuInterface) {
         if let Some(&(at, _)) = self.0.last() {
             gpu.wake_at(at, TOKEN);
         }

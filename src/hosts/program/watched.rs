@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ProgramError;
-use crate::gpu::{GpuEvent, Host, Target};
+use crate::gpu::{GpuEvent, GpuInterface, Host};
 
 /// Another host, and how many operations have completed.
 pub(super) struct Watched<'w, H> {
@@ -14,11 +14,11 @@ pub(super) struct Watched<'w, H> {
 impl<H: Host<Error = ProgramError>> Host for Watched<'_, H> {
     type Error = ProgramError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         self.host.start(gpu)
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         if matches!(event, GpuEvent::Completed(_)) {
             self.completed.fetch_add(1, Ordering::Relaxed);
         }
@@ -29,7 +29,7 @@ impl<H: Host<Error = ProgramError>> Host for Watched<'_, H> {
         self.host.on_wake(token);
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), ProgramError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         self.host.act(gpu)
     }
 }

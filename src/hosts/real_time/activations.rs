@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::super::sporadic_delays::SporadicDelays;
 use super::job::{JobId, TaskJob};
 use super::ready_queue::{JobPriority, Policy};
-use crate::gpu::{SubmitError, Target};
+use crate::gpu::{GpuInterface, SubmitError};
 use crate::tasks::{Task, TaskTime};
 use crate::time::Instant;
 use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId};
@@ -51,14 +51,14 @@ impl Activations {
     /// Asks to be woken for the first job, with token 0; hosts that ask for more have to take others.
     ///
     /// There is one wake-up for all tasks, moved from release to release: the GPU's calendar stays short.
-    pub(super) fn start(&self, gpu: &mut impl Target) {
+    pub(super) fn start(&self, gpu: &mut impl GpuInterface) {
         if let Some(&Reverse((at, _))) = self.next.peek() {
             gpu.wake_at(at.instant(), 0);
         }
     }
 
     /// The next job released up to the present instant that was not asked for yet, with its priority.
-    pub(super) fn next_released(&mut self, gpu: &mut impl Target) -> Option<(JobId, JobPriority)> {
+    pub(super) fn next_released(&mut self, gpu: &mut impl GpuInterface) -> Option<(JobId, JobPriority)> {
         let &Reverse((release, task)) = self.next.peek().filter(|next| next.0.0.instant() <= gpu.now())?;
         self.next.pop();
         let index = task as usize;
@@ -97,7 +97,7 @@ impl Activations {
         job: JobId,
         stream: StreamId,
         kernel: KernelId,
-        gpu: &mut impl Target,
+        gpu: &mut impl GpuInterface,
     ) -> Result<OperationId, SubmitError> {
         let &TaskJob { task, number, .. } = self.job(job);
         self.launches.push(job);

@@ -3,7 +3,7 @@
 use super::activations::Activations;
 use super::job::JobId;
 use super::ready_queue::JobPriority;
-use crate::gpu::{GpuEvent, Host, RunError, SubmitError, Target};
+use crate::gpu::{GpuEvent, GpuInterface, Host, RunError, SubmitError};
 use crate::workload::OperationId;
 
 /// What strategies differ in.
@@ -17,7 +17,7 @@ pub(super) trait Dispatch {
     fn dispatched(&mut self, _operation: OperationId) {}
 
     /// Moves jobs to streams.
-    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl Target) -> Result<(), SubmitError>;
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl GpuInterface) -> Result<(), SubmitError>;
 }
 
 /// A strategy in front of the GPU.
@@ -30,12 +30,12 @@ pub(super) struct Scheduled<D> {
 impl<D: Dispatch> Host for Scheduled<D> {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         self.activations.start(gpu);
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         match event {
             GpuEvent::Completed(operation) => {
                 let job = self.activations.job_of(operation.0);
@@ -48,7 +48,7 @@ impl<D: Dispatch> Host for Scheduled<D> {
         }
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         while let Some((job, key)) = self.activations.next_released(gpu) {
             self.strategy.released(job, key);
         }

@@ -13,7 +13,7 @@ use super::dispatch::Dispatch;
 use super::grid::{Grid, GridError};
 use super::job::JobId;
 use super::ready_queue::{JobPriority, ReadyQueue};
-use crate::gpu::{SubmitError, Target};
+use crate::gpu::{GpuInterface, SubmitError};
 use crate::tasks::{Allocation, Reservation, Reservations, Task, TaskTime};
 use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};
 
@@ -49,7 +49,11 @@ struct Work {
 
 impl Gang {
     /// Makes streams and kernels known to `gpu`.
-    pub(super) fn new(tasks: &[Task], reservations: Reservations, gpu: &mut impl Target) -> Result<Self, GridError> {
+    pub(super) fn new(
+        tasks: &[Task],
+        reservations: Reservations,
+        gpu: &mut impl GpuInterface,
+    ) -> Result<Self, GridError> {
         let sms = gpu.device().sms as usize;
         let mut partitions = Vec::new();
         for index in 0..=sms {
@@ -83,7 +87,7 @@ impl Gang {
         &mut self,
         index: usize,
         activations: &mut Activations,
-        gpu: &mut impl Target,
+        gpu: &mut impl GpuInterface,
     ) -> Result<(), SubmitError> {
         let partition = &mut self.partitions[index];
         let Some((job, key)) = partition.queue.first().filter(|_| !partition.is_busy) else { return Ok(()) };
@@ -125,7 +129,7 @@ impl Dispatch for Gang {
         is_done
     }
 
-    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl Target) -> Result<(), SubmitError> {
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl GpuInterface) -> Result<(), SubmitError> {
         (0..self.partitions.len()).try_for_each(|index| self.dispatch_in(index, activations, gpu))
     }
 }

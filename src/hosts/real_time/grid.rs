@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::device::{BlockDemand, BlockShape, DemandError, Device, MaskError, SmMask};
-use crate::gpu::{SubmitError, Target};
+use crate::gpu::{GpuInterface, SubmitError};
 use crate::tasks::{Allocation, Task, TaskTime};
 use crate::workload::{BlockClock, BlockTime, Kernel, KernelId};
 
@@ -90,7 +90,7 @@ impl Grid {
     }
 
     /// Makes the whole grid of each task known to the GPU.
-    pub(super) fn add_kernels(tasks: &[Task], gpu: &mut impl Target) -> Result<Vec<KernelId>, GridError> {
+    pub(super) fn add_kernels(tasks: &[Task], gpu: &mut impl GpuInterface) -> Result<Vec<KernelId>, GridError> {
         let kernel = |task| {
             let grid = Self::new(task, gpu.device())?;
             Ok(grid.add_kernel(task, grid.blocks, gpu)?)
@@ -102,7 +102,12 @@ impl Grid {
     ///
     /// # Errors
     /// Whatever the GPU refuses.
-    pub(super) fn add_kernel(&self, task: &Task, blocks: u32, gpu: &mut impl Target) -> Result<KernelId, SubmitError> {
+    pub(super) fn add_kernel(
+        &self,
+        task: &Task,
+        blocks: u32,
+        gpu: &mut impl GpuInterface,
+    ) -> Result<KernelId, SubmitError> {
         gpu.add_kernel(Kernel {
             name: task.name.clone(),
             title: task.name.clone(),

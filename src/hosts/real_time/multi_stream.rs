@@ -15,7 +15,7 @@ use super::dispatch::Dispatch;
 use super::grid::{Grid, GridError};
 use super::job::JobId;
 use super::ready_queue::{JobPriority, ReadyQueue};
-use crate::gpu::{SubmitError, Target};
+use crate::gpu::{GpuInterface, SubmitError};
 use crate::tasks::Task;
 use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};
 
@@ -39,7 +39,7 @@ struct Submitted {
 
 impl MultiStream {
     /// Makes streams and kernels known to `gpu`, one stream for each of its priority levels.
-    pub(super) fn new(tasks: &[Task], gpu: &mut impl Target) -> Result<Self, GridError> {
+    pub(super) fn new(tasks: &[Task], gpu: &mut impl GpuInterface) -> Result<Self, GridError> {
         let mut priorities: Vec<i32> = gpu.device().priorities().collect();
         priorities.reverse();
         let mut streams = Vec::new();
@@ -72,7 +72,7 @@ impl Dispatch for MultiStream {
         }
     }
 
-    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl Target) -> Result<(), SubmitError> {
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl GpuInterface) -> Result<(), SubmitError> {
         let Some((job, key)) = self.rq.first() else { return Ok(()) };
         let top = self.in_stream.iter().rposition(Option::is_some);
         let level = top.map_or(0, |top| top + 1);

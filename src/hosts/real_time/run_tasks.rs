@@ -16,9 +16,10 @@ use super::sm_as_core::SmAsCore;
 use super::stream_per_task::StreamPerTask;
 use super::synchronized::Synchronized;
 use crate::device::{Device, DeviceError, SmOrder};
-use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, Target};
+use crate::gpu::{Gpu, GpuInterface, GpuOptions, RunError, Simulation};
 use crate::hosts::timed::Timed;
 use crate::named::named;
+use crate::spelling::option;
 use crate::tasks::{TaskSet, TaskTime, hyperperiod};
 use crate::trace::Trace;
 
@@ -80,11 +81,12 @@ pub struct TaskRun {
 #[non_exhaustive]
 pub enum TaskRunError {
     /// No horizon, and no hyperperiod that could be one.
-    #[error("the hyperperiod does not fit 62 bits; state a horizon (--horizon)")]
+    #[error("the hyperperiod does not fit 62 bits; state a horizon ({})", option("horizon"))]
     HyperperiodOverflow,
     /// Too many jobs.
     #[error(
-        "{jobs} jobs would be released before {horizon}, more than {MAX_JOBS}; state a shorter horizon (--horizon)"
+        "{jobs} jobs would be released before {horizon}, more than {MAX_JOBS}; state a shorter horizon ({})",
+        option("horizon")
     )]
     TooManyJobs {
         /// How many.

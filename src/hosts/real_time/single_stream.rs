@@ -6,7 +6,7 @@ use super::dispatch::Dispatch;
 use super::grid::{Grid, GridError};
 use super::job::JobId;
 use super::ready_queue::{JobPriority, ReadyQueue};
-use crate::gpu::{SubmitError, Target};
+use crate::gpu::{GpuInterface, SubmitError};
 use crate::tasks::Task;
 use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};
 
@@ -21,7 +21,7 @@ pub(super) struct SingleStream {
 
 impl SingleStream {
     /// Makes streams and kernels known to `gpu`.
-    pub(super) fn new(tasks: &[Task], gpu: &mut impl Target) -> Result<Self, GridError> {
+    pub(super) fn new(tasks: &[Task], gpu: &mut impl GpuInterface) -> Result<Self, GridError> {
         let stream = gpu.add_stream(StreamSpec { blocking: false, ..StreamSpec::new("h-sq") })?;
         let kernels = Grid::add_kernels(tasks, gpu)?;
         let rq = ReadyQueue::new(tasks.len());
@@ -39,7 +39,7 @@ impl Dispatch for SingleStream {
         true
     }
 
-    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl Target) -> Result<(), SubmitError> {
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl GpuInterface) -> Result<(), SubmitError> {
         if self.is_busy {
             return Ok(());
         }

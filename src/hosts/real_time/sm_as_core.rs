@@ -15,7 +15,7 @@ use super::dispatch::Dispatch;
 use super::grid::{Grid, GridError};
 use super::job::JobId;
 use super::ready_queue::{JobPriority, ReadyQueue};
-use crate::gpu::{SubmitError, Target};
+use crate::gpu::{GpuInterface, SubmitError};
 use crate::tasks::{Allocation, Task};
 use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};
 
@@ -44,7 +44,7 @@ struct Submitted {
 
 impl SmAsCore {
     /// Makes streams and kernels known to `gpu`.
-    pub(super) fn new(tasks: &[Task], gpu: &mut impl Target) -> Result<Self, GridError> {
+    pub(super) fn new(tasks: &[Task], gpu: &mut impl GpuInterface) -> Result<Self, GridError> {
         let sms = gpu.device().sms as usize;
         let mut priorities: Vec<i32> = gpu.device().priorities().collect();
         priorities.reverse();
@@ -104,7 +104,7 @@ impl Dispatch for SmAsCore {
         }
     }
 
-    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl Target) -> Result<(), SubmitError> {
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl GpuInterface) -> Result<(), SubmitError> {
         while let Some((queue, level)) = self.next() {
             let Some((job, key)) = self.queues[queue].take_first() else { return Ok(()) };
             let kernel = self.kernels[key.task as usize];

@@ -6,7 +6,7 @@ use super::dispatch::Dispatch;
 use super::grid::{Grid, GridError};
 use super::job::JobId;
 use super::ready_queue::JobPriority;
-use crate::gpu::{SubmitError, Target};
+use crate::gpu::{GpuInterface, SubmitError};
 use crate::tasks::Task;
 use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};
 
@@ -19,7 +19,7 @@ pub(super) struct StreamPerTask {
 
 impl StreamPerTask {
     /// Makes streams and kernels known to `gpu`.
-    pub(super) fn new(tasks: &[Task], gpu: &mut impl Target) -> Result<Self, GridError> {
+    pub(super) fn new(tasks: &[Task], gpu: &mut impl GpuInterface) -> Result<Self, GridError> {
         let mut streams = Vec::new();
         for task in tasks {
             streams.push(gpu.add_stream(StreamSpec { blocking: false, ..StreamSpec::new(task.name.clone()) })?);
@@ -38,7 +38,7 @@ impl Dispatch for StreamPerTask {
         true
     }
 
-    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl Target) -> Result<(), SubmitError> {
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl GpuInterface) -> Result<(), SubmitError> {
         for (job, key) in self.released.drain(..) {
             let (stream, kernel) = self.launches[key.task as usize];
             activations.submit(job, stream, kernel, gpu)?;

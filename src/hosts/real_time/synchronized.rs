@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::gpu::{GpuEvent, Host, Target};
+use crate::gpu::{GpuEvent, GpuInterface, Host};
 use crate::tasks::TaskTime;
 use crate::time::{Duration, Instant};
 use crate::workload::OperationId;
@@ -45,11 +45,11 @@ impl<H> Synchronized<H> {
 impl<H: Host> Host for Synchronized<H> {
     type Error = H::Error;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), Self::Error> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), Self::Error> {
         self.inner.start(gpu)
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         match event {
             GpuEvent::Completed(operation) if self.most > TaskTime::ZERO => {
                 let delay = Duration::from_ns(self.numbers.random_range(0..=self.most.units()));
@@ -65,7 +65,7 @@ impl<H: Host> Host for Synchronized<H> {
         }
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), Self::Error> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), Self::Error> {
         while let Some((_, operation)) = self.waiting.first().copied().filter(|(at, _)| *at <= gpu.now()) {
             self.waiting.pop_first();
             self.inner.on_event(GpuEvent::Completed(operation), gpu);

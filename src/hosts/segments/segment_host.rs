@@ -6,7 +6,7 @@ use super::super::sporadic_delays::SporadicDelays;
 use super::cores::{class, is_ready, rank};
 use super::segment_job::{CallState, CoreRun, CoreUse, SegmentJob, Step};
 use crate::device::BlockShape;
-use crate::gpu::{GpuEvent, Host, RunError, SubmitError, Target};
+use crate::gpu::{GpuEvent, GpuInterface, Host, RunError, SubmitError};
 use crate::tasks::segments::{GpuPolicy, GpuWait, SegmentTask, SegmentTaskSet, SegmentTest, TaskSegment};
 use crate::time::{Duration, Instant};
 use crate::workload::{
@@ -66,7 +66,7 @@ impl SegmentHost {
         set: &SegmentTaskSet,
         test: SegmentTest,
         (horizon, seed, records_cores): (Instant, u64, bool),
-        gpu: &mut impl Target,
+        gpu: &mut impl GpuInterface,
     ) -> Result<Self, SubmitError> {
         let mut delays = SporadicDelays::new(seed, set.tasks.len());
         gpu.set_sharing(ProcessSharing { mps: false, switch_cost: Some(set.gpu.switch_cost) })?;
@@ -241,7 +241,7 @@ impl SegmentHost {
     }
 
     /// One thing that takes no time; says whether there was any.
-    fn settle(&mut self, gpu: &mut impl Target) -> Result<bool, RunError> {
+    fn take_instant_step(&mut self, gpu: &mut impl GpuInterface) -> Result<bool, RunError> {
         let now = gpu.now();
         for task in 0..self.tasks.len() {
             match self.step(task) {
@@ -330,7 +330,7 @@ impl SegmentHost {
     }
 
     /// GCAPS: the most urgent task between its calls has the GPU; without one of priority, all of best effort share it.
-    fn update_runlist(&mut self, gpu: &mut impl Target) {
+    fn update_runlist(&mut self, gpu: &mut impl GpuInterface) {
         let between = (0..self.tasks.len()).filter(|&task| self.programs[task].between);
         let top = between.min_by_key(|&task| rank(&self.tasks, task));
         for task in 0..self.tasks.len() {
@@ -357,19 +357,19 @@ impl SegmentHost {
     }
 
     fn is_for(&self, operation: OperationId) -> Option<usize> {
-        self.submitted.get(operation.0 as usize).copied()
+        self.submitted.get(operation.index()).copied()
     }
 }
 
 impl Host for SegmentHost {
     type Error = RunError;
 
-    fn start(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         gpu.wake_at(Instant::ZERO, 0);
         Ok(())
     }
 
-    fn on_event(&mut self, event: GpuEvent, gpu: &impl Target) {
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
         let GpuEvent::Completed(operation) = event else { return };
         let Some(task) = self.is_for(operation) else { return };
         // What the cores did until now comes first.
@@ -377,10 +377,10 @@ impl Host for SegmentHost {
         self.finish_step(task, gpu.now());
     }
 
-    fn act(&mut self, gpu: &mut impl Target) -> Result<(), RunError> {
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
         self.advance(gpu.now());
         self.release(gpu.now());
-        while self.settle(gpu)? {}
+        while self.take_instant_step(gpu)? {}
         if self.policy == GpuPolicy::Gcaps {
             self.update_runlist(gpu);
         }

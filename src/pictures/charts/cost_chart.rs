@@ -1,14 +1,14 @@
 //! The cost study as pictures and as CSV; Figs. 3.11 to 3.13 with the thesis' linear axes.
 
 mod fit;
-mod turns;
+mod loop_iterations;
 
 use self::fit::best_fit;
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::cost_study::{CostFigure, CostPoint};
 use crate::formats::{Column, csv_text};
 
-pub use turns::{share_chart, turns_chart, turns_csv};
+pub use loop_iterations::{iterations_chart, iterations_csv, share_chart};
 
 /// What an axis shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

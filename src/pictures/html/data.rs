@@ -11,7 +11,7 @@ use super::palette::Palette;
 use super::phases::{PhaseColumns, RuleLook};
 use super::pictures::{BlameData, response_figure};
 use super::queues::QueueData;
-use super::turns::TurnData;
+use super::turn_columns::TurnData;
 use super::waits::Waits;
 use super::{HtmlRun, HtmlTimeline};
 use crate::device::{BlockDemand, CopySharing, Device, KernelOccupancy};

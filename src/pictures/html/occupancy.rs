@@ -45,7 +45,7 @@ pub(super) fn occupancy(
     let curve = |resource: HeightBy| {
         let mut sum = SumOverTime::default();
         let mut changes: Vec<(Instant, u64)> = Vec::new();
-        let mut tell = |at: Instant, amount: u64| -> Result<(), Infallible> {
+        let mut emit = |at: Instant, amount: u64| -> Result<(), Infallible> {
             if changes.last().is_none_or(|(_, last)| *last != amount) {
                 changes.push((at, amount));
             }
@@ -55,10 +55,10 @@ pub(super) fn occupancy(
             let amount = u64::from(blocks.units(resource, device));
             if amount > 0 {
                 // It cannot fail.
-                let _ = sum.add(time.clone(), amount, &mut tell);
+                let _ = sum.add(time.clone(), amount, &mut emit);
             }
         }
-        let _ = sum.finish(&mut tell);
+        let _ = sum.finish(&mut emit);
         let capacity = Exact(u64::from(resource.of_sm(device)) * u64::from(device.sms));
         if changes.len() <= MOST_CHANGES {
             let at = changes.iter().map(|(at, _)| instants.number(*at)).collect();

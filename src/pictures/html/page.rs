@@ -5,14 +5,16 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::data::PageData;
-use super::escape::{self, InsideScript};
+use super::escape::InsideScript;
+use crate::formats::escaped_html;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 
 /// One module, in the order in which its parts need one another.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 19] = [
     include_str!("script/time.js"),
+    include_str!("script/scenes.js"),
     include_str!("script/data.js"),
     include_str!("script/turns.js"),
     include_str!("script/state.js"),
@@ -24,6 +26,7 @@ const SCRIPTS: [&str; 17] = [
     include_str!("script/counts.js"),
     include_str!("script/lanes.js"),
     include_str!("script/find.js"),
+    include_str!("script/rules.js"),
     include_str!("script/panel.js"),
     include_str!("script/report.js"),
     include_str!("script/app.js"),
@@ -39,7 +42,7 @@ pub(super) fn write(title: &str, scenes: &str, data: &[PageData<'_>], mut out: i
         let Some((before, after)) = rest.split_once(place) else { continue };
         out.write_all(before.as_bytes())?;
         match place {
-            "{{title}}" => out.write_all(escape::html(title).as_bytes())?,
+            "{{title}}" => out.write_all(escaped_html(title).as_bytes())?,
             "{{style}}" => out.write_all(STYLE.as_bytes())?,
             "{{scenes}}" => out.write_all(scenes.as_bytes())?,
             "{{data}}" => data.serialize(&mut serde_json::Serializer::with_formatter(&mut out, InsideScript))?,

@@ -50,7 +50,7 @@ pub(super) struct TurnPalette {
 
 impl TurnPalette {
     pub(super) fn new(processes: impl Iterator<Item = ProcessId>, fill: impl Fn(Fill) -> PageFill) -> Self {
-        let of = |process: ProcessId| fill(turn_fill(Some(process.0 as usize)));
+        let of = |process: ProcessId| fill(turn_fill(Some(process.index())));
         Self { processes: processes.map(of).collect(), switch: fill(turn_fill(None)) }
     }
 }

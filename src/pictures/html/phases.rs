@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::instants::Instants;
 use super::palette::PageFill;
 use crate::pictures::explain::sentence;
-use crate::pictures::rule_look::{rule_fill, rule_meaning};
+use crate::pictures::rule_look::{rule_fill, rule_fill_on_dark};
 use crate::run::Summary;
-use crate::trace::{Phase, Rule};
+use crate::trace::{Phase, RULES, Rule};
 
 /// What is said of phases, with places for names and times.
 #[derive(Debug, PartialEq, Eq, Hash, Clone, Serialize)]
@@ -17,17 +17,29 @@ struct Said {
     text: String,
 }
 
-/// How a rule is shown.
+/// How a rule is shown, on a light and on a dark page.
 #[derive(Debug, Serialize)]
 pub(super) struct RuleLook {
     name: &'static str,
-    fill: PageFill,
+    light: PageFill,
+    dark: PageFill,
     meaning: &'static str,
+    /// What it says, and where that is from.
+    says: &'static str,
+    source: &'static str,
 }
 
 impl RuleLook {
     pub(super) fn all() -> Vec<Self> {
-        let look = |rule: Rule| Self { name: rule.name(), fill: rule_fill(rule).into(), meaning: rule_meaning(rule) };
+        let text = |rule: Rule| RULES.into_iter().find(|text| text.name == rule.name());
+        let look = |rule: Rule| Self {
+            name: rule.name(),
+            light: rule_fill(rule).into(),
+            dark: rule_fill_on_dark(rule).into(),
+            meaning: rule.meaning(),
+            says: text(rule).map_or("", |text| text.says),
+            source: text(rule).map_or("", |text| text.source),
+        };
         Rule::ALL.into_iter().map(look).collect()
     }
 }

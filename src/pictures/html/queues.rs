@@ -35,7 +35,7 @@ impl<'a> QueueData<'a> {
     pub(super) fn new(contents: &QueueContents, trace: &'a Trace, instants: &Instants) -> Self {
         let (kind, number, name) = match contents.queue {
             Queue::Stream(stream) => {
-                let name = trace.streams().get(stream.0 as usize).map(|stream| &*stream.name);
+                let name = trace.streams().get(stream.index()).map(|stream| &*stream.name);
                 ("stream", stream_index(stream), name)
             }
             Queue::Ee(_, priority) => ("ee", i64::from(priority), None),

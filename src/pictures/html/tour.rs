@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::data::PageData;
-use super::escape::html;
 use super::{HtmlTimeline, page};
+use crate::formats::escaped_html;
 
 /// One scene: a run, what is said of it, and a question about it.
 #[derive(Debug, Clone)]
@@ -31,26 +31,31 @@ pub fn write_html_tour(title: &str, scenes: &[HtmlScene<'_>], out: impl Write) -
     let data: Vec<PageData<'_>> = scenes.iter().map(|scene| PageData::new(&scene.timeline)).collect();
     let links: Vec<String> = (1..)
         .zip(scenes)
-        .map(|(number, scene)| format!("<li><a href=\"#scene-{number}\">{}</a></li>", html(scene.title)))
+        .map(|(number, scene)| format!("<li><a href=\"#scene-{number}\">{}</a></li>", escaped_html(scene.title)))
         .collect();
-    let mut text = format!("<nav id=\"tour\" aria-label=\"Scenes\"><ol>{}</ol></nav>\n", links.concat());
+    let links = links.concat();
+    let mut text = format!("<section id=\"scenes\">\n<nav id=\"tour\" aria-label=\"Scenes\"><ol>{links}</ol></nav>\n");
     for (number, scene) in (1..).zip(scenes) {
         text += &section(number, scene, number < scenes.len());
     }
+    text += "</section>\n";
     page::write(title, &text, &data, out)
 }
 
 fn section(number: usize, scene: &HtmlScene<'_>, has_next: bool) -> String {
-    let next =
-        if has_next { format!("<p><a href=\"#scene-{}\">Next scene</a></p>\n", number + 1) } else { String::new() };
+    let next = if has_next {
+        format!("<p><a href=\"#scene-{}\">Next scene</a> (Page Down)</p>\n", number + 1)
+    } else {
+        String::new()
+    };
     format!(
         "<section class=\"scene\" id=\"scene-{number}\">\n<h2>{number}. {}</h2>\n<p>{}</p>\n<p class=\"question\">{}</p>\n\
          <details><summary>Answer</summary><p>{}</p></details>\n<p class=\"quiet\">This scene alone: \
          <code>{}</code></p>\n{next}</section>\n",
-        html(scene.title),
-        html(scene.text),
-        html(scene.question),
-        html(scene.answer),
-        html(&scene.command),
+        escaped_html(scene.title),
+        escaped_html(scene.text),
+        escaped_html(scene.question),
+        escaped_html(scene.answer),
+        escaped_html(&scene.command),
     )
 }

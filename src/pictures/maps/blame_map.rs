@@ -1,13 +1,14 @@
 //! Who made whom wait as a picture: a map with a row for each that waited and a column for each that stood in the way,
-//! once by stream and once by kernel, and beside each row its time divided by rule.
+//! once by stream and once by kernel, where copies of one direction are one, and beside each row its time divided by
+//! rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::draw::theme::{Colour, Fill};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
-use crate::pictures::rule_look::{rule_fill, rule_meaning};
-use crate::run::Summary;
+use crate::pictures::rule_look::rule_fill;
+use crate::run::{Summary, title_of};
 use crate::tables::{BlameRow, BlameTables};
 use crate::time::Duration;
 use crate::trace::Rule;
@@ -18,8 +19,9 @@ const MOST: usize = 12;
 const ROW: Length = 6 * MM;
 /// A line of text.
 const LINE: Length = 7 * MM / 2;
-/// Names beside the rows.
+/// Names beside the rows, where columns leave room, and at least.
 const NAMES: Length = 42 * MM;
+const LEAST_NAMES: Length = 24 * MM;
 /// Bars by rule, with their sums.
 const BARS: Length = 32 * MM;
 const SUMS: Length = 12 * MM;
@@ -64,6 +66,12 @@ impl BlameMap {
         Self { of, names: shown.into_iter().map(str::to_owned).collect(), others, cells }
     }
 
+    /// By what its rows and columns are.
+    fn heading(&self) -> String {
+        let has_copies = self.of == "kernel" && self.names.iter().any(|name| name.starts_with("copies ("));
+        format!("By {}{}", self.of, if has_copies { ", copies by direction" } else { "" })
+    }
+
     /// Everything in it.
     #[must_use]
     pub fn total(&self) -> Duration {
@@ -93,11 +101,19 @@ impl BlameMap {
     }
 }
 
-/// The maps of a run by stream, if there are several, and by kernel.
+/// The maps of a run by stream, if there are several, and by kernel. In that, copies of one direction have one row and
+/// column: in the tables each copy has a name of its own.
 #[must_use]
-pub fn blame_maps(tables: &BlameTables) -> Vec<BlameMap> {
+pub fn blame_maps(summary: &Summary<'_>, tables: &BlameTables) -> Vec<BlameMap> {
     let streams = BlameMap::new("stream", &tables.streams);
-    let kernels = BlameMap::new("kernel", &tables.kernels);
+    let copies: BTreeMap<String, String> = summary
+        .copies()
+        .map(|(id, _, copy)| (title_of(summary, id).into_owned(), format!("copies ({})", copy.direction.name())))
+        .collect();
+    let kind = |name: &String| copies.get(name).unwrap_or(name).clone();
+    let by_kind =
+        |row: &BlameRow| BlameRow { waiting: kind(&row.waiting), blocking: row.blocking.as_ref().map(kind), ..*row };
+    let kernels = BlameMap::new("kernel", &tables.kernels.iter().map(by_kind).collect::<Vec<_>>());
     let several = streams.names.len() > 1;
     several.then_some(streams).into_iter().chain([kernels]).collect()
 }
@@ -114,7 +130,7 @@ pub fn blame_figure(summary: &Summary<'_>, tables: &BlameTables) -> Drawing {
     let title = format!("Who made whom wait: {}", summary.scenario.name);
     let mut top = sheet.title(&title, PAGE_WIDTH);
     top = legend(&mut sheet, tables, top) + MM;
-    for map in blame_maps(tables) {
+    for map in blame_maps(summary, tables) {
         top = Picture { sheet: &mut sheet, map: &map, whole: &whole }.draw(top) + 2 * MM;
     }
     sheet.into_drawing(title, PAGE_WIDTH, top)
@@ -125,7 +141,7 @@ fn legend(sheet: &mut Sheet, tables: &BlameTables, top: Length) -> Length {
     let rules: BTreeSet<Rule> = tables.streams.iter().map(|row| row.rule).collect();
     let (mut x, mut y) = (Sheet::MARGIN, top);
     for rule in rules {
-        let text = format!("{rule}: {}", rule_meaning(rule));
+        let text = format!("{rule}: {}", rule.meaning());
         let width = 4 * MM + Sheet::small_width(&text) + 3 * MM;
         if x + width > PAGE_WIDTH && x > Sheet::MARGIN {
             (x, y) = (Sheet::MARGIN, y + LINE);
@@ -151,13 +167,17 @@ impl Picture<'_, '_> {
         let (rows, columns) = (map.used(|cell| cell.0), map.used(|cell| cell.1));
         let text = match map.total() {
             Duration::ZERO => format!("By {}: nothing waited", map.of),
-            total => format!("By {}: waiting (rows) for blocking (columns), {total} in all", map.of),
+            total => format!("{}: waiting (rows) for blocking (columns), {total} in all", map.heading()),
         };
         self.sheet.text(text, Sheet::MARGIN, top + LINE / 2, Anchor::Start);
-        let left = Sheet::MARGIN + NAMES;
-        let room = PAGE_WIDTH - Sheet::MARGIN - BARS - left;
+        // Cells hold their numbers; names have what these leave.
         let count = Length::try_from(columns.len().max(1)).unwrap_or(1);
-        let cell = (room / count).min(WIDEST_CELL);
+        let numbers = map.cells.values().map(|times| Sheet::label_width(&rounded(sum(times.values()))));
+        let needed = numbers.max().unwrap_or(0);
+        let both = PAGE_WIDTH - 2 * Sheet::MARGIN - BARS;
+        let names = (both - needed * count).clamp(LEAST_NAMES, NAMES);
+        let left = Sheet::MARGIN + names;
+        let cell = ((both - names) / count).min(WIDEST_CELL);
         let first = top + 2 * LINE;
         for (x, column) in (0..).map(|index| left + index * cell).zip(&columns) {
             let (label, name) = (map.number(*column), self.whole_name(*column));
@@ -185,7 +205,7 @@ impl Picture<'_, '_> {
 
     fn row_name(&mut self, row: usize, y: Length, left: Length) {
         let number = if row < self.map.names.len() { format!("{} ", row + 1) } else { String::new() };
-        let name = Sheet::fitted(&(number + &self.map.name(row)), NAMES - 2 * MM);
+        let name = Sheet::fitted(&(number + &self.map.name(row)), left - Sheet::MARGIN - 2 * MM);
         let whole = self.whole_name(row);
         self.sheet.explained(whole, |sheet| sheet.text(name, left - MM, y + ROW / 2, Anchor::End));
     }
@@ -195,7 +215,7 @@ impl Picture<'_, '_> {
         let mut tooltip = format!("{}\nwaited for {}\n{time} in all", self.whole_name(cell.0), self.whole_name(cell.1));
         for (rule, time) in times {
             // Writing to a string cannot fail.
-            let _ = write!(tooltip, "\n{time} ({rule}: {})", rule_meaning(*rule));
+            let _ = write!(tooltip, "\n{time} ({rule}: {})", rule.meaning());
         }
         let most = times.iter().max_by_key(|(_, time)| **time).map(|(rule, _)| *rule);
         let rule = most.map_or_else(String::new, |rule| format!("{rule}{}", if times.len() > 1 { " +" } else { "" }));
@@ -223,8 +243,10 @@ impl Picture<'_, '_> {
         let mut before = Duration::ZERO;
         for (rule, time) in by_rule {
             let after = before.saturating_add(time);
-            let area = Rect::between(x_of(before), y + MM, x_of(after), y + ROW - MM);
-            self.sheet.explained(format!("{time} ({rule}: {})", rule_meaning(rule)), |sheet| {
+            // At least as wide as a line, so that nothing is lost from sight.
+            let right = x_of(after).max(x_of(before) + Sheet::OUTLINE.width);
+            let area = Rect::between(x_of(before), y + MM, right, y + ROW - MM);
+            self.sheet.explained(format!("{time} ({rule}: {})", rule.meaning()), |sheet| {
                 sheet.area(area, Some(rule_fill(rule)), Some(Sheet::OUTLINE));
             });
             before = after;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::PerfettoRun;
-use super::event::{Events, Flow, Span};
+use super::event::{Events, Flow, SliceTime};
 use super::lanes::Lanes;
 use super::operations::has_arrow;
 use super::tracks::Tracks;
@@ -40,7 +40,7 @@ pub(super) fn write<W: Write>(
         let device = summary.scenario.device();
         let warps = BlockDemand::new(&kernel.shape, device).map_or(0, |demand| demand.warps);
         let thread_slots = u64::from(warps) * u64::from(device.warp_size);
-        let span = Span { from: block.start, to: block.end.min(summary.trace.end()) };
+        let span = SliceTime { from: block.start, to: block.end.min(summary.trace.end()) };
         let process = tracks.sm(block.sm);
         let (lanes, occupancy) = sms.entry(block.sm).or_insert_with(|| (Lanes::of(process), SumOverTime::default()));
         let lane = lanes.take(span, next_lane, events, |number| format!("lane {number}"))?;
@@ -75,9 +75,9 @@ pub(super) fn write<W: Write>(
 }
 
 /// When a block runs: its whole time, but for the turns of other contexts.
-fn parts(trace: &Trace, id: OperationId, span: Span) -> Vec<Span> {
+fn parts(trace: &Trace, id: OperationId, span: SliceTime) -> Vec<SliceTime> {
     let Some(process) = trace.context_with_turns(id).filter(|_| span.from < span.to) else { return vec![span] };
-    trace.in_turn(process, span.from..span.to).map(|part| Span { from: part.start, to: part.end }).collect()
+    trace.in_turn(process, span.from..span.to).map(|part| SliceTime { from: part.start, to: part.end }).collect()
 }
 
 fn thread_slots_taken<W: Write>(events: &mut Events<W>, process: u32, at: Instant, taken: u64) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::event::Span;
+use super::event::SliceTime;
 use crate::pictures::free_lanes::FreeLanes;
 use crate::run::Summary;
 use crate::workload::{Copy, OperationId};
@@ -20,7 +20,7 @@ pub(super) fn copy_depths(summary: &Summary<'_>) -> Vec<usize> {
 }
 
 /// The copies that began, in that order, each with its engine and its lane there, and from when to when.
-pub(super) fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy, Span)> {
+pub(super) fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy, SliceTime)> {
     let mut copies: Vec<_> = summary.copies().collect();
     // Copies without length come before those that begin when they end.
     copies.sort_by_key(|(_, record, _)| (record.first_start(), record.queue_order()));
@@ -30,7 +30,7 @@ pub(super) fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy,
         let to = record.finish().unwrap_or(summary.trace.end());
         let engine = summary.scenario.device().copy.engine_for(copy.direction);
         let lane = lanes.entry(engine).or_default().take(from, to);
-        Some((engine, u32::try_from(lane).unwrap_or(u32::MAX), id, copy, Span { from, to }))
+        Some((engine, u32::try_from(lane).unwrap_or(u32::MAX), id, copy, SliceTime { from, to }))
     });
     began.collect()
 }

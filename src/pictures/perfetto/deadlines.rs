@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::event::{Events, Span};
+use super::event::{Events, SliceTime};
 use super::tracks::Tracks;
 use crate::run::{DueJobs, Summary, due_jobs};
 
@@ -17,7 +17,7 @@ pub(super) fn write<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events
             1 => sentence,
             count => format!("{sentence}; and {} more like it", count - 1),
         };
-        let span = Span { from: jobs.due_of(0), to };
+        let span = SliceTime { from: jobs.due_of(0), to };
         events.asynchronous(tracks.streams(), "deadline missed", &name, tracks.id(number), span)?;
     }
     Ok(())

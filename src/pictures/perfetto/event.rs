@@ -26,7 +26,7 @@ pub(super) struct Lane {
 
 /// A span of time, cut off at the end of the run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
+pub(super) struct SliceTime {
     pub(super) from: Instant,
     pub(super) to: Instant,
 }
@@ -121,7 +121,7 @@ impl<W: Write> Events<W> {
         lane: Lane,
         category: &str,
         name: &str,
-        span: Span,
+        span: SliceTime,
         args: impl Serialize,
     ) -> io::Result<()> {
         let dur = Some(Microseconds(span.to.since(span.from).as_ns()));
@@ -142,7 +142,7 @@ impl<W: Write> Events<W> {
         category: &str,
         name: &str,
         id: (u32, u32),
-        span: Span,
+        span: SliceTime,
     ) -> io::Result<()> {
         for (phase, at) in [('b', span.from), ('e', span.to)] {
             let id = Some(Id(id.0, id.1));

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use super::event::{Events, Lane, Span};
+use super::event::{Events, Lane, SliceTime};
 use crate::pictures::free_lanes::FreeLanes;
 
 /// Lanes of one process.
@@ -27,7 +27,7 @@ impl Lanes {
     /// The first lane that is free for `span`, if spans come in order of their starts; a new one if there is none.
     pub(super) fn take<W: Write, D: Display>(
         &mut self,
-        span: Span,
+        span: SliceTime,
         next_lane: &mut u32,
         events: &mut Events<W>,
         name: impl FnOnce(usize) -> D,

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::copies::served;
-use super::event::{Events, Flow, Span};
+use super::event::{Events, Flow, SliceTime};
 use super::lanes::Lanes;
 use super::tracks::Tracks;
 use super::{PerfettoKnown, PerfettoRun};
@@ -48,9 +48,9 @@ fn recorded<W: Write>(
     ran.sort_by_key(|(from, to, id, _)| (*from, *to, *id));
     let mut lanes: BTreeMap<StreamId, Lanes> = BTreeMap::new();
     for (from, to, id, record) in ran {
-        let name = summary.trace.streams().get(record.stream.0 as usize).map_or("", |stream| &stream.name);
+        let name = summary.trace.streams().get(record.stream.index()).map_or("", |stream| &stream.name);
         let lanes = lanes.entry(record.stream).or_insert_with(|| Lanes::with(tracks.stream(record.stream)));
-        let span = Span { from, to };
+        let span = SliceTime { from, to };
         let lane = lanes.take(span, next_lane, events, |number| format!("{name} ({})", number + 1))?;
         let args = json!({"id": id, "launched_ns": record.launched(), "finish_ns": to});
         events.slice(lane, "stream", &title(summary, id), span, args)?;
@@ -80,7 +80,7 @@ fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mu
         };
         let lane = tracks.thread(thread);
         let args = json!({"operations": titles, "ids": ids});
-        events.slice(lane, "host", &name, Span { from: at, to: at }, args)?;
+        events.slice(lane, "host", &name, SliceTime { from: at, to: at }, args)?;
         for id in ids {
             if has_arrow(summary, id) {
                 events.arrow_from(Flow::Launch, lane, tracks.id(id.0), at)?;
@@ -93,7 +93,7 @@ fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mu
 /// Whether an arrow leads from the launch of a kernel to its first block: it has one, and it did not start before the
 /// launch, as it may seem where a measured run's clocks differ.
 pub(super) fn has_arrow(summary: &Summary<'_>, id: OperationId) -> bool {
-    let record = summary.trace.operations().get(id.0 as usize).filter(|_| summary.trace.kernel_of(id).is_some());
+    let record = summary.trace.operations().get(id.index()).filter(|_| summary.trace.kernel_of(id).is_some());
     record.is_some_and(|record| record.first_start().is_some_and(|start| start >= record.launched()))
 }
 
@@ -117,7 +117,7 @@ fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &m
             "waits_ns": waits,
         });
         let lane = tracks.stream(record.stream);
-        events.slice(lane, "stream", &title(summary, id), Span { from, to }, args)?;
+        events.slice(lane, "stream", &title(summary, id), SliceTime { from, to }, args)?;
         // Both ends stand right behind their slices, which are still open for readers then.
         for wait in released.get(&id).into_iter().flatten() {
             events.arrow_from(Flow::Event, lane, tracks.id(wait.0), to)?;
@@ -132,7 +132,7 @@ fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &m
 /// The record that a wait was for, if both completed.
 fn released_by(trace: &Trace, wait: OperationId) -> Option<OperationId> {
     let record = trace.awaited_by(wait)?;
-    let completed = |id: OperationId| trace.operations().get(id.0 as usize).is_some_and(|one| one.finish().is_some());
+    let completed = |id: OperationId| trace.operations().get(id.index()).is_some_and(|one| one.finish().is_some());
     (completed(record) && completed(wait)).then_some(record)
 }
 
@@ -152,7 +152,8 @@ fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Eve
     for (engine, lane, id, copy, span) in served(summary) {
         let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
         // Of one that stands still, each part that is served.
-        let mut parts: Vec<Span> = summary.trace.runs(id).map(|part| Span { from: part.start, to: part.end }).collect();
+        let mut parts: Vec<SliceTime> =
+            summary.trace.runs(id).map(|part| SliceTime { from: part.start, to: part.end }).collect();
         if parts.is_empty() {
             parts.push(span);
         }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::PerfettoRun;
-use super::event::{Events, Span};
+use super::event::{Events, SliceTime};
 use super::tracks::Tracks;
 use crate::run::{process_name, title};
 use crate::trace::{Queue, queue_contents, stays};
@@ -31,7 +31,7 @@ pub(super) fn write<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events
         for (queue, stay) in stays(trace, device, id).filter(|(queue, _)| is_shown(*queue)) {
             let time = stay.time(trace.end());
             let (category, name) = (name_of(run, queue), title(summary, id));
-            let span = Span { from: time.start, to: time.end };
+            let span = SliceTime { from: time.start, to: time.end };
             events.asynchronous(tracks.queues(), &category, &name, tracks.id(id.0), span)?;
         }
     }

@@ -1,11 +1,14 @@
 //! Launch arrows, one row for each stream.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::context::{Context, short, starting_at};
+use super::context::{Context, PALE, short, starting_at};
 use super::deadlines::Deadlines;
-use super::{Arrow, Label, LabelStyle, StreamRow};
-use crate::draw::theme::Theme;
+use super::draw::SUBMITTED_OTHERS;
+use super::legend_entry::Other;
+use super::waits::Waits;
+use super::{Arrow, DeadlineMark, Label, LabelStyle, LegendSymbol, MarkStrip, StreamRow};
+use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, font};
 use crate::workload::{OperationId, OperationKind, StreamId};
 
@@ -15,6 +18,12 @@ const HEAD: Length = 11 * MM / 10;
 const LEAST_DISTANCE: Length = MM / 2;
 /// Half of an arrow's head, and some space.
 const BESIDE: Length = 9 * MM / 10;
+/// What each mark of a row takes at least, on average; with more of them they would be one black area.
+const CROWDED: Length = 8 * MM / 10;
+/// Marks of a crowded row that are farther apart than this have strips of their own.
+const STRIP_GAP: Length = 12 * MM / 10;
+/// Height of a strip.
+const STRIP: Length = MM;
 /// Operations of one arrow that are told one by one.
 const MOST_TOLD: usize = 12;
 
@@ -25,8 +34,9 @@ pub(super) struct Group {
     operations: Vec<OperationId>,
 }
 
-/// The streams that operations and deadlines of the window belong to, those behind the first ones together.
-pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines) -> Vec<Group> {
+/// The streams that operations, deadlines and waits of the window belong to. Those behind the first ones share a row,
+/// but streams in which a deadline was missed come first there.
+pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines, waits: &Waits) -> Vec<Group> {
     let mut streams: BTreeMap<StreamId, Vec<OperationId>> = BTreeMap::new();
     let window = &context.scale.window;
     for (id, record) in (0..).map(OperationId).zip(context.summary.trace.operations()) {
@@ -40,21 +50,26 @@ pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines) -> Vec<Group>
             streams.entry(record.stream).or_default().push(id);
         }
     }
-    for stream in deadlines.streams() {
+    for stream in deadlines.streams().chain(waits.streams()) {
         streams.entry(stream).or_default();
     }
-    let mut groups: Vec<Group> = Vec::new();
-    for (position, (stream, operations)) in streams.into_iter().enumerate() {
-        if position < context.budget.stream_rows.max(1) {
-            groups.push(Group { streams: vec![stream], operations });
-        } else if let Some(last) = groups.last_mut() {
-            last.streams.push(stream);
-            last.operations.extend(operations);
-        }
-    }
-    if let Some(last) = groups.last_mut() {
+    let rows = context.budget.stream_rows.max(1);
+    let own = if streams.len() > rows {
+        let (_, missed) = deadlines.missed(context.summary.scenario);
+        let (first, others): (Vec<StreamId>, Vec<StreamId>) = streams.keys().partition(|id| missed.contains(id));
+        first.into_iter().chain(others).take(rows - 1).collect()
+    } else {
+        streams.keys().copied().collect::<BTreeSet<StreamId>>()
+    };
+    let (alone, together): (Vec<_>, Vec<_>) = streams.into_iter().partition(|(stream, _)| own.contains(stream));
+    let mut groups: Vec<Group> =
+        alone.into_iter().map(|(stream, operations)| Group { streams: vec![stream], operations }).collect();
+    if !together.is_empty() {
+        let (streams, operations): (Vec<StreamId>, Vec<Vec<OperationId>>) = together.into_iter().unzip();
+        let mut operations = operations.concat();
         // Numbered in launch order.
-        last.operations.sort_unstable();
+        operations.sort_unstable();
+        groups.push(Group { streams, operations });
     }
     groups
 }
@@ -67,7 +82,7 @@ pub(super) fn name(context: &Context<'_>, group: &Group) -> (String, String) {
     if *id == StreamId::NULL {
         return ("NULL stream".to_owned(), String::new());
     }
-    let Some(stream) = context.summary.trace.streams().get(id.0 as usize) else { return <_>::default() };
+    let Some(stream) = context.summary.trace.streams().get(id.index()) else { return <_>::default() };
     let stated = !stream.blocking || stream.priority != 0;
     let priority = if stated { format!(" (prio. {})", signed(stream.priority)) } else { String::new() };
     (stream.name.to_string(), priority)
@@ -107,14 +122,14 @@ pub(super) fn row(
     context: &Context<'_>,
     deadlines: &Deadlines,
     group: &Group,
+    waits: &Waits,
     (name, suffix): &(String, String),
-    area: Rect,
-    label: Label,
+    (area, label): (Rect, Label),
 ) -> StreamRow {
     let records = context.summary.trace.operations();
     let mut arrows: Vec<Arrow> = Vec::new();
     for &id in &group.operations {
-        let Some(record) = records.get(id.0 as usize) else { continue };
+        let Some(record) = records.get(id.index()) else { continue };
         let x = context.scale.x(record.launched());
         if arrows.last().is_none_or(|last| x - last.x >= LEAST_DISTANCE) {
             arrows.push(Arrow { x, head: HEAD, operations: Vec::new(), kernels: 0, others: 0, label: None });
@@ -135,7 +150,14 @@ pub(super) fn row(
             arrow.head = arrow.head.min(room);
         }
     }
-    let deadlines = deadlines.marks(context, &group.streams);
+    let mut deadlines = deadlines.marks(context, &group.streams);
+    let marks = Length::try_from(arrows.len() + deadlines.len()).unwrap_or(Length::MAX);
+    let is_crowded = marks.saturating_mul(CROWDED) > area.width;
+    let strips = if is_crowded { strips(&arrows, &deadlines, &area) } else { Vec::new() };
+    if is_crowded {
+        arrows.clear();
+        deadlines.retain(|mark| mark.missed > 0);
+    }
     let edge = context.scale.right() + MM;
     for position in 0..arrows.len() {
         let arrow = &arrows[position];
@@ -154,13 +176,61 @@ pub(super) fn row(
         let fitting = texts(context, arrow).into_iter().find(|text| font::width(text, size, false) <= until - left);
         arrows[position].label = fitting.map(|text| starting_at(text, left, area.centre().y, size, LabelStyle::Normal));
     }
-    StreamRow { streams: group.streams.clone(), name: format!("{name}{suffix}"), label, area, arrows, deadlines }
+    let (streams, name) = (group.streams.clone(), format!("{name}{suffix}"));
+    let (waits, bottom) = waits.below(context, &group.streams, &area);
+    StreamRow { streams, name, label, area, arrows, deadlines, strips, waits, bottom }
+}
+
+/// Where marks are that are too close to be drawn one by one.
+fn strips(arrows: &[Arrow], deadlines: &[DeadlineMark], row: &Rect) -> Vec<MarkStrip> {
+    let launches = arrows.iter().map(|arrow| (arrow.x, arrow.kernels + arrow.others, 0));
+    let deadlines = deadlines.iter().map(|mark| (mark.x, 0, mark.jobs - mark.missed));
+    let mut marks: Vec<(Length, u64, u64)> = launches.chain(deadlines).collect();
+    marks.sort_unstable();
+    let mut strips: Vec<MarkStrip> = Vec::new();
+    for (x, launches, deadlines) in marks {
+        if let Some(last) = strips.last_mut().filter(|last| x - last.area.right() <= STRIP_GAP) {
+            last.area.width = x - last.area.x;
+            last.launches += launches;
+            last.deadlines += deadlines;
+        } else {
+            let area = Rect { x, y: row.bottom() - STRIP, width: 0, height: STRIP };
+            strips.push(MarkStrip { area, launches, deadlines });
+        }
+    }
+    strips
+}
+
+/// What the marks in rows mean.
+pub(super) fn legend(rows: &[StreamRow]) -> Vec<Other> {
+    let arrows = || rows.iter().flat_map(|row| &row.arrows);
+    let several = arrows().any(|arrow| if arrow.kernels > 0 { arrow.kernels > 1 } else { arrow.others > 1 });
+    let heads = if several { " (two heads: several)" } else { "" };
+    let mut entries = Vec::new();
+    if arrows().any(|arrow| arrow.kernels > 0) {
+        let text = format!("kernel launch{heads}");
+        let shorter = vec!["kernel launch".to_owned(), "launch".to_owned()];
+        entries.push(Other { shorter, ..Other::new(PALE, LegendSymbol::Launch, text) });
+    }
+    if arrows().any(|arrow| arrow.kernels == 0) {
+        let text = "copy, memset or event submitted".to_owned();
+        let shorter = vec!["other submission".to_owned()];
+        entries.push(Other { shorter, ..Other::new(PALE, LegendSymbol::Submission, text) });
+    }
+    let strips = || rows.iter().flat_map(|row| &row.strips);
+    if strips().next().is_some() {
+        let deadlines = if strips().any(|strip| strip.deadlines > 0) { " and met deadlines" } else { "" };
+        let text = format!("launches{deadlines}, too close to draw");
+        let shorter = vec![format!("launches{deadlines}"), "launches".to_owned()];
+        entries.push(Other { shorter, ..Other::new(Fill::plain(SUBMITTED_OTHERS), LegendSymbol::Wait, text) });
+    }
+    entries
 }
 
 /// What may be written beside an arrow, best first. Kernels are named; copies only where there are no kernels.
 fn texts(context: &Context<'_>, arrow: &Arrow) -> Vec<String> {
     let records = context.summary.trace.operations();
-    let kinds = || arrow.operations.iter().filter_map(|id| records.get(id.0 as usize)).map(|record| record.kind);
+    let kinds = || arrow.operations.iter().filter_map(|id| records.get(id.index())).map(|record| record.kind);
     let mut names: Vec<String> = kinds()
         .filter_map(|kind| match kind {
             OperationKind::Kernel(kernel) => Some(context.short_name(kernel).to_owned()),

@@ -2,15 +2,44 @@
 
 use std::collections::BTreeMap;
 
-use super::context::{BESIDE_PLOT, Context, ending_at};
+use super::context::{BESIDE_PLOT, Context, PALE, ending_at};
+use super::items::Item;
+use super::legend_entry::Other;
 use super::options::HeightBy;
 use super::plan::{Plan, PlannedBand};
-use super::{Across, Band, BandLook, Label, LabelStyle, across, items, pieces, profile};
+use super::{Across, Band, BandLook, Label, LabelStyle, LegendSymbol, across, items, pieces, profile};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Rect, font};
 
-/// The bands below `top`, names across them, and where they end; their own names have `room`.
-pub(super) fn bands(context: &Context<'_>, plan: &Plan, top: Length, room: Length) -> (Vec<Band>, Vec<Across>, Length) {
+/// What is drawn as boxes on the SMs of the bands; `None` if that is too much, or too short to be seen.
+pub(super) fn items(context: &Context<'_>, plan: &Plan) -> Option<Vec<Item>> {
+    // Of SMs that look alike the first one is drawn, those that share a mean are not drawn one by one.
+    let mut shown = vec![false; context.summary.trace.sms() as usize];
+    for band in plan.bands.iter().filter(|band| matches!(band.look, BandLook::One | BandLook::Alike)) {
+        if let Some(shown) = band.sms.first().and_then(|sm| shown.get_mut(*sm as usize)) {
+            *shown = true;
+        }
+    }
+    items::items(context, &shown, plan.height, plan.shown(context))
+}
+
+/// What the legend says of bands that are less high than all that an SM has.
+pub(super) fn zoom_legend(context: &Context<'_>, plan: &Plan) -> Option<Other> {
+    let [shown, all] = [plan.shown(context), context.capacity()].map(|units| amount(context, units));
+    let of = format!("{shown} of {all}");
+    let text = format!("SMs drawn up to {of} {}", context.options.height_by.name());
+    let shorter = vec![format!("SMs up to {of}"), of];
+    (plan.zoom > 1).then(|| Other { shorter, ..Other::new(PALE, LegendSymbol::Nothing, text) })
+}
+
+/// The bands below `top` with their `items`, names across them, and where they end; their own names have `room`.
+pub(super) fn bands(
+    context: &Context<'_>,
+    plan: &Plan,
+    items: Option<Vec<Item>>,
+    top: Length,
+    room: Length,
+) -> (Vec<Band>, Vec<Across>, Length) {
     let mut bottom = top - plan.gap;
     let mut areas = Vec::new();
     for band in &plan.bands {
@@ -22,21 +51,13 @@ pub(super) fn bands(context: &Context<'_>, plan: &Plan, top: Length, room: Lengt
     let places: BTreeMap<u32, Rect> =
         plan.bands.iter().zip(&areas).flat_map(|(band, area)| band.sms.iter().map(move |sm| (*sm, *area))).collect();
 
-    // Of SMs that look alike the first one is drawn, those that share a mean are not drawn one by one.
-    let mut shown = vec![false; context.summary.trace.sms() as usize];
-    for band in plan.bands.iter().filter(|band| matches!(band.look, BandLook::One | BandLook::Alike)) {
-        if let Some(shown) = band.sms.first().and_then(|sm| shown.get_mut(*sm as usize)) {
-            *shown = true;
-        }
-    }
-    let items = items::items(context, &shown, plan.height);
     let as_profile = |band: &PlannedBand| items.is_none() || matches!(band.look, BandLook::Mean { .. });
     let shapes = plan.bands.iter().zip(&areas).filter(|(band, _)| as_profile(band)).map(|(band, area)| {
         let sms = if band.look == BandLook::Alike { &band.sms[..1] } else { &band.sms[..] };
-        profile::Shape { sms, area: *area, capacity: of_height(context, band) }
+        profile::Shape { sms, area: *area, capacity: of_height(context, plan, band) }
     });
     let mut profiles = profile::profiles(context, &shapes.collect::<Vec<_>>()).into_iter();
-    let mut by_sm: BTreeMap<u32, Vec<items::Item>> = BTreeMap::new();
+    let mut by_sm: BTreeMap<u32, Vec<Item>> = BTreeMap::new();
     let drawn_as_shapes: Vec<bool> = plan.bands.iter().map(as_profile).collect();
     for item in items.into_iter().flatten() {
         by_sm.entry(item.sm).or_default().push(item);
@@ -44,7 +65,7 @@ pub(super) fn bands(context: &Context<'_>, plan: &Plan, top: Length, room: Lengt
     let mut bands: Vec<Band> = Vec::with_capacity(areas.len());
     for ((planned, area), as_shape) in plan.bands.iter().zip(areas).zip(drawn_as_shapes) {
         let sm = planned.sms.first().copied().unwrap_or(0);
-        let shown = of_height(context, planned);
+        let shown = of_height(context, plan, planned);
         let capacity = context.capacity();
         let limit = planned.overfull.map(|_| super::scale::y(&area, capacity, shown));
         bands.push(Band {
@@ -71,9 +92,10 @@ pub(super) fn bands(context: &Context<'_>, plan: &Plan, top: Length, room: Lengt
     (bands, across::across(context, plan, &places), bottom)
 }
 
-/// What the height of a band stands for: the capacity of an SM, or the most that is on it if that is more.
-fn of_height(context: &Context<'_>, band: &PlannedBand) -> u32 {
-    band.overfull.unwrap_or_else(|| context.capacity())
+/// What the height of a band stands for: the capacity of an SM or a part of it, or the most that is on it if that is
+/// more.
+fn of_height(context: &Context<'_>, plan: &Plan, band: &PlannedBand) -> u32 {
+    band.overfull.unwrap_or_else(|| plan.shown(context))
 }
 
 /// Names beside the bands: of those that stand for several SMs always, of the others where there is room.
@@ -121,9 +143,9 @@ fn marks(context: &Context<'_>, plan: &Plan, band: &PlannedBand, area: &Rect) ->
     }
     let size = Theme::PAPER.small_size;
     let mark = |text: String, middle| ending_at(text, area.x - BESIDE_PLOT, middle, size, LabelStyle::Quiet);
-    let mut marks = vec![mark(amount(context, of_height(context, band)), area.y + size / 2)];
+    let mut marks = vec![mark(amount(context, of_height(context, plan, band)), area.y + size / 2)];
     if band.overfull.is_some() {
-        let at = super::scale::y(area, context.capacity(), of_height(context, band));
+        let at = super::scale::y(area, context.capacity(), of_height(context, plan, band));
         marks.push(mark(amount(context, context.capacity()), at));
     }
     marks.push(mark("0".to_owned(), area.bottom() - size / 2));

@@ -98,52 +98,61 @@ impl Panels<'_> {
         for note in &self.notes {
             differences.note(note);
         }
+        TimelineError::check_height(differences.drawing.height, options.height_limit)?;
         Ok(differences.drawing)
     }
 
-    /// Both layouts, together at most `room` high, and what the lower legend leaves out.
+    /// Both layouts, together at most `room` high if they can be, and what the lower legend leaves out.
     fn fitted(
         &self,
         options: &TimelineOptions,
         room: Length,
     ) -> Result<(Timeline, Timeline, Vec<String>), TimelineError> {
-        let (half, whole) = (room / 2, self.aligned(options, (room, room)));
-        if half < super::options::LEAST_HEIGHT_LIMIT {
-            let least_mm = (options.height_limit - room + 2 * super::options::LEAST_HEIGHT_LIMIT) / MM + 1;
-            return Err(TimelineError::height_limit(options.height_limit, least_mm));
-        }
-        let whole = whole?;
-        if whole.0.height + whole.1.height <= room {
+        let together = |both: &(Timeline, Timeline, Vec<String>)| both.0.height + both.1.height;
+        let whole = self.aligned(options, (room, room))?;
+        if together(&whole) <= room {
             return Ok(whole);
         }
-        let both = self.aligned(options, (half, half))?;
+        let half = room / 2;
+        let mut both = self.aligned(options, (half, half))?;
         // What one leaves the other may take.
         let left = [half - both.0.height, half - both.1.height];
         match left {
-            [upper, _] if upper > MM => self.aligned(options, (half, half + upper)),
-            [_, lower] if lower > MM => self.aligned(options, (half + lower, half)),
-            _ => Ok(both),
+            [upper, _] if upper > MM => both = self.aligned(options, (half, half + upper))?,
+            [_, lower] if lower > MM => both = self.aligned(options, (half + lower, half))?,
+            _ => {}
         }
+        if together(&both) <= room { Ok(both) } else { self.aligned(options, (0, 0)) }
     }
 
+    /// Both layouts with one axis of time and one scale of SMs, each at most as high as it may be if it can be so low.
     fn aligned(
         &self,
         options: &TimelineOptions,
         (upper, lower): (Length, Length),
     ) -> Result<(Timeline, Timeline, Vec<String>), TimelineError> {
         let with = |height_limit| TimelineOptions { height_limit, ..options.clone() };
-        let (upper, mut lower) = (with(upper), with(lower));
-        let first = Timeline::new(self.upper, &upper)?;
-        let known = first.legend.iter().map(|entry| &entry.full).chain(&first.kernels);
-        lower.known_entries = known.cloned().collect();
-        let second = Timeline::new(self.lower, &lower)?;
+        let (mut upper, mut lower) = (with(upper), with(lower));
+        let known = |first: &Timeline| -> Vec<String> {
+            first.legend.iter().map(|entry| &entry.full).chain(&first.kernels).cloned().collect()
+        };
+        let mut first = Timeline::as_low_as(self.upper, &upper)?;
+        lower.known_entries = known(&first);
+        let mut second = Timeline::as_low_as(self.lower, &lower)?;
+        let most_zoom = first.zoom.min(second.zoom);
+        if first.zoom != second.zoom {
+            (upper.most_zoom, lower.most_zoom) = (most_zoom, most_zoom);
+            first = Timeline::as_low_as(self.upper, &upper)?;
+            lower.known_entries = known(&first);
+            second = Timeline::as_low_as(self.lower, &lower)?;
+        }
         // Names differ in length, and the axes must not.
         let least_left = first.plot.x.max(second.plot.x);
         let again = |run, timeline: Timeline, options: TimelineOptions| {
             if timeline.plot.x == least_left {
                 Ok(timeline)
             } else {
-                Timeline::new(run, &TimelineOptions { least_left, ..options })
+                Timeline::as_low_as(run, &TimelineOptions { least_left, ..options })
             }
         };
         let known = lower.known_entries.clone();

@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
     /// What a kernel is called where there is little room: its title without a remark in brackets, unless another
     /// kernel would have the same name then.
     pub(super) fn short_name(&self, id: KernelId) -> &'a str {
-        self.short_names.get(id.0 as usize).copied().unwrap_or_default()
+        self.short_names.get(id.index()).copied().unwrap_or_default()
     }
 
     /// What tells the areas of a kernel from those with its hatch, see [`series_repeat`].
@@ -71,7 +71,7 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn kernel(&self, id: KernelId) -> Option<&'a Kernel> {
-        self.summary.trace.kernels().get(id.0 as usize).map(|kernel| &**kernel)
+        self.summary.trace.kernels().get(id.index()).map(|kernel| &**kernel)
     }
 
     /// What one block of a kernel takes of the resource shown, and what an SM has of it.

@@ -1,6 +1,8 @@
 //! Lanes of copy engines.
 
 use super::context::{BESIDE_PLOT, Context, centred, ending_at};
+use super::crowd;
+use super::shares::{self, Had};
 use super::{CopyBox, LabelStyle, Lane, widest_part};
 use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Hatch, Theme};
@@ -54,6 +56,18 @@ fn seen<'c>(
     })
 }
 
+/// Whether copies of an engine are too many and too short to be seen one by one.
+pub(super) fn are_dense(context: &Context<'_>) -> bool {
+    let engines = &context.summary.scenario.device().copy;
+    (0..engines.engines).any(|engine| is_dense(context, engine))
+}
+
+fn is_dense(context: &Context<'_>, engine: u32) -> bool {
+    let engines = &context.summary.scenario.device().copy;
+    let own = seen(context).filter(|(_, _, copy, _)| engines.engine_for(copy.direction) == engine);
+    crowd::are_dense(&context.scale, own.map(|(_, start, _, end)| start..end))
+}
+
 /// The lanes below `top`, and where they end.
 pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
     let engines = &context.summary.scenario.device().copy;
@@ -75,6 +89,14 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
         let name = if engines.engines > 1 { format!("copy {engine}") } else { "copies".to_owned() };
         let right = area.x - BESIDE_PLOT;
         let label = ending_at(name, right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
+        if is_dense(context, engine) {
+            let had =
+                copies.iter().map(|(_, start, copy, end)| Had { what: copy.direction, count: 1, time: *start..*end });
+            let at_once = Some(free.count() as u128);
+            let (shares, _) = shares::stacked(context, &area, at_once, had, fill_of);
+            lanes.push(Lane { engine, label, area, copies: Vec::new(), shares });
+            continue;
+        }
         let mut boxes: Vec<CopyBox> = Vec::new();
         let mut last_within: Vec<Option<usize>> = vec![None; free.count()];
         for ((id, start, copy, end), lane) in copies.into_iter().zip(within) {
@@ -97,7 +119,7 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
             let fill = fill_of(copy.direction);
             boxes.push(CopyBox { operation: id, count: 1, bytes: copy.bytes, fill, area: here, pauses, label });
         }
-        lanes.push(Lane { engine, label, area, copies: boxes });
+        lanes.push(Lane { engine, label, area, copies: boxes, shares: Vec::new() });
     }
     (lanes, bottom)
 }

@@ -1,10 +1,13 @@
 //! Deadlines of jobs, marked in the rows of their streams.
 
+use std::collections::BTreeSet;
+
 use super::context::Context;
 use super::{DeadlineMark, LegendSymbol};
 use crate::draw::{Length, MM};
 use crate::run::{DueJobs, due_jobs};
-use crate::workload::StreamId;
+use crate::scenario::Scenario;
+use crate::workload::{KernelId, OperationKind, StreamId};
 
 /// Marks closer than this are drawn as one.
 const LEAST_DISTANCE: Length = 8 * MM / 10;
@@ -25,6 +28,18 @@ impl Deadlines {
     /// The streams in whose rows there are marks.
     pub(super) fn streams(&self) -> impl Iterator<Item = StreamId> + '_ {
         self.0.iter().map(|jobs| jobs.stream)
+    }
+
+    /// The kernels that jobs launch of which one misses its deadline, and the streams in whose rows that is marked.
+    pub(super) fn missed(&self, scenario: &Scenario) -> (BTreeSet<KernelId>, BTreeSet<StreamId>) {
+        let missed: Vec<&DueJobs> = self.0.iter().filter(|jobs| jobs.is_missed()).collect();
+        let threads: BTreeSet<u32> = missed.iter().map(|jobs| jobs.thread).collect();
+        let steps = threads.iter().filter_map(|id| scenario.threads.get(*id as usize)).flat_map(|thread| &thread.steps);
+        let kernels = steps.filter_map(|step| match step.submission()?.0 {
+            OperationKind::Kernel(kernel) => Some(kernel),
+            _ => None,
+        });
+        (kernels.collect(), missed.iter().map(|jobs| jobs.stream).collect())
     }
 
     /// What the marks mean.

@@ -7,12 +7,13 @@ use super::options::TimelineOptions;
 use super::tooltip::Tooltips;
 use super::{
     Arrow, Band, EventArrow, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol, Occupancy, QueueRow,
-    StreamLane, StreamRow, Timeline, TurnBand, parts_between, pauses,
+    StreamLane, StreamRow, StreamWaits, TimeShare, Timeline, TurnBand, WaitPart, parts_between, pauses, waits,
 };
 use crate::draw::theme::{self, Colour, Fill, Theme, line_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text, font};
 use crate::effort::Counted;
 use crate::limits::count;
+use crate::pictures::rule_look::rule_fill;
 use crate::run::Summary;
 
 const THEME: Theme = Theme::PAPER;
@@ -31,7 +32,7 @@ const HEAD: Length = 12 * MM / 10;
 const LEAST_FRAMED: Length = 3 * MM;
 /// Where the capacity of an overfull SM ends.
 const LIMIT: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
-const SUBMITTED_OTHERS: Colour = Colour(0x99, 0x99, 0x99);
+pub(super) const SUBMITTED_OTHERS: Colour = Colour(0x99, 0x99, 0x99);
 
 impl Timeline {
     /// Draws the timeline of the run that it was made from.
@@ -195,12 +196,16 @@ impl Pen<'_> {
         }
     }
 
+    fn share<K>(&mut self, share: &TimeShare<K>, tooltip: String) {
+        let polygon =
+            |corners: &Vec<Point>| Shape::Polygon { corners: corners.clone(), fill: share.fill, stroke: None };
+        let shapes = share.outlines.iter().map(polygon).collect();
+        self.shapes.push(Shape::Explained { tooltip, shapes });
+    }
+
     fn turns(&mut self, band: &TurnBand) {
         for share in &band.shares {
-            let polygon =
-                |corners: &Vec<Point>| Shape::Polygon { corners: corners.clone(), fill: share.fill, stroke: None };
-            let shapes = share.outlines.iter().map(polygon).collect();
-            self.shapes.push(Shape::Explained { tooltip: self.tooltips.share(share), shapes });
+            self.share(share, self.tooltips.turn_share(share));
         }
         for turn in &band.boxes {
             let small = turn.area.width < LEAST_OUTLINED;
@@ -219,6 +224,9 @@ impl Pen<'_> {
     fn lane(&mut self, lane: &Lane) {
         let frame = Stroke { colour: Colour::GRID, width: THEME.thin_line };
         self.shapes.push(Shape::Box { area: lane.area, fill: None, stroke: Some(frame) });
+        for share in &lane.shares {
+            self.share(share, format!("{} copies {}: share of time", share.count, share.of.name()));
+        }
         for copy in &lane.copies {
             let stroke = (copy.area.width >= LEAST_OUTLINED).then_some(OUTLINE);
             let fill = if stroke.is_some() { copy.fill } else { Fill::plain(Colour::FRAME) };
@@ -234,6 +242,9 @@ impl Pen<'_> {
 
     fn stream_lane(&mut self, lane: &StreamLane) {
         self.shapes.push(Shape::Box { area: lane.area, fill: None, stroke: Some(GRID) });
+        for share in &lane.shares {
+            self.share(share, self.tooltips.stream_share(&lane.name, share));
+        }
         for ran in &lane.boxes {
             let small = ran.count > 1 || ran.area.width < LEAST_OUTLINED;
             let (fill, stroke) = if small { (ran.fill.without_hatch(), None) } else { (ran.fill, Some(OUTLINE)) };
@@ -288,8 +299,13 @@ impl Pen<'_> {
     }
 
     fn row(&mut self, row: &StreamRow) {
-        let bottom = row.area.bottom();
-        self.line((row.area.x, bottom), (row.area.right(), bottom), GRID);
+        self.line((row.area.x, row.bottom), (row.area.right(), row.bottom), GRID);
+        for strip in &row.strips {
+            let tooltip = format!("{} launches, {} deadlines that were met", strip.launches, strip.deadlines);
+            let shapes =
+                vec![Shape::Box { area: visible(strip.area), fill: Some(Fill::plain(SUBMITTED_OTHERS)), stroke: None }];
+            self.shapes.push(Shape::Explained { tooltip, shapes });
+        }
         for arrow in &row.arrows {
             let mut shapes = arrow_shapes(arrow, &row.area);
             if let Some(label) = &arrow.label {
@@ -298,12 +314,43 @@ impl Pen<'_> {
             let tooltip = self.tooltips.arrow(row, arrow);
             self.shapes.push(Shape::Explained { tooltip, shapes });
         }
-        for mark in &row.deadlines {
+        // Misses in front.
+        let (missed, met): (Vec<_>, Vec<_>) = row.deadlines.iter().partition(|mark| mark.missed > 0);
+        for mark in met.into_iter().chain(missed) {
             let shapes = deadline_shapes(mark.x, mark.head, mark.missed > 0, &row.area);
             self.shapes.push(Shape::Explained { tooltip: mark.explanation.clone(), shapes });
         }
         let name = row.name.clone();
         self.shapes.push(Shape::Explained { tooltip: name, shapes: vec![text(&row.label)] });
+        if let Some(waits) = &row.waits {
+            self.waits(waits);
+        }
+    }
+
+    fn waits(&mut self, waits: &StreamWaits) {
+        for share in &waits.shares {
+            let tooltip = format!("{} waits under {}: how many at once, on average", share.count, share.of);
+            self.share(share, tooltip);
+        }
+        for more in &waits.more {
+            let shapes = vec![Shape::Box { area: visible(more.area), fill: Some(PALE), stroke: Some(PALE_OUTLINE) }];
+            self.shapes.push(Shape::Explained { tooltip: self.tooltips.more_waits(more), shapes });
+        }
+        for bar in &waits.bars {
+            let part = |part: &WaitPart| {
+                let is_small = part.area.width < LEAST_OUTLINED;
+                let fill = rule_fill(part.rule);
+                let fill = if is_small { Fill::plain(fill.background) } else { fill };
+                Shape::Box { area: visible(part.area), fill: Some(fill), stroke: None }
+            };
+            let mut shapes: Vec<Shape> = bar.parts.iter().map(part).collect();
+            shapes.extend(bar.label.as_ref().map(text));
+            let tooltip = self.tooltips.waited(bar);
+            self.shapes.push(Shape::Explained { tooltip, shapes });
+        }
+        if let Some(label) = &waits.label {
+            self.label(label);
+        }
     }
 }
 
@@ -384,6 +431,17 @@ fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
         LegendSymbol::Event => {
             let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
             event_shapes(from, to, true)
+        }
+        LegendSymbol::Launch | LegendSymbol::Submission => {
+            let kernels = u64::from(mark.symbol == LegendSymbol::Launch);
+            let (operations, others) = (Vec::new(), 1 - kernels);
+            let arrow = Arrow { x: middle.x, head: HEAD, operations, kernels, others, label: None };
+            arrow_shapes(&arrow, &mark.area)
+        }
+        LegendSymbol::Wait => {
+            let area = Rect { y: middle.y - waits::BAR / 2, height: waits::BAR, ..mark.area };
+            let stroke = (mark.fill == PALE).then_some(PALE_OUTLINE);
+            vec![Shape::Box { area, fill: Some(mark.fill), stroke }]
         }
         LegendSymbol::Pause => {
             let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });

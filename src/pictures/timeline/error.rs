@@ -26,15 +26,17 @@ pub enum TimelineError {
         sms: u32,
     },
     /// A kernel that the scenario lacks.
-    #[error("the figure shows only some kernels, and no kernel is called {title:?}; there are {known}")]
+    #[error("the figure shows only some kernels, and no kernel is called {title:?}{near}; there are {known}")]
     NoSuchKernel {
         /// What was asked for.
         title: String,
+        /// Which of those that there are may be meant.
+        near: String,
         /// Those that there are.
         known: String,
     },
-    /// Too low for anything but margins.
-    #[error("the figure may be {asked_mm} mm high; it needs {least_mm} mm")]
+    /// Too low for what must be in it, when everything else is left out.
+    #[error("the figure may be {asked_mm} mm high; with all that can be left out it needs {least_mm} mm")]
     HeightLimit {
         /// What was asked for.
         asked_mm: String,
@@ -54,8 +56,12 @@ pub enum TimelineError {
 }
 
 impl TimelineError {
-    pub(super) fn height_limit(asked: Length, least_mm: i64) -> Self {
-        let asked_mm = format!("{}.{:02}", asked / MM, asked.rem_euclid(MM));
-        Self::HeightLimit { asked_mm, least_mm }
+    /// What is refused if `height` is more than the limit.
+    pub(super) fn check_height(height: Length, limit: Length) -> Result<(), Self> {
+        if height <= limit {
+            return Ok(());
+        }
+        let asked_mm = format!("{}.{:02}", limit / MM, limit.rem_euclid(MM));
+        Err(Self::HeightLimit { asked_mm, least_mm: (height + MM - 1) / MM })
     }
 }

@@ -35,13 +35,13 @@ impl Events {
         let trace = context.summary.trace;
         let records = trace.operations();
         let row_of = |id: OperationId| {
-            let stream = records.get(id.0 as usize)?.stream;
+            let stream = records.get(id.index())?.stream;
             rows.iter().position(|row| row.streams.contains(&stream))
         };
         let mut events = Self::default();
         for (wait, record) in (0..).map(OperationId).zip(records) {
             let Some(awaited) = trace.awaited_by(wait) else { continue };
-            let recorded = records.get(awaited.0 as usize).and_then(super::OperationRecord::finish);
+            let recorded = records.get(awaited.index()).and_then(super::OperationRecord::finish);
             let (Some(recorded), Some(released)) = (recorded, record.finish()) else { continue };
             let (Some(from), Some(to)) = (row_of(awaited), row_of(wait)) else { continue };
             let window = &context.scale.window;

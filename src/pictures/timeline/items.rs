@@ -5,13 +5,12 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::context::Context;
+use super::crowd::{Crowd, LEAST_WIDTH};
 use crate::draw::{Length, MM};
 use crate::time::{Duration, Instant};
 use crate::trace::RepeatedRun;
 use crate::workload::{KernelId, OperationId, OperationKind};
 
-/// Boxes narrower than this are joined with those that follow without a pause.
-const LEAST_WIDTH: Length = 3 * MM / 10;
 /// Blocks lower than this are drawn together with those that start on the same SM at the same time.
 const LEAST_HEIGHT: Length = 6 * MM / 10;
 /// The blocks of a kernel of up to so many are always drawn one by one, if they are high enough.
@@ -56,13 +55,14 @@ struct Launch {
 }
 
 /// What to draw as boxes on the SMs for which `shown` is true, in the order in which it started; `None` if that is
-/// more boxes than the options allow.
-pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length) -> Option<Vec<Item>> {
+/// more boxes than the options allow, or if they are so short that on one of the SMs they would be one area. A band of
+/// `band_height` stands for `capacity`.
+pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length, capacity: u32) -> Option<Vec<Item>> {
     let is_shown = |sm: u16| shown.get(usize::from(sm)).copied().unwrap_or(false);
     if context.rounds.is_some() {
         return None;
     }
-    let launches = launches(context, band_height);
+    let launches = launches(context, band_height, capacity);
     let mut boxes: u64 = 0;
     for launch in &launches {
         for run in runs(context, launch.operation).filter(|run| is_shown(run.first.sm)) {
@@ -90,11 +90,17 @@ pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length) 
         }
     }
     items.sort_by_key(|item| (item.time.start, item.operation, item.index));
-    Some(joined(items))
+    let items = joined(items);
+    let mut crowds: FxHashMap<u32, Crowd> = FxHashMap::default();
+    for item in &items {
+        crowds.entry(item.sm).or_insert_with(|| Crowd::new(&context.scale)).add(&context.scale, &item.time);
+    }
+    let is_dense = crowds.values().any(Crowd::is_dense);
+    (!is_dense).then_some(items)
 }
 
-fn launches(context: &Context<'_>, band_height: Length) -> Vec<Launch> {
-    let height = |units: u32| i64::from(units) * band_height / i64::from(context.capacity());
+fn launches(context: &Context<'_>, band_height: Length, capacity: u32) -> Vec<Launch> {
+    let height = |units: u32| i64::from(units) * band_height / i64::from(capacity.max(1));
     let launches = context.summary.launches().filter_map(|(operation, record, kernel)| {
         let OperationKind::Kernel(id) = record.kind else { return None };
         let units = context.units(kernel);

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use super::arrows::Group;
 use super::budget::{LEAST_STREAM_LANE, STREAM_LANE_GAP};
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of};
-use super::{LabelStyle, StreamBox, StreamLane, copies, widest_part};
+use super::crowd::{self, Crowd, LEAST_WIDTH};
+use super::shares::{self, Had};
+use super::{LabelStyle, StreamBox, StreamLane, TimeShare, copies, widest_part};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect};
+use crate::pictures::free_lanes::FreeLanes;
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind};
 
 /// Height of a lane where there is room.
 const HEIGHT: Length = 6 * MM;
-/// Boxes narrower than this are joined with what follows within it.
-const LEAST_WIDTH: Length = 3 * MM / 10;
 
 /// How high each of `count` lanes is.
 fn height(context: &Context<'_>, count: usize) -> Length {
@@ -45,10 +46,49 @@ pub(super) fn lanes(
         ran.sort_by_key(|ran| (ran.start, ran.operation));
         let size = Theme::PAPER.text_size;
         let label = ending_at(label.clone(), area.x - BESIDE_PLOT, area.centre().y, size, LabelStyle::Normal);
-        let boxes = boxes(context, &ran, &area);
-        lanes.push(StreamLane { streams: group.streams.clone(), name: format!("{name}{suffix}"), label, area, boxes });
+        let (streams, name) = (group.streams.clone(), format!("{name}{suffix}"));
+        let (boxes, shares) = if is_dense(context, &ran) {
+            (Vec::new(), shares(context, &ran, &area))
+        } else {
+            (boxes(context, &ran, &area), Vec::new())
+        };
+        lanes.push(StreamLane { streams, name, label, area, boxes, shares });
     }
     (lanes, bottom)
+}
+
+/// Whether what ran in a stream is too much and too short to be seen.
+pub(super) fn are_dense(context: &Context<'_>, groups: &[Group]) -> bool {
+    let mut of_stream: BTreeMap<u32, Vec<Ran>> = BTreeMap::new();
+    for ran in everything(context) {
+        of_stream.entry(ran.stream).or_default().push(ran);
+    }
+    groups.iter().any(|group| {
+        let mut crowd = Crowd::new(&context.scale);
+        let ran = group.streams.iter().filter_map(|stream| of_stream.get(&stream.0)).flatten();
+        ran.for_each(|ran| crowd.add(&context.scale, &(ran.start..ran.end)));
+        crowd.is_dense()
+    })
+}
+
+fn is_dense(context: &Context<'_>, ran: &[Ran]) -> bool {
+    crowd::are_dense(&context.scale, ran.iter().map(|ran| ran.start..ran.end))
+}
+
+/// Shares of time by kernel, copies together; of several streams as many at once as run at most, on average.
+fn shares(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<TimeShare<Option<KernelId>>> {
+    // All kernels of one title are one; copies are uppermost.
+    let key = |ran: &Ran| ran.kernel.map_or(usize::MAX, |kernel| context.series(kernel));
+    let kernel = |key: usize| (key != usize::MAX).then(|| context.first_of(key));
+    let had = ran.iter().map(|ran| Had { what: key(ran), count: 1, time: ran.start..ran.end });
+    let fill = |key: usize| kernel(key).map_or(PALE, |kernel| fill_of(context, Some(kernel)));
+    let mut free = FreeLanes::default();
+    for ran in ran {
+        free.take(ran.start, ran.end);
+    }
+    let (shares, _) = shares::stacked(context, lane, Some(free.count() as u128), had, fill);
+    let named = |TimeShare { of, count, fill, outlines }| TimeShare { of: kernel(of), count, fill, outlines };
+    shares.into_iter().map(named).collect()
 }
 
 /// A kernel or copy that ran in the window.
@@ -78,7 +118,7 @@ fn everything<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Ran> + 'c {
                 (Some(id), fill_of(context, Some(id)), labels)
             }
             OperationKind::Copy(id) => {
-                let copy = trace.copies().get(id.0 as usize)?;
+                let copy = trace.copies().get(id.index())?;
                 (None, copies::fill_of(copy.direction), vec![copies::short_name(copy.direction).to_owned()])
             }
             _ => return None,

@@ -2,16 +2,18 @@
 
 use std::ops::Range;
 
-use super::budget::{Budget, LEGEND_ROW, STREAM_ROW};
+use super::budget::{Budget, STREAM_ROW};
 use super::context::{BESIDE_PLOT, Context, MARGIN, PALE, ending_at, starting_at};
 use super::deadlines::Deadlines;
 use super::error::TimelineError;
 use super::events::Events;
+use super::legend_entry::Other;
 use super::options::{Lanes, TimelineOptions};
 use super::plan::Plan;
 use super::queues::Queues;
 use super::scale::TimeScale;
-use super::turns::Turns;
+use super::turn_band::Turns;
+use super::waits::{self, Waits};
 use super::{
     Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, copies, legend, occupancy, queues,
 };
@@ -38,19 +40,31 @@ impl Timeline {
     /// counts of what is left out.
     ///
     /// # Errors
-    /// As [`TimelineOptions::check`], and [`TimelineError::Window`] if the window begins after the run has ended.
+    /// As [`TimelineOptions::check`], [`TimelineError::Window`] if the window begins after the run has ended, and
+    /// [`TimelineError::HeightLimit`] if what must be in it is higher.
     pub fn new(summary: &Summary<'_>, options: &TimelineOptions) -> Result<Self, TimelineError> {
+        let timeline = Self::as_low_as(summary, options)?;
+        TimelineError::check_height(timeline.height, options.height_limit)?;
+        Ok(timeline)
+    }
+
+    /// As [`Self::new`], and as low as can be where nothing is low enough.
+    pub(super) fn as_low_as(summary: &Summary<'_>, options: &TimelineOptions) -> Result<Self, TimelineError> {
         options.check(summary.scenario)?;
         let mut context = context(summary, options)?;
         let (mut timeline, mut used) = laid_out(&mut context);
         // What one part leaves the next may need: names and labels change with what is cut.
-        for _ in 0..3 {
+        for _ in 0..6 {
             let excess = timeline.height - options.height_limit;
             if excess <= 0 {
-                break;
+                return Ok(timeline);
             }
             context.budget = Budget::reduced(used, excess, options.lanes);
             (timeline, used) = laid_out(&mut context);
+        }
+        if timeline.height > options.height_limit {
+            context.budget = Budget::LEAST;
+            (timeline, _) = laid_out(&mut context);
         }
         Ok(timeline)
     }
@@ -82,7 +96,8 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     context.scale.width = options.width;
     let plan = (options.lanes == Lanes::Sms).then(|| Plan::new(context, context.budget.bands));
     let deadlines = Deadlines::new(context);
-    let streams = arrows::groups(context, &deadlines);
+    let waits = Waits::new(context);
+    let streams = arrows::groups(context, &deadlines, &waits);
     let names: Vec<(String, String)> = streams.iter().map(|group| arrows::name(context, group)).collect();
     let queues = options.queues.then(|| Queues::new(context));
     let queue_names = queues.as_ref().map_or_else(Vec::new, |queues| queues.names(context));
@@ -101,16 +116,21 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     }
     let labels = arrows::fitted_names(&names, room);
     // Arrows between rows are counted in the legend, which stands above the rows: places from left to right are known.
-    let rows = |top: Length| rows(context, &deadlines, &streams, &names, &labels, top);
-    let events = Events::new(context, &rows(0).0);
+    let rows = |top: Length| rows(context, (&deadlines, &waits), &streams, &names, &labels, top);
+    let (rows_before, _) = rows(0);
+    let items = plan.as_ref().and_then(|plan| bands::items(context, plan));
+    let are_shapes = match &plan {
+        Some(_) => items.is_none() || copies::are_dense(context),
+        None => super::lanes::are_dense(context, &streams),
+    };
     let mut others = turns.legend(context);
-    others.extend(events.legend().map(|text| legend::Other::new(PALE, LegendSymbol::Event, text)));
+    others.extend(explained(context, plan.as_ref(), are_shapes, &rows_before));
     let sides = (MARGIN, options.width - MARGIN);
-    let (legend, kernels, bottom) = legend::legend(context, &deadlines, plan.as_ref(), others, sides, bottom);
-    let plot_top = bottom + MM;
+    let legend = legend::legend(context, &deadlines, plan.as_ref(), others, sides, bottom);
+    let plot_top = legend.bottom + MM;
     let (turns, top) = turns.band(context, plot_top);
     let (bands, across, bands_end) = match &plan {
-        Some(plan) => bands::bands(context, plan, top, widths.beside_bands),
+        Some(plan) => bands::bands(context, plan, items, top, widths.beside_bands),
         None => (Vec::new(), Vec::new(), top),
     };
     captions.extend(plan.as_ref().and_then(|plan| height_title(context, plan, &widths, top, bands_end)));
@@ -139,9 +159,10 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     let (key, bottom) = queues::key(context, &queues, bottom);
     captions.extend(key);
     let used = Budget {
-        legend_rows: usize::try_from((plot_top - MM - MARGIN) / LEGEND_ROW).unwrap_or(0),
+        legend_rows: legend.rows,
         stream_rows: rows.len(),
         queue_lanes: queues.iter().map(QueueRow::places).max().unwrap_or(0),
+        wait_lanes: rows.iter().map(StreamRow::wait_lanes).max().unwrap_or(0),
         bands: lanes_end - top,
     };
     let timeline = Timeline {
@@ -149,14 +170,15 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
         height: bottom + MARGIN,
         name: context.summary.scenario.name.clone(),
         captions,
-        legend,
-        kernels,
+        legend: legend.entries,
+        kernels: legend.titles,
         window: context.scale.window.clone(),
         plot,
         ticks: axis.ticks,
         tick_places: axis.places,
         turns,
         bands,
+        zoom: plan.as_ref().map_or(1, |plan| plan.zoom),
         across,
         lanes,
         occupancy,
@@ -168,10 +190,28 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     (timeline, used)
 }
 
+/// What is to be said in the legend of other parts than turns; `are_shapes` if boxes are shown as their means.
+fn explained(context: &Context<'_>, plan: Option<&Plan>, are_shapes: bool, rows: &[StreamRow]) -> Vec<Other> {
+    let mut others = Vec::new();
+    let are_means = are_shapes || rows.iter().flat_map(|row| &row.waits).any(|waits| !waits.shares.is_empty());
+    // Else turns say so.
+    if are_means && context.rounds.is_none() {
+        let shorter = vec!["means over time".to_owned()];
+        let text = "too short to see: means over time".to_owned();
+        others.push(Other { shorter, ..Other::new(PALE, LegendSymbol::Nothing, text) });
+    }
+    others.extend(plan.and_then(|plan| bands::zoom_legend(context, plan)));
+    others.extend(arrows::legend(rows));
+    let events = Events::new(context, rows).legend();
+    others.extend(events.map(|text| Other::new(PALE, LegendSymbol::Event, text)));
+    others.extend(waits::legend(context, rows));
+    others
+}
+
 /// One row for each group of streams below `top`, and where they end.
 fn rows(
     context: &Context<'_>,
-    deadlines: &Deadlines,
+    (deadlines, waits): (&Deadlines, &Waits),
     streams: &[arrows::Group],
     names: &[(String, String)],
     labels: &[String],
@@ -180,10 +220,11 @@ fn rows(
     let mut rows = Vec::new();
     for ((group, name), text) in streams.iter().zip(names).zip(labels) {
         let area = Rect { x: context.scale.left, y: top, width: context.scale.width, height: STREAM_ROW };
-        top = area.bottom();
         let right = area.x - BESIDE_PLOT;
         let label = ending_at(text.clone(), right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
-        rows.push(arrows::row(context, deadlines, group, name, area, label));
+        let row = arrows::row(context, deadlines, group, waits, name, (area, label));
+        top = row.bottom;
+        rows.push(row);
     }
     (rows, top)
 }
@@ -300,7 +341,8 @@ fn title(context: &Context<'_>, top: Length, captions: &mut Vec<Label>) -> Lengt
 /// What the height of the bands is, written upwards beside them, if there is room.
 fn height_title(context: &Context<'_>, plan: &Plan, widths: &NamesWidth, top: Length, bottom: Length) -> Option<Label> {
     let size = Theme::PAPER.small_size;
-    let text = format!("{} per SM", context.options.height_by.name());
+    let of = if plan.zoom > 1 { format!(", of {}", bands::amount(context, context.capacity())) } else { String::new() };
+    let text = format!("{} per SM{of}", context.options.height_by.name());
     let length = font::width(&text, size, false);
     let fits = plan.have_marks() && length <= bottom - top;
     let x = context.scale.left - BESIDE_PLOT - widths.beside_bands - HEIGHT_TITLE_GAP - size;

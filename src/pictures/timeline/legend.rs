@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-use super::budget::LEGEND_ROW;
+use super::budget::{LEGEND_ROW, MOST_LEGEND_ROWS};
+use super::columns::{BETWEEN, Place, alike, columns_of, rows, whole};
 use super::context::{Context, PALE, fill_of, starting_at};
 use super::deadlines::Deadlines;
+use super::legend_entry::Other;
 use super::options::HeightBy;
 use super::plan::Plan;
 use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, copies};
@@ -17,7 +19,6 @@ use crate::workload::{Kernel, KernelId, OperationKind};
 const LONGEST_RANGES: usize = 16;
 const MARK: (Length, Length) = (3 * MM + MM / 2, 2 * MM + MM / 5);
 const BESIDE_MARK: Length = 7 * MM / 10;
-const BETWEEN: Length = 2 * MM;
 
 /// An entry without its place.
 struct Entry {
@@ -47,23 +48,17 @@ impl Entry {
     }
 }
 
-/// An entry of another part.
-pub(super) struct Other {
-    pub(super) fill: Fill,
-    pub(super) symbol: LegendSymbol,
-    pub(super) text: String,
-    /// What is written where that has no room, the best first.
-    pub(super) shorter: Vec<String>,
+/// The legend, the titles of the kernels that it names or counts, its rows, and where it ends.
+pub(super) struct Legend {
+    pub(super) entries: Vec<LegendEntry>,
+    pub(super) titles: Vec<String>,
+    pub(super) rows: usize,
+    pub(super) bottom: Length,
 }
 
-impl Other {
-    pub(super) fn new(fill: Fill, symbol: LegendSymbol, text: String) -> Self {
-        Self { fill, symbol, text, shorter: Vec::new() }
-    }
-}
-
-/// The legend between `left` and `right`, below `top`, the titles of the kernels that it names or counts, and where it
-/// ends. `others` are entries of other parts.
+/// The legend between `left` and `right`, below `top`. `others` are entries of other parts. All entries are whole where
+/// there are rows enough; only where there are not, names are abbreviated to half of the width, and what has no room
+/// even then is counted.
 pub(super) fn legend(
     context: &Context<'_>,
     deadlines: &Deadlines,
@@ -71,9 +66,8 @@ pub(super) fn legend(
     others: Vec<Other>,
     (left, right): (Length, Length),
     top: Length,
-) -> (Vec<LegendEntry>, Vec<String>, Length) {
-    let size = Theme::PAPER.text_size;
-    let (kernels, more) = kernels(context);
+) -> Legend {
+    let (kernels, more) = kernels(context, deadlines);
     let mut entries = more;
     entries.extend(plan.and_then(overfull));
     let mark = |fill, symbol| (symbol != LegendSymbol::Nothing).then_some((fill, symbol));
@@ -87,39 +81,15 @@ pub(super) fn legend(
     entries.extend(repeats(&kernels));
     entries.retain(|entry| !context.options.known_entries.contains(&entry.full()));
 
-    // However long a name is, two of them fit side by side.
     let named: Vec<Entry> = kernels.iter().map(|kernel| kernel.entry(context)).collect();
     let titles = named.iter().map(|entry| entry.name.clone()).collect();
-    let all = || named.iter().chain(&entries);
-    let widest = all().map(|entry| entry.lead() + font::width(&entry.full(), size, false)).max().unwrap_or(0);
-    let column = (widest + BETWEEN).min((right - left) / 2);
-    let columns = usize::try_from((right - left + BETWEEN) / column.max(1)).unwrap_or(1).max(1);
-    let entries = chosen(context, kernels, named, entries, columns * context.budget.legend_rows.max(1));
-    let rows = entries.len().div_ceil(columns);
-
-    let room = |entry: &Entry| column - BETWEEN - entry.lead();
-    let names: Vec<(&str, Length)> = entries
-        .iter()
-        .map(|entry| (entry.name.as_str(), room(entry) - font::width(&entry.rest, size, false)))
-        .collect();
-    let short = font::shortened_apart(&names, size);
-    let placed = entries.iter().zip(short).enumerate().map(|(number, (entry, name))| {
-        // Down the columns, so that kernels stay in order.
-        let (row, column_number) = (number % rows, number / rows);
-        let x = left + column * Length::try_from(column_number).unwrap_or(0);
-        let y = top + LEGEND_ROW * Length::try_from(row).unwrap_or(0);
-        let fits = |text: &&String| font::width(text, size, false) <= room(entry);
-        let full = entry.full();
-        let whole = std::iter::once(&full).chain(&entry.shorter).find(fits);
-        let text = if let Some(whole) = whole.filter(|_| !entry.shorter.is_empty()) {
-            whole.clone()
-        } else if name.is_empty() {
-            font::shortened(&entry.full(), size, false, room(entry))
-        } else {
-            format!("{name}{}", entry.rest)
-        };
+    let (entries, places) = arranged(context, kernels.into_iter().zip(named).collect(), entries, right - left);
+    let texts = texts(&entries, &places);
+    let rows = rows(&places);
+    let placed = entries.iter().zip(places).zip(texts).map(|((entry, place), text)| {
+        let (x, y) = (left + place.x, top + LEGEND_ROW * Length::try_from(place.row).unwrap_or(0));
         let style = if entry.mark.is_some() { LabelStyle::Normal } else { LabelStyle::Quiet };
-        let label = starting_at(text, x + entry.lead(), y + LEGEND_ROW / 2, size, style);
+        let label = starting_at(text, x + entry.lead(), y + LEGEND_ROW / 2, Theme::PAPER.text_size, style);
         let mark = entry.mark.map(|(fill, symbol)| LegendMark {
             fill,
             symbol,
@@ -128,30 +98,86 @@ pub(super) fn legend(
         });
         LegendEntry { mark, label, full: entry.full() }
     });
-    (placed.collect(), titles, top + LEGEND_ROW * Length::try_from(rows).unwrap_or(0))
+    let bottom = top + LEGEND_ROW * Length::try_from(rows).unwrap_or(0);
+    Legend { entries: placed.collect(), titles, rows, bottom }
 }
 
-/// At most `most` entries: of kernels those that take most, in their order, then how many more there are, then the
-/// rest.
-fn chosen(
+/// Which entries there are, and where: kernels before the `others`.
+fn arranged(
     context: &Context<'_>,
-    kernels: Vec<Named>,
-    named: Vec<Entry>,
+    mut kernels: Vec<(Named, Entry)>,
     others: Vec<Entry>,
-    most: usize,
-) -> Vec<Entry> {
-    let known = |entry: &Entry| context.options.known_entries.contains(&entry.name);
-    let mut kernels: Vec<(Named, Entry)> = kernels.into_iter().zip(named).filter(|(_, entry)| !known(entry)).collect();
-    let room = most.saturating_sub(others.len()).max(1);
-    let all = kernels.len();
-    if all > room {
-        kernels.sort_by_key(|(kernel, _)| (std::cmp::Reverse(kernel.amount), kernel.series));
-        kernels.truncate(room.saturating_sub(1).max(1));
-        kernels.sort_by_key(|(kernel, _)| kernel.place);
+    room: Length,
+) -> (Vec<Entry>, Vec<Place>) {
+    kernels.retain(|(_, entry)| !context.options.known_entries.contains(&entry.name));
+    let width = |entry: &Entry| entry.lead() + font::width(&entry.full(), Theme::PAPER.text_size, false);
+    let widths: Vec<Length> = kernels.iter().map(|(_, entry)| entry).chain(&others).map(width).collect();
+    // However long a name is, two of them fit side by side.
+    let column = (widths.iter().max().copied().unwrap_or(0) + BETWEEN).min(room / 2);
+    let columns = columns_of(column, room);
+    // What misses a deadline is not left out for want of rows.
+    let needed = others.len() + kernels.iter().filter(|(kernel, _)| kernel.misses).count() + 1;
+    let least = needed.div_ceil(columns).min(MOST_LEGEND_ROWS);
+    let most = context.budget.legend_rows.max(least);
+    let places = whole(&widths, room);
+    if rows(&places) <= most {
+        return (kernels.into_iter().map(|(_, entry)| entry).chain(others).collect(), places);
     }
-    let left_out = all - kernels.len();
-    let more = (left_out > 0).then(|| Entry::new(None, format!("and {left_out} more kernels")));
-    kernels.into_iter().map(|(_, entry)| entry).chain(more).chain(others).collect()
+    let left = (columns * most).saturating_sub(others.len()).max(1);
+    let (kernels, more) = chosen(kernels, left);
+    let entries: Vec<Entry> = kernels.into_iter().map(|(_, entry)| entry).chain(more).chain(others).collect();
+    let widths: Vec<Length> = entries.iter().map(width).collect();
+    let places = whole(&widths, room);
+    if rows(&places) <= most {
+        return (entries, places);
+    }
+    let places = alike(entries.len(), column, room);
+    (entries, places)
+}
+
+/// What is written of each entry: all of it, unless it has less room.
+fn texts(entries: &[Entry], places: &[Place]) -> Vec<String> {
+    let size = Theme::PAPER.text_size;
+    let rooms: Vec<Length> = entries.iter().zip(places).map(|(entry, place)| place.room - entry.lead()).collect();
+    let names: Vec<(&str, Length)> = entries
+        .iter()
+        .zip(&rooms)
+        .map(|(entry, room)| {
+            // Widths are rounded up: together the two may fit where one after the other does not.
+            let rest = room - font::width(&entry.rest, size, false);
+            let is_whole = font::width(&entry.full(), size, false) <= *room;
+            (entry.name.as_str(), if is_whole { rest.max(font::width(&entry.name, size, false)) } else { rest })
+        })
+        .collect();
+    let short = font::shortened_apart(&names, size);
+    let text = |((entry, room), name): ((&Entry, &Length), String)| {
+        let full = entry.full();
+        let fits = |text: &&String| font::width(text, size, false) <= *room;
+        let fitting = std::iter::once(&full).chain(&entry.shorter).find(fits);
+        if let Some(fitting) = fitting.filter(|_| !entry.shorter.is_empty()) {
+            fitting.clone()
+        } else if name.is_empty() {
+            font::shortened(&full, size, false, *room)
+        } else {
+            format!("{name}{}", entry.rest)
+        }
+    };
+    entries.iter().zip(&rooms).zip(short).map(text).collect()
+}
+
+/// At most `room` kernels in their order, with how many more there are: those that miss deadlines, then those that take
+/// most.
+fn chosen(mut kernels: Vec<(Named, Entry)>, room: usize) -> (Vec<(Named, Entry)>, Option<Entry>) {
+    if kernels.len() <= room {
+        return (kernels, None);
+    }
+    kernels.sort_by_key(|(kernel, _)| (!kernel.misses, std::cmp::Reverse(kernel.amount), kernel.series));
+    let left_out = kernels.split_off(room.saturating_sub(1).max(1));
+    kernels.sort_by_key(|(kernel, _)| kernel.place);
+    let late = left_out.iter().filter(|(kernel, _)| kernel.misses).count();
+    let late = if late > 0 { format!(", {late} of them late") } else { String::new() };
+    let more = (!left_out.is_empty()).then(|| Entry::new(None, format!("and {} more kernels{late}", left_out.len())));
+    (kernels, more)
 }
 
 /// All kernels of one title of which something is in the window.
@@ -166,6 +192,8 @@ struct Named {
     shapes: BTreeSet<[u32; 3]>,
     /// What they take, times how long \[units x ns\].
     amount: u128,
+    /// Whether a job that launches one of them misses its deadline.
+    misses: bool,
 }
 
 impl Named {
@@ -197,7 +225,8 @@ fn range<T: Display>((least, most): (u32, u32), text: impl Fn(u32) -> T) -> Stri
 }
 
 /// The kernels that are seen and asked for, by their first launch, and entries for other kernels and copies.
-fn kernels(context: &Context<'_>) -> (Vec<Named>, Vec<Entry>) {
+fn kernels(context: &Context<'_>, deadlines: &Deadlines) -> (Vec<Named>, Vec<Entry>) {
+    let (late, _) = deadlines.missed(context.summary.scenario);
     let mut named: BTreeMap<usize, Named> = BTreeMap::new();
     let mut others = false;
     let mut ids: Vec<KernelId> = Vec::new();
@@ -228,7 +257,9 @@ fn kernels(context: &Context<'_>) -> (Vec<Named>, Vec<Entry>) {
             shared_memory: (kernel.shape.shared_memory_bytes, kernel.shape.shared_memory_bytes),
             shapes: BTreeSet::new(),
             amount: 0,
+            misses: false,
         });
+        entry.misses |= late.contains(&id);
         entry.shapes.insert([kernel.blocks, shown, kernel.shape.shared_memory_bytes]);
         entry.first = entry.first.min(id);
         for (range, value) in [

@@ -119,14 +119,14 @@ fn exact(context: &Context<'_>, mut amounts: Vec<(Range<Instant>, u64)>, y: impl
     amounts.sort_unstable_by_key(|(time, _)| time.start);
     let mut line = Line::new(context.scale.x(context.scale.window.start), y(0));
     let mut sums = SumOverTime::default();
-    let mut tell = |at: Instant, amount: u64| {
+    let mut emit = |at: Instant, amount: u64| {
         line.go_to(context.scale.x(at.max(context.scale.window.start)), y(u128::from(amount)));
         Ok::<(), Infallible>(())
     };
     for (time, amount) in amounts {
-        let Ok(()) = sums.add(time, amount, &mut tell);
+        let Ok(()) = sums.add(time, amount, &mut emit);
     }
-    let Ok(()) = sums.finish(&mut tell);
+    let Ok(()) = sums.finish(&mut emit);
     line.until(context.scale.right())
 }
 

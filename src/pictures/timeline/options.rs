@@ -6,13 +6,12 @@ use super::error::TimelineError;
 use crate::device::{BlockDemand, Device};
 use crate::draw::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT};
 use crate::named::named;
+use crate::near::did_you_mean;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 
 const LEAST_WIDTH: Length = 50 * MM;
 const MOST_WIDTH: Length = 2_000 * MM;
-/// Lower, there is room for nothing but names and axes.
-pub(super) const LEAST_HEIGHT_LIMIT: Length = 40 * MM;
 /// Up to so many SMs are always drawn one by one.
 const ALWAYS_UNFOLDED: usize = 8;
 
@@ -69,7 +68,8 @@ pub struct TimelineOptions {
     pub width: Length,
     /// What the height of blocks stands for.
     pub height_by: HeightBy,
-    /// Height of the paper at most: SMs are folded and lists are cut, with counts, until the figure fits.
+    /// Height of the paper at most: SMs are folded and lists are cut, with counts, until the figure fits. What misses a
+    /// deadline is never among what is cut.
     pub height_limit: Length,
     /// What the lanes are.
     pub lanes: Lanes,
@@ -87,6 +87,11 @@ pub struct TimelineOptions {
     pub only: Option<Vec<String>>,
     /// Whether EE queues and CE queues are shown over time.
     pub queues: bool,
+    /// Whether the waits of operations in their streams are shown, each from its launch to its start.
+    pub waits: bool,
+    /// How many times enlarged the bands of SMs may be where no more than a quarter of any SM is ever in use: 4, 8 and
+    /// so on; 1: they are always as high as all that an SM has.
+    pub most_zoom: u32,
     /// Whether the share of resources in use is shown over time.
     pub occupancy: bool,
     /// Whether the scenario's name stands above the figure.
@@ -113,6 +118,8 @@ impl Default for TimelineOptions {
             window: None,
             only: None,
             queues: false,
+            waits: false,
+            most_zoom: u32::MAX,
             occupancy: false,
             title: true,
             least_left: 0,
@@ -136,9 +143,6 @@ impl TimelineOptions {
                 most_mm: MOST_WIDTH / MM,
             });
         }
-        if self.height_limit < LEAST_HEIGHT_LIMIT {
-            return Err(TimelineError::height_limit(self.height_limit, LEAST_HEIGHT_LIMIT / MM));
-        }
         let sms = scenario.device().sms;
         let last = self.sms.iter().flatten().map(|range| *range.end()).max();
         if let Some(sm) = last.filter(|&last| last >= sms) {
@@ -148,8 +152,9 @@ impl TimelineOptions {
             if !scenario.kernels().iter().any(|kernel| *kernel.title == **title) {
                 let mut known: Vec<&str> = scenario.kernels().iter().map(|kernel| &*kernel.title).collect();
                 known.dedup();
+                let near = did_you_mean(title, known.iter().copied());
                 known.truncate(20);
-                return Err(TimelineError::NoSuchKernel { title: title.clone(), known: known.join(", ") });
+                return Err(TimelineError::NoSuchKernel { title: title.clone(), near, known: known.join(", ") });
             }
         }
         match (self.from.unwrap_or_default(), self.to) {

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::{BandLook, items, thin};
 use crate::draw::{Length, MM};
 use crate::pictures::sm_groups::{SmGroup, SmRun, peak_units, short_sm_list, sm_groups, sm_list};
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 use crate::workload::{OperationKind, ProcessId};
 
 /// What all bands together should take, if that is not too much or too little for one.
@@ -24,6 +24,8 @@ const MEAN: Length = 5 * MM;
 const HIGH_ENOUGH_FOR_MARKS: Length = 8 * MM;
 /// A band of more than fits grows with it, up to so many times; beyond that its scale shrinks.
 const MOST_GROWTH: u32 = 4;
+/// Where more than a fourth is in use at some time, bands stand for all that an SM has, as print shows them.
+const LEAST_ZOOM: u32 = 4;
 /// SMs look alike if what runs on them begins and ends within this on paper.
 const ALIKE: Length = MM / 5;
 
@@ -44,8 +46,10 @@ pub(super) struct Plan {
     pub(super) gap: Length,
     /// The height of a band of one SM that is not overfull.
     pub(super) height: Length,
+    /// Which part of what an SM has such a band stands for: 4 for a quarter.
+    pub(super) zoom: u32,
     /// Lines below the bands, by SM, and rows that they take.
-    pub(super) spans: Vec<Vec<thin::Span>>,
+    pub(super) spans: Vec<Vec<thin::BlockLine>>,
     thin_rows: usize,
 }
 
@@ -55,9 +59,12 @@ impl Plan {
         let device = context.summary.scenario.device();
         let sms = context.options.shown_sms(device);
         let (spans, thin_rows) = thin::spans(context, context.summary.trace.sms() as usize);
-        // More than fits runs on an SM only where somebody measured it.
+        // Only a measured SM can be overfull, and only small kernels leave most of one unused.
         let (folds, measured) = (context.options.folds(device), context.summary.trace.is_observed());
-        let runs = if folds || measured { runs_by_sm(context, &sms) } else { BTreeMap::new() };
+        let are_needed = folds || measured || has_small_blocks(context);
+        let runs = if are_needed { runs_by_sm(context, &sms) } else { BTreeMap::new() };
+        let peaks: BTreeMap<u32, u64> = runs.iter().map(|(sm, runs)| (*sm, peak(context, runs))).collect();
+        let zoom = zoom(context, peaks.values().copied().max().unwrap_or(0));
         let groups = if folds {
             sm_groups(&sms, &runs, alike_within(context))
         } else {
@@ -69,12 +76,12 @@ impl Plan {
                 _ if group.idle => BandLook::Idle,
                 _ => BandLook::Alike,
             };
-            let runs = group.sms.first().and_then(|sm| runs.get(sm));
-            let peak = runs.map_or(0, |runs| u32::try_from(peak(context, runs)).unwrap_or(u32::MAX));
+            let peak = group.sms.first().and_then(|sm| peaks.get(sm)).copied().unwrap_or(0);
+            let peak = u32::try_from(peak).unwrap_or(u32::MAX);
             PlannedBand { sms: group.sms, look, overfull: (peak > context.capacity()).then_some(peak), height: 0 }
         };
         let bands: Vec<PlannedBand> = groups.into_iter().map(band).collect();
-        let mut plan = Self { bands, gap: 0, height: 0, spans, thin_rows };
+        let mut plan = Self { bands, gap: 0, height: 0, zoom, spans, thin_rows };
         plan.fit(context, room);
         plan
     }
@@ -153,6 +160,11 @@ impl Plan {
         self.set_heights((room / means - self.below()).clamp(LEAST_NAMED, MEAN), context.capacity());
     }
 
+    /// What the height of a band of one SM stands for that is not overfull.
+    pub(super) fn shown(&self, context: &Context<'_>) -> u32 {
+        context.capacity() / self.zoom.max(1)
+    }
+
     /// Whether bands have marks that say how much their height is.
     pub(super) fn have_marks(&self) -> bool {
         self.height >= HIGH_ENOUGH_FOR_MARKS
@@ -185,6 +197,28 @@ fn heights(count: usize) -> (Length, Length) {
     let height = (TOGETHER / count).clamp(LOWEST, HIGHEST);
     // Low bands touch: two frames would be all that is seen.
     (height, if height < 3 * MM { 0 } else { (height / 10).min(MM) })
+}
+
+/// How much less than all that an SM has its band stands for: as much as is ever in use, if that is at most a quarter.
+/// Halves of halves, so that what the height stands for is a number that a reader can relate to the whole.
+fn zoom(context: &Context<'_>, peak: u64) -> u32 {
+    let capacity = context.capacity();
+    let fits = |zoom: &u32| {
+        capacity.is_multiple_of(*zoom) && u64::from(capacity / zoom) >= peak && *zoom <= context.options.most_zoom
+    };
+    let halves = (0..u32::BITS).map(|times| 1 << times).take_while(fits).last().unwrap_or(1);
+    if peak > 0 && halves >= LEAST_ZOOM { halves } else { 1 }
+}
+
+/// Whether bands may be enlarged as far as it is up to single blocks that the window shows.
+fn has_small_blocks(context: &Context<'_>) -> bool {
+    let most = context.capacity() / LEAST_ZOOM;
+    let seen = context.summary.launches().filter(|(_, record, _)| {
+        let start = record.first_start();
+        start.is_some_and(|start| context.scale.shows(start, record.finish().unwrap_or(Instant::MAX)))
+    });
+    context.options.most_zoom >= LEAST_ZOOM
+        && seen.map(|(_, _, kernel)| context.units(kernel)).all(|units| units <= most)
 }
 
 /// The most that is on an SM at one time: of each context by itself, as those whose turn it is not are suspended.

@@ -8,7 +8,7 @@ use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of, st
 use super::{Label, LabelStyle, QueueEntry, QueueRow, copies};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, font};
-use crate::pictures::rule_look::rule_meaning;
+use crate::pictures::rule_look::rule_in_short;
 use crate::time::Instant;
 use crate::trace::{Place, Queue, Rule, queue_contents};
 use crate::workload::{OperationId, OperationKind};
@@ -159,11 +159,11 @@ fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<
 }
 
 fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
-    let record = context.summary.trace.operations().get(operation.0 as usize);
+    let record = context.summary.trace.operations().get(operation.index());
     match record.map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => fill_of(context, Some(kernel)),
         Some(OperationKind::Copy(copy)) => {
-            let copy = context.summary.trace.copies().get(copy.0 as usize);
+            let copy = context.summary.trace.copies().get(copy.index());
             copy.map_or(PALE, |copy| copies::fill_of(copy.direction))
         }
         _ => PALE,
@@ -172,7 +172,7 @@ fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
 
 /// What may be written on an entry, best first.
 fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String> {
-    let record = context.summary.trace.operations().get(entry.operation.0 as usize);
+    let record = context.summary.trace.operations().get(entry.operation.index());
     let mut repeat = None;
     let name = match record.map(|record| record.kind) {
         _ if entry.count > 1 => format!("{}×", entry.count),
@@ -181,15 +181,15 @@ fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String>
             context.short_name(kernel).to_owned()
         }
         Some(OperationKind::Copy(copy)) => {
-            let copy = context.summary.trace.copies().get(copy.0 as usize);
+            let copy = context.summary.trace.copies().get(copy.index());
             copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
         }
         _ => return Vec::new(),
     };
     let mut texts = match entry.rule {
         Some(rule) if matches!(queue, Queue::Ee(..)) => vec![
-            format!("{name} waits for {} ({rule})", needed(rule)),
-            format!("{name}: {} ({rule})", needed(rule)),
+            format!("{name} waits {} ({rule})", rule_in_short(rule)),
+            format!("{name}: {} ({rule})", rule_in_short(rule).trim_start_matches("for ")),
             format!("{name}: {rule}"),
             name,
         ],
@@ -197,18 +197,6 @@ fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String>
     };
     texts.extend(repeat);
     texts
-}
-
-/// What the head of a queue waits for, in few words.
-const fn needed(rule: Rule) -> &'static str {
-    match rule {
-        Rule::R2 => "threads",
-        Rule::R3 => "shared memory",
-        Rule::Registers => "registers",
-        Rule::A2 => "higher priority",
-        Rule::C2 => "copy engine",
-        _ => "its turn",
-    }
 }
 
 /// What the rules of the panel mean, in rows below `top`, and where they end.
@@ -241,5 +229,5 @@ pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec
 /// A rule that holds heads of queues, as the figure explains it.
 fn meaning(rule: Rule) -> Option<String> {
     let holds_heads = matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers | Rule::A2 | Rule::C2);
-    holds_heads.then(|| format!("{rule}: {}", rule_meaning(rule)))
+    holds_heads.then(|| format!("{rule}: {}", rule.meaning()))
 }

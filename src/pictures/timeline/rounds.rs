@@ -20,7 +20,7 @@ const WIDE: Length = 3 * MM / 4;
 const STALE: usize = 3;
 
 /// A turn or a switch in the window; turns of one context that follow one another at once are one.
-pub(super) struct Span {
+pub(super) struct TurnSpan {
     /// `None`: a switch.
     pub(super) process: Option<ProcessId>,
     pub(super) time: Range<Instant>,
@@ -64,7 +64,7 @@ impl Step {
 }
 
 /// Where steps begin and end between the edges of the window, in order. Wide turns are divided into steps of `finest`.
-pub(super) fn rounds(spans: &[Span], scale: &TimeScale, finest: Length) -> Vec<Instant> {
+pub(super) fn rounds(spans: &[TurnSpan], scale: &TimeScale, finest: Length) -> Vec<Instant> {
     let x = |at: Instant| scale.x(at.max(scale.window.start));
     let mut steps: Vec<Step> = Vec::new();
     let mut last = None;
@@ -111,7 +111,7 @@ fn drop_sliver(steps: &mut Vec<Step>, end: Instant, x: impl Fn(Instant) -> Lengt
 }
 
 /// Turns and what is between them, over the whole window.
-fn units(spans: &[Span], window: &Range<Instant>) -> Vec<Unit> {
+fn units(spans: &[TurnSpan], window: &Range<Instant>) -> Vec<Unit> {
     let mut units = Vec::new();
     let mut end = window.start;
     let mut switch: Option<Instant> = None;
@@ -144,12 +144,12 @@ mod tests {
     }
 
     /// Turns of so many ms, one after another.
-    fn turns(lengths: impl IntoIterator<Item = (u32, u64)>) -> Vec<Span> {
+    fn turns(lengths: impl IntoIterator<Item = (u32, u64)>) -> Vec<TurnSpan> {
         let mut from = 0;
         let spans = lengths.into_iter().map(|(process, length)| {
             let time = ms(from)..ms(from + length);
             from += length;
-            Span { process: Some(ProcessId(process)), time, turns: 1 }
+            TurnSpan { process: Some(ProcessId(process)), time, turns: 1 }
         });
         spans.collect()
     }

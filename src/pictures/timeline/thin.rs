@@ -15,7 +15,7 @@ pub(super) const STEP: Length = 4 * MM / 10;
 
 /// One line in the making, without its place: the row below the band is kept apart.
 #[derive(Debug, Clone)]
-pub(super) struct Span {
+pub(super) struct BlockLine {
     kernel: KernelId,
     count: u64,
     start: Instant,
@@ -24,8 +24,8 @@ pub(super) struct Span {
 }
 
 /// The lines of each SM, and how many rows they need at most.
-pub(super) fn spans(context: &Context<'_>, sms: usize) -> (Vec<Vec<Span>>, usize) {
-    let mut by_sm: Vec<BTreeMap<KernelId, Vec<Span>>> = vec![BTreeMap::new(); sms];
+pub(super) fn spans(context: &Context<'_>, sms: usize) -> (Vec<Vec<BlockLine>>, usize) {
+    let mut by_sm: Vec<BTreeMap<KernelId, Vec<BlockLine>>> = vec![BTreeMap::new(); sms];
     for (operation, record, kernel) in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         if context.units(kernel) > 0 {
@@ -33,18 +33,18 @@ pub(super) fn spans(context: &Context<'_>, sms: usize) -> (Vec<Vec<Span>>, usize
         }
         for run in items::runs(context, operation) {
             let Some(spans) = by_sm.get_mut(usize::from(run.first.sm)) else { continue };
-            let span = Span { kernel: id, count: run.blocks(), start: run.first.start, end: run.end(), row: 0 };
+            let span = BlockLine { kernel: id, count: run.blocks(), start: run.first.start, end: run.end(), row: 0 };
             spans.entry(id).or_default().push(span);
         }
     }
-    let by_sm: Vec<Vec<Span>> = by_sm.into_iter().map(|spans| in_rows(context, spans)).collect();
+    let by_sm: Vec<Vec<BlockLine>> = by_sm.into_iter().map(|spans| in_rows(context, spans)).collect();
     let rows = by_sm.iter().flatten().map(|span| span.row + 1).max().unwrap_or(0);
     (by_sm, rows)
 }
 
 /// Joins what touches on paper, and gives each line the first row in which it meets no other.
-fn in_rows(context: &Context<'_>, spans: BTreeMap<KernelId, Vec<Span>>) -> Vec<Span> {
-    let mut lines: Vec<Span> = Vec::new();
+fn in_rows(context: &Context<'_>, spans: BTreeMap<KernelId, Vec<BlockLine>>) -> Vec<BlockLine> {
+    let mut lines: Vec<BlockLine> = Vec::new();
     for (_, mut spans) in spans {
         spans.sort_by_key(|span| span.start);
         let first = lines.len();
@@ -70,8 +70,8 @@ fn in_rows(context: &Context<'_>, spans: BTreeMap<KernelId, Vec<Span>>) -> Vec<S
 }
 
 /// Puts the lines of one SM below its band.
-pub(super) fn placed(context: &Context<'_>, spans: &[Span], band: &Rect) -> Vec<ThinLine> {
-    let line = |span: &Span| {
+pub(super) fn placed(context: &Context<'_>, spans: &[BlockLine], band: &Rect) -> Vec<ThinLine> {
+    let line = |span: &BlockLine| {
         let (left, right) = (context.scale.x(span.start), context.scale.x(span.end));
         let row = Length::try_from(span.row).unwrap_or_default();
         let y = band.bottom() + STEP * row + (STEP - LINE);

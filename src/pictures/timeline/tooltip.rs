@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::{
-    Blocks, CopyBox, EventArrow, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TurnBox, TurnShare,
+    Blocks, CopyBox, EventArrow, MoreWaits, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TimeShare,
+    TurnBox, WaitBar, WaitPart,
 };
-use crate::run::Summary;
+use crate::run::{Summary, title_of};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule};
 use crate::workload::{KernelId, OperationId, OperationKind, ProcessId};
@@ -42,13 +43,13 @@ impl<'a> Tooltips<'a> {
     }
 
     fn title(&self, kernel: Option<KernelId>) -> &'a str {
-        kernel.and_then(|id| self.summary.trace.kernels().get(id.0 as usize)).map_or("other kernels", |k| &k.title)
+        kernel.and_then(|id| self.summary.trace.kernels().get(id.index())).map_or("other kernels", |k| &k.title)
     }
 
     /// When it was launched, and how long it waited for which rule before it started.
     fn launch(&mut self, id: OperationId) -> &str {
         if self.last.as_ref().is_none_or(|(last, _)| *last != id) {
-            let record = self.summary.trace.operations().get(id.0 as usize);
+            let record = self.summary.trace.operations().get(id.index());
             let launched = record.map_or(Instant::ZERO, OperationRecord::launched);
             let start = record.and_then(OperationRecord::last_start).unwrap_or(Instant::MAX);
             let waits: Vec<String> = self.summary.waits_by_rule(id, start).iter().map(wait).collect();
@@ -107,7 +108,7 @@ impl<'a> Tooltips<'a> {
     }
 
     fn process(&self, process: Option<ProcessId>) -> &'a str {
-        let known = process.and_then(|process| self.summary.trace.processes().get(process.0 as usize));
+        let known = process.and_then(|process| self.summary.trace.processes().get(process.index()));
         known.map_or("", |process| &process.name)
     }
 
@@ -122,11 +123,35 @@ impl<'a> Tooltips<'a> {
         }
     }
 
-    pub(super) fn share(&self, share: &TurnShare) -> String {
-        match share.process {
+    pub(super) fn turn_share(&self, share: &TimeShare<Option<ProcessId>>) -> String {
+        match share.of {
             None => "switches of contexts: share of time".to_owned(),
-            Some(process) => format!("{} turns of {}: share of time", share.turns, self.process(Some(process))),
+            Some(process) => format!("{} turns of {}: share of time", share.count, self.process(Some(process))),
         }
+    }
+
+    pub(super) fn stream_share(&self, stream: &str, share: &TimeShare<Option<KernelId>>) -> String {
+        let name = share.of.map_or("copies", |kernel| self.title(Some(kernel)));
+        format!("{name}: {} of {stream}, share of time", share.count)
+    }
+
+    pub(super) fn waited(&mut self, bar: &WaitBar) -> String {
+        if bar.count > 1 {
+            let rules: Vec<&str> = bar.parts.iter().map(|part| part.rule.name()).collect();
+            let time = self.span(&bar.time);
+            return format!("{} operations wait, most of the time under {}\n{time}", bar.count, rules.join(", "));
+        }
+        let name = title_of(&self.summary, bar.operation).into_owned();
+        let parts = bar
+            .parts
+            .iter()
+            .map(|WaitPart { rule, time, .. }| format!("\n{} under {rule}: {}", self.span(time), rule.meaning()));
+        let parts: String = parts.collect();
+        format!("{name} waits{parts}\n{}", self.launch(bar.operation))
+    }
+
+    pub(super) fn more_waits(&self, more: &MoreWaits) -> String {
+        format!("{} more operations wait\n{}", more.count, self.span(&more.time))
     }
 
     pub(super) fn profile(&self, sm: &str, profile: &OccupancyProfile) -> String {
@@ -138,7 +163,7 @@ impl<'a> Tooltips<'a> {
     }
 
     pub(super) fn copy(&mut self, copy: &CopyBox) -> String {
-        let record = self.summary.trace.operations().get(copy.operation.0 as usize);
+        let record = self.summary.trace.operations().get(copy.operation.index());
         let start = record.and_then(OperationRecord::first_start).unwrap_or_default();
         let end = record.and_then(OperationRecord::finish).unwrap_or_else(|| self.summary.trace.end());
         if copy.count > 1 {
@@ -179,17 +204,15 @@ impl<'a> Tooltips<'a> {
 
     /// The whole name of a kernel's function.
     fn name(&self, kernel: KernelId) -> &'a str {
-        self.summary.trace.kernels().get(kernel.0 as usize).map_or("", |kernel| &kernel.name)
+        self.summary.trace.kernels().get(kernel.index()).map_or("", |kernel| &kernel.name)
     }
 
     pub(super) fn event(&self, event: &EventArrow) -> String {
         let records = self.summary.trace.operations();
-        let finish = |id: OperationId| records.get(id.0 as usize).and_then(OperationRecord::finish);
+        let finish = |id: OperationId| records.get(id.index()).and_then(OperationRecord::finish);
         let told = |id| finish(id).map_or_else(String::new, |at| self.at(at));
-        let name = match records.get(event.record.0 as usize).map(|record| record.kind) {
-            Some(OperationKind::Record(id)) => {
-                self.summary.trace.events().get(id.0 as usize).map_or("", |name| &**name)
-            }
+        let name = match records.get(event.record.index()).map(|record| record.kind) {
+            Some(OperationKind::Record(id)) => self.summary.trace.events().get(id.index()).map_or("", |name| &**name),
             _ => "",
         };
         let more = match event.count {
@@ -202,7 +225,7 @@ impl<'a> Tooltips<'a> {
     pub(super) fn arrow(&self, row: &StreamRow, arrow: &super::Arrow) -> String {
         let records = self.summary.trace.operations();
         let lines = arrow.operations.iter().filter_map(|id| {
-            let record = records.get(id.0 as usize)?;
+            let record = records.get(id.index())?;
             let what = self.summary.trace.kernel_of(*id).map_or_else(|| record.kind.name(), |kernel| &kernel.title);
             Some(format!("\n{what} at {}", self.at(record.launched())))
         });

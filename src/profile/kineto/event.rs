@@ -58,7 +58,7 @@ impl<'a> Event<'a> {
     }
 
     /// Hands what the event says to the builder.
-    pub(super) fn tell(&self, builder: &mut ProfileBuilder<'a>) {
+    pub(super) fn add_to(&self, builder: &mut ProfileBuilder<'a>) {
         let Some(category) = self.category() else { return };
         if plain_text(self.ph) != Some("X") {
             return;

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use super::arguments::Properties;
 use super::event::Event;
 use crate::device::ComputeCapability;
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::gpu::GpuProperties;
 use crate::scenario::is_key_of_scenarios;
@@ -41,7 +41,7 @@ impl<'a> Visitor<'a> for File<'_, 'a> {
                 }
                 "deviceProperties" => {
                     for properties in map.next_value::<Vec<Properties>>()? {
-                        tell_gpu(properties, self.0);
+                        add_gpu(properties, self.0);
                     }
                 }
                 _ => {
@@ -76,14 +76,14 @@ impl<'a> Visitor<'a> for Events<'_, 'a> {
 
     fn visit_seq<S: SeqAccess<'a>>(self, mut seq: S) -> Result<(), S::Error> {
         while let Some(event) = seq.next_element::<Event<'a>>()? {
-            look();
-            event.tell(self.0);
+            end_if_stopped();
+            event.add_to(self.0);
         }
         Ok(())
     }
 }
 
-fn tell_gpu(properties: Properties, builder: &mut ProfileBuilder<'_>) {
+fn add_gpu(properties: Properties, builder: &mut ProfileBuilder<'_>) {
     let number = properties.id.unwrap_or(u32::try_from(builder.gpus.len()).unwrap_or(u32::MAX));
     let compute_capability = properties.compute_major.zip(properties.compute_minor);
     let gpu = GpuProperties {

@@ -3,7 +3,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use crate::limits::look;
+use crate::limits::end_if_stopped;
 
 /// Why a table cannot be read.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(super) fn for_each(
     let mut rows = database.prepare(&format!("SELECT {} FROM \"{table}\"", columns.join(", ")))?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
-        look();
+        end_if_stopped();
         each(&Columns(row));
     }
     Ok(())

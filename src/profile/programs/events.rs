@@ -135,7 +135,7 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
             }
         }
         self.guess(&unexplained)?;
-        self.tell();
+        self.note_counts();
         Ok(self.events)
     }
 
@@ -223,7 +223,7 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
         Ok(())
     }
 
-    fn tell(&mut self) {
+    fn note_counts(&mut self) {
         let Counts { without_record, unknown, likely, host_unknown } = self.counts;
         let notes = &mut self.events.notes;
         if without_record > 0 {

@@ -8,13 +8,16 @@ use super::model::AmaltheaModel;
 use super::requirements::RequirementOf;
 use super::stimuli::{Activation, Stimulus};
 use super::work::Item;
+use crate::spelling::option;
 use crate::time::Duration;
 
 /// Without a horizon, all runnables together have at most this many jobs.
 const MOST_JOBS: u64 = 10_000;
 
 /// What to do about releases that cannot be planned.
-const ADVICE: &str = "--one-job launches each runnable once, at t = 0";
+fn advice() -> String {
+    format!("{} launches each runnable once, at t = 0", option("one_job"))
+}
 
 /// The releases and the deadline of one runnable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -129,7 +132,7 @@ impl<'m, 't> Activations<'m, 't> {
             [stimulus] if named.len() == 1 && !several => plan.activate(name, stimulus),
             _ => {
                 let what = format!("runnable {name:?} is called several times, or activated by several stimuli");
-                let help = format!("its releases cannot be told from the model; {ADVICE}");
+                let help = format!("its releases cannot be told from the model; {}", advice());
                 return Err(Problem::at(runnable.offset, what).with_help(help));
             }
         }
@@ -183,7 +186,8 @@ pub(super) fn count_jobs(plans: &mut [Plan], horizon: Option<Duration>) -> Resul
     }
     let too_many = || {
         let what = format!("one hyperperiod of the stimuli has more than {MOST_JOBS} jobs");
-        Problem::general(what).with_help(format!("bound the run with --horizon TIME, or {ADVICE}"))
+        let help = format!("bound the run with {}, or {}", option("horizon").with("TIME"), advice());
+        Problem::general(what).with_help(help)
     };
     let periodic = || plans.iter().filter_map(|plan| Some((plan.release.as_ns(), plan.period?.as_ns())));
     let mut periods = plans.iter().filter_map(|plan| plan.period);
@@ -205,7 +209,8 @@ pub(super) fn count_jobs(plans: &mut [Plan], horizon: Option<Duration>) -> Resul
     }
     Ok(Some(format!(
         "runnables with periodic stimuli are released before {}, one hyperperiod after the last first release; \
-         --horizon TIME sets another end",
-        Duration::from_ns(end)
+         {} sets another end",
+        Duration::from_ns(end),
+        option("horizon").with("TIME")
     )))
 }

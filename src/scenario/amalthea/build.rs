@@ -15,6 +15,7 @@ use crate::scenario::ScenarioBuilder;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
+use crate::spelling::option;
 use crate::time::MAX_INPUT_NS;
 use crate::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId, StreamSpec};
 
@@ -54,8 +55,9 @@ impl AmaltheaModel<'_> {
             plan.period = options.periods.get(name).copied().or(plan.period);
             if plan.is_forgotten && plan.period.is_none() {
                 plan.notes.push(format!(
-                    "no stimulus activates the task of runnable {name:?}, which is launched once, at t = 0; --period \
-                     {name}=TIME releases it periodically"
+                    "no stimulus activates the task of runnable {name:?}, which is launched once, at t = 0; {} releases it \
+                     periodically",
+                    option("period").of(name, "TIME")
                 ));
             }
             Ok(plan)
@@ -102,8 +104,10 @@ impl AmaltheaModel<'_> {
         let name = &runnable.name;
         let Some(((best, worst), missing)) = cycles.and_then(|cycles| bound.of(cycles)) else {
             return builder.given_block_duration(&[name]).map(BlockTime::fixed).ok_or_else(|| {
-                Problem::at(runnable.offset, format!("runnable {name:?} has no ticks"))
-                    .with_help(format!("state the time of one block with --block-duration {name}=TIME"))
+                Problem::at(runnable.offset, format!("runnable {name:?} has no ticks")).with_help(format!(
+                    "state the time of one block with {}",
+                    option("block_duration").of(name, "TIME")
+                ))
             });
         };
         if let Some(missing) = missing {
@@ -192,7 +196,7 @@ fn kernel(
     let name = &runnable.name;
     let blocks = chosen.grid_sizes.get(name).copied().or(runnable.grid_size).ok_or_else(|| {
         Problem::at(runnable.offset, format!("runnable {name:?} has no custom property GridSize"))
-            .with_help(format!("give the number of its blocks with --grid-size {name}=N"))
+            .with_help(format!("give the number of its blocks with {}", option("grid_size").of(name, "N")))
     })?;
     let threads = chosen.block_sizes.get(name).copied().or(runnable.block_size).unwrap_or_else(|| {
         builder.note(format!(

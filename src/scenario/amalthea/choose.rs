@@ -6,6 +6,7 @@ use super::cost::Costs;
 use super::error::Problem;
 use super::model::AmaltheaModel;
 use super::options::AmaltheaOptions;
+use crate::spelling::option;
 
 impl AmaltheaModel<'_> {
     /// The runnables to launch, by index.
@@ -22,8 +23,9 @@ impl AmaltheaModel<'_> {
             }
             if indices.is_empty() {
                 let problem = Problem::general("no runnable of this model has a custom property GridSize");
-                let help = "choose runnables with --runnables A,B and give --grid-size NAME=N for each";
-                return Err(problem.with_help(format!("{help}; {}", self.names_help())));
+                let (runnables, size) = (option("runnables").with("A,B"), option("grid_size").of("NAME", "N"));
+                let help = format!("choose runnables with {runnables} and give {size} for each; {}", self.names_help());
+                return Err(problem.with_help(help));
             }
         }
         for name in &chosen.runnables {
@@ -50,7 +52,7 @@ impl AmaltheaModel<'_> {
             }
             if !launched.contains(name.as_str()) {
                 return Err(Problem::general(format!("a {what} size is given for {name:?}, which is not launched"))
-                    .with_help("--runnables names all runnables to launch"));
+                    .with_help(format!("{} names all runnables to launch", option("runnables"))));
             }
         }
         Ok(indices)

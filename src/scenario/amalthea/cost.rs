@@ -6,6 +6,7 @@ use super::error::Problem;
 use super::model::{AmaltheaModel, ProcessingUnit};
 use super::ticks::{TickRange, Ticks};
 use super::work::{CostUnit, Item, TickEntry};
+use crate::spelling::option;
 
 /// Calls of runnables by runnables may be nested this deep.
 const MAX_CALLS: usize = 128;
@@ -18,12 +19,12 @@ pub(super) struct Costs<'m, 't> {
     /// By name; `None` for a name that more than one runnable has.
     indices: HashMap<&'m str, Option<usize>>,
     /// What was found already, and what is being looked at.
-    known: HashMap<usize, Known>,
+    known: HashMap<usize, CostState>,
 }
 
 #[derive(Clone, Copy)]
-enum Known {
-    Open,
+enum CostState {
+    BeingSummed,
     Cycles(Option<TickRange>),
 }
 
@@ -58,8 +59,8 @@ impl<'m, 't> Costs<'m, 't> {
         let model = self.model;
         let Some(runnable) = model.runnables.get(index) else { return Ok(None) };
         match self.known.get(&index) {
-            Some(Known::Cycles(cycles)) => return Ok(*cycles),
-            Some(Known::Open) => {
+            Some(CostState::Cycles(cycles)) => return Ok(*cycles),
+            Some(CostState::BeingSummed) => {
                 let what = format!("runnable {:?} calls itself, directly or through others", runnable.name);
                 return Err(Problem::at(runnable.offset, what));
             }
@@ -69,9 +70,9 @@ impl<'m, 't> Costs<'m, 't> {
             let what = format!("calls of runnables by runnables are nested more than {MAX_CALLS} deep");
             return Err(Problem::at(runnable.offset, what));
         }
-        self.known.insert(index, Known::Open);
+        self.known.insert(index, CostState::BeingSummed);
         let cycles = self.sequence(&runnable.items, index, depth)?;
-        self.known.insert(index, Known::Cycles(cycles));
+        self.known.insert(index, CostState::Cycles(cycles));
         Ok(cycles)
     }
 
@@ -108,8 +109,12 @@ impl<'m, 't> Costs<'m, 't> {
     fn unusable(&self, index: usize, why: &str, offset: Option<usize>) -> Problem {
         let runnable = self.model.runnables.get(index);
         let (start, name) = runnable.map_or((0, ""), |runnable| (runnable.offset, runnable.name.as_str()));
-        Problem::at(offset.unwrap_or(start), format!("runnable {name:?} {why}, so its time is unknown"))
-            .with_help("state the time of one block of the launched runnable with --block-duration NAME=TIME")
+        Problem::at(offset.unwrap_or(start), format!("runnable {name:?} {why}, so its time is unknown")).with_help(
+            format!(
+                "state the time of one block of the launched runnable with {}",
+                option("block_duration").of("NAME", "TIME")
+            ),
+        )
     }
 
     fn choice(&mut self, alternatives: &[Vec<Item>], index: usize, depth: usize) -> Result<Option<TickRange>, Problem> {
@@ -138,7 +143,11 @@ impl<'m, 't> Costs<'m, 't> {
             let stated: Vec<&str> = entries.iter().filter_map(|entry| entry.processing_unit.as_deref()).collect();
             let on = definition.map_or_else(String::new, |definition| format!(" for {definition:?}"));
             return Err(Problem::at(offset, format!("runnable {name:?} states no {}{on}", entries_unit(entries)))
-                .with_help(format!("it states some for {}; choose with --processing-unit NAME", stated.join(", "))));
+                .with_help(format!(
+                    "it states some for {}; choose with {}",
+                    stated.join(", "),
+                    option("processing_unit").with("NAME")
+                )));
         };
         let too_large = || {
             let (offset, name) = runnable();

@@ -4,6 +4,7 @@ use super::error::Problem;
 use super::frequency::Frequency;
 use super::model::{AmaltheaModel, ProcessingUnit};
 use super::options::AmaltheaOptions;
+use crate::spelling::option;
 
 /// The processing unit whose ticks count.
 pub(super) struct Clock<'m> {
@@ -23,12 +24,15 @@ impl AmaltheaModel<'_> {
         };
         let choose = if unit.is_none() && !self.processing_units.is_empty() {
             let names: Vec<&str> = self.processing_units.iter().map(|unit| unit.name.as_str()).collect();
-            format!("choose one with --processing-unit NAME ({}), or ", names.join(", "))
+            format!("choose one with {} ({}), or ", option("processing_unit").with("NAME"), names.join(", "))
         } else {
             String::new()
         };
-        Problem::general(format!("{what}, so it is unknown how long a tick is"))
-            .with_help(format!("{choose}give --frequency, for example --frequency 1.3GHz"))
+        Problem::general(format!("{what}, so it is unknown how long a tick is")).with_help(format!(
+            "{choose}give {}, for example {}",
+            option("frequency"),
+            option("frequency").with("1.3GHz")
+        ))
     }
 
     /// The processing unit that counts: the user's, or the model's only kind of GPU, or its only kind of all.

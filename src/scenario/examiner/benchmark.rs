@@ -14,6 +14,7 @@ use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread};
 use crate::scenario::native::processes::mps_percentage;
 use crate::scenario::options::LogUse;
+use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{MpsPercentage, ProcessId, ProcessSpec, StreamId, StreamSpec};
 
@@ -124,7 +125,7 @@ pub(super) fn read<'a>(
     let sm_mask = sm_mask.filter(|_| without_effect.is_none());
     let process = process(node, &title, mps_percentage, context, reading)?;
     let stream = add_stream(reading, mask_node.unwrap_or(node), &title, process, priority, sm_mask)?;
-    let null = reading.builder.null_stream(process);
+    let null = reading.builder.null_stream_of_added(process);
     let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream, null };
     let behaviour = behaviour(&benchmark, reading)?;
     if let Some(file_name) = kept {
@@ -195,11 +196,12 @@ fn percentage(node: Node<'_>, context: &Context, reading: &mut Reading<'_, '_>) 
     if reading.builder.options().as_threads {
         reading.builder.note("mps_thread_percentage has no effect on threads of one process, as asked for");
     } else if is_process {
-        reading.builder.note("mps_thread_percentage has no effect without MPS, which --mps simulates");
+        let mps = option("mps");
+        reading.builder.note(format!("mps_thread_percentage has no effect without MPS, which {mps} simulates"));
     } else {
         return Err(node
             .problem("mps_thread_percentage other than 100 asks for an MPS client, and use_processes is false")
-            .with_help("--as-threads replays the benchmarks as threads of one context instead"));
+            .with_help(format!("{} replays the benchmarks as threads of one context instead", option("as_threads"))));
     }
     Ok(percentage)
 }

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use rustc_hash::FxHashSet;
 
 use crate::json::{Node, Problem};
+use crate::spelling::option;
 
 /// The log files that a scenario's benchmarks write.
 #[derive(Debug, Default)]
@@ -31,7 +32,7 @@ impl<'a> LogNames<'a> {
         if inside && !stays {
             return Err(node
                 .problem(format!("the log name {file_name:?} leads out of the result directory"))
-                .with_help("--allow-log-paths writes it there all the same"));
+                .with_help(format!("{} writes it there all the same", option("allow_log_paths"))));
         }
         let plain = normalized(path);
         if plain.file_name().is_none() || file_name.ends_with('/') {

@@ -9,6 +9,7 @@ use crate::json::{Node, Problem};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
+use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{BlockClock, BlockTime, Kernel, KernelId, StreamId};
 
@@ -69,7 +70,9 @@ pub(super) fn other(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) ->
             .node
             .problem(format!("the block duration of {:?} ({kind}.so) is not in the file", &*benchmark.title))
             .with_help(format!(
-                "state it with --block-duration {kind}=TIME, for example --block-duration {kind}=2ms"
+                "state it with {}, for example {}",
+                option("block_duration").of(kind, "TIME"),
+                option("block_duration").of(kind, "2ms")
             )));
     };
     let kernel = one_kernel(benchmark, reading, kind, (duration, BlockClock::RunTime), 0)?;

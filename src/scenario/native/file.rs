@@ -95,7 +95,8 @@ fn device(file: &mut Object<'_>) -> Result<Device, Problem> {
     if node.is_object() {
         return read_device(node);
     }
-    let refuse = || node.expected(&format!("a built-in device ({}) or a device object", BUILTIN_NAMES.join(", ")));
+    let expected = format!("a built-in device ({}) or a device object", BUILTIN_NAMES.join(", "));
+    let refuse = || node.expected_name(&expected, &BUILTIN_NAMES);
     let name = node.string().map_err(|_| refuse())?;
     Device::builtin(&name).ok().flatten().ok_or_else(refuse)
 }
@@ -112,5 +113,5 @@ fn placement(node: Node<'_>) -> Result<Placement, Problem> {
 fn named<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
     let known = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let name = node.string().map_err(|_| node.expected(&known))?;
-    find(&name).ok_or_else(|| node.expected(&format!("one of {known}")))
+    find(&name).ok_or_else(|| node.expected_name(&format!("one of {known}"), names))
 }

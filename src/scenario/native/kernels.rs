@@ -6,6 +6,7 @@ use super::reading::{NamedKernel, Reading};
 use crate::device::{BlockShape, Sided};
 use crate::json::{Node, Problem};
 use crate::scenario::fields::{self, Place, dimensions};
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{BlockClock, BlockTime, Kernel};
 
@@ -51,7 +52,9 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
             None => format!("the block duration of kernel {name:?} is not in the file"),
         };
         node.problem(missing).with_help(format!(
-            "add \"duration\", or state it with --block-duration {name}=TIME, for example --block-duration {name}=2ms"
+            "add \"duration\", or state it with {}, for example {}",
+            option("block_duration").of(name, "TIME"),
+            option("block_duration").of(name, "2ms")
         ))
     })?;
     let varies = duration.varies() && of_all.is_none();

@@ -107,7 +107,7 @@ impl Reading<'_, '_> {
     pub(super) fn stream_of(&self, node: Node<'_>, process: ProcessId) -> Result<StreamId, Problem> {
         let stream = self.stream(node)?;
         if stream == StreamId::NULL {
-            return Ok(self.builder.null_stream(process));
+            return Ok(self.builder.null_stream_of_added(process));
         }
         if self.builder.process_of(stream) == process {
             return Ok(stream);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::{Node, Problem};
+use crate::near::did_you_mean;
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};
@@ -100,14 +101,15 @@ pub(super) fn unknown<'n>(
     node: Node<'_>,
     what: &str,
     name: &str,
-    known: impl ExactSizeIterator<Item = &'n String>,
+    known: impl ExactSizeIterator<Item = &'n String> + Clone,
 ) -> Problem {
     const SHOWN: usize = 12;
     let count = known.len();
+    let near = did_you_mean(name, known.clone().map(String::as_str));
     let mut list = known.take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     if count > SHOWN {
         list.push_str(", …");
     }
-    let problem = node.problem(format!("no {what} of this scenario is called {name:?}"));
+    let problem = node.problem(format!("no {what} of this scenario is called {name:?}{near}"));
     if list.is_empty() { problem } else { problem.with_help(format!("there are: {list}")) }
 }

@@ -44,7 +44,7 @@ pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<
         let stream = if is_null {
             declared_null.insert(process);
             check_null_stream(&entry)?;
-            reading.builder.null_stream(process)
+            reading.builder.null_stream_of_added(process)
         } else {
             let stream = add_stream(&mut entry, Arc::clone(&name), process, reading)?;
             reading.streams.insert(name.to_string(), stream);

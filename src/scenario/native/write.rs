@@ -127,7 +127,7 @@ impl<'a> Writer<'a> {
         streams.extend(distinct(names, "stream", &reserved));
         for process in scenario.catalogue.processes() {
             // A NULL stream is meant by who uses it.
-            NULL_STREAM.clone_into(&mut streams[process.null_stream().0 as usize]);
+            NULL_STREAM.clone_into(&mut streams[process.null_stream().index()]);
         }
         let processes = distinct(scenario.catalogue.processes().iter().map(|process| &*process.name), "process", &[]);
         let events = distinct(scenario.events().iter().map(|name| &**name), "event", &[]);
@@ -165,7 +165,7 @@ impl<'a> Writer<'a> {
 
     /// Says of which process a stream or host is, where there are several.
     fn process(&self, process: ProcessId, entry: &mut Map<String, Value>) {
-        if let Some(name) = self.processes.get(process.0 as usize).filter(|_| self.scenario.has_processes()) {
+        if let Some(name) = self.processes.get(process.index()).filter(|_| self.scenario.has_processes()) {
             entry.insert("process".to_owned(), json!(name));
         }
     }
@@ -176,7 +176,7 @@ impl<'a> Writer<'a> {
 
     fn kernels(&self) -> Map<String, Value> {
         let numbered = (0..).map(KernelId).zip(self.scenario.kernels());
-        let entries = numbered.map(|(id, kernel)| (self.kernels[id.0 as usize].clone(), self.kernel(id, kernel)));
+        let entries = numbered.map(|(id, kernel)| (self.kernels[id.index()].clone(), self.kernel(id, kernel)));
         entries.collect()
     }
 
@@ -275,14 +275,14 @@ impl<'a> Writer<'a> {
     }
 
     fn stream_name(&self, stream: StreamId) -> Option<&str> {
-        self.streams.get(stream.0 as usize).map(String::as_str)
+        self.streams.get(stream.index()).map(String::as_str)
     }
 
     fn stream(&self, id: StreamId) -> Map<String, Value> {
         let mut entry = Map::new();
         entry.insert("name".to_owned(), json!(self.stream_name(id).unwrap_or_default()));
         self.process(self.scenario.catalogue.process_of(id), &mut entry);
-        if let Some(spec) = self.scenario.streams().get(id.0 as usize).filter(|_| !self.is_null(id)) {
+        if let Some(spec) = self.scenario.streams().get(id.index()).filter(|_| !self.is_null(id)) {
             entry.insert("priority".to_owned(), json!(spec.priority));
             entry.insert("blocking".to_owned(), json!(spec.blocking));
             if let Some(mask) = spec.sm_mask {
@@ -338,14 +338,14 @@ impl<'a> Writer<'a> {
     fn step(&self, thread: &HostThread, step: Step, launch: &str) -> Result<Value, NotNative> {
         let unknown = || NotNative::Unknown { thread: thread.label.to_string() };
         let stream_name = |stream: StreamId| self.stream_name(stream).ok_or_else(unknown);
-        let event_name = |event: EventId| self.events.get(event.0 as usize).ok_or_else(unknown);
+        let event_name = |event: EventId| self.events.get(event.index()).ok_or_else(unknown);
         Ok(match step {
             Step::Launch(kernel, stream) => {
-                let name = self.kernels.get(kernel.0 as usize).ok_or_else(unknown)?;
+                let name = self.kernels.get(kernel.index()).ok_or_else(unknown)?;
                 json!({launch: name, "stream": stream_name(stream)?})
             }
             Step::Copy(copy, stream) => {
-                let copy = self.scenario.copies().get(copy.0 as usize).ok_or_else(unknown)?;
+                let copy = self.scenario.copies().get(copy.index()).ok_or_else(unknown)?;
                 let mut entry = Map::new();
                 entry.insert("copy".to_owned(), json!(copy.direction.name()));
                 entry.insert("bytes".to_owned(), json!(copy.bytes));

@@ -4,6 +4,7 @@ use crate::analysis::JobVerdict;
 use crate::formats::{MAX_ROWS, Page};
 use crate::run::{Jobs, Responses, each_response};
 use crate::scenario::Scenario;
+use crate::spelling::formats;
 use crate::tables::run::responses::bounded_response_columns;
 
 /// Response times of the scenario's own run beside the bound on all jobs of the same stream or host, where every job
@@ -35,7 +36,8 @@ impl<'a> BoundedResponses<'a> {
     /// Adds a table, unless it says no more than the jobs do, as there is one of each.
     pub(super) fn add_to(&self, page: &mut Page) {
         if self.rows().any(|row| row.jobs > 1) {
-            page.first_rows(MAX_ROWS, &bounded_response_columns(), self.rows(), " streams and hosts; --format json");
+            let (columns, json) = (bounded_response_columns(), formats(&["json"]));
+            page.first_rows(MAX_ROWS, &columns, self.rows(), " streams and hosts", &json);
             page.blank();
         }
     }

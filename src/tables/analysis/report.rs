@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::bounded_responses::BoundedResponses;
-use super::columns::analysis_rows;
+use super::columns::{analysis_columns, analysis_rows};
 use super::table::{add_analysis, add_steps};
 use super::verdicts::{add_jobs, add_requirements, job_columns, requirement_notes};
 use crate::analysis::printed::Turn;
@@ -113,9 +113,9 @@ impl<'s> AnalysisReport<'s> {
 impl Report for AnalysisReport<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self.analysis => scenario, device, g_max, exact, utilization_threads, thread_slots);
-        to.list("kernels", &self.analysis.kernels)?;
+        to.elements("kernels", &self.analysis.kernels, &analysis_columns(), &self.analysis.kernels)?;
         fields!(to, self.analysis => notes);
-        to.list("jobs", &self.verdicts.jobs)?;
+        to.elements("jobs", &self.verdicts.jobs, &job_columns(), &self.verdicts.jobs)?;
         to.rows("responses", &bounded_response_columns(), self.responses().rows())?;
         to.entry("runs_searched", &self.verdicts.runs)?;
         self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))?;
@@ -131,18 +131,19 @@ impl Report for AnalysisReport<'_> {
         }
     }
 
-    /// Finish times on the merged SM, responses, verdicts.
+    /// Verdicts, which hold for every run; then responses, and finish times on the merged SM.
     fn text(&self, page: &mut Page) {
-        if !self.verdicts_alone {
-            add_analysis(page, &self.analysis);
-            page.blank();
-            self.responses().add_to(page);
-            if let Some(steps) = &self.steps {
-                add_steps(page, &self.analysis, steps);
-                page.blank();
-            }
-        }
         add_jobs(page, &self.verdicts.jobs);
         add_requirements(page, self.requirements.as_deref());
+        if self.verdicts_alone {
+            return;
+        }
+        page.blank();
+        self.responses().add_to(page);
+        add_analysis(page, &self.analysis);
+        if let Some(steps) = &self.steps {
+            page.blank();
+            add_steps(page, &self.analysis, steps);
+        }
     }
 }

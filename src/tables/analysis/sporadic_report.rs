@@ -9,7 +9,8 @@ use super::verdicts::{add_requirements, add_streams, requirement_notes, stream_c
 use crate::analysis::{
     AnalysisError, RequirementVerdict, SearchOptions, SporadicVerdicts, Watch, judge_sporadic, requirements_of_streams,
 };
-use crate::formats::{DocumentWriter, Page, Report, RowsPart};
+use crate::formats::{DocumentWriter, Page, Report, Rows, RowsPart};
+use crate::near::did_you_mean;
 use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
 use crate::time::Duration;
@@ -30,10 +31,12 @@ pub struct SporadicReport {
 
 /// A jitter is stated of what is not there.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("no stream with operations and no host is called {name:?}")]
+#[error("no stream with operations and no host is called {name:?}{near}")]
 pub struct UnknownStream {
     /// What it is said to be called.
     pub name: String,
+    /// Which of those that there are may be meant.
+    pub near: String,
 }
 
 /// The jitter of each host thread of a scenario: what is `stated` of it by name, or else its own.
@@ -47,7 +50,10 @@ pub fn jitter_of_threads(
     let threads = scenario.threads.iter();
     let jitter = threads.map(|thread| stated.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
     match stated.into_keys().next() {
-        Some(name) => Err(UnknownStream { name }),
+        Some(name) => {
+            let near = did_you_mean(&name, scenario.threads.iter().map(|thread| &*thread.label));
+            Err(UnknownStream { name, near })
+        }
         None => Ok(jitter),
     }
 }
@@ -77,7 +83,7 @@ impl SporadicReport {
 
 impl Report for SporadicReport {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
-        to.list("streams", &self.verdicts.streams)?;
+        to.elements("streams", &self.verdicts.streams, &stream_columns(), &self.verdicts.streams)?;
         to.entry("runs_searched", &self.verdicts.runs)?;
         to.entry("notes", &self.notes)?;
         self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))

@@ -6,24 +6,26 @@ use super::columns::{analysis_columns, campaign_columns, comparison_columns, ord
 use crate::analysis::printed::Turn;
 use crate::analysis::{Analysis, Comparison, LaunchOrders};
 use crate::experiments::validation::CampaignReport;
-use crate::formats::{DocumentWriter, MAX_ROWS, Page, Report, RowsPart, fields};
+use crate::formats::{DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields};
+use crate::spelling::formats;
 
-/// What options list all kernel launches.
-const LAUNCHES: &str = " kernel launches; --format json or --format csv";
+/// What is to be known of finish times that are not exact.
+const NOT_EXACT: &str = "kernels may finish later than these times, or earlier";
 
-/// The kernels of an analysis.
+/// The kernels of an analysis, under what it is of.
 pub(super) fn add_analysis(page: &mut Page, analysis: &Analysis<'_>) {
     let (kernels, most) = (&analysis.kernels, page.most_rows(MAX_ROWS));
+    page.line("finish times on one merged SM, which has the resources of all SMs (releases in the declared order):");
     page.table(&analysis_columns(), kernels.iter().take(most));
-    page.rest(kernels.len().saturating_sub(most), LAUNCHES);
+    page.rest(kernels.len().saturating_sub(most), " kernel launches", &formats(&["json", "csv"]));
     page.blank();
     let device = analysis.device;
     page.line(&match (analysis.exact, analysis.g_max) {
         (true, Some(g_max)) => {
             format!("exact on {device} (g_max = {g_max}): every work-conserving placement gives these times")
         }
-        (_, Some(g_max)) => format!("not exact on {device} (g_max = {g_max})"),
-        (_, None) => format!("not exact on {device}"),
+        (_, Some(g_max)) => format!("not exact on {device} (g_max = {g_max}): {NOT_EXACT}"),
+        (_, None) => format!("not exact on {device}: {NOT_EXACT}"),
     });
     if let Some(threads) = analysis.utilization_threads {
         let share = 100.0 * threads / f64::from(analysis.thread_slots);
@@ -52,7 +54,7 @@ pub(super) fn add_steps(page: &mut Page, analysis: &Analysis<'_>, steps: &[Turn]
 impl Report for Comparison<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self => scenario, device, placement, equal, exact, optimistic, pessimistic);
-        to.list("kernels", &self.kernels)?;
+        to.elements("kernels", &self.kernels, &comparison_columns(), &self.kernels)?;
         to.entry("notes", &self.notes)
     }
 
@@ -63,7 +65,7 @@ impl Report for Comparison<'_> {
     fn text(&self, page: &mut Page) {
         let most = page.most_rows(MAX_ROWS);
         page.table(&comparison_columns(), self.kernels.iter().take(most));
-        page.rest(self.kernels.len().saturating_sub(most), LAUNCHES);
+        page.rest(self.kernels.len().saturating_sub(most), " kernel launches", &formats(&["json", "csv"]));
         let promise = if self.exact { "is exact" } else { "does not promise to be exact" };
         let result = if self.equal { "all finish times agree" } else { "finish times differ" };
         page.blank();
@@ -74,7 +76,7 @@ impl Report for Comparison<'_> {
 impl Report for LaunchOrders<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self => scenario, device, method, orders, orders_tried, exhaustive, seed);
-        to.list("kernels", &self.kernels)?;
+        to.elements("kernels", &self.kernels, &orders_columns(), &self.kernels)?;
         to.entry("notes", &self.notes)
     }
 
@@ -85,9 +87,13 @@ impl Report for LaunchOrders<'_> {
     fn text(&self, page: &mut Page) {
         page.table(&orders_columns(), &self.kernels);
         let tried = self.orders_tried;
-        let what = if self.exhaustive { format!("all {tried} orders") } else { format!("{tried} random orders") };
         page.blank();
-        page.line(&format!("{what} tried"));
+        page.line(&match (self.exhaustive, tried) {
+            (true, 1) => "the only order tried".to_owned(),
+            (true, _) => format!("all {tried} orders tried"),
+            (false, 1) => "1 random order tried".to_owned(),
+            (false, _) => format!("{tried} random orders tried"),
+        });
     }
 }
 

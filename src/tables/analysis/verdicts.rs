@@ -3,6 +3,7 @@
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 use crate::formats::{Column, MAX_ROWS, Page};
 use crate::scenario::ReleaseOrder;
+use crate::spelling::{formats, option};
 
 pub(super) fn job_columns<'a>() -> [Column<&'a JobVerdict>; 8] {
     [
@@ -65,7 +66,8 @@ fn counts(what: &str, without: &str, all: impl Iterator<Item = (Option<Verdict>,
 
 /// The verdicts on jobs as a table, and how many there are of each kind.
 pub(super) fn add_jobs(page: &mut Page, jobs: &[JobVerdict]) {
-    page.first_rows(MAX_ROWS, &job_columns(), jobs, " jobs; --verdicts --format csv");
+    let listed_by = format!("{} {}", option("verdicts"), formats(&["csv"]));
+    page.first_rows(MAX_ROWS, &job_columns(), jobs, " jobs", &listed_by);
     page.line(&counts(DEADLINES.0, DEADLINES.1, jobs.iter().map(|job| (job.verdict, job.order))));
 }
 

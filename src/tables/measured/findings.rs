@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use crate::audit::{AuditReport, Finding};
-use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
+use crate::spelling::formats;
+use crate::tables::rule_words::HINT;
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
     [
@@ -30,7 +32,7 @@ impl Report for AuditReport {
     const IS_INDENTED: bool = true;
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
-        to.list("violations", &self.violations)?;
+        to.elements("violations", &self.violations, &columns(), &self.violations)?;
         fields!(to, self => checked);
         to.list("dropped", &self.dropped)?;
         fields!(to, self => placement, devices, notes);
@@ -47,8 +49,10 @@ impl Report for AuditReport {
         if !violations.is_empty() {
             page.table(&columns(), violations.iter().take(shown));
             if violations.len() > shown {
-                page.line(&format!("and {} more (--format json or csv lists all)", violations.len() - shown));
+                let (more, formats) = (violations.len() - shown, formats(&["json", "csv"]));
+                page.line(&format!("and {more} more ({formats} lists all)"));
             }
+            page.line(HINT);
             page.blank();
         }
         page.line(&format!(

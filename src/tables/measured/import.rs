@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::profile::{Import, ImportedStream};
 
 fn columns<'s>() -> [Column<&'s ImportedStream>; 3] {
@@ -20,7 +20,7 @@ impl Report for Import {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", &self.scenario.device().name)?;
         fields!(to, self => gpu, kernels, copies, memsets);
-        to.list("streams", &self.streams)?;
+        to.elements("streams", &self.streams, &columns(), &self.streams)?;
         fields!(to, self => block_times);
         to.entry("launch_latency_ns", &self.launch_latency.map(|latency| latency.latency_ns))?;
         to.entry("kernel_gap_ns", &self.kernel_gap.map(|gap| gap.gap_ns))?;

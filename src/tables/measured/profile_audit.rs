@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
 use crate::device::Device;
-use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::profile::{GpuProfile, GpuProfileError, short_name};
+use crate::tables::rule_words::HINT;
 use crate::time::Instant;
 
 fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
@@ -49,7 +50,7 @@ impl Report for ProfileAuditReport {
         let audit = &self.audit;
         fields!(to, audit => kernels, explained, only_by_higher_priority, unexplained, by_rule, long_first_kernels);
         to.list("priorities", &audit.priorities)?;
-        to.list("cases", &audit.cases)?;
+        to.elements("cases", &audit.cases, &columns(), &audit.cases)?;
         fields!(to, self => device, notes);
         Ok(())
     }
@@ -84,6 +85,7 @@ impl Report for ProfileAuditReport {
         if !shown.is_empty() {
             page.blank();
             page.trimmed_table(&columns(), shown);
+            page.line(HINT);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::profile::{BlockTimeSource, short_name};
+use crate::spelling::formats;
 use crate::time::Duration;
 
 fn columns<'k>() -> [Column<&'k ReplayedKernel>; 10] {
@@ -72,8 +73,8 @@ impl Report for ProfileReplayDocument<'_> {
             page.line(&format!("{} kernels did not end before the horizon", replay.unfinished));
         }
         page.blank();
-        let rest = " kernels, whose durations are closer; --format json or --format csv";
-        page.first_rows(SHOWN, &columns(), worst, rest);
+        let rest = " kernels, whose durations are closer";
+        page.first_rows(SHOWN, &columns(), worst, rest, &formats(&["json", "csv"]));
     }
 }
 

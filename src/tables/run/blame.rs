@@ -8,6 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::formats::{Column, Page};
 use crate::run::{Summary, process_name, title_of};
+use crate::spelling::formats;
+use crate::tables::rule_words::RuleWords;
 use crate::time::Duration;
 use crate::trace::{Blame, Rule, blame};
 use crate::workload::{OperationId, ProcessId};
@@ -48,8 +50,8 @@ impl BlameTables {
     #[must_use]
     pub fn of(summary: &Summary<'_>, parts: &[Blame]) -> Self {
         let stream = |id: OperationId| {
-            let record = summary.trace.operations().get(id.0 as usize);
-            let stream = record.and_then(|record| summary.trace.streams().get(record.stream.0 as usize));
+            let record = summary.trace.operations().get(id.index());
+            let stream = record.and_then(|record| summary.trace.streams().get(record.stream.index()));
             stream.map_or(Cow::Borrowed(""), |stream| Cow::Borrowed(&*stream.name))
         };
         Self { kernels: rows(summary, parts, |id| title_of(summary, id)), streams: rows(summary, parts, stream) }
@@ -74,12 +76,12 @@ enum Blocking {
 
 fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -> Cow<'a, str>) -> Vec<BlameRow> {
     let records = summary.trace.operations();
-    let waits = |id: OperationId| records.get(id.0 as usize).is_some_and(|record| !record.kind.is_instant());
+    let waits = |id: OperationId| records.get(id.index()).is_some_and(|record| !record.kind.is_instant());
     // Of each name the first operation: there are many more parts than operations, and to compare names takes long.
     let mut known: FxHashMap<Cow<'a, str>, OperationId> = FxHashMap::default();
     let first: Vec<OperationId> =
         (0..).map(OperationId).zip(records).map(|(id, _)| *known.entry(name(id)).or_insert(id)).collect();
-    let first_of = |id: OperationId| first.get(id.0 as usize).copied().unwrap_or(id);
+    let first_of = |id: OperationId| first.get(id.index()).copied().unwrap_or(id);
     let mut by_first: FxHashMap<(OperationId, Blocking, Rule), Duration> = FxHashMap::default();
     for part in parts.iter().filter(|part| waits(part.operation)) {
         let blocking = part.blocking.map_or_else(|| turns(part), |id| Blocking::Named(first_of(id)));
@@ -129,11 +131,15 @@ fn turns(part: &Blame) -> Blocking {
 const MAX_ROWS: usize = 40;
 
 /// Who made whom wait, as tables: by stream, if there is more than one, and by kernel.
-pub(super) fn add_blame(page: &mut Page, tables: &BlameTables) {
+pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, words: &mut RuleWords) {
+    let shown = page.most_rows(MAX_ROWS);
+    for row in tables.streams.iter().take(shown).chain(tables.kernels.iter().take(shown)) {
+        words.see(row.rule);
+    }
     if tables.streams.iter().any(|row| row.blocking.as_ref().is_some_and(|blocking| *blocking != row.waiting)) {
         let columns = columns_of("waiting stream", "blocking stream");
-        page.first_rows(MAX_ROWS, &columns, tables.streams.iter().cloned(), "; --format json");
+        page.first_rows(MAX_ROWS, &columns, tables.streams.iter().cloned(), "", &formats(&["json"]));
         page.blank();
     }
-    page.first_rows(MAX_ROWS, &blame_columns(), tables.kernels.iter().cloned(), "; --format json");
+    page.first_rows(MAX_ROWS, &blame_columns(), tables.kernels.iter().cloned(), "", &formats(&["json"]));
 }

@@ -122,12 +122,12 @@ impl ExaminerLog<'_> {
     }
 
     fn iteration_of(&self, id: OperationId) -> u32 {
-        self.summary.trace.operations().get(id.0 as usize).map_or(0, |record| record.origin.iteration)
+        self.summary.trace.operations().get(id.index()).map_or(0, |record| record.origin.iteration)
     }
 
     fn write_kernel(&self, out: &mut impl Write, id: OperationId, kernel: &Kernel) -> io::Result<()> {
         let trace = self.summary.trace;
-        let Some(record) = trace.operations().get(id.0 as usize) else { return Ok(()) };
+        let Some(record) = trace.operations().get(id.index()) else { return Ok(()) };
         let launched = seconds(record.launched());
         let synchronized = match self.benchmark.sync {
             KernelSync::AfterKernel => seconds(record.finish().unwrap_or_default()),

@@ -28,13 +28,13 @@ impl<'a> KernelRow<'a> {
         OperationId(self.kernel.launch.id)
     }
 
-    fn stream_name(&self) -> CellOf<'_, Text> {
-        let record = self.summary.trace.operations().get(self.kernel.launch.id as usize);
-        record.map_or(CellOf::MISSING, |record| stream_name(&self.summary, record.stream))
-    }
-
     fn process_name(&self) -> CellOf<'_, Text> {
         process_name(&self.summary, self.id())
+    }
+
+    /// The rule under which it waited longest, if it waited at all.
+    pub(super) fn waited_for(&self) -> Option<Rule> {
+        self.longest_wait().filter(|(_, time)| *time > Duration::ZERO).map(|(rule, _)| rule)
     }
 
     fn longest_wait(&self) -> Option<(Rule, Duration)> {
@@ -50,7 +50,7 @@ impl OfLaunch for KernelRow<'_> {
 
 /// How long something that began stood still, until it finished or the run ended.
 fn paused(summary: &Summary<'_>, id: OperationId) -> Option<Duration> {
-    let begun = summary.trace.operations().get(id.0 as usize)?.first_start();
+    let begun = summary.trace.operations().get(id.index())?.first_start();
     begun.map(|_| summary.trace.paused(id))
 }
 
@@ -65,7 +65,10 @@ fn with_pauses<R>(summary: &Summary<'_>, finish: &str, columns: &mut Vec<Column<
 /// The columns of kernel launches; with the process where the run has several.
 pub(crate) fn kernel_columns<'a>(summary: &Summary<'_>) -> Vec<Column<KernelRow<'a>>> {
     let mut columns = launch_columns();
-    columns.insert(columns.len() - 1, Column::table("stream", KernelRow::stream_name).left());
+    columns.insert(
+        columns.len() - 1,
+        Column::table("stream", |row: &KernelRow<'_>| row.kernel.launch.stream_name().into()).left(),
+    );
     if summary.scenario.has_processes() {
         columns.insert(columns.len() - 1, Column::new("process", "process", KernelRow::process_name).left());
     }
@@ -153,8 +156,10 @@ pub(crate) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>
         Column::table("copy", |row: &CopyRow<'_>| crate::run::title(&row.summary, row.id).into()).left(),
         Column::data("id", |row| row.id.0.into()),
         Column::data("benchmark", |row| row.record.origin.thread.into()),
-        Column::data("stream", |row| stream_index(row.record.stream).into()),
-        Column::table("stream", |row: &CopyRow<'_>| stream_name(&row.summary, row.record.stream)).left(),
+        Column::data("stream", |row: &CopyRow<'_>| stream_index(row.record.stream).into()).in_frames_as(None),
+        Column::table("stream", |row: &CopyRow<'_>| stream_name(&row.summary, row.record.stream))
+            .left()
+            .in_frames_as(Some("stream")),
         Column::data("iteration", |row| row.record.origin.iteration.into()),
         Column::data("direction", |row| row.copy.direction.name().into()),
         Column::new("bytes", "bytes", |row| row.copy.bytes.into()),
@@ -175,9 +180,9 @@ pub(crate) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>
 
 fn process_name<'r>(summary: &'r Summary<'_>, operation: OperationId) -> CellOf<'r, Text> {
     let process = summary.trace.process_of(operation);
-    summary.trace.processes().get(process.0 as usize).map(|process| &*process.name).into()
+    summary.trace.processes().get(process.index()).map(|process| &*process.name).into()
 }
 
 fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> CellOf<'r, Text> {
-    summary.trace.streams().get(stream.0 as usize).map(|stream| &*stream.name).into()
+    summary.trace.streams().get(stream.index()).map(|stream| &*stream.name).into()
 }

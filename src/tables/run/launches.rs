@@ -18,7 +18,8 @@ pub(crate) fn launch_columns<R: OfLaunch>() -> Vec<Column<R>> {
         Column::data("label", |row| row.launch().label().into()),
         Column::json("name", |row| row.launch().name().into()),
         Column::json("title", |row| row.launch().title().into()),
-        Column::data("stream", |row| row.launch().stream.into()),
+        Column::data("stream", |row: &R| row.launch().stream.into()).in_frames_as(None),
+        Column::frame("stream", |row| row.launch().stream_name().into()),
         Column::new("iteration", "iteration", |row| row.launch().iteration.into()),
     ]
 }

@@ -6,14 +6,16 @@ use std::io::{self, Write};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::blame::{BlameTables, add_blame, blame_columns};
+use super::context_turns::{TurnRow, turn_columns};
 use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
 use super::table::{add_rules, state_text};
-use super::turns::{TurnRow, turn_columns};
 use crate::formats::{
     Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, entries, fields,
 };
 use crate::run::{Responses, State, Summary, each_response, responses, rule_log};
+use crate::spelling::formats;
+use crate::tables::rule_words::RuleWords;
 use crate::time::{Duration, Instant};
 use crate::trace::Rule;
 
@@ -55,7 +57,8 @@ impl Report for SimulationReport<'_> {
         to.entry("makespan_ns", &self.summary.makespan())?;
         to.entry("end_ns", &trace.end())?;
         let (columns, blocks) = (&kernel_columns(&self.summary), self.blocks && !D::IS_LINES);
-        to.list("kernels", KernelRow::of(self.summary).map(|row| KernelEntry { columns, row, blocks }))?;
+        let entries = KernelRow::of(self.summary).map(|row| KernelEntry { columns, row, blocks });
+        to.elements("kernels", entries, columns, KernelRow::of(self.summary))?;
         if self.blocks {
             for kernel in self.summary.kernels() {
                 to.lines("blocks", &block_columns(), BlockRow::of(&self.summary, &kernel))?;
@@ -95,16 +98,24 @@ impl Report for SimulationReport<'_> {
     /// the response times of jobs, and what else is asked for.
     fn text(&self, page: &mut Page) {
         let Self { summary, .. } = self;
-        let (columns, launches) = (kernel_columns(summary), " kernel launches; --format json or --format csv");
-        page.first_rows(MAX_ROWS, &columns, KernelRow::of(*summary), launches);
+        let (mut words, shown) = (RuleWords::default(), page.most_rows(MAX_ROWS));
+        let launches = KernelRow::of(*summary).enumerate().map(|(number, row)| {
+            if let Some(rule) = row.waited_for().filter(|_| number < shown) {
+                words.see(rule);
+            }
+            row
+        });
+        page.first_rows(MAX_ROWS, &kernel_columns(summary), launches, " kernel launches", &formats(&["json", "csv"]));
+        words.add_to(page);
+        let json = formats(&["json"]);
         if summary.copies().next().is_some() {
             page.blank();
-            page.first_rows(MAX_ROWS, &copy_columns(summary), CopyRow::of(*summary), " copies; --format json");
+            page.first_rows(MAX_ROWS, &copy_columns(summary), CopyRow::of(*summary), " copies", &json);
         }
         let rows = responses(summary.scenario, &summary.jobs());
         if rows.iter().any(Responses::is_worth_showing) {
             page.blank();
-            page.first_rows(MAX_ROWS, &response_columns(), rows, " streams and hosts; --format json");
+            page.first_rows(MAX_ROWS, &response_columns(), rows, " streams and hosts", &json);
         }
         if self.rules {
             page.blank();
@@ -112,7 +123,8 @@ impl Report for SimulationReport<'_> {
         }
         if let Some(tables) = self.blame_tables() {
             page.blank();
-            add_blame(page, tables);
+            add_blame(page, tables, &mut words);
+            words.add_to(page);
         }
         for &at in self.states {
             page.blank();

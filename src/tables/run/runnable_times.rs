@@ -60,12 +60,12 @@ type JobKey = (u32, u32);
 
 /// When the operations of one job begin and end.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct JobSpan {
     launched: Instant,
     finish: Option<Instant>,
 }
 
-impl Span {
+impl JobSpan {
     fn join(&mut self, other: Self) {
         self.launched = self.launched.min(other.launched);
         self.finish = self.finish.zip(other.finish).map(|(one, other)| one.max(other));
@@ -76,8 +76,8 @@ impl Span {
     }
 }
 
-fn join(spans: &mut BTreeMap<JobKey, Span>, job: JobKey, launched: Instant, finish: Option<Instant>) {
-    let span = Span { launched, finish };
+fn join(spans: &mut BTreeMap<JobKey, JobSpan>, job: JobKey, launched: Instant, finish: Option<Instant>) {
+    let span = JobSpan { launched, finish };
     spans.entry(job).and_modify(|all| all.join(span)).or_insert(span);
 }
 

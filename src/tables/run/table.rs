@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use crate::formats::{Column, MAX_ROWS, Page};
 use crate::run::{Firing, State, Summary, Suspended, SuspendedCopy, TurnState, rule_log};
+use crate::spelling::formats;
+use crate::tables::rule_words::HINT;
 use crate::workload::stream_in_words;
 
 /// Which rule let which operation go on, and when.
@@ -16,7 +18,8 @@ pub(super) fn add_rules(page: &mut Page, summary: &Summary<'_>) {
         Column::table("", |firing: &&Firing<'_>| firing.what.into()).left(),
     ];
     // CSV has the kernels alone.
-    page.first_rows(MAX_ROWS, &columns, &firings, " steps; --format json");
+    page.first_rows(MAX_ROWS, &columns, &firings, " steps", &formats(&["json"]));
+    page.line(HINT);
 }
 
 fn turn_in_words(turn: &TurnState) -> String {

@@ -35,7 +35,7 @@ impl Catalogue {
     /// percentage. An unknown one: on all.
     #[must_use]
     pub fn sms_at_once(&self, process: ProcessId) -> u32 {
-        let client = self.processes.get(process.0 as usize).filter(|_| self.sharing.mps);
+        let client = self.processes.get(process.index()).filter(|_| self.sharing.mps);
         client.map_or(self.device.sms, |client| client.mps_percentage.sms(&self.device))
     }
 
@@ -93,10 +93,10 @@ impl Catalogue {
     /// [`WorkloadError`] if the device does not take its time slice.
     pub fn set_process(&mut self, process: ProcessId, spec: ProcessSpec) -> Result<(), WorkloadError> {
         self.check_process(&spec)?;
-        let Some(known) = self.processes.get_mut(process.0 as usize) else { return Ok(()) };
+        let Some(known) = self.processes.get_mut(process.index()) else { return Ok(()) };
         let before = std::mem::replace(&mut known.spec, spec);
         if self.turns_in_a_round() > MOST_TURNS {
-            self.processes[process.0 as usize].spec = before;
+            self.processes[process.index()].spec = before;
             return Err(WorkloadError::Runlist);
         }
         Ok(())
@@ -134,21 +134,21 @@ impl Catalogue {
         low.saturating_mul(before_each_low.saturating_add(1))
     }
 
-    /// The NULL stream of a process; of an unknown one, that of the first.
+    /// The NULL stream of a process; `None` for an unknown one.
     #[must_use]
-    pub fn null_stream(&self, process: ProcessId) -> StreamId {
-        self.processes.get(process.0 as usize).map_or(StreamId::NULL, CheckedProcess::null_stream)
+    pub fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
+        self.processes.get(process.index()).map(CheckedProcess::null_stream)
     }
 
     /// The process of a stream; of an unknown one, the first.
     #[must_use]
     pub fn process_of(&self, stream: StreamId) -> ProcessId {
-        self.streams.get(stream.0 as usize).map_or(ProcessId::FIRST, |stream| stream.process)
+        self.streams.get(stream.index()).map_or(ProcessId::FIRST, |stream| stream.process)
     }
 
     /// Whether a stream is the NULL stream of its process.
     #[must_use]
     pub fn is_null_stream(&self, stream: StreamId) -> bool {
-        self.null_stream(self.process_of(stream)) == stream
+        self.null_stream(self.process_of(stream)) == Some(stream)
     }
 }

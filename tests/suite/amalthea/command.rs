@@ -66,7 +66,7 @@ fn wrong_models_and_options_end_with_exit_status_2() {
         (&["amalthea", "-"], "<a>", "standard input:1:4: this is not valid XML"),
         (&["amalthea", "no/such.amxmi"], "", "cannot open"),
         (&["simulate", "-"], &model, "GridSize"),
-        (&["simulate", "-", "--runnables", "R", "--grid-size", "R=0"], &model, "at least 1"),
+        (&["simulate", "-", "--runnables", "R", "--grid-size", "R=0"], &model, "from 1"),
         (&["simulate", "-", "--grid-size", "R=1", "--grid-size", "R=2"], &model, "given twice"),
         (&["simulate", "-", "--ticks", "most"], &model, "upper"),
         (&["simulate", "-", "--runnables", "R"], json, "--runnables is for AMALTHEA models"),

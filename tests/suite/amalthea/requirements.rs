@@ -122,7 +122,7 @@ fn a_task_without_a_stimulus_is_noted_unless_its_period_is_given() {
     let notes = |options: &ReadOptions| {
         Scenario::from_amalthea("in.amxmi", &text, &AmaltheaOptions::default(), options).expect("sound").notes
     };
-    let is_told = |notes: &[String]| notes.iter().any(|note| note.contains("--period Detect=TIME"));
+    let is_told = |notes: &[String]| notes.iter().any(|note| note.contains("\"period\": {\"Detect\": \"TIME\"}"));
     assert!(is_told(&notes(&ReadOptions::default())));
     let period = [("Detect".to_owned(), Duration::from_ns(20_000_000))].into();
     assert!(!is_told(&notes(&ReadOptions { periods: period, ..ReadOptions::default() })));

@@ -220,7 +220,7 @@ fn choices_that_make_no_sense_are_refused() {
     );
     refused(&text, &chosen(&["A", "A"]), "chosen twice");
     refused(&text, &chosen(&["C_h2d"]), "is a copy, not a kernel");
-    refused(&text, &without(&["A"]), "--grid-size A=N");
+    refused(&text, &without(&["A"]), "\"grid_size\": {\"A\": \"N\"}");
     let stray = AmaltheaOptions { grid_sizes: [("A".to_owned(), 1), ("B".to_owned(), 1)].into(), ..chosen(&["A"]) };
     refused(&text, &stray, "a grid size is given for \"B\", which is not launched");
     let nobody = AmaltheaOptions { block_sizes: [("X".to_owned(), 1)].into(), ..chosen(&["A"]) };
@@ -240,7 +240,7 @@ fn choices_that_make_no_sense_are_refused() {
 fn a_runnable_without_ticks_takes_the_block_duration_that_the_user_gives() {
     let text = one_runnable("");
     let error = refused(&text, &chosen(&["R"]), "runnable \"R\" has no ticks");
-    assert!(error.help.is_some_and(|help| help.contains("--block-duration R=TIME")));
+    assert!(error.help.is_some_and(|help| help.contains("\"block_duration\": {\"R\": \"TIME\"}")));
     let options =
         ReadOptions { block_durations: [("R".to_owned(), Duration::from_ns(77))].into(), ..ReadOptions::default() };
     let scenario = Scenario::from_amalthea("in.amxmi", &text, &chosen(&["R"]), &options).expect("sound");

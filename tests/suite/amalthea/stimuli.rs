@@ -122,7 +122,7 @@ fn a_hyperperiod_with_too_many_jobs_needs_a_horizon() {
     </stimuli>"#,
     );
     let error = read(&text, &AmaltheaOptions::default(), None).expect_err("too many jobs").to_string();
-    assert!(error.contains("--horizon TIME") && error.contains("--one-job"), "{error}");
+    assert!(error.contains("\"horizon\": \"TIME\"") && error.contains("\"one_job\""), "{error}");
     assert!(read(&text, &AmaltheaOptions::default(), Some(100)).is_ok());
 }
 
@@ -130,7 +130,7 @@ fn a_hyperperiod_with_too_many_jobs_needs_a_horizon() {
 fn a_runnable_with_several_callers_is_refused_unless_it_has_one_job() {
     let text = periodic().replace("Plan?type=Runnable\"/></callGraph>", "Detect?type=Runnable\"/></callGraph>");
     let error = read(&text, &AmaltheaOptions::default(), None).expect_err("two tasks").to_string();
-    assert!(error.contains("\"Detect\" is called several times") && error.contains("--one-job"), "{error}");
+    assert!(error.contains("\"Detect\" is called several times") && error.contains("\"one_job\""), "{error}");
     assert!(read(&text, &AmaltheaOptions { one_job: true, ..AmaltheaOptions::default() }, None).is_ok());
 }
 
@@ -153,7 +153,7 @@ fn work_that_is_not_read_is_an_error_for_the_runnable_unless_its_time_is_given()
     {
         let text = one_runnable(&format!("<activityGraph>{}{unread}</activityGraph>", ticks_item("5")));
         let error = scenario_with(&text, &chosen(&["R"])).expect_err("part of its work is unknown").to_string();
-        assert!(error.contains(words) && error.contains("--block-duration"), "{error}");
+        assert!(error.contains(words) && error.contains("\"block_duration\""), "{error}");
         let given =
             ReadOptions { block_durations: [("R".to_owned(), Duration::from_ns(77))].into(), ..ReadOptions::default() };
         let scenario = Scenario::from_amalthea("in.amxmi", &text, &chosen(&["R"]), &given).expect("its time is given");

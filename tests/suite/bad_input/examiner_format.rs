@@ -190,7 +190,7 @@ fn an_unknown_duration_says_how_to_supply_it_and_an_unneeded_one_is_refused() {
     let error = refusal_with(&text, &ReadOptions::default());
     assert_eq!(error.path, "benchmarks[0]");
     assert!(error.what.contains("block duration") && error.what.contains("mandelbrot"), "{error}");
-    assert!(error.help.expect("advice").contains("--block-duration mandelbrot=TIME"));
+    assert!(error.help.expect("advice").contains("\"block_duration\": {\"mandelbrot\": \"TIME\"}"));
     for name in ["M", "mandelbrot"] {
         let block_durations = [(name.to_owned(), Duration::from_ns(7))].into();
         let options = ReadOptions { block_durations, ..ReadOptions::default() };
@@ -212,7 +212,7 @@ fn a_share_of_the_gpu_is_refused_of_what_is_no_process() {
     let share = |percentage: &str| spin(&format!(r#""mps_thread_percentage": {percentage}"#));
     refused(&share("50"), "benchmarks[0].mps_thread_percentage", "use_processes is false");
     let help = refusal_with(&share("50"), &ReadOptions::default()).help.expect("advice");
-    assert!(help.contains("--as-threads"), "{help}");
+    assert!(help.contains("\"as_threads\""), "{help}");
     for none in ["0", "-1", "100.5", "\"all\""] {
         refused(&share(none), "benchmarks[0].mps_thread_percentage", "");
     }

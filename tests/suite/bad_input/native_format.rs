@@ -242,7 +242,7 @@ fn an_unknown_duration_says_how_to_supply_it() {
     let text = with(r#", "duration": "1 s""#, "");
     let error = refusal_with(&text, &ReadOptions::default());
     assert_eq!(error.path, "kernels.K");
-    assert!(error.help.expect("advice").contains("--block-duration K=TIME"));
+    assert!(error.help.expect("advice").contains("\"block_duration\": {\"K\": \"TIME\"}"));
     let block_durations = [("K".to_owned(), Duration::from_ns(7))].into();
     let options = ReadOptions { block_durations, ..ReadOptions::default() };
     assert!(Scenario::from_json("in.json", &text, &options).is_ok());

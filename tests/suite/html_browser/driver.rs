@@ -98,7 +98,7 @@ impl Browser {
     }
 
     /// Waits until what was asked for is drawn.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn wait_until_idle(&self) {
         let script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done));";
         self.post("/execute/async", &json!({"script": script, "args": []}));
     }
@@ -112,7 +112,7 @@ impl Browser {
         let mouse =
             json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
         self.post("/actions", &json!({"actions": [mouse]}));
-        self.settle();
+        self.wait_until_idle();
     }
 
     /// Presses at a place, moves to another and lets go, with a `mouse` or by `touch`.
@@ -123,7 +123,7 @@ impl Browser {
         let actions = json!([go(from), button("pointerDown"), go(middle), go(to), button("pointerUp")]);
         let pointer = json!({"type": "pointer", "id": kind, "parameters": {"pointerType": kind}, "actions": actions});
         self.post("/actions", &json!({"actions": [pointer]}));
-        self.settle();
+        self.wait_until_idle();
     }
 
     /// Turns the wheel at a place; a negative `by` turns it away from the user.
@@ -132,7 +132,7 @@ impl Browser {
             "type": "scroll", "duration": 0, "x": pixel(x), "y": pixel(y), "deltaX": 0, "deltaY": by,
         });
         self.post("/actions", &json!({"actions": [{"type": "wheel", "id": "wheel", "actions": [scroll]}]}));
-        self.settle();
+        self.wait_until_idle();
     }
 
     /// Presses keys one after another.
@@ -140,7 +140,7 @@ impl Browser {
         let press = |key: char| ["keyDown", "keyUp"].map(|kind| json!({"type": kind, "value": key}));
         let actions: Vec<Value> = keys.chars().flat_map(press).collect();
         self.post("/actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]}));
-        self.settle();
+        self.wait_until_idle();
     }
 
     /// What the page has written to its console, errors of the browser's own included.

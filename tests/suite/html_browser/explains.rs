@@ -28,7 +28,7 @@ fn wait_bar(browser: &Browser, title: &str, ns: u64) -> (f64, f64) {
 
 /// The colour of a pixel of the figure.
 fn pixel(browser: &Browser, (x, y): (f64, f64)) -> Value {
-    browser.settle();
+    browser.wait_until_idle();
     let script = format!(
         "const box = gpusched.app.canvas.getBoundingClientRect();
          const copy = new OffscreenCanvas(1, 1).getContext('2d', {{willReadFrequently: true}});
@@ -56,14 +56,57 @@ fn a_click_on_the_bar_of_k5_says_why_it_waits_and_for_whom() {
     assert_eq!([&told[0], &told[2]], [first, why]);
     let takes = "2 blocks; a block takes of an SM 256 of 2048 threads, 32 KiB of 64 KiB of shared memory";
     assert!(told.iter().any(|line| line == takes), "{told:?}");
-    assert_eq!(lines(&browser, "#selected button"), ["K1", "K4"]);
+    assert_eq!(lines(&browser, "#selected .chips button"), ["K1", "K4"]);
     browser.screenshot(&directory().join("why-k5.png"));
     // The bar has the colour of the rule; in between it was that of X1.
-    let colour = |name: &str| browser.run(&format!("return gpusched.app.rules.get('{name}').fill.background"));
-    assert_eq!((colour("R3"), colour("X1")), ("#0072b2".into(), "#f0e442".into()));
+    let colour = |name: &str| browser.run(&format!("return gpusched.app.ruleLook('{name}').fill.background"));
+    assert_eq!((colour("R3"), colour("X1")), ("#001f52".into(), "#5c5300".into()));
     browser.keys("\u{E00C}");
     let (x, y) = wait_bar(&browser, "K5", 18 * S / 10);
-    assert_eq!(pixel(&browser, (x, y)), Value::from(vec![0x00, 0x72, 0xb2, 255]));
+    assert_eq!(pixel(&browser, (x, y)), Value::from(vec![0x00, 0x1f, 0x52, 255]));
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn the_name_of_a_rule_shows_its_words_and_the_figure_can_have_all_of_the_width() {
+    let browser = Browser::start();
+    browser.look((1280, 720), false);
+    browser.open(&figure_3());
+    let (x, y) = wait_bar(&browser, "K5", 15 * S / 10);
+    browser.point(x, y, true);
+    assert_eq!(lines(&browser, "#selected .phase .rule"), ["X1", "R2", "R3"]);
+    browser.run("[...document.querySelectorAll('#selected .rule')].at(-1).click()");
+    let words = "An SM has what a block needs only if as much of its shared memory is free as the block takes.";
+    assert_eq!(lines(&browser, "#rule p")[0], words);
+    browser.keys("\u{E00C}");
+    assert_eq!(browser.run("return document.getElementById('rule').open"), false);
+    let width = || number(&browser, "return gpusched.app.canvas.getBoundingClientRect().width");
+    let before = width();
+    browser.keys("i");
+    assert!(width() > before + 200.0, "{before} {}", width());
+    browser.keys("o");
+    assert!((width() - before).abs() < 1.0, "what is asked for is told beside the figure again");
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn in_a_narrow_window_no_column_of_text_has_a_letter_a_line() {
+    let browser = Browser::start();
+    browser.look(SIZES[2], false);
+    browser.open(&figure_3());
+    browser.wait_until_idle();
+    browser.run("for (const part of document.querySelectorAll('#report details')) part.open = true");
+    browser.wait_until_idle();
+    browser.screenshot(&directory().join("narrow-tables.png"));
+    // Lines of the highest cell of each table that is open.
+    let lines =
+        "return Math.max(...[...document.querySelectorAll('#report td')].map((cell) => cell.offsetHeight / 17))";
+    assert!(number(&browser, lines) < 15.0, "{}", number(&browser, lines));
+    let narrow =
+        "return Math.min(...[...document.querySelectorAll('#report td.name')].map((cell) => cell.offsetWidth))";
+    assert!(number(&browser, narrow) > 60.0, "{}", number(&browser, narrow));
     is_quiet(&browser);
 }
 
@@ -157,7 +200,7 @@ fn a_block_of_32_threads_on_a_large_sm_is_seen_and_found() {
     browser.run(&format!(
         "gpusched.app.scroller.scrollTop = gpusched.app.layout.rows.find((row) => row.sm === {sm}).top - 200"
     ));
-    browser.settle();
+    browser.wait_until_idle();
     let (x, y) = place(&browser, 0, sm, 0.5, S / 2);
     let (_, band) = place(&browser, 0, sm, 40.0, S / 2);
     assert_ne!(pixel(&browser, (x, y.floor())), pixel(&browser, (x, band.floor())), "it has a colour of its own");
@@ -219,7 +262,7 @@ fn tables_below_the_figure_tell_what_the_command_tells() {
     let browser = Browser::start();
     browser.look(SIZES[0], false);
     browser.open(&page);
-    browser.settle();
+    browser.wait_until_idle();
     for (key, place) in [("blame_by_stream", 0), ("blame", 1)] {
         let rows = browser.run(&format!(
             "return [...document.querySelectorAll('#report details')[{place}].querySelectorAll('tr')].slice(1).map((tr) => [...tr.children].slice(0, 3).map((td) => td.textContent))"
@@ -254,7 +297,7 @@ fn the_tour_goes_from_scene_to_scene() {
     let browser = Browser::start();
     browser.look(SIZES[0], false);
     browser.open(&path);
-    for (number, kernels) in [(1, 1), (2, 4), (3, 3), (4, 3), (5, 6)] {
+    for (number, kernels) in [(1, 1), (2, 4), (3, 3), (4, 3), (5, 6), (6, 1), (7, 2), (8, 6)] {
         browser.run(&format!("document.querySelector('#tour a[href=\"#scene-{number}\"]').click()"));
         std::thread::sleep(std::time::Duration::from_millis(500));
         let seen = "return [...document.querySelectorAll('.scene')].filter((scene) => !scene.hidden).map(({id}) => id)";
@@ -263,9 +306,19 @@ fn the_tour_goes_from_scene_to_scene() {
         browser.screenshot(&directory().join(format!("tour-{number}.png")));
         is_quiet(&browser);
     }
+    // All of the figure is seen beside the scene, also the bar that the question is about.
+    for size in [(1280, 720), (1600, 1000)] {
+        browser.look(size, false);
+        browser.wait_until_idle();
+        let (x, y) = wait_bar(&browser, "K5", 15 * S / 10);
+        assert!(x > 300.0 && y < f64::from(size.1), "{size:?}: {x}, {y}");
+        browser.screenshot(&directory().join(format!("tour-{}.png", size.0)));
+    }
+    browser.keys("\u{E00E}");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(browser.run("return location.hash"), "#scene-7");
     browser.look(SIZES[2], true);
-    browser.settle();
+    browser.wait_until_idle();
     browser.screenshot(&directory().join("tour-narrow-dark.png"));
-    let (x, y) = wait_bar(&browser, "K5", 15 * S / 10);
-    assert!(x > 0.0 && y > 0.0);
+    is_quiet(&browser);
 }

@@ -133,7 +133,7 @@ fn a_million_blocks_of_5000_kernels_on_132_sms_are_soon_seen_and_move_smoothly()
     let top = frame(&browser, false);
     browser.screenshot(&directory().join("million-on-132-sms.png"));
     browser.run("gpusched.app.scroller.scrollTop = 1e6");
-    browser.settle();
+    browser.wait_until_idle();
     let bottom = frame(&browser, false);
     browser.screenshot(&directory().join("million-on-132-sms-bottom.png"));
     let entries = number(&browser, BLOCKS);

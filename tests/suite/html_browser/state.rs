@@ -177,7 +177,7 @@ fn times_that_javascript_numbers_cannot_hold_are_exact() {
         at - 500_000_000,
         at + 500_000_000
     ));
-    browser.settle();
+    browser.wait_until_idle();
     assert_eq!(lines(&browser, "#state .run p")[0], format!("state at {}", Duration::from_ns(at)));
     let (x, y) = place(&browser, 0, 1, 4.0, at + 300_000_000);
     browser.point(x, y, false);

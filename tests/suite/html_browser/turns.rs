@@ -61,7 +61,7 @@ fn the_band_tells_whose_turn_it_is_and_blocks_and_copies_how_long_they_paused() 
     browser.run("document.querySelector('#processes button[data-name=Q]').click()");
     let faded = browser.run("return [...gpusched.app.highlight.faded(gpusched.app.runs[0])]");
     assert_eq!(faded, Value::from([1, 1, 0].to_vec()));
-    browser.settle();
+    browser.wait_until_idle();
     browser.screenshot(&directory().join("turns-highlighted.png"));
     is_quiet(&browser);
 }

@@ -13,13 +13,12 @@ use gpusched::experiments::study::{Study, status};
 use gpusched::formats::{Report, write_json};
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, simulate, usage_of_applications};
+use gpusched::input::options::ScenarioOptions;
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::json::JsonError;
 use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, read_log};
-use gpusched::profile::ImportOptions;
 use gpusched::run::Summary;
-use gpusched::scenario::amalthea::AmaltheaOptions;
-use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
+use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::tables::{
     OutcomeDocument, ProfileAuditReport, SegmentReport, ShardsDocument, SimulationReport, TaskReport, WarpsDocument,
 };
@@ -137,8 +136,7 @@ fn of_input(file: &str, content: &[u8]) -> Answer {
         }
         Input::Profile(_) => {}
     }
-    let (options, import, chosen) = (ReadOptions::default(), ImportOptions::default(), AmaltheaOptions::default());
-    let (scenario, _) = input.scenario_with_demands(&options, &import, &chosen, &WhatIf::default())?;
+    let scenario = input.scenario(&ScenarioOptions::default())?;
     simulated(&scenario)
 }
 

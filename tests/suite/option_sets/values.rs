@@ -1,8 +1,9 @@
 //! What is drawn: inputs of every kind, and values of options that are not the defaults.
 
 /// Options that may change nothing by what they are: limits, permissions, checks that pass, threads, time for a search.
-pub(super) const EXEMPT: [&str; 15] = [
+pub(super) const EXEMPT: [&str; 16] = [
     "--help",
+    "--help-all",
     "--version",
     "--max-memory",
     "--max-time",
@@ -122,8 +123,8 @@ pub(super) fn companion(command: &str, option: &str) -> Option<&'static str> {
     Some(match (command, option) {
         (
             _,
-            "--height" | "--width" | "--height-limit" | "--queues" | "--occupancy" | "--sms" | "--only" | "--no-title"
-            | "--scale" | "--figure-of",
+            "--height" | "--width" | "--height-limit" | "--queues" | "--waits" | "--occupancy" | "--sms" | "--only"
+            | "--full-height" | "--no-title" | "--scale" | "--figure-of",
         ) if command != "tasks curve" => "--figure",
         ("simulate" | "compare" | "replay-log", "--from" | "--to") => "--figure",
         ("analyze", "--jitter") => "--sporadic",

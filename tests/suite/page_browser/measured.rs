@@ -52,6 +52,29 @@ fn the_timeline_follows_typing_at_once() {
 
 #[test]
 #[ignore = "needs chromium, chromedriver and the page"]
+fn something_is_seen_at_once_and_the_timeline_soon() {
+    let page = Page::open();
+    let times: Vec<[f64; 2]> = (0..REPEATS)
+        .map(|_| {
+            page.browser.open(&file());
+            page.wait("window.gpusched?.page?.drawn > 0");
+            let times = page.run(
+                "return [performance.getEntriesByName('first-contentful-paint')[0].startTime,
+                     performance.getEntriesByName('timeline')[0].startTime]",
+            );
+            serde_json::from_value(times).expect("two numbers")
+        })
+        .collect();
+    for (at, what, most) in [(0, "something", 1000.0), (1, "the timeline", 5000.0)] {
+        let all: Vec<f64> = times.iter().map(|times| times[at]).collect();
+        let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+        eprintln!("{what} is seen after {:.0} ms (median; least {least:.0} ms)", median(all));
+        assert!(least < most, "{what}: {least} ms");
+    }
+}
+
+#[test]
+#[ignore = "needs chromium, chromedriver and the page"]
 fn a_module_in_the_browser_runs_20_000_kernels_of_8_blocks() {
     let page = Page::open();
     let text = scenario(20_000, 8);

@@ -95,15 +95,15 @@ fn an_address_with_odd_names_shows_them_on_its_sliders_and_in_its_command() {
     // As many as have sliders.
     for names in ODD_NAMES.chunks(40) {
         let settings = |value: Value| Value::Object(names.iter().map(|name| ((*name).into(), value.clone())).collect());
-        let state = json!({"file": file, "text": scenario(names), "priorities": settings((-1).into()),
-            "block_times": settings("2000000 ns".into())});
+        let state = json!({"file": file, "text": scenario(names), "set_priority": settings((-1).into()),
+            "set_block_time": settings("2000000 ns".into())});
         let drawn = page.drawn();
         page.run(&format!("location.hash = '{}'", address_of(&state)));
         page.wait_until_drawn(&drawn);
         assert_eq!(page.text("message"), "");
         let sliders = page.run(
             "return [...document.querySelectorAll('#sliders label')].map((label) =>
-                 [label.querySelector('span').textContent, label.querySelector('output').textContent])",
+                 [label.querySelector('input').ariaLabel, label.querySelector('output').textContent])",
         );
         let time = |name: &&str| json!([format!("{name}: block time"), "2 ms"]);
         let priority = |name: &&str| json!([format!("{name}: priority"), "-1 (highest)"]);
@@ -141,8 +141,9 @@ fn what_is_wrong_with_an_address_is_said_once() {
         (address_of(&json!({"text": "{}"})), "the address names no file".to_owned()),
         (address_of(&json!({"file": "x", "text": "{}", "<b>": 1})), unknown("<b>")),
         (address_of(&json!({"file": "x", "text": 1})), unknown("text")),
-        (address_of(&json!({"file": "x", "text": "{}", "priorities": {"S": "1"}})), unknown("priorities")),
-        (address_of(&json!({"file": "x", "text": "{}", "block_times": {"K": "2 ms"}})), unknown("block_times")),
+        (address_of(&json!({"file": "x", "text": "{}", "set_priority": {"S": "1"}})), unknown("set_priority")),
+        (address_of(&json!({"file": "x", "text": "{}", "set_block_time": {"K": 2}})), unknown("set_block_time")),
+        (address_of(&json!({"file": "x"})), "the address names no scenario".to_owned()),
         (
             address_of(&json!({"file": "x", "shipped": "<i>"})),
             "the address names a scenario that this page does not have: <i>".to_owned(),
@@ -165,12 +166,15 @@ fn what_is_wrong_with_an_address_is_said_once() {
     }
     assert_eq!(page.run("return restored"), wrong.len());
     // What the library refuses is said in its words.
-    for (setting, message) in [("device", "no built-in device is called"), ("placement", "no placement is called")] {
+    for (setting, message) in [
+        ("device", "no built-in device and no file is called \"<b>\"; built in are "),
+        ("placement", "placement: expected one of most-room, "),
+    ] {
         page.run(&format!(
             "location.hash = '{}'",
             address_of(&json!({"file": "x", "text": FIGURE_3, (setting): "<b>"}))
         ));
-        let said = format!("error: {message} \"<b>\"; there are ");
+        let said = format!("error: {message}");
         page.wait(&format!("document.getElementById('message').textContent.startsWith({})", json!(said)));
     }
     page.is_quiet();

@@ -50,7 +50,7 @@ proptest! {
             .collect();
         let mut expected = Vec::new();
         for turn in trace.turns() {
-            let name = trace.processes()[turn.process.0 as usize].name.to_string();
+            let name = trace.processes()[turn.process.index()].name.to_string();
             let [from, start, end] = [turn.switch_from, turn.start, turn.end].map(gpusched::time::Instant::as_ns);
             if from < start {
                 expected.push((name.clone(), "switch".to_owned(), from, start));

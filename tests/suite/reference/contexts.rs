@@ -32,7 +32,7 @@ impl Contexts {
     pub(super) fn of(scenario: &Scenario) -> Self {
         let (catalogue, device) = (&scenario.catalogue, scenario.device());
         let (processes, sharing, slicing) = (catalogue.processes(), catalogue.sharing(), &device.time_slicing);
-        let process_of_stream: Vec<usize> = scenario.streams().iter().map(|stream| stream.process.0 as usize).collect();
+        let process_of_stream: Vec<usize> = scenario.streams().iter().map(|stream| stream.process.index()).collect();
         let slices = processes.iter().map(|process| process.time_slice.unwrap_or(slicing.time_slice).as_ns());
         let levels: Vec<u32> = processes
             .iter()
@@ -49,7 +49,7 @@ impl Contexts {
         Self {
             of_stream: process_of_stream.iter().map(|&process| if sharing.mps { 0 } else { process }).collect(),
             process_of_stream,
-            null_of_process: processes.iter().map(|process| process.null_stream().0 as usize).collect(),
+            null_of_process: processes.iter().map(|process| process.null_stream().index()).collect(),
             sms_of_process: limits.collect(),
             round: if sharing.mps { vec![0] } else { round(&levels) },
             slices: slices.collect(),
@@ -65,7 +65,7 @@ impl Contexts {
     }
 
     pub(super) fn is_null(&self, stream: StreamId) -> bool {
-        let stream = stream.0 as usize;
+        let stream = stream.index();
         self.null_of_process[self.process_of_stream[stream]] == stream
     }
 }

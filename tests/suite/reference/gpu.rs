@@ -112,11 +112,11 @@ impl<'a> ReferenceGpu<'a> {
     }
 
     pub(super) fn context_of(&self, operation: usize) -> usize {
-        self.contexts.of_stream[self.operations[operation].stream.0 as usize]
+        self.contexts.of_stream[self.operations[operation].stream.index()]
     }
 
     pub(super) fn process_of(&self, operation: usize) -> usize {
-        self.contexts.process_of_stream[self.operations[operation].stream.0 as usize]
+        self.contexts.process_of_stream[self.operations[operation].stream.index()]
     }
 
     /// T1: whether something that has begun goes on at present.
@@ -220,7 +220,7 @@ impl<'a> ReferenceGpu<'a> {
             blocks: Vec::new(),
             waits: Vec::new(),
         });
-        self.streams[stream.0 as usize].push_back(operation);
+        self.streams[stream.index()].push_back(operation);
         self.promote();
         operation
     }
@@ -241,7 +241,7 @@ impl<'a> ReferenceGpu<'a> {
             if !more && operation.last_start.is_some() {
                 // G4, C4.
                 operation.finish = Some(self.now);
-                let popped = self.streams[operation.stream.0 as usize].pop_front();
+                let popped = self.streams[operation.stream.index()].pop_front();
                 assert_eq!(popped, Some(done.operation));
             }
             self.promote();
@@ -317,7 +317,7 @@ impl<'a> ReferenceGpu<'a> {
 
     fn copy_time(&self, operation: usize) -> u64 {
         let OperationKind::Copy(copy) = self.operations[operation].kind else { panic!("no copy in a CE queue") };
-        let copy = &self.scenario.copies()[copy.0 as usize];
+        let copy = &self.scenario.copies()[copy.index()];
         if let Some(stated) = copy.duration {
             return stated.as_ns();
         }
@@ -348,15 +348,15 @@ impl<'a> ReferenceGpu<'a> {
 
     fn need(&self, operation: usize) -> Need {
         let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
-        Need::of(&self.scenario.kernels()[kernel.0 as usize].shape, self.scenario.device())
+        Need::of(&self.scenario.kernels()[kernel.index()].shape, self.scenario.device())
     }
 
     /// Which SMs a kernel may use by its own mask, or else its stream's.
     fn enabled(&self, operation: usize) -> Vec<bool> {
         let record = &self.operations[operation];
         let OperationKind::Kernel(kernel) = record.kind else { panic!("no kernel") };
-        let own = self.scenario.kernels()[kernel.0 as usize].sm_mask;
-        let mask = own.or(self.scenario.streams()[record.stream.0 as usize].sm_mask);
+        let own = self.scenario.kernels()[kernel.index()].sm_mask;
+        let mask = own.or(self.scenario.streams()[record.stream.index()].sm_mask);
         let device = self.scenario.device();
         (0..device.sms).map(|sm| mask.is_none_or(|mask| mask.enables_tpc(sm / device.sms_per_tpc))).collect()
     }
@@ -394,7 +394,7 @@ impl<'a> ReferenceGpu<'a> {
         let Some(context) = self.compute.takes_work_of() else { return };
         while let Some(operation) = self.highest_head(context) {
             let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
-            let kernel = &self.scenario.kernels()[kernel.0 as usize];
+            let kernel = &self.scenario.kernels()[kernel.index()];
             let (device, placement) = (self.scenario.device(), self.scenario.placement);
             let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
             let last_sm = &mut self.last_sm[context];
@@ -410,7 +410,7 @@ impl<'a> ReferenceGpu<'a> {
             if record.blocks.len() == kernel.blocks as usize {
                 // G3.
                 record.last_start = Some(self.now);
-                let priority = self.scenario.streams()[record.stream.0 as usize].priority;
+                let priority = self.scenario.streams()[record.stream.index()].priority;
                 self.ee_queues[context].get_mut(&priority).expect("it is queued").pop_front();
                 // A full dispatch may free a channel.
                 self.promote();
@@ -449,7 +449,7 @@ impl<'a> ReferenceGpu<'a> {
     fn reason(&self, operation: usize) -> Rule {
         let record = &self.operations[operation];
         let is_copy = matches!(record.kind, OperationKind::Copy(_));
-        if self.streams[record.stream.0 as usize].front() != Some(&operation) {
+        if self.streams[record.stream.index()].front() != Some(&operation) {
             return if is_copy { Rule::C1 } else { Rule::G2 };
         }
         if self.channel_queue.contains(&operation) {
@@ -472,7 +472,7 @@ impl<'a> ReferenceGpu<'a> {
             let waits_for_turn = self.contexts.share_a_runlist && self.compute.takes_work_of() != Some(context);
             return if waits_for_turn { Rule::T1 } else { Rule::C2 };
         }
-        let priority = self.scenario.streams()[record.stream.0 as usize].priority;
+        let priority = self.scenario.streams()[record.stream.index()].priority;
         if self.ee_queues[context][&priority].front() != Some(&operation) {
             return Rule::X1;
         }

@@ -23,7 +23,7 @@ impl ReferenceGpu<'_> {
             while self.free_channels(process) > 0
                 && let Some(operation) = self.next_for_channel(process)
             {
-                self.has_channel[self.operations[operation].stream.0 as usize] = true;
+                self.has_channel[self.operations[operation].stream.index()] = true;
                 entering.push(operation);
             }
         }
@@ -39,7 +39,7 @@ impl ReferenceGpu<'_> {
         ready.retain(|operation| !entering.contains(operation));
         for operation in ready {
             let record = &self.operations[operation];
-            let stream = record.stream.0 as usize;
+            let stream = record.stream.index();
             let needs_channel = matches!(record.kind, OperationKind::Kernel(_)) && self.has_channels();
             if needs_channel && !self.has_channel[stream] {
                 if self.free_channels(self.contexts.process_of_stream[stream]) == 0 {
@@ -64,11 +64,11 @@ impl ReferenceGpu<'_> {
         self.entered += 1;
         match record.kind {
             OperationKind::Kernel(_) => {
-                let priority = self.scenario.streams()[record.stream.0 as usize].priority;
+                let priority = self.scenario.streams()[record.stream.index()].priority;
                 self.ee_queues[context].entry(priority).or_default().push_back(operation);
             }
             OperationKind::Copy(copy) => {
-                let direction = self.scenario.copies()[copy.0 as usize].direction;
+                let direction = self.scenario.copies()[copy.index()].direction;
                 let engine = match direction {
                     gpusched::device::CopyDirection::HostToDevice => 0,
                     gpusched::device::CopyDirection::DeviceToHost => 1.min(self.engines.len() - 1),
@@ -143,7 +143,7 @@ impl ReferenceGpu<'_> {
             return false;
         }
         let stream = self.operations[head].stream;
-        let own = stream.0 as usize;
+        let own = stream.index();
         let is_blocking = |stream: usize| self.scenario.streams()[stream].blocking;
         let holds = |other: usize| self.streams[other].front().is_some_and(|&other| other < head);
         let process = self.contexts.process_of_stream[own];

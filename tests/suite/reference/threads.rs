@@ -206,11 +206,11 @@ impl<'a> Threads<'a> {
                 self.wait_for(index, last, gpu);
             }
             Step::SynchronizeStream(stream) => {
-                let queued = gpu.streams[stream.0 as usize].iter().copied().collect();
+                let queued = gpu.streams[stream.index()].iter().copied().collect();
                 self.wait_for(index, queued, gpu);
             }
             Step::SynchronizeDevice => {
-                let process = thread.spec.process.0 as usize;
+                let process = thread.spec.process.index();
                 let own = (0..gpu.operations.len()).filter(|&operation| gpu.process_of(operation) == process).collect();
                 self.wait_for(index, own, gpu);
             }

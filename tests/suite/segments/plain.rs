@@ -105,7 +105,7 @@ pub(crate) fn longest_responses(
                     released[task] += 1;
                 }
             }
-            machine.settle();
+            machine.take_instant_steps();
             for (task, longest) in longest.iter_mut().enumerate() {
                 if machine.jobs[task].as_ref().is_some_and(|job| job.steps.is_empty()) {
                     let job = machine.jobs[task].take().expect("it was just seen");
@@ -186,12 +186,12 @@ impl Machine<'_> {
     }
 
     /// Everything that takes no time.
-    fn settle(&mut self) {
-        while self.settle_once() {}
+    fn take_instant_steps(&mut self) {
+        while self.take_instant_step() {}
         self.turns();
     }
 
-    fn settle_once(&mut self) -> bool {
+    fn take_instant_step(&mut self) -> bool {
         for task in 0..self.set.tasks.len() {
             match self.step(task) {
                 Some(Step::Cpu(0) | Step::Gpu(0)) => {

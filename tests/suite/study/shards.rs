@@ -146,7 +146,7 @@ fn shards_are_taken_from_the_environment_of_a_slurm_array() {
     assert_eq!(from("0", Some("1"), None).expect("a shard"), "0/1");
     // Task 2, submitted alone: nobody says of how many.
     let text = from("2", Some("1"), Some("2")).expect_err("it is refused").to_string();
-    assert!(text.contains("say --shard 2/N"), "{text}");
+    assert!(text.contains(r#"say "shard": "2/N""#), "{text}");
     for (id, count, least) in
         [("1", Some("4"), Some("1")), ("4", Some("4"), Some("0")), ("1", None, None), ("x", Some("4"), None)]
     {

@@ -130,7 +130,7 @@ fn mistakes_in_a_study_of_a_scenario_are_named() {
         ("\"scenario\": \"scenario.json\"", "", "no scenario is stated"),
         ("scenario.json", "other.json", "cannot read other.json"),
         ("\"samples\": 1", "\"samples\": 2", "nothing is drawn"),
-        ("\"0x2\"", "\"0x3\"", "point 2: --sm-mask"),
+        ("\"0x2\"", "\"0x3\"", "point 2: \"sm_mask\""),
         ("\"0x2\"", "7", "grid.sm_mask[1].lidar"),
         ("[\"camera\", \"lidar\"]", "[\"radar\"]", "no stream or host is called \"radar\"; there are camera, lidar"),
         ("\"lidar\": \"0x2\"", "\"camera\": \"0x2\"", "\"camera\" stands twice"),
@@ -139,9 +139,9 @@ fn mistakes_in_a_study_of_a_scenario_are_named() {
         ("\"sm_mask\": [{}, ", "\"vary\": [\"100..80\"], \"sm_mask\": [{}, ", "the first not above the second"),
         ("\"sm_mask\": [{}, ", "\"colour\": [1], \"sm_mask\": [{}, ", "unknown key \"colour\""),
         ("\"sm_mask\": [{}, ", "\"channel_order\": [\"first\"], \"sm_mask\": [{}, ", "one of fifo, lifo, random"),
-        ("\"sm_mask\": [{}, ", "\"block_times\": [\"scenario.json\"], \"sm_mask\": [{}, ", "a profile"),
+        ("\"sm_mask\": [{}, ", "\"block_times\": [\"scenario.json\"], \"sm_mask\": [{}, ", "is no profile"),
         ("\"sm_mask\": [{}, ", "\"block_times\": [\"none.json\"], \"sm_mask\": [{}, ", "cannot read none.json"),
-        ("\"sm_mask\": [{}, ", "\"periods\": [{\"camera\": \"0 s\"}], \"sm_mask\": [{}, ", "a time above zero"),
+        ("\"sm_mask\": [{}, ", "\"period\": [{\"camera\": \"0 s\"}], \"sm_mask\": [{}, ", "a time above zero"),
     ] {
         assert!(WHAT_IF.contains(old), "{old}");
         let error = refused_study(&WHAT_IF.replace(old, new));
@@ -153,7 +153,7 @@ fn mistakes_in_a_study_of_a_scenario_are_named() {
 fn block_times_and_deadlines_of_a_study_are_those_of_the_options() {
     let study = r#"{"format": "gpusched-study/1", "name": "set", "command": "simulate", "seed": 0, "samples": 1,
         "parameters": {"scenario": "scenario.json", "responses_of": "camera"},
-        "grid": {"set_block_time": [{}, {"register": "2 ms"}], "deadlines": [{}, {"camera": "7 ms"}, {"camera": "none"}]}}"#;
+        "grid": {"set_block_time": [{}, {"register": "2 ms"}], "deadline": [{}, {"camera": "7 ms"}, {"camera": "none"}]}}"#;
     let (_, file) = with_scenario("simulate-set", study);
     done(&["study", "run", &file]);
     let summary = document(&gpusched(&["study", "plot", &file, "--format", "json"]));

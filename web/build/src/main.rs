@@ -17,9 +17,30 @@ use serde_json::json;
 /// What may be sent over a network with compression \[bytes\].
 const MOST_COMPRESSED: usize = 3_000_000;
 
-/// Scripts of the page, in the order in which they need one another.
-const SCRIPTS: [&str; 9] =
-    ["elements", "json", "complete", "editor", "engine", "address", "settings", "results", "page"];
+/// Scripts of the page, in the order in which they need one another. How times are written, the timeline's own says.
+const SCRIPTS: [&str; 21] = [
+    "../../src/pictures/html/script/time",
+    "elements",
+    "tabs",
+    "splitter",
+    "json",
+    "complete",
+    "editor",
+    "engine",
+    "address",
+    "drafts",
+    "sliders",
+    "options",
+    "settings",
+    "opened",
+    "command",
+    "rules",
+    "results",
+    "downloads",
+    "present",
+    "keys",
+    "page",
+];
 
 /// Files that are scenarios.
 const EXTENSIONS: [&str; 3] = ["json", "amxmi", "csv"];

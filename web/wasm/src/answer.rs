@@ -4,11 +4,14 @@ use std::error::Error;
 
 use gpusched::causes::with_causes;
 use gpusched::device::{BUILTIN_NAMES, Device};
+use gpusched::figures::{TOUR, TourScene};
 use gpusched::formats::TableStyle;
 use gpusched::input::InputError;
+use gpusched::input::options::{OPTIONS, OptionKind, ScenarioOption};
 use gpusched::json::JsonError;
 use gpusched::scenario::Scenario;
 use gpusched::schema::json_schema;
+use gpusched::trace::{RULES, Rule, RuleText};
 use gpusched::workload::{Placement, StreamId};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -64,12 +67,56 @@ impl From<InputError> for Refusal {
     }
 }
 
-/// What there is to choose from.
+/// What there is to choose from, and to read.
 #[derive(Debug, Serialize)]
 pub(crate) struct Choices {
     devices: Vec<DeviceChoice>,
     placements: Vec<&'static str>,
+    options: Vec<OptionChoice>,
+    rules: Vec<RuleChoice>,
+    scenes: &'static [TourScene],
     schema: Box<RawValue>,
+}
+
+/// An option of scenarios, from which a field is made.
+#[derive(Debug, Serialize)]
+struct OptionChoice {
+    key: &'static str,
+    group: &'static str,
+    /// What its values are, as far as fields differ.
+    kind: &'static str,
+    value: &'static str,
+    example: &'static str,
+    help: &'static str,
+    /// Its values, if they are a few.
+    choices: Vec<&'static str>,
+}
+
+impl OptionChoice {
+    fn new(option: &ScenarioOption) -> Self {
+        let ScenarioOption { key, group, value_name: value, example, help, kind } = *option;
+        let kind_name = match kind {
+            OptionKind::Flag(_) => "flag",
+            OptionKind::OneOf(..) => "choice",
+            OptionKind::Number(..) => "number",
+            OptionKind::Names(_) => "names",
+            OptionKind::File(_) => "file",
+            OptionKind::PriorityOf(_) | OptionKind::SizeOf(_) => "number-by-name",
+            kind if kind.is_by_name() => "text-by-name",
+            _ => "text",
+        };
+        let choices = if let OptionKind::OneOf(names, _) = kind { names() } else { Vec::new() };
+        Self { key, group: group.name(), kind: kind_name, value, example, help, choices }
+    }
+}
+
+/// A rule in words.
+#[derive(Debug, Serialize)]
+struct RuleChoice {
+    #[serde(flatten)]
+    text: RuleText,
+    /// Why something waits under it, if anything does.
+    waits: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,6 +135,9 @@ impl Choices {
         Ok(Self {
             devices: BUILTIN_NAMES.into_iter().map(device).collect::<Result<_, Refusal>>()?,
             placements: Placement::ALL.map(Placement::name).to_vec(),
+            options: OPTIONS.iter().map(OptionChoice::new).collect(),
+            rules: RULES.map(|text| RuleChoice { text, waits: text.wait().map(Rule::meaning) }).into(),
+            scenes: &TOUR,
             schema: RawValue::from_string(schema).map_err(|error| Refusal::of(&error))?,
         })
     }

@@ -10,6 +10,7 @@
 mod answer;
 mod request;
 mod session;
+mod value;
 
 use std::cell::RefCell;
 

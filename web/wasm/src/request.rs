@@ -1,18 +1,17 @@
 //! What the page asks.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use gpusched::device::{BUILTIN_NAMES, Device};
-use gpusched::scenario::{ReadOptions, WhatIf};
-use gpusched::time::Duration;
-use gpusched::workload::Placement;
+use gpusched::input::options::{ScenarioOption, ScenarioOptions};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::answer::Refusal;
+use super::value::Told;
 
 /// One question about a file.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Request {
     pub(crate) want: Want,
     #[serde(flatten)]
@@ -46,50 +45,57 @@ pub(crate) enum Want {
 }
 
 /// What the user has set beside the file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
     /// The name by which messages mention the file.
     pub(crate) file: String,
-    /// A built-in device; none: the file's.
-    device: Option<String>,
-    /// The content of a device file, in place of a built-in one.
-    device_text: Option<String>,
-    placement: Option<String>,
-    /// By stream.
-    priorities: BTreeMap<String, i32>,
-    /// By kernel, with units.
-    block_times: BTreeMap<String, String>,
+    /// The content of files that options name.
+    files: BTreeMap<String, String>,
+    /// Options of scenarios, by their keys.
+    #[serde(flatten)]
+    options: Map<String, Value>,
 }
 
 impl Settings {
-    pub(crate) fn read_options(&self) -> Result<ReadOptions, Refusal> {
-        let device = match (&self.device, &self.device_text) {
-            (name, Some(text)) => Some(Device::from_json(name.as_deref().unwrap_or("device"), text)?),
-            (Some(name), None) => {
-                let known = || format!("no built-in device is called {name:?}; there are {}", BUILTIN_NAMES.join(", "));
-                Some(Device::builtin(name)?.ok_or_else(|| Refusal::saying(known()))?)
-            }
-            (None, None) => None,
+    /// The options, with files read.
+    pub(crate) fn options(&self) -> Result<ScenarioOptions, Refusal> {
+        let mut options = ScenarioOptions::default();
+        for (key, value) in self.options.iter().filter(|(_, value)| !value.is_null()) {
+            let refused = |why: String| Refusal::saying(format!("{key}: {why}"));
+            let option = ScenarioOption::of(key).ok_or_else(|| refused("there is no such option".to_owned()))?;
+            option.read(&Told(value)).map_err(refused)?.apply(&mut options);
+        }
+        let content = |path: &Path| self.files.get(path.to_str()?).map(|text| text.clone().into_bytes());
+        let read = |path: &Path| {
+            let name = path.display().to_string();
+            let missing = || Refusal::saying(format!("there is no file {name}"));
+            content(path).ok_or_else(missing).map(|bytes| (name.clone(), bytes))
         };
-        let placement = |name: &String| {
-            let known = Placement::ALL.map(Placement::name).join(", ");
-            Placement::from_name(name)
-                .ok_or_else(|| Refusal::saying(format!("no placement is called {name:?}; there are {known}")))
-        };
-        let placement = self.placement.as_ref().map(placement).transpose()?;
-        Ok(ReadOptions { device, placement, ..ReadOptions::default() })
+        options.open(|path| content(path).is_some(), read)?;
+        Ok(options)
     }
+}
 
-    pub(crate) fn changes(&self) -> Result<WhatIf, Refusal> {
-        let time = |(kernel, text): (&String, &String)| match Duration::parse(text) {
-            Ok(time) => Ok((kernel.clone(), time)),
-            Err(error) => Err(Refusal::of(&error)),
-        };
-        Ok(WhatIf {
-            priorities: self.priorities.iter().map(|(stream, priority)| (stream.clone(), *priority)).collect(),
-            block_times: self.block_times.iter().map(time).collect::<Result<_, _>>()?,
-            ..WhatIf::default()
-        })
+#[cfg(test)]
+mod tests {
+    use gpusched::input::options::OPTIONS;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_request_takes_every_option_and_nothing_else() {
+        let options =
+            |request: Value| serde_json::from_value::<Request>(request).expect("it is one").settings.options();
+        let profile = include_str!("../../../scenarios/profiles/synthetic.json");
+        for option in OPTIONS {
+            let (key, value) = (option.key, option.example_in_json());
+            let request = json!({"want": "tables", "file": "x", "files": {"alone.json": profile}, key: value});
+            let told = options(request).unwrap_or_else(|refused| panic!("{key}: {}", refused.message));
+            assert_eq!(told.given.into_iter().collect::<Vec<_>>(), [key]);
+        }
+        let refused = options(json!({"want": "tables", "kernel-gap": "1 ms"})).expect_err("it is none");
+        assert_eq!(refused.message, "kernel-gap: there is no such option");
     }
 }

@@ -5,11 +5,11 @@ use gpusched::draw::FigureFormat;
 use gpusched::formats::{Report, text_of, write_json};
 use gpusched::hosts::simulate;
 use gpusched::input::Input;
+use gpusched::input::options::ScenarioOptions;
 use gpusched::pictures::HtmlTimeline;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
-use gpusched::profile::ImportOptions;
 use gpusched::run::{Run, Summary};
-use gpusched::scenario::amalthea::{AmaltheaOptions, ModelDemands};
+use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{Scenario, WhatIf};
 use gpusched::tables::{AnalysisReport, SimulationReport};
 use serde::Serialize;
@@ -21,12 +21,12 @@ use super::request::{Request, Settings, Want};
 #[derive(Debug, Default)]
 pub struct Session {
     input: Option<(String, Input)>,
-    known: Option<Known>,
+    known: Option<LoadedRun>,
 }
 
 /// A scenario with its run.
 #[derive(Debug)]
-struct Known {
+struct LoadedRun {
     settings: Settings,
     outline: Outline,
     scenario: Scenario,
@@ -57,7 +57,7 @@ impl Session {
         if !self.known.as_ref().is_some_and(|known| known.settings == settings) {
             self.known = None;
             let input = self.input(&settings.file, content)?;
-            self.known = Some(Known::new(input, settings)?);
+            self.known = Some(LoadedRun::new(input, settings)?);
         }
         self.known.as_ref().map_or(Ok(Vec::new()), |known| known.answer(want))
     }
@@ -83,17 +83,15 @@ fn json(report: &impl Report) -> Result<Vec<u8>, Refusal> {
     Ok(bytes)
 }
 
-impl Known {
+impl LoadedRun {
     fn new(input: &Input, settings: Settings) -> Result<Self, Refusal> {
-        let (options, changes) = (settings.read_options()?, settings.changes()?);
-        let read = |changes: &WhatIf| {
-            input.scenario_with_demands(&options, &ImportOptions::default(), &AmaltheaOptions::default(), changes)
-        };
-        let (scenario, demands) = read(&changes)?;
-        let outline = if changes == WhatIf::default() {
+        let options = settings.options()?;
+        let (scenario, demands) = input.scenario_with_demands(&options)?;
+        let outline = if options.changes == WhatIf::default() {
             Outline::new(&scenario)
         } else {
-            Outline::new(&read(&WhatIf::default())?.0)
+            let unchanged = ScenarioOptions { changes: WhatIf::default(), ..options };
+            Outline::new(&input.scenario(&unchanged)?)
         };
         let run = simulate(&scenario).map_err(|error| Refusal::of(&error))?;
         Ok(Self { settings, outline, scenario, demands, run })

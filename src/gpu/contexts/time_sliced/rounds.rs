@@ -6,7 +6,7 @@
 //! contexts move on by what they were served. Nothing that completes is ever inside a skipped round.
 
 use super::{Preemption, TimeSliced, Turn, process};
-use crate::gpu::back::BackContext;
+use crate::gpu::backend::BackendContext;
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
@@ -18,7 +18,7 @@ const LEAST: u64 = 2;
 
 impl TimeSliced {
     /// Skips as many whole rounds as nothing changes in, where a turn has just begun.
-    pub(super) fn skip_rounds<O: Observer>(&mut self, context: &mut BackContext<'_, O>) -> Result<(), RunError> {
+    pub(super) fn skip_rounds<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
         let Turn::Of { context: current, until, contended: true } = self.turn else { return Ok(()) };
         let now = context.now;
         let began = now.checked_add(self.contexts[current].time_slice) == Some(until);
@@ -35,7 +35,7 @@ impl TimeSliced {
         let by_time = end.as_ns().saturating_sub(1).saturating_sub(now.as_ns()) / period.as_ns().max(1);
         let mut served = vec![Duration::ZERO; self.contexts.len()];
         for turn in &round {
-            served[turn.process.0 as usize] += turn.duration();
+            served[turn.process.index()] += turn.duration();
         }
         let mut rounds = (0..self.contexts.len()).filter(|&number| self.contexts[number].works).map(|number| {
             let left = self.time_to_completion(number, current, now)?.as_ns();
@@ -55,7 +55,7 @@ impl TimeSliced {
             let since = if number == current { now } else { own.stands_since };
             let all = served.repeated(rounds);
             own.stands_since = since + all;
-            own.back.serve(all, since);
+            own.backend.serve(all, since);
         }
         let last = round.last().map_or(resume, |turn| turn.end);
         let switch = period.as_ns() - last.since(now).as_ns();
@@ -75,7 +75,7 @@ impl TimeSliced {
         let others = self.runlist.round().filter(|&number| self.contexts[number].works);
         for number in std::iter::once(current).chain(others) {
             let own = &self.contexts[number];
-            if !own.back.is_settled() {
+            if !own.backend.is_idle_until_event() {
                 return None;
             }
             let switch = if number == before { Duration::ZERO } else { self.switch_cost };

@@ -7,7 +7,7 @@ use super::running::{Progress, RunningApp};
 use super::sm_set::SmSet;
 use crate::applications::ApplicationSet;
 use crate::device::CopyDirection;
-use crate::gpu::{SubmitError, Target};
+use crate::gpu::{GpuInterface, SubmitError};
 use crate::hosts::applications::whole_application::{Catalogue, KernelKey};
 use crate::workload::{OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
@@ -57,7 +57,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// Creates the streams.
-    pub(super) fn start(&mut self, gpu: &mut impl Target) -> Result<(), SubmitError> {
+    pub(super) fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), SubmitError> {
         for sm in 0..self.launched.len() {
             let spec = StreamSpec { blocking: false, ..StreamSpec::new(format!("SM {sm}")) };
             self.streams.push(gpu.add_stream(spec)?);
@@ -107,7 +107,11 @@ impl<'a> Mapping<'a> {
     }
 
     /// Submits what can start.
-    pub(super) fn launch(&mut self, gpu: &mut impl Target, manager: &mut GpuManager<'_>) -> Result<(), SubmitError> {
+    pub(super) fn launch(
+        &mut self,
+        gpu: &mut impl GpuInterface,
+        manager: &mut GpuManager<'_>,
+    ) -> Result<(), SubmitError> {
         for number in std::mem::take(&mut self.copy_out) {
             self.copy(gpu, number, CopyDirection::DeviceToHost)?;
         }
@@ -125,7 +129,12 @@ impl<'a> Mapping<'a> {
     }
 
     /// Submits a copy. Says whether there was anything to copy.
-    fn copy(&mut self, gpu: &mut impl Target, number: u32, direction: CopyDirection) -> Result<bool, SubmitError> {
+    fn copy(
+        &mut self,
+        gpu: &mut impl GpuInterface,
+        number: u32,
+        direction: CopyDirection,
+    ) -> Result<bool, SubmitError> {
         let known = self.copy_streams.get(number as usize).copied().flatten();
         let stream = match known {
             Some(stream) => stream,
@@ -141,7 +150,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// Fills the idle SMs of an application with blocks of its present kernel, as far as there are any.
-    fn launch_blocks(&mut self, gpu: &mut impl Target, app: &mut RunningApp<'_>) -> Result<(), SubmitError> {
+    fn launch_blocks(&mut self, gpu: &mut impl GpuInterface, app: &mut RunningApp<'_>) -> Result<(), SubmitError> {
         let Progress::Kernel { kernel, submitted, .. } = app.progress else { return Ok(()) };
         if app.idle.is_empty() {
             return Ok(());

@@ -7,6 +7,10 @@ const STRETCH_STEP = 2;
 const MOST_STRETCH = 32;
 /** A click this near to an instant at which something happened means that instant [pixels]. */
 const SNAP = 4;
+/** With so much room for the figure and what is told beside it, both are there at first [pixels]. */
+const ROOM_FOR_DETAILS = 1200;
+/** Narrower than this, what is told stands below the figure, as the style sheet has it [pixels]. */
+const NARROW = 760;
 /** Width of the figure on paper [CSS pixels]. */
 const PRINT_WIDTH = 1000;
 
@@ -68,8 +72,19 @@ class App {
     this.painter = new Painter(this);
     this.waiting = { frame: false, state: false };
     this.cursor = { ns: null, pinned: false };
+    this.details = document.querySelector("aside").offsetWidth + this.scroller.offsetWidth >= ROOM_FOR_DETAILS;
     this.readTheme();
     this.take(data);
+  }
+
+  /** Whether what was asked for is told beside the figure. */
+  get details() {
+    return !document.body.classList.contains("alone");
+  }
+
+  set details(isShown) {
+    document.body.classList.toggle("alone", !isShown);
+    document.querySelector("[data-act=details]").setAttribute("aria-pressed", String(isShown));
   }
 
   /** Takes runs in place of those that were shown before: what is seen of the time, cursor and highlights stay. */
@@ -79,7 +94,7 @@ class App {
     this.finishes = data.finishes;
     this.notes = data.notes;
     this.fills = new Fills(data.palette, data.runs);
-    this.rules = new Map(data.rules.map((rule) => [rule.name, { ...rule, ink: inkOn(rule.fill.background) }]));
+    this.rules = new Map(data.rules.map((rule) => [rule.name, rule]));
     /** The operation that is explained, with its run. */
     this.selected = null;
     this.highlight.byRun.clear();
@@ -90,6 +105,12 @@ class App {
     this.hover = null;
     this.found = [];
     this.match = -1;
+  }
+
+  /** How a rule is filled, and the colour of text on it. */
+  ruleLook(name) {
+    const fill = this.rules.get(name)[this.theme];
+    return { fill, ink: inkOn(fill.background) };
   }
 
   lastEnd() {
@@ -135,8 +156,12 @@ class App {
 
   resize() {
     const width = this.printing ? PRINT_WIDTH : this.scroller.clientWidth;
+    // It is not to be seen.
+    if (width === 0) return;
     const height = this.printing ? this.printedHeight() : this.scroller.clientHeight;
-    const scale = this.printing ? 2 : window.devicePixelRatio || 1;
+    // A page around it may show it larger than it is.
+    const magnified = Number(document.documentElement.dataset.magnified ?? 1);
+    const scale = this.printing ? 2 : (window.devicePixelRatio || 1) * magnified;
     this.size = { width, height };
     [this.canvas.width, this.canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
     this.canvas.style.width = `${width}px`;
@@ -218,10 +243,15 @@ class App {
     showFound(this, this.found);
   }
 
-  /** Explains an operation. */
+  /** Explains an operation, beside the figure. */
   select(run, id) {
     this.selected = { run, id };
     showSelected(this);
+    if (!this.details && innerWidth > NARROW) {
+      this.details = true;
+      // The figure is narrower from now on, so that something else is under the pointer.
+      this.forgetHover();
+    }
     this.invalidate();
   }
 
@@ -280,6 +310,7 @@ class App {
     document.documentElement.dataset.theme = isPrinting ? "light" : this.beforePrint;
     this.printing = isPrinting;
     this.readTheme();
+    showRules(this);
     this.resize();
   }
 
@@ -298,6 +329,7 @@ class App {
     this.readTheme();
     showLegend(this);
     showSelected(this);
+    showRules(this);
     this.invalidate();
   }
 
@@ -317,6 +349,7 @@ class App {
       height: () => this.nextResource(),
       "next-operation": () => this.selectNext(1),
       "previous-operation": () => this.selectNext(-1),
+      details: () => (this.details = !this.details),
       tables: () => document.getElementById("report").scrollIntoView({ behavior: "smooth" }),
       theme: () => this.toggleTheme(),
       help: () => document.getElementById("help").showModal(),

@@ -410,16 +410,6 @@ class Run {
   }
 }
 
-/** Shows the scene that the address names, of a page with scenes; tells its number from 0. */
-function chosenScene(count) {
-  const asked = Number(/^#scene-(\d+)$/.exec(location.hash)?.[1] ?? 1);
-  const chosen = Math.min(count, Math.max(1, asked));
-  for (const section of document.querySelectorAll(".scene")) section.hidden = section.id !== `scene-${chosen}`;
-  document.querySelector(`#tour a[href="#scene-${chosen}"]`)?.setAttribute("aria-current", "step");
-  window.addEventListener("hashchange", () => location.reload());
-  return chosen - 1;
-}
-
 function readData() {
   const element = document.getElementById("data");
   const scenes = JSON.parse(element.textContent);

@@ -8,14 +8,14 @@ const KEYS = {
   "]": "higher",
   "[": "lower",
   ArrowLeft: "left", ArrowRight: "right", ".": "next", n: "next", ",": "previous", p: "previous", t: "theme",
-  h: "height", o: "next-operation", O: "previous-operation",
+  h: "height", i: "details", o: "next-operation", O: "previous-operation",
   "?": "help", "/": "find", Escape: "clear",
 };
 
 function listenToKeys(app) {
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLInputElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || document.getElementById("help").open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (typing && event.key === "Escape") event.target.blur();
     if (typing || !(event.key in KEYS)) return;
     event.preventDefault();

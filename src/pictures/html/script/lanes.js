@@ -31,7 +31,7 @@ function drawPhases(painter, run, id, [from, to], top, height) {
     const end = Math.min(view.left + view.width + 2, view.x(run.instants, Math.min(phases.to[phase], to)));
     if (end < x) continue;
     const { rule } = phases.said[phases.reason[phase]];
-    const look = app.rules.get(rule);
+    const look = app.ruleLook(rule);
     const isLarge = height >= 9 && end - x >= SMALL;
     context.fillStyle = isLarge ? app.fills.hatched(context, look.fill, painter.scale) : look.fill.background;
     context.fillRect(x, top, Math.max(1, end - x), height);

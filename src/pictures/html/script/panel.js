@@ -55,8 +55,9 @@ function showSelected(app) {
   if (kernel && kernel.name !== kernel.title) lines.push(element("p", kernel.name, { class: "quiet name" }));
   const phases = run.phasesOf(id);
   for (const phase of phases) {
-    const line = element("p", phaseText(run, id, phase), { class: "phase" });
-    line.style.borderColor = app.rules.get(phase.rule).fill.background;
+    const line = element("p", "", { class: "phase" });
+    line.append(...withRule(app, phaseText(run, id, phase), phase.rule));
+    line.style.borderColor = app.ruleLook(phase.rule).fill.background;
     lines.push(line);
   }
   if (!run.blocks_only && phases.length === 0) lines.push(element("p", "It did not wait."));

@@ -97,7 +97,9 @@ function operationsOf(app, run) {
       const isLaunchKnown = !run.blocks_only || (run.byStream && firstStart[id] !== NONE);
       return [run.title(id), run.streamOf(id).name, why, at(isLaunchKnown ? launched[id] : NONE), at(firstStart[id]), at(finish[id])];
     });
-    place.append(scrolling(tableOf(["operation", "stream", "why it waited", "launched", "started", "finished"], rows, 3)));
+    const table = tableOf(["operation", "stream", "why it waited", "launched", "started", "finished"], rows, 3);
+    for (const row of table.rows) row.cells[2].classList.add("long");
+    place.append(scrolling(table));
     place.append(...rest(run.operationCount - shown, "that the search finds"));
   });
   return place;
@@ -134,20 +136,24 @@ function responsesOf(app) {
   return place;
 }
 
-
 /** What the colours of bars mean. */
 function rulesOf(app) {
   const place = element("section", "", { class: "rules" });
   const used = new Set(app.runs.flatMap((run) => run.phases.said.map(({ rule }) => rule)));
   if (used.size > 0) place.append(element("h2", "Why operations waited: colours of the bars"));
-  for (const { name, fill, meaning } of app.rules.values()) {
+  for (const { name, meaning } of app.rules.values()) {
     if (!used.has(name)) continue;
     const line = element("p");
-    const mark = element("img", "", { class: "mark", src: app.fills.swatch(fill), alt: "" });
-    line.append(mark, `${name}: ${meaning}`);
+    const mark = element("img", "", { class: "mark", src: app.fills.swatch(app.ruleLook(name).fill), alt: "" });
+    line.append(mark, ruleButton(app, name), `: ${meaning}`);
     place.append(line);
   }
   return place;
+}
+
+/** The same in the colours of another theme. */
+function showRules(app) {
+  document.querySelector("#report .rules")?.replaceWith(rulesOf(app));
 }
 
 /** Everything below the figure. */

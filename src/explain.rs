@@ -1,0 +1,157 @@
+//! What the words of reports mean: rules, verdicts, findings, and messages, each with what to read of it.
+
+mod messages;
+mod words;
+
+use crate::audit::AuditRule;
+use crate::named::named;
+use crate::near::did_you_mean;
+use crate::trace::{RULES, RuleText};
+
+use messages::{MESSAGES, Message};
+use words::{WORDS, Word};
+
+named! {
+    /// What something that is explained is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum TopicKind: Serialize {
+        /// A rule by which the GPU schedules.
+        Rule = "rule",
+        /// A verdict on a deadline.
+        Verdict = "verdict",
+        /// A finding of an audit that bears the name of no rule.
+        Finding = "finding",
+        /// A term of reports.
+        Term = "term",
+        /// A note or an error.
+        Message = "message",
+    }
+}
+
+/// Something that is explained.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// Its name; of a message, the part of it that is always the same.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: TopicKind,
+    /// What it means.
+    pub says: &'static str,
+    /// Of a rule: why something waits under it.
+    pub waits: Option<&'static str>,
+    /// What `gpusched audit` finds that bears its name.
+    pub finding: Option<&'static str>,
+    /// Of a rule: where it is from.
+    pub source: Option<&'static str>,
+    /// A command that shows it, in a scenario that is shipped.
+    pub example: Option<&'static str>,
+    /// The page that says more, and the place on it.
+    pub more: String,
+}
+
+impl Topic {
+    fn of(name: &'static str, kind: TopicKind, says: &'static str, more: &str) -> Self {
+        let (waits, finding, source, example) = (None, None, None, None);
+        Self { name, kind, says, waits, finding, source, example, more: more.to_owned() }
+    }
+
+    fn of_rule(text: &RuleText) -> Self {
+        let finding = AuditRule::ALL.into_iter().find(|finding| finding.name() == text.name);
+        Self {
+            waits: text.wait().map(crate::trace::Rule::meaning),
+            finding: finding.map(AuditRule::words),
+            source: Some(text.source),
+            example: Some(text.example),
+            ..Self::of(text.name, TopicKind::Rule, text.says, &format!("docs/model.md#{}", text.section))
+        }
+    }
+
+    fn of_finding(finding: AuditRule) -> Self {
+        Self::of(finding.name(), TopicKind::Finding, finding.words(), "docs/measured-logs.md#audit")
+    }
+
+    fn of_word(word: &Word) -> Self {
+        Self { example: word.example, ..Self::of(word.name, word.kind, word.says(), word.more) }
+    }
+
+    fn of_message(message: &Message) -> Self {
+        Self::of(message.part, TopicKind::Message, message.says, message.more)
+    }
+}
+
+/// All that has an explanation: rules, verdicts and terms, findings, messages.
+#[must_use]
+pub fn topics() -> Vec<Topic> {
+    let is_rule = |finding: &AuditRule| RULES.iter().any(|text| text.name == finding.name());
+    let findings = AuditRule::ALL.into_iter().filter(|finding| !is_rule(finding));
+    RULES
+        .iter()
+        .map(Topic::of_rule)
+        .chain(WORDS.iter().map(Topic::of_word))
+        .chain(findings.map(Topic::of_finding))
+        .chain(MESSAGES.iter().map(Topic::of_message))
+        .collect()
+}
+
+/// Letters of a message that tell it from others.
+const DISTINCTIVE: usize = 5;
+
+/// What is asked for: the topic of that name, in capitals or not, or the messages that `asked` is a part of, or that
+/// are a part of it.
+///
+/// # Errors
+/// What to tell the user: that nothing is called so, and what may be meant.
+pub fn explain(asked: &str) -> Result<Vec<Topic>, String> {
+    let all = topics();
+    let asked = asked.trim();
+    let lower = asked.to_lowercase();
+    let named: Vec<Topic> = all.iter().filter(|topic| topic.name.to_lowercase() == lower).cloned().collect();
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let is_meant = |topic: &&Topic| {
+        let part = topic.name.to_lowercase();
+        topic.kind == TopicKind::Message
+            && (lower.contains(&part) || lower.chars().count() >= DISTINCTIVE && part.contains(&lower))
+    };
+    let meant: Vec<Topic> = all.iter().filter(is_meant).cloned().collect();
+    if !meant.is_empty() {
+        return Ok(meant);
+    }
+    let near = did_you_mean(asked, all.iter().map(|topic| topic.name));
+    Err(format!("nothing that is explained is called {asked:?}{near}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_capitals_or_not_and_near_ones_are_suggested() {
+        let name = |asked: &str| explain(asked).map(|found| found.iter().map(|topic| topic.name).collect::<Vec<_>>());
+        assert_eq!(name("r3"), Ok(vec!["R3"]));
+        assert_eq!(name("Proven"), Ok(vec!["proven"]));
+        assert_eq!(name("work conservation"), Ok(vec!["work conservation"]));
+        let error = name("r-3").expect_err("no rule is called so");
+        assert!(error.contains("did you mean \"R3\"?"), "{error}");
+        assert!(name("").is_err());
+    }
+
+    #[test]
+    fn a_rule_has_words_source_wait_finding_and_a_run_that_shows_it() {
+        let [rule]: [Topic; 1] = explain("R3").expect("it is a rule").try_into().expect("one has the name");
+        assert!(rule.says.contains("shared memory") && rule.source.is_some_and(|source| source.contains("RTSS 2017")));
+        assert!(rule.waits.is_some_and(|waits| waits.contains("no SM")));
+        assert_eq!(rule.finding, Some("More shared memory on one SM than it has."));
+        assert!(rule.example.is_some_and(|example| example.contains("scenarios/rtss2017/")));
+    }
+
+    #[test]
+    fn messages_are_found_by_a_part_and_in_a_whole_line() {
+        let whole = "note: not exact: blocks differ in their threads: one merged SM pools what is free on several SMs";
+        for asked in [whole, "blocks differ in their threads", "differ in their threads"] {
+            let found = explain(asked).expect("it is a message");
+            assert!(found.iter().any(|topic| topic.name == "blocks differ in their threads"), "{asked}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Assigning blocks of one kernel, one after another, until all are assigned or none fits: rules R1, R2, R3.
+
+use super::BackendContext;
+use super::sm_backend::{RunningKernel, RunningWave, SmBackend, next_place};
+use crate::gpu::error::RunError;
+use crate::gpu::observer::Observer;
+use crate::time::Duration;
+use crate::trace::{NewWave, Rule};
+use crate::workload::{Part, Placement, Start, distribute};
+
+impl SmBackend {
+    /// Assigns blocks of the kernel at place `head`. `None`: it is fully dispatched; otherwise the rule that holds its
+    /// next block.
+    pub(super) fn assign_blocks<O: Observer>(
+        &mut self,
+        head: u32,
+        context: &mut BackendContext<'_, O>,
+    ) -> Result<Option<Rule>, RunError> {
+        let kernel = self.kernels[head as usize];
+        let sms = context.catalogue.sms_of(kernel.kernel, kernel.stream);
+        let mut parts = std::mem::take(&mut self.scratch_parts);
+        parts.clear();
+        let mut total = 0_u32;
+        for &sm in sms {
+            let room = self.sms[usize::from(sm)].room(&kernel.demand);
+            if room > 0 {
+                debug_assert!(u16::try_from(room).is_ok(), "a device has at most 65,535 block slots on an SM");
+                let room = u16::try_from(room).unwrap_or(u16::MAX);
+                parts.push(Part { sm, room, blocks: 0 });
+                total += u32::from(room);
+            }
+        }
+        let mut at_limit = false;
+        if let Some(clients) = &mut self.clients {
+            let first_block = kernel.blocks - kernel.unassigned;
+            let start = Start { cursor: self.cursor, seed: self.seed, operation: kernel.operation.0, first_block };
+            at_limit = clients.restrict(kernel.process, self.placement, &start, &mut parts);
+            total = parts.iter().map(|part| u32::from(part.room)).sum();
+        }
+        let blocks = kernel.unassigned.min(total);
+        if blocks > 0 {
+            self.place(head, kernel, &mut parts, blocks, context)?;
+        }
+        self.scratch_parts = parts;
+        if blocks == kernel.unassigned {
+            return Ok(None);
+        }
+        if at_limit {
+            return Ok(Some(Rule::Mps));
+        }
+        // Why not even one further block fits: the first rule that every SM breaks, after giving each SM the benefit
+        // of the rules before it.
+        let refusals = sms.iter().filter_map(|&sm| self.sms[usize::from(sm)].refusal(&kernel.demand));
+        Ok(Some(refusals.max().unwrap_or(Rule::R2)))
+    }
+
+    /// Places `blocks` blocks, for which the parts have room.
+    fn place<O: Observer>(
+        &mut self,
+        head: u32,
+        kernel: RunningKernel,
+        parts: &mut [Part],
+        blocks: u32,
+        context: &mut BackendContext<'_, O>,
+    ) -> Result<(), RunError> {
+        let operation = kernel.operation;
+        let first_block = kernel.blocks - kernel.unassigned;
+        let cursor = self.cursor;
+        let mut start = Start { cursor, seed: self.seed, operation: operation.0, first_block };
+        if let Some(duration) = kernel.duration {
+            distribute(self.placement, parts, blocks, &mut start, &mut self.order);
+            self.cursor = start.cursor;
+            // Parts that got nothing would not change the order of the others, unless it is random.
+            let used = if self.placement == Placement::Random { parts.len() } else { partition_used(parts) };
+            self.start_wave(head, (first_block, blocks), &parts[..used], cursor, duration, context)?;
+        } else {
+            let time = context.catalogue.kernels()[kernel.kernel.index()].duration;
+            let own_times = context.catalogue.block_times(kernel.kernel);
+            let mut order = std::mem::take(&mut self.order);
+            order.choose(self.placement, parts, blocks, &mut start);
+            self.cursor = start.cursor;
+            for (block, &chosen) in (first_block..).zip(&order.order) {
+                let part = Part { blocks: 1, room: 1, ..parts[chosen as usize] };
+                let own = own_times.and_then(|times| times.get(block as usize)).copied();
+                let duration = own.unwrap_or_else(|| self.block_times.draw(operation, block, time));
+                self.start_wave(head, (block, 1), &[part], cursor, duration, context)?;
+            }
+            self.order = order;
+        }
+        let running = &mut self.kernels[head as usize];
+        running.unassigned -= blocks;
+        running.running += blocks;
+        if first_block == 0 {
+            context.observer.dispatched(operation, context.now);
+        }
+        if running.unassigned == 0 {
+            context.observer.fully_dispatched(operation, context.now);
+        }
+        Ok(())
+    }
+
+    /// Takes the resources, tells of the wave and enters its end in the calendar.
+    fn start_wave<O: Observer>(
+        &mut self,
+        head: u32,
+        (first_block, blocks): (u32, u32),
+        parts: &[Part],
+        cursor: u32,
+        duration: Duration,
+        context: &mut BackendContext<'_, O>,
+    ) -> Result<(), RunError> {
+        let kernel = self.kernels[head as usize];
+        let RunningKernel { operation, process, demand, .. } = kernel;
+        for part in parts {
+            self.sms[usize::from(part.sm)].take(&demand, u32::from(part.blocks));
+        }
+        if let Some(clients) = &mut self.clients {
+            for part in parts {
+                clients.take(process, part.sm, part.blocks);
+            }
+        }
+        let end = context.now.checked_add(duration).ok_or(RunError::TimeOverflow { operation })?;
+        let wave = NewWave { operation, first_block, blocks, cursor, start: context.now, duration };
+        context.observer.wave(&wave, parts)?;
+        let place = self.free_waves.pop().unwrap_or_else(|| {
+            self.waves.push(RunningWave::default());
+            next_place(self.waves.len() - 1)
+        });
+        self.waves[place as usize].renew(head, blocks, parts);
+        context.calendar.complete_at(end, kernel.end_of_wave(place));
+        Ok(())
+    }
+}
+
+/// Moves parts that got blocks to the front, keeping their order; gives their number.
+fn partition_used(parts: &mut [Part]) -> usize {
+    let mut used = 0;
+    for index in 0..parts.len() {
+        if parts[index].blocks > 0 {
+            parts.swap(used, index);
+            used += 1;
+        }
+    }
+    used
+}

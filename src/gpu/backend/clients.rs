@@ -1,0 +1,110 @@
+//! Clients of MPS that may use a part of the SMs only.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::device::Device;
+use crate::workload::{CheckedProcess, Part, Placement, ProcessId, Start};
+
+/// Keeps this choice independent of others under one seed.
+const CLIENTS: u64 = 0x6d70_7363_6c69_656e;
+
+/// On which SMs each client has blocks, and on how many it may.
+///
+/// A client uses an SM as long as it has a block there; which SMs it uses may change, and nobody else is kept from
+/// them. While it uses fewer than it may, its next block may go to any SM; when it uses as many, only to one of those.
+#[derive(Debug, Clone)]
+pub(super) struct Clients {
+    of_process: Vec<Client>,
+    /// SMs that a client may take now.
+    allowed: Vec<bool>,
+    ranked: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+struct Client {
+    /// SMs at most.
+    most: usize,
+    /// SMs that it uses.
+    used: usize,
+    /// Its blocks on each SM.
+    blocks: Vec<u32>,
+}
+
+impl Clients {
+    /// The clients, if one of them may use only a part of the device.
+    pub(super) fn new(device: &Device, processes: &[CheckedProcess]) -> Option<Self> {
+        let sms = device.sms as usize;
+        let most = |process: &CheckedProcess| process.mps_percentage.sms(device) as usize;
+        let client = |process| Client { most: most(process), used: 0, blocks: vec![0; sms] };
+        let of_process: Vec<Client> = processes.iter().map(client).collect();
+        let some_is_limited = of_process.iter().any(|client| client.most < sms);
+        some_is_limited.then(|| Self { of_process, allowed: vec![false; sms], ranked: Vec::new() })
+    }
+
+    /// None of them uses any SM.
+    pub(super) fn clear(&mut self) {
+        for client in &mut self.of_process {
+            client.used = 0;
+            client.blocks.fill(0);
+        }
+    }
+
+    /// Whether a client may not use the whole device.
+    pub(super) fn is_limited(&self, process: ProcessId) -> bool {
+        let client = &self.of_process[process.index()];
+        client.most < client.blocks.len()
+    }
+
+    /// Blocks of a client begin on an SM.
+    pub(super) fn take(&mut self, process: ProcessId, sm: u16, blocks: u16) {
+        let client = &mut self.of_process[process.index()];
+        let own = &mut client.blocks[usize::from(sm)];
+        client.used += usize::from(*own == 0 && blocks > 0);
+        *own += u32::from(blocks);
+    }
+
+    /// Blocks of a client have ended on an SM.
+    pub(super) fn give_back(&mut self, process: ProcessId, sm: u16, blocks: u16) {
+        let client = &mut self.of_process[process.index()];
+        let own = &mut client.blocks[usize::from(sm)];
+        *own -= u32::from(blocks);
+        client.used -= usize::from(*own == 0 && blocks > 0);
+    }
+
+    /// Leaves of `parts`, SMs with room in the order of preference, those that a client may take: where it has blocks,
+    /// and as many others as it may use besides, of which the policy would take the first. Says whether one had to go.
+    pub(super) fn restrict(
+        &mut self,
+        process: ProcessId,
+        placement: Placement,
+        start: &Start,
+        parts: &mut Vec<Part>,
+    ) -> bool {
+        let Client { most, used, blocks } = &self.of_process[process.index()];
+        let others = parts.iter().filter(|part| blocks[usize::from(part.sm)] == 0);
+        self.ranked.clear();
+        self.ranked.extend(others.copied());
+        let free = most.saturating_sub(*used);
+        if free >= self.ranked.len() {
+            return false;
+        }
+        match placement {
+            Placement::MostRoom => self.ranked.sort_by_key(|part| std::cmp::Reverse(part.room)),
+            Placement::RoundRobin => self.ranked.sort_by_key(|part| (u32::from(part.sm) < start.cursor, part.sm)),
+            Placement::LowestId => self.ranked.sort_by_key(|part| part.sm),
+            Placement::Random => {
+                let mut numbers = ChaCha8Rng::seed_from_u64(start.seed ^ CLIENTS);
+                numbers.set_stream(u64::from(start.operation) << 32 | u64::from(start.first_block));
+                self.ranked.shuffle(&mut numbers);
+            }
+        }
+        self.allowed.fill(false);
+        for part in self.ranked.iter().take(free) {
+            self.allowed[usize::from(part.sm)] = true;
+        }
+        parts.retain(|part| blocks[usize::from(part.sm)] > 0 || self.allowed[usize::from(part.sm)]);
+        true
+    }
+}

@@ -1,0 +1,371 @@
+//! The simulated back: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
+
+mod stretch;
+
+use stretch::{Period, Running};
+
+use super::clients::Clients;
+use super::copy_engine::CopyEngine;
+use super::ee_queue::EeQueue;
+use super::random::BlockTimes;
+use super::sm::Sm;
+use super::{Backend, BackendContext, ReadyOperation};
+use crate::device::{BlockDemand, Device};
+use crate::gpu::calendar::Event;
+use crate::gpu::error::RunError;
+use crate::gpu::observer::Observer;
+use crate::gpu::options::GpuOptions;
+use crate::time::{Duration, Instant};
+use crate::trace::Rule;
+use crate::workload::{
+    BlockClock, CheckedProcess, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Sequence, StreamId,
+};
+
+/// EE queues before SMs, CE queues before copy engines.
+#[derive(Debug, Clone)]
+pub struct SmBackend {
+    pub(super) placement: Placement,
+    pub(super) seed: u64,
+    pub(super) may_skip_cycles: bool,
+    pub(super) sms: Vec<Sm>,
+    empty: Sm,
+    ee_queues: Vec<EeQueue>,
+    copy_engines: Vec<CopyEngine>,
+    /// Kernels that are in an EE queue or have blocks on SMs; places are used again.
+    pub(super) kernels: Vec<RunningKernel>,
+    free_kernels: Vec<u32>,
+    /// Waves that run; places, and the lists in them, are used again.
+    pub(super) waves: Vec<RunningWave>,
+    pub(super) free_waves: Vec<u32>,
+    /// The round-robin pointer: the SM after the last one used.
+    pub(super) cursor: u32,
+    /// See `skip_cycles`.
+    pub(super) skip_attempt: (OperationId, u32),
+    /// Since SMs were last looked at in vain, blocks have completed or a kernel has become the head of an EE queue.
+    /// Without either, no block fits that did not fit then.
+    changed: bool,
+    /// Since copy engines were last looked at, a copy has entered a CE queue or completed.
+    copies_changed: bool,
+    /// Clients of MPS, where one of them may use a part of the SMs only.
+    pub(super) clients: Option<Box<Clients>>,
+    pub(super) block_times: BlockTimes,
+    pub(super) order: Sequence,
+    pub(super) scratch_parts: Vec<Part>,
+    scratch_running: Vec<Running>,
+    scratch_period: Period,
+}
+
+/// How far a kernel has come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunningKernel {
+    pub(super) operation: OperationId,
+    pub(super) kernel: KernelId,
+    pub(super) stream: StreamId,
+    pub(super) process: ProcessId,
+    pub(super) demand: BlockDemand,
+    /// How long each block runs, where all run equally long.
+    pub(super) duration: Option<Duration>,
+    /// Whether they watch a timer, and contexts take turns.
+    pub(super) is_timed: bool,
+    pub(super) blocks: u32,
+    pub(super) unassigned: u32,
+    pub(super) running: u32,
+}
+
+impl RunningKernel {
+    /// What the end of one of its waves is in the calendar.
+    pub(super) const fn end_of_wave(&self, wave: u32) -> Event {
+        if self.is_timed { Event::TimedWave(wave) } else { Event::Wave(wave) }
+    }
+}
+
+/// Blocks that were assigned together and run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RunningWave {
+    /// Its place among the kernels.
+    pub(super) kernel: u32,
+    pub(super) blocks: u32,
+    /// Where they run. Most waves need no more than this one part.
+    first: Share,
+    others: Vec<Share>,
+}
+
+/// Blocks of a wave on one SM.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Share {
+    pub(super) sm: u16,
+    pub(super) blocks: u16,
+}
+
+impl RunningWave {
+    /// Another wave takes this place.
+    pub(super) fn renew(&mut self, kernel: u32, blocks: u32, parts: &[Part]) {
+        (self.kernel, self.blocks) = (kernel, blocks);
+        self.others.clear();
+        let mut shares =
+            parts.iter().filter(|part| part.blocks > 0).map(|part| Share { sm: part.sm, blocks: part.blocks });
+        self.first = shares.next().unwrap_or_default();
+        self.others.extend(shares);
+    }
+
+    /// Its blocks, by SM.
+    #[inline]
+    pub(super) fn shares(&self) -> impl Iterator<Item = Share> + '_ {
+        std::iter::once(self.first).chain(self.others.iter().copied())
+    }
+}
+
+/// No operation has this number: it would be number 2^32.
+const NO_ATTEMPT: (OperationId, u32) = (OperationId(u32::MAX), 0);
+
+impl SmBackend {
+    /// Idle SMs and copy engines.
+    #[must_use]
+    pub fn new(device: &Device, options: &GpuOptions) -> Self {
+        let empty = Sm::new(device);
+        Self {
+            placement: options.placement,
+            seed: options.seed,
+            may_skip_cycles: options.skip_cycles,
+            sms: vec![empty; device.sms as usize],
+            empty,
+            ee_queues: device.priorities().map(|_| EeQueue::default()).collect(),
+            copy_engines: (0..device.copy.engines).map(|_| CopyEngine::new(device.copy.sharing)).collect(),
+            kernels: Vec::new(),
+            free_kernels: Vec::new(),
+            waves: Vec::new(),
+            free_waves: Vec::new(),
+            cursor: 0,
+            skip_attempt: NO_ATTEMPT,
+            changed: false,
+            copies_changed: false,
+            clients: None,
+            block_times: BlockTimes::new(options.seed),
+            order: Sequence::default(),
+            scratch_parts: Vec::new(),
+            scratch_running: Vec::new(),
+            scratch_period: Period::default(),
+        }
+    }
+
+    /// The processes are clients of MPS.
+    pub(in crate::gpu) fn serve_clients(&mut self, device: &Device, processes: &[CheckedProcess]) {
+        self.clients = Clients::new(device, processes).map(Box::new);
+    }
+
+    /// Whether a kernel is in an EE queue or on the GPU, or a copy in a CE queue or on its engine.
+    pub(in crate::gpu) fn has_work(&self) -> bool {
+        self.kernels.len() > self.free_kernels.len() || self.copy_engines.iter().any(|engine| !engine.is_idle())
+    }
+
+    /// Whether blocks are on SMs.
+    pub(in crate::gpu) fn has_blocks(&self) -> bool {
+        self.waves.len() > self.free_waves.len()
+    }
+
+    /// Whether nothing can be assigned until something completes or comes.
+    pub(in crate::gpu) fn is_idle_until_event(&self) -> bool {
+        !self.changed && !self.copies_changed
+    }
+
+    /// What is on it has gone on for `time`, of which it is at `since`, and nothing has completed.
+    pub(in crate::gpu) fn serve(&mut self, time: Duration, since: Instant) {
+        self.suspend(since + time);
+    }
+
+    /// Nothing of it runs from now on, until [`SmBackend::resume`].
+    pub(in crate::gpu) fn suspend(&mut self, now: Instant) {
+        self.copy_engines.iter_mut().for_each(|engine| engine.suspend(now));
+    }
+
+    /// It goes on where it was suspended.
+    pub(in crate::gpu) fn resume(&mut self, now: Instant) {
+        self.copy_engines.iter_mut().for_each(|engine| engine.resume(now));
+    }
+
+    /// C2, C3: every idle copy engine takes the head of its queue.
+    fn start_copies<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
+        (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.start(number, context))
+    }
+
+    /// What is on copy engines goes on and nothing begins (T4), in place of [`Backend::dispatch`].
+    pub(in crate::gpu) fn run_out<O>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
+        (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.go_on(number, context))
+    }
+
+    /// A2: the head of the EE queue of highest priority that is not empty, and which queue that is.
+    fn first_head(&self) -> Option<(usize, u32)> {
+        self.ee_queues.iter().enumerate().find_map(|(level, queue)| Some((level, queue.head()?)))
+    }
+
+    /// A2 holds the heads of all EE queues below `level`.
+    fn note_lower_levels<O: Observer>(&mut self, level: usize, context: &mut BackendContext<'_, O>) {
+        for lower in level + 1..self.ee_queues.len() {
+            let head = self.ee_queues[lower].head();
+            let head = head.map(|kernel| (self.kernels[kernel as usize].operation, Rule::A2));
+            self.note_blocked(lower, head, context);
+        }
+    }
+
+    /// Keeps account of why the head of an EE queue waits, and since when.
+    fn note_blocked<O: Observer>(
+        &mut self,
+        level: usize,
+        why: Option<(OperationId, Rule)>,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        let queue = &mut self.ee_queues[level];
+        if queue.blocked.map(|(head, rule, _)| (head, rule)) == why {
+            return;
+        }
+        if let Some((head, rule, since)) = queue.blocked.take() {
+            context.observer.waited(head, rule, since, context.now);
+        }
+        queue.blocked = why.map(|(head, rule)| (head, rule, context.now));
+    }
+
+    fn complete_wave(&mut self, index: u32) -> Option<OperationId> {
+        let wave = &self.waves[index as usize];
+        let kernel = &mut self.kernels[wave.kernel as usize];
+        for share in wave.shares() {
+            self.sms[usize::from(share.sm)].give_back(&kernel.demand, u32::from(share.blocks));
+        }
+        if let Some(clients) = &mut self.clients {
+            wave.shares().for_each(|share| clients.give_back(kernel.process, share.sm, share.blocks));
+        }
+        self.changed = true;
+        kernel.running -= wave.blocks;
+        let is_complete = kernel.running == 0 && kernel.unassigned == 0;
+        self.free_waves.push(index);
+        if is_complete {
+            self.free_kernels.push(wave.kernel);
+        }
+        is_complete.then_some(kernel.operation)
+    }
+}
+
+/// The place behind the last of so many kernels or waves. Of either there are at most as many as operations, or as
+/// block slots, or as blocks of no length that one instant assigns: all counted with 32 bits.
+pub(super) fn next_place(places: usize) -> u32 {
+    debug_assert!(u32::try_from(places).is_ok(), "more than 2^32 kernels or waves at once");
+    u32::try_from(places).unwrap_or(u32::MAX)
+}
+
+impl Backend for SmBackend {
+    /// A1: a kernel enters the EE queue of its stream's priority.
+    fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>) {
+        let ReadyOperation { operation, kind, stream } = ready;
+        match kind {
+            OperationKind::Kernel(kernel) => {
+                let known = &context.catalogue.kernels()[kernel.index()];
+                let (demand, blocks) = (known.demand(), known.blocks);
+                let is_fixed = !known.duration.varies() && context.catalogue.block_times(kernel).is_none();
+                let duration = is_fixed.then_some(known.duration.worst);
+                let spec = &context.catalogue.streams()[stream.index()];
+                let running = RunningKernel {
+                    operation,
+                    kernel,
+                    stream,
+                    process: spec.process,
+                    demand,
+                    duration,
+                    is_timed: known.clock == BlockClock::Wall && context.catalogue.catalogue().is_time_sliced(),
+                    blocks,
+                    unassigned: blocks,
+                    running: 0,
+                };
+                let place = if let Some(place) = self.free_kernels.pop() {
+                    self.kernels[place as usize] = running;
+                    place
+                } else {
+                    self.kernels.push(running);
+                    next_place(self.kernels.len() - 1)
+                };
+                if self.ee_queues[spec.level()].push(place) {
+                    self.changed = true;
+                    context.observer.reached_queue_head(operation, context.now);
+                }
+            }
+            OperationKind::Copy(copy) => {
+                let engine = context.catalogue.copies()[copy.index()].engine();
+                self.copy_engines[engine].push(operation, copy);
+                self.copies_changed = true;
+            }
+            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => {
+                debug_assert!(false, "it ends in the frontend");
+            }
+        }
+    }
+
+    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
+        match event {
+            Event::Wave(wave) | Event::TimedWave(wave) => self.complete_wave(wave),
+            Event::Copy(engine) => {
+                self.copies_changed = true;
+                self.copy_engines[engine as usize].complete(engine, context)
+            }
+            Event::Context | Event::Turn => {
+                debug_assert!(false, "one context knows of no turns");
+                None
+            }
+        }
+    }
+
+    /// A2: the EE queues in order of priority; X1: only their heads; until one of them cannot go on.
+    fn dispatch<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
+        if std::mem::take(&mut self.copies_changed) {
+            self.start_copies(context)?;
+        }
+        if !self.changed {
+            return Ok(None);
+        }
+        let Some((level, head)) = self.first_head() else {
+            self.changed = false;
+            return Ok(None);
+        };
+        let operation = self.kernels[head as usize].operation;
+        if let Some(rule) = self.assign_blocks(head, context)? {
+            self.changed = false;
+            self.note_blocked(level, Some((operation, rule)), context);
+            self.note_lower_levels(level, context);
+            return Ok(None);
+        }
+        self.note_blocked(level, None, context);
+        // G3.
+        if let Some(next) = self.ee_queues[level].pop() {
+            context.observer.reached_queue_head(self.kernels[next as usize].operation, context.now);
+        }
+        Ok(Some(operation))
+    }
+
+    fn finish_instant<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
+        // Had it not been blocked, it would have been dispatched.
+        self.first_head().map_or(Ok(()), |(_, head)| self.skip_cycles(head, context))
+    }
+
+    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
+        for level in 0..self.ee_queues.len() {
+            self.note_blocked(level, None, context);
+        }
+        // Whoever goes on after all notes it again.
+        self.changed = true;
+    }
+
+    fn clear(&mut self) {
+        self.ee_queues.iter_mut().for_each(EeQueue::clear);
+        self.copy_engines.iter_mut().for_each(CopyEngine::clear);
+        self.sms.fill(self.empty);
+        self.kernels.clear();
+        self.free_kernels.clear();
+        // The lists of parts stay.
+        self.free_waves.clear();
+        self.free_waves.extend((0..).take(self.waves.len()));
+        self.cursor = 0;
+        self.skip_attempt = NO_ATTEMPT;
+        if let Some(clients) = &mut self.clients {
+            clients.clear();
+        }
+        self.changed = false;
+        self.copies_changed = false;
+    }
+}

@@ -1,0 +1,293 @@
+//! Stream queues: submission, who may go on, completion. Rules G1, G2, G4, C1, C4, N1, N2, E1, E2, L1, L2, and
+//! hardware channels.
+
+mod channels;
+mod latency;
+mod promote;
+mod stream_queue;
+
+use std::collections::VecDeque;
+
+use super::backend::{Backend, BackendContext};
+use super::error::SubmitError;
+use super::host::GpuEvent;
+use super::observer::Observer;
+use crate::device::Device;
+use crate::time::{Duration, Instant};
+use crate::trace::Launch;
+use crate::workload::{EventId, OperationId, OperationKind, Origin, ProcessId, StreamId};
+use channels::ChannelQueue;
+use stream_queue::{NONE, StreamQueue};
+
+/// Everything before the EE and CE queues. It knows operations by number; what has completed is forgotten as soon as
+/// everything submitted before it has, too.
+#[derive(Debug, Clone)]
+pub(super) struct Frontend {
+    streams: Vec<StreamQueue>,
+    /// What streams of one process share.
+    processes: Vec<Process>,
+    /// Operations from the first that has not completed on.
+    operations: VecDeque<Operation>,
+    /// Operations before those.
+    completed_in_a_row: u32,
+    /// The last record of each event, if it was recorded; the list may be shorter than that of events.
+    last_records: Vec<u32>,
+    /// Streams whose head waits for an event, and its record (E2).
+    awaiting: Vec<(u32, StreamId)>,
+    /// L1.
+    launch_latency: Duration,
+    /// L2.
+    kernel_gap: Duration,
+    channels: Option<u32>,
+    /// Entries into EE and CE queues so far, at most one per operation.
+    queue_entries: u32,
+    /// What the host is still to be told.
+    pub(super) events: Vec<GpuEvent>,
+    scratch_ready: Vec<u32>,
+    scratch_streams: Vec<StreamId>,
+    scratch_held: Vec<StreamId>,
+}
+
+/// What the streams of one process share, and no others: its NULL stream (N1, N2) and the channels of its context.
+#[derive(Debug, Clone)]
+struct Process {
+    null: StreamId,
+    blocking_streams: Vec<StreamId>,
+    /// `None`: no limit.
+    free_channels: Option<u32>,
+    /// Kernels that need a channel, and since when.
+    channel_queue: ChannelQueue,
+}
+
+/// One submitted operation.
+#[derive(Debug, Clone, Copy)]
+struct Operation {
+    kind: OperationKind,
+    stream: StreamId,
+    launched: Instant,
+    /// The record that a wait is for; none if its event had not been recorded.
+    awaits: u32,
+    /// What is behind it in its stream queue.
+    next: u32,
+    is_complete: bool,
+}
+
+impl Frontend {
+    /// Only the NULL stream exists.
+    pub(super) fn new(device: &Device, seed: u64) -> Self {
+        let mut frontend = Self {
+            streams: Vec::new(),
+            processes: Vec::new(),
+            operations: VecDeque::new(),
+            completed_in_a_row: 0,
+            last_records: Vec::new(),
+            awaiting: Vec::new(),
+            launch_latency: device.launch_latency,
+            kernel_gap: device.kernel_gap,
+            channels: device.channels,
+            queue_entries: 0,
+            events: Vec::new(),
+            scratch_ready: Vec::new(),
+            scratch_streams: Vec::new(),
+            scratch_held: Vec::new(),
+        };
+        frontend.add_process(device, seed);
+        frontend
+    }
+
+    /// A process was made known, the next by number; its NULL stream is the next stream.
+    pub(super) fn add_process(&mut self, device: &Device, seed: u64) {
+        // There are no more than 32 bits number, which the catalogue checks.
+        let number = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
+        let null = StreamId(u32::try_from(self.streams.len()).unwrap_or(u32::MAX));
+        self.processes.push(Process {
+            null,
+            blocking_streams: Vec::new(),
+            free_channels: device.channels,
+            channel_queue: ChannelQueue::new(device.channel_order, seed.wrapping_add(u64::from(number))),
+        });
+        self.streams.push(StreamQueue::new(true, number));
+    }
+
+    /// Idle again at t = 0; streams stay.
+    pub(super) fn clear(&mut self) {
+        for stream in &mut self.streams {
+            *stream = StreamQueue::new(stream.blocking, stream.process);
+        }
+        self.operations.clear();
+        self.completed_in_a_row = 0;
+        self.last_records.clear();
+        self.awaiting.clear();
+        for process in &mut self.processes {
+            process.free_channels = self.channels;
+            process.channel_queue.clear();
+        }
+        self.queue_entries = 0;
+        self.events.clear();
+        self.scratch_ready.clear();
+        self.scratch_streams.clear();
+        self.scratch_held.clear();
+    }
+
+    /// Makes room for so many more streams.
+    pub(super) fn reserve(&mut self, streams: usize) {
+        self.streams.reserve_exact(streams);
+    }
+
+    /// A stream was created, the next by number.
+    pub(super) fn add_stream(&mut self, id: StreamId, process: ProcessId, blocking: bool) {
+        debug_assert_eq!(id.index(), self.streams.len());
+        self.streams.push(StreamQueue::new(blocking, process.0));
+        if let Some(process) = self.processes.get_mut(process.index()).filter(|_| blocking) {
+            process.blocking_streams.push(id);
+        }
+    }
+
+    /// G1: an operation enters its stream queue.
+    pub(super) fn submit<O: Observer>(
+        &mut self,
+        stream: StreamId,
+        kind: OperationKind,
+        origin: Origin,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
+    ) -> Result<OperationId, SubmitError> {
+        // Fewer than the limit of the run, which 32 bits hold.
+        let number = u32::try_from(self.submitted()).map_err(|_| SubmitError::TooManyOperations { most: u32::MAX })?;
+        let queue = self.streams.get_mut(stream.index()).ok_or(SubmitError::Unknown)?;
+        let known = match kind {
+            OperationKind::Kernel(kernel) => kernel.index() < context.catalogue.kernels().len(),
+            OperationKind::Copy(copy) => copy.index() < context.catalogue.copies().len(),
+            OperationKind::Memset => true,
+            OperationKind::Record(event) | OperationKind::Wait(event) => {
+                event.index() < context.catalogue.events().len()
+            }
+        };
+        if !known {
+            return Err(SubmitError::Unknown);
+        }
+        queue.undispatched_kernels += u32::from(matches!(kind, OperationKind::Kernel(_)));
+        let before = queue.push(number);
+        let awaits = match kind {
+            OperationKind::Wait(event) => self.last_records.get(event.index()).copied().unwrap_or(NONE),
+            _ => NONE,
+        };
+        let launched = context.now;
+        self.operations.push_back(Operation { kind, stream, launched, awaits, next: NONE, is_complete: false });
+        let id = OperationId(number);
+        context.observer.launched(id, &Launch { kind, stream, origin, at: context.now });
+        if awaits != NONE {
+            context.observer.awaits(id, OperationId(awaits));
+        }
+        if let OperationKind::Record(event) = kind {
+            self.note_record(event, number);
+        }
+        if let Some(before) = before {
+            self.operation_mut(before).next = number;
+        } else {
+            self.become_head(stream, number, context);
+            self.promote_one(stream, backend, context);
+        }
+        Ok(id)
+    }
+
+    /// G4, C4: what the backend ran has completed; whatever that sets free goes on.
+    pub(super) fn complete<O: Observer>(
+        &mut self,
+        operation: OperationId,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        let stream = self.operation(operation.0).stream;
+        let mut affected = std::mem::take(&mut self.scratch_streams);
+        self.leave_stream(stream, operation.0, &mut affected, context);
+        match *affected {
+            [] => self.scratch_streams = affected,
+            [only] => {
+                affected.clear();
+                self.scratch_streams = affected;
+                self.promote_one(only, backend, context);
+            }
+            _ => self.promote(affected, backend, context),
+        }
+    }
+
+    /// G3: the backend has assigned all blocks of a kernel.
+    pub(super) fn fully_dispatched<O: Observer>(
+        &mut self,
+        operation: OperationId,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        self.events.push(GpuEvent::FullyDispatched(operation));
+        let stream = self.operation(operation.0).stream;
+        let queue = &mut self.streams[stream.index()];
+        queue.undispatched_kernels -= 1;
+        if queue.undispatched_kernels == 0
+            && let Some(next) = self.give_channel_back(stream, context)
+        {
+            self.enter_ee_queue(next, backend, context);
+        }
+    }
+
+    /// Whether an operation has completed. An unknown one counts as completed.
+    pub(super) fn is_complete(&self, operation: OperationId) -> bool {
+        let index = operation.0.checked_sub(self.completed_in_a_row);
+        index.and_then(|index| self.operations.get(index as usize)).is_none_or(|operation| operation.is_complete)
+    }
+
+    /// The operation submitted last to `stream`, if it has not completed.
+    pub(super) fn last_in(&self, stream: StreamId) -> Option<OperationId> {
+        self.streams.get(stream.index())?.last().map(OperationId)
+    }
+
+    /// The last record of `event`, if there is one that has not completed.
+    pub(super) fn last_record(&self, event: EventId) -> Option<OperationId> {
+        let last = OperationId(self.last_records.get(event.index()).copied().filter(|&last| last != NONE)?);
+        (!self.is_complete(last)).then_some(last)
+    }
+
+    fn note_record(&mut self, event: EventId, record: u32) {
+        let event = event.index();
+        if event >= self.last_records.len() {
+            self.last_records.resize(event + 1, NONE);
+        }
+        self.last_records[event] = record;
+    }
+
+    /// Operations submitted so far.
+    pub(super) fn submitted(&self) -> usize {
+        self.completed_in_a_row() + self.operations.len()
+    }
+
+    /// How many operations, in launch order, have completed before the first that has not.
+    pub(super) fn completed_in_a_row(&self) -> usize {
+        self.completed_in_a_row as usize
+    }
+
+    /// The run is over: what still waits for a channel, or for time to pass, waits until now, which is for good.
+    pub(super) fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
+        self.close_latencies(context);
+        while let Some((operation, since)) = self.processes.iter_mut().find_map(|process| process.channel_queue.next())
+        {
+            context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);
+        }
+    }
+
+    /// An operation that has not completed.
+    fn operation(&self, number: u32) -> Operation {
+        self.operations[(number - self.completed_in_a_row) as usize]
+    }
+
+    fn operation_mut(&mut self, number: u32) -> &mut Operation {
+        &mut self.operations[(number - self.completed_in_a_row) as usize]
+    }
+
+    /// Forgets operations that have completed, up to the first that has not.
+    fn forget_completed(&mut self) {
+        while self.operations.front().is_some_and(|operation| operation.is_complete) {
+            self.operations.pop_front();
+            self.completed_in_a_row += 1;
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, E1, E2, and hardware channels.
+
+use super::stream_queue::{HeadState, NONE};
+use super::{Frontend, Process};
+use crate::gpu::backend::{Backend, BackendContext, ReadyOperation};
+use crate::gpu::host::GpuEvent;
+use crate::gpu::observer::Observer;
+use crate::trace::Rule;
+use crate::workload::{OperationId, OperationKind, StreamId};
+
+/// What the head of a stream queue does.
+enum Head {
+    /// There is none, or it has gone on already.
+    Nothing,
+    /// It may go on: a kernel or a copy.
+    Goes(u32),
+    /// It may go on and needs no engine: a memset, a record (E1) or a wait for an event (E2).
+    Ends(u32),
+    /// N1, N2 or E2 hold it.
+    Held,
+}
+
+impl Frontend {
+    /// Lets the head of `stream` go on, if it may, after the queue of that stream alone changed.
+    pub(super) fn promote_one<O: Observer>(
+        &mut self,
+        stream: StreamId,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        match self.head_of(stream) {
+            Head::Nothing => {}
+            Head::Goes(head) => self.go_on(head, backend, context),
+            Head::Ends(_) | Head::Held => {
+                let mut streams = std::mem::take(&mut self.scratch_streams);
+                streams.push(stream);
+                self.promote(streams, backend, context);
+            }
+        }
+    }
+
+    /// Lets every stream's head go on that may, after the queues of `streams` changed.
+    ///
+    /// Operations that become ready together enter their queues in launch order. A memset, a record (E1) and a wait for
+    /// an event (E2) have no duration and need no engine: each completes as soon as it may advance, which may make
+    /// further operations ready at once.
+    pub(super) fn promote<O: Observer>(
+        &mut self,
+        mut streams: Vec<StreamId>,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        let mut ready = std::mem::take(&mut self.scratch_ready);
+        let mut held = std::mem::take(&mut self.scratch_held);
+        while let Some(stream) = streams.pop() {
+            match self.head_of(stream) {
+                Head::Nothing => {}
+                Head::Held => {
+                    self.note_awaiting(stream);
+                    held.push(stream);
+                }
+                Head::Goes(head) => {
+                    self.streams[stream.index()].head_state = HeadState::Advanced;
+                    ready.push(head);
+                }
+                Head::Ends(head) => {
+                    self.streams[stream.index()].head_state = HeadState::Advanced;
+                    let id = OperationId(head);
+                    context.observer.queued(id, None, context.now);
+                    context.observer.dispatched(id, context.now);
+                    context.observer.fully_dispatched(id, context.now);
+                    self.leave_stream(stream, head, &mut streams, context);
+                }
+            }
+        }
+        // Not before all that need no engine are done: one of them may have set free what was held before.
+        for stream in held.drain(..) {
+            let queue = &self.streams[stream.index()];
+            let is_held = match queue.head_state {
+                HeadState::Waiting | HeadState::NeedsEvent => true,
+                HeadState::NeedsTime => queue.head().is_some_and(|head| !self.may_advance(stream, head)),
+                HeadState::NeedsChannel | HeadState::Advanced => false,
+            };
+            if is_held {
+                ready.extend(self.give_channel_back(stream, context));
+            }
+        }
+        self.scratch_held = held;
+        ready.sort_unstable();
+        for operation in ready.drain(..) {
+            self.go_on(operation, backend, context);
+        }
+        self.scratch_ready = ready;
+        self.scratch_streams = streams;
+    }
+
+    /// What the head of a stream queue does now.
+    fn head_of(&self, stream: StreamId) -> Head {
+        let queue = &self.streams[stream.index()];
+        let Some(head) = queue.head() else { return Head::Nothing };
+        match queue.head_state {
+            HeadState::Waiting => {}
+            // A latency or gap holds it, and so do N1 or N2.
+            HeadState::NeedsTime if !self.may_advance(stream, head) => return Head::Held,
+            _ => return Head::Nothing,
+        }
+        if self.awaits_event(head) || !self.may_advance(stream, head) {
+            Head::Held
+        } else if self.operation(head).kind.is_instant() {
+            Head::Ends(head)
+        } else {
+            Head::Goes(head)
+        }
+    }
+
+    /// A kernel or copy leaves its stream queue's head for its engine.
+    fn go_on<O: Observer>(&mut self, operation: u32, backend: &mut impl Backend, context: &mut BackendContext<'_, O>) {
+        if let OperationKind::Kernel(_) = self.operation(operation).kind {
+            self.enter_ee_queue(operation, backend, context);
+        } else {
+            let stream = self.operation(operation).stream;
+            self.streams[stream.index()].head_state = HeadState::Advanced;
+            self.hand_over(operation, backend, context);
+        }
+    }
+
+    /// G4, C4: the completed head leaves its stream queue; `affected` gets the streams that this may set free.
+    pub(super) fn leave_stream<O: Observer>(
+        &mut self,
+        stream: StreamId,
+        operation: u32,
+        affected: &mut Vec<StreamId>,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        let record = self.operation_mut(operation);
+        record.is_complete = true;
+        let (next, kind) = (record.next, record.kind);
+        context.observer.finished(OperationId(operation), context.now);
+        self.forget_completed();
+        self.events.push(GpuEvent::Completed(OperationId(operation)));
+        let queue = &mut self.streams[stream.index()];
+        debug_assert_eq!(queue.head(), Some(operation));
+        if matches!(kind, OperationKind::Kernel(_)) {
+            queue.kernels_from = context.now.saturating_add(self.kernel_gap);
+        }
+        let (next, is_blocking, process) = (queue.pop(next), queue.blocking, queue.process);
+        if let Some(next) = next {
+            self.become_head(stream, next, context);
+            affected.push(stream);
+        }
+        if is_blocking {
+            let Process { null, blocking_streams, .. } = &self.processes[process as usize];
+            if stream == *null {
+                affected.extend_from_slice(blocking_streams);
+            } else if self.streams[null.index()].head().is_some() {
+                affected.push(*null);
+            }
+        }
+        if matches!(kind, OperationKind::Record(_)) {
+            self.wake_awaiting(operation, affected);
+        }
+    }
+
+    /// E2: whether `head` is a wait for a record that has not completed.
+    fn awaits_event(&self, head: u32) -> bool {
+        let awaited = self.operation(head).awaits;
+        awaited != NONE && !self.is_complete(OperationId(awaited))
+    }
+
+    /// E2: a stream whose held head waits for an event is looked at again when that is recorded, and not before.
+    fn note_awaiting(&mut self, stream: StreamId) {
+        if let Some(head) = self.streams[stream.index()].head()
+            && self.awaits_event(head)
+        {
+            self.streams[stream.index()].head_state = HeadState::NeedsEvent;
+            self.awaiting.push((self.operation(head).awaits, stream));
+        }
+    }
+
+    /// E2: a record has completed; the streams that wait for it may go on.
+    fn wake_awaiting(&mut self, record: u32, affected: &mut Vec<StreamId>) {
+        let streams = &mut self.streams;
+        self.awaiting.retain(|&(awaited, stream)| {
+            let is_over = awaited == record;
+            if is_over {
+                streams[stream.index()].head_state = HeadState::Waiting;
+                affected.push(stream);
+            }
+            !is_over
+        });
+    }
+
+    /// Rules N1 and N2 for `head`, the operation at the head of `stream`.
+    fn may_advance(&self, stream: StreamId, head: u32) -> bool {
+        let empty_or_later = |other: StreamId| self.streams[other.index()].head().is_none_or(|first| first > head);
+        let queue = &self.streams[stream.index()];
+        if !queue.blocking {
+            return true;
+        }
+        let Process { null, blocking_streams, .. } = &self.processes[queue.process as usize];
+        if stream == *null {
+            // N1.
+            blocking_streams.iter().all(|&other| empty_or_later(other))
+        } else {
+            // N2.
+            empty_or_later(*null)
+        }
+    }
+
+    /// G2, A1, once the stream has a channel.
+    pub(super) fn enter_ee_queue<O: Observer>(
+        &mut self,
+        operation: u32,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        let stream = self.operation(operation).stream;
+        let queue = &mut self.streams[stream.index()];
+        if !queue.holds_channel {
+            let process = &mut self.processes[queue.process as usize];
+            if let Some(free) = &mut process.free_channels {
+                if *free == 0 {
+                    queue.head_state = HeadState::NeedsChannel;
+                    process.channel_queue.push(operation, context.now);
+                    return;
+                }
+                *free -= 1;
+            }
+            queue.holds_channel = true;
+        }
+        queue.head_state = HeadState::Advanced;
+        self.hand_over(operation, backend, context);
+    }
+
+    /// G2, C1: the backend takes over.
+    fn hand_over<O: Observer>(
+        &mut self,
+        operation: u32,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        let super::Operation { kind, stream, .. } = self.operation(operation);
+        let operation = OperationId(operation);
+        context.observer.queued(operation, Some(self.queue_entries), context.now);
+        self.queue_entries += 1;
+        backend.enter(ReadyOperation { operation, kind, stream }, context);
+    }
+
+    /// A stream keeps its channel until its last kernel is fully dispatched (Bakita and Anderson, RTAS 2024). It also
+    /// gives it back while N1, N2 or E2 hold its next operation: otherwise the kernel that it waits for could itself be
+    /// waiting for the channel, forever.
+    ///
+    /// One of those that wait for a channel takes it, by the device's order: that kernel is returned and may enter its
+    /// EE queue.
+    #[must_use]
+    pub(super) fn give_channel_back<O: Observer>(
+        &mut self,
+        stream: StreamId,
+        context: &mut BackendContext<'_, O>,
+    ) -> Option<u32> {
+        let queue = &mut self.streams[stream.index()];
+        let process = &mut self.processes[queue.process as usize];
+        let free = process.free_channels.as_mut()?;
+        if !std::mem::take(&mut queue.holds_channel) {
+            return None;
+        }
+        let Some((operation, since)) = process.channel_queue.next() else {
+            *free += 1;
+            return None;
+        };
+        context.observer.waited(OperationId(operation), Rule::Channel, since, context.now);
+        let stream = self.operation(operation).stream;
+        self.streams[stream.index()].holds_channel = true;
+        Some(operation)
+    }
+}

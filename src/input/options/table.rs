@@ -1,0 +1,122 @@
+//! The options, one by one.
+
+use super::OptionGroup::{Models, Profiles, Run, WhatIf};
+use super::OptionKind::{
+    DeadlineOf, File, Flag, Frequency, MaskOf, Name, NameOf, Names, Number, OneOf, Percents, PriorityOf, SizeOf, Time,
+    TimeAboveZero, TimeAboveZeroOf, TimeOf,
+};
+use super::ScenarioOption;
+use crate::device::ChannelOrder;
+use crate::profile::Launches;
+use crate::scenario::amalthea::TickBound;
+use crate::workload::Placement;
+
+/// Declares [`OPTIONS`]: in each group a key, what stands for its values in help and one of them as the command takes
+/// it, where a value goes, and what it says.
+macro_rules! options {
+    ($([$group:ident] $($key:ident $(= $value:literal like $example:literal)?: $kind:expr, $help:literal;)+)+) => {
+        /// All options of scenarios, in the order in which help lists them.
+        pub const OPTIONS: &[ScenarioOption] = &[$($(ScenarioOption {
+            key: stringify!($key),
+            group: $group,
+            value_name: concat!($($value)?),
+            example: concat!($($example)?),
+            help: $help,
+            kind: $kind,
+        }),+),+];
+    };
+}
+
+/// A name of an enumeration.
+macro_rules! one_of {
+    ($kind:ident, |$options:ident, $chosen:ident| $set:expr) => {
+        OneOf(
+            || $kind::ALL.map($kind::name).to_vec(),
+            |$options, name| {
+                if let Some($chosen) = $kind::from_name(name) {
+                    $set;
+                }
+            },
+        )
+    };
+}
+
+options! {
+    [Run]
+    device = "NAME|FILE" like "xavier": File(|o, file| o.device_file = Some(file)),
+        "GPU to simulate: a built-in name (see `gpusched devices`) or a device file [default: the scenario's, or tx2]";
+    launch_latency = "TIME" like "5us": Time(|o, time| o.read.launch_latency = Some(time)),
+        "No kernel or copy goes on earlier than TIME after its launch (rule L1) [default: the device's]";
+    kernel_gap = "TIME" like "2us": Time(|o, time| o.read.kernel_gap = Some(time)),
+        "No kernel goes on earlier than TIME after the one before it in its stream has completed (rule L2) [default: \
+         the device's]";
+    placement = "POLICY" like "round-robin": one_of!(Placement, |o, it| o.read.placement = Some(it)),
+        "Which SM gets the next block [default: the scenario's, or most-room]";
+    block_duration = "LABEL=TIME" like "mandelbrot=2ms":
+        TimeOf(|o, name, time| o.read.block_durations.extend([(name, time)])),
+        "How long a block runs of a kernel whose file does not say: LABEL is the benchmark's label, its file name \
+         without .so, or the kernel's name";
+    as_threads: Flag(|o, is_set| o.read.as_threads = is_set),
+        "Replay what asks for processes or MPS clients of its own as threads of one process";
+    mps: Flag(|o, is_set| o.read.mps = is_set),
+        "Replay processes as clients of MPS, whose streams are as of one context, instead of contexts that take turns";
+    time_slice = "TIME" like "1ms": TimeAboveZero(|o, time| o.read.time_slice = Some(time)),
+        "A turn of a context lasts TIME at most (rule T2) [default: the process's, or the device's]";
+    switch_cost = "TIME" like "200us": Time(|o, time| o.read.switch_cost = Some(time)),
+        "A switch of contexts costs TIME (rule T3) [default: the scenario's, or the device's]";
+    period = "STREAM=TIME" like "camera=40ms":
+        TimeAboveZeroOf(|o, name, time| o.read.periods.extend([(name, time)])),
+        "Release STREAM (a stream with operations, a host, or a benchmark's label) once every TIME; what has a single \
+         job repeats until the horizon";
+    deadline = "STREAM=TIME|none" like "camera=12ms":
+        DeadlineOf(|o, name, time| o.read.deadlines.extend([(name, time)])),
+        "By when each job of STREAM, with all its kernels and copies, should have finished, counted from its release; \
+         or none [default: the scenario's, or the period]";
+    horizon = "TIME" like "10s": Time(|o, time| o.read.horizon = Some(time)),
+        "End the run at this time, for example 10s";
+    vary = "BEST..WORST" like "80..100": Percents(|o, percents| o.read.vary_percent = Some(percents)),
+        "Let each block run for a random share of its stated time, from BEST to WORST percent, for example 80..100";
+    seed = "N" like "7": Number(0, u64::MAX, |o, seed| o.read.seed = Some(seed)),
+        "Seed for random placement and varying block times [default: the scenario's, or 0]";
+    [Models]
+    runnables = "A,B,..." like "SFM,Detection": Names(|o, name| o.model.runnables.push(name)),
+        "Runnables to launch, in this order [default: all that have the custom property `GridSize`, in the model's \
+         order]";
+    grid_size = "NAME=N" like "SFM=16": SizeOf(|o, name, size| o.model.grid_sizes.extend([(name, size)])),
+        "Blocks of a runnable's kernel, in place of the model's `GridSize`";
+    block_size = "NAME=N" like "SFM=256": SizeOf(|o, name, size| o.model.block_sizes.extend([(name, size)])),
+        "Threads of one block of a runnable's kernel, in place of the model's `BlockSize` [default: the model's, or \
+         512]";
+    processing_unit = "NAME" like "GPU": Name(|o, name| o.model.processing_unit = Some(name)),
+        "Processing unit, or processing unit definition, whose ticks and frequency count [default: the model's GPU]";
+    frequency = "FREQUENCY" like "1.3GHz": Frequency(|o, frequency| o.model.frequency = Some(frequency)),
+        "How fast ticks pass, for example 1.3GHz [default: the processing unit's frequency]";
+    ticks = "BOUND" like "average": one_of!(TickBound, |o, it| o.model.ticks = it),
+        "Which number of a runnable's ticks is the time of a block [default: upper]";
+    without_copies: Flag(|o, is_set| o.model.without_copies = is_set),
+        "Leave out the copies around the runnables";
+    one_job: Flag(|o, is_set| o.model.one_job = is_set),
+        "Launch each runnable once, at t = 0, in place of the model's stimuli";
+    [Profiles]
+    gpu = "N" like "0": Number(0, u32::MAX as u64, |o, gpu| o.import.gpu = u32::try_from(gpu).ok()),
+        "Which GPU of the profile [default: the one that runs most kernels]";
+    launches = "HOW" like "recorded": one_of!(Launches, |o, it| o.import.launches = it),
+        "When operations are submitted: by host threads that take the recorded time between calls and wait for the \
+         GPU where they did, or at the recorded times [default: host]";
+    block_times = "PROFILE" like "alone.json": File(|o, file| o.block_times_file = Some(file)),
+        "Take the block times of kernels that ran alone in PROFILE for the same kernels here";
+    [WhatIf]
+    set_priority = "STREAM=P" like "stream 7=-1": PriorityOf(|o, name, to| o.changes.priorities.push((name, to))),
+        "Give STREAM the priority P, 0 (lowest) or negative";
+    set_stream = "KERNEL=STREAM" like "K1=stream 7": NameOf(|o, name, to| o.changes.streams.push((name, to))),
+        "Launch KERNEL into STREAM, wherever it was launched";
+    set_block_time = "KERNEL=TIME" like "K1=250ms": TimeOf(|o, name, time| o.changes.block_times.push((name, time))),
+        "Let each block of KERNEL run for TIME, whatever its file says";
+    sm_mask = "STREAM=MASK" like "stream 7=0xf0": MaskOf(|o, stream, mask| o.changes.sm_masks.push((stream, mask))),
+        "Keep STREAM off the SMs of these TPCs, as in a scenario's `sm_mask`";
+    connections = "N" like "8":
+        Number(1, u32::MAX as u64, |o, number| o.changes.connections = u32::try_from(number).ok()),
+        "Hardware channels that streams share, as `CUDA_DEVICE_MAX_CONNECTIONS` sets them";
+    channel_order = "ORDER" like "lifo": one_of!(ChannelOrder, |o, it| o.changes.channel_order = Some(it)),
+        "Which of the streams that wait for a hardware channel gets the next one [default: the device's, or fifo]";
+}

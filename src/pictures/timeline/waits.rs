@@ -1,0 +1,294 @@
+//! Waits of operations in their streams, from launch to start: thin bars below the arrows of their rows, in the looks
+//! of the rules that held them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::budget::{MOST_WAIT_LANES, WAIT_LANE};
+use super::context::{BESIDE_PLOT, Context, PALE, ending_at, starting_at};
+use super::crowd::{LEAST_WIDTH, are_dense};
+use super::legend_entry::Other;
+use super::shares::{self, Had};
+use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, copies};
+use crate::draw::theme::Theme;
+use crate::draw::{Length, MM, Rect, font};
+use crate::pictures::rule_look::{rule_fill, rule_in_short};
+use crate::time::{Duration, Instant};
+use crate::trace::{OperationRecord, Rule, Wait};
+use crate::workload::{OperationId, OperationKind, StreamId};
+
+/// Height of a bar.
+pub(super) const BAR: Length = MM;
+/// Places of the height of shares of time, where waits are too short to be seen one by one.
+const SHARES: Length = 2;
+/// Between a bar and what is written beside it.
+const BESIDE: Length = MM / 2;
+
+/// An operation that waited in the window before it began.
+struct Waiting {
+    operation: OperationId,
+    waits: Vec<Wait>,
+    time: Range<Instant>,
+}
+
+/// The operations that waited, by their streams.
+#[derive(Default)]
+pub(super) struct Waits(BTreeMap<StreamId, Vec<Waiting>>);
+
+impl Waits {
+    /// Those that the window shows, of the kernels asked for; none of a measured run, as nobody saw it wait.
+    pub(super) fn new(context: &Context<'_>) -> Self {
+        let trace = context.summary.trace;
+        let mut waits = Self::default();
+        if !context.options.waits || trace.is_observed() {
+            return waits;
+        }
+        for (operation, record) in (0..).map(OperationId).zip(trace.operations()) {
+            let is_chosen = match record.kind {
+                OperationKind::Kernel(kernel) => context.is_chosen(kernel),
+                _ => context.options.only.is_none(),
+            };
+            let begun = record.first_start().unwrap_or(trace.end());
+            if !is_chosen || !context.scale.shows(record.launched().min(begun), begun) {
+                continue;
+            }
+            let own = seen(context, operation, record);
+            if let (Some(first), Some(last)) = (own.first(), own.last()) {
+                let time = first.from..last.to;
+                waits.0.entry(record.stream).or_default().push(Waiting { operation, waits: own, time });
+            }
+        }
+        waits
+    }
+
+    /// The streams in which something waited.
+    pub(super) fn streams(&self) -> impl Iterator<Item = StreamId> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// What waited in the streams of a row, below `row`, and where that ends.
+    pub(super) fn below(
+        &self,
+        context: &Context<'_>,
+        streams: &[StreamId],
+        row: &Rect,
+    ) -> (Option<StreamWaits>, Length) {
+        let mut waiting: Vec<&Waiting> = streams.iter().filter_map(|id| self.0.get(id)).flatten().collect();
+        if waiting.is_empty() {
+            return (None, row.bottom());
+        }
+        waiting.sort_by_key(|waiting| (waiting.time.start, waiting.operation));
+        let waits = if are_dense(&context.scale, waiting.iter().map(|waiting| waiting.time.clone())) {
+            as_shares(context, &waiting, row)
+        } else {
+            as_bars(context, &waiting, row)
+        };
+        let bottom = waits.area.bottom();
+        (Some(waits), bottom)
+    }
+}
+
+/// Which rules held it before it began, as far as the window shows it.
+fn seen(context: &Context<'_>, operation: OperationId, record: &OperationRecord) -> Vec<Wait> {
+    let window = &context.scale.window;
+    let mut waits = Vec::new();
+    context.summary.trace.each_wait(operation, |wait| {
+        let to = record.first_start().map_or(wait.to, |start| wait.to.min(start));
+        let wait = Wait { from: wait.from.max(window.start), to: to.min(window.end), ..wait };
+        if wait.from < wait.to {
+            waits.push(wait);
+        }
+    });
+    waits
+}
+
+/// A lane for each operation that waits at one time, as many as there may be; the others are counted in a strip.
+fn as_bars(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamWaits {
+    let most = context.budget.wait_lanes.clamp(1, MOST_WAIT_LANES);
+    let (mut lanes, mut others): (Vec<Vec<&Waiting>>, Vec<&Waiting>) = (Vec::new(), Vec::new());
+    for &one in waiting {
+        let is_free = |lane: &Vec<&Waiting>| lane.last().is_none_or(|last| last.time.end <= one.time.start);
+        match lanes.iter().position(is_free) {
+            Some(lane) => lanes[lane].push(one),
+            None if lanes.len() < most => lanes.push(vec![one]),
+            None => others.push(one),
+        }
+    }
+    let lane = |number: usize| Rect {
+        y: row.bottom() + WAIT_LANE * Length::try_from(number).unwrap_or(0),
+        height: WAIT_LANE,
+        ..*row
+    };
+    let bars = lanes.iter().enumerate().flat_map(|(number, waiting)| bars(context, waiting, &lane(number))).collect();
+    let strip = lane(lanes.len());
+    let (more, at_once) = strips(context, &others, &strip);
+    let label = (at_once > 0).then(|| format!("up to {at_once} more"));
+    let height = WAIT_LANE * Length::try_from(lanes.len() + usize::from(at_once > 0)).unwrap_or(0);
+    let area = Rect { y: row.bottom(), height, ..*row };
+    let label = label.map(|text| quiet(text, &strip));
+    StreamWaits { area, bars, more, shares: Vec::new(), label }
+}
+
+/// What is written beside the row.
+fn quiet(text: String, beside: &Rect) -> super::Label {
+    let (right, middle) = (beside.x - BESIDE_PLOT, beside.centre().y);
+    ending_at(text, right, middle, Theme::PAPER.small_size, LabelStyle::Quiet)
+}
+
+/// How many wait on average, by rule.
+fn as_shares(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamWaits {
+    let area = Rect { y: row.bottom(), height: SHARES * WAIT_LANE, ..*row };
+    let had = waiting.iter().flat_map(|waiting| &waiting.waits);
+    let had = had.map(|wait| Had { what: wait.rule, count: 1, time: wait.from..wait.to });
+    let (shares, most) = shares::stacked(context, &area, None, had, rule_fill);
+    let (label, top) = (format!("up to {most} wait"), Rect { height: WAIT_LANE, ..area });
+    StreamWaits { area, bars: Vec::new(), more: Vec::new(), shares, label: Some(quiet(label, &top)) }
+}
+
+/// The bars of one lane; those that are too narrow are joined with what follows within the same width.
+fn bars(context: &Context<'_>, waiting: &[&Waiting], lane: &Rect) -> Vec<WaitBar> {
+    let x = |at: Instant| context.scale.x(at);
+    let bar = |from: Instant, to: Instant| Rect {
+        x: x(from),
+        y: lane.centre().y - BAR / 2,
+        width: x(to) - x(from),
+        height: BAR,
+    };
+    let mut bars: Vec<WaitBar> = Vec::new();
+    let mut rest = waiting;
+    while let Some(first) = rest.first() {
+        let left = x(first.time.start);
+        let narrow = |one: &&&Waiting| {
+            x(one.time.end) - x(one.time.start) < LEAST_WIDTH && x(one.time.end) - left <= LEAST_WIDTH
+        };
+        let joined = rest.iter().take_while(narrow).count().max(1);
+        let (these, others) = rest.split_at(joined);
+        rest = others;
+        let time = first.time.start..these.last().map_or(first.time.end, |last| last.time.end);
+        let part = |rule: Rule, time: Range<Instant>| WaitPart { rule, area: bar(time.start, time.end), time };
+        let parts = match joined {
+            1 => first.waits.iter().map(|wait| part(wait.rule, wait.from..wait.to)).collect(),
+            _ => longest(these).map(|rule| part(rule, time.clone())).into_iter().collect(),
+        };
+        let area = bar(time.start, time.end);
+        let (operation, count) = (first.operation, joined as u64);
+        bars.push(WaitBar { operation, count, time, area, parts, label: None });
+    }
+    write_beside(context, &mut bars, lane);
+    bars
+}
+
+/// The rule that held some operations longest.
+fn longest(waiting: &[&Waiting]) -> Option<Rule> {
+    let mut sums: BTreeMap<Rule, Duration> = BTreeMap::new();
+    for wait in waiting.iter().flat_map(|waiting| &waiting.waits) {
+        let sum = sums.entry(wait.rule).or_default();
+        *sum = sum.saturating_add(wait.duration());
+    }
+    sums.into_iter().rev().max_by_key(|(_, time)| *time).map(|(rule, _)| rule)
+}
+
+/// What waits, and under which rules, behind its bar or before it, wherever there is room.
+fn write_beside(context: &Context<'_>, bars: &mut [WaitBar], lane: &Rect) {
+    let size = Theme::PAPER.small_size;
+    let mut free_from = lane.x;
+    for number in 0..bars.len() {
+        let next = bars.get(number + 1).map_or(lane.right() + MM, |next| next.area.x - BESIDE);
+        let bar = &mut bars[number];
+        let (before, behind) = (bar.area.x - BESIDE, bar.area.right() + BESIDE);
+        let fits = |text: &str, from: Length, to: Length| font::width(text, size, false) <= to - from;
+        let middle = lane.centre().y;
+        bar.label = texts(context, bar).into_iter().find_map(|text| {
+            if fits(&text, behind, next) {
+                Some(starting_at(text, behind, middle, size, LabelStyle::Normal))
+            } else if fits(&text, free_from, before) {
+                Some(ending_at(text, before, middle, size, LabelStyle::Normal))
+            } else {
+                None
+            }
+        });
+        let written = bar.label.as_ref().map_or(0, |label| label.area.right());
+        free_from = bar.area.right().max(written) + BESIDE;
+    }
+}
+
+/// What may be written beside a bar, best first.
+fn texts(context: &Context<'_>, bar: &WaitBar) -> Vec<String> {
+    if bar.count > 1 {
+        return vec![format!("{} waits", bar.count), format!("{}×", bar.count)];
+    }
+    let mut rules: Vec<&str> = bar.parts.iter().map(|part| part.rule.name()).collect();
+    rules.dedup();
+    let name = name_of(context, bar.operation);
+    vec![format!("{name}: {}", rules.join(", ")), name]
+}
+
+/// What an operation is called in few words.
+fn name_of(context: &Context<'_>, operation: OperationId) -> String {
+    let trace = context.summary.trace;
+    match trace.operations().get(operation.index()).map(|record| record.kind) {
+        Some(OperationKind::Kernel(kernel)) => context.short_name(kernel).to_owned(),
+        Some(OperationKind::Copy(copy)) => {
+            let copy = trace.copies().get(copy.index());
+            copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
+        }
+        Some(kind) => kind.name().to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Wherever operations without a bar wait, and how many at once at most.
+fn strips(context: &Context<'_>, others: &[&Waiting], lane: &Rect) -> (Vec<MoreWaits>, u64) {
+    let mut changes: Vec<(Instant, bool)> =
+        others.iter().flat_map(|one| [(one.time.start, true), (one.time.end, false)]).collect();
+    changes.sort_unstable();
+    let (mut strips, mut now, mut most, mut all): (Vec<MoreWaits>, u64, u64, u64) = (Vec::new(), 0, 0, 0);
+    let mut from = Instant::ZERO;
+    for (at, begins) in changes {
+        if begins && now == 0 {
+            from = at;
+        }
+        now = if begins { now + 1 } else { now - 1 };
+        most = most.max(now);
+        all += u64::from(begins);
+        if now > 0 {
+            continue;
+        }
+        let (left, right) = (context.scale.x(from), context.scale.x(at));
+        match strips.last_mut().filter(|last| last.area.right() == left) {
+            Some(last) => {
+                last.area.width = right - last.area.x;
+                last.count += all;
+                last.time.end = at;
+            }
+            None => strips.push(MoreWaits {
+                count: all,
+                time: from..at,
+                area: Rect { x: left, y: lane.centre().y - BAR / 2, width: right - left, height: BAR },
+            }),
+        }
+        all = 0;
+    }
+    (strips, most)
+}
+
+/// What the bars mean.
+pub(super) fn legend(context: &Context<'_>, rows: &[StreamRow]) -> Vec<Other> {
+    if !context.options.waits || context.summary.trace.is_observed() {
+        return Vec::new();
+    }
+    let waits = || rows.iter().filter_map(|row| row.waits.as_ref());
+    let of_bars = waits().flat_map(|waits| &waits.bars).flat_map(|bar| &bar.parts).map(|part| part.rule);
+    let rules: BTreeSet<Rule> = of_bars.chain(waits().flat_map(|waits| &waits.shares).map(|share| share.of)).collect();
+    if rules.is_empty() {
+        return vec![Other::new(PALE, LegendSymbol::Nothing, "nothing waits in a stream".to_owned())];
+    }
+    let of_rule = |rule: Rule| {
+        let text = format!("waits {} ({rule})", rule_in_short(rule));
+        let shorter = vec![format!("{} ({rule})", rule_in_short(rule)), rule.name().to_owned()];
+        Other { shorter, ..Other::new(rule_fill(rule), LegendSymbol::Wait, text) }
+    };
+    let more = waits().any(|waits| !waits.more.is_empty());
+    let more = more.then(|| Other::new(PALE, LegendSymbol::Wait, "more that wait".to_owned()));
+    rules.into_iter().map(of_rule).chain(more).collect()
+}

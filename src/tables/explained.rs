@@ -1,0 +1,96 @@
+//! What is explained, for people and for programs.
+
+use std::io::{self, Write};
+
+use crate::explain::{Topic, TopicKind};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
+
+fn columns<'t>() -> [Column<&'t Topic>; 8] {
+    [
+        Column::data("name", |topic: &&Topic| topic.name.into()),
+        Column::data("kind", |topic: &&Topic| topic.kind.name().into()),
+        Column::data("says", |topic: &&Topic| topic.says.into()),
+        Column::data("waits", |topic: &&Topic| topic.waits.into()),
+        Column::data("finding", |topic: &&Topic| topic.finding.into()),
+        Column::data("source", |topic: &&Topic| topic.source.into()),
+        Column::data("example", |topic: &&Topic| topic.example.into()),
+        Column::data("more", |topic: &&Topic| topic.more.as_str().into()),
+    ]
+}
+
+/// Topics as they are listed, or each explained in full.
+#[derive(Debug)]
+pub struct ExplainReport {
+    /// What is explained.
+    pub topics: Vec<Topic>,
+    /// Whether people are told no more than what there is.
+    pub is_list: bool,
+}
+
+/// What comes before more is said.
+fn beginning(says: &str) -> &str {
+    let first = says.split_once("; ").or_else(|| says.split_once(". ")).map_or(says, |(first, _)| first);
+    first.trim_end_matches('.')
+}
+
+fn add_topic(page: &mut Page, topic: &Topic) {
+    page.line(&format!("{} ({})", topic.name, topic.kind.name()));
+    page.item(topic.says);
+    let lines = [
+        ("waits", topic.waits),
+        ("finding", topic.finding),
+        ("source", topic.source),
+        ("see it", topic.example),
+        ("more", Some(&*topic.more)),
+    ];
+    for (what, text) in lines {
+        if let Some(text) = text {
+            page.item(&format!("{what}: {text}"));
+        }
+    }
+}
+
+fn add_list(page: &mut Page, topics: &[Topic]) {
+    let columns = |title| {
+        [
+            Column::table(title, |topic: &&Topic| topic.name.into()).left(),
+            Column::table("", |topic: &&Topic| beginning(topic.says).into()).left(),
+        ]
+    };
+    let of = |kinds: &'static [TopicKind]| topics.iter().filter(|topic| kinds.contains(&topic.kind));
+    let tables: [(&str, &[TopicKind]); 3] = [
+        ("rule", &[TopicKind::Rule]),
+        ("word", &[TopicKind::Verdict, TopicKind::Term]),
+        ("finding of an audit", &[TopicKind::Finding]),
+    ];
+    for (title, kinds) in tables {
+        page.trimmed_table(&columns(title), of(kinds));
+        page.blank();
+    }
+    page.line("notes and errors, by a part of their text:");
+    for topic in of(&[TopicKind::Message]) {
+        page.item(topic.name);
+    }
+}
+
+impl Report for ExplainReport {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.rows("topics", &columns(), &self.topics)
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        part.write(&columns(), &self.topics, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        if self.is_list {
+            return add_list(page, &self.topics);
+        }
+        for (number, topic) in self.topics.iter().enumerate() {
+            if number > 0 {
+                page.blank();
+            }
+            add_topic(page, topic);
+        }
+    }
+}

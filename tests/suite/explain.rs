@@ -1,0 +1,142 @@
+//! What `gpusched explain` says: the words of the pages and of the sources, and runs that show them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gpusched::explain::{TopicKind, topics};
+use gpusched::trace::{RULES, Rule};
+
+use crate::common::{gpusched, json, stderr, stdout};
+
+const MODEL: &str = include_str!("../../docs/model.md");
+
+/// Markdown without links: their words alone.
+fn without_links(text: &str) -> String {
+    let (mut plain, mut rest) = (String::new(), text);
+    while let Some((before, link)) = rest.split_once('[') {
+        let (words, behind) = link.split_once("](").expect("a link has a place");
+        plain.extend([before, words]);
+        rest = behind.split_once(')').expect("a link ends").1;
+    }
+    plain + rest
+}
+
+#[test]
+fn the_tables_of_rules_of_the_model_have_the_words_of_the_rules() {
+    let mut seen = BTreeSet::new();
+    let mut in_table = false;
+    for line in MODEL.lines() {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        if !line.starts_with('|') {
+            in_table = false;
+        } else if cells[0] == "rule" {
+            in_table = true;
+        } else if in_table && !cells[0].starts_with("---") {
+            let rule = RULES.iter().find(|rule| rule.name == cells[0]);
+            let rule = rule.unwrap_or_else(|| panic!("{} is not explained", cells[0]));
+            assert_eq!(without_links(cells[1]), rule.says, "{}", rule.name);
+            if let Some(source) = cells.get(2) {
+                assert_eq!(*source, rule.source, "{}", rule.name);
+            }
+            seen.insert(rule.name);
+        }
+    }
+    assert_eq!(seen, RULES.iter().map(|rule| rule.name).collect());
+}
+
+#[test]
+fn every_example_runs_and_those_of_rules_show_what_waits_under_them() {
+    for topic in topics() {
+        let Some(example) = topic.example else { continue };
+        let ran = gpusched(&example.split_whitespace().skip(1).collect::<Vec<_>>());
+        assert!(matches!(ran.status.code(), Some(0 | 1)), "{example}: {}", stderr(&ran));
+        let waits = Rule::ALL.into_iter().any(|rule| rule.name() == topic.name);
+        let printed = stdout(&ran);
+        let mut words = printed.split(|c: char| !c.is_alphanumeric());
+        assert!(!waits || words.any(|word| word == topic.name), "{example} does not show {}", topic.name);
+    }
+}
+
+#[test]
+fn what_waits_for_registers_and_for_another_processs_copy_does_so_as_by_hand() {
+    let of = |file: &str, list: &str, key: &str| -> Vec<Option<u64>> {
+        let run = json(&["simulate", &format!("scenarios/rules/{file}.json"), "--format", "json"]);
+        run[list].as_array().expect("a list").iter().map(|row| row[key].as_u64()).collect()
+    };
+    // Two blocks of 512 threads with 64 registers each are all 65536 registers of an SM, until 2 ms.
+    assert_eq!(of("registers", "kernels", "first_start_ns"), [Some(0), Some(2_000_000)]);
+    assert_eq!(of("registers", "kernels", "finish_ns"), [Some(2_000_000), Some(3_000_000)]);
+    // Turns of 1 ms on the copy engine, of a and b alternately: a has those from 0, 2 and 4 ms, b from 1, 3 and 5 ms.
+    assert_eq!(of("copies-of-two-processes", "copies", "start_ns"), [Some(0), Some(1_000_000)]);
+    assert_eq!(of("copies-of-two-processes", "copies", "end_ns"), [Some(5_000_000), Some(6_000_000)]);
+}
+
+/// The end of a link to a heading.
+fn place(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    heading.trim_start_matches(['#', ' ']).chars().filter(kept).collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn every_link_leads_to_a_heading() {
+    for topic in topics() {
+        let (page, heading) = topic.more.split_once('#').map_or((&*topic.more, None), |(page, at)| (page, Some(at)));
+        let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", topic.more));
+        let mut headings = text.lines().filter(|line| line.starts_with('#'));
+        assert!(heading.is_none_or(|at| headings.any(|line| place(line) == at)), "{} leads nowhere", topic.more);
+    }
+}
+
+fn sources(folder: &Path, text: &mut String) {
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("readable").path()).collect();
+    entries.sort();
+    for path in entries.iter().filter(|path| !path.ends_with("src/explain")) {
+        if path.is_dir() {
+            sources(path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&fs::read_to_string(path).expect("it is text"));
+        }
+    }
+}
+
+#[test]
+fn every_message_that_is_explained_is_one() {
+    let mut text = String::new();
+    sources(Path::new("src"), &mut text);
+    for topic in topics().iter().filter(|topic| topic.kind == TopicKind::Message) {
+        assert!(text.contains(topic.name), "nothing says {:?}", topic.name);
+    }
+}
+
+#[test]
+fn the_command_lists_explains_and_suggests() {
+    let list = gpusched(&["explain"]);
+    let named = stdout(&list);
+    for topic in topics() {
+        assert!(named.contains(topic.name), "{} is not listed", topic.name);
+    }
+    let whole = json(&["explain", "--format", "json"]);
+    assert_eq!(whole["topics"].as_array().map(Vec::len), Some(topics().len()));
+    let one = json(&["explain", "r3", "--format", "json"]);
+    let rule = RULES.iter().find(|rule| rule.name == "R3").expect("it is a rule");
+    assert_eq!((&one["topics"][0]["says"], &one["topics"][0]["source"]), (&rule.says.into(), &rule.source.into()));
+    let unknown = gpusched(&["explain", "r-3"]);
+    assert_eq!((unknown.status.code(), stdout(&unknown).as_str()), (Some(2), ""));
+    assert!(stderr(&unknown).contains("did you mean \"R3\"?"), "{}", stderr(&unknown));
+}
+
+#[test]
+fn codes_in_a_table_are_explained_below_it_once_and_not_for_programs() {
+    let simulate = ["simulate", "scenarios/rtss2017/figure-3.json", "--blame"];
+    let table = stdout(&gpusched(&simulate));
+    for rule in [Rule::G2, Rule::X1, Rule::R3, Rule::C1, Rule::C2, Rule::R2] {
+        assert_eq!(table.matches(&format!("{rule}: {}", rule.meaning())).count(), 1, "{rule}: {table}");
+    }
+    for format in ["json", "csv"] {
+        let csv = if format == "csv" { &simulate[..2] } else { &simulate[..] };
+        let printed = stdout(&gpusched(&[csv, &["--format", format]].concat()));
+        assert!(!printed.contains(Rule::X1.meaning()), "{printed}");
+    }
+}
