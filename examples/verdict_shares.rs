@@ -23,6 +23,11 @@ const FAMILIES: [(&str, [u64; 4], u64); 2] =
 /// Shares of the GPU's time that all streams need together \[%\].
 const LOADS: [u64; 4] = [20, 40, 60, 80];
 
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive, and far below 2^63")]
+fn at_least_one(number: f64) -> u64 {
+    (number.round() as u64).max(1)
+}
+
 /// One task set: each stream has a quarter of the load.
 fn sample(device: &str, (periods, until): ([u64; 4], u64), load: u64, seed: u64) -> Result<Scenario, Failure> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -39,9 +44,9 @@ fn sample(device: &str, (periods, until): ([u64; 4], u64), load: u64, seed: u64)
         let mut operations = Vec::new();
         for (number, ((warps, waves), weight)) in parts.into_iter().zip(weights).enumerate() {
             let resident = u64::from(of.sms) * (u64::from(of.warps_per_sm()) / warps);
-            let blocks = ((resident as f64 * waves).round() as u64).max(1);
+            let blocks = at_least_one(resident as f64 * waves);
             let (name, separator) = (format!("K{index}_{number}"), if kernels.is_empty() { "" } else { ", " });
-            let ns = ((unit_ns * weight).round() as u64).max(1);
+            let ns = at_least_one(unit_ns * weight);
             write!(
                 kernels,
                 r#"{separator}"{name}": {{"blocks": {blocks}, "threads": {}, "duration": "{ns} ns"}}"#,
