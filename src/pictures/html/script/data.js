@@ -364,16 +364,24 @@ class Run {
     return this.streams[this.operations.stream[id]];
   }
 
+  /** The number of an operation among those of its kind, from 0. */
+  numberOf(id) {
+    const counts = [0, 0, 0, 0, 0];
+    this.numbers ??= Uint32Array.from(this.operations.kind, (kind) => counts[kind]++);
+    return this.numbers[id];
+  }
+
   /** What reports call an operation. */
   title(id) {
     const kernel = this.kernelOf(id);
     if (kernel) return kernel.title;
     const copy = this.copyOf(id);
-    if (copy) return `copy ${id} (${copy.direction})`;
+    const number = this.numberOf(id);
+    if (copy) return `copy ${number} (${copy.direction})`;
     const event = this.events[this.operations.what[id]];
-    if (this.operations.kind[id] === RECORD) return `record ${id} (${event})`;
-    if (this.operations.kind[id] === WAIT) return `wait ${id} (${event})`;
-    return `memset ${id}`;
+    if (this.operations.kind[id] === RECORD) return `record ${number} (${event})`;
+    if (this.operations.kind[id] === WAIT) return `wait ${number} (${event})`;
+    return `memset ${number}`;
   }
 
   /** A wait: its rule, what is said about it, and the queue whose head is to be named then, or null. */
