@@ -79,11 +79,11 @@ impl Sample {
             Operation::Memset | Operation::Record(_) | Operation::Wait(_) => 0,
         };
         let together = self.streams.iter().flat_map(|stream| &stream.operations).map(time).sum::<u32>().max(1);
-        let streams = self.streams.iter().zip(periods.iter().cycle());
-        let each: f64 = streams.map(|(stream, times)| stream.operations.len() as f64 / f64::from(*times)).sum();
-        let rounds = f64::from(operations) / each;
+        // In sixtieths of an operation, all together in that time.
+        let share = |(stream, times): (&Stream, &u32)| stream.operations.iter().map(|_| 60 / times).sum::<u32>();
+        let each = self.streams.iter().zip(periods.iter().cycle()).map(share).sum::<u32>().max(1);
         for (stream, times) in self.streams.iter_mut().zip(periods.iter().cycle()) {
-            let jobs = (rounds / f64::from(*times)).ceil() as u32;
+            let jobs = (60 * operations).div_ceil(each * times);
             stream.periodic = Some((together * times, jobs));
         }
         self

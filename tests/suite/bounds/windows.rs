@@ -3,6 +3,7 @@
 use gpusched::analysis::{
     BoundOptions, JobVerdict, SearchOptions, SporadicRefusal, Verdict, Watch, judge_sporadic, sporadic_bounds,
 };
+use gpusched::time::Duration;
 use proptest::prelude::*;
 
 use super::random::{Sample, options, sample};
@@ -72,7 +73,7 @@ fn what_had_the_gpu_before_a_window_still_counts_for_what_is_open_since_the_begi
         {"name": "tick", "priority": -1, "release": "12 ms", "period": "200 us", "jobs": 500, "operations": [{"kernel": "tick"}]}"#;
     let verdicts = judged(&scenario(kernels, streams, &tx2()), &few_runs());
     let low = &verdicts.jobs[0];
-    assert_eq!(low.worst_found_ns.map(|found| found.as_ns()), Some(70_000_000));
+    assert_eq!(low.worst_found_ns.map(Duration::as_ns), Some(70_000_000));
     assert!(low.bound_ns.is_none_or(|bound| Some(bound) >= low.worst_found_ns), "{low:?}");
 }
 
