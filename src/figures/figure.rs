@@ -46,7 +46,6 @@ pub enum FigureKind {
     },
 }
 
-/// How a figure is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Make {
     /// By simulating a shipped scenario and drawing its block timeline.

@@ -22,7 +22,6 @@ pub(super) fn table_1(device: &Device) -> Result<TaskSet, Failure> {
     Ok(TaskSet::from_json("witnesses/rtns2020/table-1.json", text, device)?)
 }
 
-/// The run of Fig. 2.
 pub(super) fn run_of_figure_2(set: &TaskSet, device: Device) -> Result<TaskRun, Failure> {
     let options = RunOptions {
         strategy: Strategy::Gang,

@@ -13,7 +13,6 @@ pub(super) struct Palette {
     dark: Vec<PageFill>,
 }
 
-/// How an area is filled.
 #[derive(Debug, Serialize)]
 pub(super) struct PageFill {
     background: String,
@@ -39,12 +38,9 @@ impl Palette {
     }
 }
 
-/// How turns look.
 #[derive(Debug, Serialize)]
 pub(super) struct TurnPalette {
-    /// By process.
     processes: Vec<PageFill>,
-    /// Switches of contexts.
     switch: PageFill,
 }
 
