@@ -128,6 +128,11 @@ impl Figure {
         }
     }
 
+    /// The same figure as one that shows how long computations took.
+    pub(super) const fn timed(self, files: &'static [&'static str], finding: &'static str) -> Self {
+        Self { kind: FigureKind::Timed { files, finding }, ..self }
+    }
+
     /// The same figure with what print says of it in values.
     pub(super) const fn with_values(self, printed: PrintedValues) -> Self {
         Self { printed: Some(printed), ..self }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::draw::theme::{Colour, Fill, Hatch, series_colour, series_fill, turn_fill};
+use crate::draw::theme::{Colour, Fill, series_colour, series_fill, turn_fill};
 use crate::workload::ProcessId;
 
 /// Fills by number of the kernel's title, see [`KernelSeries`](crate::pictures::kernel_series::KernelSeries); after the
@@ -61,19 +61,9 @@ impl PageFill {
 
 impl From<Fill> for PageFill {
     fn from(fill: Fill) -> Self {
-        let hatch = match fill.hatch {
-            Hatch::Plain => "plain",
-            Hatch::Rising => "rising",
-            Hatch::Falling => "falling",
-            Hatch::Dots => "dots",
-            Hatch::Horizontal => "horizontal",
-            Hatch::Crossed => "crossed",
-            Hatch::Vertical => "vertical",
-            Hatch::Grid => "grid",
-        };
         Self {
             background: fill.background.hex(),
-            hatch,
+            hatch: fill.hatch.name(),
             ink: fill.ink.hex(),
             small: fill.without_hatch().background.hex(),
         }
