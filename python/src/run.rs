@@ -33,7 +33,7 @@ use crate::work::{self, aside};
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) scenario: Scenario,
-    pub(crate) run: Arc<gpusched::run::Run>,
+    pub(crate) run: Arc<gpusched::run::Run<'static>>,
 }
 
 /// Simulates a scenario.
@@ -50,12 +50,12 @@ pub(crate) fn simulate(
 
 impl Run {
     fn of(scenario: Scenario) -> Result<Self, Failure> {
-        let run = simulated(&scenario.scenario)?;
+        let run = simulated(&scenario.scenario)?.into_owned();
         Ok(Self { scenario, run: Arc::new(run) })
     }
 
     pub(crate) fn summary(&self) -> Summary<'_> {
-        Summary::of(&self.scenario.scenario, &self.run)
+        Summary::of(&self.run)
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn refuse_beyond_memory(scenario: &gpusched::scenario::Scenario) -> R
     work::refuse_beyond_memory(least_memory(scenario), &format!("a run of {operations} operations"))
 }
 
-pub(crate) fn simulated(scenario: &gpusched::scenario::Scenario) -> Result<gpusched::run::Run, Failure> {
+pub(crate) fn simulated(scenario: &gpusched::scenario::Scenario) -> Result<gpusched::run::Run<'_>, Failure> {
     refuse_beyond_memory(scenario)?;
     gpusched::hosts::simulate(scenario).map_err(|error| Failure::run(&error))
 }

@@ -18,6 +18,8 @@ use crate::workload::OperationKind;
 /// The analysis of a scenario.
 #[derive(Debug, Clone)]
 pub struct Analysis<'a> {
+    /// What was analysed.
+    pub(crate) of: &'a Scenario,
     /// Name of the scenario.
     pub scenario: &'a str,
     /// Name of the device.
@@ -204,6 +206,7 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
     let dependence = dependence.as_ref().filter(|_| bounds.is_none_or(|bounds| bounds.refusal.is_some()));
     let notes = notes(scenario, departures, dependence, &kernels, (costs.sms, walked.horizon));
     Analysis {
+        of: scenario,
         scenario: &scenario.name,
         device: &scenario.device().name,
         g_max: kernels.first().map(|kernel| kernel.g_max).filter(|_| alike),

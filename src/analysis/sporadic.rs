@@ -14,9 +14,10 @@ use super::jobs::AnalysedJob;
 use super::kept::AnalysisError;
 use super::prepared::refuse_processes;
 use super::safe_bound::Weights;
-use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
+use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from};
 use super::verdict::Verdict;
 use crate::broken_bound::BrokenBound;
+use crate::effort::Progress;
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
@@ -176,7 +177,7 @@ pub fn judge_sporadic(
     scenario: &Scenario,
     jitter: &[Duration],
     options: &SearchOptions,
-    watch: Watch<'_>,
+    watch: Progress<'_>,
 ) -> Result<SporadicVerdicts, AnalysisError> {
     let (bounds, refusal) = match stream_bounds(scenario, jitter)? {
         Ok(bounds) => {

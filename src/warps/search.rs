@@ -5,7 +5,6 @@
 //! case the shortest. No other reduction is used. The states of fewer warps come first in the numbering, so one table
 //! gives T(1), ..., T(W).
 
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use super::choice::for_each_choice;
@@ -14,7 +13,7 @@ use super::kernel_string::KernelString;
 use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::table::{Cell, Look, fill};
-use crate::effort::{self, Counted};
+use crate::effort::{self, Counted, Progress};
 use crate::limits::end_if_stopped;
 
 /// Which path is wanted.
@@ -140,7 +139,7 @@ fn is_narrow(string: &KernelString, warps: u32) -> bool {
 }
 
 impl<'a> MakespanSearch<'a> {
-    /// Finds the exact makespans of 1 to `warps` warps.
+    /// Finds the exact makespans of 1 to `warps` warps, and adds the states that it goes through to `searched`.
     ///
     /// # Errors
     /// [`TooLarge`] if it would need more memory than allowed, or has more than a million choices in a state. Running
@@ -150,17 +149,7 @@ impl<'a> MakespanSearch<'a> {
         warps: u32,
         objective: Objective,
         limits: &SearchLimits,
-    ) -> Result<Self, TooLarge> {
-        Self::run_watched(string, warps, objective, limits, &AtomicU64::new(0))
-    }
-
-    /// The same, with the number of states added to `searched` for whoever looks meanwhile.
-    pub(super) fn run_watched(
-        string: &'a KernelString,
-        warps: u32,
-        objective: Objective,
-        limits: &SearchLimits,
-        searched: &AtomicU64,
+        searched: Progress<'_>,
     ) -> Result<Self, TooLarge> {
         let size = SearchSize::of(string, warps);
         let too_large = || TooLarge { size, memory_bytes: limits.memory_bytes };

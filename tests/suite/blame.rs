@@ -21,7 +21,7 @@ proptest! {
     #[test]
     fn tables_and_maps_add_up_to_what_kernels_and_copies_waited(Case(scenario) in generate::scenario(Limits::ALL)) {
         let run = simulate(&scenario)?;
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let mut waited = Duration::ZERO;
         for (id, record) in (0..).map(OperationId).zip(run.trace.operations()) {
             if record.kind.is_instant() {

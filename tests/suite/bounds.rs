@@ -1,9 +1,10 @@
 //! Bounds on responses, and the search for bad runs, against theory and against each other.
 
 use gpusched::analysis::{
-    BlockTimes, BoundOptions, JobVerdicts, SearchOptions, Verdict, Watch, analyse, finish_bounds, jobs_of, judge,
+    BlockTimes, BoundOptions, JobVerdicts, SearchOptions, Verdict, analyse, finish_bounds, jobs_of, judge,
 };
 use gpusched::device::Device;
+use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, ReleaseOrder, Scenario};
 use gpusched::workload::Placement;
@@ -37,7 +38,7 @@ pub(crate) fn scenario(kernels: &str, streams: &str, device: &Device) -> Scenari
 }
 
 pub(crate) fn judged(scenario: &Scenario, options: &SearchOptions) -> JobVerdicts<'static> {
-    let verdicts = judge(scenario, options, Watch { progress: &|_| {} });
+    let verdicts = judge(scenario, options, Progress::NONE);
     verdicts.expect("it runs").into_owned()
 }
 
@@ -136,7 +137,7 @@ fn shorter_blocks_and_the_witness_that_shows_them_are_found() {
     assert!(found >= 9.0 && bound >= Some(found), "{found} {bound:?}");
     let witness = verdicts.witness(2).expect("there is one");
     let run = simulate(&witness).expect("it runs");
-    let job = jobs_of(&witness, &run).into_iter().find(|job| &*job.stream == "S2").expect("it is there");
+    let job = jobs_of(&run).into_iter().find(|job| &*job.stream == "S2").expect("it is there");
     let finish = job.finish(|operation| run.trace.operations()[operation as usize].finish()).expect("it finishes");
     assert_eq!(Some(finish.since(job.released)), verdicts.jobs[2].worst_found_ns);
     // With the times as they are declared there is no such run.

@@ -11,7 +11,8 @@ use crate::workload::{Copy, Kernel, OperationKind, StreamId};
 /// The scenario with a host thread for each job, and a kernel or copy for each launch: it does the same as long as
 /// launch times do not depend on completions. Jobs are by thread and number, so threads that act at one instant do so
 /// in the order of the scenario.
-pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[AnalysedJob]) -> Scenario {
+pub(super) fn unrolled(run: &Run<'_>, jobs: &[AnalysedJob]) -> Scenario {
+    let scenario: &Scenario = &run.scenario;
     let mut unrolled = Scenario {
         catalogue: scenario.catalogue.without_work(),
         block_times: std::collections::BTreeMap::new(),

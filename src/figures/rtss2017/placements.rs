@@ -10,7 +10,7 @@ use super::super::made::{Failure, File, Made};
 use super::FIGURE_3;
 use crate::formats::{Column, csv_text};
 use crate::hosts::simulate;
-use crate::run::differences;
+use crate::run::differing;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::time::Duration;
 use crate::workload::{BlockTime, KernelId, Placement};
@@ -115,12 +115,12 @@ fn found(stated: &Scenario, times: Times, placement: Placement) -> Result<Vec<Sh
     let counted: Vec<u64> = (0..runs)
         .into_par_iter()
         .map(|seed| {
-            let run = simulate(&Scenario { seed, ..scenario.clone() })?;
-            let differing: BTreeSet<String> =
-                differences(&expected, &run.trace)?.into_iter().map(|difference| difference.kernel).collect();
-            let mut same: Vec<u64> =
-                kernels.iter().map(|kernel| u64::from(!differing.contains(&kernel.name))).collect();
-            same.push(u64::from(differing.is_empty()));
+            let scenario = Scenario { seed, ..scenario.clone() };
+            let run = simulate(&scenario)?;
+            let differ: BTreeSet<String> =
+                differing(&expected, &run.trace)?.map(|(kernel, _)| kernel.name.clone()).collect();
+            let mut same: Vec<u64> = kernels.iter().map(|kernel| u64::from(!differ.contains(&kernel.name))).collect();
+            same.push(u64::from(differ.is_empty()));
             Ok::<_, Failure>(same)
         })
         .try_reduce(

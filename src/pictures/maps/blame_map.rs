@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::draw::theme::{Colour, Fill};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
 use crate::pictures::rule_look::rule_fill;
-use crate::run::{Summary, title_of};
+use crate::run::{Recorded, Summary, title_of};
 use crate::tables::{BlameRow, BlameTables};
 use crate::time::Duration;
 use crate::trace::Rule;
@@ -107,7 +107,9 @@ pub fn blame_maps(summary: &Summary<'_>, tables: &BlameTables) -> Vec<BlameMap> 
     let streams = BlameMap::new("stream", &tables.streams);
     let copies: BTreeMap<String, String> = summary
         .copies()
-        .map(|(id, _, copy)| (title_of(summary, id).into_owned(), format!("copies ({})", copy.direction.name())))
+        .map(|Recorded { id, work: copy, .. }| {
+            (title_of(summary, id).into_owned(), format!("copies ({})", copy.direction.name()))
+        })
         .collect();
     let kind = |name: &String| copies.get(name).unwrap_or(name).clone();
     let by_kind =
@@ -122,7 +124,7 @@ pub fn blame_maps(summary: &Summary<'_>, tables: &BlameTables) -> Vec<BlameMap> 
 #[must_use]
 pub fn blame_figure(summary: &Summary<'_>, tables: &BlameTables) -> Drawing {
     let mut whole: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (_, _, kernel) in summary.launches() {
+    for Recorded { work: kernel, .. } in summary.launches() {
         whole.entry(&kernel.title).or_default().insert(&kernel.name);
     }
     let mut sheet = Sheet::new();

@@ -8,6 +8,7 @@ use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Hatch, Theme};
 use crate::draw::{Length, MM, Rect};
 use crate::pictures::free_lanes::FreeLanes;
+use crate::run::Recorded;
 use crate::time::Instant;
 
 /// Height of a lane, and of what copies that overlap add to it: there are lanes within the lane then.
@@ -49,7 +50,7 @@ pub(super) fn directions(context: &Context<'_>) -> Vec<CopyDirection> {
 fn seen<'c>(
     context: &'c Context<'_>,
 ) -> impl Iterator<Item = (crate::workload::OperationId, Instant, crate::workload::Copy, Instant)> + 'c {
-    context.summary.copies().filter_map(|(id, record, copy)| {
+    context.summary.copies().filter_map(|Recorded { id, record, work: copy }| {
         let start = record.first_start()?;
         let end = record.finish().unwrap_or(Instant::MAX);
         context.scale.shows(start, end).then_some((id, start, copy, end))

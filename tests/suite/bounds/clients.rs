@@ -1,9 +1,10 @@
 //! A client of MPS alone that may use a part of the SMs at once: everything is as on a GPU of so many SMs.
 
 use gpusched::analysis::{
-    BoundOptions, BoundRefusal, Departure, Method, SearchOptions, SporadicRefusal, Verdict, Watch, analyse, compare,
+    BoundOptions, BoundRefusal, Departure, Method, SearchOptions, SporadicRefusal, Verdict, analyse, compare,
     finish_bounds, judge, judge_sporadic, launch_orders, occupancy_of_scenario, sporadic_bounds,
 };
+use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use super::random::{Sample, options, sample};
 use super::{MS, judged};
 
-const WATCH: Watch<'static> = Watch { progress: &|_| {} };
+const WATCH: Progress<'static> = Progress::NONE;
 
 /// The same work on `sms` SMs, of a client of MPS that may use so many percent of them.
 fn limited(scenario: &Scenario, sms: u32, percent: u64) -> Scenario {
@@ -62,7 +63,7 @@ fn every_analysis_knows_that_a_client_may_use_half_of_the_sms() {
     let analysis = analyse(&scenario).expect("it runs");
     assert_eq!((analysis.g_max, analysis.sms, analysis.thread_slots), (Some(2), 1, 2_048));
     assert!(analysis.notes.iter().any(|note| note.contains("on 1 of 2 SMs at once")), "{:?}", analysis.notes);
-    let orders = launch_orders(&scenario, 1, 0, &|_| {}).expect("it runs");
+    let orders = launch_orders(&scenario, 1, 0, Progress::NONE).expect("it runs");
     assert_eq!((orders.method, orders.kernels[0].worst_finish_ns), (Method::Analysis, four));
     let job = &judged(&scenario, &SearchOptions::default()).jobs[0];
     let ms = |ms| Some(Duration::from_ns(ms * MS));
@@ -146,7 +147,7 @@ fn nothing_is_broken(sample: &Sample, (sms, percent): (u32, u64), search: &Searc
     }
     drop(verdicts);
     judge_sporadic(&scenario, &[], search, WATCH)?;
-    launch_orders(&scenario, 6, search.seed, &|_| {})?;
+    launch_orders(&scenario, 6, search.seed, Progress::NONE)?;
     for placement in Placement::ALL {
         scenario.placement = placement;
         compare(&scenario)?;
