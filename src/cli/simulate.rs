@@ -210,7 +210,6 @@ impl Simulate {
         ]
     }
 
-    /// Writes the files that were asked for.
     fn write_files(&self, summary: &Summary<'_>, run: &Run, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
         if let Some(directory) = &self.logs {
             self.write_logs(directory, summary, run)?;
