@@ -212,7 +212,6 @@ impl Simulate {
         ]
     }
 
-    /// Writes the files that were asked for.
     fn write_files(&self, summary: &Summary<'_>, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
         if let Some(directory) = &self.logs {
             self.write_logs(directory, summary)?;

@@ -18,29 +18,22 @@ pub(super) trait Cell: Copy + Ord {
     fn cycles(self) -> u64;
 }
 
-impl Cell for u16 {
-    const ZERO: Self = 0;
-    const MAX: Self = u16::MAX;
-    #[inline]
-    fn next(self) -> Self {
-        self + 1
-    }
-    fn cycles(self) -> u64 {
-        u64::from(self)
-    }
+macro_rules! cells {
+    ($($number:ty),+) => {
+        $(impl Cell for $number {
+            const ZERO: Self = 0;
+            const MAX: Self = <$number>::MAX;
+            #[inline]
+            fn next(self) -> Self {
+                self + 1
+            }
+            fn cycles(self) -> u64 {
+                u64::from(self)
+            }
+        })+
+    };
 }
-
-impl Cell for u32 {
-    const ZERO: Self = 0;
-    const MAX: Self = u32::MAX;
-    #[inline]
-    fn next(self) -> Self {
-        self + 1
-    }
-    fn cycles(self) -> u64 {
-        u64::from(self)
-    }
-}
+cells!(u16, u32);
 
 /// What looks at a search from time to time.
 pub(super) struct Look<'w> {

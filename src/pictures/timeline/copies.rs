@@ -19,7 +19,6 @@ const MOST_HEIGHT: Length = 4 * HEIGHT;
 /// Between a lane and what is above it.
 const GAP: Length = MM;
 
-/// How copies of one direction look.
 pub(super) fn fill_of(direction: CopyDirection) -> Fill {
     let ink = Colour(0x80, 0x80, 0x80);
     match direction {
