@@ -107,7 +107,11 @@ fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, Pr
     let backend = MergedBackend::new(costs, merged, device.copy.engines);
     let options = GpuOptions { placement: scenario.placement, horizon, ..GpuOptions::default() };
     let mut gpu = Gpu::with_backend(backend, Walk::default(), &device, options);
-    register_work(scenario, &mut gpu)?;
+    if device == *scenario.device() {
+        register_work(scenario, &mut gpu)?;
+    } else {
+        gpu.register_work(&scenario.catalogue.on(device.clone()).map_err(SubmitError::from)?)?;
+    }
     gpu.run(&mut ProgramHost::new(&scenario.threads))?;
     let (backend, Walk { mut operations }) = gpu.into_back_and_observer();
     let mut ee_order = Vec::new();
