@@ -180,11 +180,11 @@ impl Analyze {
     ) -> anyhow::Result<()> {
         let Some(path) = self.search.witness_file() else { return Ok(()) };
         let Some((witness, miss)) = miss.map(describe) else {
-            note("--witness: no run was found that misses a deadline, so nothing is written");
+            note(&format!("--witness: no run was found that misses a deadline, so {} is not written", path.display()));
             return Ok(());
         };
         write_witness(path, &witness.context("the run found cannot be written as a scenario")?)?;
-        note(&format!("{}: {miss}", path.display()));
+        note(&format!("{0} has a run in which {miss}; gpusched simulate {0} shows it", path.display()));
         Ok(())
     }
 }

@@ -292,6 +292,7 @@ fn rounded(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::Behind;
 
     #[test]
     fn labels_have_three_digits() {
@@ -304,7 +305,9 @@ mod tests {
         let row = |number: usize| BlameRow {
             waiting: format!("W{number}"),
             blocking: (number > 0).then(|| format!("B{number}")),
+            behind: Behind::Others,
             rule: if number.is_multiple_of(2) { Rule::G2 } else { Rule::X1 },
+            through: None,
             wait_ns: Duration::from_ns(number as u64 + 1),
         };
         let rows: Vec<BlameRow> = (0..40).map(row).collect();
