@@ -8,7 +8,7 @@ use super::merged_backend::Analysed;
 use crate::device::{BlockDemand, CopySharing};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
-use crate::workload::{KernelId, OperationKind, ProcessId, StreamId};
+use crate::workload::{CheckedCopy, KernelId, OperationKind, ProcessId, StreamId};
 
 /// An assumption of the exactness theorem (`docs/analysis.md`, "When merging is exact") that an input does not keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
@@ -108,7 +108,8 @@ pub(super) fn allowed_sms(scenario: &Scenario, kernel: KernelId, stream: StreamI
     scenario.catalogue.sms(kernel, stream).map(|_| 1).sum()
 }
 
-/// SMs on which a launch may have blocks at once: those of its mask, or as many as its process may use as a client of MPS.
+/// SMs on which a launch may have blocks at once: those of its mask, or as many as its process may use as a client
+/// of MPS.
 pub(super) fn sms_of(scenario: &Scenario, kernel: KernelId, stream: StreamId) -> u32 {
     let process = scenario.streams()[stream.index()].process;
     allowed_sms(scenario, kernel, stream).min(scenario.catalogue.sms_at_once(process))
@@ -159,9 +160,10 @@ pub(super) fn departures(
     let is_masked = launches.iter().any(|launch| launch.allowed_sms < scenario.device().sms);
     note(Departure::SmMask, is_masked);
     let is_limited = if scenario.has_processes() {
-        (0..).map(ProcessId).zip(scenario.catalogue.processes()).any(|(process, _)| {
-            scenario.catalogue.sms_at_once(process) < scenario.device().sms
-        })
+        (0..)
+            .map(ProcessId)
+            .zip(scenario.catalogue.processes())
+            .any(|(process, _)| scenario.catalogue.sms_at_once(process) < scenario.device().sms)
     } else {
         sms_at_once(scenario, launches) < scenario.device().sms
     };
@@ -193,12 +195,13 @@ pub(super) fn departures(
 /// Whether copies may be on the link of an engine at once: unless all of an engine are in one stream of one thread.
 pub(super) fn links_are_shared(scenario: &Scenario) -> bool {
     let mut of_engine: BTreeMap<usize, (usize, StreamId)> = BTreeMap::new();
-    let steps = scenario.threads.iter().enumerate().flat_map(|(number, thread)| {
-        thread.steps.iter().filter_map(move |step| Some((number, step.submission()?)))
-    });
+    let steps =
+        scenario.threads.iter().enumerate().flat_map(|(number, thread)| {
+            thread.steps.iter().filter_map(move |step| Some((number, step.submission()?)))
+        });
     let mut is_alone = |(number, (kind, stream)): (usize, (OperationKind, StreamId))| match kind {
         OperationKind::Copy(copy) => {
-            let engine = scenario.copies().get(copy.index()).map_or(0, |copy| copy.engine());
+            let engine = scenario.copies().get(copy.index()).map_or(0, CheckedCopy::engine);
             *of_engine.entry(engine).or_insert((number, stream)) == (number, stream)
         }
         _ => true,

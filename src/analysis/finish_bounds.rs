@@ -155,11 +155,13 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
         return bounds;
     }
     let count = walked.operations.len();
-    let needs_jobs = [Departure::Channels, Departure::Latencies, Departure::Turns, Departure::MaskedClient, Departure::SharedLink];
+    let needs_jobs =
+        [Departure::Channels, Departure::Latencies, Departure::Turns, Departure::MaskedClient, Departure::SharedLink];
     if dependence.is_some() || needs_jobs.iter().any(|departure| departures.contains(departure)) {
         let declared = BoundOptions { order: ReleaseOrder::Declared, ..options };
         let as_declared = || {
-            let late = dependence.as_ref().filter(|_| options.order == ReleaseOrder::Any && on_time(declared).is_some());
+            let late =
+                dependence.as_ref().filter(|_| options.order == ReleaseOrder::Any && on_time(declared).is_some());
             late.map(|dependence| BoundRefusal::OnTimeAsDeclared { thread: dependence.thread.clone() })
         };
         return of_jobs(scenario, departures, options, as_declared);
@@ -235,7 +237,8 @@ fn of_jobs(
     }
     let mut notes = vec![
         "bounds of jobs hold for any releases at least as far apart as stated, any order and shorter blocks".to_owned(),
-        "a response ends with the last operation of its job: what a host does on the CPU after that is not in it".to_owned(),
+        "a response ends with the last operation of its job: what a host does on the CPU after that is not in it"
+            .to_owned(),
     ];
     let held = departures.iter().filter_map(|departure| match departure {
         Departure::Channels => Some("streams wait for hardware channels, whichever is served first"),

@@ -1,6 +1,6 @@
-//! Bounds on the jobs of host threads, whenever these come: how long each may take, from its arrival to the end of each of
-//! its operations, with whatever holds operations on the GPU (`docs/analysis.md`, "Releases that are not given" and "Host
-//! programs, processes, links and channels").
+//! Bounds on the jobs of host threads, whenever these come: how long each may take, from its arrival to the end of each
+//! of its operations, with whatever holds operations on the GPU (`docs/analysis.md`, "Releases that are not given" and
+//! "Host programs, processes, links and channels").
 
 use crate::gpu::SubmitError;
 use crate::scenario::Scenario;
@@ -62,9 +62,12 @@ pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> Result<JobBounds
             continue;
         };
         for (member, &(thread, offset)) in task.members.iter().enumerate() {
-            let of_member = task.operations.iter().zip(&task.owner).zip(&ends).filter(|((operation, owner), _)| {
-                **owner == member && !matches!(operation.work, Work::Pause(_))
-            });
+            let of_member = task
+                .operations
+                .iter()
+                .zip(&task.owner)
+                .zip(&ends)
+                .filter(|((operation, owner), _)| **owner == member && !matches!(operation.work, Work::Pause(_)));
             let last = of_member.map(|(_, end)| *end).max().unwrap_or(0);
             bounds.responses[thread] = Some(Duration::from_ns(last.saturating_sub(offset)));
         }

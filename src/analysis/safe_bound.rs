@@ -37,8 +37,8 @@ mod windows;
 
 pub(super) use graph::Work;
 use graph::{Graph, Relatives};
-use predecessors::NullRule;
 pub(super) use phased::{Job, Operation, Phased};
+use predecessors::NullRule;
 pub(super) use weights::{Class, ONE, Weights};
 
 /// Operations above which bounds are not computed.

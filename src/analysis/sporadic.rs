@@ -98,10 +98,7 @@ pub fn sporadic_bounds(
 }
 
 /// The bounds on those streams that have one.
-fn stream_bounds(
-    scenario: &Scenario,
-    jitter: &[Duration],
-) -> Result<Result<JobBounds, SporadicRefusal>, ProgramError> {
+fn stream_bounds(scenario: &Scenario, jitter: &[Duration]) -> Result<Result<JobBounds, SporadicRefusal>, ProgramError> {
     let tasks = match TaskSet::new(scenario, Releases::Sporadic(jitter))? {
         Ok(tasks) => tasks,
         Err(refusal) => return Ok(Err(refusal)),
@@ -127,7 +124,9 @@ fn alone(scenario: &Scenario) -> Result<Option<Duration>, ProgramError> {
     let alone = Scenario { threads: vec![once], horizon: None, ..scenario.clone() };
     let bounds = finish_bounds(&alone, BoundOptions::default())?;
     let finish = bounds.operations.iter().try_fold(Instant::ZERO, |last, operation| Some(last.max(operation.finish?)));
-    Ok(finish.filter(|_| bounds.refusal.is_none() && bounds.responses.is_empty()).map(|finish| finish.since(Instant::ZERO)))
+    Ok(finish
+        .filter(|_| bounds.refusal.is_none() && bounds.responses.is_empty())
+        .map(|finish| finish.since(Instant::ZERO)))
 }
 
 /// Bounds the response of every stream over all phasings, and searches for runs with long responses.
@@ -251,7 +250,8 @@ fn steps_of(
         Some((kind, stream)) => own_step(scenario, base, kind, stream),
         None => Some(*step),
     };
-    let mut steps = at_release.unwrap_or(&thread.steps).iter().map(|step| own(base, step)).collect::<Option<Vec<_>>>()?;
+    let mut steps =
+        at_release.unwrap_or(&thread.steps).iter().map(|step| own(base, step)).collect::<Option<Vec<_>>>()?;
     if at_release.is_none() {
         let barrier = |job: u64| {
             let place = u64::try_from(index).ok()?.checked_mul(MOST_JOBS)?.checked_add(job)?;

@@ -16,10 +16,8 @@ fn waits_for(scenario: &Scenario, one: &HostThread, other: &HostThread) -> bool 
     let streams: BTreeSet<StreamId> = submissions(one).map(|(_, stream)| stream).collect();
     let in_streams = submissions(other)
         .any(|(_, theirs)| streams.contains(&theirs) || streams.iter().any(|&own| couple(scenario, own, theirs)));
-    let records =
-        |event| submissions(other).any(|(kind, _)| kind == OperationKind::Record(event));
-    let of_process =
-        || submissions(other).any(|(_, stream)| scenario.streams()[stream.index()].process == one.process);
+    let records = |event| submissions(other).any(|(kind, _)| kind == OperationKind::Record(event));
+    let of_process = || submissions(other).any(|(_, stream)| scenario.streams()[stream.index()].process == one.process);
     in_streams
         || one.steps.iter().any(|step| match *step {
             Step::SynchronizeStream(stream) => uses(stream),
@@ -29,8 +27,8 @@ fn waits_for(scenario: &Scenario, one: &HostThread, other: &HostThread) -> bool 
         })
 }
 
-/// Threads by the tasks that they do jobs of: for each task, those whose operations its own may wait for, directly or by
-/// what these wait for. `None`: for none of another thread, those of its own task included.
+/// Threads by the tasks that they do jobs of: for each task, those whose operations its own may wait for, directly or
+/// by what these wait for. `None`: for none of another thread, those of its own task included.
 pub(super) fn reached(scenario: &Scenario, tasks: &[Vec<usize>]) -> Vec<Option<Vec<usize>>> {
     let waits = |one: &Vec<usize>, other: &Vec<usize>| {
         let pairs = one.iter().flat_map(|&one| other.iter().map(move |&other| (one, other)));
@@ -38,9 +36,8 @@ pub(super) fn reached(scenario: &Scenario, tasks: &[Vec<usize>]) -> Vec<Option<V
             .filter(|(one, other)| one != other)
             .any(|(one, other)| waits_for(scenario, &scenario.threads[one], &scenario.threads[other]))
     };
-    let direct = |one: usize| -> Vec<usize> {
-        (0..tasks.len()).filter(|&other| waits(&tasks[one], &tasks[other])).collect()
-    };
+    let direct =
+        |one: usize| -> Vec<usize> { (0..tasks.len()).filter(|&other| waits(&tasks[one], &tasks[other])).collect() };
     let direct: Vec<Vec<usize>> = (0..tasks.len()).map(direct).collect();
     let reach = |one: usize| {
         let mut found = vec![false; tasks.len()];

@@ -146,7 +146,7 @@ impl TaskSet {
         let members: Vec<Vec<usize>> = groups.iter().map(|group| group.threads.clone()).collect();
         let mut known = std::mem::take(&mut self.classes);
         for (group, reached) in groups.into_iter().zip(reached(scenario, &members)) {
-            let task = described.task(group, reached, releases, &mut known)?;
+            let task = described.task(&group, reached, releases, &mut known)?;
             self.tasks.push(task);
         }
         self.classes = known;
@@ -179,7 +179,12 @@ fn groups(scenario: &Scenario, is_sporadic: bool) -> Result<Vec<Group>, Sporadic
                 most_jobs: thread.iterations.filter(|_| !is_sporadic).unwrap_or(u64::MAX),
             },
             None if is_sporadic => return Err(SporadicRefusal::NoPeriod { thread: label() }),
-            None => Group { threads: vec![number], iterations: 1, period: None, most_jobs: thread.iterations.unwrap_or(u64::MAX) },
+            None => Group {
+                threads: vec![number],
+                iterations: 1,
+                period: None,
+                most_jobs: thread.iterations.unwrap_or(u64::MAX),
+            },
         };
         if meets && group.period.is_none() && group.most_jobs != 1 {
             return refuse;
@@ -264,7 +269,7 @@ impl Described<'_> {
 
     fn task(
         &self,
-        group: Group,
+        group: &Group,
         reached: Option<Vec<usize>>,
         releases: Releases<'_>,
         classes: &mut Vec<Class>,

@@ -145,7 +145,7 @@ fn followed(thread: &HostThread, iterations: u64) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-impl<'a> Maker<'a> {
+impl Maker<'_> {
     /// Lets threads go on in turn until each has ended.
     fn run(&mut self, threads: &mut [Thread]) -> Result<(), Unknown> {
         let mut at: Vec<Option<BarrierId>> = vec![None; threads.len()];
@@ -185,7 +185,10 @@ impl<'a> Maker<'a> {
         if let Some((kind, stream)) = step.submission() {
             let mut operation = (self.describe)(kind, stream);
             operation.after.clone_from(&thread.gate);
-            let before = thread.in_stream.iter().filter(|(other, _)| **other == stream || couple(self.scenario, stream, **other));
+            let before = thread
+                .in_stream
+                .iter()
+                .filter(|(other, _)| **other == stream || couple(self.scenario, stream, **other));
             operation.after.extend(before.map(|(_, before)| *before));
             if let OperationKind::Wait(event) = kind {
                 operation.after.extend(thread.records.get(&event));

@@ -16,8 +16,8 @@ pub enum SporadicRefusal {
     },
     /// It neither has a period nor waits for its work, and does not end.
     #[error(
-        "{thread:?} goes on without a period and does not wait in each iteration for all that it has submitted: a period, \
-         or a wait at the end of an iteration, is missing"
+        "{thread:?} goes on without a period and does not wait in each iteration for all that it has submitted: a \
+         period, or a wait at the end of an iteration, is missing"
     )]
     Unpaced {
         /// Label of the thread.
@@ -39,7 +39,10 @@ pub enum SporadicRefusal {
         thread: String,
     },
     /// More streams than channels, in contexts that take turns.
-    #[error("streams may have to wait for a hardware channel while contexts take turns: the bound knows one of the two at a time")]
+    #[error(
+        "streams may have to wait for a hardware channel while contexts take turns: the bound knows one of the two at a \
+         time"
+    )]
     Channels,
     /// An SM mask and an MPS percentage.
     #[error("{}", Departure::MaskedClient)]

@@ -39,11 +39,9 @@ fn last(ends: &Ends) -> u64 {
     ends.iter().max().copied().unwrap_or(0)
 }
 
-/// The least responses of which each is no less than what `ends` says by all, without those that are beyond their period.
-fn fixed_point(
-    tasks: &TaskSet,
-    mut ends: impl FnMut(usize, &[Option<u64>]) -> Option<Ends>,
-) -> Vec<Option<Ends>> {
+/// The least responses of which each is no less than what `ends` says by all, without those that are beyond their
+/// period.
+fn fixed_point(tasks: &TaskSet, mut ends: impl FnMut(usize, &[Option<u64>]) -> Option<Ends>) -> Vec<Option<Ends>> {
     // Every response takes its jitter at least; a bound only grows when another does.
     let mut responses: Vec<Option<u64>> = tasks.tasks.iter().map(|task| Some(task.jitter)).collect();
     let mut known: Vec<Option<Ends>> = vec![None; responses.len()];

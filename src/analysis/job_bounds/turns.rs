@@ -3,6 +3,7 @@
 use crate::device::Preemption;
 use crate::gpu::runlist;
 use crate::scenario::{Scenario, Step};
+use crate::time::Duration;
 use crate::workload::InterleaveLevel;
 
 /// The turns of the contexts of a scenario.
@@ -39,9 +40,9 @@ impl Turns {
                 }
                 _ => None,
             });
-            times.map(|time| time.as_ns()).max().unwrap_or(0)
+            times.max().map_or(0, Duration::as_ns)
         };
-        let context = |(process, slice): (usize, &crate::time::Duration)| Context {
+        let context = |(process, slice): (usize, &Duration)| Context {
             slice: slice.as_ns().max(1),
             places: order.iter().filter(|&&of| of == process).count() as u64,
             run_out: if to_ends { longest(process) } else { 0 },
@@ -56,8 +57,8 @@ impl Turns {
     }
 
     /// For how long a context that has work for `operations`, one after another, which take it `work` ns in its turns,
-    /// has no turn meanwhile, or lets blocks run out \[ns\]. `of_others` says by context how long its turns can be in all
-    /// \[ns\], if that is known.
+    /// has no turn meanwhile, or lets blocks run out \[ns\]. `of_others` says by context how long its turns can be in
+    /// all \[ns\], if that is known.
     pub(super) fn lost(
         &self,
         process: usize,

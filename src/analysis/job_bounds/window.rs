@@ -29,8 +29,8 @@ impl<'a> Windows<'a> {
         Self { tasks, weights, choices, chains }
     }
 
-    /// By when each operation of a task's job has ended, from the arrival of the job \[ns\], if `responses` bound those of
-    /// all tasks.
+    /// By when each operation of a task's job has ended, from the arrival of the job \[ns\], if `responses` bound those
+    /// of all tasks.
     pub(super) fn ends(&self, task: usize, responses: &[Option<u64>]) -> Option<Vec<u64>> {
         let &Self { tasks, weights, .. } = self;
         let chains = &self.chains[task];
@@ -152,7 +152,8 @@ impl Window<'_> {
     fn outside(&self, work: &Work) -> u128 {
         match *work {
             Work::Kernel { class, block_time, .. } => {
-                u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(self.weighed[class])) + self.latency(work)
+                u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(self.weighed[class]))
+                    + self.latency(work)
             }
             Work::Copy { .. } => self.latency(work),
             Work::Pause(time) => u128::from(time.as_ns()) * u128::from(ONE),
@@ -217,7 +218,9 @@ impl Window<'_> {
             if counts { self.load(&one.work) } else { Some(0) }
         };
         let mut met = contexts.clone();
-        met.iter_mut().for_each(|context| context.operations = 0);
+        for context in &mut met {
+            context.operations = 0;
+        }
         let mut total = self.own_chain(last, &mut met);
         for (number, operation) in task.operations.iter().enumerate() {
             let mut own = load(operation)?;
@@ -247,7 +250,9 @@ impl Window<'_> {
             }
             // How many jobs of one that may be beyond its period there are is not known.
             let jobs = if of_job == 0 { Some(0) } else { other.jobs(window, self.responses[index]) };
-            for operation in other.operations.iter().filter(|one| of_job > 0 && self.needs_turns(&one.work) && is_met(one)) {
+            for operation in
+                other.operations.iter().filter(|one| of_job > 0 && self.needs_turns(&one.work) && is_met(one))
+            {
                 let jobs = jobs?;
                 let mut one = load(operation)?;
                 if is_reached {
@@ -288,7 +293,13 @@ impl Window<'_> {
             let counts = |number: &usize| to_the_end || *number != last;
             let numbers = (0..task.operations.len()).filter(counts);
             let all = numbers.map(|number| &task.operations[number]);
-            return all.map(|one| { note(one); self.outside(&one.work) }).sum::<u128>() + own_latency;
+            return all
+                .map(|one| {
+                    note(one);
+                    self.outside(&one.work)
+                })
+                .sum::<u128>()
+                + own_latency;
         }
         let mut ends = vec![0_u128; last + 1];
         for &number in &self.chains[last] {
@@ -351,9 +362,8 @@ impl Window<'_> {
         let chain = || self.chains[last].iter().map(|&number| &task.operations[number]);
         let is_kernel = |one: &Operation| matches!(one.work, Work::Kernel { .. });
         let waits = chain().filter(|one| is_kernel(one)).count() as u64;
-        let at_launch = self.tasks.is_plain()
-            && !task.pauses()
-            && chain().filter(|one| one.after.is_empty()).all(is_kernel);
+        let at_launch =
+            self.tasks.is_plain() && !task.pauses() && chain().filter(|one| one.after.is_empty()).all(is_kernel);
         let time =
             u128::from(longest).checked_mul(u128::from(waits))?.saturating_sub(u128::from(at_launch && waits > 0));
         self.weights.heaviest_sm(&lower, self.weighed).checked_mul(u128::from(self.tasks.sms))?.checked_mul(time)

@@ -29,8 +29,8 @@ pub(in crate::analysis) enum Work {
     },
     /// Nothing: a memset, a record, or a wait for an event, which is over when its predecessors are.
     Memset,
-    /// A host thread does something else for exactly so long once its predecessors are over: it sleeps, or, for no time,
-    /// goes on after it has waited.
+    /// A host thread does something else for exactly so long once its predecessors are over: it sleeps, or, for no
+    /// time, goes on after it has waited.
     Pause(Duration),
 }
 

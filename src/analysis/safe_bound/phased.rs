@@ -60,7 +60,8 @@ pub(in crate::analysis) struct Phased<'a> {
 }
 
 impl Phased<'_> {
-    /// How long after its release each operation of the job has ended at the latest \[ns\]; `None`: too much to explore.
+    /// How long after its release each operation of the job has ended at the latest \[ns\]; `None`: too much to
+    /// explore.
     pub(in crate::analysis) fn ends(&self, classes: &[Class], weights: &Weights<'_>) -> Option<Vec<u64>> {
         let others = self.others.iter().flatten();
         let operations = others.clone().map(|job| job.operations.len()).sum::<usize>() + self.job.len();
@@ -99,14 +100,7 @@ impl Phased<'_> {
 
 /// Adds a job, released in the interval and after the operations `before`. Those of its operations for which no other
 /// one of it waits.
-fn add(
-    graph: &mut Graph,
-    thread: u32,
-    job: &[Operation],
-    earliest: u64,
-    latest: u64,
-    before: &[usize],
-) -> Vec<usize> {
+fn add(graph: &mut Graph, thread: u32, job: &[Operation], earliest: u64, latest: u64, before: &[usize]) -> Vec<usize> {
     let first = graph.nodes.len();
     let mut is_last = vec![true; job.len()];
     for &Operation { stream, level, work, ref after, .. } in job {
@@ -115,7 +109,9 @@ fn add(
         } else {
             (after.iter().map(|own| first + own).collect(), 0)
         };
-        after.iter().for_each(|&own| is_last[own] = false);
+        for &own in after {
+            is_last[own] = false;
+        }
         let launched = Instant::from_ns(earliest);
         graph.add(Node { launched, launched_by, work, level, stream, position: 0, thread, predecessors });
     }

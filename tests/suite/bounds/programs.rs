@@ -1,5 +1,5 @@
-//! Hosts that sleep and wait, events, barriers, several processes, shared links, channels and latencies: what their jobs
-//! take at most, and no run is above that.
+//! Hosts that sleep and wait, events, barriers, several processes, shared links, channels and latencies: what their
+//! jobs take at most, and no run is above that.
 
 use gpusched::analysis::{
     BoundRefusal, JobVerdicts, SearchOptions, SporadicRefusal, SporadicVerdicts, Verdict, Watch, judge, judge_sporadic,
@@ -69,7 +69,10 @@ fn usual_host_programs_have_the_bounds_of_their_pauses_and_kernels() {
         (json!([launch, {"record": "e", "stream": "S"}, {"synchronize_event": "e"}, sleep(1), launch]), 9.0),
         (json!([{"repeat": 3, "steps": [launch, sync, sleep(1)]}]), 14.0),
         // Two streams, one after the other.
-        (json!([launch, {"record": "e", "stream": "S"}, {"wait": "e", "stream": "T"}, {"launch": "K", "stream": "T"}]), 8.0),
+        (
+            json!([launch, {"record": "e", "stream": "S"}, {"wait": "e", "stream": "T"}, {"launch": "K", "stream": "T"}]),
+            8.0,
+        ),
     ];
     for (steps, ms) in programs {
         let found = bounds(&hosts(&json!([host("H", &steps)])), &tx2());
@@ -89,9 +92,7 @@ fn a_host_that_sleeps_beyond_its_period_has_no_bound_and_the_note_says_why() {
 
 #[test]
 fn two_hosts_that_meet_at_a_barrier_do_one_job() {
-    let step = |sleep: u32, stream: &str| {
-        json!([{"sleep": format!("{sleep} ms")}, {"barrier": "B"}, {"launch": "K", "stream": stream}, {"synchronize": stream}])
-    };
+    let step = |sleep: u32, stream: &str| json!([{"sleep": format!("{sleep} ms")}, {"barrier": "B"}, {"launch": "K", "stream": stream}, {"synchronize": stream}]);
     let scenario = read(&hosts(&json!([host("H", &step(2, "S")), host("G", &step(5, "T"))])), &tx2());
     let verdicts = searched(&scenario, 64);
     // After 5 ms both launch: one is first.
@@ -106,15 +107,14 @@ fn a_loop_without_a_period_has_the_bound_of_one_iteration() {
         {"launch": "K", "stream": "S"}, {"launch": "K", "stream": "S"}, {"synchronize": "last"}]}]));
     let scenario = read(&file, &tx2());
     let verdicts = searched(&scenario, 64);
-    let bounds: Vec<_> = verdicts.jobs.iter().map(|job| (job.bound_ns.map(|bound| bound.as_ns() / MS), job.verdict)).collect();
+    let bounds: Vec<_> =
+        verdicts.jobs.iter().map(|job| (job.bound_ns.map(|bound| bound.as_ns() / MS), job.verdict)).collect();
     assert_eq!(bounds, [(Some(8), Some(Verdict::Proven)); 3]);
 }
 
 /// Two processes of a kernel each, which fills the TX2 for so long \[ms\].
 fn processes(mps: bool, first: u32, second: u32) -> Value {
-    let stream = |name: &str| {
-        json!({"name": name, "process": name, "period": "100 ms", "jobs": 2, "operations": [{"kernel": name}]})
-    };
+    let stream = |name: &str| json!({"name": name, "process": name, "period": "100 ms", "jobs": 2, "operations": [{"kernel": name}]});
     let kernel = |ms: u32| json!({"blocks": 4, "threads": 1024, "duration": format!("{ms} ms")});
     json!({
         "format": "gpusched-scenario/1", "name": "processes", "mps": mps,
@@ -125,7 +125,8 @@ fn processes(mps: bool, first: u32, second: u32) -> Value {
 #[test]
 fn contexts_that_take_turns_are_bounded_by_slices_and_switches_and_by_what_others_have_to_do() {
     let device = tx2().with(|spec| {
-        (spec.time_slicing.time_slice, spec.time_slicing.switch_cost) = (Duration::from_ns(2 * MS), Duration::from_ns(MS / 2));
+        (spec.time_slicing.time_slice, spec.time_slicing.switch_cost) =
+            (Duration::from_ns(2 * MS), Duration::from_ns(MS / 2));
     });
     let (given, phased) = bounds(&processes(false, 3, 40), &device.expect("it is a GPU"));
     // The bound by work has 2 x 3 ms of work on two SMs: 4 turns at most, each after one of B and two switches.
@@ -192,18 +193,19 @@ impl Machine {
 
 fn machine() -> impl Strategy<Value = Machine> {
     let plain = 0_u32..3;
-    (plain, 1_u32..=3, 1_u32..=3, any::<bool>(), 1_u64..500, (200_u64..5_000, 0_u64..300), any::<bool>(), any::<bool>()).prop_map(
-        |(which, sms, channels, linked, latency, (slice_us, switch_us), to_block_ends, shared_runlist)| Machine {
-            sms,
-            channels: (which == 1).then_some(channels),
-            linked: which == 2 && linked,
-            latency_us: if which == 2 && !linked { latency } else { 0 },
-            slice_us,
-            switch_us,
-            to_block_ends,
-            shared_runlist,
-        },
-    )
+    (plain, 1_u32..=3, 1_u32..=3, any::<bool>(), 1_u64..500, (200_u64..5_000, 0_u64..300), any::<bool>(), any::<bool>())
+        .prop_map(|(which, sms, channels, linked, latency, (slice_us, switch_us), to_block_ends, shared_runlist)| {
+            Machine {
+                sms,
+                channels: (which == 1).then_some(channels),
+                linked: which == 2 && linked,
+                latency_us: if which == 2 && !linked { latency } else { 0 },
+                slice_us,
+                switch_us,
+                to_block_ends,
+                shared_runlist,
+            }
+        })
 }
 
 /// A step: what it does, of which kernel or how long, in which stream.
@@ -220,6 +222,13 @@ struct Program {
     barrier: bool,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    OneProcess,
+    Turns,
+    Mps(u32),
+}
+
 /// Hosts of up to three processes, or one.
 #[derive(Debug, Clone)]
 struct Sample {
@@ -227,8 +236,8 @@ struct Sample {
     kernels: Vec<(u32, u32, u32)>,
     programs: Vec<Program>,
     priorities: Vec<Option<i32>>,
-    /// Whether hosts have processes of their own, and percentages as clients of MPS.
-    processes: Option<Option<u32>>,
+    /// Whether hosts have processes of their own, and as clients of MPS a percentage.
+    processes: Sharing,
     /// Whether hosts use the streams of one another.
     shared: bool,
 }
@@ -248,7 +257,11 @@ fn sample() -> impl Strategy<Value = Sample> {
         end,
         barrier,
     });
-    let processes = prop_oneof![3 => Just(None), 2 => Just(Some(None)), 1 => select(vec![50_u32, 67, 100]).prop_map(|share| Some(Some(share)))];
+    let processes = prop_oneof![
+        3 => Just(Sharing::OneProcess),
+        2 => Just(Sharing::Turns),
+        1 => select(vec![50_u32, 67, 100]).prop_map(Sharing::Mps),
+    ];
     (
         machine(),
         prop::collection::vec(kernel, 4),
@@ -269,7 +282,7 @@ fn sample() -> impl Strategy<Value = Sample> {
 
 impl Sample {
     fn step(&self, host: usize, (what, which, stream): Step) -> Option<Value> {
-        let host = if self.shared && self.processes.is_none() && which == 3 { 0 } else { host };
+        let host = if self.shared && self.processes == Sharing::OneProcess && which == 3 { 0 } else { host };
         let null = self.shared && which == 2;
         let name = if null { "NULL".to_owned() } else { format!("S{}", 2 * host + stream as usize) };
         let event = if self.shared { "e".to_owned() } else { format!("e{host}") };
@@ -299,7 +312,7 @@ impl Sample {
             })
             .collect();
         let of_process = |value: &mut Value, host: usize| {
-            if self.processes.is_some() {
+            if self.processes != Sharing::OneProcess {
                 value["process"] = json!(format!("P{host}"));
             }
         };
@@ -340,9 +353,12 @@ impl Sample {
         }
         let mut file = json!({"format": "gpusched-scenario/1", "name": "random", "kernels": kernels,
             "streams": streams, "hosts": hosts});
-        if let Some(share) = self.processes {
-            file["mps"] = json!(share.is_some());
-            let share = share.unwrap_or(100);
+        if self.processes != Sharing::OneProcess {
+            let (mps, share) = match self.processes {
+                Sharing::Mps(share) => (true, share),
+                Sharing::OneProcess | Sharing::Turns => (false, 100),
+            };
+            file["mps"] = json!(mps);
             let levels = ["low", "medium", "high"];
             for number in 0..self.programs.len() {
                 file["processes"][format!("P{number}")] = json!({"mps_percentage": share,
