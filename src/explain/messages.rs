@@ -44,20 +44,20 @@ pub(super) const MESSAGES: [Message; 36] = [
     message(
         "goes on without a period and does not wait in each iteration",
         PROGRAMS,
-        "Nothing limits how often this host launches. Give it a period, or a number of iterations and, at the end of each, \
-         a wait for all that it has submitted.",
+        "Nothing limits how often this host launches. Give it a period, or a number of iterations and, at the end of \
+         each, a wait for all that it has submitted.",
     ),
     message(
         "meets others at a barrier: only threads are known",
         PROGRAMS,
-        "What comes after a barrier depends on when the others come to it. Bounds know hosts that all have the same period \
-         and number of iterations, or all run once, over given releases.",
+        "What comes after a barrier depends on when the others come to it. Bounds know hosts that all have the same \
+         period and number of iterations, or all run once, over given releases.",
     ),
     message(
         "bounds of jobs hold for any releases at least as far apart",
         PROGRAMS,
-        "Single operations of this scenario have no bounds, but jobs have: one for all jobs of a host or stream, however \
-         the releases of different ones fall together.",
+        "Single operations of this scenario have no bounds, but jobs have: one for all jobs of a host or stream, \
+         however the releases of different ones fall together.",
     ),
     message(
         "it is not certain under any order of simultaneous releases",
@@ -74,8 +74,8 @@ pub(super) const MESSAGES: [Message; 36] = [
     message(
         "streams may have to wait for a hardware channel",
         CHANNELS,
-        "There are more streams with kernels than hardware channels (rule channel), and contexts take turns, too: no bound \
-         knows both. A device with more channels, or the option connections, gives one.",
+        "There are more streams with kernels than hardware channels (rule channel), and contexts take turns, too: no \
+         bound knows both. A device with more channels, or the option connections, gives one.",
     ),
     message(
         "the device states a launch latency or a kernel gap",
