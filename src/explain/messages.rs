@@ -34,7 +34,7 @@ const VALUES: &str = "docs/scenario-format.md#values";
 const AUDIT: &str = "docs/measured-logs.md#audit";
 const COMMAND: &str = "docs/command.md";
 
-pub(super) const MESSAGES: [Message; 36] = [
+pub(super) const MESSAGES: [Message; 38] = [
     message(
         "no bound is given:",
         VERDICTS,

@@ -379,8 +379,19 @@ impl<'a> Explorer<'a> {
         let node = kernel.node;
         let Work::Kernel { class, blocks, block_time, best } = self.graph.nodes[node].work else { return None };
         let mut starts = kernel.starts;
+        let unclipped = starts.last()?.0;
         for (start, _) in &mut starts {
             *start = (*start).min(most);
+        }
+        let listed = starts.iter().map(|(_, blocks)| *blocks).sum::<u32>();
+        if most < unclipped && listed < blocks {
+            // Blocks before those listed end when the last of these is assigned, unless all are assigned earlier than
+            // that: then more of them may run at once than are listed, and no more than an empty GPU holds.
+            let resident = u32::try_from(self.weights.resident(class)).unwrap_or(u32::MAX).min(blocks);
+            let before = unclipped.saturating_sub(block_time.as_ns()).min(most);
+            if resident > listed {
+                starts.insert(0, (before, resident - listed));
+            }
         }
         let last = starts.last()?.0;
         let from = kernel.entry.from.max(state.last);
