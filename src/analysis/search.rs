@@ -15,7 +15,6 @@ use rayon::prelude::*;
 use super::assumptions;
 use super::bound_options::BoundOptions;
 use super::jobs::{AnalysedJob, with_operations};
-use super::prepared::refuse_processes;
 use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate, simulate_placed};
@@ -131,7 +130,6 @@ pub fn search<'s>(
     options: &SearchOptions,
     progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
-    refuse_processes(scenario)?;
     let run = simulate(scenario)?;
     search_known(scenario, (&run, &run.jobs()), options, progress)
 }
@@ -143,7 +141,6 @@ pub(super) fn search_known<'s>(
     options: &SearchOptions,
     progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
-    refuse_processes(scenario)?;
     let mut jobs = with_operations(run, begun);
     let is_small = run.trace.operations().len() <= MOST_UNROLLED;
     // Jobs as threads of their own know no barriers, which are passed in some orders only.

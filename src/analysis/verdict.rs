@@ -158,7 +158,8 @@ pub(crate) fn judge_known<'s>(
         let finish = job.finish(|operation| own(operation)?.finish);
         // What is released after the horizon is not in the scenario, and might delay what then still runs.
         let finish = finish.filter(|finish| *finish <= horizon);
-        let bound_ns = finish.map(|finish| finish.since(job.released));
+        let response = bounds.responses.get(job.thread as usize).copied().flatten().filter(|_| job.complete);
+        let bound_ns = finish.map(|finish| finish.since(job.released)).or(response);
         JobVerdict {
             stream: Arc::clone(&job.stream),
             thread: job.thread,
@@ -177,6 +178,7 @@ pub(crate) fn judge_known<'s>(
         BrokenBound::check(job.worst_found_ns, ("the bound on all runs", job.bound_ns), subject)?;
     }
     let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
+    notes.extend_from_slice(&bounds.notes);
     let cut = found.jobs.iter().filter(|job| !job.complete).count();
     if cut > 0 {
         notes.push(format!(

@@ -1,6 +1,6 @@
 //! Copies that share the link of a copy engine (`copies: shared-link`).
 
-use gpusched::analysis::{BoundOptions, BoundRefusal, SporadicRefusal, finish_bounds, sporadic_bounds};
+use gpusched::analysis::{BoundOptions, finish_bounds, sporadic_bounds};
 use gpusched::audit::{AuditRule, Observation, ObservedWork, Tolerances, audit};
 use gpusched::device::{CopyDirection, CopySharing, Device};
 use gpusched::effort::Progress;
@@ -112,12 +112,13 @@ fn the_state_lists_all_copies_on_a_link() {
 }
 
 #[test]
-fn analyses_that_know_copies_one_at_a_time_say_so() {
+fn bounds_know_that_copies_share_a_link() {
     let shared = scenario(CopySharing::SharedLink, &[(0, 10, TO_DEVICE), (4, 10, TO_DEVICE)]);
     let bounds = finish_bounds(&shared, BoundOptions::default()).expect("it is sound");
-    assert_eq!(bounds.refusal, Some(BoundRefusal::SharedLink));
-    assert!(bounds.operations.iter().all(|operation| operation.finish.is_none()));
-    assert_eq!(sporadic_bounds(&shared, &[]).expect("it is sound"), Err(SporadicRefusal::SharedLink));
+    // 10 ns each, and 2 ns that rounding may lose of each.
+    assert_eq!((bounds.refusal, bounds.responses), (None, vec![Some(Duration::from_ns(24)); 2]));
+    assert!(bounds.operations.is_empty() && bounds.notes.iter().any(|note| note.contains("share their link")));
+    assert_eq!(sporadic_bounds(&shared, &[]).expect("it is sound"), Ok(vec![Duration::from_ns(24); 2]));
     let one = scenario(CopySharing::OneAtATime, &[(0, 10, TO_DEVICE), (4, 10, TO_DEVICE)]);
     assert_eq!(finish_bounds(&one, BoundOptions::default()).expect("it is sound").refusal, None);
 }

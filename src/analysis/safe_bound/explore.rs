@@ -200,10 +200,14 @@ impl<'a> Explorer<'a> {
             graph.streams.iter().zip(dispatched).filter_map(|(stream, &done)| stream.get(done as usize).copied());
         let eligible: Vec<(usize, Interval)> =
             heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
-        if let Some(&(node, entry)) = eligible.iter().find(|(node, _)| graph.nodes[*node].work == Work::Memset) {
-            // It is over when it enters, and holds nobody else's place, so it need not be ordered with the others.
+        for &(node, entry) in &eligible {
+            let Some(time) = graph.nodes[node].work.needs_no_engine() else { continue };
+            // It is over when it enters or so long after it, and holds nobody else's place, so it need not be ordered
+            // with the others.
             let mut next = state.clone();
-            return Some(vec![self.finished(dispatched, node, entry, &mut next)]);
+            let after = |at: u64| at.saturating_add(time.as_ns());
+            let finish = Interval { from: after(entry.from), to: after(entry.to) };
+            return Some(vec![self.finished(dispatched, node, finish, &mut next)]);
         }
         let streams = eligible.iter().map(|(node, _)| graph.nodes[*node].stream);
         let firsts = self.twins.firsts(graph, (dispatched, state), streams);

@@ -2,7 +2,7 @@
 
 use super::fill::more_of;
 use super::weights::{Class, ONE};
-use crate::analysis::assumptions::allowed_sms;
+use crate::analysis::assumptions::sms_of;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions};
 use crate::analysis::merged_backend::{Analysed, Costs};
 use crate::analysis::pool::needs;
@@ -29,6 +29,20 @@ pub(in crate::analysis) enum Work {
     },
     /// Nothing: a memset, a record, or a wait for an event, which is over when its predecessors are.
     Memset,
+    /// A host thread does something else for exactly so long once its predecessors are over: it sleeps, or, for no
+    /// time, goes on after it has waited.
+    Pause(Duration),
+}
+
+impl Work {
+    /// How long what needs neither SMs nor a copy engine takes; `None`: it needs one.
+    pub(super) fn needs_no_engine(&self) -> Option<Duration> {
+        match *self {
+            Self::Memset => Some(Duration::ZERO),
+            Self::Pause(time) => Some(time),
+            Self::Kernel { .. } | Self::Copy { .. } => None,
+        }
+    }
 }
 
 /// One operation.
@@ -70,7 +84,7 @@ impl Node {
     pub(super) fn takes_time(&self) -> bool {
         match self.work {
             Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time > Duration::ZERO,
-            Work::Memset => false,
+            Work::Memset | Work::Pause(_) => false,
         }
     }
 
@@ -164,7 +178,7 @@ impl Graph {
             let stream = record.stream.index();
             let work = match record.kind {
                 OperationKind::Kernel(kernel) => {
-                    let allowed = u64::from(allowed_sms(scenario, kernel, record.stream).min(costs.sms));
+                    let allowed = u64::from(sms_of(scenario, kernel, record.stream).min(costs.sms));
                     let cost = &costs.kernels[kernel.index()];
                     let class = graph.class(Class { needs: needs(&demands[kernel.index()]), allowed });
                     let best = shortest(scenario.shortest_block_time(kernel).unwrap_or(Duration::ZERO));
@@ -331,7 +345,7 @@ impl Graph {
                     Work::Kernel { class, block_time, .. } => {
                         u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
                     }
-                    Work::Copy { .. } | Work::Memset => 0,
+                    Work::Copy { .. } | Work::Memset | Work::Pause(_) => 0,
                 })?;
             }
             let end = begin.checked_add(own)?;

@@ -125,7 +125,8 @@ fn a_mask_and_a_percentage_together_have_no_bound_unless_the_mask_leaves_no_more
     assert!(!analysis.exact && analysis.departures.contains(&Departure::MaskedClient));
     assert!(analysis.kernels.iter().all(|kernel| kernel.safe_finish_ns.is_none()));
     let verdicts = judged(&scenario, &SearchOptions::default());
-    assert_eq!(verdicts.refusal, Some(BoundRefusal::MaskedClient));
+    let reason = SporadicRefusal::MaskedClient;
+    assert_eq!(verdicts.refusal, Some(BoundRefusal::Jobs { reason, is_partial: false }));
     assert!(verdicts.jobs.iter().all(|job| job.verdict == Some(Verdict::Open)));
     assert_eq!(sporadic_bounds(&scenario, &[]).expect("it is sound"), Err(SporadicRefusal::MaskedClient));
     // A mask that leaves two SMs to a client of twenty: its percentage changes nothing.
@@ -141,7 +142,8 @@ fn nothing_is_broken(sample: &Sample, (sms, percent): (u32, u64), search: &Searc
     let mut scenario = limited(&sample.scenario(), sms, percent);
     let verdicts = judge(&scenario, search, WATCH)?;
     let masked = analyse(&scenario)?.departures.contains(&Departure::MaskedClient);
-    prop_assert_eq!(verdicts.refusal == Some(BoundRefusal::MaskedClient), masked);
+    let refused = Some(BoundRefusal::Jobs { reason: SporadicRefusal::MaskedClient, is_partial: false });
+    prop_assert_eq!(verdicts.refusal == refused, masked);
     for job in verdicts.jobs.iter().filter(|_| !masked) {
         prop_assert!(job.bound_ns.is_some() && job.bound_ns >= job.worst_found_ns, "{:?}", job);
     }
