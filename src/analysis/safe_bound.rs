@@ -26,9 +26,11 @@ use crate::workload::StreamId;
 
 mod arrivals;
 mod blocking;
+mod busy;
 mod explore;
 mod fill;
 mod graph;
+mod lower;
 mod phased;
 mod predecessors;
 mod state;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::blocking::Blocking;
-use super::fill::{Filling, MayRun, latest_starts};
+use super::fill::{Filling, MayRun, later_of, latest_starts};
 use super::graph::{Graph, Node, Work};
 use super::state::{Dispatched, Interval, State};
 use super::twins::Twins;
@@ -136,8 +136,8 @@ impl<'a> Explorer<'a> {
                 successors[before].push(number);
             }
         }
-        for lower in &graph.lower {
-            blocks[lower.class] += lower.blocks.iter().map(|(_, blocks)| u64::from(*blocks)).sum::<u64>();
+        for (class, lower) in graph.lower_blocks() {
+            blocks[class] += lower;
         }
         Self {
             graph,
@@ -325,18 +325,17 @@ impl<'a> Explorer<'a> {
                 self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
             }
         }
-        for lower in &graph.lower {
-            if let Some(latest) = begun[lower.level].filter(|latest| lower.launched.as_ns() <= *latest) {
-                let class = lower.class;
-                let may_run =
-                    |&(time, blocks): &(u64, u32)| MayRun { until: latest.saturating_add(time), class, blocks };
-                self.others.extend(lower.blocks.iter().map(may_run));
-            }
-        }
         // The head of its queue from then on at the latest; whatever of others may still run delays it the most.
         let from = entered.max(state.kernel.to);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
-        let starts = latest_starts(filling, &mut self.others, &mut self.blocking, &mut self.counts)?;
+        let mut starts = Vec::new();
+        let explored = self.others.len();
+        for lower in graph.lower_choices(&begun, from) {
+            self.others.extend(lower);
+            let (blocking, counts) = (&mut self.blocking, &mut self.counts);
+            starts = later_of(&starts, &latest_starts(filling, &mut self.others.clone(), blocking, counts)?);
+            self.others.truncate(explored);
+        }
         Some(Candidate { node, entry, starts, begun })
     }
 

@@ -84,7 +84,7 @@ impl Phased<'_> {
             }
         }
         for &Operation { stream, level, work } in self.lower.iter().copied().flatten() {
-            graph.add_lower(stream, level, Instant::ZERO, work);
+            graph.add_lower((stream, level), Instant::ZERO, u64::MAX, work);
         }
         let extent = Extent { over: release, goal, most_states: MOST_STATES };
         let (finish, _) = finish_bounds(&graph, weights, &extent);
