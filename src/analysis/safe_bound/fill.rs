@@ -169,3 +169,15 @@ pub(super) fn later_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u3
     later.reverse();
     later
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_lists_each_block_is_as_late_as_in_either() {
+        assert_eq!(later_of(&[(1, 2), (5, 1)], &[(3, 3)]), [(3, 2), (5, 1)]);
+        assert_eq!(later_of(&[(4, 1)], &[(1, 1), (2, 3)]), [(1, 1), (2, 2), (4, 1)]);
+        assert_eq!(later_of(&[], &[(2, 3)]), [(2, 3)]);
+    }
+}
