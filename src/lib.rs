@@ -82,6 +82,7 @@ pub mod profile;
 pub mod run;
 pub mod scenario;
 pub mod schema;
+mod shortened;
 pub mod spelling;
 pub mod statistics;
 pub mod tables;

@@ -1,5 +1,10 @@
 //! Names that are near to one that is unknown: what its author may have meant.
 
+use std::ffi::OsStr;
+use std::fmt::Debug;
+use std::fs;
+use std::path::Path;
+
 /// Names told at most.
 const MOST: usize = 3;
 
@@ -63,10 +68,35 @@ pub fn near_names<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> 
     names
 }
 
+/// Entries of a folder that are looked at.
+const MOST_ENTRIES: usize = 10_000;
+
+/// What a message says behind a path at which there is nothing: ` (did you mean "scenarios/figure-3.json"?)`, from what
+/// is in the first of its folders that lacks the next, or nothing if no name there is near.
+#[must_use]
+pub fn did_you_mean_file(path: &Path) -> String {
+    let Some(missing) = path.ancestors().take_while(|part| part.file_name().is_some() && !part.exists()).last() else {
+        return String::new();
+    };
+    let (Some(folder), Some(given)) = (missing.parent(), missing.file_name().and_then(OsStr::to_str)) else {
+        return String::new();
+    };
+    let entries = fs::read_dir(if folder == Path::new("") { Path::new(".") } else { folder });
+    let entries = entries.into_iter().flatten().take(MOST_ENTRIES).filter_map(Result::ok);
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    let near = near_names(given, names.iter().map(String::as_str));
+    one_of(near.into_iter().map(|name| folder.join(name).display().to_string()))
+}
+
 /// What a message says behind an unknown name: ` (did you mean "tx2"?)`, or nothing if no known name is near.
 #[must_use]
 pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> String {
-    let names: Vec<String> = near_names(given, known).iter().map(|name| format!("{name:?}")).collect();
+    one_of(near_names(given, known))
+}
+
+fn one_of(names: impl IntoIterator<Item = impl Debug>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("{name:?}")).collect();
     match names.split_last() {
         None => String::new(),
         Some((only, [])) => format!(" (did you mean {only}?)"),
@@ -101,6 +131,18 @@ mod tests {
         let long = "a".repeat(100_000);
         assert!(near_names(&long, [&*format!("{long}bc")]).contains(&&*format!("{long}bc")));
         assert!(near_names(&long, [&*format!("b{long}")]).is_empty());
+    }
+
+    #[test]
+    fn files_near_to_one_that_is_missing_are_told_with_their_folder() {
+        let near = |path: &str| did_you_mean_file(Path::new(path));
+        assert_eq!(near("scenarios/rtss2017/figure3.json"), " (did you mean \"scenarios/rtss2017/figure-3.json\"?)");
+        assert_eq!(near("scenaros/rtss2017/figure-3.json"), " (did you mean \"scenarios\"?)");
+        assert_eq!(near("Cargo.tml"), " (did you mean \"Cargo.toml\"?)");
+        // Folders like the one that is there; what is there is not missing; nothing is near.
+        for none in ["scenarios/rtss2017/figure-3.json", "scenarios/rtss2017/no such thing", "", "/"] {
+            assert_eq!(near(none), "", "{none}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs};
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, read_log_from};
+use gpusched::near::did_you_mean_file;
 use gpusched::profile::GpuProfile;
 use gpusched::scenario::ReadOptions;
 use gpusched::tables::ProfileAuditReport;
@@ -154,7 +155,8 @@ fn of_logs(paths: Vec<PathBuf>, asked: Asked) -> Result<Document, Failure> {
     refused(asked.options.for_profiles(), "profiles", "these are logs")?;
     for path in &paths {
         let cannot = |error: std::io::Error| {
-            std::io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
+            let near = did_you_mean_file(path);
+            std::io::Error::new(error.kind(), format!("cannot read {}{near}: {error}", path.display()))
         };
         std::fs::metadata(path).map_err(cannot)?;
     }

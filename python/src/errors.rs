@@ -7,6 +7,7 @@ use gpusched::causes::with_causes;
 use gpusched::experiments::study::StudyError;
 use gpusched::input::InputError as LibraryInputError;
 use gpusched::json::JsonError;
+use gpusched::near::did_you_mean_file;
 use gpusched::scenario::amalthea::AmaltheaError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
@@ -74,7 +75,8 @@ impl Failure {
 
     /// A file cannot be opened, said as the command does.
     pub(crate) fn open(path: &Path, error: &std::io::Error) -> Self {
-        Self::File(std::io::Error::new(error.kind(), format!("cannot open {}: {error}", path.display())))
+        let near = did_you_mean_file(path);
+        Self::File(std::io::Error::new(error.kind(), format!("cannot open {}{near}: {error}", path.display())))
     }
 
     /// Input of which no place is known.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionFile, OptionValue, ScenarioOption, ScenarioOptions};
+use gpusched::near::did_you_mean;
 use gpusched::profile::Import;
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -144,7 +145,8 @@ impl Options {
     /// Says one of them.
     pub(crate) fn set(&mut self, key: &str, value: Bound<'_, PyAny>) -> PyResult<()> {
         let Some(option) = ScenarioOption::of(key) else {
-            let text = format!("there is no option {key:?}; help(gpusched.simulate) lists them");
+            let near = did_you_mean(key, OPTIONS.iter().map(|option| option.key));
+            let text = format!("there is no option {key:?}{near}; help(gpusched.simulate) lists them");
             return Err(PyTypeError::new_err(text));
         };
         let py = value.py();

@@ -222,6 +222,8 @@ impl Interference {
         for (&(time, _), &weight) in self.load.iter().zip(chosen) {
             total = total.checked_add(time.checked_mul(u128::from(weight))?)?;
         }
-        u64::try_from(total.div_ceil(u128::from(ONE))).ok().map(Instant::from_ns)
+        let end = u64::try_from(total.div_ceil(u128::from(ONE))).ok();
+        // By the end of time nothing is known to have ended.
+        end.filter(|end| *end < u64::MAX).map(Instant::from_ns)
     }
 }

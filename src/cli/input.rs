@@ -10,7 +10,7 @@ use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::effort::{self, Counted};
 use gpusched::input::Input;
 use gpusched::logs::{LogReading, read_log, read_log_from};
-use gpusched::near::did_you_mean;
+use gpusched::near::{did_you_mean, did_you_mean_file};
 
 use super::ending;
 use super::progress::{self, Unit};
@@ -38,7 +38,7 @@ pub(crate) fn read_whole(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     if path.as_os_str() == "-" {
         return Ok(("standard input".to_owned(), standard_input()?));
     }
-    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+    let file = File::open(path).with_context(|| format!("cannot open {name}{}", did_you_mean_file(path)))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         bail!("{name} is a directory; expected a file");
     }
@@ -65,7 +65,7 @@ pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
     if path.as_os_str() == "-" {
         return Ok(read_log_from(&name, &mut Cursor::new(standard_input()?))?);
     }
-    let cannot = || format!("cannot read {name}");
+    let cannot = || format!("cannot read {name}{}", did_you_mean_file(path));
     let metadata = std::fs::metadata(path).with_context(cannot)?;
     progress::begin("reading", Unit::Bytes, Some(metadata.len()));
     if metadata.is_file() {

@@ -19,7 +19,8 @@ pub(crate) struct Search {
     /// without a deadline only the scenario's own]
     #[arg(long = "search", value_name = "TIME", value_parser = Duration::parse)]
     time: Option<Duration>,
-    /// Write the run that misses a deadline by most, as a scenario that `gpusched simulate` replays
+    /// Write a witness: of the runs found that miss a deadline the one that is latest, as a scenario of which `gpusched
+    /// simulate FILE` shows how it comes to that; nothing is written if no run misses one
     #[arg(long, value_name = "FILE")]
     witness: Option<PathBuf>,
     #[command(flatten)]

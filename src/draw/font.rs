@@ -3,9 +3,8 @@
 //! The advance widths of `DejaVu Sans` 2.37 and its bold face are compiled in as a table, so that pictures are laid out
 //! the same without the font itself, which only pixels need.
 
-use std::ops::Range;
-
 use super::geometry::Length;
+use crate::shortened;
 
 /// Advance widths are in this many parts of the font size.
 const UNITS_PER_EM: u16 = 2048;
@@ -44,73 +43,22 @@ pub(crate) fn width(text: &str, size: Length, bold: bool) -> Length {
     (units * size + i64::from(UNITS_PER_EM) - 1) / i64::from(UNITS_PER_EM)
 }
 
-/// `text`, or as much of its beginning and its end as fits `room` together with an ellipsis between them; empty if
-/// nothing does. The middle goes first: names differ at their ends.
+/// `text` [shortened](shortened::shortened) to `room` where it is set at `size`.
 pub(crate) fn shortened(text: &str, size: Length, bold: bool, room: Length) -> String {
-    if width(text, size, bold) <= room {
-        return text.to_owned();
-    }
-    let characters: Vec<char> = text.chars().collect();
-    let keep = |kept: usize| {
-        let (head, tail) = (kept.div_ceil(2), characters.len() - kept / 2);
-        joined(&characters[..head], &characters[tail..])
-    };
-    let most = last_of(1..characters.len(), |kept| width(&keep(kept), size, bold) <= room);
-    most.map_or_else(String::new, keep)
+    shortened::shortened(text, |text| width(text, size, bold) <= room)
 }
 
-/// The last number for which `fits` holds, if it holds for all smaller ones of the range too: keeping more of a text
-/// never makes it shorter.
-fn last_of(range: Range<usize>, fits: impl Fn(usize) -> bool) -> Option<usize> {
-    let numbers: Vec<usize> = range.collect();
-    let after = numbers.partition_point(|&number| fits(number));
-    numbers[..after].last().copied()
-}
-
-fn joined(head: &[char], tail: &[char]) -> String {
-    let (head, tail): (String, String) = (head.iter().collect(), tail.iter().collect());
-    format!("{}…{}", head.trim_end(), tail.trim_start())
-}
-
-/// All of some texts [`shortened`] to the room that each has, so that different ones stay different where that can be:
-/// those that would look alike keep the place at which they differ instead of their end.
+/// All of some texts [`shortened`] to the room that each has, so that different ones
+/// [stay different](shortened::shortened_apart) where that can be.
 pub(crate) fn shortened_apart(texts: &[(&str, Length)], size: Length) -> Vec<String> {
-    let mut short: Vec<String> = texts.iter().map(|(text, room)| shortened(text, size, false, *room)).collect();
-    let alike = |one: usize, short: &[String]| -> Vec<usize> {
-        let same = |&other: &usize| short[other] == short[one] && texts[other].0 != texts[one].0;
-        (0..texts.len()).filter(same).collect()
-    };
-    let colliding: Vec<(usize, Vec<usize>)> =
-        (0..texts.len()).map(|one| (one, alike(one, &short))).filter(|(_, others)| !others.is_empty()).collect();
-    for (one, others) in colliding {
-        let characters: Vec<char> = texts[one].0.chars().collect();
-        let common = |other: &usize| {
-            let other = texts[*other].0.chars();
-            characters.iter().zip(other).take_while(|(a, b)| **a == *b).count()
-        };
-        let differs = others.iter().map(common).max().unwrap_or(0);
-        // A number keeps its digits before the one that differs.
-        let from = (0..differs).rev().find(|&at| !characters[at].is_ascii_digit()).map_or(0, |at| at + 1);
-        short[one] = around(&characters, from.min(differs), size, texts[one].1);
-    }
-    short
-}
-
-/// The beginning of a text and what follows from `from` on, as much as fits.
-fn around(characters: &[char], from: usize, size: Length, room: Length) -> String {
-    let fits = |text: &str| width(text, size, false) <= room;
-    let whole = |head: usize| joined(&characters[..head], &characters[from..]);
-    if let Some(head) = last_of(0..from, |head| fits(&whole(head))) {
-        return whole(head);
-    }
-    let head = from.min(3);
-    let cut = |end: usize| format!("{}…", joined(&characters[..head], &characters[from..end]));
-    last_of(from + 1..characters.len(), |end| fits(&cut(end))).map_or_else(String::new, cut)
+    let names: Vec<&str> = texts.iter().map(|(text, _)| *text).collect();
+    shortened::shortened_apart(&names, |place, text| width(text, size, false) <= texts[place].1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shortened::joined;
 
     #[test]
     fn widths_are_those_of_the_font() {

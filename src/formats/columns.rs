@@ -4,6 +4,7 @@
 //! in files of their own, tables for programs and Markdown. Times are rounded to what people read in tables, and whole
 //! nanoseconds elsewhere; what is missing is a dash, an empty field, or null.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING;
@@ -14,6 +15,7 @@ use super::cell::{Cell, CellKind, CellOf, Kind, Source};
 use super::csv::field;
 use super::rows_part::RowFormat;
 use crate::limits::{NowAndThen, end_if_stopped};
+use crate::shortened::shortened_apart;
 
 /// A column of rows of type `R`.
 #[derive(Debug)]
@@ -23,6 +25,7 @@ pub(crate) struct Column<R> {
     json: Option<&'static str>,
     title: Option<&'static str>,
     to_the_left: bool,
+    is_name: bool,
     source: Source<R>,
 }
 
@@ -62,7 +65,15 @@ impl<R> Column<R> {
     }
 
     fn nowhere<K: Kind>(cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
-        Self { csv: None, frame: None, json: None, title: None, to_the_left: false, source: K::source(cell) }
+        Self {
+            csv: None,
+            frame: None,
+            json: None,
+            title: None,
+            to_the_left: false,
+            is_name: false,
+            source: K::source(cell),
+        }
     }
 
     /// The same column under this name in data frames, or in none: those have a name where others have a number.
@@ -73,6 +84,11 @@ impl<R> Column<R> {
     /// The same column, standing to the left in tables: words do, numbers stand to the right.
     pub(crate) fn left(self) -> Self {
         Self { to_the_left: true, ..self }
+    }
+
+    /// The same column, whose words are names: plain tables shorten long ones to what tells them apart.
+    pub(crate) fn names(self) -> Self {
+        Self { is_name: true, ..self.left() }
     }
 
     /// What stands above it in tables, if they have it.
@@ -209,11 +225,48 @@ pub(crate) fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>)
     for (index, _) in titles.iter().enumerate().filter(|(_, (_, is_to_the_left))| !is_to_the_left) {
         align_right(&mut table, index);
     }
+    let shown = columns.iter().filter(|column| column.title.is_some());
+    let named: Vec<usize> = shown.enumerate().filter(|(_, column)| column.is_name).map(|(place, _)| place).collect();
+    let mut rows: Box<dyn Iterator<Item = Vec<String>>> = Box::new(rows);
+    if !named.is_empty() {
+        let mut all: Vec<Vec<String>> = rows.collect();
+        shorten_names(&mut all, &named);
+        rows = Box::new(all.into_iter());
+    }
     for row in rows {
         end_if_stopped();
         table.add_row(row);
     }
     table
+}
+
+/// Characters of a name in a plain table at most, unless it takes more to tell it from another.
+const LONGEST_NAME: usize = 48;
+
+/// Shortens the long names in the `named` columns of some rows, the same name to the same in all of them.
+fn shorten_names(rows: &mut [Vec<String>], named: &[usize]) {
+    let fits = |text: &str| text.chars().nth(LONGEST_NAME).is_none();
+    let mut long: BTreeSet<String> = BTreeSet::new();
+    for row in &*rows {
+        long.extend(named.iter().filter_map(|&place| row.get(place)).filter(|name| !fits(name)).cloned());
+    }
+    let names: Vec<&str> = long.iter().map(String::as_str).collect();
+    let short = shortened_apart(&names, |_, text| fits(text));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for text in &short {
+        *counts.entry(text).or_default() += 1;
+    }
+    let is_apart = |text: &str| counts.get(text) == Some(&1);
+    let shown: BTreeMap<&str, &String> = names.iter().copied().zip(&short).filter(|(_, text)| is_apart(text)).collect();
+    for row in rows {
+        for &place in named {
+            if let Some(cell) = row.get_mut(place)
+                && let Some(text) = shown.get(cell.as_str())
+            {
+                cell.clone_from(text);
+            }
+        }
+    }
 }
 
 /// A table without frames whose numbers stand to the right.

@@ -71,7 +71,22 @@ fn broken(file: &str, text: &str) -> JsonError {
         let what = "a text of more than 4 GiB, which is the most that is read".to_owned();
         return without_path(file, text, Problem { offset: 0, what, help: None });
     }
+    let what = match trailing_comma(text, offset) {
+        Some((comma, end)) => {
+            offset = comma;
+            format!("trailing comma before {end:?}")
+        }
+        None => what.to_owned(),
+    };
     without_path(file, text, Problem { offset, what: format!("not valid JSON: {what}"), help: None })
+}
+
+/// Where the comma is behind which a list or object ends at `offset`, and with what it ends.
+fn trailing_comma(text: &str, offset: usize) -> Option<(usize, char)> {
+    let (before, rest) = text.split_at_checked(offset)?;
+    let end = rest.chars().next().filter(|end| matches!(end, '}' | ']'))?;
+    let before = before.trim_end_matches([' ', '\n', '\t', '\r']);
+    before.ends_with(',').then(|| (before.len() - 1, end))
 }
 
 /// Turns an offset \[bytes\] in `text` into line, column and excerpt.

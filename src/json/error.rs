@@ -35,7 +35,7 @@ pub struct JsonError {
     pub what: String,
     /// How to mend it, where that is known.
     pub help: Option<String>,
-    /// The line of text in which it stands, shortened around the column.
+    /// The line of text in which it stands, shortened around the column, with an ellipsis where something is left out.
     pub excerpt: String,
     /// Where in `excerpt` the value starts \[characters\].
     pub excerpt_column: usize,
@@ -68,7 +68,7 @@ pub struct ShownPlace {
     pub line: usize,
     /// Column \[characters\], from 1.
     pub column: usize,
-    /// The line of text in which it stands, shortened around the column.
+    /// The line of text in which it stands, shortened around the column, with an ellipsis where something is left out.
     pub excerpt: String,
     /// Where in `excerpt` it is \[characters\].
     pub excerpt_column: usize,
@@ -90,13 +90,17 @@ pub(crate) fn place(text: &str, offset: usize) -> ShownPlace {
     let line_text = text[line_start..line_end].trim_end_matches('\r');
     let column = text[line_start..offset].chars().count();
     let first = column.saturating_sub(EXCERPT_REACH);
-    let excerpt: String =
-        line_text.chars().skip(first).take(2 * EXCERPT_REACH).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut rest = line_text.chars().skip(first);
+    let shown = rest.by_ref().take(2 * EXCERPT_REACH).map(|c| if c.is_control() { ' ' } else { c });
+    let mut excerpt: String = if first > 0 { "…" } else { "" }.chars().chain(shown).collect();
+    if rest.next().is_some() {
+        excerpt.push('…');
+    }
     ShownPlace {
         line: text[..offset].matches('\n').count() + 1,
         column: column + 1,
         excerpt,
-        excerpt_column: column - first,
+        excerpt_column: column - first + usize::from(first > 0),
     }
 }
 

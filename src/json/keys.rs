@@ -126,6 +126,8 @@ impl<'a> Node<'a> {
     #[cold]
     fn fields_one_by_one<const R: usize, const O: usize>(&self, keys: &Keys<R, O>) -> Problem {
         let taken = self.object().and_then(|mut object| {
+            object.know(&keys.required);
+            object.know(&keys.optional);
             keys.required.iter().try_for_each(|key| object.required(key).map(drop))?;
             keys.optional.iter().try_for_each(|key| object.optional(key).map(drop))?;
             object.finish()

@@ -10,7 +10,7 @@ use super::error::Problem;
 use super::node::Node;
 use super::scan::{Field, Mark};
 use crate::limits::end_if_stopped;
-use crate::near::did_you_mean;
+use crate::near::{did_you_mean, near_names};
 
 /// The fields of an object. Take what is known with [`Object::required`] and [`Object::optional`], then call
 /// [`Object::finish`], which refuses whatever nobody asked for.
@@ -139,7 +139,28 @@ impl<'a> Object<'a> {
     /// [`Problem`] if it is missing, `null`, or stands twice.
     #[inline]
     pub fn required(&mut self, key: &'static str) -> Result<Node<'a>, Problem> {
-        self.optional(key)?.ok_or_else(|| self.node.problem(format!("the key {key:?} is missing")))
+        self.optional(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// Counts keys among the known ones that are asked for later.
+    pub(super) fn know(&mut self, keys: &[&'static str]) {
+        self.known.extend_from_slice(keys);
+    }
+
+    /// What is said of a key that is missing, with those that are here, unknown so far, and may be meant for it.
+    #[cold]
+    fn missing(&self, key: &str) -> Problem {
+        let others = self.fields.iter().filter(|field| !self.node.passes_over(field));
+        let others: Vec<_> = others.filter_map(|field| field.key(self.node.source())).collect();
+        let unknown = others.iter().map(|other| &**other).filter(|other| *other != key && !self.known.contains(other));
+        let meant = match near_names(key, unknown).as_slice() {
+            [] => String::new(),
+            near => format!(
+                "; is {} meant for it?",
+                near.iter().map(|key| format!("{key:?}")).collect::<Vec<_>>().join(" or ")
+            ),
+        };
+        self.node.problem(format!("the key {key:?} is missing{meant}"))
     }
 
     /// Refuses every key that was not asked for.

@@ -20,6 +20,10 @@ pub struct Blame {
     pub operation: OperationId,
     /// The rule that held it.
     pub rule: Rule,
+    /// The rule that held what stood before it in its queue, if that needs no engine itself (a memset, record or wait)
+    /// and did not stand behind its stream's head: E2 for what is behind a wait for an event. `None`: there is none
+    /// such, and `blocking` was there itself.
+    pub through: Option<Rule>,
     /// From.
     pub from: Instant,
     /// Until.
@@ -37,7 +41,7 @@ pub struct Blame {
 /// [ran](Trace::runs) all parts add up to its response time. Of a simulated run.
 ///
 /// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head. If that is a memset, record or wait,
-///   it is whoever holds that.
+///   it is whoever holds that, and [`through`](Blame::through) is under which rule.
 /// - Where it is not the turn of its context (T1, T4, T5) it is each context that has a turn meanwhile; where a copy
 ///   stands still on an engine that contexts share by turns (T5), each copy that the engine serves.
 /// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it and take some
@@ -110,7 +114,7 @@ impl Accuser<'_> {
                 let served = engine.map(|engine| self.standing.head_at(Queue::CopyEngine(engine), pause.start));
                 let (blocking, until) = served.unwrap_or((None, Instant::MAX));
                 let (from, to) = (pause.start, until.min(pause.end));
-                self.push(Blame { operation, rule, from, to, blocking, turn_of: None });
+                self.push(Blame { operation, rule, through: None, from, to, blocking, turn_of: None });
                 pause.start = to;
             }
         }
@@ -124,7 +128,7 @@ impl Accuser<'_> {
         for (to, turn_of) in parts.chain([(time.end, None)]) {
             let to = to.clamp(from, time.end);
             if from < to {
-                self.push(Blame { operation, rule, from, to, blocking: None, turn_of });
+                self.push(Blame { operation, rule, through: None, from, to, blocking: None, turn_of });
             }
             from = to;
         }
@@ -138,21 +142,23 @@ impl Accuser<'_> {
         // What stands in the way was launched before, so its parts are known.
         let held = passes_on.and_then(|id| Some(*self.first.get(id.index())?..*self.first.get(id.index() + 1)?));
         let Some(held) = held else {
-            self.push(Blame { operation, rule, from: time.start, to: time.end, blocking, turn_of: None });
+            let (through, turn_of) = (None, None);
+            self.push(Blame { operation, rule, through, from: time.start, to: time.end, blocking, turn_of });
             return;
         };
         for number in held {
             let part = self.parts[number];
             let (from, to) = (part.from.max(time.start), part.to.min(time.end));
             if from < to {
-                self.push(Blame { operation, rule, from, to, blocking: part.blocking, turn_of: part.turn_of });
+                let through = part.through.or(Some(part.rule)).filter(|rule| !rule.is_behind_in_stream());
+                self.push(Blame { operation, rule, through, from, to, ..part });
             }
         }
     }
 
     /// Adds a part, joined to the one before it if both say the same.
     fn push(&mut self, part: Blame) {
-        let same = |part: &Blame| (part.operation, part.rule, part.blocking, part.turn_of);
+        let same = |part: &Blame| (part.operation, part.rule, part.through, part.blocking, part.turn_of);
         match self.parts.last_mut() {
             Some(last) if same(last) == same(&part) && last.to == part.from => {
                 last.to = part.to;

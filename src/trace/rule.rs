@@ -119,6 +119,16 @@ impl Rule {
         }
     }
 
+    /// Whether it holds what is not the head of its stream queue.
+    pub(crate) const fn is_behind_in_stream(self) -> bool {
+        matches!(self, Self::G2 | Self::C1)
+    }
+
+    /// Whether it holds what was launched for a while, whoever else is there.
+    pub(crate) const fn is_latency(self) -> bool {
+        matches!(self, Self::L1 | Self::L2)
+    }
+
     /// Whether it holds the head of a stream queue for a time that the run notes, rather than an operation in an EE or
     /// CE queue.
     pub(super) const fn is_noted_in_stream(self) -> bool {

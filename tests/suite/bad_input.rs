@@ -89,11 +89,44 @@ mod json {
 
     #[test]
     fn broken_json_is_located() {
-        for (text, line) in [("", 1), ("{\"name\": ", 1), ("{\"name\":\n \"x\",\n}", 3), ("[1 2]", 1), ("{} {}", 1)] {
+        for (text, line) in [("", 1), ("{\"name\": ", 1), ("{\"name\":\n \"x\"\n]", 3), ("[1 2]", 1), ("{} {}", 1)] {
             let error = refusal_with(text, &ReadOptions::default());
             assert_eq!((error.line, error.path.as_str()), (line, ""), "{error}");
             assert!(error.what.contains("not valid JSON"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_trailing_comma_is_called_so_and_located() {
+        for (text, place, end) in [("{\"name\":\n \"x\",\n}", (2, 5), '}'), ("{\"a\": [1, 2, ]}", (1, 12), ']')] {
+            let error = refusal_with(text, &ReadOptions::default());
+            assert_eq!((error.line, error.column), place, "{error}");
+            assert_eq!(error.what, format!("not valid JSON: trailing comma before {end:?}"));
+        }
+    }
+
+    #[test]
+    fn a_key_that_may_be_meant_for_one_that_is_missing_is_named() {
+        let misspelt = spin("").replace("block_count", "block");
+        refused(&misspelt, "benchmarks[0]", "the key \"block_count\" is missing; is \"block\" meant for it?");
+        // Keys that are known otherwise are not meant for it.
+        let missing = spin(r#""block_counts": 1"#).replace(r#""block_count": 1, "#, "");
+        refused(&missing, "benchmarks[0]", "is \"block_counts\" meant for it?");
+        let missing = spin("").replace(r#""block_count": 1, "#, "");
+        assert!(refusal_with(&missing, &ReadOptions::default()).what.ends_with("the key \"block_count\" is missing"));
+    }
+
+    #[test]
+    fn a_line_that_is_cut_says_so_by_ellipses() {
+        let filler = "x".repeat(100);
+        let text = format!(r#"{{"format": 1, "name": "{filler}"}}"#);
+        let error = refusal_with(&text, &ReadOptions::default());
+        assert!(error.excerpt.ends_with('…') && error.excerpt.chars().count() < 125, "{error}");
+        let text = format!(r#"{{"name": "{filler}", "format": 1, "comment": "{filler}"}}"#);
+        let error = refusal_with(&text, &ReadOptions::default());
+        assert!(error.excerpt.starts_with('…') && error.excerpt.ends_with('…'), "{error}");
+        let at: String = error.excerpt.chars().skip(error.excerpt_column).collect();
+        assert!(at.starts_with("1, "), "{error}");
     }
 
     #[test]

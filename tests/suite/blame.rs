@@ -11,7 +11,7 @@ use gpusched::trace::{Rule, blame, phases, reasons};
 use gpusched::workload::OperationId;
 use proptest::prelude::*;
 
-use super::common::{directory, gpusched, stderr};
+use super::common::{directory, gpusched, gpusched_with, json, stderr, stdout};
 use super::generate::{self, Case, Limits};
 use super::published;
 
@@ -111,4 +111,83 @@ fn the_map_of_a_profile_has_short_names_and_tells_whole_ones_under_the_pointer()
     let refused = gpusched(&["simulate", "scenarios/rtss2017/figure-3.json", "--blame-figure", "map.txt"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("--blame-figure") && refused.stdout.is_empty());
+}
+
+#[test]
+fn what_waited_for_others_stands_before_what_waited_in_its_stream() {
+    // RTSS 2017, figure 3: the longest wait of all is K5's copy behind K5, which shares its stream.
+    let figure = ["simulate", "scenarios/rtss2017/figure-3.json", "--blame"];
+    let text = stdout(&gpusched(&figure));
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words:?} is not in {text}"));
+    let headings = (at("waits for work of other streams or processes"), at("waits within a stream"));
+    let (k4, copy) = (at(" K5                       K4                       R3"), at(" copy 3 (device-to-host)  K5 "));
+    assert!(headings.0 < k4 && k4 < headings.1 && headings.1 < copy, "{text}");
+    let rows = json(&[&figure[..], &["--format", "json"]].concat());
+    let behind: Vec<&str> =
+        rows["blame"].as_array().expect("a list").iter().filter_map(|row| row["behind"].as_str()).collect();
+    let others = behind.iter().take_while(|behind| **behind == "others").count();
+    assert!(others > 0 && behind[others..].iter().all(|behind| *behind == "own_stream"), "{behind:?}");
+}
+
+#[test]
+fn a_wait_for_an_event_is_named_with_what_waits_behind_it() {
+    // B stands behind the wait for A's event from 0 to 2 ms.
+    let scenario = r#"{"format": "gpusched-scenario/1", "name": "event", "device": "tx2",
+        "kernels": {"A": {"blocks": 1, "threads": 32, "duration": "2 ms"},
+                    "B": {"blocks": 1, "threads": 32, "duration": "1 ms"}},
+        "streams": [{"name": "first", "operations": [{"kernel": "A"}, {"record": "done"}]},
+                    {"name": "second", "operations": [{"wait": "done"}, {"kernel": "B"}]}]}"#;
+    let text = stdout(&gpusched_with(scenario, &["simulate", "-", "--blame"]));
+    for row in [" second          first            G2 (E2)    2 ms", " B        A         G2 (E2)    2 ms"] {
+        assert!(text.lines().any(|line| line == row), "{row:?} is not in {text}");
+    }
+    assert!(text.contains(&format!("E2: {}", Rule::E2.meaning())), "{text}");
+    let lines = stdout(&gpusched_with(scenario, &["simulate", "-", "--blame", "--format", "json"]));
+    let rows: serde_json::Value = serde_json::from_str(&lines).expect("JSON");
+    let row = serde_json::json!({"waiting": "B", "blocking": "A", "behind": "others", "rule": "G2", "through": "E2",
+        "wait_ns": 2_000_000});
+    assert_eq!(rows["blame"], serde_json::json!([row]));
+}
+
+#[test]
+fn long_names_are_shortened_for_people_to_what_tells_them_apart() {
+    let long = "attention_".repeat(14);
+    let names = [format!("fused_{long}forward"), format!("fused_{long}backward")];
+    let operation = |index: usize| {
+        let (name, start) = (&names[index], [1006, 1410][index]);
+        format!(
+            r#"{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": {index}, "ts": 1000,
+            "dur": 4, "args": {{"correlation": {index}}}}},
+            {{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": 7, "ts": {start}, "dur": 400, "args": {{
+            "device": 0, "context": 1, "stream": {index}, "correlation": {index}, "registers per thread": 32,
+            "shared memory": 0, "grid": [3456, 1, 1], "block": [256, 1, 1]}}}}"#
+        )
+    };
+    let profile = format!(
+        r#"{{"deviceProperties": [{{"id": 0, "name": "A100", "computeMajor": 8, "computeMinor": 0, "numSms": 108}}],
+        "traceEvents": [{}, {}]}}"#,
+        operation(0),
+        operation(1)
+    );
+    for command in [&["simulate", "-", "--blame"][..], &["replay-log", "-"], &["occupancy", "-"]] {
+        let text = stdout(&gpusched_with(&profile, command));
+        let rows = || text.lines().filter(|line| line.contains("fused_"));
+        assert!(rows().any(|row| row.contains("forward")) && rows().any(|row| row.contains("backward")), "{text}");
+        assert!(rows().all(|row| row.chars().count() < 200 && row.contains('…')), "{text}");
+        let whole = stdout(&gpusched_with(&profile, &[command, &["--format", "json"]].concat()));
+        assert!(names.iter().all(|name| whole.contains(name.as_str())), "{whole}");
+    }
+}
+
+#[test]
+fn that_nothing_waited_is_said_in_words() {
+    let alone = r#"{"format": "gpusched-scenario/1", "name": "alone", "device": "tx2",
+        "kernels": {"A": {"blocks": 1, "threads": 32, "duration": "2 ms"}},
+        "streams": [{"name": "first", "operations": [{"kernel": "A"}]}]}"#;
+    let text = stdout(&gpusched_with(alone, &["simulate", "-", "--blame"]));
+    assert!(text.ends_with("who made whom wait: nothing waited for anything\n"), "{text}");
+    let two = alone.replace(r#"[{"kernel": "A"}]"#, r#"[{"kernel": "A"}, {"kernel": "A"}]"#);
+    let text = stdout(&gpusched_with(&two, &["simulate", "-", "--blame"]));
+    assert!(text.contains("nothing waited for work of other streams or processes\n"), "{text}");
+    assert!(text.contains("waits within a stream") && text.contains(" A        A         G2      2 ms"), "{text}");
 }

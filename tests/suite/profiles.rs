@@ -6,9 +6,10 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gpusched::time::Duration;
 use serde_json::Value;
 
-use super::common::{directory, gpusched, json, stderr};
+use super::common::{directory, gpusched, json, stderr, stdout};
 
 const KINETO: &str = "scenarios/profiles/synthetic.json";
 const NVPROF: &str = "scenarios/profiles/synthetic.csv";
@@ -106,6 +107,39 @@ fn durations_of_kernels_that_ran_alone_are_replayed_to_the_microsecond() {
     assert_eq!((&report["alone"]["kernels"], &report["overlapped"]["kernels"]), (&2.into(), &0.into()));
     assert!(report["alone"]["p95_duration_error_ns"].as_u64() <= Some(1_000), "{}", report["alone"]);
     assert_eq!(report["alone"]["p95_start_error_ns"], 0, "submitted when they started, onto idle SMs");
+}
+
+#[test]
+fn people_are_told_of_kernels_that_there_are_and_in_units_that_they_read() {
+    let text = stdout(&gpusched(&["replay-log", NVPROF, "--launches", "recorded"]));
+    let said: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+    assert!(said[0].starts_with("alone: 2 kernels"), "{text}");
+    assert_eq!(said[1..], ["no kernel overlapped another: nothing is told of sharing"]);
+    assert!(text.contains(" start recorded ") && !text.contains("[ns]"), "{text}");
+    // In milliseconds, as the durations of some milliseconds are.
+    let duration = json(&["replay-log", NVPROF, "--launches", "recorded", "--format", "json"]);
+    let duration = Duration::from_ns(duration["kernels"][0]["recorded_duration_ns"].as_u64().expect("a time"));
+    assert!(text.contains(&format!(" {duration} ")), "{duration}: {text}");
+    let both = stdout(&gpusched(&["replay-log", KINETO, "--launches", "recorded"]));
+    assert!(both.contains("\noverlapped: 3 kernels") && !both.contains("no kernel"), "{both}");
+}
+
+#[test]
+fn each_note_on_a_profile_is_told_once() {
+    for command in ["import", "occupancy", "replay-log", "simulate", "audit"] {
+        let output = gpusched(&[command, KINETO]);
+        let told = stderr(&output) + &stdout(&output);
+        assert_eq!(
+            told.matches("block times: ").count(),
+            usize::from(!["occupancy", "audit"].contains(&command)),
+            "{told}"
+        );
+        let mut notes: Vec<&str> = told.lines().filter(|line| line.starts_with("note: ")).collect();
+        let all = notes.len();
+        notes.sort_unstable();
+        notes.dedup();
+        assert_eq!(notes.len(), all, "{told}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 use gpusched::hosts::simulate;
 use gpusched::run::{EeQueue, Run, Served, State, Summary, rule_log};
 use gpusched::scenario::Scenario;
+use gpusched::tables::state_text;
 use gpusched::time::Instant;
 use gpusched::workload::OperationId;
 
@@ -194,4 +195,13 @@ fn rtss_2017_figure_4_e_k3_runs_beside_k6_and_no_copy_is_left_before_it() {
     // The copies before K3, one after another.
     let copies = ["C4 C5o", "C2 C2o", "C4 C2o", "C1 C3i", "C2 C3i", "C4 C3i", "G2 K3", "X1 K3", "G3 K3"];
     assert_eq!(ran.fired(D, E), copies);
+}
+
+#[test]
+fn why_the_heads_of_queues_wait_is_told_first() {
+    let ran = Ran::new();
+    let text = state_text(&ran.state(1_700));
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    assert!(lines[0].starts_with("  K5 waits (R3): no SM has room for its next block"), "{text}");
+    assert!(lines[1].starts_with("  K2 waits (G2)") && lines[7].starts_with("  stream S1: "), "{text}");
 }

@@ -329,14 +329,24 @@ impl<'a> Explorer<'a> {
         let from = entered.max(state.kernel.to);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
         let mut starts = Vec::new();
-        let explored = self.others.len();
-        for lower in graph.lower_choices(&begun, from) {
-            self.others.extend(lower);
-            let (blocking, counts) = (&mut self.blocking, &mut self.counts);
-            starts = later_of(&starts, &latest_starts(filling, &mut self.others.clone(), blocking, counts)?);
-            self.others.truncate(explored);
+        for mut others in graph.lower_choices(&begun, from) {
+            others.extend_from_slice(&self.others);
+            let mut of_choice = latest_starts(filling, &mut others, &mut self.blocking, &mut self.counts)?;
+            self.list_resident(filling, &mut of_choice);
+            starts = later_of(&starts, &of_choice);
         }
         Some(Candidate { node, entry, starts, begun })
+    }
+
+    /// Blocks before those listed end when the last of these is assigned, unless all are assigned earlier than that: then
+    /// more of them may run at once than are listed, and no more than an empty GPU holds.
+    fn list_resident(&self, filling: Filling, starts: &mut Vec<(u64, u32)>) {
+        let Filling { class, blocks, block_time, .. } = filling;
+        let resident = u32::try_from(self.weights.resident(class)).unwrap_or(u32::MAX).min(blocks);
+        let listed = starts.iter().map(|(_, blocks)| *blocks).sum::<u32>();
+        if let Some(&(last, _)) = starts.last().filter(|_| resident > listed) {
+            starts.insert(0, (last.saturating_sub(block_time), resident - listed));
+        }
     }
 
     /// By when a kernel is dispatched if no higher one that is ready is before it; `None`: one must be.

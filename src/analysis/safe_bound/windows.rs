@@ -8,15 +8,15 @@
 
 use rustc_hash::FxHashMap;
 
-use super::bound;
 use super::busy;
 use super::explore::{self, Extent, MOST_STATES};
 use super::graph::{Graph, Node, Work};
 use super::weights::Weights;
+use super::{MOST_TOGETHER, bound};
 use crate::time::Instant;
 
 /// Operations that a window is to have beside those that are open.
-const AT_ONCE: usize = 192;
+const AT_ONCE: usize = 512;
 
 /// Open operations with which no orders of dispatch are explored.
 const MOST_OPEN: usize = 256;
@@ -28,9 +28,6 @@ const EXPLORATIONS: usize = 12;
 /// have more orders, or begin with more that is open.
 const AFTER_GIVING_UP: usize = 4;
 
-/// Operations of a scenario above which no second bound is computed of what has one.
-const MOST_TWICE: usize = 512;
-
 /// By when each operation has finished in every run; `None`: not known.
 pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) -> Vec<Option<Instant>> {
     let mut known = vec![None; graph.nodes.len()];
@@ -39,10 +36,15 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) 
     let mut open: Vec<usize> = Vec::new();
     let mut states = EXPLORATIONS * MOST_STATES / share.max(1);
     let mut most = MOST_STATES / share.max(1);
+    // Each operation is looked at beside all that are open.
+    let most_open = (MOST_TOGETHER * MOST_TOGETHER / graph.nodes.len().max(1)).max(MOST_OPEN);
     let mut first = 0;
     while let Some(node) = graph.nodes.get(first) {
         let from = node.launched;
         open.retain(|&before| known[before].is_none_or(|finish: Instant| finish >= from));
+        if open.len() > most_open {
+            break;
+        }
         if restarts.binary_search(&first).is_ok() {
             most = MOST_STATES / share.max(1);
         }
@@ -55,13 +57,22 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) 
             most = (most / AFTER_GIVING_UP).max(1);
         }
         states -= explored.states.min(states);
-        window.by_work(weights, &mut known);
         let is_left = |number: &usize| !explored.complete.contains(number);
-        let left = if explored.complete.len() == window.members.len() { None } else { (first..last).find(is_left) };
+        let left = match explored.states {
+            // By work each bound is the same in this window and in the next one.
+            0 => Some(first + AT_ONCE / 2).filter(|half| *half < last),
+            _ => (first..last).find(is_left),
+        };
         let next = left.map_or(last, |left| start_of_instant(graph, left));
         let next = if next > first { next } else { end_of_instant(graph, first + 1) };
+        window.by_work(weights, next - first, |_| true, &mut known);
         open.extend(first..next);
         first = next;
+    }
+    if graph.nodes.len() <= MOST_TOGETHER && known.contains(&None) {
+        // Windows may end too early for them.
+        let all = Window { graph, members: (0..graph.nodes.len()).collect(), open: 0, from: Instant::ZERO };
+        all.by_work(weights, graph.nodes.len(), |known| known.is_none(), &mut known);
     }
     busy::lower(graph, weights, &mut known);
     known
@@ -118,6 +129,11 @@ impl Window<'_> {
         self.graph.nodes.get(next).map(|node| node.launched)
     }
 
+    /// Whether nothing of what was launched before the window is left out.
+    fn is_whole(&self) -> bool {
+        self.members.get(self.open).is_none_or(|first| *first == self.open)
+    }
+
     /// Takes a bound on what the window alone would do for one on all, if nothing that comes later is before it.
     fn accept(&self, number: usize, finish: Instant, known: &mut [Option<Instant>]) -> bool {
         // What takes no time may begin just then, and what comes then may be before it.
@@ -140,7 +156,7 @@ impl Window<'_> {
         levels.dedup();
         for &level in &levels {
             let Some((part, numbers)) = self.down_to(level, known) else { continue };
-            let over = if self.members[0] > 0 { self.from.as_ns() } else { 0 };
+            let over = if self.is_whole() { 0 } else { self.from.as_ns() };
             let (bounds, states) =
                 explore::finish_bounds(&part, weights, &Extent { over, most_states: most, ..Extent::all(&part) });
             explored.states += states;
@@ -205,14 +221,15 @@ impl Window<'_> {
         engines.iter().all(|uses| *uses != [true, true]).then_some((part, numbers))
     }
 
-    /// By work: those that have no bound yet, or all of a small scenario.
-    fn by_work(&self, weights: &Weights<'_>, known: &mut [Option<Instant>]) {
+    /// By work: the first `count` of those that are not open, if a bound on them `is_wanted`.
+    fn by_work(
+        &self,
+        weights: &Weights<'_>,
+        count: usize,
+        is_wanted: impl Fn(Option<Instant>) -> bool,
+        known: &mut [Option<Instant>],
+    ) {
         let graph = self.graph;
-        let is_small = graph.nodes.len() <= MOST_TWICE;
-        let is_wanted = |known: &[Option<Instant>], number: usize| is_small || known[number].is_none();
-        if !self.members[self.open..].iter().any(|&number| is_wanted(known, number)) {
-            return;
-        }
         let mut part = graph.without_nodes();
         for (place, &number) in self.members.iter().enumerate() {
             let node = &graph.nodes[number];
@@ -222,10 +239,10 @@ impl Window<'_> {
             part.add(Node { launched_by: node.launched.as_ns(), predecessors, ..*node });
         }
         let mut finishes: Vec<Option<Instant>> = self.members.iter().map(|&number| known[number]).collect();
-        for place in self.open..self.members.len() {
+        for place in self.open..self.open + count {
             let number = self.members[place];
             self.cut(&mut part, place, &finishes);
-            if is_wanted(known, number)
+            if is_wanted(known[number])
                 && let Some(finish) = bound(&part, weights, place, &finishes)
                 && self.accept(number, finish, known)
             {

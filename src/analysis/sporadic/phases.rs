@@ -2,7 +2,7 @@
 //! not given".
 
 use super::model::{Task, TaskSet};
-use crate::analysis::safe_bound::{Job, Operation, Phased, Weights, Work};
+use crate::analysis::safe_bound::{Job, Phased, Weights, Work};
 
 /// Jobs of one task beside another's above which nothing is explored.
 const MOST_JOBS: u64 = 32;
@@ -16,28 +16,39 @@ pub(super) fn bound(tasks: &TaskSet, weights: &Weights<'_>, index: usize, respon
     if tasks.tasks.iter().any(|other| other.coupled) {
         return None;
     }
-    let is_lower = |other: usize| tasks.tasks[other].highest > task.lowest && !shares_engine(task, tasks, other);
+    let apart = set_apart(tasks, task);
+    let is_lower = |other: usize| apart[other];
     // What is known of lower priorities is of little use, and there are fewer orders without it.
-    let apart = response(tasks, weights, index, responses, is_lower);
-    let is_known = apart.is_some_and(|apart| responses[index].is_some_and(|response| apart <= response));
+    let found = response(tasks, weights, index, responses, is_lower);
+    let is_known = found.is_some_and(|found| responses[index].is_some_and(|response| found <= response));
     if is_known || !(0..tasks.tasks.len()).any(is_lower) {
-        return apart;
+        return found;
     }
-    apart.into_iter().chain(response(tasks, weights, index, responses, |_| false)).min()
+    found.into_iter().chain(response(tasks, weights, index, responses, |_| false)).min()
 }
 
-/// Whether a copy of another task may be before one of a task that is not below `task`.
-fn shares_engine(task: &Task, tasks: &TaskSet, other: usize) -> bool {
-    let engines = |task: &Task| -> Vec<usize> {
-        let engine = |operation: &Operation| match operation.work {
-            Work::Copy { engine, .. } => Some(engine),
-            _ => None,
-        };
-        task.operations.iter().filter_map(engine).collect()
-    };
-    let own = engines(&tasks.tasks[other]);
-    let others = tasks.tasks.iter().filter(|one| one.highest <= task.lowest);
-    others.flat_map(engines).any(|engine| own.contains(&engine))
+/// The copy engines of a task.
+fn engines(task: &Task) -> impl Iterator<Item = usize> {
+    task.operations.iter().filter_map(|operation| match operation.work {
+        Work::Copy { engine, .. } => Some(engine),
+        _ => None,
+    })
+}
+
+/// By task: whether all of it is below all tasks of which this is not so, `task` among them, and none of its copies may
+/// be before one of theirs.
+fn set_apart(tasks: &TaskSet, task: &Task) -> Vec<bool> {
+    let mut apart: Vec<bool> = tasks.tasks.iter().map(|other| other.highest > task.lowest).collect();
+    loop {
+        let beside = || tasks.tasks.iter().zip(&apart).filter(|(_, apart)| !**apart).map(|(one, _)| one);
+        let lowest = beside().map(|one| one.lowest).max();
+        let used: Vec<usize> = beside().flat_map(engines).collect();
+        let interferes =
+            |other: &Task| Some(other.highest) <= lowest || engines(other).any(|engine| used.contains(&engine));
+        let next = (0..apart.len()).find(|&other| apart[other] && interferes(&tasks.tasks[other]));
+        let Some(next) = next else { return apart };
+        apart[next] = false;
+    }
 }
 
 /// The same, where of some tasks nothing is known but that they are below all others.

@@ -1,5 +1,7 @@
 //! Who made whom wait, and how long jobs took: tables, and pictures as other reports draw them.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::instants::Exact;
@@ -11,7 +13,6 @@ use crate::tables::{BlameRow, BlameTables};
 use crate::time::Duration;
 use crate::trace::{Phase, Reason, blame_for};
 
-/// Rows of a table in the page.
 const MOST_ROWS: usize = 500;
 /// Parts into which waits are divided, one for each that stood in the way, above which they are not summed up: they
 /// grow with the square of the length of queues.
@@ -39,7 +40,7 @@ struct BlameList {
 struct BlameEntry {
     waiting: String,
     blocking: Option<String>,
-    rule: &'static str,
+    rule: Cow<'static, str>,
     wait_ns: Exact,
 }
 
@@ -66,7 +67,7 @@ impl BlameList {
         let entry = |row: &BlameRow| BlameEntry {
             waiting: row.waiting.clone(),
             blocking: row.blocking.clone(),
-            rule: row.rule.name(),
+            rule: row.rules(),
             wait_ns: Exact(row.wait_ns.as_ns()),
         };
         let rest = rows.get(MOST_ROWS..).unwrap_or_default();

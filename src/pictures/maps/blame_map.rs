@@ -15,7 +15,6 @@ use crate::trace::Rule;
 
 /// Names that have a row or column of their own; the rest share one.
 const MOST: usize = 12;
-/// Height of a row.
 const ROW: Length = 6 * MM;
 /// A line of text.
 const LINE: Length = 7 * MM / 2;
@@ -292,6 +291,7 @@ fn rounded(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::Behind;
 
     #[test]
     fn labels_have_three_digits() {
@@ -304,7 +304,9 @@ mod tests {
         let row = |number: usize| BlameRow {
             waiting: format!("W{number}"),
             blocking: (number > 0).then(|| format!("B{number}")),
+            behind: Behind::Others,
             rule: if number.is_multiple_of(2) { Rule::G2 } else { Rule::X1 },
+            through: None,
             wait_ns: Duration::from_ns(number as u64 + 1),
         };
         let rows: Vec<BlameRow> = (0..40).map(row).collect();

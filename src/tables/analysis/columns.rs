@@ -8,7 +8,7 @@ use crate::experiments::validation::FamilyReport;
 use crate::formats::{Column, RowsPart};
 use crate::scenario::KernelLaunch;
 use crate::tables::run::launches::{OfLaunch, launch_columns};
-use crate::time::Duration;
+use crate::tables::signed;
 
 impl OfLaunch for &AnalysedKernel<'_> {
     fn launch(&self) -> &KernelLaunch<'_> {
@@ -64,7 +64,7 @@ pub(crate) fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<
         }),
         Column::new("analysed_finish_ns", "analysed", |kernel| kernel.analysed_finish_ns.into()),
         Column::data("difference_ns", |kernel| kernel.difference_ns.into()),
-        Column::table("difference", |kernel| kernel.difference_ns.map(signed).into()),
+        Column::table("difference", |kernel| kernel.difference_ns.map(signed::difference).into()),
         Column::table("the analysis is", |kernel: &&ComparedKernel<'_>| {
             match kernel.difference_ns {
                 None => "",
@@ -78,16 +78,6 @@ pub(crate) fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<
         Column::data("safe_finish_ns", |kernel| kernel.safe_finish_ns.into()),
     ]);
     columns
-}
-
-/// A difference of times with its sign.
-fn signed(ns: i128) -> String {
-    let length = Duration::from_ns(u64::try_from(ns.unsigned_abs()).unwrap_or(u64::MAX));
-    match ns {
-        0 => length.to_string(),
-        ..0 => format!("-{length}"),
-        1.. => format!("+{length}"),
-    }
 }
 
 /// The columns of an exploration of launch orders.

@@ -7,7 +7,7 @@ use crate::formats::{CellOf, Column, DocumentWriter, Page, Real, Report, Rows, R
 
 fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {
     [
-        Column::new("name", "kernel", |entry: &&OccupancyEntry| (&*entry.name).into()).left(),
+        Column::new("name", "kernel", |entry: &&OccupancyEntry| (&*entry.name).into()).names(),
         Column::new("count", "launches", |entry| entry.count.into()),
         Column::new("blocks", "blocks", |entry| entry.blocks.into()),
         Column::new("threads", "threads", |entry| entry.shape.threads.into()),

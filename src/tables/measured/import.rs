@@ -31,17 +31,10 @@ impl Report for Import {
         part.write(&columns(), &self.streams, out)
     }
 
+    /// How many block times are from where is among the notes.
     fn text(&self, page: &mut Page) {
-        let Self { kernels, copies, memsets, block_times, .. } = self;
+        let Self { kernels, copies, memsets, .. } = self;
         page.line(&format!("{}: {kernels} kernels, {copies} copies, {memsets} memsets", self.scenario.device().title));
-        let other = match block_times.other_profile {
-            0 => String::new(),
-            kernels => format!(", {kernels} of another profile"),
-        };
-        page.line(&format!(
-            "block times: {} alone, {} same kernel alone, {} upper bound{other}",
-            block_times.alone, block_times.same_kernel_alone, block_times.upper_bound
-        ));
         page.blank();
         page.trimmed_table(&columns(), &self.streams);
     }

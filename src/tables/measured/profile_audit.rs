@@ -22,7 +22,7 @@ fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
         .left(),
         Column::new("rule", "rule", |case: &&ProfileCase| case.rule.into()).left(),
         Column::data("kernel", |case: &&ProfileCase| case.kernel.as_str().into()),
-        Column::table("kernel", |case: &&ProfileCase| short_name(&case.kernel).into()).left(),
+        Column::table("kernel", |case: &&ProfileCase| short_name(&case.kernel).into()).names(),
         Column::new("stream", "stream", |case| case.stream.into()),
         Column::new("at_ns", "at", |case| Instant::from_ns(case.at_ns).into()),
         Column::data("by", |case: &&ProfileCase| case.by.as_deref().into()),

@@ -6,12 +6,13 @@ use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKe
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::profile::{BlockTimeSource, short_name};
 use crate::spelling::formats;
+use crate::tables::signed;
 use crate::time::Duration;
 
-fn columns<'k>() -> [Column<&'k ReplayedKernel>; 10] {
+fn columns<'k>() -> [Column<&'k ReplayedKernel>; 16] {
     [
         Column::data("name", |kernel: &&ReplayedKernel| (&*kernel.name).into()),
-        Column::table("kernel", |kernel: &&ReplayedKernel| short_name(&kernel.name).into()).left(),
+        Column::table("kernel", |kernel: &&ReplayedKernel| short_name(&kernel.name).into()).names(),
         Column::new("stream", "stream", |kernel: &&ReplayedKernel| (&*kernel.stream).into()).left(),
         Column::new("block_time", "block time", |kernel: &&ReplayedKernel| {
             match kernel.source {
@@ -23,12 +24,20 @@ fn columns<'k>() -> [Column<&'k ReplayedKernel>; 10] {
             .into()
         })
         .left(),
-        Column::new("recorded_start_ns", "recorded start [ns]", |kernel| kernel.recorded_start_ns.into()),
-        Column::new("simulated_start_ns", "simulated", |kernel| kernel.simulated_start_ns.into()),
-        Column::new("start_error_ns", "error", |kernel| kernel.start_error_ns().into()),
-        Column::new("recorded_duration_ns", "recorded duration [ns]", |kernel| kernel.recorded_duration_ns.into()),
-        Column::new("simulated_duration_ns", "simulated", |kernel| kernel.simulated_duration_ns.into()),
-        Column::new("duration_error_ns", "error", |kernel| kernel.duration_error_ns().into()),
+        Column::data("recorded_start_ns", |kernel| kernel.recorded_start_ns.into()),
+        Column::table("start recorded", |kernel: &&ReplayedKernel| {
+            signed::time(kernel.recorded_start_ns.into()).into()
+        }),
+        Column::data("simulated_start_ns", |kernel| kernel.simulated_start_ns.into()),
+        Column::table("simulated", |kernel| Duration::from_ns(kernel.simulated_start_ns).into()),
+        Column::data("start_error_ns", |kernel| kernel.start_error_ns().into()),
+        Column::table("off by", |kernel| signed::difference(kernel.start_error_ns().into()).into()),
+        Column::data("recorded_duration_ns", |kernel| kernel.recorded_duration_ns.into()),
+        Column::table("duration recorded", |kernel| Duration::from_ns(kernel.recorded_duration_ns).into()),
+        Column::data("simulated_duration_ns", |kernel| kernel.simulated_duration_ns.into()),
+        Column::table("simulated", |kernel| Duration::from_ns(kernel.simulated_duration_ns).into()),
+        Column::data("duration_error_ns", |kernel| kernel.duration_error_ns().into()),
+        Column::table("off by", |kernel| signed::difference(kernel.duration_error_ns().into()).into()),
     ]
 }
 
@@ -65,10 +74,29 @@ impl Report for ProfileReplayDocument<'_> {
         let replay = self.replay;
         let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
         worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
-        page.line(&line("alone", &replay.alone));
-        page.line(&line("overlapped", &replay.overlapped));
-        page.item(&line("block time from launches alone", &replay.predicted));
-        page.item(&line("the same without sharing", &replay.predicted_without_sharing));
+        let (alone, overlapped, predicted) = (&replay.alone, &replay.overlapped, &replay.predicted);
+        for (what, errors) in [("alone", alone), ("overlapped", overlapped)] {
+            if errors.kernels > 0 {
+                page.line(&line(what, errors));
+            }
+        }
+        if predicted.kernels > 0 {
+            page.item(&line("block time from launches alone", predicted));
+            page.item(&line("the same without sharing", &replay.predicted_without_sharing));
+        }
+        let absent = match (alone.kernels, overlapped.kernels, predicted.kernels) {
+            (0, 0, _) => "no kernel ended",
+            (0, _, 0) => {
+                "no kernel ran alone: each overlapped another, and none has its block time from a launch alone"
+            }
+            (0, ..) => "no kernel ran alone: each overlapped another",
+            (_, 0, _) => "no kernel overlapped another: nothing is told of sharing",
+            (.., 0) => "no kernel that overlapped another has its block time from a launch alone: nothing is predicted",
+            _ => "",
+        };
+        if !absent.is_empty() {
+            page.line(absent);
+        }
         if replay.unfinished > 0 {
             page.line(&format!("{} kernels did not end before the horizon", replay.unfinished));
         }

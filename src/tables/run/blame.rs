@@ -7,12 +7,26 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::formats::{Column, Page};
+use crate::named::named;
 use crate::run::{Summary, process_name, title_of};
 use crate::spelling::formats;
 use crate::tables::rule_words::RuleWords;
 use crate::time::Duration;
 use crate::trace::{Blame, Rule, blame};
 use crate::workload::{OperationId, ProcessId};
+
+named! {
+    /// Whose work something waited for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Behind {
+        /// That of other streams, or of other processes: what sharing the GPU costs.
+        Others = "others",
+        /// Earlier work of its own stream.
+        OwnStream = "own_stream",
+        /// Nobody's: its launch had to reach the GPU (L1, L2).
+        Launch = "launch",
+    }
+}
 
 /// How long something made something else wait under one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,15 +36,30 @@ pub struct BlameRow {
     /// The kernel, copy or stream that stood in the way, or the turns of the context that did (T1, T4, T5); `None`:
     /// none did.
     pub blocking: Option<String>,
+    /// Whose that is.
+    pub behind: Behind,
     /// The rule.
     pub rule: Rule,
+    /// Where the head of its queue was a memset, record or wait, the rule that held that, see [`Blame::through`].
+    pub through: Option<Rule>,
     /// How long in all.
     pub wait_ns: Duration,
 }
 
-/// All of a run, once by kernels and copies and once by streams, the longest first. What kernels and copies waited and
-/// paused is all there, so both add up to the same; memsets, records and waits are passed over, and who holds them
-/// stands in their place.
+impl BlameRow {
+    /// Its rule, and the one through which it reached it: `G2 (E2)` behind a wait for an event.
+    #[must_use]
+    pub fn rules(&self) -> Cow<'static, str> {
+        match self.through {
+            Some(through) => Cow::Owned(format!("{} ({through})", self.rule)),
+            None => Cow::Borrowed(self.rule.name()),
+        }
+    }
+}
+
+/// All of a run, once by kernels and copies and once by streams: what waited for others first, and of each kind the
+/// longest. What kernels and copies waited and paused is all there, so both add up to the same; memsets, records and
+/// waits are passed over, and who holds them stands in their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlameTables {
     /// By kernel and copy.
@@ -60,7 +89,7 @@ impl BlameTables {
     /// What waited in all.
     #[must_use]
     pub fn total(&self) -> Duration {
-        self.streams.iter().fold(Duration::ZERO, |sum, row| sum.saturating_add(row.wait_ns))
+        total(&self.streams)
     }
 }
 
@@ -74,6 +103,9 @@ enum Blocking {
     Nobody,
 }
 
+/// What tells rows apart: what waited, what stood in the way, whose that is, and the rules.
+type Key<N, B> = (N, B, Behind, Rule, Option<Rule>);
+
 fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -> Cow<'a, str>) -> Vec<BlameRow> {
     let records = summary.trace.operations();
     let waits = |id: OperationId| records.get(id.index()).is_some_and(|record| !record.kind.is_instant());
@@ -82,14 +114,15 @@ fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -
     let first: Vec<OperationId> =
         (0..).map(OperationId).zip(records).map(|(id, _)| *known.entry(name(id)).or_insert(id)).collect();
     let first_of = |id: OperationId| first.get(id.index()).copied().unwrap_or(id);
-    let mut by_first: FxHashMap<(OperationId, Blocking, Rule), Duration> = FxHashMap::default();
+    let mut by_first: FxHashMap<Key<OperationId, Blocking>, Duration> = FxHashMap::default();
     for part in parts.iter().filter(|part| waits(part.operation)) {
         let blocking = part.blocking.map_or_else(|| turns(part), |id| Blocking::Named(first_of(id)));
-        let sum = by_first.entry((first_of(part.operation), blocking, part.rule)).or_default();
+        let key = (first_of(part.operation), blocking, behind(summary, part), part.rule, part.through);
+        let sum = by_first.entry(key).or_default();
         *sum = sum.saturating_add(part.to.since(part.from));
     }
-    let mut sums: BTreeMap<(String, Option<String>, Rule), Duration> = BTreeMap::new();
-    for ((waiting, blocking, rule), wait) in by_first {
+    let mut sums: BTreeMap<Key<String, Option<String>>, Duration> = BTreeMap::new();
+    for ((waiting, blocking, behind, rule, through), wait) in by_first {
         let blocking = match blocking {
             Blocking::Named(id) => Some(name(id).into_owned()),
             Blocking::Turns(Some(process)) => Some(format!("turns of {}", process_name(summary, process))),
@@ -97,24 +130,46 @@ fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -
             Blocking::Nobody => None,
         };
         // Names may be the same still: those of contexts.
-        let sum = sums.entry((name(waiting).into_owned(), blocking, rule)).or_default();
+        let sum = sums.entry((name(waiting).into_owned(), blocking, behind, rule, through)).or_default();
         *sum = sum.saturating_add(wait);
     }
-    let row = |((waiting, blocking, rule), wait_ns)| BlameRow { waiting, blocking, rule, wait_ns };
+    let row = |((waiting, blocking, behind, rule, through), wait_ns)| BlameRow {
+        waiting,
+        blocking,
+        behind,
+        rule,
+        through,
+        wait_ns,
+    };
     let mut rows: Vec<BlameRow> = sums.into_iter().map(row).collect();
-    rows.sort_by_key(|row| Reverse(row.wait_ns));
+    rows.sort_by_key(|row| (row.behind, Reverse(row.wait_ns)));
     rows
 }
 
-pub(crate) fn blame_columns() -> [Column<BlameRow>; 4] {
+/// Whose work a part of a wait was for.
+fn behind(summary: &Summary<'_>, part: &Blame) -> Behind {
+    let stream = |id: OperationId| summary.trace.operations().get(id.index()).map(|record| record.stream);
+    let rule = part.through.unwrap_or(part.rule);
+    match part.blocking {
+        Some(blocking) if stream(blocking) == stream(part.operation) => Behind::OwnStream,
+        None if rule.is_latency() => Behind::Launch,
+        None if rule.is_behind_in_stream() => Behind::OwnStream,
+        _ => Behind::Others,
+    }
+}
+
+pub(crate) fn blame_columns() -> [Column<BlameRow>; 7] {
     columns_of("waiting", "blocking")
 }
 
-fn columns_of(waiting: &'static str, blocking: &'static str) -> [Column<BlameRow>; 4] {
+fn columns_of(waiting: &'static str, blocking: &'static str) -> [Column<BlameRow>; 7] {
     [
-        Column::new("waiting", waiting, |row: &BlameRow| row.waiting.as_str().into()).left(),
-        Column::new("blocking", blocking, |row: &BlameRow| row.blocking.as_deref().into()).left(),
-        Column::new("rule", "rule", |row: &BlameRow| row.rule.name().into()).left(),
+        Column::new("waiting", waiting, |row: &BlameRow| row.waiting.as_str().into()).names(),
+        Column::new("blocking", blocking, |row: &BlameRow| row.blocking.as_deref().into()).names(),
+        Column::data("behind", |row: &BlameRow| row.behind.name().into()),
+        Column::data("rule", |row: &BlameRow| row.rule.name().into()),
+        Column::data("through", |row: &BlameRow| row.through.map(Rule::name).into()),
+        Column::table("rule", |row: &BlameRow| row.rules().into_owned().into()).left(),
         Column::new("wait_ns", "waited", |row| row.wait_ns.into()),
     ]
 }
@@ -127,19 +182,49 @@ fn turns(part: &Blame) -> Blocking {
     }
 }
 
-/// Rows that a table shows at most.
+/// Rows that a table shows at most, of what waited for others and of what waited within its stream.
 const MAX_ROWS: usize = 40;
+const MAX_OWN_ROWS: usize = 20;
 
-/// Who made whom wait, as tables: by stream, if there is more than one, and by kernel.
+/// Who made whom wait, as tables: what waited for others by stream, if there are several, and by kernel; below it, what
+/// waited within its stream.
 pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, words: &mut RuleWords) {
-    let shown = page.most_rows(MAX_ROWS);
-    for row in tables.streams.iter().take(shown).chain(tables.kernels.iter().take(shown)) {
-        words.see(row.rule);
+    if tables.kernels.is_empty() {
+        return page.line("who made whom wait: nothing waited for anything");
     }
-    if tables.streams.iter().any(|row| row.blocking.as_ref().is_some_and(|blocking| *blocking != row.waiting)) {
+    let of = |rows: &[BlameRow], is_for_others: bool| -> Vec<BlameRow> {
+        rows.iter().filter(|row| (row.behind == Behind::Others) == is_for_others).cloned().collect()
+    };
+    let (streams, others) = (of(&tables.streams, true), of(&tables.kernels, true));
+    let what = "for work of other streams or processes";
+    if others.is_empty() {
+        page.line(&format!("nothing waited {what}"));
+    } else {
+        page.line(&format!("waits {what}, {} in all:", total(&others)));
         let columns = columns_of("waiting stream", "blocking stream");
-        page.first_rows(MAX_ROWS, &columns, tables.streams.iter().cloned(), "", &formats(&["json"]));
+        add_rows(page, MAX_ROWS, &columns, streams, words);
         page.blank();
+        add_rows(page, MAX_ROWS, &blame_columns(), others, words);
+        words.add_to(page);
     }
-    page.first_rows(MAX_ROWS, &blame_columns(), tables.kernels.iter().cloned(), "", &formats(&["json"]));
+    let own = of(&tables.kernels, false);
+    if !own.is_empty() {
+        page.blank();
+        let what = "within a stream, for earlier work of its own or for the launch to reach the GPU";
+        page.line(&format!("waits {what}, {} in all:", total(&own)));
+        add_rows(page, MAX_OWN_ROWS, &blame_columns(), own, words);
+        words.add_to(page);
+    }
+}
+
+fn add_rows(page: &mut Page, most: usize, columns: &[Column<BlameRow>], rows: Vec<BlameRow>, words: &mut RuleWords) {
+    for row in rows.iter().take(page.most_rows(most)) {
+        words.see(row.rule);
+        row.through.into_iter().for_each(|rule| words.see(rule));
+    }
+    page.first_rows(most, columns, rows, "", &formats(&["json"]));
+}
+
+fn total<'r>(rows: impl IntoIterator<Item = &'r BlameRow>) -> Duration {
+    rows.into_iter().fold(Duration::ZERO, |sum, row| sum.saturating_add(row.wait_ns))
 }

@@ -13,7 +13,7 @@ pub(crate) fn launch_columns<R: OfLaunch>() -> Vec<Column<R>> {
     vec![
         Column::data("id", |row| row.launch().id.into()),
         Column::csv("kernel", |row| row.launch().title().into()),
-        Column::table("kernel", |row: &R| row.launch().title().into()).left(),
+        Column::table("kernel", |row: &R| row.launch().title().into()).names(),
         Column::data("benchmark", |row| row.launch().benchmark.into()),
         Column::data("label", |row| row.launch().label().into()),
         Column::json("name", |row| row.launch().name().into()),

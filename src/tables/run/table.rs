@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use crate::formats::{Column, MAX_ROWS, Page};
-use crate::run::{Firing, State, Summary, Suspended, SuspendedCopy, TurnState, rule_log};
+use crate::run::{Firing, State, Summary, Suspended, SuspendedCopy, TurnState, Waiting, rule_log};
 use crate::spelling::formats;
 use crate::tables::rule_words::HINT;
+use crate::trace::Rule;
 use crate::workload::stream_in_words;
 
 /// Which rule let which operation go on, and when.
@@ -36,6 +37,12 @@ pub fn state_text(state: &State) -> String {
     let mut text = format!("state at {}\n", state.at_ns);
     if let Some(turn) = &state.turn {
         let _ = writeln!(text, "  {}", turn_in_words(turn));
+    }
+    // Why the heads of queues wait is asked for most; what stands behind them in its stream is told after that.
+    let is_behind = |waiting: &&Waiting| [Rule::G2.name(), Rule::C1.name()].contains(&waiting.rule);
+    let (behind, heads): (Vec<&Waiting>, Vec<&Waiting>) = state.waiting.iter().partition(is_behind);
+    for waiting in heads.into_iter().chain(behind) {
+        let _ = writeln!(text, "  {} waits ({}): {}", waiting.operation, waiting.rule, waiting.why);
     }
     let list = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
     for queue in &state.stream_queues {
@@ -70,9 +77,6 @@ pub fn state_text(state: &State) -> String {
     }
     for SuspendedCopy { process, copy, .. } in state.suspended_copies.iter().flatten() {
         let _ = writeln!(text, "  suspended, of {process}: {copy}");
-    }
-    for waiting in &state.waiting {
-        let _ = writeln!(text, "  {} waits ({}): {}", waiting.operation, waiting.rule, waiting.why);
     }
     text
 }
