@@ -77,7 +77,9 @@ impl Graph {
                     choices = choices.iter().flat_map(with).collect();
                 }
             } else {
-                choices.iter_mut().for_each(|choice| choice.extend(alternatives.iter().flatten()));
+                for choice in &mut choices {
+                    choice.extend(alternatives.iter().flatten());
+                }
             }
         }
         choices
