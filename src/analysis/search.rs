@@ -25,7 +25,6 @@ use crate::workload::Placement;
 
 mod affordable;
 mod orders;
-mod thin;
 mod unrolled;
 mod variation;
 
@@ -272,22 +271,17 @@ impl Searcher<'_, '_> {
         // Whatever is held together is compared in the order of the runs: the result is the same.
         let affordable = u64::try_from(MOST_HELD / self.result.jobs.len().max(1)).unwrap_or(CHUNK);
         let chunk = affordable.max(rayon::current_num_threads() as u64).min(CHUNK);
-        let drawn = runs.max(stated);
-        let thin = if round == 0 { self.thin_runs(runs) } else { Vec::new() };
-        let all = drawn + thin.len() as u64;
         let mut next = 0;
-        while next < all && (next < stated || !self.is_over()) {
-            let numbers = next..(next + chunk).min(all);
+        while next < runs.max(stated) && (next < stated || !self.is_over()) {
+            let numbers = next..(next + chunk).min(runs.max(stated));
             next = numbers.end;
             let here = effort::here();
             let tried: Vec<_> = numbers
                 .into_par_iter()
                 .filter_map(|number| {
                     let SearchResult { freedom, base, .. } = &self.result;
-                    let place = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-                    let variation = match number.checked_sub(drawn).and_then(|number| thin.get(place(number))) {
-                        Some(thin) => thin.clone(),
-                        None if number < stated => freedom.stated_run(base, place(number)),
+                    let variation = match usize::try_from(number).ok().filter(|_| number < stated) {
+                        Some(number) => freedom.stated_run(base, number),
                         None => freedom.draw(base, &mut self.numbers(round, false, number)),
                     };
                     // As stated, a small scenario is run in any case: of each job some response is known.
@@ -302,16 +296,6 @@ impl Searcher<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    /// Runs that are tried after those that are drawn: fewer than half of these.
-    fn thin_runs(&self, drawn: u64) -> Vec<Variation> {
-        let SearchResult { freedom, base, jobs, .. } = &self.result;
-        if !self.unrolled {
-            return Vec::new();
-        }
-        let owners: Vec<u32> = jobs.iter().map(|job| job.thread).collect();
-        freedom.thin_runs(base, &owners, usize::try_from(drawn / 2).unwrap_or(usize::MAX))
     }
 
     /// From the worst run of each of some jobs, a few changes at a time, as long as its response does not fall.

@@ -92,7 +92,7 @@ impl Orders {
     }
 
     /// Where threads act together, those of the first of `owners` are first.
-    pub(super) fn by_owner(&self, owners: &[u32]) -> Vec<usize> {
+    fn by_owner(&self, owners: &[u32]) -> Vec<usize> {
         let ranks: BTreeMap<u32, usize> = owners.iter().copied().zip(0..).collect();
         let mut order: Vec<usize> = (0..self.declared.len()).collect();
         for group in &self.groups {

@@ -18,7 +18,7 @@ const MOST_OWN_TIMES: u32 = 64;
 #[derive(Debug)]
 pub(super) struct Freedom {
     /// By kernel: shortest, longest \[ns\], blocks.
-    pub(super) kernels: Vec<(u64, u64, u32)>,
+    kernels: Vec<(u64, u64, u32)>,
     /// By copy: shortest, longest \[ns\].
     copies: Vec<(u64, u64)>,
     pub(super) orders: Orders,
@@ -39,7 +39,7 @@ pub(in crate::analysis) struct ReleaseRule {
 /// A way to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Variation {
-    pub(super) kernels: Vec<Times>,
+    kernels: Vec<Times>,
     copies: Vec<u64>,
     /// The threads, in the order in which they act.
     order: Vec<usize>,
@@ -50,7 +50,7 @@ pub(super) struct Variation {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Times {
+enum Times {
     AsStated,
     All(u64),
     Each(Arc<[Duration]>),
@@ -113,7 +113,7 @@ impl Freedom {
     }
 
     /// As stated, in an order, under the placement of the scenario if that is among those to choose from.
-    pub(super) fn in_order(&self, scenario: &Scenario, order: &[usize]) -> Variation {
+    fn in_order(&self, scenario: &Scenario, order: &[usize]) -> Variation {
         let own = self.placements.iter().position(|placement| *placement == scenario.placement);
         Variation { order: order.to_vec(), ..self.stated(scenario, own.unwrap_or(0)) }
     }

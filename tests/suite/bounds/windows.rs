@@ -102,21 +102,6 @@ proptest! {
     }
 }
 
-/// Of the first kernel's eight blocks one runs for 1 ms, the others end at once: below, a kernel of 10 ms takes their place,
-/// and the second kernel comes when all SMs are taken. If all run as long as stated, the two have ended by 2 ms.
-#[test]
-fn the_search_lets_streams_leave_the_sms_to_lower_priorities_early() {
-    let kernels = r#""short": {"blocks": 8, "threads": 512, "duration": "1 ms"},
-        "long": {"blocks": 8, "threads": 512, "duration": "10 ms"}"#;
-    let streams = r#"{"name": "above", "priority": -1, "period": "100 ms", "jobs": 1,
-            "operations": [{"kernel": "short"}, {"kernel": "short"}]},
-        {"name": "below", "priority": 0, "period": "100 ms", "jobs": 1, "operations": [{"kernel": "long"}]}"#;
-    let verdicts = judged(&scenario(kernels, streams, &tx2()), &SearchOptions { runs: 12, ..SearchOptions::default() });
-    let [(_, found, bound, _), _] = super::rows(&verdicts)[..] else { panic!("two jobs") };
-    assert!(found >= 11.0, "{found} ms");
-    assert!(bound <= Some(12.0), "{bound:?} ms");
-}
-
 #[test]
 #[ignore = "a long campaign"]
 fn long_campaign_of_windows() {
