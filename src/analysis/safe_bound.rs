@@ -25,9 +25,11 @@ use crate::time::{Duration, Instant};
 
 mod arrivals;
 mod blocking;
+mod busy;
 mod explore;
 mod fill;
 mod graph;
+mod lower;
 mod phased;
 mod predecessors;
 mod state;

@@ -1,6 +1,6 @@
 //! The operations of a scenario, what they do, and what each of them waits for before it enters its EE or CE queue.
 
-use super::fill::more_of;
+use super::lower::Lower;
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::sms_of;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions};
@@ -123,18 +123,6 @@ pub(super) struct Graph {
     pub(super) lower: Vec<Lower>,
 }
 
-/// What the kernels of one stream that are below all nodes may have on the SMs: at any time blocks of one of them.
-#[derive(Debug)]
-pub(super) struct Lower {
-    stream: usize,
-    pub(super) level: usize,
-    pub(super) class: usize,
-    /// The earliest launch of one of them.
-    pub(super) launched: Instant,
-    /// (block time \[ns\], blocks), ascending: so many blocks may run for so long.
-    pub(super) blocks: Vec<(u64, u32)>,
-}
-
 /// What stands before and behind one operation.
 #[derive(Debug)]
 pub(super) struct Relatives {
@@ -228,19 +216,6 @@ impl Graph {
         stream.push(number);
         self.nodes.push(Node { position, ..node });
         number
-    }
-
-    /// Adds an operation of a lower priority than all nodes, which no node waits for.
-    pub(super) fn add_lower(&mut self, stream: usize, level: usize, launched: Instant, work: Work) {
-        let Work::Kernel { class, blocks, block_time, .. } = work else { return };
-        let own = [(block_time.as_ns(), blocks)];
-        let is_same = |lower: &&mut Lower| (lower.stream, lower.class) == (stream, class);
-        if let Some(lower) = self.lower.iter_mut().find(is_same) {
-            lower.launched = lower.launched.min(launched);
-            lower.blocks = more_of(&lower.blocks, &own);
-        } else {
-            self.lower.push(Lower { stream, level, class, launched, blocks: own.to_vec() });
-        }
     }
 
     fn class(&mut self, class: Class) -> usize {

@@ -89,8 +89,8 @@ impl Phased<'_> {
                 last = add(&mut graph, thread, job.operations, earliest, u64::MAX, &last);
             }
         }
-        for Operation { stream, level, work, .. } in self.lower.iter().copied().flatten() {
-            graph.add_lower(*stream, *level, Instant::ZERO, *work);
+        for &Operation { stream, level, work, .. } in self.lower.iter().copied().flatten() {
+            graph.add_lower((stream, level), Instant::ZERO, u64::MAX, work);
         }
         let extent = Extent { over: release, goal, most_states: MOST_STATES };
         let (finish, _) = finish_bounds(&graph, weights, &extent);
