@@ -36,43 +36,6 @@ Definition holds (need cap : resources) (c : nat) : Prop := forall k, fits (scal
 
 Definition needs (need : resources) (o : operation) : Prop :=
   forall blocks n lasts, what o = Kernel blocks n lasts -> n = need.
-Record equal_blocks (need : resources) (s : state) : Prop := {
-  equal_queues : forall q k o, nth_error (queues s) q = Some k -> In o (waiting k) -> needs need o;
-  equal_ee : forall l k x, nth_error (ee s) l = Some k -> In x k -> needs need (fst x);
-  equal_running : forall r, In r (running s) -> needs need (of r)
-}.
-
-Lemma equal_step need g s x t :
-  equal_blocks need s -> step g s x t -> (forall o, x = Launch o -> needs need o) -> equal_blocks need t.
-Proof.
-  intros [Q E R] H A.
-  assert (Q' : forall q b l, nth_error (queues s) q = Some (Queue b l) -> forall o, In o l -> needs need o).
-  { intros q b l F o I. apply (Q q _ o F I). }
-  destruct H; split; simpl; try assumption;
-    try (intros b I; apply R; rewrite H1; apply in_app_iff in I; apply in_app_iff; simpl; tauto);
-    try match goal with F : first_ready _ _ _ _ _ |- _ => destruct F as [[H _] _] end.
-  - intros q k o F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q k o F' I)].
-    apply (Q' _ _ _ H5). right. exact I.
-  - intros q k o' F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q k o' F' I)].
-    simpl in I. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (Q' _ _ _ H4 _ I)|apply A; reflexivity].
-  - intros q' k o' F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q' k o' F' I)].
-    apply (Q' _ _ _ H _ I).
-  - intros l' k y F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (E l' k y F' I)].
-    apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (E _ _ _ H2 I)|]. apply (Q' _ _ _ H). left. reflexivity.
-  - intros q' k o' F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q' k o' F' I)].
-    apply (Q' _ _ _ H _ I).
-  - intros q' k o' F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q' k o' F' I)].
-    apply (Q' _ _ _ H). right. exact I.
-  - intros r I. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (R r I)|].
-    intros blocks n l W. simpl in W. congruence.
-  - intros l' k y F I. destruct H1 as [H1 _].
-    destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (E l' k y F' I)].
-    unfold G3 in I. destruct n as [|n]; [apply (E _ _ _ H1); right; exact I|].
-    destruct I as [<-|I]; [|apply (E _ _ _ H1); right; exact I].
-    apply (E _ _ (o, S (S n)) H1). left. reflexivity.
-  - intros r I. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (R r I)|].
-    destruct H1 as [H1 _]. apply (E _ _ (o, S n) H1). left. reflexivity.
-Qed.
 
 (* How many blocks run on SM [i]; and on all. *)
 Definition count (i : nat) (l : list run) : nat := length (filter (on_sm i) l).
@@ -117,7 +80,7 @@ Qed.
 
 (* Some SM has room if and only if fewer blocks run than all hold. *)
 Lemma room_iff need g s c :
-  usage g s -> equal_blocks need s -> Forall2 (holds need) (sms g) c ->
+  usage g s -> everywhere (needs need) s -> Forall2 (holds need) (sms g) c ->
   ((exists i room, R1 s need i room) <-> blocks_on (running s) < sum c).
 Proof.
   intros U Q H.
@@ -129,7 +92,7 @@ Proof.
   assert (V : forall i room cap, nth_error (free s) i = Some room -> nth_error (sms g) i = Some cap ->
     plus room (scale (count i (running s)) need) = cap).
   { intros i room cap E C. rewrite <- (usage_free g s U i room cap E C). f_equal. symmetry. apply used_count.
-    - apply (equal_running need s Q).
+    - apply (everywhere_running _ s Q).
     - intros r j I O. apply (usage_places g s U r j I O). }
   assert (P : forall i, i < length c -> exists room cap ci,
     nth_error (free s) i = Some room /\ nth_error (sms g) i = Some cap /\ nth_error c i = Some ci).
@@ -239,8 +202,8 @@ Proof.
 Qed.
 
 Lemma only_launched need s :
-  equal_blocks need s -> forall l o n rest, next_kernel s l o n rest -> needs need o.
-Proof. intros [_ E _] l o n rest [F _]. apply (E l _ (o, n) F). left. reflexivity. Qed.
+  everywhere (needs need) s -> forall l o n rest, next_kernel s l o n rest -> needs need o.
+Proof. intros [_ E _ _] l o n rest [F _]. apply (E l _ (o, n) F). left. reflexivity. Qed.
 
 (* Two of which each is the first that may go on are one. *)
 Lemma first_ready_unique g s q o rest q' o' rest' :
@@ -281,7 +244,7 @@ Ltac excluded D1 N1' Room B12 B21 E12 E21 := exfalso; try discriminate; try cong
 Lemma lockstep need v g1 g2 c1 c2 h s1 s2 x1 x2 t1 t2 :
   streams g1 = streams g2 ->
   Forall2 (holds need) (sms g1) c1 -> Forall2 (holds need) (sms g2) c2 -> sum c1 = sum c2 ->
-  usage g1 s1 -> usage g2 s2 -> equal_blocks need s1 -> equal_blocks need s2 -> alike s1 s2 ->
+  usage g1 s1 -> usage g2 s2 -> everywhere (needs need) s1 -> everywhere (needs need) s2 -> alike s1 s2 ->
   step g1 s1 x1 t1 -> obeys v h s1 x1 -> step g2 s2 x2 t2 -> obeys v h s2 x2 ->
   erase x1 = erase x2 /\ alike t1 t2.
 Proof.
@@ -379,12 +342,7 @@ Proof.
   intros need g1 g2 c1 c2 v xs1 xs2 t1 t2 G GL GE C1 C2 Sum V.
   assert (A : alike (empty g1) (empty g2)) by (unfold empty; rewrite G, GL, GE; constructor; reflexivity).
   assert (U1 := usage_empty g1). assert (U2 := usage_empty g2).
-  assert (Q : forall g, equal_blocks need (empty g)).
-  { intros g. split; simpl.
-    - intros q k o F I. apply nth_error_In, repeat_spec in F. subst k. destruct I.
-    - intros l k x F I. apply nth_error_In, repeat_spec in F. subst k. destruct I.
-    - intros r []. }
-  assert (Q1 := Q g1). assert (Q2 := Q g2). clear Q.
+  assert (Q1 := everywhere_empty (needs need) g1). assert (Q2 := everywhere_empty (needs need) g2).
   generalize dependent (empty g1). generalize dependent (empty g2). generalize (@nil label) as h.
   revert xs2 t1 t2. induction xs1 as [|x1 xs1 IH]; intros xs2 t1 t2 h s2 U2 Q2 s1 A U1 Q1 R1' R2' L.
   - destruct xs2; [reflexivity|discriminate L].
@@ -395,7 +353,7 @@ Proof.
         assert (L2 : forall o, x2 = Launch o -> needs need o) by (intros o ->; eapply V; eassumption);
         destruct (lockstep need v g1 g2 c1 c2 h s1 s2 x1 x2 u1 u2) as [X A']; try assumption;
         assert (U1' := usage_step g1 s1 x1 u1 U1 H1); assert (U2' := usage_step g2 s2 x2 u2 U2 H2);
-        assert (Q1' := equal_step need g1 s1 x1 u1 Q1 H1 L1); assert (Q2' := equal_step need g2 s2 x2 u2 Q2 H2 L2)
+        assert (Q1' := everywhere_step _ g1 s1 x1 u1 Q1 H1 L1); assert (Q2' := everywhere_step _ g2 s2 x2 u2 Q2 H2 L2)
     end.
     simpl. rewrite X in *. f_equal. simpl in L. injection L as L. eapply IH; eassumption.
 Qed.

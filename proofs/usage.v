@@ -86,3 +86,61 @@ Proof.
     split; [|exists blocks, need, lasts; exact H2].
     rewrite <- L. apply nth_error_Some. destruct H3 as [R _]. congruence.
 Qed.
+
+(* What holds of every operation that was launched and is not over. *)
+Record everywhere (P : operation -> Prop) (s : state) : Prop := {
+  everywhere_queues : forall q k o, nth_error (queues s) q = Some k -> In o (waiting k) -> P o;
+  everywhere_ee : forall l k x, nth_error (ee s) l = Some k -> In x k -> P (fst x);
+  everywhere_ce : forall e k o, nth_error (ce s) e = Some k -> In o k -> P o;
+  everywhere_running : forall r, In r (running s) -> P (of r)
+}.
+
+Lemma everywhere_empty P g : everywhere P (empty g).
+Proof.
+  split; simpl.
+  - intros q k o F I. apply nth_error_In, repeat_spec in F. subst k. destruct I.
+  - intros l k x F I. apply nth_error_In, repeat_spec in F. subst k. destruct I.
+  - intros e k o F I. apply nth_error_In, repeat_spec in F. subst k. destruct I.
+  - intros r [].
+Qed.
+
+Lemma everywhere_weaker (P Q : operation -> Prop) s :
+  (forall o, P o -> Q o) -> everywhere P s -> everywhere Q s.
+Proof. intros W [A B C D]. split; eauto. Qed.
+
+Lemma everywhere_step P g s x t :
+  everywhere P s -> step g s x t -> (forall o, x = Launch o -> P o) -> everywhere P t.
+Proof.
+  intros [Q E C R] H A.
+  assert (Q' : forall q b l, nth_error (queues s) q = Some (Queue b l) -> forall o, In o l -> P o).
+  { intros q b l F o I. apply (Q q _ o F I). }
+  destruct H; split; simpl; try assumption;
+    try (intros b I; apply R; rewrite H1; apply in_app_iff in I; apply in_app_iff; simpl; tauto);
+    try match goal with F : first_ready _ _ _ _ _ |- _ => destruct F as [[H _] _] end.
+  - intros q k o F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q k o F' I)].
+    apply (Q' _ _ _ H5). right. exact I.
+  - intros q k o' F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q k o' F' I)].
+    simpl in I. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (Q' _ _ _ H4 _ I)|apply A; reflexivity].
+  - intros q' k o' F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q' k o' F' I)].
+    apply (Q' _ _ _ H _ I).
+  - intros l' k y F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (E l' k y F' I)].
+    apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (E _ _ _ H2 I)|]. apply (Q' _ _ _ H). left. reflexivity.
+  - intros q' k o' F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q' k o' F' I)].
+    apply (Q' _ _ _ H _ I).
+  - intros e' k o' F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (C e' k o' F' I)].
+    apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (C _ _ _ H1 I)|]. apply (Q' _ _ _ H). left. reflexivity.
+  - intros q' k o' F I. destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (Q q' k o' F' I)].
+    apply (Q' _ _ _ H). right. exact I.
+  - intros e' k o' F I. destruct H0 as [H0 _].
+    destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (C e' k o' F' I)].
+    apply (C _ _ _ H0). right. exact I.
+  - intros r I. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (R r I)|].
+    destruct H0 as [H0 _]. apply (C _ _ _ H0). left. reflexivity.
+  - intros l' k y F I. destruct H1 as [H1 _].
+    destruct (update_cases _ _ _ _ _ F) as [[_ ->]|[_ F']]; [|apply (E l' k y F' I)].
+    unfold G3 in I. destruct n as [|n]; [apply (E _ _ _ H1); right; exact I|].
+    destruct I as [<-|I]; [|apply (E _ _ _ H1); right; exact I].
+    apply (E _ _ (o, S (S n)) H1). left. reflexivity.
+  - intros r I. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (R r I)|].
+    destruct H1 as [H1 _]. apply (E _ _ (o, S n) H1). left. reflexivity.
+Qed.
