@@ -1,7 +1,7 @@
 (* What the proofs need of lists, sums and resources. *)
 From Coq Require Import List Arith Lia.
 Import ListNotations.
-Require Import model.
+From gpusched Require Import model.
 
 Lemma update_length {A} (x : A) l : forall i, length (update i x l) = length l.
 Proof. induction l as [|y l IH]; intros [|i]; simpl; congruence. Qed.
@@ -57,7 +57,8 @@ Proof.
   - split; [lia|]. intros ([|i] & k & c & E & _); discriminate E.
   - assert (L' : sum ks <= sum cs) by (clear - F; induction F; simpl; lia). specialize (IH L'). split.
     + intros H. destruct (Nat.eq_dec k c) as [->|N].
-      * assert (H' : sum ks < sum cs) by lia. apply IH in H'. destruct H' as (i & k' & c' & E). exists (S i), k', c'. exact E.
+      * assert (H' : sum ks < sum cs) by lia. apply IH in H'. destruct H' as (i & k' & c' & E). exists (S i), k', c'.
+        exact E.
       * exists 0, k, c. simpl. repeat split; lia.
     + intros ([|i] & k' & c' & E & F' & G); simpl in E, F'.
       * injection E as ->. injection F' as ->. lia.

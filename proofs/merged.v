@@ -1,7 +1,7 @@
 (* When merging the SMs is exact: docs/analysis.md, section 2, for every run of the rules. *)
 From Coq Require Import List Arith Lia.
 Import ListNotations.
-Require Import model lists usage.
+From gpusched Require Import model lists usage.
 
 (* What nobody can see who does not look at SMs. *)
 Definition erase_place (p : place) : place := match p with Sm _ => Sm 0 | Engine e => Engine e end.
@@ -9,7 +9,8 @@ Definition erase_run (r : run) : run := Run (of r) (erase_place (on r)) (ends r)
 Definition erase (x : label) : label :=
   match x with Assign o _ d => Assign o 0 d | End o p => End o (erase_place p) | _ => x end.
 
-(* All that the rules leave open but the SMs, as functions of all that has happened so far (the SMs erased): what the host
+(* All that the rules leave open but the SMs, as functions of all that has happened so far (the SMs erased): what the
+   host
    launches next at this instant, if anything; how long the block or copy runs that begins; until when it sleeps. So
    hosts may wait for completions, and later blocks may be longer because earlier ones were. *)
 Record environment := Environment {
@@ -132,7 +133,8 @@ Proof.
       destruct (P i L) as (room & cap & ci' & E1 & E2 & E3'). rewrite E3 in E3'. injection E3' as <-.
       apply (K i cap ci E2 E3). assert (V' := V i room cap E1 E2).
       unfold fits, R2, R3, Registers. parts. lia. }
-    clearbody ks. clear - LK M. revert c LK M. induction ks as [|k ks IH]; intros [|ci c] LK M; try discriminate LK; constructor.
+    clearbody ks. clear - LK M. revert c LK M. induction ks as [|k ks IH]; intros [|ci c] LK M; try discriminate LK;
+      constructor.
     + apply (M 0 k ci eq_refl eq_refl).
     + apply IH; [simpl in LK; congruence|]. intros i. apply (M (S i)).
 Qed.
@@ -160,7 +162,8 @@ Proof.
   - intros _ F _ _. exfalso. apply (N2 y); [left; reflexivity|]. congruence.
   - intros _ F _ _. exfalso. apply (N1 x); [left; reflexivity|]. congruence.
   - intros E' F1 F2 F3.
-    destruct (IH r1 a1 b2 r2 a2 E' T1 T2 (fun b I => N1 b (or_intror I)) (fun b I => N2 b (or_intror I))) as (A & B & C).
+    destruct (IH r1 a1 b2 r2 a2 E' T1 T2 (fun b I => N1 b (or_intror I)) (fun b I => N2 b (or_intror I))) as (A & B &
+      C).
     repeat split; try assumption. simpl. rewrite A. f_equal. unfold erase_run. congruence.
 Qed.
 
@@ -250,7 +253,8 @@ Lemma lockstep need v g1 g2 c1 c2 h s1 s2 x1 x2 t1 t2 :
 Proof.
   intros G C1 C2 Sum U1 U2 Q1 Q2 L.
   assert (Room : (exists i room, R1 s1 need i room) <-> (exists i room, R1 s2 need i room)).
-  { rewrite (room_iff need g1 s1 c1 U1 Q1 C1), (room_iff need g2 s2 c2 U2 Q2 C2), (alike_blocks s1 s2 L), Sum. reflexivity. }
+  { rewrite (room_iff need g1 s1 c1 U1 Q1 C1), (room_iff need g2 s2 c2 U2 Q2 C2), (alike_blocks s1 s2 L), Sum.
+    reflexivity. }
   assert (B12 := alike_begins s1 s2 L). assert (B21 := alike_begins s2 s1 (alike_sym _ _ L)).
   assert (E12 := alike_ends s1 s2 L). assert (E21 := alike_ends s2 s1 (alike_sym _ _ L)).
   assert (D1 := usage_dispatch g1 s1 U1). assert (N1' := only_launched need s1 Q1). clear U1 U2 Q1 Q2 C1 C2.
@@ -290,7 +294,8 @@ Proof.
       rewrite H in H'; injection H' as <- <- end. constructor. exact E.
   - (* the same kernel goes on *)
     split; [reflexivity|]. assert (b0 = b /\ l0 = l) as [-> ->] by (split; congruence).
-    match goal with H : what _ = Kernel n0 _ _, H' : what _ = Kernel n1 _ _ |- _ => rewrite H in H'; injection H' as <- <- <- end.
+    match goal with H : what _ = Kernel n0 _ _, H' : what _ = Kernel n1 _ _ |- _ => rewrite H in H'; injection H' as
+      <- <- <- end.
     match goal with H : nth_error e _ = Some before, H' : nth_error e _ = Some before0 |- _ =>
       rewrite H in H'; injection H' as <- end. constructor. exact E.
   - exfalso; congruence.
@@ -309,7 +314,8 @@ Proof.
     | M : may_begin _ e0 _ _, F : forall e' o' rest', may_begin _ e' _ _ -> e0 <= e',
       M' : may_begin _ e3 _ _, F' : forall e' o' rest', may_begin _ e' _ _ -> e3 <= e' |- _ =>
         assert (X := F _ _ _ (B21 _ _ _ M')); assert (Y := F' _ _ _ (B12 _ _ _ M));
-        assert (e3 = e0) as -> by lia; destruct M as [M _], M' as [M' _]; simpl in M, M'; rewrite M in M'; injection M' as <- <-
+        assert (e3 = e0) as -> by lia; destruct M as [M _], M' as [M' _]; simpl in M, M'; rewrite M in M'; injection
+          M' as <- <-
     end.
     assert (d0 = d) as -> by congruence. split; [reflexivity|]. constructor. rewrite !map_app, E. reflexivity.
   - (* the same block is assigned, to whichever SM *)
@@ -328,7 +334,8 @@ Proof.
       destruct (E21 y J) as (y' & J' & Y'). specialize (T1 y' J'). lia.
 Qed.
 
-(* Theorem of docs/analysis.md, section 2, for all that the rules know: chains, priorities, copies, the NULL stream, events.
+(* Theorem of docs/analysis.md, section 2, for all that the rules know: chains, priorities, copies, the NULL stream,
+   events.
    Two GPUs whose SMs together hold equally many of the blocks, all of which need the same: as long as the two runs have
    the same environment, they are the same, SMs apart. *)
 Theorem equal_blocks_exact :
@@ -370,7 +377,8 @@ Theorem merged_sm_exact :
   run_under (merged need (sum c) g) v [] (empty (merged need (sum c) g)) xs2 t2 -> length xs1 = length xs2 ->
   map erase xs1 = map erase xs2.
 Proof.
-  intros need g c v xs1 xs2 t1 t2 N C V. apply (equal_blocks_exact need g (merged need (sum c) g) c [sum c] v); try reflexivity.
+  intros need g c v xs1 xs2 t1 t2 N C V. apply (equal_blocks_exact need g (merged need (sum c) g) c [sum c] v); try
+    reflexivity.
   - exact C.
   - constructor; [|constructor]. intros k. unfold fits, R2, R3, Registers.
     destruct (scale_fields k need) as (-> & -> & -> & ->). destruct (scale_fields (sum c) need) as (-> & -> & -> & ->).
@@ -380,4 +388,3 @@ Proof.
   - exact V.
 Qed.
 
-Print Assumptions merged_sm_exact.

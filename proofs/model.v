@@ -1,4 +1,4 @@
-(* The rules of docs/model.md, sections 2 to 6, as a transition relation. Each rule is a definition or a step of its name.
+(* The rules of docs/model.md, sections 2 to 6, as a transition relation; a rule is a definition or a step of its name.
    Left out: masks, channels, launch latencies and kernel gaps, copies that share a link, several processes. *)
 From Coq Require Import List Arith.
 Import ListNotations.
@@ -16,7 +16,8 @@ Definition nothing : resources := Res 0 0 0 0.
 Record range := Range { best : nat; worst : nat }.
 Definition within (d : nat) (r : range) : Prop := best r <= d /\ d <= worst r.
 
-(* What the host can launch. Records of events and memsets need no engine and no time; a wait is for the record that has the
+(* What the host can launch. Records of events and memsets need no engine and no time; a wait is for the record that
+   has the
    given number, or for nothing. *)
 Inductive work :=
 | Kernel (blocks : nat) (need : resources) (lasts : range)
@@ -27,7 +28,8 @@ Inductive work :=
 (* An operation: its place in the order of all launches, its stream, the instant of its launch. *)
 Record operation := Op { number : nat; stream : nat; launched_at : nat; what : work }.
 
-(* A stream: the place of its EE queue (0 is the highest priority), and whether N1 and N2 concern it. Stream 0 is NULL. *)
+(* A stream: the place of its EE queue (0 is the highest priority), and whether N1 and N2 concern it. Stream 0 is
+   NULL. *)
 Record stream_kind := Stream { level : nat; blocking : bool }.
 Record device := Device { sms : list resources; engines : nat; levels : nat; streams : list stream_kind }.
 
@@ -85,7 +87,8 @@ Definition N2 (g : device) (s : state) (q : nat) (o : operation) : Prop :=
   q <> 0 -> is_blocking g q -> empty_or_later s o 0.
 (* E2: the record that a wait is for has completed: it is in no stream's queue. *)
 Definition E2 (s : state) (o : operation) : Prop :=
-  forall r, what o = Wait (Some r) -> forall q k p, nth_error (queues s) q = Some k -> In p (waiting k) -> number p <> r.
+  forall r, what o = Wait (Some r) -> forall q k p, nth_error (queues s) q = Some k -> In p (waiting k) -> number p <>
+    r.
 
 (* The head of stream [q] is [o], with [rest] behind it, and may go on. *)
 Definition ready (g : device) (s : state) (q : nat) (o : operation) (rest : list operation) : Prop :=
@@ -166,23 +169,24 @@ Inductive step (g : device) (s : state) : label -> state -> Prop :=
     step g s DispatchTurn
       (State (now s) Dispatch (launched s) (queues s) (ee s) (ce s) (running s) (free s))
 (* After each completion and each launch: whatever is ready goes on. *)
-| G2_A1 (q l : nat) (o : operation) (rest : list operation) (n : nat) (need : resources) (lasts : range) (b : bool)
+| G2_A1 (l : nat) (o : operation) (rest : list operation) (n : nat) (need : resources) (lasts : range) (b : bool)
     (before : list (operation * nat)) :
-    first_ready g s q o rest -> what o = Kernel n need lasts ->
-    nth_error (streams g) q = Some (Stream l b) -> nth_error (ee s) l = Some before ->
+    first_ready g s (stream o) o rest -> what o = Kernel n need lasts ->
+    nth_error (streams g) (stream o) = Some (Stream l b) -> nth_error (ee s) l = Some before ->
     step g s (GoOn o)
-      (State (now s) (turn s) (launched s) (update q (Queue true (o :: rest)) (queues s))
+      (State (now s) (turn s) (launched s) (update (stream o) (Queue true (o :: rest)) (queues s))
              (update l (before ++ [(o, n)]) (ee s)) (ce s) (running s) (free s))
-| C1 (q e : nat) (o : operation) (rest before : list operation) (lasts : range) :
-    first_ready g s q o rest -> what o = Copy e lasts -> nth_error (ce s) e = Some before ->
+| C1 (e : nat) (o : operation) (rest before : list operation) (lasts : range) :
+    first_ready g s (stream o) o rest -> what o = Copy e lasts -> nth_error (ce s) e = Some before ->
     step g s (GoOn o)
-      (State (now s) (turn s) (launched s) (update q (Queue true (o :: rest)) (queues s)) (ee s)
+      (State (now s) (turn s) (launched s) (update (stream o) (Queue true (o :: rest)) (queues s)) (ee s)
              (update e (before ++ [o]) (ce s)) (running s) (free s))
-| E1 (q : nat) (o : operation) (rest : list operation) :
+| E1 (o : operation) (rest : list operation) :
     (* A memset, a record or a wait is over when it may go on. *)
-    first_ready g s q o rest -> (what o = Instant \/ exists r, what o = Wait r) ->
+    first_ready g s (stream o) o rest -> (what o = Instant \/ exists r, what o = Wait r) ->
     step g s (GoOn o)
-      (State (now s) (turn s) (launched s) (update q (Queue false rest) (queues s)) (ee s) (ce s) (running s) (free s))
+      (State (now s) (turn s) (launched s) (update (stream o) (Queue false rest) (queues s)) (ee s) (ce s) (running s)
+        (free s))
 (* 3. Idle copy engines take the heads of their queues; then blocks are assigned. *)
 | C2_C3 (e d : nat) (o : operation) (rest : list operation) (lasts : range) :
     turn s = Dispatch -> may_begin s e o rest -> (forall e' o' rest', may_begin s e' o' rest' -> e <= e') ->

@@ -1,7 +1,7 @@
 (* Nothing starts, and so nothing ends, before its pooled lower bound: docs/analysis.md, section 3, for every run. *)
 From Coq Require Import List Arith Lia.
 Import ListNotations.
-Require Import model lists usage.
+From gpusched Require Import model lists usage.
 
 (* A block of a run, in the order in which blocks are assigned. *)
 Record block := Block { kernel : operation; start : nat; length_ns : nat }.
@@ -21,7 +21,8 @@ Fixpoint taken (t : nat) (l : list (nat * block)) : resources :=
   | (s, b) :: rest =>
       if t <? s + length_ns b then plus (need_of (kernel b)) (taken t rest) else taken t rest
   end.
-(* On the pool, the next block may start at [t]: it is launched, no earlier than the one before it, and the resources of all
+(* On the pool, the next block may start at [t]: it is launched, no earlier than the one before it, and the resources
+   of all
    SMs together suffice. *)
 Definition may_start (pool : resources) (before : list (nat * block)) (last : nat) (b : block) (t : nat) : Prop :=
   launched_at (kernel b) <= t /\ last <= t /\ fits (plus (need_of (kernel b)) (taken t before)) pool.
@@ -46,7 +47,8 @@ Proof. intros [<-|[<-|[<-|[<-|[]]]]]; split; reflexivity. Qed.
 (* What those blocks that run after [t] take, of all that run. *)
 Definition runs_after (t : nat) (r : run) : bool := match on r with Sm _ => t <? ends r | Engine _ => false end.
 Fixpoint taken_by (p : run -> bool) (l : list run) : resources :=
-  match l with [] => nothing | r :: rest => if p r then plus (need_of (of r)) (taken_by p rest) else taken_by p rest end.
+  match l with [] => nothing | r :: rest => if p r then plus (need_of (of r)) (taken_by p rest) else taken_by p rest
+    end.
 Definition is_block (r : run) : bool := match on r with Sm _ => true | Engine _ => false end.
 
 Lemma taken_by_app p l : forall k, taken_by p (l ++ k) = plus (taken_by p l) (taken_by p k).
@@ -71,7 +73,8 @@ Proof.
       assert (One : forall i, m (used i (r :: l)) = (if i =? j then m (need_of (of r)) else 0) + m (used i l)).
       { intros i. simpl. unfold on_sm. rewrite O. destruct (i =? j); [apply A|reflexivity]. }
       assert (G : forall k a, sum (map (fun i => m (used i (r :: l))) (seq a k))
-        = (if andb (a <=? j) (j <? a + k) then m (need_of (of r)) else 0) + sum (map (fun i => m (used i l)) (seq a k))).
+        = (if andb (a <=? j) (j <? a + k) then m (need_of (of r)) else 0) + sum (map (fun i => m (used i l)) (seq a
+          k))).
       { induction k as [|k IHk]; intros a; cbn [seq map sum fold_right].
         - destruct (Nat.leb_spec a j), (Nat.ltb_spec j (a + 0)); cbn [andb]; lia.
         - change (fold_right Nat.add 0) with sum. rewrite IHk, One.
@@ -94,7 +97,8 @@ Proof.
   assert (X : forall l caps a, length l = length caps -> (forall j room' cap, nth_error l j = Some room' ->
     nth_error caps j = Some cap -> m room' + m (used (a + j) (running s)) = m cap) ->
     sum (map m l) + sum (map (fun j => m (used j (running s))) (seq a (length caps))) = sum (map m caps)).
-  { induction l as [|x l IH]; intros [|cap caps] a Len H; try discriminate Len; [reflexivity|]. simpl in Len. injection Len as Len.
+  { induction l as [|x l IH]; intros [|cap caps] a Len H; try discriminate Len; [reflexivity|]. simpl in Len.
+    injection Len as Len.
     simpl. assert (H0 := H 0 x cap eq_refl eq_refl). rewrite Nat.add_0_r in H0.
     specialize (IH caps (S a) Len). rewrite <- IH; [lia|].
     intros j room' cap' Ej Ec. specialize (H (S j) room' cap' Ej Ec). rewrite Nat.add_succ_r in H. exact H. }
@@ -138,7 +142,8 @@ Theorem nothing_before_its_pooled_bound :
   steps g (empty g) xs t -> pooled (total (sms g)) [] 0 (assigned 0 xs) bounds ->
   Forall2 (fun bound b => bound <= start b) bounds (assigned 0 xs).
 Proof.
-  intros g xs t bounds. assert (U := usage_empty g). assert (W := everywhere_empty (fun o => launched_at o <= now (empty g)) g).
+  intros g xs t bounds. assert (U := usage_empty g). assert (W := everywhere_empty (fun o => launched_at o <= now
+    (empty g)) g).
   assert (B : below (empty g) [] 0) by (split; simpl; [lia|intros x []|reflexivity]).
   change 0 with (now (empty g)) at 2 3. generalize dependent (empty g). generalize (@nil (nat * block)) as before.
   generalize 0 as last. revert t bounds. induction xs as [|x xs IH]; intros t bounds last before s U W B H P.
@@ -152,7 +157,8 @@ Proof.
       - intros o ->. inversion Hs; subst. simpl. lia. }
     destruct B as [B1 B2 B3].
     assert (Keep : forall l, running t0 = l -> now t0 = now s ->
-      (forall u, now s <= u -> taken_by (runs_after u) l = taken_by (runs_after u) (running s)) -> below t0 before last).
+      (forall u, now s <= u -> taken_by (runs_after u) l = taken_by (runs_after u) (running s)) -> below t0 before
+        last).
     { intros l <- N R. split; [lia|exact B2|]. intros u L. rewrite R by lia. apply B3. lia. }
     destruct x as [o|o|o d|o i d|o p| | | |u];
       try (simpl in P |- *;
@@ -191,4 +197,3 @@ Proof.
       eapply IH; try eassumption. split; [lia|exact B2|]. intros w L. rewrite B3 by lia. inversion Hs; reflexivity.
 Qed.
 
-Print Assumptions nothing_before_its_pooled_bound.

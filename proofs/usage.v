@@ -1,7 +1,7 @@
 (* What blocks take from their SMs, in every run. *)
 From Coq Require Import List Arith Lia.
 Import ListNotations.
-Require Import model lists.
+From gpusched Require Import model lists.
 
 Definition need_of (o : operation) : resources := match what o with Kernel _ need _ => need | _ => nothing end.
 Definition on_sm (i : nat) (r : run) : bool := match on r with Sm j => i =? j | Engine _ => false end.
@@ -82,7 +82,8 @@ Proof.
     destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[N E']].
     + rewrite Nat.eqb_refl. rewrite <- (F i room cap R C). apply resources_eq; simpl; lia.
     + rewrite (proj2 (Nat.eqb_neq j i)) by congruence. rewrite <- (F j room' cap E' C). apply resources_eq; simpl; lia.
-  - intros b j E O. apply in_app_iff in E. destruct E as [E|[<-|[]]]; [apply (P b j E O)|]. simpl in O. injection O as <-.
+  - intros b j E O. apply in_app_iff in E. destruct E as [E|[<-|[]]]; [apply (P b j E O)|]. simpl in O. injection O as
+    <-.
     split; [|exists blocks, need, lasts; exact H2].
     rewrite <- L. apply nth_error_Some. destruct H3 as [R _]. congruence.
 Qed.
