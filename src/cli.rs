@@ -8,6 +8,7 @@ mod allocation;
 mod amalthea;
 mod analyze;
 mod audit;
+mod choices;
 mod compare;
 mod completions;
 mod convert;
@@ -126,7 +127,6 @@ enum Command {
 /// What a command that ran to its end has to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Done.
     Done,
     /// A check was asked for, and it failed.
     No,

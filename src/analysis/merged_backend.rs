@@ -94,24 +94,12 @@ impl Backend for MergedBackend<'_> {
         }
     }
 
-    /// Its own numbers are those of the operations.
-    fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackendContext<'_, O>) -> Option<OperationId> {
-        match event {
-            Event::Wave(operation) | Event::TimedWave(operation) | Event::Copy(operation) => {
-                Some(OperationId(operation))
-            }
-            Event::Context | Event::Turn => None,
-        }
-    }
-
     fn dispatch<O: Observer>(&mut self, _context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         match self.overflow {
             Some(operation) => Err(RunError::TimeOverflow { operation }),
             None => Ok(None),
         }
     }
-
-    fn close<O: Observer>(&mut self, _context: &mut BackendContext<'_, O>) {}
 
     fn clear(&mut self) {
         match &mut self.merged {

@@ -30,7 +30,6 @@ pub struct ExecutionProfile {
     sms: u32,
 }
 
-/// Execution times of one kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct KernelProfile {
     blocks: u32,

@@ -12,7 +12,6 @@ use crate::json::{Document, JsonError, Node, Problem};
 use crate::near::did_you_mean;
 use crate::time::{Duration, Instant};
 
-/// The value of the key `format`.
 const FORMAT: &str = "gpusched-applications/1";
 /// The device on which files run that name none: the paper's.
 const DEFAULT_DEVICE: &str = "k20m";

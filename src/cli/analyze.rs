@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, Watch, analyse_and_bound};
 use gpusched::run::Summary;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -12,6 +11,7 @@ use gpusched::scenario::{ReleaseOrder, Scenario};
 use gpusched::tables::{AnalysisReport, SporadicReport, jitter_of_threads};
 use gpusched::time::Duration;
 
+use super::choices::one_of;
 use super::needs::{self, Lacking};
 use super::output::{Format, note};
 use super::progress::{self, Unit};
@@ -61,8 +61,8 @@ pub(crate) struct Analyze {
     jitter: Vec<(String, Duration)>,
     /// For which order of releases at one instant verdicts are to hold: any, or the one in which the file declares its
     /// streams and hosts, which is what a simulation takes [default: the scenario's, or any]
-    #[arg(long, value_name = "ORDER", value_parser = PossibleValuesParser::new(ReleaseOrder::ALL.map(ReleaseOrder::name)))]
-    order: Option<String>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of(ReleaseOrder::ALL, ReleaseOrder::name))]
+    order: Option<ReleaseOrder>,
     #[command(flatten)]
     search: Search,
     #[command(flatten)]
@@ -85,7 +85,7 @@ impl Analyze {
         ])?;
         let scenarios = files.paths.iter().map(|path| self.run.read_with_demands(path));
         let mut scenarios: Vec<_> = scenarios.collect::<anyhow::Result<_>>()?;
-        if let Some(order) = self.order.as_deref().and_then(ReleaseOrder::from_name) {
+        if let Some(order) = self.order {
             for (scenario, _) in &mut scenarios {
                 scenario.release_order = order;
             }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
 use gpusched::effort::{self, EarlyEnd};
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
@@ -16,6 +15,7 @@ use gpusched::pictures::application_gantt::{GanttRows, gantt};
 use gpusched::tables::{OutcomeDocument, PointDocument, rows_shown};
 use gpusched::time::Duration;
 
+use super::choices::one_of;
 use super::jobs::Jobs;
 use super::needs::{self, Lacking};
 use super::output::{Format, note, print_report};
@@ -31,8 +31,8 @@ pub(crate) struct Evr {
     /// SYNTHETIC); - reads standard input
     file: PathBuf,
     /// Run this scheduler; may be repeated [default: all of them]
-    #[arg(long, value_parser = PossibleValuesParser::new(Scheduler::ALL.map(Scheduler::name)))]
-    scheduler: Vec<String>,
+    #[arg(long, value_parser = one_of(Scheduler::ALL, Scheduler::name))]
+    scheduler: Vec<Scheduler>,
     /// GPU to simulate: a built-in name or a device file [default: the file's, or k20m]
     #[arg(long, value_name = "NAME|FILE")]
     device: Option<String>,
@@ -86,11 +86,7 @@ impl Evr {
         picture::check(self.figure.as_deref())?;
         let mut set = self.read()?;
         let rules = self.rules()?;
-        let mut schedulers: Vec<Scheduler> =
-            self.scheduler.iter().filter_map(|name| Scheduler::from_name(name)).collect();
-        if schedulers.is_empty() {
-            schedulers = Scheduler::ALL.to_vec();
-        }
+        let schedulers = if self.scheduler.is_empty() { Scheduler::ALL.to_vec() } else { self.scheduler.clone() };
         for scheduler in &schedulers {
             scheduler.check(&set.device)?;
         }

@@ -4,13 +4,14 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use gpusched::draw::{Drawing, FigureFormat, Length, PAGE_HEIGHT};
 use gpusched::pictures::timeline::{HeightBy, Lanes, Panels, Timeline, TimelineError, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 
+use super::choices::explained;
 use super::needs::{self, Lacking};
 use super::picture::{millimetres, parse_width, write_scaled};
 use super::progress::{self, Unit};
@@ -24,8 +25,8 @@ pub(crate) struct FigureOptions {
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
     /// What the height of a block stands for
-    #[arg(long, value_enum, default_value_t = Height::Threads, requires = "figure")]
-    height: Height,
+    #[arg(long, value_parser = explained(HEIGHTS), default_value = "threads", requires = "figure")]
+    height: HeightBy,
     /// Width of the figure: one or two columns of an IEEE paper (88.57 mm, 181 mm), or millimetres
     #[arg(long, value_name = "column|page|MM", default_value = "column", value_parser = parse_width, requires = "figure")]
     width: Length,
@@ -71,15 +72,11 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|scale| (0.1..=20.0).contains(scale)).ok_or_else(|| EXPECTED.to_owned())
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Height {
-    /// Thread slots
-    Threads,
-    /// Shared memory
-    SharedMemory,
-    /// Registers
-    Registers,
-}
+const HEIGHTS: [(&str, HeightBy, &str); 3] = [
+    ("threads", HeightBy::Threads, "Thread slots"),
+    ("shared-memory", HeightBy::SharedMemory, "Shared memory"),
+    ("registers", HeightBy::Registers, "Registers"),
+];
 
 /// A figure that is going to be drawn.
 #[derive(Debug)]
@@ -105,7 +102,6 @@ fn parse_range(text: &str) -> Result<RangeInclusive<u32>, String> {
 }
 
 impl FigureOptions {
-    /// Whether there is one.
     pub(crate) fn is_given(&self) -> bool {
         self.figure.is_some()
     }
@@ -120,11 +116,7 @@ impl FigureOptions {
         let options = TimelineOptions {
             width: self.width,
             height_limit: self.height_limit,
-            height_by: match self.height {
-                Height::Threads => HeightBy::Threads,
-                Height::SharedMemory => HeightBy::SharedMemory,
-                Height::Registers => HeightBy::Registers,
-            },
+            height_by: self.height,
             sms: (!self.sms.is_empty()).then(|| self.sms.clone()),
             from: self.from,
             to: self.to,
@@ -148,7 +140,6 @@ impl Figure<'_> {
         self.write_drawn(|options| panels.draw(&TimelineOptions { origin, lanes, ..options.clone() }))
     }
 
-    /// Draws a run.
     pub(crate) fn write(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
         progress::begin("drawing", Unit::None, None);
         self.write_drawn(|options| Ok(Timeline::new(summary, options)?.draw(summary, options)))

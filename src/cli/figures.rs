@@ -106,7 +106,7 @@ impl Figures {
                     figure.published
                 );
             }
-            compared.push((figure.paper.short(), values));
+            compared.push((figure.paper.name(), values));
             progress::advance(1);
         }
         progress::end();
@@ -154,7 +154,7 @@ fn list(figures: &[Figure]) -> anyhow::Result<Answer> {
     let mut out = output::stdout();
     let width = figures.iter().map(|figure| figure.name.len()).max().unwrap_or(0);
     for figure in figures {
-        let place = format!("{}, {}", figure.paper.short(), figure.part);
+        let place = format!("{}, {}", figure.paper.name(), figure.part);
         writeln!(out, "{:width$}  {place}: {}", figure.name, figure.subject)?;
     }
     out.flush()?;

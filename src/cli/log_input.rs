@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use gpusched::audit::Tolerances;
 use gpusched::device::Device;
 use gpusched::input::{Input, InputError};
@@ -12,6 +11,7 @@ use gpusched::profile::GpuProfile;
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
 
+use super::choices::one_of;
 use super::input;
 use super::needs::{self, Kind};
 use super::output::note;
@@ -34,8 +34,8 @@ pub(crate) struct LogOptions {
     #[arg(long, conflicts_with = "scenario")]
     logs_alone: bool,
     /// Which SM gets the next block, by the model [default: the scenario's, or most-room]
-    #[arg(long, value_name = "POLICY", value_parser = PossibleValuesParser::new(Placement::ALL.map(Placement::name)))]
-    placement: Option<String>,
+    #[arg(long, value_name = "POLICY", value_parser = one_of(Placement::ALL, Placement::name))]
+    placement: Option<Placement>,
     /// Tolerance between the host's clock and the GPU's, in microseconds
     #[arg(long, value_name = "US", default_value = "500", value_parser = parse_microseconds)]
     tolerance_us: i64,
@@ -58,7 +58,7 @@ impl LogOptions {
             device,
             scenario: None,
             logs_alone: false,
-            placement: placement.map(|placement| placement.name().to_owned()),
+            placement,
             tolerance_us: 500,
             clock_tolerance_us: 10,
         }
@@ -81,7 +81,6 @@ impl LogOptions {
         }
     }
 
-    /// The GPU that the user names.
     pub(crate) fn device(&self) -> anyhow::Result<Option<Device>> {
         self.device.as_deref().map(input::device).transpose()
     }
@@ -91,7 +90,7 @@ impl LogOptions {
     }
 
     pub(crate) fn placement(&self) -> Option<Placement> {
-        self.placement.as_deref().and_then(Placement::from_name)
+        self.placement
     }
 
     /// Reads everything: the logs of each directory are sorted into runs.

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use gpusched::experiments::validation::{Campaign, CampaignReport, Family};
 use gpusched::pictures::campaign_figure;
 use gpusched::workload::Placement;
 
+use super::choices::one_of;
 use super::output::{Format, print_report};
 use super::progress::{self, Unit};
 use super::{Answer, ending, input, jobs, picture};
@@ -21,15 +21,15 @@ pub(crate) struct MergedSm {
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..1 << 48))]
     samples: u64,
     /// A family to try; may be repeated [default: all]
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Family::ALL.map(Family::name)))]
-    family: Vec<String>,
+    #[arg(long, value_name = "NAME", value_parser = one_of(Family::ALL, Family::name))]
+    family: Vec<Family>,
     /// The GPU: a built-in name or a device file
     #[arg(long, value_name = "NAME|FILE", default_value = "tx2")]
     device: String,
     /// Which SM gets the next block
     #[arg(long, value_name = "POLICY", default_value = Placement::MostRoom.name(),
-          value_parser = PossibleValuesParser::new(Placement::ALL.map(Placement::name)))]
-    placement: String,
+          value_parser = one_of(Placement::ALL, Placement::name))]
+    placement: Placement,
     /// Seed of the random scenarios
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -46,11 +46,10 @@ pub(crate) struct MergedSm {
 impl MergedSm {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         picture::check(self.figure.as_deref())?;
-        let named = self.family.iter().filter_map(|name| Family::from_name(name));
         let campaign = Campaign {
             device: input::device(&self.device)?,
-            placement: Placement::from_name(&self.placement).unwrap_or_default(),
-            families: if self.family.is_empty() { Family::ALL.to_vec() } else { named.collect() },
+            placement: self.placement,
+            families: if self.family.is_empty() { Family::ALL.to_vec() } else { self.family.clone() },
             samples: self.samples,
             seed: self.seed,
         };

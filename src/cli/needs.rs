@@ -16,13 +16,10 @@ use super::output::note;
 pub(crate) enum Kind {
     /// A scenario file, of gpusched's own format or the examiner's.
     Scenario,
-    /// An AMALTHEA model.
     Model,
     /// A profile of a real application.
     Profile,
-    /// Measured logs.
     Logs,
-    /// Tasks of SMs.
     Tasks,
     /// Tasks with CPU and GPU segments.
     Segments,
@@ -95,7 +92,29 @@ struct Need {
     /// Commands, or all that have the options.
     commands: &'static [&'static str],
     options: &'static [&'static str],
+    /// Options of scenarios by what they are about, but for some.
+    groups: &'static [OptionGroup],
+    but: &'static [&'static str],
     needs: Needs,
+}
+
+const fn need(commands: &'static [&'static str], options: &'static [&'static str], needs: Needs) -> Need {
+    Need { commands, options, groups: &[], but: &[], needs }
+}
+
+impl Need {
+    const fn of(self, groups: &'static [OptionGroup]) -> Self {
+        Self { groups, ..self }
+    }
+
+    const fn but(self, but: &'static [&'static str]) -> Self {
+        Self { but, ..self }
+    }
+
+    fn is_about(&self, id: &str) -> bool {
+        let is_of_group = |option: &ScenarioOption| self.groups.contains(&option.group) && !self.but.contains(&id);
+        self.options.contains(&id) || ScenarioOption::of(id).is_some_and(is_of_group)
+    }
 }
 
 const TEXT_AND_JSON: Needs = Needs::Format(&["table", "json", "jsonl"]);
@@ -107,44 +126,19 @@ const RUNS: &str = "it is about runs, and the occupancy of a kernel depends on n
 /// What is asked of all options; those that clap asks for by itself are missing where another option contradicts what
 /// they require, which clap then takes as an excuse.
 const TABLE: &[Need] = &[
-    Need {
-        commands: &["convert"],
-        options: &[
-            "block_duration",
-            "launch_latency",
-            "kernel_gap",
-            "as_threads",
-            "mps",
-            "time_slice",
-            "switch_cost",
-            "period",
-            "deadline",
-            "horizon",
-            "vary",
-            "seed",
-            "set_priority",
-            "set_stream",
-            "set_block_time",
-            "sm_mask",
-            "connections",
-            "channel_order",
-        ],
-        needs: Needs::Input(&[Kind::Scenario, Kind::Model, Kind::Profile]),
-    },
-    Need {
-        commands: &["audit", "replay-log"],
-        options: &["set_priority", "set_stream", "set_block_time", "sm_mask", "connections", "channel_order"],
-        needs: Needs::Input(&[Kind::Profile]),
-    },
-    Need {
-        commands: &["audit", "replay-log"],
-        options: &["scenario", "logs_alone", "tolerance_us", "clock_tolerance_us"],
-        needs: Needs::Input(&[Kind::Logs]),
-    },
-    Need { commands: &["audit"], options: &["placement"], needs: Needs::Input(&[Kind::Logs]) },
-    Need {
-        commands: &["occupancy"],
-        options: &[
+    need(&["convert"], &[], Needs::Input(&[Kind::Scenario, Kind::Model, Kind::Profile]))
+        .of(&[OptionGroup::Run, OptionGroup::WhatIf])
+        .but(&["device", "placement"]),
+    need(&["audit", "replay-log"], &[], Needs::Input(&[Kind::Profile])).of(&[OptionGroup::WhatIf]),
+    need(
+        &["audit", "replay-log"],
+        &["scenario", "logs_alone", "tolerance_us", "clock_tolerance_us"],
+        Needs::Input(&[Kind::Logs]),
+    ),
+    need(&["audit"], &["placement"], Needs::Input(&[Kind::Logs])),
+    need(
+        &["occupancy"],
+        &[
             "launch_latency",
             "kernel_gap",
             "placement",
@@ -156,118 +150,71 @@ const TABLE: &[Need] = &[
             "one_job",
             "without_copies",
             "launches",
-            "set_priority",
-            "set_stream",
-            "set_block_time",
-            "sm_mask",
-            "connections",
-            "channel_order",
         ],
-        needs: Needs::Another(RUNS),
-    },
-    Need {
-        commands: &["occupancy"],
-        options: &["as_threads", "mps", "horizon", "period", "block_duration", "ticks", "frequency", "block_times"],
-        needs: Needs::Read(RUNS),
-    },
-    Need { commands: &["simulate"], options: &["blocks"], needs: Needs::Format(&["json", "jsonl", "csv", "arrow"]) },
-    Need { commands: &["simulate"], options: &["rules", "state_at", "blame"], needs: TEXT_AND_JSON },
-    Need { commands: &["analyze"], options: &["steps"], needs: TEXT_AND_JSON },
-    Need {
-        commands: &["analyze"],
-        options: &["verdicts_alone"],
-        needs: Needs::Format(&["table", "markdown", "csv", "arrow"]),
-    },
-    Need {
-        commands: &["analyze"],
-        options: &["order"],
-        needs: Needs::Noted(
-            Lacking::Verdicts,
-            "these rows are of the declared order; those of --verdicts depend on it",
-        ),
-    },
-    Need {
-        commands: &["simulate", "compare", "analyze"],
-        options: &["seed"],
-        needs: Needs::Noted(Lacking::Draws, "nothing is drawn, neither placement nor block times nor channels"),
-    },
-    Need {
-        commands: &["orders"],
-        options: &["seed"],
-        needs: Needs::Noted(Lacking::OrdersOrDraws, "all orders are tried, and nothing else is drawn"),
-    },
-    Need {
-        commands: &["orders"],
-        options: &["samples"],
-        needs: Needs::Noted(Lacking::DrawnOrders, "all orders are tried, and none is drawn"),
-    },
-    Need {
-        commands: &[],
-        options: &["scale"],
-        needs: Needs::Fact(Lacking::Pixels, "it is the resolution of a .png, and the figure is none"),
-    },
-    Need {
-        commands: &[],
-        options: &["full_height"],
-        needs: Needs::Noted(Lacking::UnusedSms, "the figure shows all that SMs have anyhow"),
-    },
-    Need { commands: &["import"], options: &["as_threads"], needs: Needs::Read("a profile is of one process") },
-    Need {
-        commands: &["import"],
-        options: &["format"],
-        needs: Needs::Fact(Lacking::Report, "--out - prints the scenario, and no report"),
-    },
-    Need {
-        commands: &["tasks"],
-        options: &["reservation_period", "smallest_budgets", "figure", "device"],
-        needs: Needs::Input(&[Kind::Tasks]),
-    },
-    Need {
-        commands: &["tasks"],
-        options: &["reservation_period"],
-        needs: Needs::Noted(Lacking::Reservations, "none of the tests looks at reservations"),
-    },
-    Need {
-        commands: &["tasks", "tasks run"],
-        options: &["device"],
-        needs: Needs::Noted(Lacking::Kernels, "no task has a kernel that it could measure"),
-    },
-    Need {
-        commands: &["tasks run"],
-        options: &["seed"],
-        needs: Needs::Noted(Lacking::Draws, "nothing is drawn: no task is sporadic, and there is no --synchronization"),
-    },
-    Need {
-        commands: &["warps"],
-        options: &["uninterrupted"],
-        needs: Needs::Noted(Lacking::LongInstructions, "no instruction takes several cycles"),
-    },
-    Need {
-        commands: &["import"],
-        options: &[
-            "placement",
-            "launch_latency",
-            "kernel_gap",
-            "period",
-            "deadline",
-            "horizon",
-            "vary",
-            "seed",
-            "launches",
-            "set_priority",
-            "set_stream",
-            "set_block_time",
-            "sm_mask",
-            "connections",
-            "channel_order",
-        ],
-        needs: Needs::Option(&["out"]),
-    },
-    Need { commands: &["tasks run"], options: &["policy", "synchronization"], needs: Needs::Input(&[Kind::Tasks]) },
-    Need { commands: &["tasks curve"], options: &["inputs", "theorem_6"], needs: Needs::Option(&["figure_number"]) },
-    Need {
-        commands: &["tasks curve"],
-        options: &[
+        Needs::Another(RUNS),
+    )
+    .of(&[OptionGroup::WhatIf]),
+    need(
+        &["occupancy"],
+        &["as_threads", "mps", "horizon", "period", "block_duration", "ticks", "frequency", "block_times"],
+        Needs::Read(RUNS),
+    ),
+    need(&["simulate"], &["blocks"], Needs::Format(&["json", "jsonl", "csv", "arrow"])),
+    need(&["simulate"], &["rules", "state_at", "blame"], TEXT_AND_JSON),
+    need(&["analyze"], &["steps"], TEXT_AND_JSON),
+    need(&["analyze"], &["verdicts_alone"], Needs::Format(&["table", "markdown", "csv", "arrow"])),
+    need(
+        &["analyze"],
+        &["order"],
+        Needs::Noted(Lacking::Verdicts, "these rows are of the declared order; those of --verdicts depend on it"),
+    ),
+    need(
+        &["simulate", "compare", "analyze"],
+        &["seed"],
+        Needs::Noted(Lacking::Draws, "nothing is drawn, neither placement nor block times nor channels"),
+    ),
+    need(
+        &["orders"],
+        &["seed"],
+        Needs::Noted(Lacking::OrdersOrDraws, "all orders are tried, and nothing else is drawn"),
+    ),
+    need(&["orders"], &["samples"], Needs::Noted(Lacking::DrawnOrders, "all orders are tried, and none is drawn")),
+    need(&[], &["scale"], Needs::Fact(Lacking::Pixels, "it is the resolution of a .png, and the figure is none")),
+    need(&[], &["full_height"], Needs::Noted(Lacking::UnusedSms, "the figure shows all that SMs have anyhow")),
+    need(&["import"], &["as_threads"], Needs::Read("a profile is of one process")),
+    need(&["import"], &["format"], Needs::Fact(Lacking::Report, "--out - prints the scenario, and no report")),
+    need(&["tasks"], &["reservation_period", "smallest_budgets", "figure", "device"], Needs::Input(&[Kind::Tasks])),
+    need(
+        &["tasks"],
+        &["reservation_period"],
+        Needs::Noted(Lacking::Reservations, "none of the tests looks at reservations"),
+    ),
+    need(
+        &["tasks", "tasks run"],
+        &["device"],
+        Needs::Noted(Lacking::Kernels, "no task has a kernel that it could measure"),
+    ),
+    need(
+        &["tasks run"],
+        &["seed"],
+        Needs::Noted(Lacking::Draws, "nothing is drawn: no task is sporadic, and there is no --synchronization"),
+    ),
+    need(
+        &["warps"],
+        &["uninterrupted"],
+        Needs::Noted(Lacking::LongInstructions, "no instruction takes several cycles"),
+    ),
+    need(
+        &["import"],
+        &["placement", "launch_latency", "kernel_gap", "period", "deadline", "horizon", "vary", "seed", "launches"],
+        Needs::Option(&["out"]),
+    )
+    .of(&[OptionGroup::WhatIf]),
+    need(&["tasks run"], &["policy", "synchronization"], Needs::Input(&[Kind::Tasks])),
+    need(&["tasks curve"], &["inputs", "theorem_6"], Needs::Option(&["figure_number"])),
+    need(
+        &["tasks curve"],
+        &[
             "gang_utilization",
             "tasks_per_sm",
             "gang_tasks",
@@ -278,36 +225,28 @@ const TABLE: &[Need] = &[
             "deadlines_from",
             "shortest_reservation",
         ],
-        needs: Needs::Without("segments"),
-    },
-    Need { commands: &["evr"], options: &["gap"], needs: Needs::Option(&["inject"]) },
-    Need { commands: &["evr"], options: &["period", "periods"], needs: Needs::Option(&["per_period"]) },
-    Need { commands: &["evr"], options: &["width", "no_title"], needs: Needs::Option(&["figure"]) },
-    Need {
-        commands: &["evr"],
-        options: &["seed"],
-        needs: Needs::Noted(Lacking::Draws, "the arrivals are stated, and none is drawn"),
-    },
-    Need {
-        commands: &["evr"],
-        options: &["rule"],
-        needs: Needs::Fact(Lacking::GpuEvr, "it is a rule of gpu-evr, which is not among the schedulers"),
-    },
-    Need { commands: &["tasks curve"], options: &["sets"], needs: Needs::Option(&["segments"]) },
-    Need {
-        commands: &["tasks"],
-        options: &["smallest_budgets"],
-        needs: Needs::Format(&["table", "markdown", "json", "jsonl"]),
-    },
-    Need { commands: &["replay-log"], options: &["sms"], needs: Needs::Input(&[Kind::Logs]) },
-    Need {
-        commands: &["simulate", "analyze", "compare", "orders", "convert"],
-        options: &["vary"],
-        needs: Needs::Noted(Lacking::Variation, "no kernel has a block time that it could vary"),
-    },
-    Need { commands: &["study plot"], options: &["x", "y"], needs: Needs::Option(&["figure"]) },
-    Need { commands: &["figures"], options: &["format"], needs: Needs::Option(&["check"]) },
-    Need { commands: &["figures"], options: &["time_limit"], needs: Needs::Option(&["only"]) },
+        Needs::Without("segments"),
+    ),
+    need(&["evr"], &["gap"], Needs::Option(&["inject"])),
+    need(&["evr"], &["period", "periods"], Needs::Option(&["per_period"])),
+    need(&["evr"], &["width", "no_title"], Needs::Option(&["figure"])),
+    need(&["evr"], &["seed"], Needs::Noted(Lacking::Draws, "the arrivals are stated, and none is drawn")),
+    need(
+        &["evr"],
+        &["rule"],
+        Needs::Fact(Lacking::GpuEvr, "it is a rule of gpu-evr, which is not among the schedulers"),
+    ),
+    need(&["tasks curve"], &["sets"], Needs::Option(&["segments"])),
+    need(&["tasks"], &["smallest_budgets"], Needs::Format(&["table", "markdown", "json", "jsonl"])),
+    need(&["replay-log"], &["sms"], Needs::Input(&[Kind::Logs])),
+    need(
+        &["simulate", "analyze", "compare", "orders", "convert"],
+        &["vary"],
+        Needs::Noted(Lacking::Variation, "no kernel has a block time that it could vary"),
+    ),
+    need(&["study plot"], &["x", "y"], Needs::Option(&["figure"])),
+    need(&["figures"], &["format"], Needs::Option(&["check"])),
+    need(&["figures"], &["time_limit"], Needs::Option(&["only"])),
 ];
 
 /// What the user gave, other than what holds anyhow.
@@ -355,7 +294,7 @@ impl Given {
     fn needs(&self) -> impl Iterator<Item = (&str, &'static Needs)> {
         let is_meant = |need: &&Need| need.commands.is_empty() || need.commands.contains(&&*self.command);
         let stated = TABLE.iter().filter(is_meant).flat_map(|need| {
-            let given = self.options.iter().filter(|(id, _)| need.options.contains(&&**id));
+            let given = self.options.iter().filter(|(id, _)| need.is_about(id));
             given.map(|(_, name)| (&**name, &need.needs))
         });
         let of_inputs = self.options.iter().filter_map(|(id, name)| match ScenarioOption::of(id)?.group {
@@ -476,7 +415,7 @@ mod tests {
                 Needs::Without(other) => std::slice::from_ref(other),
                 _ => &[],
             };
-            for option in need.options.iter().chain(others) {
+            for option in need.options.iter().chain(need.but).chain(others) {
                 let of_command = |(path, options): &(String, Vec<String>)| {
                     (need.commands.is_empty() || need.commands.contains(&&**path))
                         && options.iter().any(|id| id == option)

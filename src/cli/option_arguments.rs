@@ -22,7 +22,6 @@ pub(crate) trait Offer {
     fn has(option: &ScenarioOption) -> bool;
 }
 
-/// All of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum All {}
 

@@ -73,13 +73,10 @@ pub(crate) fn stdout() -> Out {
     BufWriter::with_capacity(1 << 16, Counted::new(Screen::new(out), is_terminal))
 }
 
-/// What [`stdout`] gives.
 pub(crate) type Out = BufWriter<Counted<Screen<io::StdoutLock<'static>>>>;
 
-/// A file that is written.
 pub(crate) type OutFile = BufWriter<Counted<File>>;
 
-/// Standard error.
 pub(crate) fn stderr() -> Screen<io::Stderr> {
     Screen::new(io::stderr())
 }

@@ -21,9 +21,7 @@ const EVERY: Duration = Duration::from_millis(100);
 /// What is counted of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Nothing.
     None,
-    /// Bytes.
     Bytes,
     /// Things of this name, in the plural.
     Of(&'static str),
@@ -42,7 +40,6 @@ struct Stage {
 }
 
 static STAGE: Mutex<Option<Stage>> = Mutex::new(None);
-/// How much of the stage is done.
 static DONE: AtomicU64 = AtomicU64::new(0);
 /// Whether a stage is shown until it ends, whatever else begins meanwhile.
 static HELD: AtomicBool = AtomicBool::new(false);
@@ -185,7 +182,6 @@ pub(crate) fn read_to_end(mut source: impl Read, bytes: &mut Vec<u8>) -> io::Res
     }
 }
 
-/// Counts what is read.
 #[derive(Debug)]
 pub(crate) struct CountedRead<R> {
     source: R,

@@ -75,12 +75,10 @@ impl RunOptions {
         Ok(Some(LogOptions::new(self.path(), device, read.placement)))
     }
 
-    /// Reads the scenario.
     pub(crate) fn read(&self, logs: LogUse) -> anyhow::Result<Scenario> {
         self.scenario(&self.input()?, logs)
     }
 
-    /// Reads one of the scenarios.
     pub(crate) fn read_from(&self, path: &Path, logs: LogUse) -> anyhow::Result<Scenario> {
         ending::per_input(|| self.scenario(&Self::input_from(path)?, logs))
     }

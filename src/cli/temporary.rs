@@ -11,7 +11,6 @@ use super::written;
 pub(crate) struct Temporary(PathBuf);
 
 impl Temporary {
-    /// Makes the file.
     pub(crate) fn create(path: PathBuf) -> io::Result<(Self, File)> {
         // At once, so that a file is made or removed, and not made after it was to be removed.
         temporaries(|known| {
@@ -21,7 +20,6 @@ impl Temporary {
         })
     }
 
-    /// Gives the file its name.
     pub(crate) fn rename(&self, to: &Path) -> io::Result<()> {
         Self::rename_all([(self, to)]).map_err(|(_, error)| error)
     }

@@ -11,6 +11,7 @@ use gpusched::warps::{
     Unit, WorkConserving,
 };
 
+use super::choices::explained;
 use super::needs::{self, Lacking};
 use super::output::{Format, note, print_report, write_whole};
 use super::picture::Look;
@@ -51,8 +52,8 @@ pub(crate) struct Warps {
     #[arg(long, value_enum, default_value_t = Solver::Search)]
     solver: Solver,
     /// Work-conserving constraints of the integer program [default: short]
-    #[arg(long, value_enum)]
-    constraints: Option<Constraints>,
+    #[arg(long, value_parser = explained(CONSTRAINTS))]
+    constraints: Option<WorkConserving>,
     /// Take the report's estimate (no bound) from the worst cases of 1 to X warps [default: W/2, at most 8]
     #[arg(long, value_name = "X", value_parser = clap::value_parser!(u32).range(1..))]
     estimate_from: Option<u32>,
@@ -83,13 +84,10 @@ enum Solver {
     Ilp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Constraints {
-    /// One per warp, instruction and cycle (Eq. 34, 37)
-    Short,
-    /// One per warp and cycle (Eq. 33, 36)
-    Long,
-}
+const CONSTRAINTS: [(&str, WorkConserving, &str); 2] = [
+    ("short", WorkConserving::Short, "One per warp, instruction and cycle (Eq. 34, 37)"),
+    ("long", WorkConserving::Long, "One per warp and cycle (Eq. 33, 36)"),
+];
 
 fn letter_and<'a>(text: &'a str, what: &str) -> Result<(char, &'a str), String> {
     let expected = || format!("expected a capital letter, = and {what}");
@@ -211,10 +209,7 @@ impl Warps {
     }
 
     fn form(&self) -> WorkConserving {
-        match self.constraints {
-            None | Some(Constraints::Short) => WorkConserving::Short,
-            Some(Constraints::Long) => WorkConserving::Long,
-        }
+        self.constraints.unwrap_or(WorkConserving::Short)
     }
 
     #[cfg(feature = "ilp")]

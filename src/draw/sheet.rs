@@ -11,31 +11,25 @@ use crate::limits::count;
 const TICK_DISTANCE: Length = 11 * MM;
 const TICK: Length = 6 * MM / 10;
 
-/// A sheet of paper.
 #[derive(Debug)]
 pub(crate) struct Sheet {
     shapes: Vec<Shape>,
 }
 
 impl Sheet {
-    /// An empty one.
     pub(crate) const fn new() -> Self {
         Self { shapes: Vec::new() }
     }
 
-    /// Frames of areas.
     pub(crate) const FRAME: Stroke = Stroke { colour: Colour::FRAME, width: Theme::PAPER.thin_line };
     pub(crate) const GRID: Stroke = Stroke { colour: Colour::GRID, width: Theme::PAPER.thin_line };
-    /// Axes.
     pub(crate) const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: Theme::PAPER.line };
     /// Narrower bars are all outline, and get none.
     const LEAST_OUTLINED: Length = MM / 3;
-    /// Outlines of boxes.
     pub(crate) const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: Theme::PAPER.thin_line };
     /// Around every picture.
     pub(crate) const MARGIN: Length = MM / 2;
 
-    /// Any shape.
     pub(crate) fn push(&mut self, shape: Shape) {
         count(Counted::Shapes, 1);
         self.shapes.push(shape);
@@ -48,7 +42,6 @@ impl Sheet {
         self.push(Shape::Explained { tooltip, shapes: inner.shapes });
     }
 
-    /// A straight line.
     pub(crate) fn line(&mut self, from: (Length, Length), to: (Length, Length), stroke: Stroke) {
         let point = |(x, y)| Point { x, y };
         self.push(Shape::Line { from: point(from), to: point(to), stroke });
@@ -130,12 +123,10 @@ impl Sheet {
         self.push(Shape::Text(Text { text, at, anchor, size, colour: Colour::BLACK, bold, upwards: false }));
     }
 
-    /// How wide [`Self::text`] is.
     pub(crate) fn text_width(text: &str) -> Length {
         font::width(text, Theme::PAPER.text_size, false)
     }
 
-    /// How wide [`Self::small`] is.
     pub(crate) fn small_width(text: &str) -> Length {
         font::width(text, Theme::PAPER.small_size, false)
     }
@@ -177,7 +168,6 @@ impl Sheet {
         middle + Theme::PAPER.text_size / 2 + Self::MARGIN
     }
 
-    /// The whole picture.
     pub(crate) fn into_drawing(self, title: String, width: Length, height: Length) -> Drawing {
         Drawing { width, height, title, shapes: self.shapes }
     }

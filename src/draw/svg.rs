@@ -29,7 +29,6 @@ struct Writer {
     patterns: BTreeMap<(Hatch, Colour), Pattern>,
 }
 
-/// A hatch, as it is defined.
 struct Pattern {
     /// Made of the definition: in a page with several figures an id means one pattern, whichever figure it is looked up
     /// in.

@@ -5,6 +5,7 @@
 //! that black text on them stays readable.
 
 use super::geometry::{Length, MM};
+use crate::named::named;
 
 /// A colour, red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,25 +48,27 @@ impl Colour {
     }
 }
 
-/// Lines over a plain background.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Hatch {
-    /// None.
-    Plain,
-    /// `/`
-    Rising,
-    /// `\`
-    Falling,
-    /// Dots.
-    Dots,
-    /// `-`
-    Horizontal,
-    /// `x`
-    Crossed,
-    /// `|`
-    Vertical,
-    /// `+`
-    Grid,
+named! {
+    /// Lines over a plain background.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Hatch {
+        /// None.
+        Plain = "plain",
+        /// `/`
+        Rising = "rising",
+        /// `\`
+        Falling = "falling",
+        /// Dots.
+        Dots = "dots",
+        /// `-`
+        Horizontal = "horizontal",
+        /// `x`
+        Crossed = "crossed",
+        /// `|`
+        Vertical = "vertical",
+        /// `+`
+        Grid = "grid",
+    }
 }
 
 /// How an area is filled: a background, and over it a hatch.

@@ -68,9 +68,6 @@ pub enum Inputs {
 }
 
 impl Inputs {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::OnePeriod, Self::TwoPeriods, Self::TwelvePeriods];
-
     fn periods(self) -> &'static [TaskTime] {
         match self {
             Self::OnePeriod => &ONE_PERIOD,
@@ -94,11 +91,6 @@ pub enum Theorem6 {
     AsPrinted,
     /// Made right for such deadlines.
     Corrected,
-}
-
-impl Theorem6 {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::ImplicitDeadlines, Self::AsPrinted, Self::Corrected];
 }
 
 /// Fig. 6: gang utilization 0.2.

@@ -7,6 +7,7 @@ use super::made::{Failure, File, Made};
 use super::timeline::{Published, against_expected};
 use crate::analysis::printed::{self, Turn};
 use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
+use crate::draw::Drawing;
 use crate::formats::{Column, csv_of, csv_text};
 use crate::hosts::simulate;
 use crate::pictures::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
@@ -47,11 +48,7 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Fai
     let marks = FinishMark::of_comparison(&compared);
     let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
     let drawing = panels.draw(&TimelineOptions::default())?;
-    let mut files = vec![
-        File { name: format!("{name}.svg"), text: drawing.to_svg() },
-        File { name: format!("{name}.csv"), text: csv_of(&compared) },
-    ];
-    let mut finding = agreement(&compared);
+    let Made { mut files, mut finding } = Made::of(name, &drawing, csv_of(&compared), agreement(&compared));
     if scenario.expected.is_some() {
         let _ = write!(finding, " Simulated: {}", against_expected(&scenario, &run.trace)?);
     }
@@ -114,19 +111,19 @@ pub(super) fn steps(analysis: &Analysis<'_>) -> Result<Option<Vec<Turn>>, Failur
     Ok(printed::steps(g_max, &analysis.merged, MOST_STEPS)?)
 }
 
-/// The work of a scenario on one merged SM up to `to`, as SVG.
-pub(super) fn merged_svg(
+/// The work of a scenario on one merged SM up to `to`.
+pub(super) fn merged_picture(
     scenario: &Scenario,
     analysis: &Analysis<'_>,
     title: String,
     to: Duration,
-) -> Result<String, Failure> {
+) -> Result<Drawing, Failure> {
     let mut merged = merged_scenario(scenario, analysis)?;
     merged.name = title;
     let run = simulate(&merged)?;
     let summary = Summary::of(&merged, &run);
     let options = TimelineOptions { to: Some(to), ..TimelineOptions::default() };
-    Ok(Timeline::new(&summary, &options)?.draw(&summary, &options).to_svg())
+    Ok(Timeline::new(&summary, &options)?.draw(&summary, &options))
 }
 
 /// Steps as a table of Markdown.

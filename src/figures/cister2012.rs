@@ -5,8 +5,8 @@ mod printed;
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::figure::{Figure, FigureKind, Make};
-use super::made::{Failure, File, Made};
+use super::figure::{Figure, Make};
+use super::made::{Failure, Made};
 use super::paper::Paper;
 use crate::draw::PictureOptions;
 use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times};
@@ -16,89 +16,72 @@ use crate::warps::{
     Issue, KernelString, MakespanSearch, Objective, Schedule, SearchLimits, Unit, bound, estimate, pessimistic, verify,
 };
 
-const fn figure(
-    name: &'static str,
-    part: &'static str,
-    subject: &'static str,
-    published: &'static str,
-    kind: FigureKind,
-    make: Make,
-) -> Figure {
-    Figure { name, paper: Paper::Cister2012, part, subject, published, kind, make, printed: None }
-}
-
 pub(super) const FIGURES: &[Figure] = &[
-    figure(
+    Paper::Cister2012.computed(
         "cister2012-figure-1",
         "Fig. 1, Eq. 1 and 2",
         "sigma from units and warp size, and LC without a half",
         "With 16 load/store units, 32 cores and warps of 32, sigma_L = 1/2 and sigma_C = 1; LC becomes LLC.",
-        FigureKind::Computed,
         Make::Compared,
     )
     .with_values(printed::figure_1),
-    figure(
+    Paper::Cister2012.computed(
         "cister2012-figure-2",
         "Fig. 2",
         "four warps of LLC",
         "A possible work-conserving schedule takes 9 cycles; in the first five the CUDA cores have nothing to do.",
-        FigureKind::Computed,
         Make::Own(report_schedule),
     )
     .with_values(printed::figure_2),
-    figure(
+    Paper::Cister2012.computed(
         "cister2012-equation-42",
         "Eq. 42 and 43",
         "the estimate called safe is not",
         "The makespan of W warps can safely be approximated by the smallest ceil(W / y) T(y).",
-        FigureKind::Computed,
         Make::Own(counterexample),
     ),
-    figure(
+    Paper::Cister2012.computed(
         "cister2012-figure-5",
         "Fig. 5",
         "time to the exact worst case of LLCLL against W",
         "The integer program with the short constraints is generally solved sooner than with the long ones.",
-        FigureKind::Timed {
-            files: &["cister2012-figure-5.svg", "cister2012-figure-5.csv"],
-            finding: "Exact search over histograms takes well under a second for 60 warps: its time grows with the \
-                      number of histograms, C(W + 5, 5), where the integer program has a variable for every warp, \
-                      instruction and cycle, and takes a minute or minutes for 6 warps. Up to 4 warps its two forms \
-                      take about as long; for 5 and 6 the short one is 2.6 and 4.8 times as fast. They are timed with \
-                      HiGHS, in builds with the cargo feature `ilp`, of which the files here are one; other builds \
-                      show the search alone. The program is not tried for more warps after one that ran out of its \
-                      time, 300 s in the files here, which were made while the machine did other work too \
-                      (`--time-limit`; column gave_up).",
-        },
         Make::Limited(|name, limit| times(name, "LLCLL", "1", 60, limit)),
+    )
+    .timed(
+        &["cister2012-figure-5.svg", "cister2012-figure-5.csv"],
+        "Exact search over histograms takes well under a second for 60 warps: its time grows with the number of \
+         histograms, C(W + 5, 5), where the integer program has a variable for every warp, instruction and cycle, \
+         and takes a minute or minutes for 6 warps. Up to 4 warps its two forms take about as long; for 5 and 6 the \
+         short one is 2.6 and 4.8 times as fast. They are timed with HiGHS, in builds with the cargo feature `ilp`, \
+         of which the files here are one; other builds show the search alone. The program is not tried for more \
+         warps after one that ran out of its time, 300 s in the files here, which were made while the machine did \
+         other work too (`--time-limit`; column gave_up).",
     ),
-    figure(
+    Paper::Cister2012.computed(
         "cister2012-figure-6",
         "Fig. 6",
         "the estimate for 600 warps of LLCLL against x",
         "The estimate converges fast; a dashed line has the pessimistic value.",
-        FigureKind::Computed,
         Make::Own(|name| converging(name, "LLCLL", "1", 600, 30)),
     ),
-    figure(
+    Paper::Cister2012.computed(
         "cister2012-figure-7",
         "Fig. 7",
         "the estimate for 420 warps of LCLCL, half a load/store unit, against x",
         "The estimate converges fast, so small x give accurate estimates.",
-        FigureKind::Computed,
         Make::Own(|name| converging(name, "LCLCL", "1/2", 420, 16)),
     ),
-    figure(
+    Paper::Cister2012.computed(
         "cister2012-figure-7-times",
         "Fig. 7",
         "time to the exact worst case of x warps of LCLCL, half a load/store unit",
         "Computation time increases very rapidly with x.",
-        FigureKind::Timed {
-            files: &["cister2012-figure-7-times.svg", "cister2012-figure-7-times.csv"],
-            finding: "By exact search it grows with the number of histograms, C(x + 8, 8): steeply, but 25 warps take \
-                      less than a second. The integer program is timed as in Fig. 5, but for at most 20 s.",
-        },
         Make::Limited(|name, limit| times(name, "LCLCL", "1/2", 25, limit)),
+    )
+    .timed(
+        &["cister2012-figure-7-times.svg", "cister2012-figure-7-times.csv"],
+        "By exact search it grows with the number of histograms, C(x + 8, 8): steeply, but 25 warps take less than a \
+         second. The integer program is timed as in Fig. 5, but for at most 20 s.",
     ),
 ];
 
@@ -170,15 +153,8 @@ fn known(string: &KernelString, warps: u32) -> Result<String, Failure> {
 }
 
 fn drawn(name: &str, string: &KernelString, schedule: &Schedule, finding: String) -> Made {
-    let files = vec![
-        File {
-            name: format!("{name}.svg"),
-            text: schedule_figure(string, schedule, PictureOptions { title: false, ..PictureOptions::default() })
-                .to_svg(),
-        },
-        File { name: format!("{name}.csv"), text: schedule_csv(string, schedule) },
-    ];
-    Made { files, finding }
+    let picture = schedule_figure(string, schedule, PictureOptions { title: false, ..PictureOptions::default() });
+    Made::of(name, &picture, schedule_csv(string, schedule), finding)
 }
 
 fn letter(string: &KernelString, step: usize) -> char {
@@ -218,11 +194,7 @@ fn converging(name: &str, text: &str, sigma_l: &str, warps: u32, up_to: u32) -> 
         last.x,
         100.0 * (last.estimate as f64 / bound as f64 - 1.0),
     );
-    let files = vec![
-        File { name: format!("{name}.svg"), text: convergence_chart(&found)?.to_svg() },
-        File { name: format!("{name}.csv"), text: convergence_csv(&found) },
-    ];
-    Ok(Made { files, finding })
+    Ok(Made::of(name, &convergence_chart(&found)?, convergence_csv(&found), finding))
 }
 
 /// A way to the worst case and its time.
@@ -243,9 +215,5 @@ fn times(name: &str, text: &str, sigma_l: &str, up_to: u32, limit: Duration) -> 
             let _ = write!(finding, "{warps} warps take {way} {:.3} s. ", time.as_secs_f64());
         }
     }
-    let files = vec![
-        File { name: format!("{name}.svg"), text: solving_times_chart(&times)?.to_svg() },
-        File { name: format!("{name}.csv"), text: solving_times_csv(&times) },
-    ];
-    Ok(Made { files, finding })
+    Ok(Made::of(name, &solving_times_chart(&times)?, solving_times_csv(&times), finding))
 }

@@ -25,7 +25,7 @@ pub(super) fn with_expected(published: Published) -> Result<Vec<Printed>, Failur
 
 /// The values of a table or an example as its only file.
 pub(super) fn make(name: &'static str, paper: Paper, values: &[Printed]) -> Made {
-    let of_paper: Vec<OfPaper<'_>> = values.iter().map(|value| (paper.short(), value)).collect();
+    let of_paper: Vec<OfPaper<'_>> = values.iter().map(|value| (paper.name(), value)).collect();
     let report = PrintedDocument(&of_paper);
     Made {
         files: vec![File { name: format!("{name}.csv"), text: csv_of(&report) }],

@@ -95,7 +95,7 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
     let trace = run_applications(&set, Scheduler::GpuEvr, EvrRules::default())?;
     let outcomes = [Outcome::new(&set, Scheduler::GpuEvr.name(), &trace)];
     let [outcome] = &outcomes;
-    let svg = gantt(&set, outcome, &[GanttRows::Application, GanttRows::Sm], PictureOptions::default())?.to_svg();
+    let picture = gantt(&set, outcome, &[GanttRows::Application, GanttRows::Sm], PictureOptions::default())?;
     let shares: Vec<String> = (0..)
         .zip(&outcome.outcomes)
         .map(|(injection, application)| {
@@ -105,13 +105,8 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
         })
         .collect();
     let report = OutcomeDocument { set: &set, seed: 0, outcomes: &outcomes };
-    Ok(Made {
-        files: vec![
-            File { name: format!("{name}.svg"), text: svg },
-            File { name: format!("{name}.csv"), text: csv_of(&report) },
-        ],
-        finding: format!("{}. The block times are ours, the paper gives none.", shares.join("; ")),
-    })
+    let finding = format!("{}. The block times are ours, the paper gives none.", shares.join("; "));
+    Ok(Made::of(name, &picture, csv_of(&report), finding))
 }
 
 fn curves(name: &str, title: &str, x_title: &str, quantity: Quantity, points: &[SweepPoint]) -> Result<File, Failure> {
@@ -244,11 +239,6 @@ fn regions(name: &'static str) -> Result<Made, Failure> {
         alone.join(", "),
         set.name,
     );
-    Ok(Made {
-        files: vec![
-            File { name: format!("{name}.svg"), text: scheduler_regions(&cells, title, panel).to_svg() },
-            File { name: format!("{name}.csv"), text: csv_of(&SummaryDocument { study: &study, summary: &summary }) },
-        ],
-        finding,
-    })
+    let csv = csv_of(&SummaryDocument { study: &study, summary: &summary });
+    Ok(Made::of(name, &scheduler_regions(&cells, title, panel), csv, finding))
 }

@@ -46,7 +46,6 @@ pub enum FigureKind {
     },
 }
 
-/// How a figure is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Make {
     /// By simulating a shipped scenario and drawing its block timeline.
@@ -127,6 +126,11 @@ impl Figure {
             (None, Make::Timeline(published) | Make::Analysed(published)) => compared::with_expected(published),
             (None, Make::Own(_) | Make::Limited(_) | Make::Compared) => Ok(Vec::new()),
         }
+    }
+
+    /// The same figure as one that shows how long computations took.
+    pub(super) const fn timed(self, files: &'static [&'static str], finding: &'static str) -> Self {
+        Self { kind: FigureKind::Timed { files, finding }, ..self }
     }
 
     /// The same figure with what print says of it in values.

@@ -26,7 +26,7 @@ pub fn gallery(figures: &[(Figure, Option<Made>)]) -> String {
             continue;
         }
         // Writing into a string cannot fail.
-        let _ = write!(page, "\n## {}\n\n{}.\n", paper.short(), paper.citation());
+        let _ = write!(page, "\n## {}\n\n{}.\n", paper.name(), paper.citation());
         for (figure, made) in of_paper {
             section(&mut page, figure, made.as_ref());
         }
@@ -35,7 +35,7 @@ pub fn gallery(figures: &[(Figure, Option<Made>)]) -> String {
 }
 
 fn section(page: &mut String, figure: &Figure, made: Option<&Made>) {
-    let heading = format!("{}, {}: {}", figure.paper.short(), figure.part, figure.subject);
+    let heading = format!("{}, {}: {}", figure.paper.name(), figure.part, figure.subject);
     let (files, finding) = match (figure.kind, made) {
         (FigureKind::Timed { files, finding }, _) => (files.to_vec(), finding),
         (FigureKind::Computed, Some(made)) => (made.files.iter().map(|file| &*file.name).collect(), &*made.finding),

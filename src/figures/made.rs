@@ -1,5 +1,7 @@
 //! What comes out of making a figure.
 
+use crate::draw::Drawing;
+
 /// Whatever goes wrong while a figure is made.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -20,4 +22,12 @@ pub struct Made {
     /// What was found, to be read beside [`Figure::published`](super::Figure::published): a few sentences, or a table
     /// of Markdown.
     pub finding: String,
+}
+
+impl Made {
+    /// A picture and the data behind it, whose files have the name of the figure.
+    pub(super) fn of(name: &str, picture: &Drawing, csv: String, finding: String) -> Self {
+        let picture = File { name: format!("{name}.svg"), text: picture.to_svg() };
+        Self { files: vec![picture, File { name: format!("{name}.csv"), text: csv }], finding }
+    }
 }

@@ -1,54 +1,31 @@
 //! The papers whose figures are computed.
 
-/// A paper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Paper {
-    /// The rules of the TX2.
-    Rtss2017,
-    /// Their first part, on the TX1.
-    Ospert2017,
-    /// Response times on a merged SM.
-    Thesis2019,
-    /// The model of the TX2 that the thesis was made for.
-    Waters2019,
-    /// Makespan of warps.
-    Cister2012,
-    /// Real-time tasks on the GPU.
-    Rtns2020,
-    /// GPU-EvR.
-    Date2014,
-    /// Tasks with CPU and GPU segments.
-    Ecrts2024,
+use crate::named::named;
+
+named! {
+    /// A paper, by venue and year, in the order of the gallery.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Paper: ALL {
+        /// The rules of the TX2.
+        Rtss2017 = "RTSS 2017",
+        /// Their first part, on the TX1.
+        Ospert2017 = "OSPERT 2017",
+        /// Response times on a merged SM.
+        Thesis2019 = "Thesis, 2019",
+        /// The model of the TX2 that the thesis was made for.
+        Waters2019 = "WATERS 2019",
+        /// Real-time tasks on the GPU.
+        Rtns2020 = "RTNS 2020",
+        /// Tasks with CPU and GPU segments.
+        Ecrts2024 = "ECRTS 2024",
+        /// GPU-EvR.
+        Date2014 = "DATE 2014",
+        /// Makespan of warps.
+        Cister2012 = "CISTER 2012",
+    }
 }
 
 impl Paper {
-    /// All of them, in the order of the gallery.
-    pub const ALL: [Self; 8] = [
-        Self::Rtss2017,
-        Self::Ospert2017,
-        Self::Thesis2019,
-        Self::Waters2019,
-        Self::Rtns2020,
-        Self::Ecrts2024,
-        Self::Date2014,
-        Self::Cister2012,
-    ];
-
-    /// Venue and year, for headings.
-    #[must_use]
-    pub const fn short(self) -> &'static str {
-        match self {
-            Self::Rtss2017 => "RTSS 2017",
-            Self::Ospert2017 => "OSPERT 2017",
-            Self::Thesis2019 => "Thesis, 2019",
-            Self::Waters2019 => "WATERS 2019",
-            Self::Rtns2020 => "RTNS 2020",
-            Self::Date2014 => "DATE 2014",
-            Self::Ecrts2024 => "ECRTS 2024",
-            Self::Cister2012 => "CISTER 2012",
-        }
-    }
-
     /// Authors, title, venue.
     #[must_use]
     pub const fn citation(self) -> &'static str {

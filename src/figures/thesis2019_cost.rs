@@ -6,7 +6,7 @@ mod merged;
 use std::fmt::Write;
 use std::time::Instant;
 
-use super::figure::{Figure, FigureKind, Make};
+use super::figure::{Figure, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::experiments::cost_study::{self, CostPoint, measure};
@@ -21,84 +21,75 @@ pub(super) const FIGURES: &[Figure] = &[
          complexity is O(n g / g_max).",
         Make::Own(loop_iterations::make),
     ),
-    Figure {
-        name: "thesis2019-figure-3-11",
-        paper: Paper::Thesis2019,
-        part: "Fig. 3.11",
-        subject: "best fit for computational complexity",
-        published: "Time grows with the number of kernels like a polynomial; with the number of blocks the relation is \
-                    more linear.",
-        kind: FigureKind::Timed {
-            files: &[
-                "thesis2019-figure-3-11-kernels.svg",
-                "thesis2019-figure-3-11-blocks.svg",
-                "thesis2019-figure-3-11.csv",
-            ],
-            finding: "The first holds: with twice as many kernels the loop takes about three to four times as many \
-                      turns. Against blocks, of which there are twice as many then, it bends as much; the author's own fit is of \
-                      degree two there. The inputs are those of the author's public program `rta_plot`: 1 to 20 kernels, \
-                      grids of 2 to 100 blocks, C from 20 to 100, g_max = 30; the second curve has g_max = 10, as the \
-                      name of the picture there says. The fits have that program's degrees. Our times are of a \
-                      compiled program, so microseconds where the thesis' are tenths of a second.",
-        },
-        make: Make::Own(figure_3_11),
-        printed: None,
-    },
-    Figure {
-        name: "thesis2019-figure-3-12",
-        paper: Paper::Thesis2019,
-        part: "Fig. 3.12",
-        subject: "computational complexity when g_max is variable",
-        published: "(a) For g_max = 128 times are an order of magnitude below those for g_max = 8. (b) Blocks grow \
-                    linearly with kernels. (c) Time against blocks.",
-        kind: FigureKind::Timed {
-            files: &[
-                "thesis2019-figure-3-12-a.svg",
-                "thesis2019-figure-3-12-b.svg",
-                "thesis2019-figure-3-12-c.svg",
-                "thesis2019-figure-3-12.csv",
-            ],
-            finding: "It holds: with 20 kernels g_max = 8 takes 10 to 20 times the turns of g_max = 128. The inputs are \
-                      those of the author's `rta_mplot`: 1 to 20 kernels, grids of 2 to 200 blocks, C from 20 to 100.",
-        },
-        make: Make::Own(figure_3_12),
-        printed: None,
-    },
-    Figure {
-        name: "thesis2019-figure-3-13",
-        paper: Paper::Thesis2019,
-        part: "Fig. 3.13",
-        subject: "computational complexity when the largest grid is variable",
-        published: "(a) Time against kernels, (b) blocks against kernels; (c) for the same number of blocks the algorithm \
-                    runs faster because there are fewer kernels. Grid size has a minor influence. (The thesis calls the \
-                    largest grid b_max.)",
-        kind: FigureKind::Timed {
-            files: &[
-                "thesis2019-figure-3-13-a.svg",
-                "thesis2019-figure-3-13-b.svg",
-                "thesis2019-figure-3-13-c.svg",
-                "thesis2019-figure-3-13.csv",
-            ],
-            finding: "(c) holds: about 250 blocks take more than twice the turns as 16 kernels with grids up to 25 than as \
-                      6 kernels with grids up to 100 (74 and 29). The inputs are those of the author's `rta_mplot`: 1 to 20 kernels, \
-                      grids from 2 to 10, 25, 50 or 100 blocks, C from 20 to 100, g_max = 32. Grid size is of minor \
-                      influence for a given number of blocks, as in (c); for a given number of kernels, as in (a), it is \
-                      what counts, here as in the thesis' own picture: with 20 kernels, grids up to 100 take about \
-                      seven times the turns of grids up to 10.",
-        },
-        make: Make::Own(figure_3_13),
-        printed: None,
-    },
-    Figure {
-        name: "thesis2019-merged-sm",
-        paper: Paper::Thesis2019,
-        part: "section 3.2",
-        subject: "how often one merged SM finishes as the real ones do",
-        published: "The SMs are taken as one that holds g_max = b_max / b blocks (Eq. 3.6); experiments show the accuracy.",
-        kind: FigureKind::Computed,
-        make: Make::Own(merged::make),
-        printed: None,
-    },
+    Paper::Thesis2019.computed(
+        "thesis2019-figure-3-11",
+        "Fig. 3.11",
+        "best fit for computational complexity",
+        "Time grows with the number of kernels like a polynomial; with the number of blocks the relation is more \
+         linear.",
+        Make::Own(figure_3_11),
+    )
+    .timed(
+        &[
+            "thesis2019-figure-3-11-kernels.svg",
+            "thesis2019-figure-3-11-blocks.svg",
+            "thesis2019-figure-3-11.csv",
+        ],
+        "The first holds: with twice as many kernels the loop takes about three to four times as many turns. Against \
+         blocks, of which there are twice as many then, it bends as much; the author's own fit is of degree two \
+         there. The inputs are those of the author's public program `rta_plot`: 1 to 20 kernels, grids of 2 to 100 \
+         blocks, C from 20 to 100, g_max = 30; the second curve has g_max = 10, as the name of the picture there \
+         says. The fits have that program's degrees. Our times are of a compiled program, so microseconds where the \
+         thesis' are tenths of a second.",
+    ),
+    Paper::Thesis2019.computed(
+        "thesis2019-figure-3-12",
+        "Fig. 3.12",
+        "computational complexity when g_max is variable",
+        "(a) For g_max = 128 times are an order of magnitude below those for g_max = 8. (b) Blocks grow linearly \
+         with kernels. (c) Time against blocks.",
+        Make::Own(figure_3_12),
+    )
+    .timed(
+        &[
+            "thesis2019-figure-3-12-a.svg",
+            "thesis2019-figure-3-12-b.svg",
+            "thesis2019-figure-3-12-c.svg",
+            "thesis2019-figure-3-12.csv",
+        ],
+        "It holds: with 20 kernels g_max = 8 takes 10 to 20 times the turns of g_max = 128. The inputs are those of \
+         the author's `rta_mplot`: 1 to 20 kernels, grids of 2 to 200 blocks, C from 20 to 100.",
+    ),
+    Paper::Thesis2019.computed(
+        "thesis2019-figure-3-13",
+        "Fig. 3.13",
+        "computational complexity when the largest grid is variable",
+        "(a) Time against kernels, (b) blocks against kernels; (c) for the same number of blocks the algorithm runs \
+         faster because there are fewer kernels. Grid size has a minor influence. (The thesis calls the largest grid \
+         b_max.)",
+        Make::Own(figure_3_13),
+    )
+    .timed(
+        &[
+            "thesis2019-figure-3-13-a.svg",
+            "thesis2019-figure-3-13-b.svg",
+            "thesis2019-figure-3-13-c.svg",
+            "thesis2019-figure-3-13.csv",
+        ],
+        "(c) holds: about 250 blocks take more than twice the turns as 16 kernels with grids up to 25 than as 6 \
+         kernels with grids up to 100 (74 and 29). The inputs are those of the author's `rta_mplot`: 1 to 20 \
+         kernels, grids from 2 to 10, 25, 50 or 100 blocks, C from 20 to 100, g_max = 32. Grid size is of minor \
+         influence for a given number of blocks, as in (c); for a given number of kernels, as in (a), it is what \
+         counts, here as in the thesis' own picture: with 20 kernels, grids up to 100 take about seven times the \
+         turns of grids up to 10.",
+    ),
+    Paper::Thesis2019.computed(
+        "thesis2019-merged-sm",
+        "section 3.2",
+        "how often one merged SM finishes as the real ones do",
+        "The SMs are taken as one that holds g_max = b_max / b blocks (Eq. 3.6); experiments show the accuracy.",
+        Make::Own(merged::make),
+    ),
 ];
 
 /// Of the task sets and scenarios.

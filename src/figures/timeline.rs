@@ -1,6 +1,6 @@
 //! Figures that are the block timeline of a shipped scenario.
 
-use super::made::{File, Made};
+use super::made::Made;
 use crate::formats::csv_of;
 use crate::hosts::simulate;
 use crate::pictures::timeline::{Timeline, TimelineOptions};
@@ -35,13 +35,9 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Box
     let summary = Summary::of(&scenario, &run);
     // The papers' point is why a kernel waits.
     let options = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
-    let svg = Timeline::new(&summary, &options)?.draw(&summary, &options).to_svg();
+    let picture = Timeline::new(&summary, &options)?.draw(&summary, &options);
     let report = SimulationReport { blocks: true, ..SimulationReport::of(summary) };
-    let files = vec![
-        File { name: format!("{name}.svg"), text: svg },
-        File { name: format!("{name}.csv"), text: csv_of(&report) },
-    ];
-    Ok(Made { files, finding: against_expected(&scenario, &run.trace)? })
+    Ok(Made::of(name, &picture, csv_of(&report), against_expected(&scenario, &run.trace)?))
 }
 
 /// Whether a run came out as its scenario expects; nothing if it expects nothing.

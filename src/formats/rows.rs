@@ -10,7 +10,6 @@ use super::columns::{Column, CsvPart, cells_line};
 use super::rows_part::{Field, RowFormat, RowsPart};
 
 impl RowsPart<'_> {
-    /// Writes a table.
     pub(crate) fn write<R>(
         self,
         columns: &[Column<R>],
@@ -99,7 +98,6 @@ impl<'f, W: Write> RowsWriter<'f, W> {
         }
     }
 
-    /// Writes what is left.
     pub(crate) fn end(self) -> io::Result<()> {
         match self {
             Self::Csv(_, mut out) => out.write_all(RowFormat::Csv.end()),
@@ -126,7 +124,6 @@ pub(crate) fn csv_text<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = 
     in_memory(|out| write_csv(columns, rows, out))
 }
 
-/// What is written, in memory.
 pub(super) fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
     let mut out = Vec::new();
     // Writing to memory cannot fail, and all that is written is text.

@@ -51,8 +51,15 @@ pub trait Backend {
     /// Takes over a ready operation. Operations of one instant come in their order.
     fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>);
 
-    /// What it entered in the calendar has come. Gives the operation that is complete by that, if one is.
-    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackendContext<'_, O>) -> Option<OperationId>;
+    /// What it entered in the calendar has come. Gives the operation that is complete by that, if one is: the one of
+    /// the event's number, unless the backend counts otherwise.
+    fn complete<O: Observer>(&mut self, event: Event, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
+        let _ = context;
+        match event {
+            Event::Wave(number) | Event::TimedWave(number) | Event::Copy(number) => Some(OperationId(number)),
+            Event::Context | Event::Turn => None,
+        }
+    }
 
     /// Starts what may start at this instant, until a kernel is fully dispatched, which is returned. `None`: nothing
     /// more can start.
@@ -81,7 +88,9 @@ pub trait Backend {
     }
 
     /// The run is over: tells the observer what still waits.
-    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>);
+    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
+        let _ = context;
+    }
 
     /// Idle again at t = 0.
     fn clear(&mut self);

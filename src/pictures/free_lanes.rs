@@ -19,7 +19,6 @@ impl FreeLanes {
         lane
     }
 
-    /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }

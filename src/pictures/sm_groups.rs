@@ -12,11 +12,9 @@ use crate::workload::OperationId;
 /// Blocks of one launch that ran on one SM.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SmRun {
-    /// The launch.
     pub(crate) operation: OperationId,
     /// What all blocks that run at one time take of the resource shown.
     pub(crate) units: u64,
-    /// Where and when.
     pub(crate) run: RepeatedRun,
 }
 
@@ -24,7 +22,6 @@ pub(crate) struct SmRun {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SmGroup {
     pub(crate) sms: Vec<u32>,
-    /// Whether nothing runs on them.
     pub(crate) idle: bool,
 }
 

@@ -455,7 +455,6 @@ pub struct QueueRow {
 }
 
 impl QueueRow {
-    /// How many places are shown.
     fn places(&self) -> usize {
         usize::try_from(self.area.height / budget::QUEUE_LANE).unwrap_or(0)
     }

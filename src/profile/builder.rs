@@ -116,7 +116,6 @@ impl<'a> ProfileBuilder<'a> {
         })
     }
 
-    /// All streams so far.
     pub(super) fn streams_mut(&mut self) -> &mut [ProfiledStream] {
         &mut self.streams
     }

@@ -27,7 +27,6 @@ pub(super) fn is_likely(content: &[u8]) -> bool {
     }
 }
 
-/// Reads a trace.
 pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
     let mut builder = ProfileBuilder::new(file, ProfileFormat::Kineto);
     let mut json = serde_json::Deserializer::from_slice(content);

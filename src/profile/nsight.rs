@@ -15,7 +15,6 @@ use super::error::GpuProfileError;
 use super::model::{GpuProfile, ProfileFormat};
 use table::exists;
 
-/// Reads such an export.
 pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
     let refuse = |error: rusqlite::Error| {
         GpuProfileError::new(file, format!("the SQLite database is damaged: {error}")).with_help("is it cut off?")

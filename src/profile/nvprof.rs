@@ -11,12 +11,10 @@ use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::limits::end_if_stopped;
 use crate::time::Decimal;
 
-/// Whether this is nvprof's CSV.
 pub(super) fn is_likely(content: &[u8]) -> bool {
     content.starts_with(b"==") || content.starts_with(b"\"Start\",")
 }
 
-/// Reads such a file.
 pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
     let refuse = |what: String| GpuProfileError::new(file, what);
     let text = std::str::from_utf8(content).map_err(|_| refuse("it is no text".to_owned()))?;

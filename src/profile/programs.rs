@@ -19,7 +19,6 @@ use submissions::Submissions;
 /// An operation that was taken, and the step that submits it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Submitted {
-    /// Index of the operation.
     pub(super) index: u32,
     pub(super) step: Step,
 }

@@ -9,16 +9,19 @@ use super::task_set::{Allocation, MAX_TIME, Task, TaskSet, Timing};
 use super::task_time::TaskTime;
 use super::uunifast::{uunifast, uunifast_discard};
 use super::whole_times::whole_times;
+use crate::named::named;
 
-/// How a utilization is divided among tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Utilizations {
-    /// [`uunifast`].
-    UUniFast,
-    /// [`uunifast_discard`].
-    UUniFastDiscard,
-    /// [`rand_fixed_sum`].
-    RandFixedSum,
+named! {
+    /// How a utilization is divided among tasks.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Utilizations: ALL, from_name {
+        /// [`uunifast`].
+        UUniFast = "uunifast",
+        /// [`uunifast_discard`].
+        UUniFastDiscard = "uunifast-discard",
+        /// [`rand_fixed_sum`].
+        RandFixedSum = "rand-fixed-sum",
+    }
 }
 
 /// How periods are drawn, of tasks and of the reservation.

@@ -27,7 +27,6 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Its chunks, in order of time.
     pub(super) fn chunks(self, reservation: Reservation) -> impl Iterator<Item = Chunk> {
         reservation.served(self.release, self.deadline).map(|(start, end)| Chunk { start, end })
     }

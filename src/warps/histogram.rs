@@ -82,7 +82,6 @@ impl Histogram {
         self.0[step] - if step == 0 { 0 } else { self.0[step - 1] }
     }
 
-    /// Warps that have not finished.
     pub(super) fn unfinished(&self) -> u32 {
         self.0.last().copied().unwrap_or(0)
     }

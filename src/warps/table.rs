@@ -13,11 +13,9 @@ use crate::limits;
 pub(super) trait Cell: Copy + Ord {
     /// Nothing to do.
     const ZERO: Self;
-    /// The largest number.
     const MAX: Self;
     /// One cycle more.
     fn next(self) -> Self;
-    /// As a number of cycles.
     fn cycles(self) -> u64;
 }
 

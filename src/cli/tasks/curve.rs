@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
 use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
 use gpusched::pictures::acceptance_plot;
@@ -12,6 +12,7 @@ use gpusched::tables::{curve_header, curve_line, curve_point};
 use gpusched::tasks::segments::SegmentSets;
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, TaskTime, Utilizations};
 
+use super::super::choices::{explained, one_of};
 use super::super::jobs::Jobs;
 use super::super::progress::{self, Unit};
 use super::super::{Answer, picture};
@@ -27,18 +28,18 @@ pub(crate) struct CurveCommand {
     #[arg(long, value_name = "6|7|8", value_parser = clap::value_parser!(u8).range(6..=8))]
     figure_number: Option<u8>,
     /// What the paper does not state of figures 6 and 7: periods and numbers of tasks [default: one-period]
-    #[arg(long, value_enum, requires = "figure_number")]
-    inputs: Option<InputsOption>,
+    #[arg(long, value_parser = explained(INPUTS), requires = "figure_number")]
+    inputs: Option<Inputs>,
     /// How Theorem 6 is taken in figure 8 [default: implicit-deadlines]
-    #[arg(long, value_enum, requires = "figure_number")]
-    theorem_6: Option<TheoremOption>,
+    #[arg(long, value_parser = explained(THEOREMS), requires = "figure_number")]
+    theorem_6: Option<Theorem6>,
     /// Sets of tasks with CPU and GPU segments instead, and what varies: a panel of Fig. 8 of ECRTS 2024
     #[arg(long, value_name = "PANEL", conflicts_with_all = ["figure_number", "step"],
-          value_parser = PossibleValuesParser::new(Fig8Panel::ALL.map(Fig8Panel::name)))]
-    segments: Option<String>,
+          value_parser = one_of(Fig8Panel::ALL, Fig8Panel::name))]
+    segments: Option<Fig8Panel>,
     /// How those sets are drawn [default: printed]
-    #[arg(long, value_enum, requires = "segments")]
-    sets: Option<SetsOption>,
+    #[arg(long, value_parser = explained(SETS), requires = "segments")]
+    sets: Option<SegmentSets>,
     /// Tests to apply [default: those of the figure; sbf, sbf-linear, chunks, exact, and harmonic with --harmonic]
     #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(super::test::test_names()))]
     tests: Vec<String>,
@@ -67,8 +68,9 @@ pub(crate) struct CurveCommand {
     #[arg(long, conflicts_with = "figure_number")]
     harmonic: bool,
     /// How utilization is divided among tasks
-    #[arg(long, value_enum, default_value_t = Division::Uunifast, conflicts_with = "figure_number")]
-    utilizations: Division,
+    #[arg(long, value_parser = explained(DIVISIONS), default_value = Utilizations::UUniFast.name(),
+          conflicts_with = "figure_number")]
+    utilizations: Utilizations,
     /// Deadlines are uniform from this share of the period to the period \[percent\]
     #[arg(long, value_name = "PERCENT", default_value_t = 75, conflicts_with = "figure_number")]
     deadlines_from: u32,
@@ -99,84 +101,39 @@ pub(crate) struct CurveCommand {
 }
 
 /// What the paper does not state of Figs. 6 and 7.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum InputsOption {
-    /// All tasks and the reservation have one period
-    OnePeriod,
-    /// Periods of 8,000 and 12,000, one task on each SM and one gang task
-    TwoPeriods,
-    /// Twelve periods from 10,000 to 150,000
-    TwelvePeriods,
-}
-
-impl From<InputsOption> for Inputs {
-    fn from(option: InputsOption) -> Self {
-        match option {
-            InputsOption::OnePeriod => Self::OnePeriod,
-            InputsOption::TwoPeriods => Self::TwoPeriods,
-            InputsOption::TwelvePeriods => Self::TwelvePeriods,
-        }
-    }
-}
-
-/// How Theorem 6 is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TheoremOption {
-    /// Deadlines are periods, as section 6.3 assumes
-    ImplicitDeadlines,
-    /// The printed theorem with deadlines below the periods, as section 7.1.1 draws them: unsound
-    AsPrinted,
-    /// The theorem made right for them
-    Corrected,
-}
-
-impl From<TheoremOption> for Theorem6 {
-    fn from(option: TheoremOption) -> Self {
-        match option {
-            TheoremOption::ImplicitDeadlines => Self::ImplicitDeadlines,
-            TheoremOption::AsPrinted => Self::AsPrinted,
-            TheoremOption::Corrected => Self::Corrected,
-        }
-    }
-}
-
-/// How sets of tasks with segments are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SetsOption {
-    /// As section 7.1 of the paper says
-    Printed,
-    /// As the generator does that its authors published
-    Published,
-}
-
-impl From<SetsOption> for SegmentSets {
-    fn from(option: SetsOption) -> Self {
-        match option {
-            SetsOption::Printed => Self::Printed,
-            SetsOption::Published => Self::Published,
-        }
-    }
-}
-
-/// How utilization is divided among tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Division {
-    /// Bini and Buttazzo
-    Uunifast,
-    /// Davis and Burns
-    UunifastDiscard,
-    /// Emberson, Stafford and Davis
-    RandFixedSum,
-}
+const INPUTS: [(&str, Inputs, &str); 3] = [
+    ("one-period", Inputs::OnePeriod, "All tasks and the reservation have one period"),
+    ("two-periods", Inputs::TwoPeriods, "Periods of 8,000 and 12,000, one task on each SM and one gang task"),
+    ("twelve-periods", Inputs::TwelvePeriods, "Twelve periods from 10,000 to 150,000"),
+];
+const THEOREMS: [(&str, Theorem6, &str); 3] = [
+    ("implicit-deadlines", Theorem6::ImplicitDeadlines, "Deadlines are periods, as section 6.3 assumes"),
+    (
+        "as-printed",
+        Theorem6::AsPrinted,
+        "The printed theorem with deadlines below the periods, as section 7.1.1 draws them: unsound",
+    ),
+    ("corrected", Theorem6::Corrected, "The theorem made right for them"),
+];
+const SETS: [(&str, SegmentSets, &str); 2] = [
+    ("printed", SegmentSets::Printed, "As section 7.1 of the paper says"),
+    ("published", SegmentSets::Published, "As the generator does that its authors published"),
+];
+/// By those who published them.
+const DIVISIONS: [(&str, Utilizations, &str); 3] = [
+    (Utilizations::UUniFast.name(), Utilizations::UUniFast, "Bini and Buttazzo"),
+    (Utilizations::UUniFastDiscard.name(), Utilizations::UUniFastDiscard, "Davis and Burns"),
+    (Utilizations::RandFixedSum.name(), Utilizations::RandFixedSum, "Emberson, Stafford and Davis"),
+];
 
 impl CurveCommand {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         picture::check(self.figure.as_deref())?;
-        if let Some(panel) = &self.segments {
+        if let Some(panel) = self.segments {
             return self.run_segments(panel);
         }
-        let inputs = self.inputs.unwrap_or(InputsOption::OnePeriod).into();
-        let theorem = self.theorem_6.unwrap_or(TheoremOption::ImplicitDeadlines).into();
+        let inputs = self.inputs.unwrap_or(Inputs::OnePeriod);
+        let theorem = self.theorem_6.unwrap_or(Theorem6::ImplicitDeadlines);
         let mut curves = match self.figure_number {
             Some(6 | 7) if self.theorem_6.is_some() => bail!("--theorem-6 is for --figure-number 8"),
             Some(8) if self.inputs.is_some() => bail!("--inputs is for --figure-number 6 and 7"),
@@ -243,10 +200,9 @@ impl CurveCommand {
         Ok(Answer::Done)
     }
 
-    fn run_segments(&self, panel: &str) -> anyhow::Result<Answer> {
-        let Some(panel) = Fig8Panel::from_name(panel) else { bail!("--segments: there is no panel {panel:?}") };
+    fn run_segments(&self, panel: Fig8Panel) -> anyhow::Result<Answer> {
         let tests = super::segments::chosen(&self.tests)?;
-        let sets = self.sets.unwrap_or(SetsOption::Printed).into();
+        let sets = self.sets.unwrap_or(SegmentSets::Printed);
         let curve = SegmentCurve { panel, sets, samples: self.samples, seed: self.seed, tests };
         super::segment_curve::run(&curve, self.jobs, self.out.as_deref(), self.figure.as_deref())
     }
@@ -269,11 +225,7 @@ impl CurveCommand {
             gang_tasks: self.gang_tasks,
             single_permille: 0,
             gang_permille: self.gang_utilization,
-            utilizations: match self.utilizations {
-                Division::Uunifast => Utilizations::UUniFast,
-                Division::UunifastDiscard => Utilizations::UUniFastDiscard,
-                Division::RandFixedSum => Utilizations::RandFixedSum,
-            },
+            utilizations: self.utilizations,
             periods,
             reservation: ReservationPeriod::Drawn,
             deadline_percent: self.deadlines_from,

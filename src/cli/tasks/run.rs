@@ -13,6 +13,7 @@ use gpusched::tasks::TaskTime;
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::time::{Duration, Instant};
 
+use super::super::choices::one_of;
 use super::super::needs::{self, Lacking};
 use super::super::output::{Format, print_report};
 use super::super::picture::Look;
@@ -36,8 +37,8 @@ pub(crate) struct Run {
     #[arg(long, value_parser = PossibleValuesParser::new(strategies()))]
     strategy: String,
     /// Which job goes first
-    #[arg(long, default_value = "edf", value_parser = PossibleValuesParser::new(Policy::ALL.map(Policy::name)))]
-    policy: String,
+    #[arg(long, default_value = "edf", value_parser = one_of(Policy::ALL, Policy::name))]
+    policy: Policy,
     /// Release jobs before this time, in the file's unit [default: one hyperperiod after the largest offset]
     #[arg(long, value_name = "TIME")]
     horizon: Option<u64>,
@@ -71,14 +72,13 @@ impl Run {
         let Some(strategy) = Strategy::from_name(&self.strategy) else {
             bail!("--strategy: {:?} is for tasks with CPU and GPU segments", self.strategy);
         };
-        let policy = Policy::from_name(&self.policy).unwrap_or(Policy::Edf);
         let threads_per_sm = device.per_sm.threads;
         let (horizon, seed) = (self.horizon.map(TaskTime::from_units), self.seed);
         let synchronization = TaskTime::from_units(self.synchronization);
         if self.synchronization == 0 && !set.tasks.iter().any(|task| task.sporadic) {
             needs::note_lacking(Lacking::Draws)?;
         }
-        let options = RunOptions { strategy, policy, horizon, seed, synchronization, device };
+        let options = RunOptions { strategy, policy: self.policy, horizon, seed, synchronization, device };
         let horizon = options.horizon_of(&set)?.units();
         let run = progress::counted("simulating", Unit::Of("time units"), Some(horizon), |reached| {
             run_tasks_watched(&set, &options, reached)
@@ -90,7 +90,7 @@ impl Run {
                 .map_err(|drawn| anyhow!("--figure: {drawn} jobs and launches are too many to draw; use --horizon"))?;
             picture::write(path, &figure)?;
         }
-        let report = TaskRunReport { set: &set, run: &run, strategy: strategy.name(), policy: policy.name() };
+        let report = TaskRunReport { set: &set, run: &run, strategy: strategy.name(), policy: self.policy.name() };
         print_report(&report, self.format)?;
         let missed = run.jobs.iter().any(gpusched::hosts::TaskJob::is_late);
         Ok(if self.check && missed { Answer::No } else { Answer::Done })

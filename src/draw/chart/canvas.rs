@@ -25,7 +25,6 @@ pub(super) fn point((x, y): BackendCoord) -> Point {
     Point { x: x.into(), y: y.into() }
 }
 
-/// A colour of ours for plotters.
 pub(super) const fn rgb(Colour(red, green, blue): Colour) -> RGBColor {
     RGBColor(red, green, blue)
 }

@@ -63,7 +63,6 @@ impl Look {
         self.colour
     }
 
-    /// The line through some points.
     pub(crate) fn line(self, points: Vec<Point>) -> Shape {
         let stroke = Stroke { colour: self.colour, width: Theme::PAPER.curve_line };
         Shape::Path { points, stroke, dash: self.dash }

@@ -25,7 +25,6 @@ pub struct Variation {
 }
 
 impl Default for Variation {
-    /// Everything as it is.
     fn default() -> Self {
         Self { narrow: 1, load_percent: None, saturation_sms: None, execution: None, tightness_percent: None }
     }

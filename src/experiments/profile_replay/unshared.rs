@@ -52,21 +52,9 @@ impl Backend for Unlimited {
         }
     }
 
-    /// Its own numbers are those of the operations.
-    fn complete<O: Observer>(&mut self, event: Event, _context: &mut BackendContext<'_, O>) -> Option<OperationId> {
-        match event {
-            Event::Wave(operation) | Event::TimedWave(operation) | Event::Copy(operation) => {
-                Some(OperationId(operation))
-            }
-            Event::Context | Event::Turn => None,
-        }
-    }
-
     fn dispatch<O: Observer>(&mut self, _context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         self.overflow.map_or(Ok(None), |operation| Err(RunError::TimeOverflow { operation }))
     }
-
-    fn close<O: Observer>(&mut self, _context: &mut BackendContext<'_, O>) {}
 
     fn clear(&mut self) {
         self.overflow = None;

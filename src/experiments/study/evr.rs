@@ -98,34 +98,13 @@ impl Parameters for EvrParameters {
                 let applications = Arc::new((name, text));
                 Box::new(move |point| point.applications = Some(Arc::clone(&applications)))
             }
-            Key::Device => {
-                let device = Arc::new(grid::device(value, files)?);
-                Box::new(move |point| point.device = Some(Arc::clone(&device)))
-            }
-            Key::Execution => {
-                let time = value.time()?;
-                Box::new(move |point| point.variation.execution = Some(time))
-            }
-            Key::Gap => {
-                let gap = value.time()?;
-                Box::new(move |point| point.gap = gap)
-            }
-            Key::Inject => {
-                let inject = count()?;
-                Box::new(move |point| point.inject = Some(inject))
-            }
-            Key::PerPeriod => {
-                let per_period = count()?;
-                Box::new(move |point| point.per_period = Some(per_period))
-            }
-            Key::Period => {
-                let period = value.time()?;
-                Box::new(move |point| point.period = period)
-            }
-            Key::Periods => {
-                let periods = count()?;
-                Box::new(move |point| point.periods = periods)
-            }
+            Key::Device => Self::set(Arc::new(grid::device(value, files)?), |point, it| point.device = Some(it)),
+            Key::Execution => Self::set(value.time()?, |point, it| point.variation.execution = Some(it)),
+            Key::Gap => Self::set(value.time()?, |point, it| point.gap = it),
+            Key::Inject => Self::set(count()?, |point, it| point.inject = Some(it)),
+            Key::PerPeriod => Self::set(count()?, |point, it| point.per_period = Some(it)),
+            Key::Period => Self::set(value.time()?, |point, it| point.period = it),
+            Key::Periods => Self::set(count()?, |point, it| point.periods = it),
             Key::Rules => {
                 let mut rules = EvrRules::default();
                 for (key, node) in value.object()?.into_distinct_entries()? {
@@ -134,16 +113,15 @@ impl Parameters for EvrParameters {
                 Box::new(move |point| point.rules = rules)
             }
             Key::SaturationSms => {
-                let sms = value.whole_u32(1, MAX_SMS)?;
-                Box::new(move |point| point.variation.saturation_sms = Some(sms))
+                Self::set(value.whole_u32(1, MAX_SMS)?, |point, it| point.variation.saturation_sms = Some(it))
             }
             Key::TightnessPercent => {
-                let percent = value.whole_u32(1, MAX_TIGHTNESS_PERCENT)?;
-                Box::new(move |point| point.variation.tightness_percent = Some(percent))
+                let it = value.whole_u32(1, MAX_TIGHTNESS_PERCENT)?;
+                Self::set(it, |point, it| point.variation.tightness_percent = Some(it))
             }
             Key::Scheduler => {
-                let scheduler = grid::one_of(value, &Scheduler::ALL.map(Scheduler::name), Scheduler::from_name)?;
-                Box::new(move |point| point.scheduler = scheduler)
+                let it = grid::one_of(value, &Scheduler::ALL.map(Scheduler::name), Scheduler::from_name)?;
+                Self::set(it, |point, it| point.scheduler = it)
             }
         })
     }

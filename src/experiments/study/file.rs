@@ -17,11 +17,9 @@ use super::tally::Tally;
 use super::tasks_curve::CurveStudy;
 use crate::json::{Document, JsonError, Node, Problem, without_byte_order_mark};
 
-/// The value of the key `format`.
 const FORMAT: &str = "gpusched-study/1";
 /// Most samples of a point: the generators keep points apart in the bits above.
 const MAX_SAMPLES: u64 = 1 << 40;
-/// Most samples of a row.
 const MAX_PER_ROW: u64 = 1_000_000;
 
 /// A study: a command, repeated with random samples at every point of a grid.

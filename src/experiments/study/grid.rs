@@ -7,7 +7,6 @@ use std::io;
 use crate::json::{Node, Problem};
 use crate::near::did_you_mean;
 
-/// Most points of a grid.
 const MAX_POINTS: usize = 100_000;
 
 /// Reads files that a study names, and remembers what was in them.
@@ -47,19 +46,22 @@ impl<'a> Files<'a> {
 pub(super) type Change<P> = Box<dyn Fn(&mut P)>;
 
 /// The parameters of one point of a command.
-pub(super) trait Parameters: Clone {
+pub(super) trait Parameters: Clone + 'static {
     /// The keys that there are, without the seed.
     type Key;
 
-    /// Their names.
     fn keys() -> Vec<&'static str>;
 
     fn key(name: &str) -> Option<Self::Key>;
 
     fn read(key: Self::Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem>;
 
-    /// Seeds the point's samples.
     fn set_seed(&mut self, seed: u64);
+
+    /// The change that gives a point a value which was read.
+    fn set<T: Clone + 'static>(value: T, put: impl Fn(&mut Self, T) + 'static) -> Change<Self> {
+        Box::new(move |point| put(point, value.clone()))
+    }
 }
 
 /// One key of a grid.
@@ -169,7 +171,6 @@ fn change<P: Parameters>(key: &str, value: Node<'_>, files: &Files<'_>) -> Resul
     Err(value.problem(format!("unknown key {key:?}{near}")).with_help(help))
 }
 
-/// One of several names.
 pub(super) fn one_of<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
     let expected = || node.expected_name(&format!("one of {}", names.join(", ")), names);
     node.string().ok().and_then(|name| find(&name)).ok_or_else(expected)

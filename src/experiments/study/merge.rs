@@ -78,7 +78,6 @@ fn in_order<'a>(study: &'a Study, paths: &[PathBuf]) -> Result<Vec<Rows<'a>>, St
     if what.is_empty() { Ok(found) } else { Err(StudyError::Incomplete { what }) }
 }
 
-/// Which of the shards lack rows.
 fn incomplete(shards: Vec<Rows<'_>>) -> StudyError {
     let mut what = Vec::new();
     for mut rows in shards {

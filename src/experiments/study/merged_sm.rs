@@ -62,17 +62,14 @@ impl Parameters for MergedSmPoint {
 
     fn read(key: Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
         Ok(match key {
-            Key::Device => {
-                let device = Arc::new(grid::device(value, files)?);
-                Box::new(move |point| point.device = Arc::clone(&device))
-            }
+            Key::Device => Self::set(Arc::new(grid::device(value, files)?), |point, it| point.device = it),
             Key::Placement => {
-                let placement = grid::one_of(value, &Placement::ALL.map(Placement::name), Placement::from_name)?;
-                Box::new(move |point| point.placement = placement)
+                let it = grid::one_of(value, &Placement::ALL.map(Placement::name), Placement::from_name)?;
+                Self::set(it, |point, it| point.placement = it)
             }
             Key::Family => {
-                let family = grid::one_of(value, &Family::ALL.map(Family::name), Family::from_name)?;
-                Box::new(move |point| point.family = family)
+                let it = grid::one_of(value, &Family::ALL.map(Family::name), Family::from_name)?;
+                Self::set(it, |point, it| point.family = it)
             }
         })
     }

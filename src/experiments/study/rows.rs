@@ -18,7 +18,6 @@ struct Lines {
     buffer: Vec<u8>,
     /// What of the buffer is still to be given.
     start: usize,
-    /// Bytes to read at once.
     chunk: usize,
 }
 
@@ -70,7 +69,6 @@ pub(super) struct Found<'a> {
     /// All of it, without its end.
     pub(super) line: &'a [u8],
     pub(super) place: RowSamples,
-    /// What came out.
     pub(super) values: &'a str,
 }
 
@@ -122,7 +120,6 @@ impl<'a> Rows<'a> {
         self.lines.position()
     }
 
-    /// Where the file is.
     pub(super) fn path(&self) -> &Path {
         &self.lines.path
     }

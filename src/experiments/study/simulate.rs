@@ -31,7 +31,6 @@ pub(super) struct SimulatePoint {
 pub(super) enum Key {
     Scenario,
     ResponsesOf,
-    /// An option of scenarios.
     Option(&'static ScenarioOption),
 }
 
@@ -157,7 +156,6 @@ pub(super) fn checked(
     Ok(points)
 }
 
-/// A study of a scenario.
 #[derive(Debug)]
 pub(super) struct SimulateStudy {
     pub(super) points: Vec<SimulatePoint>,

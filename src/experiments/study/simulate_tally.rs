@@ -39,7 +39,6 @@ const TIME_NAMES: [&str; TIMES] = [
 ];
 
 impl Outcome {
-    /// Names of the values of a row.
     pub(super) const COLUMNS: &'static str = "jobs,unfinished_jobs,jobs_with_deadline,missed_deadlines,makespan_ns,\
          response_median_ns,response_p95_ns,response_p99_ns,response_max_ns,kernel_response_median_ns,kernel_response_p95_ns,kernel_response_p99_ns,\
          kernel_response_max_ns";

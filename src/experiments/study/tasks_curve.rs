@@ -35,11 +35,6 @@ enum PeriodsAre {
 
 const PERIODS_ARE: [(&str, PeriodsAre); 3] =
     [("list", PeriodsAre::List), ("harmonic", PeriodsAre::Harmonic), ("log-uniform", PeriodsAre::LogUniform)];
-const UTILIZATIONS: [(&str, Utilizations); 3] = [
-    ("uunifast", Utilizations::UUniFast),
-    ("uunifast-discard", Utilizations::UUniFastDiscard),
-    ("rand-fixed-sum", Utilizations::RandFixedSum),
-];
 const RESERVATIONS: [(&str, ReservationPeriod); 2] =
     [("drawn", ReservationPeriod::Drawn), ("shortest", ReservationPeriod::Shortest)];
 
@@ -111,16 +106,13 @@ impl Parameters for CurveParameters {
     fn read(key: Key, value: Node<'_>, _files: &Files<'_>) -> Result<Change<Self>, Problem> {
         Ok(match key {
             Key::DeadlinesFromPercent => {
-                let percent = value.whole_u32(0, 100)?;
-                Box::new(move |point| point.generator.deadline_percent = percent)
+                Self::set(value.whole_u32(0, 100)?, |point, it| point.generator.deadline_percent = it)
             }
             Key::GangTasks => {
-                let tasks = value.whole_u32(0, MAX_TASKS)? as usize;
-                Box::new(move |point| point.generator.gang_tasks = tasks)
+                Self::set(value.whole_u32(0, MAX_TASKS)? as usize, |point, it| point.generator.gang_tasks = it)
             }
             Key::GangUtilizationPermille => {
-                let permille = value.whole_u32(0, 1_000)?;
-                Box::new(move |point| point.generator.gang_permille = permille)
+                Self::set(value.whole_u32(0, 1_000)?, |point, it| point.generator.gang_permille = it)
             }
             Key::Periods => {
                 let periods = value
@@ -130,21 +122,13 @@ impl Parameters for CurveParameters {
                 let periods = periods.collect::<Result<Vec<TaskTime>, Problem>>()?;
                 Box::new(move |point| point.periods.clone_from(&periods))
             }
-            Key::PeriodsAre => {
-                let meant = named(value, &PERIODS_ARE)?;
-                Box::new(move |point| point.periods_are = meant)
-            }
+            Key::PeriodsAre => Self::set(named(value, &PERIODS_ARE)?, |point, it| point.periods_are = it),
             Key::ReservationPeriod => {
-                let reservation = named(value, &RESERVATIONS)?;
-                Box::new(move |point| point.generator.reservation = reservation)
+                Self::set(named(value, &RESERVATIONS)?, |point, it| point.generator.reservation = it)
             }
-            Key::Sms => {
-                let sms = value.whole_u32(1, 128)?;
-                Box::new(move |point| point.generator.sms = sms)
-            }
+            Key::Sms => Self::set(value.whole_u32(1, 128)?, |point, it| point.generator.sms = it),
             Key::TasksPerSm => {
-                let tasks = value.whole_u32(0, MAX_TASKS)? as usize;
-                Box::new(move |point| point.generator.tasks_per_sm = tasks)
+                Self::set(value.whole_u32(0, MAX_TASKS)? as usize, |point, it| point.generator.tasks_per_sm = it)
             }
             Key::Tests => {
                 let names = ReservationTest::ALL.map(ReservationTest::name);
@@ -157,12 +141,13 @@ impl Parameters for CurveParameters {
                 Box::new(move |point| point.tests.clone_from(&tests))
             }
             Key::UtilizationPermille => {
-                let permille = value.whole_u32(0, 1_000)?;
-                Box::new(move |point| point.generator.single_permille = permille)
+                Self::set(value.whole_u32(0, 1_000)?, |point, it| point.generator.single_permille = it)
             }
             Key::Utilizations => {
-                let utilizations = named(value, &UTILIZATIONS)?;
-                Box::new(move |point| point.generator.utilizations = utilizations)
+                let names = Utilizations::ALL.map(Utilizations::name);
+                Self::set(grid::one_of(value, &names, Utilizations::from_name)?, |point, it| {
+                    point.generator.utilizations = it;
+                })
             }
         })
     }
@@ -192,7 +177,6 @@ pub(super) fn checked(grid: &Grid<'_>, mut points: Vec<CurveParameters>) -> Resu
     Ok(points)
 }
 
-/// A study of acceptance ratios.
 #[derive(Debug)]
 pub(super) struct CurveStudy {
     pub(super) points: Vec<CurveParameters>,

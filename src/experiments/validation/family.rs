@@ -41,7 +41,6 @@ named! {
     }
 }
 
-/// Kernels of a scenario.
 const KERNELS: u8 = 10;
 /// Streams of scenarios that have chains.
 const STREAMS: u8 = 4;

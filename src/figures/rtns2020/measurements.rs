@@ -91,14 +91,9 @@ pub(super) fn figure_10(name: &'static str) -> Result<Made, Failure> {
             format!("{by} ms at {}", point.low_blocks)
         })
         .collect();
-    Ok(Made {
-        files: vec![
-            File { name: format!("{name}.svg"), text: figure_10_plot(&points)?.to_svg() },
-            File { name: format!("{name}.csv"), text: csv },
-        ],
-        finding: format!(
-            "Longer by {} blocks, where the high-priority task takes 1 ms alone (our block time, the paper gives none).",
-            longer.join(", ")
-        ),
-    })
+    let finding = format!(
+        "Longer by {} blocks, where the high-priority task takes 1 ms alone (our block time, the paper gives none).",
+        longer.join(", ")
+    );
+    Ok(Made::of(name, &figure_10_plot(&points)?, csv, finding))
 }

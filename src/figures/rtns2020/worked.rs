@@ -22,7 +22,6 @@ pub(super) fn table_1(device: &Device) -> Result<TaskSet, Failure> {
     Ok(TaskSet::from_json("witnesses/rtns2020/table-1.json", text, device)?)
 }
 
-/// The run of Fig. 2.
 pub(super) fn run_of_figure_2(set: &TaskSet, device: Device) -> Result<TaskRun, Failure> {
     let options = RunOptions {
         strategy: Strategy::Gang,
@@ -60,19 +59,14 @@ pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {
             )
         })
         .collect();
-    Ok(Made {
-        files: vec![
-            File { name: format!("{name}.svg"), text: picture.to_svg() },
-            File { name: format!("{name}.csv"), text: csv_of(&report) },
-        ],
-        finding: format!(
-            "On the simulated GPU, {} of {} jobs released in [0, {}) miss their deadlines: {}.",
-            late.len(),
-            run.jobs.len(),
-            run.horizon,
-            late.join("; ")
-        ),
-    })
+    let finding = format!(
+        "On the simulated GPU, {} of {} jobs released in [0, {}) miss their deadlines: {}.",
+        late.len(),
+        run.jobs.len(),
+        run.horizon,
+        late.join("; ")
+    );
+    Ok(Made::of(name, &picture, csv_of(&report), finding))
 }
 
 /// A chunk of tau1: its number, its job, from when to when it lasts, and whether Definition 1 keeps it.

@@ -21,7 +21,6 @@ const SECOND: Duration = Duration::from_ns(1_000_000_000);
 /// What measured times of a kernel's blocks differ by on a TX2: a step of the clock that they read.
 const STEP: Duration = Duration::from_ns(1_000);
 
-/// How long blocks run.
 #[derive(Debug, Clone, Copy)]
 enum Times {
     /// As the scenario's file states.

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::num::NonZeroU32;
 
-use super::super::analysed::{merged_svg, read};
-use super::super::made::{Failure, File, Made};
+use super::super::analysed::{merged_picture, read};
+use super::super::made::{Failure, Made};
 use super::super::timeline::against_expected;
 use super::FIGURE_3_10;
 use crate::analysis::equal_times::{HalfNs, finish_times, printed_with_cases, printed_without_cases};
@@ -91,7 +91,6 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
          free. Simulated: {}\n\n{table}",
         against_expected(&scenario, &run.trace)?
     );
-    let svg = merged_svg(&scenario, &analysis, scenario.name.clone(), run.trace.end().since(Instant::ZERO))?;
-    let files = vec![File { name: format!("{name}.svg"), text: svg }, File { name: format!("{name}.csv"), text: csv }];
-    Ok(Made { files, finding })
+    let picture = merged_picture(&scenario, &analysis, scenario.name.clone(), run.trace.end().since(Instant::ZERO))?;
+    Ok(Made::of(name, &picture, csv, finding))
 }

@@ -86,7 +86,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
         let mut placed = scenario.clone();
         placed.threads.truncate(kernels);
         let title = format!("Thesis 2019, figure 3.{figure} (c)");
-        let text = super::super::analysed::merged_svg(&placed, &analyse(&placed)?, title, end)?;
+        let text = super::super::analysed::merged_picture(&placed, &analyse(&placed)?, title, end)?.to_svg();
         files.push(File { name: format!("thesis2019-figure-3-{figure}.svg"), text });
     }
     files.push(File { name: format!("{name}.csv"), text: steps_csv(&analysis, &steps) });

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::made::{Failure, File, Made};
+use super::super::made::{Failure, Made};
 use super::SEED;
 use crate::device::Device;
 use crate::experiments::validation::{Campaign, CampaignReport, Family};
@@ -22,13 +22,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
         seed: SEED,
     };
     let report = campaign.run(&|_| {})?;
-    Ok(Made {
-        files: vec![
-            File { name: format!("{name}.svg"), text: campaign_figure(&report).to_svg() },
-            File { name: format!("{name}.csv"), text: csv_of(&report) },
-        ],
-        finding: shares(&report),
-    })
+    Ok(Made::of(name, &campaign_figure(&report), csv_of(&report), shares(&report)))
 }
 
 /// The shares of a campaign as a table of Markdown.

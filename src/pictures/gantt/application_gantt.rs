@@ -34,7 +34,6 @@ pub enum GanttError {
     },
 }
 
-/// Bars that a figure may have.
 const MAX_SEGMENTS: usize = 50_000;
 const ROW: Length = 4 * MM + MM / 2;
 /// Between the two kinds of rows.

@@ -27,7 +27,6 @@ use crate::workload::{CheckedKernel, Copy, Kernel, KernelId, OperationKind};
 /// Instants that come to one shape where work is counted.
 const INSTANTS_OF_A_SHAPE: u64 = 16;
 
-/// Everything.
 #[derive(Debug, Serialize)]
 pub(super) struct PageData<'a> {
     runs: Vec<RunData<'a>>,
@@ -60,11 +59,9 @@ struct RunData<'a> {
     device: DeviceData<'a>,
     threads: Vec<&'a str>,
     streams: Vec<StreamData<'a>>,
-    /// Names of processes.
     processes: Vec<&'a str>,
     kernels: Vec<KernelData<'a>>,
     copies: Vec<CopyData>,
-    /// Names of events.
     events: Vec<&'a str>,
     instants: Instants,
     /// Number of the instant at which the run ended.
@@ -103,7 +100,6 @@ struct DeviceData<'a> {
 #[derive(Debug, Serialize)]
 struct StreamData<'a> {
     name: &'a str,
-    /// Number of its process.
     process: u32,
 }
 

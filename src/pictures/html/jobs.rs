@@ -9,14 +9,12 @@ use crate::time::Duration;
 /// Jobs that had not begun when the run ended and are listed one by one, at most.
 const MOST_NOT_BEGUN: u64 = 10_000;
 
-/// The deadlines of a run.
 #[derive(Debug, Serialize)]
 pub(super) struct Deadlines {
     /// Columns, one entry for each job, in order of time.
     stream: Vec<u32>,
     due_ns: Vec<Exact>,
     missed: Vec<bool>,
-    /// What is said of the job.
     text: Vec<String>,
     /// Jobs that had not begun and are in none of the columns because they are too many.
     left_out: Exact,

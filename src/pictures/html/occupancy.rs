@@ -18,7 +18,6 @@ const MOST_CHANGES: usize = 20_000;
 /// Steps of an average.
 const STEPS: u64 = 4_000;
 
-/// One resource over time.
 #[derive(Debug, Serialize)]
 pub(super) struct OccupancyCurve {
     resource: &'static str,

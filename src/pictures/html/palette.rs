@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::draw::theme::{Colour, Fill, Hatch, series_colour, series_fill, turn_fill};
+use crate::draw::theme::{Colour, Fill, series_colour, series_fill, turn_fill};
 use crate::workload::ProcessId;
 
 /// Fills by number of the kernel's title, see [`KernelSeries`](crate::pictures::kernel_series::KernelSeries); after the
@@ -13,7 +13,6 @@ pub(super) struct Palette {
     dark: Vec<PageFill>,
 }
 
-/// How an area is filled.
 #[derive(Debug, Serialize)]
 pub(super) struct PageFill {
     background: String,
@@ -39,12 +38,9 @@ impl Palette {
     }
 }
 
-/// How turns look.
 #[derive(Debug, Serialize)]
 pub(super) struct TurnPalette {
-    /// By process.
     processes: Vec<PageFill>,
-    /// Switches of contexts.
     switch: PageFill,
 }
 
@@ -65,19 +61,9 @@ impl PageFill {
 
 impl From<Fill> for PageFill {
     fn from(fill: Fill) -> Self {
-        let hatch = match fill.hatch {
-            Hatch::Plain => "plain",
-            Hatch::Rising => "rising",
-            Hatch::Falling => "falling",
-            Hatch::Dots => "dots",
-            Hatch::Horizontal => "horizontal",
-            Hatch::Crossed => "crossed",
-            Hatch::Vertical => "vertical",
-            Hatch::Grid => "grid",
-        };
         Self {
             background: fill.background.hex(),
-            hatch,
+            hatch: fill.hatch.name(),
             ink: fill.ink.hex(),
             small: fill.without_hatch().background.hex(),
         }

@@ -13,7 +13,6 @@ use crate::tables::{BlameRow, BlameTables};
 use crate::time::Duration;
 use crate::trace::{Phase, Reason, blame_for};
 
-/// Rows of a table in the page.
 const MOST_ROWS: usize = 500;
 /// Parts into which waits are divided, one for each that stood in the way, above which they are not summed up: they
 /// grow with the square of the length of queues.

@@ -17,7 +17,6 @@ pub(super) struct QueueData<'a> {
     /// Of an EE queue the number of its process, where contexts take turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<u32>,
-    /// The stream's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     /// Counted from the one before.

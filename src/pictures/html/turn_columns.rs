@@ -9,7 +9,6 @@ use crate::time::Instant;
 use crate::trace::{Trace, TurnEnd};
 use crate::workload::ProcessId;
 
-/// The turns of contexts.
 #[derive(Debug, Serialize)]
 pub(super) struct TurnData {
     process: Vec<u32>,

@@ -15,7 +15,6 @@ use crate::trace::Rule;
 
 /// Names that have a row or column of their own; the rest share one.
 const MOST: usize = 12;
-/// Height of a row.
 const ROW: Length = 6 * MM;
 /// A line of text.
 const LINE: Length = 7 * MM / 2;

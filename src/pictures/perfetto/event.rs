@@ -72,7 +72,6 @@ pub(super) enum Flow {
 }
 
 impl Flow {
-    /// Category and name.
     const fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Launch => ("launch", "launch to first block"),
@@ -115,7 +114,6 @@ impl<W: Write> Events<W> {
         self.write(&Event { tid, args, ..Event::new('M', "thread_sort_index", lane.process) })
     }
 
-    /// A slice of a lane.
     pub(super) fn slice(
         &mut self,
         lane: Lane,

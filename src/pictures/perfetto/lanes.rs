@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use super::event::{Events, Lane, SliceTime};
 use crate::pictures::free_lanes::FreeLanes;
 
-/// Lanes of one process.
 pub(super) struct Lanes {
     process: u32,
     free: FreeLanes,

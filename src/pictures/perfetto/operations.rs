@@ -147,7 +147,6 @@ fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
     waits
 }
 
-/// What the copy engines serve.
 fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
     for (engine, lane, id, copy, span) in served(summary) {
         let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});

@@ -47,7 +47,6 @@ impl<'a> Tracks<'a> {
         }
     }
 
-    /// The lane of a host thread.
     pub(super) fn thread(&self, thread: u32) -> Lane {
         Lane { process: self.first_process + HOST, number: self.first_thread + thread }
     }
@@ -62,7 +61,6 @@ impl<'a> Tracks<'a> {
         Lane { process: self.first_process + COPY_ENGINES, number: first + lane }
     }
 
-    /// The process of the streams.
     pub(super) fn streams(&self) -> u32 {
         self.first_process + STREAMS
     }
@@ -72,7 +70,6 @@ impl<'a> Tracks<'a> {
         self.first_process + QUEUES
     }
 
-    /// The process of an SM.
     pub(super) fn sm(&self, sm: u16) -> u32 {
         self.first_process + FIRST_SM + u32::from(sm)
     }
@@ -111,7 +108,6 @@ impl<'a> Tracks<'a> {
         (self.first_process, operation)
     }
 
-    /// Names processes and lanes.
     pub(super) fn write_names<W: Write>(&self, events: &mut Events<W>) -> io::Result<()> {
         let summary = &self.run.summary;
         let label = if self.run.label.is_empty() { String::new() } else { format!("{}: ", self.run.label) };

@@ -201,7 +201,6 @@ fn strips(arrows: &[Arrow], deadlines: &[DeadlineMark], row: &Rect) -> Vec<MarkS
     strips
 }
 
-/// What the marks in rows mean.
 pub(super) fn legend(rows: &[StreamRow]) -> Vec<Other> {
     let arrows = || rows.iter().flat_map(|row| &row.arrows);
     let several = arrows().any(|arrow| if arrow.kernels > 0 { arrow.kernels > 1 } else { arrow.others > 1 });

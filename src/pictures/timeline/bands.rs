@@ -121,7 +121,6 @@ fn name(context: &Context<'_>, plan: &Plan, bands: &mut [Band], room: Length) {
     }
 }
 
-/// The longest name that fits.
 fn fitted_name(band: &PlannedBand, room: Length) -> String {
     let size = Theme::PAPER.text_size;
     let names = band.names();

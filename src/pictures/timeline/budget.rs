@@ -3,11 +3,9 @@
 use super::options::Lanes;
 use crate::draw::{Length, MM};
 
-/// Height of a row of the legend.
 pub(super) const LEGEND_ROW: Length = 3 * MM + MM / 5;
 /// Rows of the legend where there is room; what they do not hold is counted.
 pub(super) const MOST_LEGEND_ROWS: usize = 12;
-/// Height of a row of a stream.
 pub(super) const STREAM_ROW: Length = 3 * MM + MM / 2;
 /// Rows at most; further streams share the last one.
 const MOST_STREAM_ROWS: usize = 24;
@@ -16,7 +14,6 @@ pub(super) const QUEUE_LANE: Length = 2 * MM + MM * 7 / 10;
 /// Places of a queue that are shown, from the head on.
 pub(super) const MOST_QUEUE_LANES: usize = 5;
 pub(super) const LEAST_STREAM_LANE: Length = 5 * MM / 2;
-/// Between lanes of streams.
 pub(super) const STREAM_LANE_GAP: Length = MM / 2;
 /// Height of a lane of waits in the row of a stream: room for what is written beside them.
 pub(super) const WAIT_LANE: Length = 2 * MM + MM / 5;

@@ -14,7 +14,6 @@ pub(super) struct Place {
 
 /// Between entries side by side.
 pub(super) const BETWEEN: Length = 2 * crate::draw::MM;
-/// Columns at most.
 const MOST_COLUMNS: usize = 12;
 
 /// Entries of some widths, all whole: down columns as wide as their widest entry, so that neighbours stay below one
@@ -42,7 +41,6 @@ pub(super) fn columns_of(column: Length, room: Length) -> usize {
     usize::try_from((room + BETWEEN) / column.max(1)).unwrap_or(1).max(1)
 }
 
-/// How many rows they take.
 pub(super) fn rows(places: &[Place]) -> usize {
     places.iter().map(|place| place.row + 1).max().unwrap_or(0)
 }

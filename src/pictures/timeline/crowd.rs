@@ -21,7 +21,6 @@ impl Crowd {
         Self { taken: vec![false; columns], left: scale.left }
     }
 
-    /// Adds the box of some time.
     pub(super) fn add(&mut self, scale: &TimeScale, time: &Range<Instant>) {
         let (left, right) = (scale.x(time.start.max(scale.window.start)), scale.x(time.end.max(scale.window.start)));
         let column = usize::try_from((left - self.left) / LEAST_WIDTH).unwrap_or(0);

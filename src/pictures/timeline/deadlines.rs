@@ -42,7 +42,6 @@ impl Deadlines {
         (kernels.collect(), missed.iter().map(|jobs| jobs.stream).collect())
     }
 
-    /// What the marks mean.
     pub(super) fn legend(&self) -> Vec<(LegendSymbol, String)> {
         let missed: u64 = self.0.iter().filter(|jobs| jobs.is_missed()).map(|jobs| jobs.count).sum();
         let mut entries = Vec::new();

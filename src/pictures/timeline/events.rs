@@ -19,7 +19,6 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// What the legend says of them.
     pub(super) fn legend(&self) -> Option<String> {
         let drawn: u64 = self.arrows.iter().map(|arrow| arrow.count).sum();
         match self.all {

@@ -47,10 +47,8 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> (Occupancy, Lengt
     (Occupancy { area, label, marks, curves }, area.bottom())
 }
 
-/// What stands beside the panel.
 pub(super) const NAME: &str = "in use";
 
-/// What is shown.
 const RESOURCES: [(HeightBy, Dash); 3] =
     [(HeightBy::Threads, Dash::Solid), (HeightBy::SharedMemory, Dash::Dashed), (HeightBy::Registers, Dash::Dotted)];
 
@@ -130,7 +128,6 @@ fn exact(context: &Context<'_>, mut amounts: Vec<(Range<Instant>, u64)>, y: impl
     line.until(context.scale.right())
 }
 
-/// A line of steps.
 struct Line {
     points: Vec<Point>,
 }

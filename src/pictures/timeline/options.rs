@@ -168,7 +168,6 @@ impl TimelineOptions {
         self.sms.is_none() && device.sms as usize > ALWAYS_UNFOLDED
     }
 
-    /// The SMs to show.
     pub(super) fn shown_sms(&self, device: &Device) -> Vec<u32> {
         let Some(ranges) = &self.sms else { return (0..device.sms).collect() };
         let mut sms = Vec::new();

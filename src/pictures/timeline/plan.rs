@@ -40,7 +40,6 @@ pub(super) struct PlannedBand {
     pub(super) height: Length,
 }
 
-/// All bands.
 pub(super) struct Plan {
     pub(super) bands: Vec<PlannedBand>,
     pub(super) gap: Length,
@@ -120,7 +119,6 @@ impl Plan {
         bands - self.gap
     }
 
-    /// What is below each band.
     pub(super) fn below(&self) -> Length {
         thin::STEP * Length::try_from(self.thin_rows).unwrap_or(0)
     }

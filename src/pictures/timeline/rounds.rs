@@ -39,7 +39,6 @@ struct Unit {
 /// Who had the turn before one, and who has it; `None`: nobody.
 type Pair = [Option<ProcessId>; 2];
 
-/// A step of time.
 struct Step {
     begin: Instant,
     /// The pair where it begins, then how often others have met since that met last; none: it is part of a wide turn.

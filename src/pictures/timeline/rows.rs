@@ -33,7 +33,6 @@ pub struct StreamRow {
 }
 
 impl StreamRow {
-    /// How many lanes its waits take.
     pub(super) fn wait_lanes(&self) -> usize {
         usize::try_from((self.bottom - self.area.bottom()) / WAIT_LANE).unwrap_or(0)
     }

@@ -8,7 +8,6 @@ use crate::draw::{Length, MM, Rect};
 use crate::time::Instant;
 use crate::workload::{KernelId, OperationKind};
 
-/// Thickness of a line.
 const LINE: Length = MM / 4;
 /// From one line to the next.
 pub(super) const STEP: Length = 4 * MM / 10;

@@ -14,7 +14,6 @@ use crate::draw::{Length, MM, Rect};
 use crate::time::Instant;
 use crate::workload::{OperationId, ProcessId};
 
-/// Height of the band.
 const HEIGHT: Length = 3 * MM + MM / 2;
 /// Where shares are shown.
 const HIGHER: Length = 7 * MM;
@@ -30,7 +29,6 @@ const MOST_NAMED: usize = 6;
 /// The turns that the window shows.
 pub(super) struct Turns {
     spans: Vec<TurnSpan>,
-    /// Turns in the window.
     count: u64,
     narrow: bool,
 }
@@ -127,7 +125,6 @@ impl Turns {
     }
 }
 
-/// What stands beside the band.
 pub(super) const NAME: &str = "turn";
 
 /// How turns of a process look, or switches.

@@ -17,7 +17,6 @@ use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Wait};
 use crate::workload::{OperationId, OperationKind, StreamId};
 
-/// Height of a bar.
 pub(super) const BAR: Length = MM;
 /// Places of the height of shares of time, where waits are too short to be seen one by one.
 const SHARES: Length = 2;
@@ -272,7 +271,6 @@ fn strips(context: &Context<'_>, others: &[&Waiting], lane: &Rect) -> (Vec<MoreW
     (strips, most)
 }
 
-/// What the bars mean.
 pub(super) fn legend(context: &Context<'_>, rows: &[StreamRow]) -> Vec<Other> {
     if !context.options.waits || context.summary.trace.is_observed() {
         return Vec::new();

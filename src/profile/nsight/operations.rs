@@ -9,7 +9,6 @@ use crate::profile::builder::{ProfileBuilder, RawSync, TOO_LARGE};
 use crate::profile::call::CallKind;
 use crate::profile::model::{HostCall, ProfiledKernel, ProfiledKind, SyncKind};
 
-/// The table of kernels.
 pub(super) const KERNELS: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
 
 /// What all tables of operations begin with.

@@ -5,7 +5,6 @@ use rusqlite::{Connection, Row};
 
 use crate::limits::end_if_stopped;
 
-/// Why a table cannot be read.
 #[derive(Debug)]
 pub(super) enum TableError {
     Database(rusqlite::Error),

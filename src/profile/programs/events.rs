@@ -40,7 +40,6 @@ enum Recorded {
 
 /// What the file says of the event that somebody waits for.
 enum Stated {
-    /// Nothing.
     Unknown,
     /// It was recorded before anything that was taken.
     Earlier,

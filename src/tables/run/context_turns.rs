@@ -4,7 +4,6 @@ use crate::formats::Column;
 use crate::run::Summary;
 use crate::trace::ContextTurn;
 
-/// A turn of a run.
 pub(crate) struct TurnRow<'a> {
     summary: Summary<'a>,
     turn: ContextTurn,

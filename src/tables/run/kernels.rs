@@ -10,7 +10,6 @@ use crate::time::{Duration, Instant};
 use crate::trace::{Block, OperationRecord, Rule};
 use crate::workload::{OperationId, StreamId};
 
-/// A kernel launch of a run.
 pub(crate) struct KernelRow<'a> {
     pub(crate) summary: Summary<'a>,
     pub(crate) kernel: KernelSummary<'a>,
@@ -101,11 +100,9 @@ pub(crate) fn kernel_columns<'a>(summary: &Summary<'_>) -> Vec<Column<KernelRow<
     columns
 }
 
-/// A block of a kernel launch.
 pub(crate) struct BlockRow<'k, 'a> {
     pub(crate) kernel: &'k KernelSummary<'a>,
     pub(crate) block: Block,
-    /// When it completed.
     pub(crate) end: Option<Instant>,
 }
 
@@ -131,7 +128,6 @@ pub(crate) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
     ]
 }
 
-/// A copy of a run.
 pub(crate) struct CopyRow<'a> {
     summary: Summary<'a>,
     id: OperationId,

@@ -24,7 +24,6 @@ pub(in crate::tasks) struct Cycle {
     pub(in crate::tasks) jobs: Vec<Range<usize>>,
 }
 
-/// Why a task has no cycle.
 pub(in crate::tasks) enum NoCycle {
     TooManyChunks,
     /// The chunks of a job are shorter than what it executes.
@@ -32,7 +31,6 @@ pub(in crate::tasks) enum NoCycle {
 }
 
 impl Cycle {
-    /// Unrolls a task.
     pub(in crate::tasks) fn new(task: &Timing, reservation: Reservation) -> Result<Self, NoCycle> {
         let period = cycle(task, reservation).filter(|&cycle| cycle / task.period <= MAX_CHUNKS as u64);
         let period = period.ok_or(NoCycle::TooManyChunks)?;

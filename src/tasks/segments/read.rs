@@ -4,15 +4,11 @@ use super::segment_task_set::{GpuSegment, GpuSharing, SegmentTask, SegmentTaskSe
 use crate::json::{Document, JsonError, Node, Object, Problem};
 use crate::time::Duration;
 
-/// What the key `format` says.
 pub(in crate::tasks) const FORMAT: &str = "gpusched-segments/1";
 /// The longest time that a file may state: 2^48 ns, more than three days. Sums over all tasks of a set fit 128 bits.
 const MAX_TIME: Duration = Duration::from_ns(1 << 48);
-/// Tasks of one set at most.
 const MAX_TASKS: usize = 1_000;
-/// Segments of one task at most.
 const MAX_SEGMENTS: usize = 1_000;
-/// Cores at most.
 const MAX_CPUS: u32 = 1_024;
 /// Priorities at most: the largest number that every JSON program reads exactly.
 const MAX_PRIORITY: u64 = 1 << 53;
