@@ -83,6 +83,7 @@ mod profiles;
 #[cfg(target_os = "linux")]
 mod progress;
 mod promises;
+mod proofs;
 mod published;
 mod recount;
 mod reference;

@@ -37,7 +37,11 @@ impl Measure {
                     (time * u128::from(ONE.saturating_sub(weight)), all)
                 }
                 Work::Copy { worst, .. } => (0, u128::from(worst.as_ns()) * u128::from(ONE)),
-                Work::Memset => (0, 0),
+                // Only what waits for it is delayed by it.
+                Work::Memset | Work::Pause(_) => {
+                    let time = node.work.needs_no_engine().map_or(0, |time| u128::from(time.as_ns()));
+                    (time * u128::from(ONE), 0)
+                }
             };
             own.push(last);
             work.push(all);
