@@ -2,9 +2,10 @@
 //! jobs take at most, and no run is above that.
 
 use gpusched::analysis::{
-    BoundRefusal, JobVerdicts, SearchOptions, SporadicRefusal, SporadicVerdicts, Verdict, Watch, judge, judge_sporadic,
+    BoundRefusal, JobVerdicts, SearchOptions, SporadicRefusal, SporadicVerdicts, Verdict, judge, judge_sporadic,
 };
 use gpusched::device::{CopySharing, Device, Preemption, Runlists};
+use gpusched::effort::Progress;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use proptest::prelude::*;
@@ -15,20 +16,19 @@ use super::MS;
 use crate::campaign::campaign;
 use crate::common::tx2;
 
-const WATCH: Watch<'static> = Watch { progress: &|_| {} };
-
 fn read(file: &Value, device: &Device) -> Scenario {
     let options = ReadOptions { device: Some(device.clone()), ..ReadOptions::default() };
     Scenario::from_json("programs.json", &file.to_string(), &options).unwrap_or_else(|error| panic!("{error}\n{file}"))
 }
 
 fn searched(scenario: &Scenario, runs: u64) -> JobVerdicts<'_> {
-    judge(scenario, &SearchOptions { runs, ..SearchOptions::default() }, WATCH).expect("no run is above a bound")
+    judge(scenario, &SearchOptions { runs, ..SearchOptions::default() }, Progress::NONE)
+        .expect("no run is above a bound")
 }
 
 fn phased(scenario: &Scenario, runs: u64) -> SporadicVerdicts {
     let options = SearchOptions { runs, ..SearchOptions::default() };
-    judge_sporadic(scenario, &[], &options, WATCH).expect("no run is above a bound")
+    judge_sporadic(scenario, &[], &options, Progress::NONE).expect("no run is above a bound")
 }
 
 /// The kernel K fills the TX2 for 4 ms.
@@ -380,10 +380,10 @@ fn ratios(sample: &Sample, seed: u64, runs: u64) -> Result<Vec<f64>, TestCaseErr
         }
     };
     // A run above a bound is an error.
-    for job in &judge(&scenario, &options, WATCH)?.jobs {
+    for job in &judge(&scenario, &options, Progress::NONE)?.jobs {
         note(job.bound_ns, job.worst_found_ns);
     }
-    for stream in &judge_sporadic(&scenario, &[], &options, WATCH)?.streams {
+    for stream in &judge_sporadic(&scenario, &[], &options, Progress::NONE)?.streams {
         note(stream.bound_ns, stream.worst_found_ns);
     }
     Ok(ratios)
