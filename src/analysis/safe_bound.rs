@@ -21,7 +21,7 @@ use super::merged_backend::{Analysed, Costs};
 use crate::device::BlockDemand;
 use crate::limits::count_steps;
 use crate::scenario::{ReleaseOrder, Scenario};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::workload::StreamId;
 
 mod arrivals;
@@ -34,17 +34,21 @@ mod predecessors;
 mod state;
 mod twins;
 mod weights;
+mod windows;
 
 pub(super) use graph::Work;
 use graph::{Graph, Relatives};
 pub(super) use phased::{Job, Operation, Phased};
 pub(super) use weights::{Class, ONE, Weights};
 
-/// Operations above which the bounds, each of which looks at all operations, are not computed.
-pub(super) const MOST_OPERATIONS: usize = 5_000;
+/// Operations above which bounds are not computed.
+pub(super) const MOST_OPERATIONS: usize = 100_000;
 
-/// Rounds of dropping operations that are launched after the bound. Every round's bound holds.
-const MOST_ROUNDS: usize = 16;
+/// Operations above which nothing is computed that looks at all of them for each of them, or for several orders.
+const MOST_TOGETHER: usize = 5_000;
+
+/// Rounds of looking at more of what is launched later, before all of it is.
+const MOST_ROUNDS: usize = 64;
 
 /// The bounds of all operations of a scenario.
 #[derive(Debug)]
@@ -76,15 +80,14 @@ impl SafeBounds {
         let known = |operations: &[Analysed], share: usize| {
             let graph = graph(operations, predecessors::in_this_order(operations, &blocking));
             let weights = Weights::new(scenario.device(), &graph.classes);
-            let explored = explore::finish_bounds(&graph, &weights, &explore::Extent::all(&graph, share));
-            by_work(&graph, &weights, explored)
+            windows::finish_bounds(&graph, &weights, share)
         };
         if options.order == ReleaseOrder::Declared {
             return Self { finish: known(operations, 1), waits_are_too_many: false };
         }
         let places = by_program(scenario, operations);
         let sorted: Vec<Analysed> = places.iter().map(|&place| operations[place]).collect();
-        let most = MOST_OPERATIONS.checked_div(sorted.len()).unwrap_or(1);
+        let most = MOST_TOGETHER.checked_div(sorted.len()).unwrap_or(1).max(1);
         let of_sorted = if let Some(orders) = arrivals::orders(&sorted, &blocking, most) {
             // Every run has one of them.
             let mut latest: Vec<Option<Instant>> = vec![Some(Instant::ZERO); sorted.len()];
@@ -95,10 +98,12 @@ impl SafeBounds {
                 }
             }
             latest
-        } else if let Some(predecessors) = predecessors::in_any_order(&sorted, &blocking) {
+        } else if let Some(predecessors) =
+            predecessors::in_any_order(&sorted, &blocking).filter(|_| sorted.len() <= MOST_TOGETHER)
+        {
             let graph = graph(&sorted, predecessors).with_open_waits();
             let weights = Weights::new(scenario.device(), &graph.classes);
-            by_work(&graph, &weights, vec![None; sorted.len()])
+            by_work(&graph, &weights)
         } else {
             return Self { finish: Vec::new(), waits_are_too_many: true };
         };
@@ -127,29 +132,34 @@ fn by_program(scenario: &Scenario, operations: &[Analysed]) -> Vec<usize> {
     places
 }
 
-/// The smaller one of each of the bounds and that by work.
-fn by_work(graph: &Graph, weights: &Weights<'_>, mut finish: Vec<Option<Instant>>) -> Vec<Option<Instant>> {
+/// The bounds by work alone.
+fn by_work(graph: &Graph, weights: &Weights<'_>) -> Vec<Option<Instant>> {
+    let mut finish = vec![None; graph.nodes.len()];
     for operation in 0..finish.len() {
-        let by_work = bound(graph, weights, operation, &finish[..operation]);
-        finish[operation] = finish[operation].into_iter().chain(by_work).min();
+        finish[operation] = bound(graph, weights, operation, &finish);
     }
     finish
 }
 
-/// The bound of operation `k`, given those of the operations launched before it.
+/// The bound of operation `k` by work, given those of some operations. From what is launched together with k on, more
+/// and more of what is launched later is looked at, until the bound is before the rest.
 fn bound(graph: &Graph, weights: &Weights, k: usize, known: &[Option<Instant>]) -> Option<Instant> {
     let relatives = graph.relatives(k);
-    let mut best: Option<Instant> = None;
-    for _ in 0..MOST_ROUNDS {
-        let interference = Interference::new(graph, &relatives, k, known, best);
-        let next = interference.bound(graph, weights, &relatives, k);
-        match (next, best) {
-            (Some(next), Some(best)) if next >= best => break,
-            (Some(next), _) => best = Some(next),
-            (None, _) => break,
+    let mut before = graph.nodes[k].launched.saturating_add(Duration::from_ns(1));
+    for round in 0.. {
+        if round == MOST_ROUNDS {
+            before = Instant::MAX;
         }
+        let bound = Interference::new(graph, &relatives, k, known, before).bound(graph, weights, &relatives, k)?;
+        // What takes no time may begin just then, and what comes then may be before it.
+        let after = Duration::from_ns(u64::from(!graph.nodes[k].takes_time()));
+        let reach = bound.saturating_add(after);
+        if !graph.nodes.iter().any(|node| (before..reach).contains(&node.launched)) {
+            return Some(bound);
+        }
+        before = reach;
     }
-    best
+    None
 }
 
 /// J: what can run while the chain to k waits, and what can be a blocked head then.
@@ -162,15 +172,15 @@ struct Interference {
 }
 
 impl Interference {
-    /// `bound` is a bound on k's finish already known.
-    fn new(graph: &Graph, relatives: &Relatives, k: usize, known: &[Option<Instant>], bound: Option<Instant>) -> Self {
+    /// Of what is launched before an instant.
+    fn new(graph: &Graph, relatives: &Relatives, k: usize, known: &[Option<Instant>], before: Instant) -> Self {
         let mut load = vec![(0_u128, 0_u64); graph.classes.len()];
         let mut heads = vec![false; graph.classes.len()];
         let mut copies = 0;
         count_steps(graph.nodes.len());
         for (j, node) in graph.nodes.iter().enumerate() {
             let on_chain = j == k || relatives.is_ancestor[j];
-            let too_late = bound.is_some_and(|bound| node.launched >= bound);
+            let too_late = node.launched >= before;
             // Without an ancestor k enters its queue at its launch; what comes later is behind it.
             let later = j > k && !(graph.any_order && node.launched == graph.nodes[k].launched);
             let behind = !relatives.has_ancestor && later && (node.level >= graph.nodes[k].level || node.is_copy());
@@ -210,6 +220,8 @@ impl Interference {
         for (&(time, _), &weight) in self.load.iter().zip(chosen) {
             total = total.checked_add(time.checked_mul(u128::from(weight))?)?;
         }
-        u64::try_from(total.div_ceil(u128::from(ONE))).ok().map(Instant::from_ns)
+        let end = u64::try_from(total.div_ceil(u128::from(ONE))).ok();
+        // By the end of time nothing is known to have ended.
+        end.filter(|end| *end < u64::MAX).map(Instant::from_ns)
     }
 }

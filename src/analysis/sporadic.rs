@@ -61,7 +61,7 @@ pub struct SporadicVerdict {
 pub struct SporadicVerdicts {
     /// By host thread as declared.
     pub streams: Vec<SporadicVerdict>,
-    /// Why there are no bounds.
+    /// Why there are no bounds, or none on some streams.
     pub refusal: Option<SporadicRefusal>,
     /// Runs that were simulated.
     pub runs: u64,
@@ -102,6 +102,36 @@ pub fn sporadic_bounds(
     scenario: &Scenario,
     jitter: &[Duration],
 ) -> Result<Result<Vec<Duration>, SporadicRefusal>, ProgramError> {
+    Ok(stream_bounds(scenario, jitter)?.and_then(StreamBounds::complete))
+}
+
+/// The bounds on those streams that have one, which hold whatever the others do.
+#[derive(Debug)]
+struct StreamBounds {
+    /// By thread.
+    responses: Vec<Option<Duration>>,
+    /// Label of the first thread that has none.
+    beyond: Option<String>,
+}
+
+impl StreamBounds {
+    fn complete(self) -> Result<Vec<Duration>, SporadicRefusal> {
+        match self.refusal() {
+            Some(refusal) => Err(refusal),
+            None => Ok(self.responses.into_iter().flatten().collect()),
+        }
+    }
+
+    fn refusal(&self) -> Option<SporadicRefusal> {
+        self.beyond.clone().map(|thread| SporadicRefusal::BeyondPeriod { thread })
+    }
+}
+
+/// As [`sporadic_bounds`], without a bound for those streams whose jobs may be beyond their period.
+fn stream_bounds(
+    scenario: &Scenario,
+    jitter: &[Duration],
+) -> Result<Result<StreamBounds, SporadicRefusal>, ProgramError> {
     refuse_processes(scenario)?;
     let tasks = match TaskSet::new(scenario, jitter)? {
         Ok(tasks) => tasks,
@@ -112,15 +142,21 @@ pub fn sporadic_bounds(
         // No two of its jobs overlap then, so each is alone.
         let response = alone.saturating_add(Duration::from_ns(task.jitter));
         if response.as_ns() <= task.period {
-            return Ok(Ok(vec![response]));
+            return Ok(Ok(StreamBounds { responses: vec![Some(response)], beyond: None }));
         }
     }
-    let bounds = if uniprocessor::applies(&tasks, &weights) {
-        uniprocessor::responses(&tasks)
+    let responses = if uniprocessor::applies(&tasks, &weights) {
+        match uniprocessor::responses(&tasks) {
+            Ok(responses) => responses.into_iter().map(Some).collect(),
+            Err(refusal) => return Ok(Err(refusal)),
+        }
     } else {
         responses::responses(&tasks, &weights)
     };
-    Ok(bounds.map(|bounds| bounds.into_iter().map(Duration::from_ns).collect()))
+    let beyond = tasks.tasks.iter().zip(&responses).find(|(_, response)| response.is_none());
+    let beyond = beyond.map(|(task, _)| task.label.clone());
+    let responses = responses.into_iter().map(|response| response.map(Duration::from_ns)).collect();
+    Ok(Ok(StreamBounds { responses, beyond }))
 }
 
 /// The bound on a job of the first thread that has the GPU for itself.
@@ -143,8 +179,11 @@ pub fn judge_sporadic(
     options: &SearchOptions,
     watch: Progress<'_>,
 ) -> Result<SporadicVerdicts, AnalysisError> {
-    let (bounds, refusal) = match sporadic_bounds(scenario, jitter)? {
-        Ok(bounds) => (Some(bounds), None),
+    let (bounds, refusal) = match stream_bounds(scenario, jitter)? {
+        Ok(bounds) => {
+            let refusal = bounds.refusal();
+            (Some(bounds.responses), refusal)
+        }
         Err(refusal) => (None, Some(refusal)),
     };
     let unrolled = unrolled(scenario, jitter);
@@ -163,7 +202,7 @@ pub fn judge_sporadic(
     }
     let streams = scenario.threads.iter().enumerate().map(|(index, thread)| {
         let worst_found_ns = worst_job[index].and_then(|job| found.as_ref()?.worst(job));
-        let bound_ns = bounds.as_ref().and_then(|bounds| bounds.get(index)).copied();
+        let bound_ns = bounds.as_ref().and_then(|bounds| *bounds.get(index)?);
         let deadline_ns = thread.deadline();
         SporadicVerdict {
             stream: thread.label.to_string(),

@@ -15,6 +15,7 @@ mod clients;
 mod global;
 mod orders;
 mod random;
+mod windows;
 
 const MS: u64 = 1_000_000;
 

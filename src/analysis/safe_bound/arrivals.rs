@@ -42,6 +42,11 @@ pub(super) fn orders(operations: &[Analysed], blocking: &[bool], most: usize) ->
         if of_instant.len() * orders.len() > most {
             return None;
         }
+        if let ([order], [then]) = (&mut orders[..], &of_instant[..]) {
+            order.extend(then.iter().map(|&at| first + at));
+            first += together.len();
+            continue;
+        }
         let longer = orders.iter().flat_map(|before| {
             let then = |order: &Vec<usize>| before.iter().copied().chain(order.iter().map(|&at| first + at)).collect();
             of_instant.iter().map(then)

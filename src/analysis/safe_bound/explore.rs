@@ -18,7 +18,7 @@ use crate::time::Instant;
 
 /// States after which the search for orders is given up; what is known of all states left by then holds. A state of
 /// many streams takes longer, and counts once for every [`STREAMS_A_STATE`].
-const MOST_STATES: usize = 20_000;
+pub(super) const MOST_STATES: usize = 20_000;
 
 /// Streams that are looked at as fast as a state of few streams is.
 const STREAMS_A_STATE: usize = 16;
@@ -44,10 +44,10 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// All operations, from the beginning; one of so many explorations that share the work.
-    pub(super) fn all(graph: &Graph, share: usize) -> Self {
+    /// All operations, from the beginning.
+    pub(super) fn all(graph: &Graph) -> Self {
         let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
-        Self { over: 0, goal, most_states: MOST_STATES / share.max(1) }
+        Self { over: 0, goal, most_states: MOST_STATES }
     }
 
     fn is_reached(&self, dispatched: &Dispatched) -> bool {
@@ -55,16 +55,18 @@ impl Extent {
     }
 }
 
-/// By when each operation has finished in every run, under every work-conserving placement; `None`: not found.
-pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Extent) -> Vec<Option<Instant>> {
+/// By when each operation has finished in every run, under every work-conserving placement; `None`: not found. And how
+/// many states were looked at.
+pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Extent) -> (Vec<Option<Instant>>, usize) {
     let mut explorer = Explorer::new(graph, weights, Twins::new(graph, &extent.goal));
-    let mut complete = explorer.explore(extent);
+    let (mut complete, states) = explorer.explore(extent);
     explorer.twins.spread(graph, &mut explorer.finish, &mut complete);
     // A finish is the maximum over all states that were explored. It bounds every run only if no state in which the
     // operation is still to be dispatched was left out, which `complete` says by stream.
     let known = |node: &Node| complete[node.stream] > u32::try_from(node.position).unwrap_or(u32::MAX);
     let bounds = graph.nodes.iter().zip(&explorer.finish);
-    bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish))).collect()
+    let bounds = bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish)));
+    (bounds.collect(), states)
 }
 
 struct Explorer<'a> {
@@ -134,6 +136,9 @@ impl<'a> Explorer<'a> {
                 successors[before].push(number);
             }
         }
+        for lower in &graph.lower {
+            blocks[lower.class] += lower.blocks.iter().map(|(_, blocks)| u64::from(*blocks)).sum::<u64>();
+        }
         Self {
             graph,
             weights,
@@ -147,7 +152,8 @@ impl<'a> Explorer<'a> {
     }
 
     /// Says of each stream how many operations are dispatched in all states that are left: those bounds are complete.
-    fn explore(&mut self, extent: &Extent) -> Dispatched {
+    /// And how many states were looked at.
+    fn explore(&mut self, extent: &Extent) -> (Dispatched, usize) {
         let start = (vec![0; self.graph.streams.len()], vec![State::new(self.graph, extent.over)]);
         let mut layers: BTreeMap<u32, Layer> = BTreeMap::from([(0, BTreeMap::from([start]))]);
         let mut expanded = 0;
@@ -168,9 +174,10 @@ impl<'a> Explorer<'a> {
                         layers.insert(depth, layer);
                         // Given up: a stream's bounds are complete as far as it is dispatched in every state left.
                         let left = layers.values().flat_map(BTreeMap::keys);
-                        return left.fold(extent.goal.clone(), |least, key| {
+                        let complete = left.fold(extent.goal.clone(), |least, key| {
                             least.iter().zip(key).map(|(one, other)| *one.min(other)).collect()
                         });
+                        return (complete, expanded);
                     };
                     for (key, state) in next {
                         enter(layers.entry(depth + 1).or_default().entry(key).or_default(), state, apart);
@@ -178,7 +185,7 @@ impl<'a> Explorer<'a> {
                 }
             }
         }
-        extent.goal.clone()
+        (extent.goal.clone(), expanded)
     }
 
     /// What can be dispatched next, and what holds then. `None`: too much work, or past the end of time.
@@ -318,6 +325,14 @@ impl<'a> Explorer<'a> {
                 self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
             }
         }
+        for lower in &graph.lower {
+            if let Some(latest) = begun[lower.level].filter(|latest| lower.launched.as_ns() <= *latest) {
+                let class = lower.class;
+                let may_run =
+                    |&(time, blocks): &(u64, u32)| MayRun { until: latest.saturating_add(time), class, blocks };
+                self.others.extend(lower.blocks.iter().map(may_run));
+            }
+        }
         // The head of its queue from then on at the latest; whatever of others may still run delays it the most.
         let from = entered.max(state.kernel.to);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
@@ -360,8 +375,19 @@ impl<'a> Explorer<'a> {
         let node = kernel.node;
         let Work::Kernel { class, blocks, block_time, best } = self.graph.nodes[node].work else { return None };
         let mut starts = kernel.starts;
+        let unclipped = starts.last()?.0;
         for (start, _) in &mut starts {
             *start = (*start).min(most);
+        }
+        let listed = starts.iter().map(|(_, blocks)| *blocks).sum::<u32>();
+        if most < unclipped && listed < blocks {
+            // Blocks before those listed end when the last of these is assigned, unless all are assigned earlier than
+            // that: then more of them may run at once than are listed, and no more than an empty GPU holds.
+            let resident = u32::try_from(self.weights.resident(class)).unwrap_or(u32::MAX).min(blocks);
+            let before = unclipped.saturating_sub(block_time.as_ns()).min(most);
+            if resident > listed {
+                starts.insert(0, (before, resident - listed));
+            }
         }
         let last = starts.last()?.0;
         let from = kernel.entry.from.max(state.last);

@@ -118,3 +118,25 @@ fn whole_cycles(
     counts[filling.class] += own_blocks - limit;
     if limit == own_blocks { by_blocks.min(by_time) } else { 0 }
 }
+
+/// (until, blocks) such that after every instant at least as many blocks may run as by either.
+pub(super) fn more_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u32)> {
+    let mut ends: Vec<u64> = one.iter().chain(other).map(|(until, _)| *until).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let mut merged = Vec::with_capacity(ends.len());
+    // From the last end backwards: how many blocks may run before it.
+    let mut before = 0;
+    for &end in ends.iter().rev() {
+        let running = |list: &[(u64, u32)]| -> u32 {
+            list.iter().filter(|(until, _)| *until >= end).map(|(_, blocks)| *blocks).sum()
+        };
+        let now = running(one).max(running(other));
+        if now > before {
+            merged.push((end, now - before));
+            before = now;
+        }
+    }
+    merged.reverse();
+    merged
+}

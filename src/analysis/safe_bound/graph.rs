@@ -1,5 +1,6 @@
 //! The operations of a scenario, what they do, and what each of them waits for before it enters its EE or CE queue.
 
+use super::fill::more_of;
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::allowed_sms;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions};
@@ -60,6 +61,19 @@ impl Node {
         matches!(self.work, Work::Kernel { .. })
     }
 
+    /// Whether it may enter its queue later than it is launched.
+    fn enters_late(&self) -> bool {
+        !self.predecessors.is_empty() || self.launched_by > self.launched.as_ns()
+    }
+
+    /// Whether it may last.
+    pub(super) fn takes_time(&self) -> bool {
+        match self.work {
+            Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time > Duration::ZERO,
+            Work::Memset => false,
+        }
+    }
+
     /// The engine of a copy.
     pub(super) fn engine(&self) -> Option<usize> {
         match self.work {
@@ -91,6 +105,20 @@ pub(super) struct Graph {
     /// Whether the order of threads that launch at one instant is open.
     pub(super) any_order: bool,
     pub(super) waits: Waits,
+    /// Kernels beside the nodes, of priorities lower than all of these.
+    pub(super) lower: Vec<Lower>,
+}
+
+/// What the kernels of one stream that are below all nodes may have on the SMs: at any time blocks of one of them.
+#[derive(Debug)]
+pub(super) struct Lower {
+    stream: usize,
+    pub(super) level: usize,
+    pub(super) class: usize,
+    /// The earliest launch of one of them.
+    pub(super) launched: Instant,
+    /// (block time \[ns\], blocks), ascending: so many blocks may run for so long.
+    pub(super) blocks: Vec<(u64, u32)>,
 }
 
 /// What stands before and behind one operation.
@@ -130,8 +158,9 @@ impl Graph {
             engines: scenario.device().copy.engines as usize,
             any_order: options.order == ReleaseOrder::Any,
             waits: Waits::Known,
+            lower: Vec::new(),
         };
-        for (number, (record, predecessors)) in operations.iter().zip(predecessors).enumerate() {
+        for (record, predecessors) in operations.iter().zip(predecessors) {
             let stream = record.stream.index();
             let work = match record.kind {
                 OperationKind::Kernel(kernel) => {
@@ -149,20 +178,55 @@ impl Graph {
             };
             let priority = scenario.streams()[stream].priority;
             let level = priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len());
-            let position = graph.streams[stream].len();
-            graph.streams[stream].push(number);
-            graph.nodes.push(Node {
+            graph.add(Node {
                 launched: record.launched,
                 launched_by: record.launched.as_ns(),
                 work,
                 level,
                 stream,
-                position,
+                position: 0,
                 thread: record.origin.thread,
                 predecessors,
             });
         }
         graph
+    }
+
+    /// The same without operations.
+    pub(super) fn without_nodes(&self) -> Self {
+        Self {
+            nodes: Vec::new(),
+            classes: self.classes.clone(),
+            streams: vec![Vec::new(); self.streams.len()],
+            levels: self.levels,
+            engines: self.engines,
+            any_order: self.any_order,
+            waits: Waits::Known,
+            lower: Vec::new(),
+        }
+    }
+
+    /// Adds an operation as the last one of its stream; says its number.
+    pub(super) fn add(&mut self, node: Node) -> usize {
+        let number = self.nodes.len();
+        let stream = &mut self.streams[node.stream];
+        let position = stream.len();
+        stream.push(number);
+        self.nodes.push(Node { position, ..node });
+        number
+    }
+
+    /// Adds an operation of a lower priority than all nodes, which no node waits for.
+    pub(super) fn add_lower(&mut self, stream: usize, level: usize, launched: Instant, work: Work) {
+        let Work::Kernel { class, blocks, block_time, .. } = work else { return };
+        let own = [(block_time.as_ns(), blocks)];
+        let is_same = |lower: &&mut Lower| (lower.stream, lower.class) == (stream, class);
+        if let Some(lower) = self.lower.iter_mut().find(is_same) {
+            lower.launched = lower.launched.min(launched);
+            lower.blocks = more_of(&lower.blocks, &own);
+        } else {
+            self.lower.push(Lower { stream, level, class, launched, blocks: own.to_vec() });
+        }
     }
 
     fn class(&mut self, class: Class) -> usize {
@@ -220,7 +284,7 @@ impl Graph {
         let mut relatives = Relatives {
             is_ancestor,
             is_successor,
-            has_ancestor: !self.nodes[k].predecessors.is_empty(),
+            has_ancestor: self.nodes[k].enters_late(),
             has_kernel: false,
             has_copy: false,
             first_launch: self.nodes[k].launched,
@@ -260,8 +324,8 @@ impl Graph {
             };
             let (mut begin, mut own) = (0, 0_u128);
             for &member in &together {
-                let Node { launched, work, predecessors, .. } = &self.nodes[member];
-                begin = begin.max(u128::from(launched.as_ns()) * u128::from(ONE));
+                let Node { launched, launched_by, work, predecessors, .. } = &self.nodes[member];
+                begin = begin.max(u128::from(launched.as_ns().max(*launched_by)) * u128::from(ONE));
                 begin = predecessors.iter().map(|&before| ends[before]).fold(begin, u128::max);
                 own = own.checked_add(match work {
                     Work::Kernel { class, block_time, .. } => {

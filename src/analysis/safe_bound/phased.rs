@@ -44,6 +44,8 @@ pub(in crate::analysis) struct Phased<'a> {
     /// By thread: its jobs, none of which is released before the one before it has ended. They have streams of their
     /// own.
     pub(in crate::analysis) others: Vec<Vec<Job<'a>>>,
+    /// By thread: what it launches, at any times, in streams of priorities below those of all jobs.
+    pub(in crate::analysis) lower: Vec<&'a [Operation]>,
     /// Streams of the scenario.
     pub(in crate::analysis) streams: usize,
     /// Priorities.
@@ -70,6 +72,7 @@ impl Phased<'_> {
             engines: self.engines,
             any_order: true,
             waits: Waits::Known,
+            lower: Vec::new(),
         };
         add(&mut graph, 0, self.job, release, release, &[]);
         let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
@@ -80,8 +83,11 @@ impl Phased<'_> {
                 last = add(&mut graph, thread, job.operations, earliest, u64::MAX, &last);
             }
         }
+        for &Operation { stream, level, work } in self.lower.iter().copied().flatten() {
+            graph.add_lower(stream, level, Instant::ZERO, work);
+        }
         let extent = Extent { over: release, goal, most_states: MOST_STATES };
-        let finish = finish_bounds(&graph, weights, &extent);
+        let (finish, _) = finish_bounds(&graph, weights, &extent);
         let mut ends = finish[..self.job.len()].iter();
         ends.try_fold(0, |most: u64, end| Some(most.max((*end)?.as_ns().saturating_sub(release))))
     }
@@ -99,10 +105,8 @@ fn add(graph: &mut Graph, thread: u32, job: &[Operation], earliest: u64, latest:
             last.push(number);
             (after.to_vec(), latest)
         };
-        let position = graph.streams[stream].len();
-        graph.streams[stream].push(number);
         let launched = Instant::from_ns(earliest);
-        graph.nodes.push(Node { launched, launched_by, work, level, stream, position, thread, predecessors });
+        graph.add(Node { launched, launched_by, work, level, stream, position: 0, thread, predecessors });
     }
     last
 }

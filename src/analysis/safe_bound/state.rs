@@ -1,6 +1,6 @@
 //! What is known of all runs that have dispatched the same operations.
 
-use super::fill::MayRun;
+use super::fill::{MayRun, more_of};
 use super::graph::{Graph, Node, Work};
 
 /// How many operations of each stream are dispatched.
@@ -130,26 +130,4 @@ impl State {
         }
         self.forget_ended();
     }
-}
-
-/// (until, blocks) such that after every instant at least as many blocks may run as by either.
-fn more_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u32)> {
-    let mut ends: Vec<u64> = one.iter().chain(other).map(|(until, _)| *until).collect();
-    ends.sort_unstable();
-    ends.dedup();
-    let mut merged = Vec::with_capacity(ends.len());
-    // From the last end backwards: how many blocks may run before it.
-    let mut before = 0;
-    for &end in ends.iter().rev() {
-        let running = |list: &[(u64, u32)]| -> u32 {
-            list.iter().filter(|(until, _)| *until >= end).map(|(_, blocks)| *blocks).sum()
-        };
-        let now = running(one).max(running(other));
-        if now > before {
-            merged.push((end, now - before));
-            before = now;
-        }
-    }
-    merged.reverse();
-    merged
 }

@@ -24,7 +24,7 @@ impl<'a> Windows<'a> {
 
     /// Bounds the response of a task, from the arrival of a job to the end of its last operation \[ns\], if `responses`
     /// do those of all tasks.
-    pub(super) fn bound(&self, task: usize, responses: &[u64]) -> Option<u64> {
+    pub(super) fn bound(&self, task: usize, responses: &[Option<u64>]) -> Option<u64> {
         let &Self { tasks, weights, .. } = self;
         let Task { jitter, operations, .. } = &tasks.tasks[task];
         let bounds = self.choices[task].iter().filter_map(|weighed| {
@@ -68,7 +68,7 @@ struct Window<'a> {
     tasks: &'a TaskSet,
     task: usize,
     weighed: &'a [u64],
-    responses: &'a [u64],
+    responses: &'a [Option<u64>],
     weights: &'a Weights<'a>,
 }
 
@@ -142,7 +142,9 @@ impl Window<'_> {
             if index == self.task && !task.coupled {
                 continue;
             }
-            let jobs = u128::from(window.checked_add(self.responses[index])?.div_ceil(other.period.max(1)));
+            // How many jobs of one that may be beyond its period there are is not known.
+            let jobs = self.responses[index].and_then(|response| window.checked_add(response));
+            let jobs = jobs.map(|reach| u128::from(reach.div_ceil(other.period.max(1))));
             let mut of_job = 0_u128;
             for operation in &other.operations {
                 of_job = of_job.checked_add(load(&operation.work)?)?;
@@ -150,14 +152,14 @@ impl Window<'_> {
                     of_job = of_job.checked_add(outside(&operation.work))?;
                 }
             }
-            let of_all = of_job.checked_mul(jobs)?;
+            let of_all = jobs.and_then(|jobs| of_job.checked_mul(jobs));
             // Copies know no priority.
             let has_copy =
                 with_copies && other.operations.iter().any(|operation| matches!(operation.work, Work::Copy { .. }));
             if Self::is_lower(other, level) && !has_copy {
-                lower = lower.checked_add(of_all)?;
+                lower = of_all.map_or(u128::MAX, |of_all| lower.saturating_add(of_all));
             } else {
-                total = total.checked_add(of_all)?;
+                total = total.checked_add(of_all?)?;
             }
         }
         if !task.coupled {

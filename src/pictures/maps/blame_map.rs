@@ -189,8 +189,10 @@ impl Picture<'_, '_> {
         let longest = map.cells.values().map(|times| sum(times.values())).max().unwrap_or_default();
         let row_sum = |row: usize| sum(map.cells.range((row, 0)..(row + 1, 0)).flat_map(|(_, times)| times.values()));
         let longest_row = rows.iter().map(|row| row_sum(*row)).max().unwrap_or_default();
-        for (y, row) in (0..).map(|index| first + index * ROW).zip(&rows) {
-            self.row_name(*row, y, left);
+        let names = self.row_names(&rows, left);
+        for ((y, row), name) in (0..).map(|index| first + index * ROW).zip(&rows).zip(names) {
+            let whole = self.whole_name(*row);
+            self.sheet.explained(whole, |sheet| sheet.text(name, left - MM, y + ROW / 2, Anchor::End));
             for (x, column) in (0..).map(|index| left + index * cell).zip(&columns) {
                 let area = Rect { x, y, width: cell, height: ROW };
                 match map.cells.get(&(*row, *column)) {
@@ -204,11 +206,14 @@ impl Picture<'_, '_> {
         first + Length::try_from(rows.len()).unwrap_or(0) * ROW
     }
 
-    fn row_name(&mut self, row: usize, y: Length, left: Length) {
-        let number = if row < self.map.names.len() { format!("{} ", row + 1) } else { String::new() };
-        let name = Sheet::fitted(&(number + &self.map.name(row)), left - Sheet::MARGIN - 2 * MM);
-        let whole = self.whole_name(row);
-        self.sheet.explained(whole, |sheet| sheet.text(name, left - MM, y + ROW / 2, Anchor::End));
+    /// What rows are called: names with their numbers, shortened to what tells them apart.
+    fn row_names(&self, rows: &[usize], left: Length) -> Vec<String> {
+        let number = |row: usize| if row < self.map.names.len() { format!("{} ", row + 1) } else { String::new() };
+        let widest = rows.iter().map(|&row| Sheet::text_width(&number(row))).max().unwrap_or(0);
+        let names: Vec<String> = rows.iter().map(|&row| self.map.name(row)).collect();
+        let room = left - Sheet::MARGIN - 2 * MM - widest;
+        let fitted = Sheet::fitted_apart(names.iter().map(String::as_str), room);
+        rows.iter().zip(fitted).map(|(&row, name)| number(row) + &name).collect()
     }
 
     fn cell(&mut self, cell: (usize, usize), times: &BTreeMap<Rule, Duration>, longest: Duration, area: &Rect) {

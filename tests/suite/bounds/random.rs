@@ -70,6 +70,25 @@ impl Sample {
         }
     }
 
+    /// The same with as many jobs as launch about so many operations in all. Each stream has a period of so many times
+    /// as long as one job of each takes, if no two of them run together.
+    pub(super) fn repeated(mut self, operations: u32, periods: &[u32]) -> Self {
+        let time = |operation: &Operation| match *operation {
+            Operation::Kernel { blocks, warps, ms, .. } => (blocks * warps).div_ceil(64 * self.sms) * ms,
+            Operation::Copy { ms, .. } => ms,
+            Operation::Memset | Operation::Record(_) | Operation::Wait(_) => 0,
+        };
+        let together = self.streams.iter().flat_map(|stream| &stream.operations).map(time).sum::<u32>().max(1);
+        // In sixtieths of an operation, all together in that time.
+        let share = |(stream, times): (&Stream, &u32)| stream.operations.iter().map(|_| 60 / times).sum::<u32>();
+        let each = self.streams.iter().zip(periods.iter().cycle()).map(share).sum::<u32>().max(1);
+        for (stream, times) in self.streams.iter_mut().zip(periods.iter().cycle()) {
+            let jobs = (60 * operations).div_ceil(each * times);
+            stream.periodic = Some((together * times, jobs));
+        }
+        self
+    }
+
     fn device(&self) -> Device {
         let device = tx2().with(|spec| (spec.sms, spec.sms_per_tpc, spec.priority_levels) = (self.sms, 1, self.levels));
         device.expect("it is within the limits")

@@ -1,0 +1,237 @@
+//! Bounds on the operations of a scenario of any length, window by window.
+//!
+//! A window begins with a launch. What was launched before has ended by then, if its bound says so, and is left out;
+//! the rest is *open*, and may be at any point of its course. Where nothing is open the GPU is certainly idle, and the
+//! window begins like a scenario of its own. A window ends before a launch, too: what is bounded without looking at
+//! that and what comes later has ended by then, if the bound does, so the bound holds whatever comes later.
+//! `docs/analysis.md`, "Windows", has the proofs.
+
+use rustc_hash::FxHashMap;
+
+use super::explore::{self, Extent, MOST_STATES};
+use super::graph::{Graph, Node, Work};
+use super::weights::Weights;
+use super::{MOST_TOGETHER, bound};
+use crate::time::Instant;
+
+/// Operations that a window is to have beside those that are open.
+const AT_ONCE: usize = 512;
+
+/// Open operations with which no orders of dispatch are explored.
+const MOST_OPEN: usize = 256;
+
+/// States of all windows together, as a multiple of those of one.
+const EXPLORATIONS: usize = 12;
+
+/// By when each operation has finished in every run; `None`: not known.
+pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) -> Vec<Option<Instant>> {
+    let mut known = vec![None; graph.nodes.len()];
+    let mut open: Vec<usize> = Vec::new();
+    let mut states = EXPLORATIONS * MOST_STATES / share.max(1);
+    // Each operation is looked at beside all that are open.
+    let most_open = (MOST_TOGETHER * MOST_TOGETHER / graph.nodes.len().max(1)).max(MOST_OPEN);
+    let mut first = 0;
+    while let Some(node) = graph.nodes.get(first) {
+        let from = node.launched;
+        open.retain(|&before| known[before].is_none_or(|finish: Instant| finish >= from));
+        if open.len() > most_open {
+            break;
+        }
+        let last = end_of_instant(graph, first + AT_ONCE);
+        let members = open.iter().copied().chain(first..last).collect();
+        let window = Window { graph, members, open: open.len(), from };
+        let most = states.min(MOST_STATES / share.max(1));
+        let explored = window.explore(weights, &mut known, most);
+        states -= explored.states.min(states);
+        let is_left = |number: &usize| !explored.complete.contains(number);
+        let left = match explored.states {
+            // By work each bound is the same in this window and in the next one.
+            0 => Some(first + AT_ONCE / 2).filter(|half| *half < last),
+            _ => (first..last).find(is_left),
+        };
+        let next = left.map_or(last, |left| start_of_instant(graph, left));
+        let next = if next > first { next } else { end_of_instant(graph, first + 1) };
+        window.by_work(weights, next - first, |_| true, &mut known);
+        open.extend(first..next);
+        first = next;
+    }
+    if graph.nodes.len() <= MOST_TOGETHER && known.contains(&None) {
+        // Windows may end too early for them.
+        let all = Window { graph, members: (0..graph.nodes.len()).collect(), open: 0, from: Instant::ZERO };
+        all.by_work(weights, graph.nodes.len(), |known| known.is_none(), &mut known);
+    }
+    known
+}
+
+/// The number of the first operation that is not launched together with the one before number `next`.
+fn end_of_instant(graph: &Graph, next: usize) -> usize {
+    let Some(launched) = graph.nodes.get(next - 1).map(|node| node.launched) else { return graph.nodes.len() };
+    next + graph.nodes[next..].iter().take_while(|node| node.launched == launched).count()
+}
+
+/// The number of the first operation that is launched together with number `number`.
+fn start_of_instant(graph: &Graph, number: usize) -> usize {
+    let launched = graph.nodes[number].launched;
+    number - graph.nodes[..number].iter().rev().take_while(|node| node.launched == launched).count()
+}
+
+/// Some operations of a graph of which all bounds are computed together.
+struct Window<'a> {
+    graph: &'a Graph,
+    /// Ascending: those that are open, and all that is launched from `from` on, up to some instant.
+    members: Vec<usize>,
+    /// How many of them are open.
+    open: usize,
+    from: Instant,
+}
+
+/// What came of exploring a window.
+struct Explored {
+    states: usize,
+    /// Those that have a bound by orders of dispatch which holds whatever comes after the window.
+    complete: rustc_hash::FxHashSet<usize>,
+}
+
+impl Window<'_> {
+    /// The first launch after the window.
+    fn end(&self) -> Option<Instant> {
+        let next = self.members.last().map_or(0, |last| last + 1);
+        self.graph.nodes.get(next).map(|node| node.launched)
+    }
+
+    /// Whether nothing of what was launched before the window is left out.
+    fn is_whole(&self) -> bool {
+        self.members.get(self.open).is_none_or(|first| *first == self.open)
+    }
+
+    /// Takes a bound on what the window alone would do for one on all, if nothing that comes later is before it.
+    fn accept(&self, number: usize, finish: Instant, known: &mut [Option<Instant>]) -> bool {
+        // What takes no time may begin just then, and what comes then may be before it.
+        let is_before = |end| finish < end || finish == end && self.graph.nodes[number].takes_time();
+        let holds = self.end().is_none_or(is_before);
+        if holds {
+            known[number] = known[number].into_iter().chain([finish]).min();
+        }
+        holds
+    }
+
+    /// By orders of dispatch: those of the highest priority alone, then with the next one, and so on.
+    fn explore(&self, weights: &Weights<'_>, known: &mut [Option<Instant>], most: usize) -> Explored {
+        let mut explored = Explored { states: 0, complete: rustc_hash::FxHashSet::default() };
+        if self.open > MOST_OPEN || most == 0 {
+            return explored;
+        }
+        let mut levels: Vec<usize> = self.members.iter().map(|&number| self.graph.nodes[number].level).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        for &level in &levels {
+            let Some((part, numbers)) = self.down_to(level, known) else { continue };
+            let over = if self.is_whole() { 0 } else { self.from.as_ns() };
+            let (bounds, states) =
+                explore::finish_bounds(&part, weights, &Extent { over, most_states: most, ..Extent::all(&part) });
+            explored.states += states;
+            let is_all = Some(&level) == levels.last();
+            for (number, finish) in numbers.into_iter().zip(bounds) {
+                if let Some((number, finish)) = number.zip(finish)
+                    && self.accept(number, finish, known)
+                    && is_all
+                {
+                    explored.complete.insert(number);
+                }
+            }
+        }
+        explored
+    }
+
+    /// The members of the priorities down to `level`, in a graph of their own, with the number of each of its nodes;
+    /// `None`: those of lower priorities do more than to have blocks assigned when none of these waits.
+    fn down_to(&self, level: usize, known: &[Option<Instant>]) -> Option<(Graph, Vec<Option<usize>>)> {
+        let graph = self.graph;
+        let mut part = graph.without_nodes();
+        let mut numbers = Vec::with_capacity(self.members.len());
+        let mut places: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut engines = vec![[false; 2]; graph.engines];
+        for &number in &self.members {
+            let node = &graph.nodes[number];
+            let is_lower = node.level > level;
+            if let Some(engine) = node.engine() {
+                engines[engine][usize::from(is_lower)] = true;
+            }
+            if is_lower {
+                part.add_lower(node.stream, node.level, node.launched, node.work);
+                continue;
+            }
+            let (mut predecessors, mut late) = (Vec::new(), None);
+            for &before in &node.predecessors {
+                if let Some(&place) = places.get(&before) {
+                    predecessors.push(place);
+                } else if self.members.binary_search(&before).is_ok() {
+                    return None;
+                } else {
+                    // It has ended when the window begins.
+                    late = late.max(known[before].filter(|finish| *finish >= node.launched));
+                }
+            }
+            if let Some(late) = late {
+                // Something takes its place that ends when it may end.
+                let standing =
+                    Node { launched_by: late.as_ns(), work: Work::Memset, predecessors: Vec::new(), ..*node };
+                predecessors.push(part.add(standing));
+                numbers.push(None);
+            }
+            let launched_by = node.launched.as_ns();
+            places.insert(number, part.add(Node { launched_by, predecessors, ..*node }));
+            numbers.push(Some(number));
+        }
+        engines.iter().all(|uses| *uses != [true, true]).then_some((part, numbers))
+    }
+
+    /// By work: the first `count` of those that are not open, if a bound on them `is_wanted`.
+    fn by_work(
+        &self,
+        weights: &Weights<'_>,
+        count: usize,
+        is_wanted: impl Fn(Option<Instant>) -> bool,
+        known: &mut [Option<Instant>],
+    ) {
+        let graph = self.graph;
+        let mut part = graph.without_nodes();
+        for (place, &number) in self.members.iter().enumerate() {
+            let node = &graph.nodes[number];
+            // Of what is open no new bound is computed.
+            let before = node.predecessors.iter().filter(|_| place >= self.open);
+            let predecessors = before.filter_map(|before| self.members.binary_search(before).ok()).collect();
+            part.add(Node { launched_by: node.launched.as_ns(), predecessors, ..*node });
+        }
+        let mut finishes: Vec<Option<Instant>> = self.members.iter().map(|&number| known[number]).collect();
+        for place in self.open..self.open + count {
+            let number = self.members[place];
+            self.cut(&mut part, place, &finishes);
+            if is_wanted(known[number])
+                && let Some(finish) = bound(&part, weights, place, &finishes)
+                && self.accept(number, finish, known)
+            {
+                finishes[place] = known[number];
+            }
+        }
+    }
+
+    /// Lets the chain to a node begin with the end of what was launched earlier, if that is known.
+    fn cut(&self, part: &mut Graph, place: usize, finishes: &[Option<Instant>]) {
+        let launched = part.nodes[place].launched;
+        let mut launched_by = launched.as_ns();
+        let mut kept = Vec::new();
+        for before in std::mem::take(&mut part.nodes[place].predecessors) {
+            match finishes[before] {
+                // It has ended by then.
+                Some(finish) if finish < launched => {}
+                Some(finish) if part.nodes[before].launched < launched => launched_by = launched_by.max(finish.as_ns()),
+                // Nothing is known of what it waits for itself.
+                None if before < self.open => launched_by = u64::MAX,
+                _ => kept.push(before),
+            }
+        }
+        part.nodes[place].predecessors = kept;
+        part.nodes[place].launched_by = launched_by;
+    }
+}

@@ -1,0 +1,115 @@
+//! Bounds window by window: what comes later spoils no bound of what came before, and no run is above one.
+
+use gpusched::analysis::{
+    BoundOptions, JobVerdict, SearchOptions, SporadicRefusal, Verdict, Watch, judge_sporadic, sporadic_bounds,
+};
+use gpusched::time::Duration;
+use proptest::prelude::*;
+
+use super::random::{Sample, options, sample};
+use super::{judged, scenario};
+use crate::campaign::campaign;
+use crate::common::tx2;
+
+/// Streams of which each launches what `operations` says, so many times.
+fn equal_streams(count: u32, period_ms: u32, jobs: u32, operations: &str) -> String {
+    let stream = |number| {
+        format!(r#"{{"name": "S{number}", "period": "{period_ms} ms", "jobs": {jobs}, "operations": [{operations}]}}"#)
+    };
+    (0..count).map(stream).collect::<Vec<_>>().join(", ")
+}
+
+fn few_runs() -> SearchOptions {
+    SearchOptions { runs: 8, ..SearchOptions::default() }
+}
+
+#[test]
+fn a_second_job_spoils_no_bound_of_the_first() {
+    let kernels = r#""K": {"blocks": 40, "threads": 256, "duration": "1 ms"}"#;
+    let operations = r#"{"copy": "host-to-device", "bytes": 1000000}, {"kernel": "K"}"#;
+    let bounds = |jobs| {
+        let verdicts = judged(&scenario(kernels, &equal_streams(12, 50, jobs, operations), &tx2()), &few_runs());
+        assert!(verdicts.all_proven(), "{:?}", verdicts.jobs);
+        verdicts.jobs.iter().map(|job| job.bound_ns).collect::<Vec<_>>()
+    };
+    let (one, two) = (bounds(1), bounds(2));
+    assert!(one.iter().all(|bound| two.contains(bound)) && two.iter().all(|bound| one.contains(bound)));
+}
+
+#[test]
+fn a_long_row_of_jobs_is_proven_like_a_short_one() {
+    let kernels = r#""K": {"blocks": 5, "threads": 512, "duration": "200 us"}"#;
+    let operations = [r#"{"kernel": "K"}"#; 8].join(", ");
+    let verdicts = judged(&scenario(kernels, &equal_streams(4, 20, 150, &operations), &tx2()), &few_runs());
+    assert!(verdicts.all_proven(), "4,800 operations, {:?}", verdicts.jobs.last());
+}
+
+#[test]
+fn a_stream_keeps_its_bound_beside_an_overloaded_one_below_it() {
+    let kernels = r#""high": {"blocks": 4, "threads": 1024, "duration": "1 ms"},
+        "low": {"blocks": 8, "threads": 1024, "duration": "5 ms"}"#;
+    let streams = r#"{"name": "H", "priority": -1, "period": "20 ms", "jobs": 3, "operations": [{"kernel": "high"}]},
+        {"name": "L", "priority": 0, "period": "10 ms", "jobs": 6, "operations": [{"kernel": "low"}]}"#;
+    let scenario = scenario(kernels, streams, &tx2());
+    let verdicts = judge_sporadic(&scenario, &[], &few_runs(), Watch { progress: &|_| {} }).expect("it runs");
+    let of = |name: &str| verdicts.streams.iter().find(|one| one.stream == name).expect("it is there");
+    assert_eq!(of("H").verdict, Some(Verdict::Proven));
+    // Blocks of L hold all SMs for 5 ms less 1 ns when it comes, then two waves of 1 ms.
+    assert!(of("H").bound_ns.is_some_and(|bound| bound.as_ns() <= 7_000_000), "{:?}", of("H"));
+    assert_eq!(of("L").bound_ns, None);
+    let beyond = Some(SporadicRefusal::BeyondPeriod { thread: "L".to_owned() });
+    assert_eq!(verdicts.refusal, beyond);
+    assert_eq!(sporadic_bounds(&scenario, &[]).expect("it runs").err(), beyond);
+}
+
+#[test]
+fn what_had_the_gpu_before_a_window_still_counts_for_what_is_open_since_the_beginning() {
+    // L, launched first, begins when H has ended, and is open for longer than a window of ticks is.
+    let kernels = r#""L": {"blocks": 2, "threads": 1024, "duration": "60 ms"},
+        "H": {"blocks": 4, "threads": 1024, "duration": "10 ms"},
+        "tick": {"blocks": 1, "threads": 32, "duration": "100 us"}"#;
+    let streams = r#"{"name": "low", "priority": 0, "operations": [{"kernel": "L"}]},
+        {"name": "high", "priority": -1, "operations": [{"kernel": "H"}]},
+        {"name": "tick", "priority": -1, "release": "12 ms", "period": "200 us", "jobs": 500, "operations": [{"kernel": "tick"}]}"#;
+    let verdicts = judged(&scenario(kernels, streams, &tx2()), &few_runs());
+    let low = &verdicts.jobs[0];
+    assert_eq!(low.worst_found_ns.map(Duration::as_ns), Some(70_000_000));
+    assert!(low.bound_ns.is_none_or(|bound| Some(bound) >= low.worst_found_ns), "{low:?}");
+}
+
+/// Long enough for several windows.
+fn long() -> impl Strategy<Value = Sample> {
+    (sample(), 200_u32..700, prop::collection::vec(1_u32..4, 4))
+        .prop_map(|(sample, operations, periods)| sample.repeated(operations, &periods))
+}
+
+/// Bound / worst response found, of every job that has a bound. A run above a bound is an error.
+fn ratios(sample: &Sample, bound: BoundOptions, seed: u64, runs: u64) -> Vec<f64> {
+    let verdicts = judged(&sample.scenario(), &SearchOptions { bound, seed, runs, ..SearchOptions::default() });
+    let ratio = |job: &JobVerdict| {
+        let found = job.worst_found_ns.filter(|found| found.as_ns() > 0)?;
+        Some(job.bound_ns?.as_ns() as f64 / found.as_ns() as f64)
+    };
+    verdicts.jobs.iter().filter_map(ratio).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_run_of_many_jobs_is_above_a_bound(sample in long(), options in options(), seed in any::<u64>()) {
+        ratios(&sample, options, seed, 12);
+    }
+}
+
+#[test]
+#[ignore = "a long campaign"]
+fn long_campaign_of_windows() {
+    let said = campaign(
+        "long scenarios, window by window",
+        5_000,
+        &(long(), options(), any::<u64>()),
+        |(sample, options, seed)| Ok(ratios(&sample, options, seed, 200)),
+    );
+    println!("{said}");
+}
