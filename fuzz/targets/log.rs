@@ -1,7 +1,7 @@
 //! Any bytes as a measured log: what is sound is kept, what is not is told, and what is kept can be audited.
 
-use gpusched::effort::Progress;
 use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::effort::Progress;
 use gpusched::logs::{read_log, recognize_device, sort_into_runs};
 
 pub(crate) fn run(bytes: &[u8]) {

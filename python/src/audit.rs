@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs};
+use gpusched::effort::Progress;
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, read_log_from};
 use gpusched::near::did_you_mean_file;
@@ -145,7 +146,7 @@ fn of_run(run: &Run, asked: &Asked) -> Result<Document, Failure> {
     refused(asked.for_logs(), "logs", "this is a run")?;
     let observed = Observation::of_run(&run.run);
     let mut report = AuditReport::new(Vec::new());
-    let findings = audited(&observed.map_err(|error| Failure::run(&error))?, &asked.tolerances);
+    let findings = audited(&observed.map_err(|error| Failure::run(&error))?, &asked.tolerances, Progress::NONE);
     report.add(findings, &run.run.scenario.device().name);
     told(&report, Vec::new())
 }

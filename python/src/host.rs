@@ -11,7 +11,9 @@ use std::time::Instant as WallTime;
 
 use gpusched::causes::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
-use gpusched::gpu::{Gpu as Engine, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulation, SubmitError, Simulated};
+use gpusched::gpu::{
+    Gpu as Engine, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, Simulation, SubmitError,
+};
 use gpusched::limits::Allowance;
 use gpusched::run::Run as LibraryRun;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};

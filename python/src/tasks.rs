@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use gpusched::effort::Progress;
 use gpusched::device::Device;
+use gpusched::effort::Progress;
 use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks, run_tasks};
 use gpusched::tables::{SegmentReport, SegmentRunReport, TaskReport, TaskRunReport};
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};

@@ -1,7 +1,7 @@
 //! A file that questions are asked about, and what is known of it already.
 
-use gpusched::effort::Progress;
 use gpusched::draw::FigureFormat;
+use gpusched::effort::Progress;
 use gpusched::formats::{Report, text_of, write_json};
 use gpusched::hosts::simulate;
 use gpusched::input::Input;
@@ -9,8 +9,8 @@ use gpusched::input::options::ScenarioOptions;
 use gpusched::pictures::HtmlTimeline;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::{Run, Summary};
-use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::WhatIf;
+use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::tables::{AnalysisReport, SimulationReport};
 use serde::Serialize;
 
