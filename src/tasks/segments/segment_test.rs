@@ -21,8 +21,8 @@ pub enum GpuPolicy {
     FmlpPlus,
 }
 
-/// Declares the tests: each with its names where tasks are suspended and where they are busy, and by what they share the
-/// GPU.
+/// Declares the tests: each with its names where tasks are suspended and where they are busy, and by what they share
+/// the GPU.
 macro_rules! segment_tests {
     ($($(#[$about:meta])* $test:ident = $suspend:literal | $busy:literal: $policy:ident;)+) => {
         /// A test of sets of tasks with segments.
