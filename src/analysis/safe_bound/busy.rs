@@ -6,6 +6,7 @@
 
 use super::graph::{Graph, Node, Work};
 use super::weights::{ONE, Weights};
+use crate::effort;
 use crate::limits::count_steps;
 use crate::time::Instant;
 
@@ -76,6 +77,9 @@ pub(super) fn lower(graph: &Graph, weights: &Weights<'_>, known: &mut [Option<In
     let mut over = Some(Instant::ZERO);
     let mut first = 0;
     for together in graph.nodes.chunk_by(|one, other| one.launched == other.launched) {
+        if effort::check().is_err() {
+            break;
+        }
         let (at, end) = (together[0].launched, first + together.len());
         if first == 0 || over.is_some_and(|over| over < at) {
             starts.clear();
