@@ -1,8 +1,8 @@
 //! Bounds by work, counted from the last instant at which nothing that was launched before was unfinished.
 //!
 //! The critical chain to an operation ends with a launch. If something that was launched earlier is unfinished then,
-//! the chain goes on with what that waited for, and so on until a launch at which nothing is: only what is launched from
-//! there on counts, and of it everything once. `docs/analysis.md`, "Carried-over work", has the proof.
+//! the chain goes on with what that waited for, and so on until a launch at which nothing is: only what is launched
+//! from there on counts, and of it everything once. `docs/analysis.md`, "Carried-over work", has the proof.
 
 use super::graph::{Graph, Node, Work};
 use super::weights::{ONE, Weights};
