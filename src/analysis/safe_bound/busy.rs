@@ -1,11 +1,12 @@
 //! Bounds by work, counted from the last instant at which nothing that was launched before was unfinished.
 //!
 //! The critical chain to an operation ends with a launch. If something that was launched earlier is unfinished then,
-//! the chain goes on with what that waited for, and so on until a launch at which nothing is: only what is launched from
-//! there on counts, and of it everything once. `docs/analysis.md`, "Carried-over work", has the proof.
+//! the chain goes on with what that waited for, and so on until a launch at which nothing is: only what is launched
+//! from there on counts, and of it everything once. `docs/analysis.md`, "Carried-over work", has the proof.
 
 use super::graph::{Graph, Node, Work};
 use super::weights::{ONE, Weights};
+use crate::effort;
 use crate::limits::count_steps;
 use crate::time::Instant;
 
@@ -80,6 +81,9 @@ pub(super) fn lower(graph: &Graph, weights: &Weights<'_>, known: &mut [Option<In
     let mut over = Some(Instant::ZERO);
     let mut first = 0;
     for together in graph.nodes.chunk_by(|one, other| one.launched == other.launched) {
+        if effort::check().is_err() {
+            break;
+        }
         let (at, end) = (together[0].launched, first + together.len());
         if first == 0 || over.is_some_and(|over| over < at) {
             starts.clear();

@@ -136,7 +136,7 @@ impl<'a> Explorer<'a> {
                 successors[before].push(number);
             }
         }
-        for (class, lower) in graph.lower_blocks() {
+        for (class, lower) in graph.lower.blocks() {
             blocks[class] += lower;
         }
         Self {
@@ -333,7 +333,7 @@ impl<'a> Explorer<'a> {
         let from = entered.max(state.kernel.to);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
         let mut starts = Vec::new();
-        for mut others in graph.lower_choices(&begun, from) {
+        for mut others in graph.lower.choices(&begun, from) {
             others.extend_from_slice(&self.others);
             let mut of_choice = latest_starts(filling, &mut others, &mut self.blocking, &mut self.counts)?;
             self.list_resident(filling, &mut of_choice);
@@ -342,8 +342,8 @@ impl<'a> Explorer<'a> {
         Some(Candidate { node, entry, starts, begun })
     }
 
-    /// Blocks before those listed end when the last of these is assigned, unless all are assigned earlier than that: then
-    /// more of them may run at once than are listed, and no more than an empty GPU holds.
+    /// Blocks before those listed end when the last of these is assigned, unless all are assigned earlier than that:
+    /// then more of them may run at once than are listed, and no more than an empty GPU holds.
     fn list_resident(&self, filling: Filling, starts: &mut Vec<(u64, u32)>) {
         let Filling { class, blocks, block_time, .. } = filling;
         let resident = u32::try_from(self.weights.resident(class)).unwrap_or(u32::MAX).min(blocks);

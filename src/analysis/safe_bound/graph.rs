@@ -120,7 +120,7 @@ pub(super) struct Graph {
     pub(super) any_order: bool,
     pub(super) waits: Waits,
     /// Kernels beside the nodes, of priorities lower than all of these.
-    pub(super) lower: Vec<Lower>,
+    pub(super) lower: Lower,
 }
 
 /// What stands before and behind one operation.
@@ -160,7 +160,7 @@ impl Graph {
             engines: scenario.device().copy.engines as usize,
             any_order: options.order == ReleaseOrder::Any,
             waits: Waits::Known,
-            lower: Vec::new(),
+            lower: Lower::default(),
         };
         for (record, predecessors) in operations.iter().zip(predecessors) {
             let stream = record.stream.index();
@@ -204,7 +204,7 @@ impl Graph {
             engines: self.engines,
             any_order: self.any_order,
             waits: Waits::Known,
-            lower: Vec::new(),
+            lower: Lower::default(),
         }
     }
 
@@ -216,6 +216,14 @@ impl Graph {
         stream.push(number);
         self.nodes.push(Node { position, ..node });
         number
+    }
+
+    /// Adds an operation of a lower priority than all nodes, which no node waits for, and which is over by `over`
+    /// \[ns\].
+    pub(super) fn add_lower(&mut self, place: (usize, usize), launched: Instant, over: u64, work: Work) {
+        if let Work::Kernel { class, blocks, block_time, .. } = work {
+            self.lower.add(place, launched, over, (class, blocks, block_time.as_ns()));
+        }
     }
 
     fn class(&mut self, class: Class) -> usize {

@@ -6,6 +6,7 @@
 
 use super::explore::{Extent, finish_bounds};
 use super::graph::{Graph, Node, Waits, Work};
+use super::lower::Lower;
 use super::weights::{Class, Weights};
 use crate::time::Instant;
 
@@ -78,7 +79,7 @@ impl Phased<'_> {
             engines: self.engines,
             any_order: true,
             waits: Waits::Known,
-            lower: Vec::new(),
+            lower: Lower::default(),
         };
         add(&mut graph, 0, self.job, release, release, &[]);
         let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();

@@ -21,6 +21,9 @@ const AT_ONCE: usize = 512;
 /// Open operations with which no orders of dispatch are explored.
 const MOST_OPEN: usize = 256;
 
+/// Streams that cost about as much in a window as an operation does.
+const STREAMS_AN_OPERATION: usize = 16;
+
 /// States of all windows together, as a multiple of those of one.
 const EXPLORATIONS: usize = 12;
 
@@ -48,7 +51,9 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) 
         if restarts.binary_search(&first).is_ok() {
             most = MOST_STATES / share.max(1);
         }
-        let restart = restarts[restarts.partition_point(|&restart| restart <= first)..].first().copied();
+        // A window costs as much as there are streams, too, so those of many streams are not cut as short.
+        let least = first + graph.streams.len() / STREAMS_AN_OPERATION;
+        let restart = restarts[restarts.partition_point(|&restart| restart <= least)..].first().copied();
         let last = end_of_instant(graph, first + AT_ONCE).min(restart.unwrap_or(usize::MAX));
         let members = open.iter().copied().chain(first..last).collect();
         let window = Window { graph, members, open: open.len(), from };
