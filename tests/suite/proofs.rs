@@ -1,5 +1,5 @@
-//! The table of docs/proofs.md: every lemma is where it says, rests on nothing unproven, and Coq agrees. The program that
-//! is proven to follow the rules accepts the runs of shipped scenarios, and none of them with something changed.
+//! The table of docs/proofs.md: every lemma is where it says, rests on nothing unproven, and Coq agrees. The program
+//! that is proven to follow the rules accepts the runs of shipped scenarios, and none of them with something changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
