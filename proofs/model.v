@@ -12,6 +12,17 @@ Definition minus (a b : resources) : resources :=
   Res (threads a - threads b) (slots a - slots b) (shared a - shared b) (registers a - registers b).
 Definition nothing : resources := Res 0 0 0 0.
 
+(* How much a block takes of its SM: thread slots of whole warps, a block slot, shared memory rounded up to its unit and
+   with what is reserved, and registers out of one of the parts into which those of an SM are divided. *)
+Record allocation := Allocation {
+  warp_size : nat; shared_unit : nat; shared_reserved : nat; register_unit : nat; register_part : nat }.
+Definition round_up (n unit : nat) : nat := (n + unit - 1) / unit * unit.
+Definition takes (a : allocation) (threads shared registers_per_thread : nat) : resources :=
+  let slots := round_up threads (warp_size a) in
+  let per_warp := round_up (warp_size a * registers_per_thread) (register_unit a) in
+  let charged := if per_warp =? 0 then 0 else register_part a / (register_part a / per_warp) in
+  Res slots 1 (round_up shared (shared_unit a) + shared_reserved a) (slots / warp_size a * charged).
+
 (* How long a block or copy may run, in ns: any time from [best] to [worst]. *)
 Record range := Range { best : nat; worst : nat }.
 Definition within (d : nat) (r : range) : Prop := best r <= d /\ d <= worst r.

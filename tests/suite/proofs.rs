@@ -1,10 +1,13 @@
-//! The table of docs/proofs.md: every lemma is where it says, rests on nothing unproven, and Coq agrees.
+//! The table of docs/proofs.md: every lemma is where it says, rests on nothing unproven, and Coq agrees. The program
+//! that is proven to follow the rules accepts the runs of shipped scenarios, and none of them with something changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
-use crate::common::directory;
+use serde_json::{Value, json};
+
+use crate::common::{directory, gpusched};
 
 /// Lemmas of the table, with the modules that they are in.
 fn table() -> Vec<(String, String)> {
@@ -53,20 +56,28 @@ fn no_proof_is_left_out_and_nothing_is_assumed() {
     }
 }
 
+/// A folder of this name with what `make` makes of the proofs.
+fn made(name: &str, target: &str) -> PathBuf {
+    let folder = directory(name);
+    let proofs = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
+    for file in ["Makefile", "check.ml"] {
+        fs::copy(proofs.join(file), folder.join(file)).expect("it can be copied");
+    }
+    for (path, text) in sources() {
+        fs::write(folder.join(path.file_name().expect("a file")), text).expect("it can be written");
+    }
+    let made = Command::new("make").arg(target).current_dir(&folder).output().expect("there is a make");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    folder
+}
+
 #[test]
 fn coq_checks_every_proof_and_finds_no_axiom_behind_the_lemmas_of_the_page() {
     if Command::new("coqc").arg("--version").output().is_err() {
         println!("skipped: there is no coqc here");
         return;
     }
-    let folder = directory("proofs");
-    for (path, text) in sources() {
-        fs::write(folder.join(path.file_name().expect("a file")), text).expect("it can be written");
-    }
-    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/Makefile");
-    fs::copy(makefile, folder.join("Makefile")).expect("it can be copied");
-    let made = Command::new("make").current_dir(&folder).output().expect("there is a make");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let folder = made("proofs", "all");
 
     let table = table();
     let asked = table.iter().map(|(module, name)| {
@@ -78,4 +89,104 @@ fn coq_checks_every_proof_and_finds_no_axiom_behind_the_lemmas_of_the_page() {
     assert!(coqc.status.success(), "{}", String::from_utf8_lossy(&coqc.stderr));
     let answers = String::from_utf8(coqc.stdout).expect("text");
     assert_eq!(answers, "Closed under the global context\n".repeat(table.len()));
+}
+
+/// All scenarios that are shipped.
+fn scenarios(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("readable").path());
+    let mut all = Vec::new();
+    for path in entries {
+        if path.is_dir() {
+            all.extend(scenarios(&path));
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            all.push(path);
+        }
+    }
+    all.sort();
+    all
+}
+
+/// The standard output of a command that succeeds.
+fn printed(arguments: &[&str]) -> Vec<u8> {
+    let output = gpusched(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// The run with one block of a kernel later, earlier, left out, twice, or on an SM that there is not; or a copy later.
+fn changed(run: &Value, sms: u64) -> Vec<Value> {
+    let moved = |row: &mut Value, by: i64| {
+        for key in ["start_ns", "end_ns"] {
+            row[key] = json!(row[key].as_i64().expect("a time") + by);
+        }
+    };
+    let mut all = Vec::new();
+    for kernel in 0..run["kernels"].as_array().expect("a list").len() {
+        let mut change = |change: &dyn Fn(&mut Vec<Value>)| {
+            let mut mutant = run.clone();
+            change(mutant["kernels"][kernel]["placements"].as_array_mut().expect("a list"));
+            all.push(mutant);
+        };
+        change(&|rows| moved(rows.last_mut().expect("a block"), 1));
+        if run["kernels"][kernel]["last_start_ns"] != json!(0) {
+            change(&|rows| moved(rows.last_mut().expect("a block"), -1));
+        }
+        change(&|rows| drop(rows.pop()));
+        change(&|rows| {
+            let mut twice = rows[0].clone();
+            twice["block"] = json!(rows.len());
+            rows.push(twice);
+        });
+        change(&|rows| rows[0]["sm"] = json!(sms));
+    }
+    for copy in 0..run["copies"].as_array().expect("a list").len() {
+        let mut mutant = run.clone();
+        moved(&mut mutant["copies"][copy], 1);
+        all.push(mutant);
+    }
+    all
+}
+
+#[test]
+fn the_proven_rules_accept_shipped_scenarios_and_none_of_their_runs_with_something_changed() {
+    let has = |command: &str, arguments: &[&str]| {
+        Command::new(command).args(arguments).output().is_ok_and(|output| output.status.success())
+    };
+    if !has("coqc", &["--version"]) || !has("ocamlfind", &["query", "yojson"]) {
+        println!("skipped: there is no coqc here, or no OCaml with yojson");
+        return;
+    }
+    let folder = made("checker", "gpusched-check");
+    let check = |run: &Value| -> Output {
+        fs::write(folder.join("run.json"), run.to_string()).expect("it can be written");
+        let files = ["device.json", "scenario.json", "run.json"];
+        Command::new(folder.join("gpusched-check")).args(files).current_dir(&folder).output().expect("it was made")
+    };
+    let (mut accepted, mut refused) = (0, 0);
+    for path in scenarios(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")) {
+        let file = path.to_str().expect("text");
+        let scenario = printed(&["convert", file]);
+        let device = match &serde_json::from_slice::<Value>(&scenario).expect("JSON")["device"] {
+            Value::String(name) => printed(&["devices", name, "--format", "json"]),
+            Value::Null => printed(&["devices", "tx2", "--format", "json"]),
+            device => device.to_string().into_bytes(),
+        };
+        let sms = serde_json::from_slice::<Value>(&device).expect("JSON")["sms"].as_u64().expect("a number");
+        fs::write(folder.join("device.json"), device).expect("it can be written");
+        fs::write(folder.join("scenario.json"), scenario).expect("it can be written");
+        let run = printed(&["simulate", file, "--format", "json", "--blocks"]);
+        let run: Value = serde_json::from_slice(&run).expect("JSON");
+        let output = check(&run);
+        // Processes, channels and events are beyond these rules, or not in the run.
+        if output.status.code() == Some(2) {
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "{file}: {}", String::from_utf8_lossy(&output.stdout));
+        accepted += 1;
+        for mutant in changed(&run, sms) {
+            assert_eq!(check(&mutant).status.code(), Some(1), "{file}: {mutant}");
+            refused += 1;
+        }
+    }
+    assert!(accepted >= 27 && refused > 450, "{accepted} accepted, {refused} refused");
 }

@@ -1,0 +1,7 @@
+(* The rules as OCaml. Numbers become its integers of 63 bits; check.ml refuses what could leave them. *)
+From Coq Require Extraction ExtrOcamlBasic ExtrOcamlNatInt.
+From gpusched Require Import model executable.
+
+Extract Inlined Constant Nat.div => "(fun a b -> if b = 0 then 0 else a / b)".
+
+Extraction "rules.ml" exec empty readyb first_end takes.
