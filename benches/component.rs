@@ -37,7 +37,8 @@ fn simulate_one_grid(bencher: Bencher<'_, '_>, blocks: u32) {
 /// Expanding the blocks of one grid, one by one.
 #[divan::bench]
 fn expand_one_million_blocks(bencher: Bencher<'_, '_>) {
-    let Ok(run) = simulate(&workloads::one_grid(1_000_000)) else { return };
+    let scenario = workloads::one_grid(1_000_000);
+    let Ok(run) = simulate(&scenario) else { return };
     bencher
         .counter(ItemsCount::new(1_000_000_u32))
         .bench(|| run.trace.blocks(OperationId(0)).map(|block| block.start.as_ns()).max());
@@ -50,7 +51,7 @@ fn expand_one_million_blocks(bencher: Bencher<'_, '_>) {
 fn draw_one_hundred_thousand_blocks(bencher: Bencher<'_, '_>, form: &str) {
     let scenario = workloads::mixed(12_500, 8, 8);
     let Ok(run) = simulate(&scenario) else { return };
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let panels = form == "panels";
     let most_boxes = if form == "one_by_one" { u64::MAX } else { TimelineOptions::default().most_boxes };
     // As wide as it takes for every block to be wide enough for a box of its own.

@@ -8,6 +8,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use gpusched::analysis::analyse;
 use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::effort::Progress;
 use gpusched::formats::{Report, RowsPart, write_json};
 use gpusched::hosts::simulate;
 use gpusched::logs::{read_log_from, sort_into_runs};
@@ -28,14 +29,14 @@ fn read(text: &str) -> Option<Scenario> {
 fn to_csv(text: &str) -> Option<()> {
     let scenario = read(text)?;
     let run = simulate(&scenario).ok()?;
-    SimulationReport::of(Summary::of(&scenario, &run)).rows(RowsPart::CSV, io::sink()).ok()
+    SimulationReport::of(Summary::of(&run)).rows(RowsPart::CSV, io::sink()).ok()
 }
 
 /// `simulate --format json`.
 fn to_json(text: &str) -> Option<()> {
     let scenario = read(text)?;
     let run = simulate(&scenario).ok()?;
-    write_json(&SimulationReport::of(Summary::of(&scenario, &run)), None, io::sink()).ok()
+    write_json(&SimulationReport::of(Summary::of(&run)), None, io::sink()).ok()
 }
 
 /// Kernels of one block in 64 streams, up to ten million: as many nanoseconds an item whatever their number.
@@ -78,7 +79,7 @@ fn log_audited(bencher: Bencher<'_, '_>) {
         let read = read_log_from("bench", &mut Cursor::new(log)).ok()?.log?;
         let run = sort_into_runs(vec![read]).pop()?;
         let observation = Observation::of_logs(&run, &workloads::tx2());
-        Some(audit(&observation, &Tolerances::default()).findings.len())
+        Some(audit(&observation, &Tolerances::default(), Progress::NONE).findings.len())
     };
     let bencher = bencher.counter(ItemsCount::new(1_000_000_u32)).counter(BytesCount::new(log.len()));
     bencher.bench_local(|| audited(black_box(&log)));
@@ -88,8 +89,8 @@ fn log() -> Vec<u8> {
     let mut log = Vec::new();
     let scenario = read(&texts::chains(100, 1, 10_000));
     let run = scenario.as_ref().and_then(|scenario| simulate(scenario).ok());
-    if let Some((scenario, run)) = scenario.as_ref().zip(run.as_ref()) {
-        let logs = examiner_logs(&Summary::of(scenario, run), &run.iterations);
+    if let Some(run) = &run {
+        let logs = examiner_logs(&Summary::of(run));
         for one in &logs {
             // Writing to memory cannot fail.
             let _ = one.write(&mut log);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use divan::{Bencher, black_box};
 use gpusched::device::Device;
+use gpusched::effort::Progress;
 use gpusched::experiments::study::{ResultFile, Shard, Study, StudyRow, file_name, merge};
 use gpusched::experiments::validation::{Family, Sampler};
 use gpusched::workload::Placement;
@@ -68,5 +69,5 @@ fn merge_a_million_rows(bencher: Bencher<'_, '_>) {
         file.append(&rows).expect("there is room");
     }
     let paths: Vec<PathBuf> = shards.iter().map(|shard| results.join(file_name(*shard))).collect();
-    bencher.bench(|| merge(&study, &paths, &mut std::io::sink(), &|_| ()).expect("complete"));
+    bencher.bench(|| merge(&study, &paths, &mut std::io::sink(), Progress::NONE).expect("complete"));
 }

@@ -5,6 +5,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use gpusched::device::Device;
+use gpusched::effort::Progress;
 use gpusched::hosts::{Policy, RunOptions, Strategy, run_tasks};
 use gpusched::tasks::{
     Allocation, Generator, Periods, Reservation, ReservationPeriod, Task, TaskSet, TaskTime, Timing, Utilizations,
@@ -94,5 +95,5 @@ fn edf_jobs_on_the_gpu(bencher: Bencher<'_, '_>, strategy: &str) {
     };
     bencher
         .counter(ItemsCount::new(jobs(&timings)))
-        .bench_local(|| run_tasks(black_box(&set), &options).map(|run| run.jobs.len()));
+        .bench_local(|| run_tasks(black_box(&set), &options, Progress::NONE).map(|run| run.jobs.len()));
 }

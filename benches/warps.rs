@@ -4,6 +4,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
+use gpusched::effort::Progress;
 use gpusched::warps::{
     KernelString, MakespanSearch, Objective, Question, SearchLimits, SearchSize, Unit, answer, bound, construct,
 };
@@ -29,7 +30,8 @@ fn exact_worst_case_of_five_instructions(bencher: Bencher<'_, '_>, warps: u32) {
     let string = string("LCLCL");
     let states = SearchSize::of(&string, warps).states.unwrap_or(0);
     bencher.counter(ItemsCount::new(states)).bench(|| {
-        MakespanSearch::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT).map(|search| search.reached())
+        MakespanSearch::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT, Progress::NONE)
+            .map(|search| search.reached())
     });
 }
 
@@ -39,7 +41,8 @@ fn exact_worst_case_by_length(bencher: Bencher<'_, '_>, (text, warps): (&str, u3
     let string = string(text);
     let states = SearchSize::of(&string, warps).states.unwrap_or(0);
     bencher.counter(ItemsCount::new(states)).bench(|| {
-        MakespanSearch::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT).map(|search| search.reached())
+        MakespanSearch::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT, Progress::NONE)
+            .map(|search| search.reached())
     });
 }
 
@@ -55,5 +58,5 @@ fn constructed_schedule_of_600_warps(bencher: Bencher<'_, '_>) {
 fn whole_answer_of_five_instructions_and_30_warps(bencher: Bencher<'_, '_>) {
     let string = string("LCLCL");
     let question = Question { warps: 30, estimate_from: None, limits: SearchLimits::DEFAULT };
-    bencher.bench(|| answer(black_box(&string), &question));
+    bencher.bench(|| answer(black_box(&string), &question, Progress::NONE));
 }

@@ -6,7 +6,7 @@
 
 use gpusched::device::Device;
 use gpusched::formats::{TableStyle, text_of};
-use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulation};
+use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, Simulation};
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::ScenarioBuilder;
@@ -70,7 +70,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let jobs = vec![job("first", 0, 8, 10), job("long", 1, 8, 30), job("short", 2, 8, 5)];
     let host = ShortestFirst { jobs, known: Vec::new(), waiting: Vec::new(), is_busy: false };
     let gpu = Gpu::new(&tx2, GpuOptions::default());
-    let (trace, ended, _) = Simulation::new(gpu, host).run()?;
+    let Simulated { trace, ended, .. } = Simulation::new(gpu, host).run()?;
 
     // Eight blocks of 512 threads fill a TX2 once. "short" came last and runs second.
     assert_eq!(ended, Ended::Done);

@@ -8,8 +8,9 @@
 use std::fmt::Write;
 use std::time::Instant as WallTime;
 
-use gpusched::analysis::{SearchOptions, Verdict, Watch, finish_bounds, judge, judge_sporadic};
+use gpusched::analysis::{SearchOptions, Verdict, finish_bounds, judge, judge_sporadic};
 use gpusched::device::Device;
+use gpusched::effort::Progress;
 use gpusched::scenario::{ReadOptions, Scenario};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -76,14 +77,13 @@ fn row(device: &str, family: usize, load: u64, seeds: std::ops::Range<u64>, runs
     let (name, periods, until) = FAMILIES[family];
     let (mut counts, mut ratios) = ([0_u32; 3], Vec::new());
     let (mut streams, mut of_streams, mut longest) = (0, 0, 0.0_f64);
-    let watch = Watch { progress: &|_| {} };
     for seed in seeds {
         let scenario = sample(device, (periods, until), load, seed)?;
         let options = SearchOptions { runs, ..SearchOptions::default() };
         let begun = WallTime::now();
         finish_bounds(&scenario, options.bound)?;
         longest = longest.max(begun.elapsed().as_secs_f64());
-        for job in judge(&scenario, &options, watch)?.jobs {
+        for job in judge(&scenario, &options, Progress::NONE)?.jobs {
             match job.verdict {
                 Some(Verdict::Proven) => counts[0] += 1,
                 Some(Verdict::Missed) => counts[1] += 1,
@@ -92,7 +92,7 @@ fn row(device: &str, family: usize, load: u64, seeds: std::ops::Range<u64>, runs
             let (bound, found) = (job.bound_ns.map_or(f64::INFINITY, |bound| bound.as_ns() as f64), job.worst_found_ns);
             ratios.extend(found.map(|found| bound / found.as_ns() as f64));
         }
-        for stream in judge_sporadic(&scenario, &[], &SearchOptions { runs: 16, ..options }, watch)?.streams {
+        for stream in judge_sporadic(&scenario, &[], &SearchOptions { runs: 16, ..options }, Progress::NONE)?.streams {
             streams += u32::from(stream.verdict == Some(Verdict::Proven));
             of_streams += 1;
         }

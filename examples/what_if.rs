@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use gpusched::hosts::simulate;
-use gpusched::run::{Jobs, responses};
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 
@@ -25,10 +25,10 @@ const SCENARIO: &str = r#"{
 /// The longest response time of the control loop, and how many of its deadlines were missed.
 fn control(scenario: &Scenario) -> Result<(Option<Duration>, u64), Box<dyn std::error::Error>> {
     let run = simulate(scenario)?;
-    let jobs = Jobs::of(scenario, &run.trace, run.ended, &run.iterations);
-    let rows = responses(scenario, &jobs);
+    let summary = Summary::of(&run);
+    let rows = summary.responses();
     let row = rows.iter().find(|row| row.stream == "control").ok_or("the scenario has a stream called control")?;
-    Ok((row.max_ns, jobs.misses()))
+    Ok((row.max_ns, summary.jobs().misses()))
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {

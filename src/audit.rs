@@ -65,9 +65,10 @@ pub use observation::{
 };
 pub use observed_turns::{ObservedTurn, ObservedTurns};
 pub use options::Tolerances;
-pub use placement::{PlacementStatistic, decidable_blocks};
+pub use placement::PlacementStatistic;
+pub(crate) use placement::{DecidableBlock, decidable_blocks};
 pub use profile::{
     CaseVerdict, InferredPriority, OverlapCounts, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile,
 };
 pub use report::AuditReport;
-pub use run::{Audit, Checked, audit, audit_watched};
+pub use run::{Audit, Checked, audit};

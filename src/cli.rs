@@ -248,7 +248,8 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use gpusched::analysis::{BoundOptions, SearchOptions, Watch, analyse, finish_bounds, judge_by_bounds};
+    use gpusched::analysis::{BoundOptions, analyse, finish_bounds};
+    use gpusched::effort::Progress;
     use gpusched::hosts::simulate;
     use gpusched::hosts::{SegmentRunOptions, run_segment_tasks};
     use gpusched::scenario::{ReadOptions, Scenario};
@@ -259,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    const WATCH: Watch<'static> = Watch { progress: &|_| {} };
+    const WATCH: Progress<'static> = Progress::NONE;
 
     /// A kernel that takes 2 ms.
     fn scenario() -> Scenario {
@@ -274,8 +275,8 @@ mod tests {
         let run = simulate(&scenario).expect("it runs");
         let mut bounds = finish_bounds(&scenario, BoundOptions::default()).expect("it is bounded");
         bounds.operations[0].finish = Some(Instant::from_ns(1_999_999));
-        let own = (&run, &run.jobs(&scenario));
-        let error = judge_by_bounds(&scenario, own, &bounds, &SearchOptions::default(), WATCH).expect_err("broken");
+        let analysed = (analyse(&scenario).expect("it is analysed"), bounds);
+        let error = AnalysisReport::judged(analysed, &run, None, None, WATCH).expect_err("broken");
         let error = anyhow::Error::from(error).context("of one of several files");
         assert_eq!(status_of(&error), 70);
         let text = format!("{error:#}");
@@ -296,9 +297,9 @@ mod tests {
         for analysis in [unsafe_one, inexact] {
             let broken = analysis.check_run(&run.trace).expect_err("broken");
             let all = [
-                gpusched::analysis::Comparison::new(&scenario, &analysis, &run.trace).expect_err("broken").into(),
+                gpusched::analysis::Comparison::new(&analysis, &run).expect_err("broken").into(),
                 anyhow::Error::from(OrdersError::from(broken)),
-                AnalysisReport::judged(&scenario, (analysis, bounds.clone()), &run, None, Some(Duration::ZERO), WATCH)
+                AnalysisReport::judged((analysis, bounds.clone()), &run, None, Some(Duration::ZERO), WATCH)
                     .expect_err("broken")
                     .into(),
             ];
@@ -322,7 +323,7 @@ mod tests {
             ["round-robin-suspend", "gcaps-suspend"].map(|name| SegmentTest::from_name(name).expect("known"));
         let device = input::device("tx2").expect("it is built in");
         let options = SegmentRunOptions { horizon: None, seed: 0, device: &device, records_cores: false };
-        let run = run_segment_tasks(&set, by_turns, options).expect("it runs");
+        let run = run_segment_tasks(&set, by_turns, options, Progress::NONE).expect("it runs");
         assert!(SegmentRunReport::new(&set, by_turns, &run).is_ok());
         let broken = SegmentRunReport::new(&set, gcaps, &run).expect_err("broken");
         assert_eq!(status_of(&broken.into()), 70);
@@ -332,7 +333,7 @@ mod tests {
     fn a_schedule_of_warps_above_its_bound_is_a_fault() {
         let string = KernelString::parse("LLC", &[Unit::new('L'), Unit::new('C')]).expect("it is one");
         let limits = SearchLimits { memory_bytes: 1 << 20, time: None };
-        let mut answer = answer(&string, &Question { warps: 3, estimate_from: None, limits });
+        let mut answer = answer(&string, &Question { warps: 3, estimate_from: None, limits }, Progress::NONE);
         assert_eq!(answer.check(), Ok(()));
         answer.bound.cycles = answer.exact.expect("it is searched") - 1;
         assert_eq!(status_of(&answer.check().expect_err("broken").into()), 70);

@@ -85,6 +85,35 @@ impl Limits {
     }
 }
 
+/// Where work counts how much of it is done, for whoever looks meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a>(Option<&'a AtomicU64>);
+
+impl<'a> Progress<'a> {
+    /// Nobody looks.
+    pub const NONE: Self = Self(None);
+
+    /// Work that counts in `done`.
+    #[must_use]
+    pub const fn counted_in(done: &'a AtomicU64) -> Self {
+        Self(Some(done))
+    }
+
+    /// So much more is done.
+    pub(crate) fn advance(self, amount: u64) {
+        if let Some(done) = self.0 {
+            done.fetch_add(amount, Ordering::Relaxed);
+        }
+    }
+
+    /// So much is done in all.
+    pub(crate) fn reach(self, amount: u64) {
+        if let Some(done) = self.0 {
+            done.store(amount, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Why work ends before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]

@@ -1,15 +1,16 @@
 //! What the words of reports mean: rules, verdicts, findings, and messages, each with what to read of it.
 
 mod messages;
-mod words;
+mod terms;
 
+use crate::analysis::Verdict;
 use crate::audit::AuditRule;
 use crate::named::named;
 use crate::near::did_you_mean;
 use crate::trace::{RULES, RuleText};
 
 use messages::{MESSAGES, Message};
-use words::{WORDS, Word};
+use terms::{CAMERA, TERMS, Term, VERDICTS};
 
 named! {
     /// What something that is explained is.
@@ -33,6 +34,8 @@ named! {
 pub struct Topic {
     /// Its name; of a message, the part of it that is always the same.
     pub name: &'static str,
+    /// What else is explained with it: words and columns of tables.
+    pub also: &'static [&'static str],
     /// What it is.
     pub kind: TopicKind,
     /// What it means.
@@ -52,7 +55,7 @@ pub struct Topic {
 impl Topic {
     fn of(name: &'static str, kind: TopicKind, says: &'static str, more: &str) -> Self {
         let (waits, finding, source, example) = (None, None, None, None);
-        Self { name, kind, says, waits, finding, source, example, more: more.to_owned() }
+        Self { name, also: &[], kind, says, waits, finding, source, example, more: more.to_owned() }
     }
 
     fn of_rule(text: &RuleText) -> Self {
@@ -70,8 +73,23 @@ impl Topic {
         Self::of(finding.name(), TopicKind::Finding, finding.words(), "docs/measured-logs.md#audit")
     }
 
-    fn of_word(word: &Word) -> Self {
-        Self { example: word.example, ..Self::of(word.name, word.kind, word.says(), word.more) }
+    fn of_verdict(verdict: Verdict) -> Self {
+        Self { example: CAMERA, ..Self::of(verdict.name(), TopicKind::Verdict, verdict.words(), VERDICTS) }
+    }
+
+    fn of_term(term: &Term) -> Self {
+        let Term { name, also, more, example, says } = *term;
+        Self { also, example, ..Self::of(name, TopicKind::Term, says, more) }
+    }
+
+    /// Whether it is called so, in capitals or not.
+    fn is_called(&self, lower: &str) -> bool {
+        self.names().any(|name| name.to_lowercase() == lower)
+    }
+
+    /// Its name, and what else it explains.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.also.iter().copied())
     }
 
     fn of_message(message: &Message) -> Self {
@@ -87,7 +105,8 @@ pub fn topics() -> Vec<Topic> {
     RULES
         .iter()
         .map(Topic::of_rule)
-        .chain(WORDS.iter().map(Topic::of_word))
+        .chain(Verdict::ALL.map(Topic::of_verdict))
+        .chain(TERMS.iter().map(Topic::of_term))
         .chain(findings.map(Topic::of_finding))
         .chain(MESSAGES.iter().map(Topic::of_message))
         .collect()
@@ -96,8 +115,8 @@ pub fn topics() -> Vec<Topic> {
 /// Letters of a message that tell it from others.
 const DISTINCTIVE: usize = 5;
 
-/// What is asked for: the topic of that name, in capitals or not, or the messages that `asked` is a part of, or that
-/// are a part of it.
+/// What is asked for: the topic of that name, or that explains it with others, in capitals or not, or the messages that
+/// `asked` is a part of, or that are a part of it.
 ///
 /// # Errors
 /// What to tell the user: that nothing is called so, and what may be meant.
@@ -105,7 +124,7 @@ pub fn explain(asked: &str) -> Result<Vec<Topic>, String> {
     let all = topics();
     let asked = asked.trim();
     let lower = asked.to_lowercase();
-    let named: Vec<Topic> = all.iter().filter(|topic| topic.name.to_lowercase() == lower).cloned().collect();
+    let named: Vec<Topic> = all.iter().filter(|topic| topic.is_called(&lower)).cloned().collect();
     if !named.is_empty() {
         return Ok(named);
     }
@@ -118,8 +137,36 @@ pub fn explain(asked: &str) -> Result<Vec<Topic>, String> {
     if !meant.is_empty() {
         return Ok(meant);
     }
-    let near = did_you_mean(asked, all.iter().map(|topic| topic.name));
+    let near = did_you_mean(asked, all.iter().flat_map(Topic::names));
     Err(format!("nothing that is explained is called {asked:?}{near}"))
+}
+
+/// What is asked for in several words: what [`explain`] finds for all of them together, or else each name among them.
+/// Each topic is told once.
+///
+/// # Errors
+/// As [`explain`], with the first word that begins no name.
+pub fn explain_words(words: &[String]) -> Result<Vec<Topic>, String> {
+    let together = explain(&words.join(" "));
+    if together.is_ok() || words.len() < 2 {
+        return together;
+    }
+    let (all, mut found, mut rest) = (topics(), Vec::new(), words);
+    while let [first, ..] = rest {
+        let named = (1..=rest.len()).rev().find_map(|length| {
+            let name = rest[..length].join(" ").to_lowercase();
+            let topics: Vec<&Topic> = all.iter().filter(|topic| topic.is_called(&name)).collect();
+            (!topics.is_empty()).then_some((length, topics))
+        });
+        let Some((length, topics)) = named else { return explain(first).and(together) };
+        for topic in topics {
+            if !found.contains(topic) {
+                found.push(topic.clone());
+            }
+        }
+        rest = &rest[length..];
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -135,6 +182,18 @@ mod tests {
         let error = name("r-3").expect_err("no rule is called so");
         assert!(error.contains("did you mean \"R3\"?"), "{error}");
         assert!(name("").is_err());
+    }
+
+    #[test]
+    fn several_names_are_explained_one_after_another_and_each_once() {
+        let words = |asked: &str| {
+            let words: Vec<String> = asked.split(' ').map(str::to_owned).collect();
+            explain_words(&words).map(|found| found.iter().map(|topic| topic.name).collect::<Vec<_>>())
+        };
+        assert_eq!(words("X1 R2"), Ok(vec!["X1", "R2"]));
+        assert_eq!(words("merged SM R2 jobs of job"), Ok(vec!["merged SM", "R2", "job"]));
+        assert_eq!(words("blocks differ in their threads"), Ok(vec!["blocks differ in their threads"]));
+        assert!(words("X1 r-3").expect_err("it is unknown").contains("\"r-3\" (did you mean \"R3\"?)"));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub use error::{RunError, SubmitError};
 pub use host::{Ended, GpuEvent, GpuInterface, Host};
 pub use observer::{Finishes, Observer};
 pub use options::GpuOptions;
-pub use simulation::{Gpu, Simulation};
+pub use simulation::{Gpu, Simulated, Simulation};
 
 #[cfg(test)]
 mod tests;

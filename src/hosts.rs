@@ -18,16 +18,10 @@ pub use applications::gpu_evr;
 pub use applications::scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};
 pub use applications::usage_sums::UsageDetail;
 pub use program::least_work::{least_memory, least_operations};
-pub use program::{
-    LaunchOrder, ProgramError, ProgramHost, register_work, simulate, simulate_in_order, simulate_until_stopped,
-    simulate_watched, simulate_with,
-};
-pub(crate) use program::{simulate_in_order_watched, simulate_placed};
+pub(crate) use program::simulate_placed;
+pub use program::{LaunchOrder, ProgramError, ProgramHost, SimulateOptions, register_work, simulate, simulate_with};
 pub use real_time::grid::GridError;
 pub use real_time::job::{JobId, TaskJob};
 pub use real_time::ready_queue::Policy;
-pub use real_time::run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks, run_tasks_watched};
-pub use segments::{
-    CoreRun, CoreUse, SegmentJob, SegmentRun, SegmentRunError, SegmentRunOptions, run_segment_tasks,
-    run_segment_tasks_watched,
-};
+pub use real_time::run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
+pub use segments::{CoreRun, CoreUse, SegmentJob, SegmentRun, SegmentRunError, SegmentRunOptions, run_segment_tasks};

@@ -13,7 +13,7 @@
 //!    [`input`], which tells all formats apart) or built ([`ScenarioBuilder`](scenario::ScenarioBuilder)).
 //! 3. [`simulate`](hosts::simulate) runs it and gives a [`Run`](run::Run), with the [`Trace`](trace::Trace) of every
 //!    block; a scheduler of one's own is a [`Host`](gpu::Host) instead.
-//! 4. A [`Summary`](run::Summary) is asked what came of it: kernels, jobs, deadlines, [response times](run::responses);
+//! 4. A [`Summary`](run::Summary) is asked what came of it: kernels, jobs, deadlines, [response times](run::Summary::responses);
 //!    the trace says what each operation [waited](trace::Trace::waits) for, and under which rule.
 //! 5. A [report](tables) or a [picture](pictures) shows that; an [audit] or an [analysis] judges it.
 //!
@@ -44,11 +44,11 @@
 //! let scenario = builder.build();
 //!
 //! let run = simulate(&scenario)?;
-//! let jobs = Summary::of(&scenario, &run).jobs();
+//! let summary = Summary::of(&run);
 //! // The frame is there after 1 ms. The scan holds all 4,096 threads until 3 ms, and the search takes them twice.
-//! let longest: Vec<_> = responses(&scenario, &jobs).iter().map(|stream| stream.max_ns).collect();
+//! let longest: Vec<_> = summary.responses().iter().map(|stream| stream.max_ns).collect();
 //! assert_eq!(longest, [Some(ms(11)), Some(ms(3))]);
-//! assert_eq!(jobs.misses(), 2);
+//! assert_eq!(summary.jobs().misses(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -2,7 +2,7 @@
 
 pub use crate::device::{BlockShape, CopyDirection, Device};
 pub use crate::hosts::simulate;
-pub use crate::run::{Run, Summary, responses};
+pub use crate::run::{Run, Summary};
 pub use crate::scenario::{Deadline, HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 pub use crate::time::{Duration, Instant};
 pub use crate::workload::{Copy as GpuCopy, Kernel, StreamId, StreamSpec};

@@ -10,16 +10,16 @@ mod state;
 mod summary;
 
 pub(crate) use deadlines::{DueJobs, due_jobs};
-pub(crate) use differences::against_expected;
-pub use differences::{Difference, NotComparable, differences};
+pub use differences::{Difference, NotComparable};
+pub(crate) use differences::{against_expected, differing};
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use record::{IterationSpan, Run};
+pub use responses::Responses;
 pub(crate) use responses::each_response;
-pub use responses::{Responses, responses};
 pub use rule_log::{Firing, rule_log};
 pub use state::{
     EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, SuspendedCopy, TurnState, Waiting,
 };
 pub(crate) use state::{TURN_WORDS, TurnWords, process_name, title, title_of};
 pub(crate) use summary::stream_index;
-pub use summary::{KernelSummary, SmUtilization, Summary};
+pub use summary::{KernelSummary, Recorded, SmUtilization, Summary};

@@ -7,12 +7,13 @@
 //! model, the proofs and what is wrong in the report.
 //!
 //! ```
+//! use gpusched::effort::Progress;
 //! use gpusched::warps::{
 //!     KernelString, MakespanSearch, Objective, SearchLimits, Unit, bound, estimate, pessimistic, verify,
 //! };
 //!
 //! let string = KernelString::parse("LCLCL", &[Unit::new('L'), Unit::new('C')])?;
-//! let search = MakespanSearch::run(&string, 4, Objective::WorstCase, &SearchLimits::DEFAULT)?;
+//! let search = MakespanSearch::run(&string, 4, Objective::WorstCase, &SearchLimits::DEFAULT, Progress::NONE)?;
 //! assert_eq!(search.makespans(), [0, 5, 6, 11, 14]);
 //! assert_eq!(bound(&string, 4).cycles, 14);
 //! assert_eq!(pessimistic(&string, 4), 20);
@@ -42,7 +43,7 @@ mod sigma;
 mod table;
 mod verify;
 
-pub use answer::{Answer, ExactBy, Question, answer, answer_watched, answer_with};
+pub use answer::{Answer, ExactBy, Question, answer, answer_with};
 pub use bound::{Bound, BoundKind, best_case_bound, bound, change_weight, changes_bound, waiting_bound};
 pub use construct::{Constructed, construct};
 pub use estimate::{Estimate, estimate};

@@ -65,8 +65,8 @@ fn read(text: &str) -> Scenario {
 }
 
 /// Writes a run in every form for programs.
-fn write(scenario: &Scenario, run: &Run, blocks: bool, out: &mut impl io::Write) {
-    let report = SimulationReport { blocks, ..SimulationReport::of(Summary::of(scenario, run)) };
+fn write(run: &Run, blocks: bool, out: &mut impl io::Write) {
+    let report = SimulationReport { blocks, ..SimulationReport::of(Summary::of(run)) };
     report.rows(RowsPart::CSV, &mut *out).unwrap();
     write_json(&report, None, &mut *out).unwrap();
     write_json_lines(&report, None, None, &mut *out).unwrap();
@@ -76,7 +76,7 @@ fn write(scenario: &Scenario, run: &Run, blocks: bool, out: &mut impl io::Write)
 fn written(text: &str, blocks: bool) -> usize {
     let scenario = read(text);
     let run = simulate(&scenario).unwrap();
-    counted(|| write(&scenario, &run, blocks, &mut io::sink())).1
+    counted(|| write(&run, blocks, &mut io::sink())).1
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn allocations(text: &str) -> u64 {
     counted(|| {
         let scenario = read(text);
         let run = simulate(&scenario).unwrap();
-        write(&scenario, &run, false, &mut io::sink());
+        write(&run, false, &mut io::sink());
     })
     .0
 }

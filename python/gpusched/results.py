@@ -347,7 +347,7 @@ class Run(_Answer["_gpusched.Run"]):
         return self._raw.to_svg(**look)
 
     def save_figure(self, path: str | PathLike[str], **look: Unpack[_Look]) -> None:
-        """Write the timeline figure into a .svg or .tex file; options as for :meth:`to_svg`."""
+        """Write the timeline figure into a .svg, .png (300 per inch) or .tex file; options as for :meth:`to_svg`."""
         self._raw.save_figure(path, **look)
 
     def to_html(self) -> str:

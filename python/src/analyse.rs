@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gpusched::analysis::{self, Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
+use gpusched::analysis::{Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
 use gpusched::causes::with_causes;
+use gpusched::effort::Progress;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::pictures::{HtmlRun, HtmlTimeline};
 use gpusched::run::Summary;
@@ -59,14 +60,13 @@ pub(crate) fn analyze(
 }
 
 /// Nobody is told how far a search is.
-const UNWATCHED: analysis::Watch<'static> = analysis::Watch { progress: &|_| () };
+const UNWATCHED: Progress<'static> = Progress::NONE;
 
 fn jobs(given: &Scenario, steps: bool, search: Option<Duration>) -> Result<Document, Failure> {
     let scenario = &*given.scenario;
     let run = simulated(scenario)?;
-    let report = AnalysisReport::of(scenario, &run, given.demands.as_deref(), search, UNWATCHED);
+    let report = AnalysisReport::of(&run, given.demands.as_deref(), search, UNWATCHED);
     let mut report = report.map_err(|error| Failure::run(&error))?;
-    drop(run);
     let steps = steps.then(|| report.analysis.printed_steps()).transpose();
     report.steps = steps.map_err(|error| Failure::Argument(format!("steps: {}", with_causes(&error))))?;
     let notes = report.analysis.notes.clone();
@@ -104,7 +104,7 @@ pub(crate) fn orders(
     on_all_cores(py, move || {
         let scenario = wanted.read()?.scenario;
         refuse_beyond_memory(&scenario)?;
-        let orders = launch_orders(&scenario, samples, scenario.seed, &|_| ());
+        let orders = launch_orders(&scenario, samples, scenario.seed, Progress::NONE);
         let orders = orders.map_err(|error: OrdersError| Failure::run(&error))?;
         Document::new(&orders, orders.notes.clone())
     })
@@ -126,7 +126,7 @@ fn compared(scenario: &gpusched::scenario::Scenario) -> Result<Document, Failure
     refuse_beyond_memory(scenario)?;
     let analysis = analyse(scenario).map_err(|error| Failure::run(&error))?;
     let run = simulated(scenario)?;
-    let comparison = Comparison::new(scenario, &analysis, &run.trace).map_err(|error| Failure::run(&error))?;
+    let comparison = Comparison::new(&analysis, &run).map_err(|error| Failure::run(&error))?;
     let document = Document::new(&comparison, comparison.notes.clone())?;
     Ok(with_pictures(document, scenario, &run, &analysis, &comparison))
 }
@@ -141,7 +141,7 @@ fn with_pictures(
 ) -> Document {
     let Ok(merged) = merged_scenario(scenario, analysis) else { return document };
     let Ok(below) = simulated(&merged) else { return document };
-    let (upper, lower) = (Summary::of(scenario, run), Summary::of(&merged, &below));
+    let (upper, lower) = (Summary::of(run), Summary::of(&below));
     let marks = FinishMark::of_comparison(comparison);
     let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
     let svg = panels.draw(&TimelineOptions::default()).ok().map(|drawing| drawing.to_svg());

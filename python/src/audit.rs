@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs};
+use gpusched::effort::Progress;
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, read_log_from};
 use gpusched::near::did_you_mean_file;
@@ -143,11 +144,10 @@ fn refused(option: Option<&str>, kind: &str, what: &str) -> Result<(), Failure> 
 fn of_run(run: &Run, asked: &Asked) -> Result<Document, Failure> {
     refused(asked.options.for_profiles(), "profiles", "this is a run")?;
     refused(asked.for_logs(), "logs", "this is a run")?;
-    let scenario = &*run.scenario.scenario;
-    let observed = Observation::of_trace(scenario, &run.run.trace, run.run.ended);
+    let observed = Observation::of_run(&run.run);
     let mut report = AuditReport::new(Vec::new());
-    let findings = audited(&observed.map_err(|error| Failure::run(&error))?, &asked.tolerances);
-    report.add(findings, &scenario.device().name);
+    let findings = audited(&observed.map_err(|error| Failure::run(&error))?, &asked.tolerances, Progress::NONE);
+    report.add(findings, &run.run.scenario.device().name);
     told(&report, Vec::new())
 }
 

@@ -4,13 +4,16 @@
 //! own that checks and numbers what is submitted as the engine does, and notes it; when a call returns, the engine is
 //! told all of it in the same order. Nothing can happen in between, as time stands still during a call.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant as WallTime;
 
 use gpusched::causes::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
-use gpusched::gpu::{Gpu as Engine, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulation, SubmitError};
+use gpusched::gpu::{
+    Gpu as Engine, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, Simulation, SubmitError,
+};
 use gpusched::limits::Allowance;
 use gpusched::run::Run as LibraryRun;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
@@ -457,7 +460,7 @@ pub(crate) fn run_host(
     let host = PythonHost { py, methods, gpu: own, raised: None, quiet: Quiet::default(), memory };
     let ended = Simulation::new(Engine::new(&device, options), host).run();
     gpu.borrow_mut(py).is_over = true;
-    let (trace, ended, _) = match ended {
+    let Simulated { trace, ended, .. } = match ended {
         Ok(done) => done,
         Err(HostError::Failed(failure)) => return Err(failure.into_exception(py)),
         Err(HostError::Raised(error)) => return Err(error),
@@ -466,8 +469,9 @@ pub(crate) fn run_host(
     let read = ReadOptions::default();
     let mut builder = ScenarioBuilder::new(name.to_owned(), device, &read);
     builder.settings(Some(placement), Some(seed), horizon);
-    let scenario = Scenario { scenario: Arc::new(builder.build()), demands: None };
-    Ok(Run { scenario, run: Arc::new(LibraryRun { trace, ended, iterations: Vec::new() }) })
+    let scenario = builder.build();
+    let run = LibraryRun { scenario: Cow::Owned(scenario.clone()), trace, ended, iterations: Vec::new() };
+    Ok(Run { scenario: Scenario { scenario: Arc::new(scenario), demands: None }, run: Arc::new(run) })
 }
 
 fn device_of(py: Python<'_>, given: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {

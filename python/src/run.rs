@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gpusched::causes::with_causes;
-use gpusched::draw::{Drawing, FigureFormat, MM};
+use gpusched::draw::{DrawError, Drawing, FigureFormat, MM};
 use gpusched::formats::{TableStyle, csv_of, frames_of, text_of};
 use gpusched::hosts::{least_memory, least_operations};
+use gpusched::near::did_you_mean;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::{State, Summary};
@@ -32,7 +33,7 @@ use crate::work::{self, aside};
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) scenario: Scenario,
-    pub(crate) run: Arc<gpusched::run::Run>,
+    pub(crate) run: Arc<gpusched::run::Run<'static>>,
 }
 
 /// Simulates a scenario.
@@ -49,12 +50,12 @@ pub(crate) fn simulate(
 
 impl Run {
     fn of(scenario: Scenario) -> Result<Self, Failure> {
-        let run = simulated(&scenario.scenario)?;
+        let run = simulated(&scenario.scenario)?.into_owned();
         Ok(Self { scenario, run: Arc::new(run) })
     }
 
     pub(crate) fn summary(&self) -> Summary<'_> {
-        Summary::of(&self.scenario.scenario, &self.run)
+        Summary::of(&self.run)
     }
 }
 
@@ -64,7 +65,7 @@ pub(crate) fn refuse_beyond_memory(scenario: &gpusched::scenario::Scenario) -> R
     work::refuse_beyond_memory(least_memory(scenario), &format!("a run of {operations} operations"))
 }
 
-pub(crate) fn simulated(scenario: &gpusched::scenario::Scenario) -> Result<gpusched::run::Run, Failure> {
+pub(crate) fn simulated(scenario: &gpusched::scenario::Scenario) -> Result<gpusched::run::Run<'_>, Failure> {
     refuse_beyond_memory(scenario)?;
     gpusched::hosts::simulate(scenario).map_err(|error| Failure::run(&error))
 }
@@ -216,11 +217,23 @@ impl Run {
 
 /// Writes a picture.
 fn save(path: &Path, drawing: &Drawing) -> Result<(), Failure> {
-    let argument = |error: &dyn std::error::Error| Failure::Argument(error.to_string());
+    let argument = |error: &DrawError| {
+        Failure::Argument(match error {
+            DrawError::NoPdf => {
+                "the Python package writes no PDF: write .svg, .png or .tex, or run the command, built with PDF"
+                    .to_owned()
+            }
+            other => other.to_string(),
+        })
+    };
     let format = FigureFormat::of(path).map_err(|error| argument(&error))?;
     let bytes = drawing.to_file(format, 1.0).map_err(|error| argument(&error))?;
     write_whole(path, |out| out.write_all(&bytes))
 }
+
+/// The options of figures.
+const LOOKS: [&str; 10] =
+    ["width_mm", "queues", "waits", "full_height", "occupancy", "title", "start", "end", "sms", "only"];
 
 /// How a timeline looks.
 fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions> {
@@ -245,7 +258,8 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
                 options.sms = Some(sms.into_iter().map(|sm| sm..=sm).collect());
             }
             _ => {
-                let text = format!("there is no option {key:?} of figures");
+                let near = did_you_mean(&key, LOOKS);
+                let text = format!("there is no option {key:?} of figures{near}; there are {}", LOOKS.join(", "));
                 return Err(PyTypeError::new_err(text));
             }
         }

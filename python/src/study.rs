@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gpusched::effort::Progress;
 use gpusched::experiments::study::{
     ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, is_claimed, merge,
 };
@@ -77,7 +78,7 @@ impl Study {
             std::fs::create_dir_all(&results).map_err(|error| Failure::open(&results, &error))?;
             let mut rows = 0;
             write_whole(&path, |out| {
-                rows = merge(&study, &shards, out, &|_| {})?;
+                rows = merge(&study, &shards, out, Progress::NONE)?;
                 Ok::<(), Failure>(())
             })?;
             Ok(rows)

@@ -1,10 +1,10 @@
 //! Sets of real-time tasks: tests, and runs.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 
 use gpusched::device::Device;
-use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
+use gpusched::effort::Progress;
+use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks, run_tasks};
 use gpusched::tables::{SegmentReport, SegmentRunReport, TaskReport, TaskRunReport};
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{ReservationTest, TaskSet, TaskTime, TestResults};
@@ -162,7 +162,7 @@ fn run_of_sms(set: &TaskSet, device: Device, strategy: &str, asked: &Asked) -> R
     let horizon = asked.horizon.map(TaskTime::from_units);
     let synchronization = TaskTime::from_units(asked.synchronization);
     let options = RunOptions { strategy, policy, horizon, seed: asked.seed, synchronization, device };
-    let run = run_tasks_watched(set, &options, &AtomicU64::new(0)).map_err(|error| Failure::run(&error))?;
+    let run = run_tasks(set, &options, Progress::NONE).map_err(|error| Failure::run(&error))?;
     let report = TaskRunReport { set, run: &run, strategy: strategy.name(), policy: policy.name() };
     Document::new(&report, Vec::new())
 }
@@ -177,7 +177,7 @@ fn run_of_segments(set: &SegmentTaskSet, device: &Device, strategy: &str, asked:
     }
     let horizon = asked.horizon.map(Duration::from_ns);
     let options = SegmentRunOptions { horizon, seed: asked.seed, device, records_cores: false };
-    let run = run_segment_tasks_watched(set, test, options, &AtomicU64::new(0));
+    let run = run_segment_tasks(set, test, options, Progress::NONE);
     let run = run.map_err(|error| Failure::run(&error))?;
     let report = SegmentRunReport::new(set, test, &run).map_err(|error| Failure::run(&error))?;
     Document::new(&report, Vec::new())

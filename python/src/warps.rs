@@ -1,5 +1,6 @@
 //! Warps on one SM.
 
+use gpusched::effort::Progress;
 use gpusched::tables::WarpsDocument;
 use gpusched::warps::{Instance, Question, SearchLimits, answer};
 use pyo3::prelude::*;
@@ -26,7 +27,7 @@ pub(crate) fn warps(
         let (name, text) = given.text()?;
         let Instance { text, string, warps, estimate_from: own } = Instance::from_json(&name, &text)?;
         let limits = SearchLimits { memory_bytes: memory_limit_mib.saturating_mul(1 << 20), time };
-        let answer = answer(&string, &Question { warps, estimate_from: estimate_from.or(own), limits });
+        let answer = answer(&string, &Question { warps, estimate_from: estimate_from.or(own), limits }, Progress::NONE);
         answer.check().map_err(|error| Failure::run(&error))?;
         let document = WarpsDocument { written: &text, string: &string, answer: &answer };
         Document::new(&document, answer.notes.clone())

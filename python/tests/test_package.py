@@ -313,6 +313,26 @@ def test_a_study_runs_in_parts_and_is_summed_up(tmp_path):
         study.run(tmp_path, shard="2/2")
 
 
+def test_figures_are_pixels_too_and_say_in_words_of_python_what_they_cannot_be(tmp_path):
+    run = gpusched.simulate("scenarios/rtss2017/figure-3.json")
+    run.save_figure(tmp_path / "run.png", width_mm=127)
+    head = (tmp_path / "run.png").read_bytes()[:24]
+    # 127 mm are 5 inches of 300 pixels.
+    assert head[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(head[16:20], "big") == 1500
+    with pytest.raises(ValueError, match="the Python package writes no PDF: write .svg, .png or .tex"):
+        run.save_figure(tmp_path / "run.pdf")
+    with pytest.raises(TypeError, match='"queue" of figures \\(did you mean "queues"\\?\\); there are width_mm, queues'):
+        run.save_figure(tmp_path / "run.png", queue=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.png"]
+
+
+def test_names_that_are_nearly_right_are_suggested():
+    with pytest.raises(TypeError, match='there is no option "devise" \\(did you mean "device"\\?\\)'):
+        gpusched.simulate(two_kernels(), devise="tx2")
+    with pytest.raises(FileNotFoundError, match='did you mean "scenarios/rtss2017/figure-3.json"'):
+        gpusched.simulate("scenarios/rtss2017/figure3.json")
+
+
 def test_figures_and_merged_studies_are_whole_or_not_there(tmp_path):
     run = gpusched.simulate(two_kernels())
     figure = tmp_path / "run.svg"

@@ -18,6 +18,8 @@ use crate::workload::OperationKind;
 /// The analysis of a scenario.
 #[derive(Debug, Clone)]
 pub struct Analysis<'a> {
+    /// What was analysed.
+    pub(crate) of: &'a Scenario,
     /// Name of the scenario.
     pub scenario: &'a str,
     /// Name of the device.
@@ -201,9 +203,10 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
     let alike = matches!(merged, Merged::Slots(_));
     let in_order = || walked.ee_order.iter().filter(|_| alike);
     // Waits that no release depends on do not matter.
-    let dependence = dependence.as_ref().filter(|_| bounds.is_none_or(|bounds| bounds.refusal.is_some()));
+    let dependence = dependence.as_ref().filter(|_| bounds.is_none_or(|bounds| bounds.operations.is_empty()));
     let notes = notes(scenario, departures, dependence, &kernels, (costs.sms, walked.horizon));
     Analysis {
+        of: scenario,
         scenario: &scenario.name,
         device: &scenario.device().name,
         g_max: kernels.first().map(|kernel| kernel.g_max).filter(|_| alike),
@@ -258,6 +261,8 @@ fn notes(
     }
     if departures.contains(&Departure::Channels) && dependence.is_none() {
         notes.push("safe_finish_ns is not given: streams may have to wait for a hardware channel".to_owned());
+    } else if departures.contains(&Departure::Turns) && dependence.is_none() {
+        notes.push("safe_finish_ns is not given: contexts take turns".to_owned());
     } else if departures.contains(&Departure::Latencies) && dependence.is_none() {
         notes.push("safe_finish_ns is not given: the bound does not know launch latencies and kernel gaps".to_owned());
     } else if departures.contains(&Departure::MaskedClient) && dependence.is_none() {

@@ -1,6 +1,6 @@
 //! When merging the SMs is exact, and why not when it is not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ use super::merged_backend::Analysed;
 use crate::device::{BlockDemand, CopySharing};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
-use crate::workload::{KernelId, OperationKind, ProcessId, StreamId};
+use crate::workload::{CheckedCopy, KernelId, OperationKind, ProcessId, StreamId};
 
 /// An assumption of the exactness theorem (`docs/analysis.md`, "When merging is exact") that an input does not keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
@@ -35,6 +35,12 @@ pub enum Departure {
          one that its mask leaves"
     )]
     MaskedClient,
+    /// Several clients of MPS.
+    #[error("several processes are clients of MPS: the analysis takes them for threads of one")]
+    Clients,
+    /// Contexts take turns.
+    #[error("contexts of several processes take turns: the analysis takes them for threads of one, so it is too early")]
+    Turns,
     /// Something runs on the NULL stream.
     #[error("the NULL stream is used: its operations wait for those of other streams and they for it (N1, N2)")]
     NullStream,
@@ -102,12 +108,19 @@ pub(super) fn allowed_sms(scenario: &Scenario, kernel: KernelId, stream: StreamI
     scenario.catalogue.sms(kernel, stream).map(|_| 1).sum()
 }
 
+/// SMs on which a launch may have blocks at once: those of its mask, or as many as its process may use as a client
+/// of MPS.
+pub(super) fn sms_of(scenario: &Scenario, kernel: KernelId, stream: StreamId) -> u32 {
+    let process = scenario.streams()[stream.index()].process;
+    allowed_sms(scenario, kernel, stream).min(scenario.catalogue.sms_at_once(process))
+}
+
 /// On how many SMs blocks run at once at most: where the only process is a client of MPS with a percentage, on no more
 /// than that allows, unless masks leave no more in any case.
 pub(super) fn sms_at_once(scenario: &Scenario, launches: &[StatedLaunch]) -> u32 {
     let sms = scenario.device().sms;
     let most = scenario.catalogue.sms_at_once(ProcessId::FIRST);
-    if most >= sms {
+    if most >= sms || scenario.has_processes() {
         return sms;
     }
     let mut used = vec![false; sms as usize];
@@ -146,25 +159,54 @@ pub(super) fn departures(
     note(Departure::Priorities, priorities.any(|other| Some(other) != first));
     let is_masked = launches.iter().any(|launch| launch.allowed_sms < scenario.device().sms);
     note(Departure::SmMask, is_masked);
-    note(Departure::MaskedClient, is_masked && sms_at_once(scenario, launches) < scenario.device().sms);
+    let is_limited = if scenario.has_processes() {
+        (0..)
+            .map(ProcessId)
+            .zip(scenario.catalogue.processes())
+            .any(|(process, _)| scenario.catalogue.sms_at_once(process) < scenario.device().sms)
+    } else {
+        sms_at_once(scenario, launches) < scenario.device().sms
+    };
+    note(Departure::MaskedClient, is_masked && is_limited);
+    note(Departure::Clients, scenario.has_processes() && !scenario.catalogue.is_time_sliced());
+    note(Departure::Turns, scenario.catalogue.is_time_sliced());
     note(Departure::Variation, launches.iter().any(|launch| scenario.block_times_vary(launch.kernel)));
     let mut streams = Streams::default();
-    let mut count = 0;
+    // Streams with kernels, by process.
+    let mut counts = vec![0_usize; scenario.catalogue.processes().len()];
+    note(Departure::SharedLink, links_are_shared(scenario));
     for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
         let Some((kind, stream)) = step.submission() else { continue };
-        count += usize::from(streams.insert(stream));
-        note(Departure::NullStream, stream == StreamId::NULL);
+        if matches!(kind, OperationKind::Kernel(_)) && streams.insert(stream) {
+            counts[scenario.streams()[stream.index()].process.index()] += 1;
+        }
+        note(Departure::NullStream, scenario.catalogue.is_null_stream(stream));
         note(Departure::Copies, matches!(kind, OperationKind::Copy(_) | OperationKind::Memset));
-        let shares = scenario.device().copy.sharing == CopySharing::SharedLink;
-        note(Departure::SharedLink, shares && matches!(kind, OperationKind::Copy(_)));
         note(Departure::Events, matches!(kind, OperationKind::Wait(_)));
     }
     let channels = scenario.device().channels.map_or(usize::MAX, |channels| channels as usize);
-    note(Departure::Channels, count > channels);
+    note(Departure::Channels, counts.into_iter().any(|count| count > channels));
     note(Departure::Chains, chained);
     let device = scenario.device();
     note(Departure::Latencies, device.launch_latency > Duration::ZERO || device.kernel_gap > Duration::ZERO);
     found
+}
+
+/// Whether copies may be on the link of an engine at once: unless all of an engine are in one stream of one thread.
+pub(super) fn links_are_shared(scenario: &Scenario) -> bool {
+    let mut of_engine: BTreeMap<usize, (usize, StreamId)> = BTreeMap::new();
+    let steps =
+        scenario.threads.iter().enumerate().flat_map(|(number, thread)| {
+            thread.steps.iter().filter_map(move |step| Some((number, step.submission()?)))
+        });
+    let mut is_alone = |(number, (kind, stream)): (usize, (OperationKind, StreamId))| match kind {
+        OperationKind::Copy(copy) => {
+            let engine = scenario.copies().get(copy.index()).map_or(0, CheckedCopy::engine);
+            *of_engine.entry(engine).or_insert((number, stream)) == (number, stream)
+        }
+        _ => true,
+    };
+    scenario.device().copy.sharing == CopySharing::SharedLink && !steps.into_iter().all(&mut is_alone)
 }
 
 /// Some of the streams of a scenario, by their numbers.

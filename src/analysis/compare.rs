@@ -6,9 +6,9 @@ use super::analyse::{Analysis, analyse};
 use super::kept::{AnalysisError, Finishes, finishes, kept_by, matched};
 use crate::broken_bound::BrokenBound;
 use crate::hosts::simulate;
+use crate::run::Run;
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::Instant;
-use crate::trace::Trace;
 
 /// The analysis and the simulation of one scenario side by side.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ pub struct ComparedKernel<'a> {
 /// # Errors
 /// [`AnalysisError`] of either, or what the simulation does not keep of the analysis.
 pub fn compare(scenario: &Scenario) -> Result<Comparison<'_>, AnalysisError> {
-    Ok(Comparison::new(scenario, &analyse(scenario)?, &simulate(scenario)?.trace)?)
+    Ok(Comparison::new(&analyse(scenario)?, &simulate(scenario)?)?)
 }
 
 impl<'a> Comparison<'a> {
@@ -63,10 +63,10 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     /// What the simulation does not keep although the analysis claims it of all runs.
-    pub fn new(scenario: &Scenario, analysis: &Analysis<'a>, trace: &Trace) -> Result<Self, BrokenBound> {
-        let launches = finishes(trace);
+    pub fn new(analysis: &Analysis<'a>, run: &Run<'_>) -> Result<Self, BrokenBound> {
+        let launches = finishes(&run.trace);
         kept_by(analysis, &launches)?;
-        Ok(side_by_side(scenario, analysis, &launches))
+        Ok(side_by_side(&run.scenario, analysis, &launches))
     }
 }
 

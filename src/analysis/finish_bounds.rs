@@ -1,25 +1,25 @@
 //! By when every operation of a scenario has finished, in every run.
 
+use std::collections::BTreeSet;
+
 use thiserror::Error;
 
-use super::assumptions::{Departure, LaunchDependence, acts_after_waiting, launches_at_release};
+use super::assumptions::{Departure, acts_after_waiting, launches_at_release};
 use super::bound_options::BoundOptions;
 use super::equal_blocks::EqualBlocks;
+use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds};
 use super::prepared::Prepared;
 use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
 use crate::spelling::option;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::workload::{OperationKind, Origin, StreamId};
 
 /// Why no bounds are given.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BoundRefusal {
-    /// A thread launches after it has waited, and is not known to do so at a release.
-    #[error("no bound is given: {:?} waits for operations and then goes on, so what it does later depends on the run", .0.thread)]
-    LaunchDependence(LaunchDependence),
     /// Threads that wait at the end of an iteration are in time for the next one in the declared order only.
     #[error(
         "no bound is given: it is not certain under any order of simultaneous releases that {thread:?} has done waiting \
@@ -39,21 +39,14 @@ pub enum BoundRefusal {
         /// So many.
         operations: usize,
     },
-    /// More streams than channels.
-    #[error("no bound is given: streams may have to wait for a hardware channel")]
-    Channels,
-    /// Launch latencies or kernel gaps.
-    #[error("no bound is given: the device states a launch latency or a kernel gap, which the bound does not know")]
-    Latencies,
-    /// An SM mask and an MPS percentage.
-    #[error("no bound is given: {}", Departure::MaskedClient)]
-    MaskedClient,
-    /// Copies that share a link.
-    #[error(
-        "no bound is given: copies of several streams share a link (copies: shared-link), and the bound knows copies one \
-         at a time"
-    )]
-    SharedLink,
+    /// No job of some thread is bounded, or none at all.
+    #[error("no bound is given{}: {reason}", if *.is_partial { " for some threads" } else { "" })]
+    Jobs {
+        /// Why.
+        reason: SporadicRefusal,
+        /// Whether others are.
+        is_partial: bool,
+    },
     /// Too many operations.
     #[error(
         "no bound is given: {operations} operations are more than {MOST_OPERATIONS}; a shorter {} has fewer",
@@ -83,8 +76,13 @@ pub struct BoundedOperation {
 /// The bounds of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishBounds {
-    /// Kernels, copies and memsets in launch order; none of them if there are no bounds.
+    /// Kernels, copies and memsets in launch order; none of them if there are no bounds, or only on jobs.
     pub operations: Vec<BoundedOperation>,
+    /// By host thread: no job, from its release to the end of its last operation, takes longer, whenever jobs are
+    /// released a period or more apart. Empty where operations have bounds of their own.
+    pub responses: Vec<Option<Duration>>,
+    /// What the bounds on jobs assume and leave out.
+    pub notes: Vec<String>,
     /// Why there are none.
     pub refusal: Option<BoundRefusal>,
     /// What they hold for.
@@ -157,22 +155,17 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
         return bounds;
     }
     let count = walked.operations.len();
-    let dependent = |dependence: LaunchDependence| {
-        if options.order == ReleaseOrder::Any
-            && on_time(BoundOptions { order: ReleaseOrder::Declared, ..options }).is_some()
-        {
-            BoundRefusal::OnTimeAsDeclared { thread: dependence.thread }
-        } else {
-            BoundRefusal::LaunchDependence(dependence)
-        }
-    };
-    let refusal = dependence
-        .clone()
-        .map(dependent)
-        .or_else(|| departures.contains(&Departure::Channels).then_some(BoundRefusal::Channels))
-        .or_else(|| departures.contains(&Departure::Latencies).then_some(BoundRefusal::Latencies))
-        .or_else(|| departures.contains(&Departure::MaskedClient).then_some(BoundRefusal::MaskedClient))
-        .or_else(|| departures.contains(&Departure::SharedLink).then_some(BoundRefusal::SharedLink));
+    let needs_jobs =
+        [Departure::Channels, Departure::Latencies, Departure::Turns, Departure::MaskedClient, Departure::SharedLink];
+    if dependence.is_some() || needs_jobs.iter().any(|departure| departures.contains(departure)) {
+        let declared = BoundOptions { order: ReleaseOrder::Declared, ..options };
+        let as_declared = || {
+            let late =
+                dependence.as_ref().filter(|_| options.order == ReleaseOrder::Any && on_time(declared).is_some());
+            late.map(|dependence| BoundRefusal::OnTimeAsDeclared { thread: dependence.thread.clone() })
+        };
+        return of_jobs(scenario, departures, options, as_declared);
+    }
     // Equal, independent kernels finish as analysed at the latest (Kiefer and Wolfowitz), however many there are. That
     // is not said of copies, whose order may change.
     let is_equal = prepared.finish_is_safe() && !departures.contains(&Departure::Copies);
@@ -187,9 +180,8 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
     };
     let too_many = (count > MOST_OPERATIONS && analysed.is_none())
         .then_some(BoundRefusal::TooManyOperations { operations: count });
-    let refusal = refusal.or(too_many);
-    if refusal.is_some() {
-        return FinishBounds { operations: Vec::new(), refusal, options };
+    if too_many.is_some() {
+        return FinishBounds::none(too_many, options);
     }
     let is_exact = analysed.as_ref().is_some_and(|analysed| analysed.is_exact);
     let safe = (!is_exact).then(|| {
@@ -197,11 +189,7 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
         SafeBounds::new(scenario, demands, costs, &walked.operations, options)
     });
     if safe.as_ref().is_some_and(|safe| safe.waits_are_too_many) {
-        return FinishBounds {
-            operations: Vec::new(),
-            refusal: Some(BoundRefusal::TooManyWaits { operations: count }),
-            options,
-        };
+        return FinishBounds::none(Some(BoundRefusal::TooManyWaits { operations: count }), options);
     }
     let bound = |number: u32| {
         let analysed = analysed.as_ref().and_then(|analysed| analysed.finish.get(number as usize).copied().flatten());
@@ -214,5 +202,51 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
         launched: record.launched,
         finish: bound(number),
     });
-    FinishBounds { operations: operations.collect(), refusal, options }
+    FinishBounds { operations: operations.collect(), ..FinishBounds::none(None, options) }
+}
+
+impl FinishBounds {
+    fn none(refusal: Option<BoundRefusal>, options: BoundOptions) -> Self {
+        Self { operations: Vec::new(), responses: Vec::new(), notes: Vec::new(), refusal, options }
+    }
+}
+
+/// The bounds on jobs, whenever these come, of a scenario in which launches depend on completions, or something holds
+/// operations of which the bounds on single operations know nothing. Where no thread has one, `otherwise` may know more
+/// of the reason.
+fn of_jobs(
+    scenario: &Scenario,
+    departures: &BTreeSet<Departure>,
+    options: BoundOptions,
+    otherwise: impl Fn() -> Option<BoundRefusal>,
+) -> FinishBounds {
+    let bounds = match job_bounds(scenario, Releases::Given) {
+        Ok(Ok(bounds)) => bounds,
+        Ok(Err(reason)) => {
+            return FinishBounds::none(otherwise().or(Some(BoundRefusal::Jobs { reason, is_partial: false })), options);
+        }
+        // A scenario that was prepared has no such error.
+        Err(_) => return FinishBounds::none(otherwise(), options),
+    };
+    let reason = bounds.refusal();
+    let is_partial = bounds.responses.iter().any(Option::is_some);
+    let refusal = reason.map(|reason| BoundRefusal::Jobs { reason, is_partial });
+    let JobBounds { responses, .. } = bounds;
+    if !is_partial {
+        return FinishBounds::none(otherwise().or(refusal), options);
+    }
+    let mut notes = vec![
+        "bounds of jobs hold for any releases at least as far apart as stated, any order and shorter blocks".to_owned(),
+        "a response ends with the last operation of its job: what a host does on the CPU after that is not in it"
+            .to_owned(),
+    ];
+    let held = departures.iter().filter_map(|departure| match departure {
+        Departure::Channels => Some("streams wait for hardware channels, whichever is served first"),
+        Departure::Latencies => Some("every launch latency and kernel gap comes in full"),
+        Departure::Turns => Some("each turn of another context lasts its whole slice, or as long as it has work"),
+        Departure::SharedLink => Some("copies share their link with all copies that may be there"),
+        _ => None,
+    });
+    notes.extend(held.map(|held| format!("bounds of jobs assume that {held}")));
+    FinishBounds { responses, notes, ..FinishBounds::none(refusal, options) }
 }

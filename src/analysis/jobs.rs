@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::run::{Jobs, Run};
-use crate::scenario::{HostThread, Scenario};
+use crate::scenario::HostThread;
 use crate::time::{Duration, Instant};
 
 /// One job of a scenario, with its operations.
@@ -40,17 +40,17 @@ impl AnalysedJob {
 
 /// The jobs of a run that have operations, by thread as declared and then number.
 #[must_use]
-pub fn jobs_of(scenario: &Scenario, run: &Run) -> Vec<AnalysedJob> {
-    with_operations(scenario, run, &run.jobs(scenario))
+pub fn jobs_of(run: &Run<'_>) -> Vec<AnalysedJob> {
+    with_operations(run, &run.jobs())
 }
 
 /// The same, of which it is known which began.
-pub(super) fn with_operations(scenario: &Scenario, run: &Run, begun: &Jobs) -> Vec<AnalysedJob> {
+pub(super) fn with_operations(run: &Run<'_>, begun: &Jobs) -> Vec<AnalysedJob> {
     let mut jobs: Vec<AnalysedJob> = begun
         .begun
         .iter()
         .map(|job| {
-            let thread = scenario.threads.get(job.thread as usize);
+            let thread = run.scenario.threads.get(job.thread as usize);
             AnalysedJob {
                 thread: job.thread,
                 stream: thread.map_or_else(|| Arc::from(""), |thread| Arc::clone(&thread.label)),

@@ -14,6 +14,7 @@ use thiserror::Error;
 use super::analyse::analyse;
 use crate::broken_bound::BrokenBound;
 use crate::effort;
+use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate};
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
@@ -111,7 +112,7 @@ pub fn orders_to_try(scenario: &Scenario, samples: u64) -> u64 {
 
 /// Explores the orders in which host threads released at one instant act. If there are more than 40320 (those of 8
 /// threads), `samples` of them are tried: that of the scenario itself, and others drawn at random. Uses rayon's current
-/// thread pool; the result does not depend on its size. Of each order that was tried, `tried_more` hears. If it is
+/// thread pool; the result does not depend on its size. How many orders have been tried is in `progress`. If it is
 /// [stopped](crate::effort), the orders that were tried by then count.
 ///
 /// # Errors
@@ -120,7 +121,7 @@ pub fn launch_orders<'s>(
     scenario: &'s Scenario,
     samples: u64,
     seed: u64,
-    tried_more: &(dyn Fn(u64) + Sync),
+    progress: Progress<'_>,
 ) -> Result<LaunchOrders<'s>, OrdersError> {
     let analysis = analyse(scenario)?;
     analysis.check_run(&simulate(scenario)?.trace)?;
@@ -151,7 +152,7 @@ pub fn launch_orders<'s>(
                     finishes => finishes?,
                 };
                 complete.fetch_add(1, Ordering::Relaxed);
-                tried_more(1);
+                progress.advance(1);
                 Ok(finishes
                     .into_iter()
                     .map(|(launch, finish)| (launch, ((finish, number), (finish, number))))

@@ -31,7 +31,6 @@ pub(super) struct Prepared {
 
 impl Prepared {
     pub(super) fn new(scenario: &Scenario) -> Result<Self, ProgramError> {
-        refuse_processes(scenario)?;
         let demands = demands(scenario);
         let launches = launches(scenario);
         let (costs, merged) = merge(scenario, &demands, &launches)?;
@@ -45,14 +44,6 @@ impl Prepared {
     /// Whether every kernel finishes as analysed at the latest (Kiefer and Wolfowitz).
     pub(super) fn finish_is_safe(&self) -> bool {
         self.order.analysed_finish_is_safe(&self.departures) && self.dependence.is_none()
-    }
-}
-
-/// Refuses a scenario of several processes: everything here is about one context, that has the GPU for itself.
-pub(super) fn refuse_processes(scenario: &Scenario) -> Result<(), ProgramError> {
-    match scenario.catalogue.processes().len() {
-        0 | 1 => Ok(()),
-        processes => Err(ProgramError::SeveralProcesses { processes }),
     }
 }
 
@@ -116,7 +107,11 @@ fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, Pr
     let backend = MergedBackend::new(costs, merged, device.copy.engines);
     let options = GpuOptions { placement: scenario.placement, horizon, ..GpuOptions::default() };
     let mut gpu = Gpu::with_backend(backend, Walk::default(), &device, options);
-    register_work(scenario, &mut gpu)?;
+    if device == *scenario.device() {
+        register_work(scenario, &mut gpu)?;
+    } else {
+        gpu.register_work(&scenario.catalogue.on(device.clone()).map_err(SubmitError::from)?)?;
+    }
     gpu.run(&mut ProgramHost::new(&scenario.threads))?;
     let (backend, Walk { mut operations }) = gpu.into_back_and_observer();
     let mut ee_order = Vec::new();

@@ -22,13 +22,14 @@ use crate::device::BlockDemand;
 use crate::limits::count_steps;
 use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::StreamId;
 
 mod arrivals;
 mod blocking;
+mod busy;
 mod explore;
 mod fill;
 mod graph;
+mod lower;
 mod phased;
 mod predecessors;
 mod state;
@@ -39,6 +40,7 @@ mod windows;
 pub(super) use graph::Work;
 use graph::{Graph, Relatives};
 pub(super) use phased::{Job, Operation, Phased};
+use predecessors::NullRule;
 pub(super) use weights::{Class, ONE, Weights};
 
 /// Operations above which bounds are not computed.
@@ -71,14 +73,12 @@ impl SafeBounds {
         if operations.len() > MOST_OPERATIONS {
             return Self { finish: Vec::new(), waits_are_too_many: false };
         }
-        let null = |stream: usize| stream == StreamId::NULL.index();
-        let streams = scenario.streams().iter().enumerate();
-        let blocking: Vec<bool> = streams.map(|(number, stream)| null(number) || stream.blocking).collect();
+        let rules = NullRule::all(scenario);
         let graph = |operations: &[Analysed], predecessors: Vec<Vec<usize>>| {
             Graph::new(scenario, demands, costs, (operations, predecessors), options)
         };
         let known = |operations: &[Analysed], share: usize| {
-            let graph = graph(operations, predecessors::in_this_order(operations, &blocking));
+            let graph = graph(operations, predecessors::in_this_order(operations, &rules));
             let weights = Weights::new(scenario.device(), &graph.classes);
             windows::finish_bounds(&graph, &weights, share)
         };
@@ -88,7 +88,7 @@ impl SafeBounds {
         let places = by_program(scenario, operations);
         let sorted: Vec<Analysed> = places.iter().map(|&place| operations[place]).collect();
         let most = MOST_TOGETHER.checked_div(sorted.len()).unwrap_or(1).max(1);
-        let of_sorted = if let Some(orders) = arrivals::orders(&sorted, &blocking, most) {
+        let of_sorted = if let Some(orders) = arrivals::orders(&sorted, &rules, most) {
             // Every run has one of them.
             let mut latest: Vec<Option<Instant>> = vec![Some(Instant::ZERO); sorted.len()];
             for order in &orders {
@@ -99,7 +99,7 @@ impl SafeBounds {
             }
             latest
         } else if let Some(predecessors) =
-            predecessors::in_any_order(&sorted, &blocking).filter(|_| sorted.len() <= MOST_TOGETHER)
+            predecessors::in_any_order(&sorted, &rules).filter(|_| sorted.len() <= MOST_TOGETHER)
         {
             let graph = graph(&sorted, predecessors).with_open_waits();
             let weights = Weights::new(scenario.device(), &graph.classes);

@@ -15,8 +15,8 @@ use rayon::prelude::*;
 use super::assumptions;
 use super::bound_options::BoundOptions;
 use super::jobs::{AnalysedJob, with_operations};
-use super::prepared::refuse_processes;
 use crate::effort;
+use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate, simulate_placed};
 use crate::run::{Jobs, Run};
 use crate::scenario::{ReleaseOrder, Scenario};
@@ -66,13 +66,6 @@ impl Default for SearchOptions {
         let (bound, placements) = (BoundOptions::default(), Placement::ALL.to_vec());
         Self { bound, placements, runs: 512, seed: 0, time_limit: None }
     }
-}
-
-/// Who watches a search.
-#[derive(Clone, Copy)]
-pub struct Watch<'a> {
-    /// Is told the number of runs so far.
-    pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
 /// The longest response of a job that was found. Many jobs may have theirs in one run, which is as large as the
@@ -135,22 +128,20 @@ impl SearchResult<'_> {
 pub fn search<'s>(
     scenario: &'s Scenario,
     options: &SearchOptions,
-    watch: Watch<'_>,
+    progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
-    refuse_processes(scenario)?;
     let run = simulate(scenario)?;
-    search_known(scenario, (&run, &run.jobs(scenario)), options, watch)
+    search_known(scenario, (&run, &run.jobs()), options, progress)
 }
 
 /// As [`search()`], with the run of the scenario itself and the jobs of that.
 pub(super) fn search_known<'s>(
     scenario: &'s Scenario,
-    (run, begun): (&Run, &Jobs),
+    (run, begun): (&Run<'_>, &Jobs),
     options: &SearchOptions,
-    watch: Watch<'_>,
+    progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
-    refuse_processes(scenario)?;
-    let mut jobs = with_operations(scenario, run, begun);
+    let mut jobs = with_operations(run, begun);
     let is_small = run.trace.operations().len() <= MOST_UNROLLED;
     // Jobs as threads of their own know no barriers, which are passed in some orders only.
     let is_any = options.bound.order == ReleaseOrder::Any;
@@ -162,7 +153,7 @@ pub(super) fn search_known<'s>(
         jobs.sort_by_key(|job| (ranks[job.thread as usize], job.job));
     }
     let (base, own) = if unrolls {
-        (Cow::Owned(unrolled(scenario, run, &jobs)), None)
+        (Cow::Owned(unrolled(run, &jobs)), None)
     } else {
         let finish = |operation: u32| run.trace.operations().get(operation as usize)?.finish();
         let response = |job: &AnalysedJob| job.finish(finish).map(|finish| finish.since(job.released).as_ns());
@@ -170,7 +161,7 @@ pub(super) fn search_known<'s>(
         (Cow::Borrowed(scenario), Some(own))
     };
     let base = Base { scenario: base, is_unrolled: unrolls, jobs, own, releases: Vec::new() };
-    search_from(base, options, watch)
+    search_from(base, options, progress)
 }
 
 /// A scenario whose runs are searched.
@@ -188,7 +179,7 @@ pub(super) struct Base<'s> {
 pub(super) fn search_from<'s>(
     base: Base<'s>,
     options: &SearchOptions,
-    watch: Watch<'_>,
+    progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
     let Base { scenario: base, is_unrolled, jobs, own: known, releases } = base;
     let own = [base.placement];
@@ -208,7 +199,7 @@ pub(super) fn search_from<'s>(
         seed: options.seed,
         until: options.time_limit.map(|limit| WallTime::now() + limit),
         runs: AtomicU64::new(0),
-        watch,
+        progress,
     };
     let mut round = 0;
     loop {
@@ -249,7 +240,7 @@ struct Searcher<'a, 's> {
     /// What came of the base itself, if that is known.
     own: Option<Vec<Option<u64>>>,
     runs: AtomicU64,
-    watch: Watch<'a>,
+    progress: Progress<'a>,
 }
 
 impl Searcher<'_, '_> {
@@ -380,11 +371,13 @@ impl Searcher<'_, '_> {
         let is_own = matches!(scenario, Cow::Borrowed(_))
             && (variation.placement, variation.seed) == (base.placement, base.seed);
         if let Some(own) = self.own.as_ref().filter(|_| is_own) {
-            (self.watch.progress)(self.runs.fetch_add(1, Ordering::Relaxed) + 1);
+            self.runs.fetch_add(1, Ordering::Relaxed);
+            self.progress.advance(1);
             return Ok(own.clone());
         }
         let run = simulate_placed(&scenario, variation.placement, variation.seed)?;
-        (self.watch.progress)(self.runs.fetch_add(1, Ordering::Relaxed) + 1);
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.progress.advance(1);
         let operations = run.trace.operations();
         let mut responses = vec![None; jobs.len()];
         if self.unrolled {
@@ -405,7 +398,7 @@ impl Searcher<'_, '_> {
                 }
             }
         } else {
-            for job in run.jobs(&scenario).begun {
+            for job in run.jobs().begun {
                 let key = (variation.declared(job.thread), job.iteration);
                 let Ok(index) = jobs.binary_search_by_key(&key, |job| (job.thread, job.job)) else { continue };
                 responses[index] = job.response().map(Duration::as_ns);

@@ -10,25 +10,16 @@ use smallvec::SmallVec;
 use super::assumptions::launches_at_release;
 use super::bound_options::BoundOptions;
 use super::finish_bounds::finish_bounds;
+use super::job_bounds::{JobBounds, LONGEST, Releases, SporadicRefusal, TaskSet, of_tasks};
 use super::jobs::AnalysedJob;
 use super::kept::AnalysisError;
-use super::prepared::refuse_processes;
-use super::safe_bound::Weights;
-use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, Watch, own_step, search_from};
+use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from};
 use super::verdict::Verdict;
 use crate::broken_bound::BrokenBound;
+use crate::effort::Progress;
 use crate::hosts::ProgramError;
-use crate::scenario::{HostThread, ReleaseOrder, Scenario};
+use crate::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
-
-mod model;
-mod phases;
-mod responses;
-mod uniprocessor;
-mod window;
-
-pub use model::SporadicRefusal;
-use model::TaskSet;
 
 /// Jobs of each stream in a run of the search, at least and at most.
 const LEAST_JOBS: u64 = 2;
@@ -101,71 +92,42 @@ pub fn sporadic_bounds(
     scenario: &Scenario,
     jitter: &[Duration],
 ) -> Result<Result<Vec<Duration>, SporadicRefusal>, ProgramError> {
-    Ok(stream_bounds(scenario, jitter)?.and_then(StreamBounds::complete))
+    Ok(stream_bounds(scenario, jitter)?.and_then(|bounds| match bounds.refusal() {
+        Some(refusal) => Err(refusal),
+        None => Ok(bounds.responses.into_iter().flatten().collect()),
+    }))
 }
 
-/// The bounds on those streams that have one, which hold whatever the others do.
-#[derive(Debug)]
-struct StreamBounds {
-    /// By thread.
-    responses: Vec<Option<Duration>>,
-    /// Label of the first thread that has none.
-    beyond: Option<String>,
-}
-
-impl StreamBounds {
-    fn complete(self) -> Result<Vec<Duration>, SporadicRefusal> {
-        match self.refusal() {
-            Some(refusal) => Err(refusal),
-            None => Ok(self.responses.into_iter().flatten().collect()),
-        }
-    }
-
-    fn refusal(&self) -> Option<SporadicRefusal> {
-        self.beyond.clone().map(|thread| SporadicRefusal::BeyondPeriod { thread })
-    }
-}
-
-/// As [`sporadic_bounds`], without a bound for those streams whose jobs may be beyond their period.
-fn stream_bounds(
-    scenario: &Scenario,
-    jitter: &[Duration],
-) -> Result<Result<StreamBounds, SporadicRefusal>, ProgramError> {
-    refuse_processes(scenario)?;
-    let tasks = match TaskSet::new(scenario, jitter)? {
+/// The bounds on those streams that have one.
+fn stream_bounds(scenario: &Scenario, jitter: &[Duration]) -> Result<Result<JobBounds, SporadicRefusal>, ProgramError> {
+    let tasks = match TaskSet::new(scenario, Releases::Sporadic(jitter))? {
         Ok(tasks) => tasks,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let weights = Weights::new(scenario.device(), &tasks.classes);
-    if let ([task], Some(alone)) = (&tasks.tasks[..], alone(scenario)?) {
+    if let [task] = &tasks.tasks[..]
+        && !task.pauses()
+        && let Some(alone) = alone(scenario)?
+    {
         // No two of its jobs overlap then, so each is alone.
-        let response = alone.saturating_add(Duration::from_ns(task.jitter));
-        if response.as_ns() <= task.period {
-            return Ok(Ok(StreamBounds { responses: vec![Some(response)], beyond: None }));
+        let response = alone.saturating_add(jitter.first().copied().unwrap_or(Duration::ZERO));
+        if scenario.threads.iter().all(|thread| thread.period.is_some_and(|period| response <= period)) {
+            return Ok(Ok(JobBounds { responses: vec![Some(response)], beyond: None }));
         }
     }
-    let responses = if uniprocessor::applies(&tasks, &weights) {
-        match uniprocessor::responses(&tasks) {
-            Ok(responses) => responses.into_iter().map(Some).collect(),
-            Err(refusal) => return Ok(Err(refusal)),
-        }
-    } else {
-        responses::responses(&tasks, &weights)
-    };
-    let beyond = tasks.tasks.iter().zip(&responses).find(|(_, response)| response.is_none());
-    let beyond = beyond.map(|(task, _)| task.label.clone());
-    let responses = responses.into_iter().map(|response| response.map(Duration::from_ns)).collect();
-    Ok(Ok(StreamBounds { responses, beyond }))
+    Ok(of_tasks(scenario, &tasks))
 }
 
 /// The bound on a job of the first thread that has the GPU for itself.
 fn alone(scenario: &Scenario) -> Result<Option<Duration>, ProgramError> {
     let Some(thread) = scenario.threads.first() else { return Ok(None) };
     let once = HostThread::once(Arc::clone(&thread.label), Duration::ZERO, thread.steps.clone());
+    let once = HostThread { process: thread.process, ..once };
     let alone = Scenario { threads: vec![once], horizon: None, ..scenario.clone() };
     let bounds = finish_bounds(&alone, BoundOptions::default())?;
     let finish = bounds.operations.iter().try_fold(Instant::ZERO, |last, operation| Some(last.max(operation.finish?)));
-    Ok(finish.filter(|_| bounds.refusal.is_none()).map(|finish| finish.since(Instant::ZERO)))
+    Ok(finish
+        .filter(|_| bounds.refusal.is_none() && bounds.responses.is_empty())
+        .map(|finish| finish.since(Instant::ZERO)))
 }
 
 /// Bounds the response of every stream over all phasings, and searches for runs with long responses.
@@ -176,7 +138,7 @@ pub fn judge_sporadic(
     scenario: &Scenario,
     jitter: &[Duration],
     options: &SearchOptions,
-    watch: Watch<'_>,
+    watch: Progress<'_>,
 ) -> Result<SporadicVerdicts, AnalysisError> {
     let (bounds, refusal) = match stream_bounds(scenario, jitter)? {
         Ok(bounds) => {
@@ -224,7 +186,7 @@ pub fn judge_sporadic(
 }
 
 /// A few jobs of every stream as threads of their own, with kernels and copies of their own; `None` if some thread has
-/// no period, does something else than launching at its release, or has times that are too long to be added.
+/// no period, meets others at a barrier, or has times that are too long to be added.
 fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<AnalysedJob>, Vec<ReleaseRule>)> {
     let mut base = Scenario {
         catalogue: scenario.catalogue.without_work(),
@@ -244,22 +206,18 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
     for (index, thread) in threads {
         let period = thread.period?.as_ns();
         let jitter = jitter.get(index).map_or(0, |jitter| jitter.as_ns());
-        if period > model::LONGEST / MOST_JOBS || jitter > model::LONGEST {
+        if period > LONGEST / MOST_JOBS || jitter > LONGEST {
             return None;
         }
         let mut rule = ReleaseRule { threads: Vec::new(), period, jitter };
         let number = longest.checked_mul(3)?.div_ceil(period.max(1)).clamp(LEAST_JOBS, MOST_JOBS);
         for job in 0..number {
-            let mut steps = Vec::with_capacity(thread.steps.len());
-            for step in launches_at_release(thread)? {
-                let (kind, stream) = step.submission()?;
-                steps.push(own_step(scenario, &mut base, kind, stream)?);
-            }
+            let steps = steps_of(scenario, &mut base, thread, (index, job, number))?;
             rule.threads.push(base.threads.len());
             let released = Duration::from_ns(job.checked_mul(period)?);
             let deadline = thread.deadline();
             let once = HostThread::once(format!("{} job {job}", thread.label), released, steps);
-            base.threads.push(HostThread { deadline: deadline.into(), ..once });
+            base.threads.push(HostThread { process: thread.process, deadline: deadline.into(), ..once });
             jobs.push(AnalysedJob {
                 thread: u32::try_from(index).ok()?,
                 stream: Arc::clone(&thread.label),
@@ -273,4 +231,44 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
         rules.push(rule);
     }
     Some((base, jobs, rules))
+}
+
+/// The steps of job number `job` of `number` of the thread number `index`.
+///
+/// A host that does more than to launch at its release begins a job when it has ended the one before: the last step of
+/// one and the first of the next is a barrier of these two.
+fn steps_of(
+    scenario: &Scenario,
+    base: &mut Scenario,
+    thread: &HostThread,
+    (index, job, number): (usize, u64, u64),
+) -> Option<Vec<Step>> {
+    if thread.barriers().next().is_some() {
+        return None;
+    }
+    let at_release = launches_at_release(thread);
+    let own = |base: &mut Scenario, step: &Step| match step.submission() {
+        Some((kind, stream)) => own_step(scenario, base, kind, stream),
+        None => Some(*step),
+    };
+    let mut steps =
+        at_release.unwrap_or(&thread.steps).iter().map(|step| own(base, step)).collect::<Option<Vec<_>>>()?;
+    if at_release.is_none() {
+        let barrier = |job: u64| {
+            let place = u64::try_from(index).ok()?.checked_mul(MOST_JOBS)?.checked_add(job)?;
+            Some(Step::Barrier(BarrierId(u32::try_from(place).ok()?)))
+        };
+        if job + 1 < number {
+            steps.push(barrier(job)?);
+        }
+        if job > 0 {
+            steps.insert(0, barrier(job - 1)?);
+            for step in &mut steps {
+                if let Step::Repeat { from, .. } = step {
+                    *from += 1;
+                }
+            }
+        }
+    }
+    Some(steps)
 }

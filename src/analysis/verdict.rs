@@ -7,8 +7,9 @@ use serde::{Serialize, Serializer};
 use super::bound_options::BoundOptions;
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
 use super::kept::AnalysisError;
-use super::search::{SearchOptions, SearchResult, Watch, search_known};
+use super::search::{SearchOptions, SearchResult, search_known};
 use crate::broken_bound::BrokenBound;
+use crate::effort::Progress;
 use crate::hosts::simulate;
 use crate::named::named;
 use crate::run::{Jobs, Run};
@@ -128,11 +129,11 @@ impl JobVerdicts<'_> {
 pub fn judge<'s>(
     scenario: &'s Scenario,
     options: &SearchOptions,
-    watch: Watch<'_>,
+    watch: Progress<'_>,
 ) -> Result<JobVerdicts<'s>, AnalysisError> {
     let bounds = finish_bounds(scenario, options.bound)?;
     let run = simulate(scenario)?;
-    judge_by_bounds(scenario, (&run, &run.jobs(scenario)), &bounds, options, watch)
+    judge_known(scenario, (&run, &run.jobs()), &bounds, options, watch)
 }
 
 /// Searches for runs with long responses, and compares them with `bounds`, which are those of the scenario for the
@@ -140,12 +141,12 @@ pub fn judge<'s>(
 ///
 /// # Errors
 /// [`AnalysisError`]: that of the simulation, or a run that was found exceeds a bound.
-pub fn judge_by_bounds<'s>(
+pub(crate) fn judge_known<'s>(
     scenario: &'s Scenario,
-    own: (&Run, &Jobs),
+    own: (&Run<'_>, &Jobs),
     bounds: &FinishBounds,
     options: &SearchOptions,
-    watch: Watch<'_>,
+    watch: Progress<'_>,
 ) -> Result<JobVerdicts<'s>, AnalysisError> {
     let found = search_known(scenario, own, options, watch)?;
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
@@ -157,7 +158,8 @@ pub fn judge_by_bounds<'s>(
         let finish = job.finish(|operation| own(operation)?.finish);
         // What is released after the horizon is not in the scenario, and might delay what then still runs.
         let finish = finish.filter(|finish| *finish <= horizon);
-        let bound_ns = finish.map(|finish| finish.since(job.released));
+        let response = bounds.responses.get(job.thread as usize).copied().flatten().filter(|_| job.complete);
+        let bound_ns = finish.map(|finish| finish.since(job.released)).or(response);
         JobVerdict {
             stream: Arc::clone(&job.stream),
             thread: job.thread,
@@ -176,6 +178,7 @@ pub fn judge_by_bounds<'s>(
         BrokenBound::check(job.worst_found_ns, ("the bound on all runs", job.bound_ns), subject)?;
     }
     let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
+    notes.extend_from_slice(&bounds.notes);
     let cut = found.jobs.iter().filter(|job| !job.complete).count();
     if cut > 0 {
         notes.push(format!(

@@ -1,7 +1,5 @@
 //! An observation, and what is derived from it before any rule is checked.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::completions;
 use super::facts::{Facts, facts};
 use super::observation::{Observation, ObservedContexts, ObservedWork, TimeSource};
@@ -9,6 +7,7 @@ use super::options::Tolerances;
 use super::readiness::Readiness;
 use super::stamp::Clocks;
 use super::sweep::Events;
+use crate::effort::Progress;
 use crate::limits::end_if_stopped;
 use crate::logs::LogTime;
 use crate::workload::BlockClock;
@@ -21,7 +20,7 @@ pub(super) struct Case<'a> {
     pub(super) ready: Vec<Readiness>,
     pub(super) events: Events<'a>,
     /// Whoever looks meanwhile at how many blocks have been looked at, by all checks together.
-    pub(super) watched: Option<&'a AtomicU64>,
+    pub(super) watched: Progress<'a>,
 }
 
 /// Blocks that are counted together.
@@ -30,7 +29,7 @@ const COUNTED_AT_ONCE: u64 = 1 << 14;
 impl<'a> Case<'a> {
     /// Derives everything. The tolerances are those for measured times; simulated ones are exact.
     pub(super) fn new(observation: &'a Observation, tolerances: &Tolerances) -> Self {
-        Self::with_facts(observation, facts(observation), tolerances, None)
+        Self::with_facts(observation, facts(observation), tolerances, Progress::NONE)
     }
 
     /// The same, with facts that are known already.
@@ -38,7 +37,7 @@ impl<'a> Case<'a> {
         observation: &'a Observation,
         facts: Vec<Facts>,
         tolerances: &Tolerances,
-        watched: Option<&'a AtomicU64>,
+        watched: Progress<'a>,
     ) -> Self {
         let simulated = matches!(observation.source, TimeSource::Simulated { .. });
         let tolerances = if simulated { Tolerances::EXACT } else { *tolerances };
@@ -89,11 +88,9 @@ impl<'a> Case<'a> {
 }
 
 /// So many more blocks have been looked at by a check.
-pub(super) fn count(watched: Option<&AtomicU64>, blocks: u64) {
+pub(super) fn count(watched: Progress<'_>, blocks: u64) {
     end_if_stopped();
-    if let Some(watched) = watched {
-        watched.fetch_add(blocks, Ordering::Relaxed);
-    }
+    watched.advance(blocks);
 }
 
 /// Things without length can happen several times at one instant, and blocks whose timers ran out by the time at which

@@ -11,18 +11,18 @@ use super::observed_turns::{ObservedTurn, ObservedTurns};
 use crate::device::{CopySharing, Device};
 use crate::gpu::Ended;
 use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};
-use crate::scenario::Scenario;
+use crate::run::Run;
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Trace, TurnEnd};
 use crate::workload::{OperationId, OperationKind};
 
 impl Observation {
-    /// A simulated run of `scenario`. Every block is expanded.
+    /// A simulated run of a scenario. Every block is expanded.
     ///
     /// # Errors
     /// [`LogTimeError`] if something happens after the end of the clock of logs.
-    pub fn of_trace(scenario: &Scenario, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
-        let mut observation = Self::of_run(&scenario.name, scenario.device(), trace, ended)?;
+    pub fn of_run(Run { scenario, trace, ended, .. }: &Run<'_>) -> Result<Self, LogTimeError> {
+        let mut observation = Self::of_trace(&scenario.name, scenario.device(), trace, *ended)?;
         for (operation, record) in observation.operations.iter_mut().zip(trace.operations()) {
             if let (OperationKind::Kernel(id), ObservedWork::Kernel(kernel)) = (record.kind, &mut operation.work)
                 && let Some(times) = scenario.block_times.get(&id)
@@ -36,8 +36,8 @@ impl Observation {
     /// A simulated run on `device`, with whatever host in front of it. Every block is expanded.
     ///
     /// # Errors
-    /// As [`Observation::of_trace`].
-    pub fn of_run(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
+    /// As [`Observation::of_run`].
+    pub fn of_trace(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
         let horizon_ns = (ended != Ended::Done).then(|| LogTime::try_from(trace.end())).transpose()?;
         let null: BTreeSet<u32> = trace.processes().iter().map(|process| process.null_stream().0).collect();
         let streams = (0..).zip(trace.streams()).map(|(number, stream)| {

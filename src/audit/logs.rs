@@ -4,12 +4,13 @@ use super::observation::Observation;
 use super::options::Tolerances;
 use super::report::AuditReport;
 use super::run::{Audit, audit};
+use crate::effort::Progress;
 use crate::logs::LogInput;
 
 /// Audits each run, with the scenario that made it where that is known.
 #[must_use]
 pub fn audit_logs(input: LogInput, tolerances: &Tolerances) -> AuditReport {
-    audit_logs_by(input, |observation| audit(observation, tolerances))
+    audit_logs_by(input, |observation| audit(observation, tolerances, Progress::NONE))
 }
 
 /// The same, where `audit` says how one run is audited.

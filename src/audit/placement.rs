@@ -51,16 +51,23 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementSt
     statistic
 }
 
-/// The measured blocks whose SM the model can visit: place of their kernel in the logs, number of the block, and the SM
-/// on which it was seen.
-#[must_use]
-pub fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> Vec<((usize, usize), usize, u32)> {
+/// A measured block whose SM the model can visit.
+pub(crate) struct DecidableBlock {
+    /// Place of its kernel in the logs.
+    pub(crate) origin: (usize, usize),
+    pub(crate) block: usize,
+    /// Where it was seen.
+    pub(crate) sm: u32,
+}
+
+/// All of them.
+pub(crate) fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> Vec<DecidableBlock> {
     let case = Case::new(observation, tolerances);
     let mut blocks = Vec::new();
     walk(&case, |event, _| {
         let origin = observation.operations[event.operation()].origin;
         if let (Some(origin), Some(sm)) = (origin, event.sm) {
-            blocks.push((origin, event.block as usize, sm));
+            blocks.push(DecidableBlock { origin, block: event.block as usize, sm });
         }
     });
     blocks

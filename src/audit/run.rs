@@ -1,7 +1,5 @@
 //! One audit from beginning to end.
 
-use std::sync::atomic::AtomicU64;
-
 use serde::Serialize;
 
 use super::case::{Case, count};
@@ -21,6 +19,7 @@ use super::resources;
 use super::rounds;
 use super::times;
 use crate::device::CopySharing;
+use crate::effort::Progress;
 
 /// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,16 +61,10 @@ impl Observation {
     }
 }
 
-/// Checks an observation against every rule. The tolerances are those for measured times; simulated ones are exact.
+/// Checks an observation against every rule. The tolerances are those for measured times; simulated ones are exact. The
+/// number of blocks that checks have looked at is in `looked`; it goes to [`Observation::looks`].
 #[must_use]
-pub fn audit(observation: &Observation, tolerances: &Tolerances) -> Audit {
-    audit_watched(observation, tolerances, &AtomicU64::new(0))
-}
-
-/// The same, with the number of blocks that checks have looked at in `looked`, for whoever looks meanwhile; it goes to
-/// [`Observation::looks`].
-#[must_use]
-pub fn audit_watched(observation: &Observation, tolerances: &Tolerances, looked: &AtomicU64) -> Audit {
+pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progress<'_>) -> Audit {
     let (mut notes, mut findings) = (Vec::new(), Vec::new());
     let facts = facts(observation);
     times::check(observation, &facts, &mut findings);
@@ -84,7 +77,7 @@ pub fn audit_watched(observation: &Observation, tolerances: &Tolerances, looked:
             super::finding::length(apart)
         ));
     }
-    let case = Case::with_facts(observation, facts, &tolerances, Some(looked));
+    let case = Case::with_facts(observation, facts, &tolerances, looked);
     // Each looks at all blocks again, so they do so at once; what they find is put together in a fixed order.
     let by = |checks: &[Check]| {
         let mut found = Vec::new();
@@ -94,7 +87,7 @@ pub fn audit_watched(observation: &Observation, tolerances: &Tolerances, looked:
         found
     };
     let none = || {
-        count(Some(looked), observation.blocks());
+        count(looked, observation.blocks());
         Vec::new()
     };
     let binds = case.channels_bind();

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, Watch, analyse_and_bound};
+use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, analyse_and_bound};
+use gpusched::effort::Progress;
 use gpusched::run::Summary;
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{ReleaseOrder, Scenario};
@@ -104,12 +105,11 @@ impl Analyze {
         let analysed = analyse_and_bound(scenario, BoundOptions::of(scenario))?;
         let steps = self.steps.then(|| analysed.0.printed_steps()).transpose().context("--steps")?;
         let run = progress::simulated(scenario)?;
-        let search =
-            |watch: Watch<'_>| AnalysisReport::judged(scenario, analysed, &run, demands, self.search.time(), watch);
+        let search = |watch: Progress<'_>| AnalysisReport::judged(analysed, &run, demands, self.search.time(), watch);
         let mut report = self.search.watched(search)??;
         (report.steps, report.verdicts_alone) = (steps, self.verdicts_alone);
         if let Some(table) = self.runnable_times.table()? {
-            table.write(&Summary::of(scenario, &run), Some(&report.analysis))?;
+            table.write(&Summary::of(&run), Some(&report.analysis))?;
         }
         // Nothing below looks at what happened, which is large.
         drop(run);
@@ -137,7 +137,7 @@ impl Analyze {
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
         let jitter = jitter_of_threads(scenario, self.jitter()?).context("--jitter")?;
-        let search = |watch: Watch<'_>| SporadicReport::of(scenario, &jitter, demands, self.search.time(), watch);
+        let search = |watch: Progress<'_>| SporadicReport::of(scenario, &jitter, demands, self.search.time(), watch);
         let report = self.search.watched(search)??;
         let SporadicReport { verdicts, requirements, notes } = &report;
         let judged = verdicts.streams.iter().map(|stream| stream.verdict);

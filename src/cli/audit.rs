@@ -1,7 +1,7 @@
 //! `gpusched audit`
 
 use clap::Args;
-use gpusched::audit::{audit_logs_by, audit_watched};
+use gpusched::audit::{audit, audit_logs_by};
 use gpusched::profile::GpuProfile;
 use gpusched::tables::ProfileAuditReport;
 
@@ -36,7 +36,7 @@ impl Audit {
         let tolerances = self.logs.tolerances();
         let report = audit_logs_by(input, |observation| {
             progress::counted("auditing", Unit::Of("looks at blocks"), Some(observation.looks()), |looked| {
-                audit_watched(observation, &tolerances, looked)
+                audit(observation, &tolerances, looked)
             })
         });
         notes::show_abridged(&report.notes, note);

@@ -62,8 +62,8 @@ impl Compare {
         let html = self.html.file()?;
         progress::begin("analysing", Unit::None, None);
         let (analysis, run) = (analyse(scenario)?, progress::simulated(scenario)?);
-        let comparison = Comparison::new(scenario, &analysis, &run.trace)?;
-        let simulated = Summary::of(scenario, &run);
+        let comparison = Comparison::new(&analysis, &run)?;
+        let simulated = Summary::of(&run);
         if figure.is_some() || html.is_some() {
             let merged = merged_scenario(scenario, &analysis)?;
             draw(simulated, &merged, &comparison, figure.as_ref(), html.as_ref())?;
@@ -87,7 +87,7 @@ fn draw(
     html: Option<&HtmlFile<'_>>,
 ) -> anyhow::Result<()> {
     let analysed = simulate(merged)?;
-    let lower = Summary::of(merged, &analysed);
+    let lower = Summary::of(&analysed);
     let marks = FinishMark::of_comparison(comparison);
     if let Some(figure) = figure {
         let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use gpusched::effort::Progress;
 use gpusched::experiments::replay::replay;
 use gpusched::input::Input;
 use gpusched::scenario::{LogUse, ReadOptions, Scenario};
@@ -74,7 +75,8 @@ fn of_logs(logs: &LogOptions) -> anyhow::Result<Scenario> {
     }
     let options = ReadOptions { placement: logs.placement(), ..ReadOptions::default() };
     let known = run.scenario.as_ref().map(|(scenario, pairing)| (scenario, pairing));
-    let result = replay(&run.run, &run.device, known, &options, &logs.tolerances()).context("the logs")?;
+    let result =
+        replay(&run.run, &run.device, known, &options, &logs.tolerances(), Progress::NONE).context("the logs")?;
     run.notes.push("block times are those of the logs".to_owned());
     let mut scenario = result.scenario;
     scenario.notes.append(&mut run.notes);

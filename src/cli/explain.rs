@@ -2,16 +2,16 @@
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use gpusched::explain::{explain, topics};
+use gpusched::explain::{explain_words, topics};
 use gpusched::tables::ExplainReport;
 
 use super::Answer;
 use super::output::{Format, print_report};
 
-/// What a rule, a verdict, a finding, or a note means; without a name, what there is.
+/// What rules, verdicts, words, columns, findings or notes mean; without a name, what there is.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A rule (R3), a word of a report (proven, merged SM, work conservation), or a part of a note or an error
+    /// Rules (R3), words of reports and columns of tables (proven, merged SM, waited), or a part of a note or an error
     #[arg(value_name = "RULE|WORD|MESSAGE")]
     about: Vec<String>,
     /// What to print
@@ -22,11 +22,10 @@ pub(crate) struct Explain {
 impl Explain {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let is_list = self.about.is_empty();
-        let about = self.about.join(" ");
-        if !is_list && about.trim().is_empty() {
+        if !is_list && self.about.iter().all(|word| word.trim().is_empty()) {
             bail!("nothing is asked for; gpusched explain lists what is explained");
         }
-        let found = if is_list { Ok(topics()) } else { explain(&about) };
+        let found = if is_list { Ok(topics()) } else { explain_words(&self.about) };
         let topics = found.map_err(|what| anyhow!("{what}; gpusched explain lists what there is"))?;
         print_report(&ExplainReport { topics, is_list }, self.format)?;
         Ok(Answer::Done)

@@ -33,7 +33,7 @@ impl Orders {
         progress::begin("trying", Unit::Of("orders"), Some(total));
         self.jobs.share()?;
         ending::keep_complete_results();
-        let mut orders = launch_orders(&scenario, self.samples, scenario.seed, &progress::advance)?;
+        let mut orders = launch_orders(&scenario, self.samples, scenario.seed, progress::own())?;
         ending::stop_working()?;
         if orders.exhaustive {
             orders.notes.extend(needs::lacking(Lacking::DrawnOrders)?);

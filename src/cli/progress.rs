@@ -7,8 +7,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gpusched::effort::{self, Counted as Work, EarlyEnd};
-use gpusched::hosts::{ProgramError, simulate, simulate_until_stopped, simulate_watched};
+use gpusched::effort::{self, Counted as Work, EarlyEnd, Progress};
+use gpusched::hosts::{ProgramError, SimulateOptions, simulate_with};
 use gpusched::run::Run;
 use gpusched::scenario::{HostThread, Scenario};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -98,6 +98,11 @@ pub(crate) fn advance(amount: u64) {
     DONE.fetch_add(amount, Ordering::Relaxed);
 }
 
+/// Where what is held, or else the present stage, is counted.
+pub(crate) fn own() -> Progress<'static> {
+    Progress::counted_in(&DONE)
+}
+
 /// So much of the present stage is done in all.
 pub(crate) fn reach(amount: u64) {
     DONE.store(amount, Ordering::Relaxed);
@@ -130,33 +135,34 @@ pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
 }
 
 /// The command does something that counts itself how much of it is done.
-pub(crate) fn counted<T>(what: &'static str, unit: Unit, total: Option<u64>, work: impl FnOnce(&AtomicU64) -> T) -> T {
-    if HELD.load(Ordering::Relaxed) {
-        return work(&AtomicU64::new(0));
+pub(crate) fn counted<T>(
+    what: &'static str,
+    unit: Unit,
+    total: Option<u64>,
+    work: impl FnOnce(Progress<'static>) -> T,
+) -> T {
+    if LINE.get().is_none() || HELD.load(Ordering::Relaxed) {
+        return work(Progress::NONE);
     }
     begin(what, unit, total);
-    work(&DONE)
+    work(own())
 }
 
-/// Simulates a scenario as [`simulate`] does, and shows how far it is.
-pub(crate) fn simulated(scenario: &Scenario) -> Result<Run, ProgramError> {
-    if LINE.get().is_none() {
-        return simulate(scenario);
-    }
-    counted("simulating", Unit::Of("operations"), operations(scenario), |completed| {
-        // Whoever stops a command ends it.
-        simulate_watched(scenario, completed)
-    })
+/// Simulates a scenario, and shows how far it is.
+pub(crate) fn simulated(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
+    simulated_with(scenario, SimulateOptions::of(scenario))
 }
 
 /// The same of a run that is told of also if it is stopped.
-pub(crate) fn simulated_until_stopped(scenario: &Scenario) -> Result<Run, ProgramError> {
-    if LINE.get().is_none() {
-        return simulate_until_stopped(scenario, None);
-    }
-    let operations = operations(scenario);
-    counted("simulating", Unit::Of("operations"), operations, |completed| {
-        simulate_until_stopped(scenario, Some(completed))
+pub(crate) fn simulated_until_stopped(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
+    let mut options = SimulateOptions::of(scenario);
+    options.gpu.may_be_cut = true;
+    simulated_with(scenario, options)
+}
+
+fn simulated_with<'s>(scenario: &'s Scenario, options: SimulateOptions<'_>) -> Result<Run<'s>, ProgramError> {
+    counted("simulating", Unit::Of("operations"), operations(scenario), |progress| {
+        simulate_with(scenario, SimulateOptions { progress, ..options })
     })
 }
 

@@ -7,7 +7,7 @@ use gpusched::experiments::recorded_trace;
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::profile::{GpuProfile, Import};
-use gpusched::run::Summary;
+use gpusched::run::{Recorded, Summary};
 use gpusched::time::Instant;
 use gpusched::trace::Trace;
 
@@ -53,7 +53,7 @@ impl<'a> RecordedAbove<'a> {
     /// What writing refuses, and more blocks than a trace is written of unasked.
     pub(crate) fn write_perfetto(&self, path: &Path) -> anyhow::Result<()> {
         let all = Summary::of_trace(&self.import.scenario, self.simulated);
-        let blocks: u64 = all.launches().map(|(_, _, kernel)| u64::from(kernel.blocks)).sum();
+        let blocks: u64 = all.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
         if blocks > MANY_BLOCKS {
             bail!("--perfetto would write each of {blocks} blocks; gpusched simulate --perfetto --force does it");
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use gpusched::experiments::profile_replay::replay_profile;
-use gpusched::experiments::replay::{KernelComparison, Replay, replay_watched};
+use gpusched::experiments::replay::{KernelComparison, Replay, replay};
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::profile::GpuProfile;
@@ -69,7 +69,7 @@ impl ReplayLog {
         let total =
             known.map_or_else(|| Some(run.run.kernels() as u64), |(scenario, _)| progress::operations(scenario));
         let result = progress::counted("simulating", Unit::Of("operations"), total, |done| {
-            replay_watched(&run.run, &run.device, known, (&options, &tolerances), done)
+            replay(&run.run, &run.device, known, &options, &tolerances, done)
         })?;
         notes::show_abridged(&run.notes, note);
         if let Some(figure) = self.figure.figure(&result.scenario)? {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use gpusched::draw::FigureFormat;
 use gpusched::pictures::response_chart;
-use gpusched::run::{Summary, responses};
+use gpusched::run::Summary;
 use gpusched::tables::responses_csv;
 
 use super::output::write_whole;
@@ -29,7 +29,7 @@ impl<'a> ResponsesFile<'a> {
     }
 
     pub(crate) fn write(self, summary: &Summary<'_>) -> anyhow::Result<()> {
-        let rows = responses(summary.scenario, &summary.jobs());
+        let rows = summary.responses();
         if self.is_table {
             return write_whole(self.path, |out| responses_csv(rows, out));
         }

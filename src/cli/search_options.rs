@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gpusched::analysis::Watch;
+use gpusched::effort::Progress;
 use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
 
@@ -35,11 +35,10 @@ impl Search {
 
     /// Runs `work` on the threads asked for, with progress on a terminal; Ctrl-C ends the search, and what was found
     /// by then counts.
-    pub(crate) fn watched<T>(&self, work: impl FnOnce(Watch<'_>) -> T) -> anyhow::Result<T> {
+    pub(crate) fn watched<T>(&self, work: impl FnOnce(Progress<'_>) -> T) -> anyhow::Result<T> {
         ending::keep_complete_results();
-        progress::begin("searching bad runs", Unit::Of("runs"), None);
         self.jobs.share()?;
-        let answer = work(Watch { progress: &progress::reach });
+        let answer = progress::counted("searching bad runs", Unit::Of("runs"), None, work);
         ending::stop_working()?;
         Ok(answer)
     }

@@ -8,7 +8,7 @@ use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
-use gpusched::run::{Difference, NotComparable, Run, Summary};
+use gpusched::run::{Difference, Recorded, Run, Summary};
 use gpusched::scenario::{LogUse, Scenario};
 use gpusched::tables::{BlameTables, SimulationReport, examiner_logs};
 use gpusched::time::{Duration, Instant};
@@ -135,22 +135,24 @@ impl Simulate {
         refuse_beyond_memory(&scenario)?;
         ending::keep_complete_results();
         let run = progress::simulated_until_stopped(&scenario)?;
-        let answer = self.report_run(&scenario, &run, part)?;
-        part.done_with((scenario, run));
+        let answer = self.report_run(&run, part)?;
+        part.done_with(run);
+        part.done_with(scenario);
         Ok(answer)
     }
 
-    fn report_run(&self, scenario: &Scenario, run: &Run, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let summary = Summary::of(scenario, run);
+    fn report_run(&self, run: &Run<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let summary = Summary::of(run);
+        let scenario = summary.scenario;
         self.refuse_too_many_blocks(&summary)?;
         ending::stop_working()?;
         if run.ended == Ended::Cut {
             return self.report_cut_run(&summary, part);
         }
         let blame = OnceCell::new();
-        self.write_files(&summary, run, &blame)?;
+        self.write_files(&summary, &blame)?;
         // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
-        let differences = self.check.then(|| differences(scenario, run)).transpose()?;
+        let differences = self.check.then(|| summary.differences()).transpose()?;
         let out = part.turn()?;
         notes::show_abridged(summary.notes(), |text| part.note(text));
         let states = self.states();
@@ -210,10 +212,9 @@ impl Simulate {
         ]
     }
 
-    /// Writes the files that were asked for.
-    fn write_files(&self, summary: &Summary<'_>, run: &Run, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
+    fn write_files(&self, summary: &Summary<'_>, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
         if let Some(directory) = &self.logs {
-            self.write_logs(directory, summary, run)?;
+            self.write_logs(directory, summary)?;
         }
         if let Some(figure) = self.figure.figure(summary.scenario)? {
             figure.write(summary)?;
@@ -241,18 +242,18 @@ impl Simulate {
         if self.force || !(self.blocks || self.logs.is_some() || self.perfetto.is_some()) {
             return Ok(());
         }
-        let blocks: u64 = summary.launches().map(|(_, _, kernel)| u64::from(kernel.blocks)).sum();
+        let blocks: u64 = summary.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
         if blocks > MANY_BLOCKS {
             bail!("--blocks, --logs and --perfetto would write each of {blocks} blocks; --force does it");
         }
         Ok(())
     }
 
-    fn write_logs(&self, directory: &Path, summary: &Summary<'_>, run: &Run) -> anyhow::Result<()> {
+    fn write_logs(&self, directory: &Path, summary: &Summary<'_>) -> anyhow::Result<()> {
         if summary.scenario.examiner.is_none() {
             bail!("--logs: only scenarios in cuda_scheduling_examiner's format have logs");
         }
-        let logs = examiner_logs(summary, &run.iterations);
+        let logs = examiner_logs(summary);
         let paths: Vec<PathBuf> = logs.iter().map(|log| directory.join(log.file_name())).collect();
         if let Some(existing) = paths.iter().find(|path| path.exists() && !self.force) {
             bail!("{} exists; --force replaces it", existing.display());
@@ -277,10 +278,6 @@ fn refuse_beyond_memory(scenario: &Scenario) -> anyhow::Result<()> {
     let Some(operations) = known else { return Ok(()) };
     let bytes = operations.saturating_mul(size_of::<OperationRecord>() as u64);
     ending::refuse_beyond_memory(bytes, || format!("the record of {operations} operations takes"))
-}
-
-fn differences(scenario: &Scenario, run: &Run) -> Result<Vec<Difference>, NotComparable> {
-    scenario.expected.as_ref().map_or(Ok(Vec::new()), |expected| gpusched::run::differences(expected, &run.trace))
 }
 
 /// Tells how the run differs from what the scenario file expects.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
+use gpusched::effort::Progress;
 use gpusched::tables::WarpsDocument;
 use gpusched::time::Duration;
 use gpusched::warps::{
@@ -136,7 +137,7 @@ impl Warps {
             Solver::Search => {
                 let states = progress::Unit::Of("states");
                 progress::counted("searching the worst case", states, question.states(&string), |searched| {
-                    warps::answer_watched(&string, &question, searched)
+                    warps::answer(&string, &question, searched)
                 })
             }
             Solver::Ilp => self.solve(&string, &question)?,
@@ -217,7 +218,7 @@ impl Warps {
         // The solver does not tell how far it is.
         progress::begin("searching the worst case", progress::Unit::None, None);
         if question.warps == 0 {
-            return Ok(warps::answer(string, question));
+            return Ok(warps::answer(string, question, Progress::NONE));
         }
         let program = Ilp::new(string, question.warps, self.form(), warps::MAX_SOLVED_COEFFICIENTS)?;
         let solution = warps::solve_ilp(string, &program, question.limits.time)?;
@@ -229,6 +230,6 @@ impl Warps {
     #[cfg(not(feature = "ilp"))]
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the build with the feature needs both")]
     fn solve(&self, string: &KernelString, question: &Question) -> anyhow::Result<Makespans> {
-        Ok(warps::answer(string, question))
+        Ok(warps::answer(string, question, Progress::NONE))
     }
 }

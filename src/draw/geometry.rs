@@ -8,6 +8,12 @@ pub type Length = i64;
 /// One millimetre.
 pub const MM: Length = 100;
 
+/// A length as an exact decimal \[mm\].
+pub(super) fn millimetres(length: Length) -> String {
+    let (sign, length) = (if length < 0 { "-" } else { "" }, length.abs());
+    format!("{sign}{}.{:02}", length / MM, length % MM)
+}
+
 /// One column of an IEEE two-column paper: `\columnwidth` of `IEEEtran` is 252 points of 1/72.27 inch.
 pub const COLUMN_WIDTH: Length = 8_857;
 /// Both columns of an IEEE two-column paper.
@@ -49,6 +55,12 @@ impl Rect {
     #[must_use]
     pub const fn right(&self) -> Length {
         self.x + self.width
+    }
+
+    /// Where a share of it, from 0 to 1, ends from left to right.
+    #[expect(clippy::cast_possible_truncation, reason = "a share of a width fits")]
+    pub(crate) fn end_of(&self, share: f64) -> Length {
+        self.x + (self.width as f64 * share.clamp(0.0, 1.0)).round() as Length
     }
 
     /// Lower edge.

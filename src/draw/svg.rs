@@ -6,7 +6,7 @@ use std::fmt::Write;
 use sha2::{Digest, Sha256};
 
 use super::drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};
-use super::geometry::{Length, MM, Point, Rect};
+use super::geometry::{Point, Rect, millimetres};
 use super::theme::{Colour, Fill, Hatch, Theme};
 
 impl Drawing {
@@ -190,11 +190,6 @@ fn strokes(stroke: Option<Stroke>) -> String {
     stroke.map_or_else(String::new, |stroke| {
         format!(" stroke=\"{}\" stroke-width=\"{}\"", stroke.colour.hex(), stroke.width)
     })
-}
-
-/// An exact decimal.
-fn millimetres(length: Length) -> String {
-    format!("{}.{:02}", length / MM, length % MM)
 }
 
 /// `text` with what XML gives a meaning replaced; control characters, which XML does not allow, become the

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};
-use super::geometry::{Length, MM, Point, Rect};
+use super::geometry::{Length, MM, Point, Rect, millimetres};
 use super::theme::{Colour, Fill, Hatch};
 
 impl Drawing {
@@ -28,7 +28,13 @@ impl Drawing {
 
 fn document(drawing: &Drawing, out: &mut String) -> std::fmt::Result {
     writeln!(out, "% \\usepackage{{tikz}} \\usetikzlibrary{{patterns}}")?;
-    writeln!(out, "% {} x {} mm: {}", mm(drawing.width), mm(drawing.height), escaped(&drawing.title))?;
+    writeln!(
+        out,
+        "% {} x {} mm: {}",
+        millimetres(drawing.width),
+        millimetres(drawing.height),
+        escaped(&drawing.title)
+    )?;
     writeln!(out, "\\begin{{tikzpicture}}[x=1mm,y=-1mm,inner sep=0pt,outer sep=0pt]")?;
     let colours: BTreeSet<Colour> = drawing.flat().flat_map(colours).collect();
     for colour in colours {
@@ -133,13 +139,13 @@ fn colours(shape: &Shape) -> Vec<Colour> {
 }
 
 fn look(stroke: Stroke) -> String {
-    format!("{},line width={}mm", name(stroke.colour), mm(stroke.width))
+    format!("{},line width={}mm", name(stroke.colour), millimetres(stroke.width))
 }
 
 fn dashes(dash: Dash) -> String {
     let lengths = dash.lengths().iter().enumerate();
-    let parts =
-        lengths.map(|(index, length)| format!("{} {}mm", if index % 2 == 0 { "on" } else { "off" }, mm(*length)));
+    let parts = lengths
+        .map(|(index, length)| format!("{} {}mm", if index % 2 == 0 { "on" } else { "off" }, millimetres(*length)));
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { String::new() } else { format!(",dash pattern={}", parts.join(" ")) }
 }
@@ -154,13 +160,7 @@ fn joined(points: &[Point]) -> String {
 }
 
 fn place(at: Point) -> String {
-    format!("({},{})", mm(at.x), mm(at.y))
-}
-
-/// An exact decimal.
-fn mm(length: Length) -> String {
-    let (sign, length) = (if length < 0 { "-" } else { "" }, length.abs());
-    format!("{sign}{}.{:02}", length / MM, length % MM)
+    format!("({},{})", millimetres(at.x), millimetres(at.y))
 }
 
 fn name(Colour(red, green, blue): Colour) -> String {

@@ -4,12 +4,12 @@ mod recorded;
 mod unshared;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 
 use crate::device::Device;
-use crate::hosts::{ProgramError, simulate_watched};
+use crate::effort::Progress;
+use crate::hosts::{ProgramError, SimulateOptions, simulate_with};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
@@ -122,17 +122,20 @@ impl ReplayErrors {
     }
 }
 
-/// Simulates an imported profile and compares. How many simulated operations have completed is in `completed`, for
-/// whoever looks meanwhile.
+/// Simulates an imported profile and compares. How many simulated operations have completed is in
+/// `completed`.
 ///
 /// # Errors
-/// As [`simulate_watched`].
+/// As [`simulate_with`].
 pub fn replay_profile(
     profile: &GpuProfile,
     import: &Import,
-    completed: &AtomicU64,
+    completed: Progress<'_>,
 ) -> Result<ProfileReplay, ProgramError> {
-    let run = simulate_watched(&import.scenario, completed)?;
+    let run = simulate_with(
+        &import.scenario,
+        SimulateOptions { progress: completed, ..SimulateOptions::of(&import.scenario) },
+    )?;
     let unshared = unshared(&import.scenario, &run.trace)?;
     let times = profile.block_times(import.gpu, &recorded_device(profile, import));
     let ran_alone = profile.ran_alone(import.gpu);

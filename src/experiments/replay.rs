@@ -11,5 +11,5 @@ mod durations;
 mod measured;
 
 pub use build::{ReplayError, scenario_of_logs};
-pub use compare::{BlockSpan, KernelComparison, Replay, Timelines, replay, replay_watched};
+pub use compare::{BlockSpan, KernelComparison, Replay, Timelines, replay};
 pub use measured::{measured_launch_order, with_measured_times};

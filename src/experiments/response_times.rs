@@ -1,6 +1,7 @@
 //! The measurements of RTNS 2020, section 7.2, as simulations on the TX2.
 
 use crate::device::{BlockShape, Device};
+use crate::effort::Progress;
 use crate::hosts::{Policy, RunOptions, Strategy, TaskJob, TaskRunError, run_tasks};
 use crate::tasks::{Allocation, Task, TaskKernel, TaskSet, TaskTime, Timing};
 use crate::time::Instant;
@@ -101,7 +102,11 @@ pub fn figure_9(
     // Enough for the longest gaps.
     let horizon = u64::from(jobs) * TaskTime::from_units(15_000_000);
     let responses = |strategy, synchronization| {
-        let run = run_tasks(&set, &RunOptions { synchronization, ..options(device, strategy, horizon, seed) })?;
+        let run = run_tasks(
+            &set,
+            &RunOptions { synchronization, ..options(device, strategy, horizon, seed) },
+            Progress::NONE,
+        )?;
         let of_first = run.jobs.iter().filter(|job| job.task == 0).filter_map(TaskJob::response);
         Ok::<_, TaskRunError>(of_first.take(jobs as usize).map(TaskTime::units).collect())
     };
@@ -123,7 +128,11 @@ pub fn figure_10(device: &Device, low_blocks: &[u32]) -> Result<Vec<Figure10Poin
         if with_high {
             tasks.push(Task { offset: TaskTime::UNIT, ..task("high", 0, BLOCKS, period) });
         }
-        let run = run_tasks(&set(tasks), &options(device, Strategy::MultiStream, TaskTime::from_units(2), 0))?;
+        let run = run_tasks(
+            &set(tasks),
+            &options(device, Strategy::MultiStream, TaskTime::from_units(2), 0),
+            Progress::NONE,
+        )?;
         // The low-priority job is the first to be launched.
         let blocks: Vec<_> = run.trace.block_runs(OperationId(0)).collect();
         let start = blocks.iter().map(|run| run.start).min().unwrap_or(Instant::ZERO);

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::effort::Progress;
 use crate::warps::{
     Bound, KernelString, MakespanSearch, Objective, SearchLimits, TooLarge, WorkConserving, bound, construct, estimate,
     pessimistic,
@@ -48,7 +49,8 @@ pub fn convergence(
     up_to: u32,
     limits: &SearchLimits,
 ) -> Result<Convergence, TooLarge> {
-    let makespans = MakespanSearch::run(string, up_to.min(warps), Objective::WorstCase, limits)?.makespans();
+    let makespans =
+        MakespanSearch::run(string, up_to.min(warps), Objective::WorstCase, limits, Progress::NONE)?.makespans();
     let point = |(x, &makespan): (u32, &u64)| {
         let from_x = u64::from(warps.div_ceil(x)) * makespan;
         let estimate = estimate(warps, &makespans[..=x as usize]).map_or(from_x, |estimate| estimate.cycles);
@@ -93,7 +95,7 @@ pub fn solving_times(string: &KernelString, up_to: u32, limits: &SearchLimits) -
             fastest
         };
         let search = time(0, &|| {
-            MakespanSearch::run(string, warps, Objective::WorstCase, limits)
+            MakespanSearch::run(string, warps, Objective::WorstCase, limits, Progress::NONE)
                 .is_ok_and(|search| search.reached() == warps)
         });
         let ilp_short = time(1, &|| ilp_finishes(string, warps, WorkConserving::Short, limits));

@@ -14,6 +14,7 @@ const fn message(part: &'static str, more: &'static str, says: &'static str) -> 
 }
 
 const VERDICTS: &str = "docs/analysis.md#5-jobs-and-their-verdicts";
+const PROGRAMS: &str = "docs/analysis.md#host-programs-processes-links-and-channels";
 const AT_ONE_INSTANT: &str = "docs/analysis.md#releases-at-one-instant";
 const EXACT: &str = "docs/analysis.md#2-when-merging-the-sms-is-exact";
 const NOT_EXACT: &str = "docs/analysis.md#3-where-it-is-not-exact";
@@ -33,7 +34,7 @@ const VALUES: &str = "docs/scenario-format.md#values";
 const AUDIT: &str = "docs/measured-logs.md#audit";
 const COMMAND: &str = "docs/command.md";
 
-pub(super) const MESSAGES: [Message; 36] = [
+pub(super) const MESSAGES: [Message; 38] = [
     message(
         "no bound is given:",
         VERDICTS,
@@ -41,10 +42,22 @@ pub(super) const MESSAGES: [Message; 36] = [
          colon, so that no deadline can be proven. Deadlines that a run misses are missed all the same.",
     ),
     message(
-        "so what it does later depends on the run",
-        VERDICTS,
-        "A host waits for operations and then launches more, not at a release of its own: when it does so \
-         differs from run to run. Give it a period, or launch everything at its release.",
+        "goes on without a period and does not wait in each iteration",
+        PROGRAMS,
+        "Nothing limits how often this host launches. Give it a period, or a number of iterations and, at the end of \
+         each, a wait for all that it has submitted.",
+    ),
+    message(
+        "meets others at a barrier: only threads are known",
+        PROGRAMS,
+        "What comes after a barrier depends on when the others come to it. Bounds know hosts that all have the same \
+         period and number of iterations, or all run once, over given releases.",
+    ),
+    message(
+        "bounds of jobs hold for any releases at least as far apart",
+        PROGRAMS,
+        "Single operations of this scenario have no bounds, but jobs have: one for all jobs of a host or stream, \
+         however the releases of different ones fall together.",
     ),
     message(
         "it is not certain under any order of simultaneous releases",
@@ -61,14 +74,14 @@ pub(super) const MESSAGES: [Message; 36] = [
     message(
         "streams may have to wait for a hardware channel",
         CHANNELS,
-        "There are more streams with kernels than hardware channels (rule channel), and which of them waits \
-         is open. A device with more channels, or the option connections, gives a bound.",
+        "There are more streams with kernels than hardware channels (rule channel), and contexts take turns, too: no \
+         bound knows both. A device with more channels, or the option connections, gives one.",
     ),
     message(
         "the device states a launch latency or a kernel gap",
         RULES,
-        "Rules L1 and L2 delay launches on this device, and the analyses do not know them. The options \
-         launch_latency and kernel_gap leave them out if they are 0s.",
+        "Rules L1 and L2 delay launches on this device. The merged SM does not know them; bounds on jobs count each in \
+         full. The options launch_latency and kernel_gap leave them out if they are 0s.",
     ),
     message(
         "an SM mask and an mps_percentage hold at once",

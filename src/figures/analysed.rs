@@ -40,17 +40,17 @@ fn is_model(published: Published) -> bool {
 pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Failure> {
     let scenario = read(published)?;
     let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
-    let compared = Comparison::new(&scenario, &analysis, &run.trace)?;
+    let compared = Comparison::new(&analysis, &run)?;
     let merged = merged_scenario(&scenario, &analysis)?;
     let analysed = simulate(&merged)?;
-    let upper = Summary::of(&scenario, &run);
-    let lower = Summary::of(&merged, &analysed);
+    let upper = Summary::of(&run);
+    let lower = Summary::of(&analysed);
     let marks = FinishMark::of_comparison(&compared);
     let panels = Panels { upper: &upper, lower: &lower, marks: &marks, notes: Vec::new() };
     let drawing = panels.draw(&TimelineOptions::default())?;
     let Made { mut files, mut finding } = Made::of(name, &drawing, csv_of(&compared), agreement(&compared));
     if scenario.expected.is_some() {
-        let _ = write!(finding, " Simulated: {}", against_expected(&scenario, &run.trace)?);
+        let _ = write!(finding, " Simulated: {}", against_expected(&upper)?);
     }
     if is_model(published) {
         let times = runnable_times(&upper, Some(&analysis));
@@ -121,7 +121,7 @@ pub(super) fn merged_picture(
     let mut merged = merged_scenario(scenario, analysis)?;
     merged.name = title;
     let run = simulate(&merged)?;
-    let summary = Summary::of(&merged, &run);
+    let summary = Summary::of(&run);
     let options = TimelineOptions { to: Some(to), ..TimelineOptions::default() };
     Ok(Timeline::new(&summary, &options)?.draw(&summary, &options))
 }

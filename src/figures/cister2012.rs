@@ -9,6 +9,7 @@ use super::figure::{Figure, Make};
 use super::made::{Failure, Made};
 use super::paper::Paper;
 use crate::draw::PictureOptions;
+use crate::effort::Progress;
 use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times};
 use crate::formats::{Column, csv_text};
 use crate::pictures::{convergence_chart, convergence_csv, schedule_figure, solving_times_chart, solving_times_csv};
@@ -123,7 +124,7 @@ fn report_schedule(name: &'static str) -> Result<Made, Failure> {
 /// The smallest case in which the estimate is below the worst case.
 fn counterexample(name: &'static str) -> Result<Made, Failure> {
     let (string, warps) = (string("LCL", "1")?, 4);
-    let search = MakespanSearch::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT)?;
+    let search = MakespanSearch::run(&string, warps, Objective::WorstCase, &SearchLimits::DEFAULT, Progress::NONE)?;
     let worst = search.schedule(warps).ok_or("the search has come this far")?;
     let makespan = verify(&string, &worst)?;
     let estimate = estimate(warps, &search.makespans()[..=2]).ok_or("there are warps")?.cycles;
@@ -140,7 +141,7 @@ fn counterexample(name: &'static str) -> Result<Made, Failure> {
 /// All that is known of the makespan.
 fn known(string: &KernelString, warps: u32) -> Result<String, Failure> {
     let last = |objective| -> Result<u64, Failure> {
-        let search = MakespanSearch::run(string, warps, objective, &SearchLimits::DEFAULT)?;
+        let search = MakespanSearch::run(string, warps, objective, &SearchLimits::DEFAULT, Progress::NONE)?;
         Ok(search.makespans().last().copied().unwrap_or_default())
     };
     Ok(format!(

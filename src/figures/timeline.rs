@@ -4,10 +4,9 @@ use super::made::Made;
 use crate::formats::csv_of;
 use crate::hosts::simulate;
 use crate::pictures::timeline::{Timeline, TimelineOptions};
-use crate::run::{NotComparable, Summary, differences};
+use crate::run::{NotComparable, Summary};
 use crate::scenario::{ReadOptions, Scenario};
 use crate::tables::SimulationReport;
-use crate::trace::Trace;
 
 /// A scenario or a model that this project ships.
 #[derive(Debug, Clone, Copy)]
@@ -32,18 +31,18 @@ pub(super) use published;
 pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Box<dyn std::error::Error + Send + Sync>> {
     let scenario = Scenario::from_json(published.path, published.text, &ReadOptions::default())?;
     let run = simulate(&scenario)?;
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     // The papers' point is why a kernel waits.
     let options = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
     let picture = Timeline::new(&summary, &options)?.draw(&summary, &options);
     let report = SimulationReport { blocks: true, ..SimulationReport::of(summary) };
-    Ok(Made::of(name, &picture, csv_of(&report), against_expected(&scenario, &run.trace)?))
+    Ok(Made::of(name, &picture, csv_of(&report), against_expected(&summary)?))
 }
 
 /// Whether a run came out as its scenario expects; nothing if it expects nothing.
-pub(super) fn against_expected(scenario: &Scenario, trace: &Trace) -> Result<String, NotComparable> {
-    let Some(expected) = &scenario.expected else { return Ok(String::new()) };
-    let differences = differences(expected, trace)?;
+pub(super) fn against_expected(summary: &Summary<'_>) -> Result<String, NotComparable> {
+    let Some(expected) = &summary.scenario.expected else { return Ok(String::new()) };
+    let differences = summary.differences()?;
     let known = expected.kernels.len();
     if differences.is_empty() {
         let all = if known == 1 { "The one kernel".to_owned() } else { format!("All {known} kernels") };

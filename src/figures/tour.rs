@@ -133,18 +133,18 @@ fn write(out: impl Write) -> Result<(), Box<dyn std::error::Error + Send + Sync>
     for scene in &TOUR {
         let scenario = Scenario::from_json(scene.scenario, scene.content, &ReadOptions::default())?;
         let run = simulate(&scenario)?;
-        runs.push((scenario, run));
+        runs.push(run.into_owned());
     }
     let scenes: Vec<HtmlScene<'_>> = TOUR
         .iter()
         .zip(&runs)
-        .map(|(scene, (scenario, run))| HtmlScene {
+        .map(|(scene, run)| HtmlScene {
             title: scene.title,
             text: scene.text,
             question: scene.question,
             answer: scene.answer,
             command: format!("gpusched simulate {} --html page.html", scene.scenario),
-            timeline: HtmlTimeline::new(Summary::of(scenario, run)),
+            timeline: HtmlTimeline::new(Summary::of(run)),
         })
         .collect();
     Ok(write_html_tour("A tour of how a GPU schedules blocks", &scenes, out)?)

@@ -58,7 +58,6 @@ impl<'f, W: Write> ArrowRows<'f, W> {
         Ok(rows)
     }
 
-    /// Adds a row.
     pub(crate) fn row<'r>(&mut self, cells: impl IntoIterator<Item = Cell<'r>>) -> io::Result<()>
     where
         'f: 'r,

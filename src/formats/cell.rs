@@ -43,7 +43,6 @@ impl<K> CellOf<'_, K> {
     pub(crate) const MISSING: Self = Self { cell: Cell::Missing, kind: PhantomData };
 }
 
-/// A kind of values.
 pub(crate) trait Kind: Sized {
     /// Of a column, from how a row tells its value.
     fn source<R>(cell: for<'r> fn(&'r R) -> CellOf<'r, Self>) -> Source<R>;
@@ -83,14 +82,12 @@ macro_rules! kinds {
         }
 
         impl<R> Source<R> {
-            /// What kind of values.
             pub(crate) const fn kind(&self) -> CellKind {
                 match self {
                     $(Self::$kind(_) => CellKind::$kind,)*
                 }
             }
 
-            /// The value in a row.
             pub(crate) fn cell<'r>(&self, row: &'r R) -> Cell<'r> {
                 match self {
                     $(Self::$kind(cell) => cell(row).cell,)*

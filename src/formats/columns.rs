@@ -105,7 +105,6 @@ impl<R> Column<R> {
         Some((name?, self.source.kind()))
     }
 
-    /// Its value in a row.
     pub(crate) fn cell<'r>(&self, row: &'r R) -> Cell<'r> {
         self.source.cell(row)
     }

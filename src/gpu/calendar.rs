@@ -67,11 +67,11 @@ pub struct Calendar {
 
 /// A completion; the one that comes first is the largest, as the heap has that on top.
 #[derive(Debug, Clone, Copy)]
-struct Completion {
-    at: Instant,
+pub(crate) struct Completion {
+    pub(crate) at: Instant,
     /// No two have the same.
-    sequence: u64,
-    event: Event,
+    pub(crate) sequence: u64,
+    pub(crate) event: Event,
 }
 
 impl Completion {
@@ -272,9 +272,9 @@ impl Calendar {
         self.wakes.pop().map(|(token, _)| token)
     }
 
-    /// All completions, those on shared links aside, with their instants and sequence numbers, in no particular order.
-    pub fn completions(&self) -> impl Iterator<Item = (Event, Instant, u64)> + '_ {
-        self.completions.iter().map(|one| (one.event, one.at + self.held, one.sequence))
+    /// All completions, those on shared links aside, in no particular order.
+    pub(crate) fn completions(&self) -> impl Iterator<Item = Completion> + '_ {
+        self.completions.iter().map(|one| Completion { at: one.at + self.held, ..*one })
     }
 
     /// Takes back every completion that `keep` does not want. Costs O(n).

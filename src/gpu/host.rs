@@ -141,7 +141,7 @@ pub enum GpuEvent {
 /// }
 ///
 /// let gpu = Gpu::new(&Device::builtin("tx2")?.unwrap(), GpuOptions::default());
-/// let (trace, _, _) = Simulation::new(gpu, Ticker { launches: 0 }).run()?;
+/// let trace = Simulation::new(gpu, Ticker { launches: 0 }).run()?.trace;
 /// assert_eq!(trace.operations()[4].finish(), Some(Instant::from_ns(4_400_000)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -411,6 +411,17 @@ struct SoFar {
     next_look: usize,
 }
 
+/// What came of a [`Simulation`].
+#[derive(Debug)]
+pub struct Simulated<H> {
+    /// What happened.
+    pub trace: Trace,
+    /// How it ended.
+    pub ended: Ended,
+    /// The host, as it is then.
+    pub host: H,
+}
+
 /// A GPU that records a trace, with a host in front of it.
 #[derive(Debug)]
 pub struct Simulation<H> {
@@ -429,8 +440,8 @@ impl<H: Host> Simulation<H> {
     ///
     /// # Errors
     /// The host's own, or [`RunError`]; what was simulated until then is lost.
-    pub fn run(mut self) -> Result<(Trace, Ended, H), H::Error> {
+    pub fn run(mut self) -> Result<Simulated<H>, H::Error> {
         let ended = self.gpu.run(&mut self.host)?;
-        Ok((self.gpu.into_trace(), ended, self.host))
+        Ok(Simulated { trace: self.gpu.into_trace(), ended, host: self.host })
     }
 }

@@ -6,17 +6,19 @@ mod launch_order;
 pub(super) mod least_work;
 mod releases;
 mod waiting;
-mod watched;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicU64;
 
-use crate::gpu::{Backend, Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Observer, Simulation, SubmitError};
+use crate::effort::Progress;
+use crate::gpu::{
+    Backend, Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Observer, Simulated, Simulation, SubmitError,
+};
 use crate::limits::NowAndThen;
 use crate::run::{IterationSpan, Run};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::trace::{NEVER, Trace};
+use crate::trace::NEVER;
 use crate::workload::{OperationId, OperationKind, Origin, Placement, StreamId};
 pub use error::ProgramError;
 pub use launch_order::LaunchOrder;
@@ -24,7 +26,6 @@ pub use launch_order::LaunchOrder;
 use device_waits::DeviceWaits;
 use releases::Releases;
 use waiting::Waiting;
-use watched::Watched;
 
 /// Runs the threads of a scenario.
 ///
@@ -54,6 +55,8 @@ pub struct ProgramHost<'a> {
     quiet_steps: u32,
     /// In which order threads launch at one instant; `None`: in declaration order.
     order: Option<LaunchOrder>,
+    /// Counts the operations that have completed.
+    progress: Progress<'a>,
     now_and_then: NowAndThen,
 }
 
@@ -107,88 +110,64 @@ struct Barrier {
     arrived: BTreeSet<usize>,
 }
 
+/// How a scenario is simulated.
+#[derive(Debug, Clone)]
+pub struct SimulateOptions<'w> {
+    /// What the GPU does, in place of what the scenario states.
+    pub gpu: GpuOptions,
+    /// In which order its threads launch at one instant, where that is known.
+    pub order: Option<LaunchOrder>,
+    /// Counts the operations that have completed.
+    pub progress: Progress<'w>,
+}
+
+impl SimulateOptions<'_> {
+    /// As the scenario states it.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Self {
+        let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
+        GpuOptions { placement: scenario.placement, seed: scenario.seed, horizon, ..GpuOptions::default() }.into()
+    }
+}
+
+impl From<GpuOptions> for SimulateOptions<'_> {
+    fn from(gpu: GpuOptions) -> Self {
+        Self { gpu, order: None, progress: Progress::NONE }
+    }
+}
+
 /// Simulates a scenario from beginning to end.
 ///
 /// # Errors
 /// [`ProgramError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time.
-pub fn simulate(scenario: &Scenario) -> Result<Run, ProgramError> {
-    simulate_with(scenario, own_options(scenario))
-}
-
-/// Simulates a scenario, and counts in `completed` the operations that have completed, for whoever looks meanwhile.
-///
-/// # Errors
-/// As [`simulate`].
-pub fn simulate_watched(scenario: &Scenario, completed: &AtomicU64) -> Result<Run, ProgramError> {
-    watched(scenario, own_options(scenario), None, completed)
-}
-
-/// Simulates a scenario as far as its [effort](crate::effort) lets it: a run that is stopped is complete up to there,
-/// and [`Ended::Cut`]. Counts in `completed` the operations that have completed, if anybody looks.
-///
-/// # Errors
-/// As [`simulate`].
-pub fn simulate_until_stopped(scenario: &Scenario, completed: Option<&AtomicU64>) -> Result<Run, ProgramError> {
-    let options = GpuOptions { may_be_cut: true, ..own_options(scenario) };
-    match completed {
-        Some(completed) => watched(scenario, options, None, completed),
-        None => run(scenario, options, None),
-    }
-}
-
-fn watched(
-    scenario: &Scenario,
-    options: GpuOptions,
-    order: Option<LaunchOrder>,
-    completed: &AtomicU64,
-) -> Result<Run, ProgramError> {
-    let gpu = gpu_for(scenario, options)?;
-    let host = Watched { host: ProgramHost { order, ..ProgramHost::new(&scenario.threads) }, completed };
-    let (trace, ended, watched) = Simulation::new(gpu, host).run()?;
-    ended_run(trace, ended, watched.host)
-}
-
-/// The options that a scenario states.
-fn own_options(scenario: &Scenario) -> GpuOptions {
-    let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-    GpuOptions { placement: scenario.placement, seed: scenario.seed, horizon, ..GpuOptions::default() }
+pub fn simulate(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
+    simulate_with(scenario, SimulateOptions::of(scenario))
 }
 
 /// Simulates a scenario under another placement and with another seed than it states.
-pub(crate) fn simulate_placed(scenario: &Scenario, placement: Placement, seed: u64) -> Result<Run, ProgramError> {
-    simulate_with(scenario, GpuOptions { placement, seed, ..own_options(scenario) })
+pub(crate) fn simulate_placed(scenario: &Scenario, placement: Placement, seed: u64) -> Result<Run<'_>, ProgramError> {
+    let options = SimulateOptions::of(scenario);
+    simulate_with(scenario, GpuOptions { placement, seed, ..options.gpu })
 }
 
-/// Simulates a scenario with the given options in place of its own.
+/// Simulates a scenario with the given options in place of its own. A run that [may be cut](GpuOptions::may_be_cut) is
+/// complete up to where its [effort](crate::effort) let it go, and [`Ended::Cut`].
 ///
 /// # Errors
 /// As [`simulate`].
-pub fn simulate_with(scenario: &Scenario, options: GpuOptions) -> Result<Run, ProgramError> {
-    run(scenario, options, None)
-}
-
-/// Simulates a scenario of whose threads it is known in which order they launch at one instant.
-///
-/// # Errors
-/// As [`simulate`].
-pub fn simulate_in_order(scenario: &Scenario, order: LaunchOrder) -> Result<Run, ProgramError> {
-    run(scenario, own_options(scenario), Some(order))
-}
-
-/// The same, counting as [`simulate_watched`] does.
-pub(crate) fn simulate_in_order_watched(
-    scenario: &Scenario,
-    order: LaunchOrder,
-    completed: &AtomicU64,
-) -> Result<Run, ProgramError> {
-    watched(scenario, own_options(scenario), Some(order), completed)
-}
-
-fn run(scenario: &Scenario, options: GpuOptions, order: Option<LaunchOrder>) -> Result<Run, ProgramError> {
-    let gpu = gpu_for(scenario, options)?;
-    let host = ProgramHost { order, ..ProgramHost::new(&scenario.threads) };
-    let (trace, ended, host) = Simulation::new(gpu, host).run()?;
-    ended_run(trace, ended, host)
+pub fn simulate_with<'s, 'w>(
+    scenario: &'s Scenario,
+    options: impl Into<SimulateOptions<'w>>,
+) -> Result<Run<'s>, ProgramError> {
+    let SimulateOptions { gpu, order, progress } = options.into();
+    let gpu = gpu_for(scenario, gpu)?;
+    let host = ProgramHost { order, progress, ..ProgramHost::new(&scenario.threads) };
+    let Simulated { trace, ended, host } = Simulation::new(gpu, host).run()?;
+    let waits_forever = host.threads.iter().position(|thread| thread.position != Position::Ended);
+    if let Some(thread) = waits_forever.filter(|_| ended == Ended::Done) {
+        return Err(ProgramError::WaitsForever { thread: to_u32(thread) });
+    }
+    Ok(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations: host.spans })
 }
 
 /// A GPU that knows a scenario whose run can be recorded.
@@ -197,15 +176,6 @@ fn gpu_for(scenario: &Scenario, options: GpuOptions) -> Result<Gpu, ProgramError
     let mut gpu = Gpu::new(scenario.device(), options);
     register_work(scenario, &mut gpu)?;
     Ok(gpu)
-}
-
-/// What came of a run, unless a thread still waits.
-fn ended_run(trace: Trace, ended: Ended, host: ProgramHost<'_>) -> Result<Run, ProgramError> {
-    let waits_forever = host.threads.iter().position(|thread| thread.position != Position::Ended);
-    if let Some(thread) = waits_forever.filter(|_| ended == Ended::Done) {
-        return Err(ProgramError::WaitsForever { thread: to_u32(thread) });
-    }
-    Ok(Run { trace, ended, iterations: host.spans })
 }
 
 /// Refuses a scenario of which it is known beforehand that its run cannot be recorded.
@@ -274,12 +244,14 @@ impl<'a> ProgramHost<'a> {
             idle_since: Instant::ZERO,
             quiet_steps: 0,
             order: None,
+            progress: Progress::NONE,
             now_and_then: NowAndThen::default(),
         }
     }
 
     /// Learns that an operation of `gpu` has completed.
     fn completed(&mut self, operation: OperationId, gpu: &impl GpuInterface) {
+        self.progress.advance(1);
         self.quiet_steps = 0;
         let mut waiting = self.waiting_for.remove(operation, gpu.completed_in_a_row());
         while let Some(thread) = waiting {

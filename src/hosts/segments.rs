@@ -9,13 +9,12 @@ mod cores;
 mod segment_host;
 mod segment_job;
 
-use std::sync::atomic::AtomicU64;
-
 use thiserror::Error;
 
 use super::timed::Timed;
 use crate::device::Device;
-use crate::gpu::{Gpu, GpuOptions, RunError, Simulation, SubmitError};
+use crate::effort::Progress;
+use crate::gpu::{Gpu, GpuOptions, RunError, Simulated, Simulation, SubmitError};
 use crate::spelling::option;
 use crate::tasks::segments::{SegmentTaskSet, SegmentTest};
 use crate::time::{Duration, Instant};
@@ -81,19 +80,6 @@ pub enum SegmentRunError {
     Run(#[from] RunError),
 }
 
-/// Releases jobs of each task from its offset on, T apart, or later by up to T / 2 if it is sporadic; each takes its
-/// longest. Runs until all are done. `test` names the way of sharing the GPU.
-///
-/// # Errors
-/// [`SegmentRunError`].
-pub fn run_segment_tasks(
-    set: &SegmentTaskSet,
-    test: SegmentTest,
-    options: SegmentRunOptions<'_>,
-) -> Result<SegmentRun, SegmentRunError> {
-    run_segment_tasks_watched(set, test, options, &AtomicU64::new(0))
-}
-
 impl SegmentRunOptions<'_> {
     /// Before when jobs are released.
     ///
@@ -107,16 +93,17 @@ impl SegmentRunOptions<'_> {
     }
 }
 
-/// As [`run_segment_tasks`], with the instant \[ns\] that the run has come to in `reached`, for whoever looks
-/// meanwhile.
+/// Releases jobs of each task from its offset on, T apart, or later by up to T / 2 if it is sporadic; each takes its
+/// longest. Runs until all are done. `test` names the way of sharing the GPU. The instant \[ns\] that the run has come
+/// to is in `reached`.
 ///
 /// # Errors
-/// As [`run_segment_tasks`].
-pub fn run_segment_tasks_watched(
+/// [`SegmentRunError`].
+pub fn run_segment_tasks(
     set: &SegmentTaskSet,
     test: SegmentTest,
     options: SegmentRunOptions<'_>,
-    reached: &AtomicU64,
+    reached: Progress<'_>,
 ) -> Result<SegmentRun, SegmentRunError> {
     let horizon = options.horizon_of(set)?;
     let releases = |period: Duration| u128::from(horizon.as_ns().div_ceil(period.as_ns()));
@@ -127,7 +114,7 @@ pub fn run_segment_tasks_watched(
     let mut gpu = Gpu::new(options.device, GpuOptions::default());
     let horizon = Instant::ZERO.saturating_add(horizon);
     let host = SegmentHost::new(&test.assigned(set), test, (horizon, options.seed, options.records_cores), &mut gpu)?;
-    let (trace, _, Timed { host, .. }) = Simulation::new(gpu, Timed { host, reached }).run()?;
+    let Simulated { trace, host: Timed { host, .. }, .. } = Simulation::new(gpu, Timed { host, reached }).run()?;
     let (jobs, launches, cores) = host.into_records();
     Ok(SegmentRun { trace, jobs, launches, cores, horizon })
 }

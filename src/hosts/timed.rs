@@ -1,13 +1,12 @@
 //! A host of which is told, while it runs, how far it is.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use crate::effort::Progress;
 use crate::gpu::{GpuEvent, GpuInterface, Host};
 
 /// Another host, and the instant \[ns\] that its run has come to.
 pub(super) struct Timed<'w, H> {
     pub(super) host: H,
-    pub(super) reached: &'w AtomicU64,
+    pub(super) reached: Progress<'w>,
 }
 
 impl<H: Host> Host for Timed<'_, H> {
@@ -26,7 +25,7 @@ impl<H: Host> Host for Timed<'_, H> {
     }
 
     fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), H::Error> {
-        self.reached.store(gpu.now().as_ns(), Ordering::Relaxed);
+        self.reached.reach(gpu.now().as_ns());
         self.host.act(gpu)
     }
 }

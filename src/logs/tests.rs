@@ -1,3 +1,4 @@
+use crate::effort::Progress;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -187,10 +188,10 @@ proptest! {
             let device = recognize_device(&run.logs).expect("built-in devices can be read").device;
             let tolerances = crate::audit::Tolerances::default();
             let observation = crate::audit::Observation::of_logs(&run, &device);
-            let found = crate::audit::audit(&observation, &tolerances);
+            let found = crate::audit::audit(&observation, &tolerances, Progress::NONE);
             prop_assert_eq!(found.checked.blocks, run.blocks());
             // Whatever cannot be replayed is refused, not a panic.
-            let _ = crate::experiments::replay::replay(&run, &device, None, &crate::scenario::ReadOptions::default(), &tolerances);
+            let _ = crate::experiments::replay::replay(&run, &device, None, &crate::scenario::ReadOptions::default(), &tolerances, Progress::NONE);
         }
     }
 }

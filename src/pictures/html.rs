@@ -30,7 +30,7 @@ pub use size::TooManyEntries;
 pub use tour::{HtmlScene, write_html_tour};
 
 use super::timeline::FinishMark;
-use crate::run::Summary;
+use crate::run::{Recorded, Summary};
 use crate::time::Instant;
 
 /// What an HTML file shows.
@@ -92,7 +92,7 @@ impl<'a> HtmlTimeline<'a> {
         // Of a recorded application no blocks are known.
         let known = self.runs.iter().filter(|run| run.summary.trace.waves() > 0);
         let launches = known.flat_map(|run| run.summary.launches());
-        launches.map(|(_, _, kernel)| u64::from(kernel.blocks)).sum()
+        launches.map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum()
     }
 
     /// Turns of contexts of all its runs.
@@ -113,7 +113,7 @@ impl<'a> HtmlTimeline<'a> {
     pub fn merged_blocks(&self) -> u64 {
         let runs = |run: &HtmlRun<'_>| {
             let trace = run.summary.trace;
-            run.summary.launches().map(|(id, ..)| trace.repeated_runs(id).count() as u64).sum::<u64>()
+            run.summary.launches().map(|Recorded { id, .. }| trace.repeated_runs(id).count() as u64).sum::<u64>()
         };
         self.runs.iter().map(runs).sum()
     }

@@ -57,7 +57,6 @@ pub(crate) fn packed_apart<K: Ord + Copy>(capacity: u32, needs: &[(K, Need)]) ->
     places
 }
 
-/// What is needed at one time at most.
 pub(crate) fn most_at_once(needs: &[Need]) -> u32 {
     let (mut taken, mut most) = (0_u64, 0_u64);
     let mut ends: BinaryHeap<Reverse<(Instant, u32)>> = BinaryHeap::new();

@@ -10,20 +10,22 @@ use super::error::GpuProfileError;
 use super::known_block_times::KnownBlockTimes;
 use super::model::{GpuProfile, ProfiledKernel};
 use crate::device::{BlockShape, Device, KernelOccupancy};
+use crate::named::named;
 use crate::statistics::upper_median;
 
-/// From where the block time of a launch is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BlockTimeSource {
-    /// No other kernel ran from its start to its end: its duration over its waves.
-    Alone,
-    /// It overlapped others: the median of launches of the same kernel in the same shape that ran alone.
-    SameKernelAlone,
-    /// Launches of the same kernel in the same shape that ran alone in another profile: their median.
-    OtherProfile,
-    /// It overlapped others and never ran alone: its duration over its waves, which the others may have lengthened.
-    UpperBound,
+named! {
+    /// From where the block time of a launch is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum BlockTimeSource: Serialize {
+        /// No other kernel ran from its start to its end: its duration over its waves.
+        Alone = "alone",
+        /// It overlapped others: the median of launches of the same kernel in the same shape that ran alone.
+        SameKernelAlone = "same_kernel_alone",
+        /// Launches of the same kernel in the same shape that ran alone in another profile: their median.
+        OtherProfile = "other_profile",
+        /// It overlapped others and never ran alone: its duration over its waves, which the others may have lengthened.
+        UpperBound = "upper_bound",
+    }
 }
 
 /// The block time of one launch.

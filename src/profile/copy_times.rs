@@ -8,7 +8,6 @@ use crate::device::{CopyDirection, CopyEngines, CopySharing};
 /// Of a nanosecond, in which shares are counted: 1 to 16 divide it.
 const PARTS: u128 = 720_720;
 
-/// The direction in which a copy goes.
 fn direction_of(operation: &ProfiledOperation) -> Option<CopyDirection> {
     match operation.kind {
         ProfiledKind::Copy { direction, .. } => Some(direction),

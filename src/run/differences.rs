@@ -86,13 +86,17 @@ pub(crate) fn against_expected<'e>(
     Ok(compared)
 }
 
+/// What of [`against_expected`] differs.
+pub(crate) fn differing<'e>(
+    expected: &'e Expected,
+    trace: &Trace,
+) -> Result<impl Iterator<Item = (&'e ExpectedKernel, Printed)> + use<'e>, NotComparable> {
+    Ok(against_expected(expected, trace)?.into_iter().filter(|(_, value)| !value.agrees()))
+}
+
 /// Compares a finished run with what was expected of its scenario.
-///
-/// # Errors
-/// [`NotComparable`] if the run was one under other conditions.
-pub fn differences(expected: &Expected, trace: &Trace) -> Result<Vec<Difference>, NotComparable> {
-    let compared = against_expected(expected, trace)?;
-    let differing = compared.into_iter().filter(|(_, value)| !value.agrees()).map(|(kernel, value)| {
+pub(super) fn differences(expected: &Expected, trace: &Trace) -> Result<Vec<Difference>, NotComparable> {
+    let differing = differing(expected, trace)?.map(|(kernel, value)| {
         let Printed { what, printed, here, .. } = value;
         let found = here.map_or_else(|| "not reached".to_owned(), |here| format!("simulated {here}"));
         let what = format!("{what}: expected {printed}, {found}");

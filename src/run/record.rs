@@ -1,18 +1,32 @@
 //! What simulating a scenario gives.
 
+use std::borrow::Cow;
+
 use crate::gpu::Ended;
+use crate::scenario::Scenario;
 use crate::time::Instant;
 use crate::trace::{NEVER, Trace};
 
-/// What a scenario led to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+/// A scenario and what it led to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run<'s> {
+    /// What was simulated: that of whoever had it simulated, or a copy ([`Run::into_owned`]).
+    pub scenario: Cow<'s, Scenario>,
     /// What happened on the GPU.
     pub trace: Trace,
     /// How it ended.
     pub ended: Ended,
     /// What happened on the host: every iteration that began, in that order.
     pub iterations: Vec<IterationSpan>,
+}
+
+impl Run<'_> {
+    /// The same with a scenario of its own, so that it outlives the one that was simulated.
+    #[must_use]
+    pub fn into_owned(self) -> Run<'static> {
+        let Self { scenario, trace, ended, iterations } = self;
+        Run { scenario: Cow::Owned(scenario.into_owned()), trace, ended, iterations }
+    }
 }
 
 /// One iteration of a host thread.

@@ -36,14 +36,7 @@ pub struct Responses<'a> {
     pub sorted: Vec<Duration>,
 }
 
-/// The response times of a run of `scenario`, one entry for every stream with operations and every host that submits
-/// something, in declaration order.
-#[must_use]
-pub fn responses<'a>(scenario: &'a Scenario, jobs: &Jobs) -> Vec<Responses<'a>> {
-    each_response(scenario, jobs).collect()
-}
-
-/// [`responses`], made one by one: of many streams they take more memory than all that is known of their jobs.
+/// [`Summary::responses`](super::Summary::responses), made one by one: of many streams they take more memory than all that is known of their jobs.
 pub(crate) fn each_response<'a, 'j>(
     scenario: &'a Scenario,
     jobs: &'j Jobs,

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::summary::{Summary, stream_index};
+use super::summary::{Recorded, Summary, stream_index};
 use crate::device::CopySharing;
 use crate::time::Instant;
-use crate::trace::{Cause, Held, OperationRecord, SmSnapshot, Snapshot};
+use crate::trace::{Cause, EeQueueSnapshot, Held, OperationRecord, SmSnapshot, Snapshot};
 use crate::workload::{Kernel, OperationId, OperationKind, ProcessId, StreamId};
 
 /// A [`Snapshot`] in words: the GPU after all events of one instant.
@@ -202,10 +202,10 @@ impl State {
             operations: names(ids),
         };
         let is_sliced = summary.trace.is_time_sliced();
-        let of_ee_queue = |(process, priority, ids): &(ProcessId, i32, Vec<OperationId>)| EeQueue {
+        let of_ee_queue = |EeQueueSnapshot { process, priority, operations }: &EeQueueSnapshot| EeQueue {
             process: is_sliced.then(|| process_name(summary, *process)),
             priority: *priority,
-            operations: names(ids),
+            operations: names(operations),
         };
         Self {
             turn: is_sliced.then(|| turn_state(summary, at)),
@@ -247,8 +247,9 @@ fn turn_state(summary: &Summary<'_>, at: Instant) -> TurnState {
 
 fn suspended(summary: &Summary<'_>, at: Instant) -> Vec<Suspended> {
     let trace = summary.trace;
-    let begun = summary.launches().filter(|(_, record, _)| record.first_start().is_some_and(|start| start <= at));
-    let of_kernel = |(id, ..): (OperationId, &OperationRecord, &Kernel)| {
+    let begun =
+        summary.launches().filter(|Recorded { record, .. }| record.first_start().is_some_and(|start| start <= at));
+    let of_kernel = |Recorded { id, .. }: Recorded<'_, &Kernel>| {
         let blocks = trace.suspended_at(id, at).map(|part| u32::from(part.blocks)).sum();
         let process = process_name(summary, trace.process_of(id));
         (blocks > 0).then(|| Suspended { process, blocks: Resident { kernel: title(summary, id), id: id.0, blocks } })

@@ -3,9 +3,10 @@
 use serde::Serialize;
 use smallvec::SmallVec;
 
+use super::differences::{Difference, NotComparable, differences};
 use super::jobs::{DeadlineOutcome, Job, Jobs};
 use super::record::{IterationSpan, Run};
-use super::responses::each_response;
+use super::responses::{Responses, each_response};
 use crate::device::BlockDemand;
 use crate::gpu::Ended;
 use crate::scenario::{KernelLaunch, Scenario};
@@ -27,6 +28,17 @@ pub struct Summary<'a> {
     pub ended: Ended,
     /// The iterations that the host threads began, if that is known.
     pub iterations: &'a [IterationSpan],
+}
+
+/// An operation of a run, with what it does.
+#[derive(Debug, Clone, Copy)]
+pub struct Recorded<'a, W> {
+    /// Its number.
+    pub id: OperationId,
+    /// What happened to it.
+    pub record: &'a OperationRecord,
+    /// The kernel, or the copy.
+    pub work: W,
 }
 
 /// One kernel launch in numbers.
@@ -64,8 +76,8 @@ pub struct KernelSummary<'a> {
 impl<'a> Summary<'a> {
     /// Of a simulated run.
     #[must_use]
-    pub fn of(scenario: &'a Scenario, run: &'a Run) -> Self {
-        Self { scenario, trace: &run.trace, ended: run.ended, iterations: &run.iterations }
+    pub fn of(run: &'a Run<'_>) -> Self {
+        Self { scenario: &run.scenario, trace: &run.trace, ended: run.ended, iterations: &run.iterations }
     }
 
     /// Of something that was recorded elsewhere, of whose host nothing is known.
@@ -77,29 +89,46 @@ impl<'a> Summary<'a> {
     /// The jobs of the run; none if nothing is known of the host.
     #[must_use]
     pub fn jobs(&self) -> Jobs {
-        Jobs::of(self.scenario, self.trace, self.ended, self.iterations)
+        Jobs::of(self)
+    }
+
+    /// The response times of its jobs, one entry for every stream with operations and every host that submits
+    /// something, in declaration order.
+    #[must_use]
+    pub fn responses(&self) -> Vec<Responses<'a>> {
+        each_response(self.scenario, &self.jobs()).collect()
+    }
+
+    /// How it differs from what its scenario expects; nothing if that expects nothing.
+    ///
+    /// # Errors
+    /// [`NotComparable`] if the run was one under other conditions.
+    pub fn differences(&self) -> Result<Vec<Difference>, NotComparable> {
+        self.scenario.expected.as_ref().map_or(Ok(Vec::new()), |expected| differences(expected, self.trace))
     }
 
     /// The kernel launches, in launch order.
     pub fn kernels(&self) -> impl Iterator<Item = KernelSummary<'a>> + use<'a> {
         let (copied, jobs) = (*self, self.jobs());
-        self.launches().map(move |(id, record, kernel)| copied.kernel(&jobs, id, record, kernel))
+        self.launches().map(move |Recorded { id, record, work: kernel }| copied.kernel(&jobs, id, record, kernel))
     }
 
-    /// Kernel launches with their records, in launch order.
-    pub fn launches(&self) -> impl Iterator<Item = (OperationId, &'a OperationRecord, &'a Kernel)> + use<'a> {
+    /// Kernel launches, in launch order.
+    pub fn launches(&self) -> impl Iterator<Item = Recorded<'a, &'a Kernel>> + use<'a> {
         let trace = self.trace;
         (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
-            OperationKind::Kernel(kernel) => Some((id, record, &**trace.kernels().get(kernel.index())?)),
+            OperationKind::Kernel(kernel) => {
+                Some(Recorded { id, record, work: &**trace.kernels().get(kernel.index())? })
+            }
             _ => None,
         })
     }
 
-    /// Copies with their records, in launch order.
-    pub fn copies(&self) -> impl Iterator<Item = (OperationId, &'a OperationRecord, crate::workload::Copy)> + use<'a> {
+    /// Copies, in launch order.
+    pub fn copies(&self) -> impl Iterator<Item = Recorded<'a, crate::workload::Copy>> + use<'a> {
         let trace = self.trace;
         (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
-            OperationKind::Copy(copy) => Some((id, record, *trace.copies().get(copy.index())?)),
+            OperationKind::Copy(copy) => Some(Recorded { id, record, work: *trace.copies().get(copy.index())? }),
             _ => None,
         })
     }
@@ -178,7 +207,7 @@ impl<'a> Summary<'a> {
             return Vec::new();
         }
         let mut busy = vec![[0_u128; 3]; device.sms as usize];
-        for (id, _, kernel) in self.launches() {
+        for Recorded { id, work: kernel, .. } in self.launches() {
             let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
             for (sm, block_ns) in self.trace.block_time(id) {
                 let sums = &mut busy[usize::from(sm)];

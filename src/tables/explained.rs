@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use crate::explain::{Topic, TopicKind};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
 
-fn columns<'t>() -> [Column<&'t Topic>; 8] {
+fn columns<'t>() -> [Column<&'t Topic>; 9] {
     [
         Column::data("name", |topic: &&Topic| topic.name.into()),
+        Column::data("also", |topic: &&Topic| (!topic.also.is_empty()).then(|| topic.also.join(", ")).into()),
         Column::data("kind", |topic: &&Topic| topic.kind.name().into()),
         Column::data("says", |topic: &&Topic| topic.says.into()),
         Column::data("waits", |topic: &&Topic| topic.waits.into()),
@@ -36,7 +37,9 @@ fn beginning(says: &str) -> &str {
 fn add_topic(page: &mut Page, topic: &Topic) {
     page.line(&format!("{} ({})", topic.name, topic.kind.name()));
     page.item(topic.says);
+    let also = topic.also.join(", ");
     let lines = [
+        ("also", (!topic.also.is_empty()).then_some(&*also)),
         ("waits", topic.waits),
         ("finding", topic.finding),
         ("source", topic.source),

@@ -105,7 +105,6 @@ fn shown(measure: Measure) -> String {
     format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
 }
 
-/// A point of the grid.
 struct PointEntry<'a> {
     study: &'a Study,
     point: &'a PointSummary,

@@ -139,12 +139,20 @@ impl TestResults {
     }
 }
 
-/// Tasks with their preemption costs.
 fn with_costs(set: &TaskSet) -> Vec<(Timing, TaskTime)> {
     set.tasks.iter().map(|task| (task.timing, task.preemption_cost)).collect()
 }
 
 impl Partition {
+    /// What options and reports call it: `sm0`, or `all`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.allocation {
+            Allocation::Sm(sm) => format!("sm{sm}"),
+            Allocation::All => "all".to_owned(),
+        }
+    }
+
     /// The partitions of a set: each SM in `R_L`, then the gang tasks in `R_B`.
     pub fn of(set: &TaskSet, reservations: &Reservations) -> impl Iterator<Item = Self> + use<> {
         let Reservations { single, all } = *reservations;

@@ -21,13 +21,24 @@ pub struct ObservedBlock {
     pub end: Instant,
 }
 
+/// From when to when an operation was seen on the GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObservedSpan {
+    /// Which.
+    pub operation: OperationId,
+    /// When it began.
+    pub start: Instant,
+    /// When it ended.
+    pub end: Instant,
+}
+
 /// What was observed of a run, on the clock of the trace beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observed {
     /// When operations were submitted.
     pub launches: Vec<(OperationId, Instant)>,
     /// When operations began and ended, where no blocks are known.
-    pub spans: Vec<(OperationId, Instant, Instant)>,
+    pub spans: Vec<ObservedSpan>,
     /// Blocks of kernels.
     pub blocks: Vec<ObservedBlock>,
 }
@@ -69,7 +80,7 @@ impl Trace {
             end = end.max(to);
             true
         };
-        for &(operation, from, to) in &observed.spans {
+        for &ObservedSpan { operation, start: from, end: to } in &observed.spans {
             seen(&mut trace, operation, from, to);
         }
         // Those who read a trace count on the order of assignment.

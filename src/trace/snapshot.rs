@@ -13,6 +13,17 @@ use crate::device::{BlockDemand, Device};
 use crate::time::Instant;
 use crate::workload::{OperationId, ProcessId, StreamId};
 
+/// One EE queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EeQueueSnapshot {
+    /// The first process of its context.
+    pub process: ProcessId,
+    /// Priority of its streams.
+    pub priority: i32,
+    /// What is in it, the head first.
+    pub operations: Vec<OperationId>,
+}
+
 /// The GPU after all events of one instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
@@ -22,7 +33,7 @@ pub struct Snapshot {
     /// until it has completed (G4, C4).
     pub stream_queues: Vec<(StreamId, Vec<OperationId>)>,
     /// The EE queues by context, named after its process, and stream priority, highest first; the head of each first.
-    pub ee_queues: Vec<(ProcessId, i32, Vec<OperationId>)>,
+    pub ee_queues: Vec<EeQueueSnapshot>,
     /// The CE queue of each copy engine; the head of each first.
     pub ce_queues: Vec<Vec<OperationId>>,
     /// What each copy engine is serving, in the order in which it came there: one copy at most, unless copies share the
@@ -89,7 +100,10 @@ impl Snapshot {
             ee_queues: contexts
                 .into_iter()
                 .flat_map(|context| device.priorities().map(move |priority| (context, priority)))
-                .map(|(context, priority)| (context, priority, content(Queue::Ee(context, priority))))
+                .map(|(process, priority)| {
+                    let operations = content(Queue::Ee(process, priority));
+                    EeQueueSnapshot { process, priority, operations }
+                })
                 .collect(),
             ce_queues: (0..device.copy.engines).map(|engine| content(Queue::Ce(engine))).collect(),
             copy_engines: (0..device.copy.engines).map(|engine| content(Queue::CopyEngine(engine))).collect(),

@@ -1,7 +1,5 @@
 //! Everything that can be said about one string and one number of warps.
 
-use std::sync::atomic::AtomicU64;
-
 use super::bound::{Bound, best_case_bound, bound};
 use super::construct::construct;
 use super::estimate::{Estimate, estimate};
@@ -10,6 +8,7 @@ use super::pessimistic::{pessimistic, pessimistic_as_printed};
 use super::schedule::Schedule;
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
 use crate::broken_bound::BrokenBound;
+use crate::effort::Progress;
 use crate::named::named;
 
 /// What is asked.
@@ -99,20 +98,14 @@ impl Answer {
 /// The largest x that is used for the estimate unless another is asked for.
 const DEFAULT_ESTIMATE_FROM: u32 = 8;
 
-/// Answers with the exact search where it fits the limits, and with bounds and a constructed schedule where not.
+/// Answers with the exact search where it fits the limits, and with bounds and a constructed schedule where not. The
+/// number of states searched is in `searched`; it goes to [`Question::states`].
 #[must_use]
-pub fn answer(string: &KernelString, question: &Question) -> Answer {
-    answer_watched(string, question, &AtomicU64::new(0))
-}
-
-/// The same, with the number of states searched in `searched`, for whoever looks meanwhile; it goes to
-/// [`Question::states`].
-#[must_use]
-pub fn answer_watched(string: &KernelString, question: &Question, searched: &AtomicU64) -> Answer {
+pub fn answer(string: &KernelString, question: &Question, searched: Progress<'_>) -> Answer {
     let mut answer = without_worst_case(string, question, searched);
     let &Question { warps, limits, .. } = question;
     let mut makespans = Vec::new();
-    match MakespanSearch::run_watched(string, warps, Objective::WorstCase, &limits, searched) {
+    match MakespanSearch::run(string, warps, Objective::WorstCase, &limits, searched) {
         Ok(search) => {
             if search.reached() < warps {
                 let reached = search.reached();
@@ -143,7 +136,7 @@ pub fn answer_with(
     exact: Option<u64>,
     schedule: Option<Schedule>,
 ) -> Answer {
-    let mut answer = without_worst_case(string, question, &AtomicU64::new(0));
+    let mut answer = without_worst_case(string, question, Progress::NONE);
     answer.exact = exact;
     answer.exact_by = exact.map(|_| by);
     answer.at_least = schedule.as_ref().map(Schedule::makespan);
@@ -155,7 +148,7 @@ pub fn answer_with(
     answer
 }
 
-fn without_worst_case(string: &KernelString, question: &Question, searched: &AtomicU64) -> Answer {
+fn without_worst_case(string: &KernelString, question: &Question, searched: Progress<'_>) -> Answer {
     let &Question { warps, limits, .. } = question;
     let mut notes = Vec::new();
     let pessimistic_is_bound = string.one_warp_per_unit();
@@ -174,7 +167,7 @@ fn without_worst_case(string: &KernelString, question: &Question, searched: &Ato
             "with such a sigma as it stands, the pessimistic value would be {printed}; that is no bound"
         ));
     }
-    let found = MakespanSearch::run_watched(string, warps, Objective::BestCase, &limits, searched).ok();
+    let found = MakespanSearch::run(string, warps, Objective::BestCase, &limits, searched).ok();
     let best_at_least = best_case_bound(string, warps);
     let best = found.and_then(|search| search.makespan(warps)).or_else(|| {
         let constructed = construct(string, warps, Objective::BestCase)?.cycles;
@@ -225,7 +218,7 @@ fn add_estimate(string: &KernelString, question: &Question, makespans: &[u64], a
     let mut searched = Vec::new();
     let enough = makespans.len() > wanted as usize;
     if !enough {
-        match MakespanSearch::run(string, wanted, Objective::WorstCase, &limits) {
+        match MakespanSearch::run(string, wanted, Objective::WorstCase, &limits, Progress::NONE) {
             Ok(search) => searched = search.makespans(),
             Err(refused) if estimate_from.is_some() => answer.notes.push(format!("no estimate: {refused}")),
             Err(_) => {}

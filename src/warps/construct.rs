@@ -7,6 +7,7 @@ use super::kernel_string::KernelString;
 use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
+use crate::effort::Progress;
 use crate::limits::end_if_stopped;
 
 /// A work-conserving schedule, found without going through all of them.
@@ -40,7 +41,7 @@ pub fn construct(string: &KernelString, warps: u32, objective: Objective) -> Opt
     let limits = SearchLimits { memory_bytes: TAIL_BYTES, time: None };
     let fits = |warps: &u32| SearchSize::of(string, *warps).bytes.is_some_and(|bytes| bytes <= TAIL_BYTES);
     let tail_warps = (0..=warps.min(MAX_TAIL_WARPS)).rev().find(fits)?;
-    let tail = MakespanSearch::run(string, tail_warps, objective, &limits).ok()?;
+    let tail = MakespanSearch::run(string, tail_warps, objective, &limits, Progress::NONE).ok()?;
     let goal = match objective {
         Objective::WorstCase => bound(string, warps).cycles,
         Objective::BestCase => best_case_bound(string, warps),

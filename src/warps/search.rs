@@ -5,7 +5,6 @@
 //! case the shortest. No other reduction is used. The states of fewer warps come first in the numbering, so one table
 //! gives T(1), ..., T(W).
 
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use super::choice::for_each_choice;
@@ -14,7 +13,7 @@ use super::kernel_string::KernelString;
 use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::table::{Cell, Look, fill};
-use crate::effort::{self, Counted};
+use crate::effort::{self, Counted, Progress};
 use crate::limits::end_if_stopped;
 
 /// Which path is wanted.
@@ -139,8 +138,25 @@ fn is_narrow(string: &KernelString, warps: u32) -> bool {
     string.len() as u64 * u64::from(warps) < u64::from(u16::MAX)
 }
 
+/// The cycles to go from so many states, and for how many warps they are known; `None` if there is no memory for them.
+fn filled<C: Cell>(
+    string: &KernelString,
+    numbering: &Numbering,
+    states: usize,
+    look: &Look<'_>,
+    objective: Objective,
+) -> Option<(Vec<C>, u32)> {
+    let mut table = Vec::new();
+    table.try_reserve_exact(states).ok()?;
+    let reached = match objective {
+        Objective::WorstCase => fill::<C, true>(string, numbering, states, look, &mut table),
+        Objective::BestCase => fill::<C, false>(string, numbering, states, look, &mut table),
+    };
+    Some((table, reached))
+}
+
 impl<'a> MakespanSearch<'a> {
-    /// Finds the exact makespans of 1 to `warps` warps.
+    /// Finds the exact makespans of 1 to `warps` warps, and adds the states that it goes through to `searched`.
     ///
     /// # Errors
     /// [`TooLarge`] if it would need more memory than allowed, or has more than a million choices in a state. Running
@@ -150,17 +166,7 @@ impl<'a> MakespanSearch<'a> {
         warps: u32,
         objective: Objective,
         limits: &SearchLimits,
-    ) -> Result<Self, TooLarge> {
-        Self::run_watched(string, warps, objective, limits, &AtomicU64::new(0))
-    }
-
-    /// The same, with the number of states added to `searched` for whoever looks meanwhile.
-    pub(super) fn run_watched(
-        string: &'a KernelString,
-        warps: u32,
-        objective: Objective,
-        limits: &SearchLimits,
-        searched: &AtomicU64,
+        searched: Progress<'_>,
     ) -> Result<Self, TooLarge> {
         let size = SearchSize::of(string, warps);
         let too_large = || TooLarge { size, memory_bytes: limits.memory_bytes };
@@ -171,26 +177,12 @@ impl<'a> MakespanSearch<'a> {
             .ok_or_else(too_large)?;
         let numbering = Numbering::new(string.len(), warps);
         let look = Look { deadline: limits.time.and_then(|time| Instant::now().checked_add(time)), searched };
-        let worst = objective == Objective::WorstCase;
-        let (cells, reached) = if is_narrow(string, warps) {
-            let mut table = Vec::new();
-            table.try_reserve_exact(states).map_err(|_| too_large())?;
-            let reached = if worst {
-                fill::<u16, true>(string, &numbering, states, &look, &mut table)
-            } else {
-                fill::<u16, false>(string, &numbering, states, &look, &mut table)
-            };
-            (Cells::Narrow(table), reached)
+        let found = if is_narrow(string, warps) {
+            filled(string, &numbering, states, &look, objective).map(|(cells, reached)| (Cells::Narrow(cells), reached))
         } else {
-            let mut table = Vec::new();
-            table.try_reserve_exact(states).map_err(|_| too_large())?;
-            let reached = if worst {
-                fill::<u32, true>(string, &numbering, states, &look, &mut table)
-            } else {
-                fill::<u32, false>(string, &numbering, states, &look, &mut table)
-            };
-            (Cells::Wide(table), reached)
+            filled(string, &numbering, states, &look, objective).map(|(cells, reached)| (Cells::Wide(cells), reached))
         };
+        let (cells, reached) = found.ok_or_else(too_large)?;
         Ok(Self { string, objective, numbering, cells, reached })
     }
 

@@ -1,12 +1,11 @@
 //! Filling the table of cycles to go: the inner loop of the exact search.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::choice::for_each_choice;
 use super::histogram::{Histogram, Numbering};
 use super::kernel_string::KernelString;
-use crate::effort::{self, Counted};
+use crate::effort::{self, Counted, Progress};
 use crate::limits;
 
 /// A number of cycles in the table. Whoever chooses the type has shown that no value overflows it.
@@ -19,36 +18,29 @@ pub(super) trait Cell: Copy + Ord {
     fn cycles(self) -> u64;
 }
 
-impl Cell for u16 {
-    const ZERO: Self = 0;
-    const MAX: Self = u16::MAX;
-    #[inline]
-    fn next(self) -> Self {
-        self + 1
-    }
-    fn cycles(self) -> u64 {
-        u64::from(self)
-    }
+macro_rules! cells {
+    ($($number:ty),+) => {
+        $(impl Cell for $number {
+            const ZERO: Self = 0;
+            const MAX: Self = <$number>::MAX;
+            #[inline]
+            fn next(self) -> Self {
+                self + 1
+            }
+            fn cycles(self) -> u64 {
+                u64::from(self)
+            }
+        })+
+    };
 }
-
-impl Cell for u32 {
-    const ZERO: Self = 0;
-    const MAX: Self = u32::MAX;
-    #[inline]
-    fn next(self) -> Self {
-        self + 1
-    }
-    fn cycles(self) -> u64 {
-        u64::from(self)
-    }
-}
+cells!(u16, u32);
 
 /// What looks at a search from time to time.
 pub(super) struct Look<'w> {
     /// By when it ends.
     pub(super) deadline: Option<Instant>,
     /// Is told of states that have been searched.
-    pub(super) searched: &'w AtomicU64,
+    pub(super) searched: Progress<'w>,
 }
 
 /// How many transitions lie between two looks at the clock, about.
@@ -72,7 +64,7 @@ pub(super) fn fill<V: Cell, const WORST: bool>(
         if work >= WORK_PER_LOOK {
             work = 0;
             limits::end_if_stopped();
-            look.searched.fetch_add((number - told) as u64, Ordering::Relaxed);
+            look.searched.advance((number - told) as u64);
             told = number;
             let is_over = effort::spend(Counted::States, WORK_PER_LOOK as u64 / 16).is_err();
             if is_over || look.deadline.is_some_and(|deadline| Instant::now() >= deadline) {

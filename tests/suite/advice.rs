@@ -57,7 +57,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("experiments/study/slurm.rs", &[]),
     ("figures/", &["figures"]),
     ("figures/tour.rs", &["simulate"]),
-    ("hosts/program/error.rs", &["analyze", "compare", "orders"]),
     ("hosts/real_time/run_tasks.rs", &["tasks run"]),
     ("hosts/segments.rs", &["tasks run"]),
     ("input/options.rs", &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log"]),

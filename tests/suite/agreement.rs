@@ -1,6 +1,7 @@
 //! That two runs are the same, and that engine, reference simulator and audit agree on one.
 
 use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::effort::Progress;
 use gpusched::gpu::Ended;
 use gpusched::hosts::simulate;
 use gpusched::run::Run;
@@ -108,12 +109,12 @@ pub(crate) fn same(run: &Run, other: &Run) -> Result<(), TestCaseError> {
 }
 
 /// The run of a scenario, on which the reference and the audit agree.
-pub(crate) fn agreed(scenario: &Scenario) -> Result<Run, TestCaseError> {
+pub(crate) fn agreed(scenario: &Scenario) -> Result<Run<'static>, TestCaseError> {
     let run = simulate(scenario)?;
     let expected = reference::run(scenario);
     agrees(&run, &expected, true)?;
-    let observation = Observation::of_trace(scenario, &run.trace, run.ended);
-    let findings = audit(&observation.expect("it is short"), &Tolerances::EXACT).findings;
+    let observation = Observation::of_run(&run);
+    let findings = audit(&observation.expect("it is short"), &Tolerances::EXACT, Progress::NONE).findings;
     prop_assert!(findings.is_empty(), "{:#?}", findings);
-    Ok(run)
+    Ok(run.into_owned())
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
+use gpusched::effort::Progress;
 use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, SampleKernel, SampleStream};
 use gpusched::hosts::simulate;
 use gpusched::run::Summary;
@@ -209,7 +210,7 @@ fn a_job_is_schedulable_if_it_finishes_by_its_deadline_or_else_its_period() {
 fn all_orders_of_the_thesis_kernels() {
     let kernels: [&[_]; 4] = [&[(2, 512, 4)], &[(7, 512, 6)], &[(2, 512, 6)], &[(5, 512, 5)]];
     let scenario = scenario(&sample(&kernels), Placement::MostRoom);
-    let orders = launch_orders(&scenario, 1, 0, &|_| {}).expect("it runs");
+    let orders = launch_orders(&scenario, 1, 0, Progress::NONE).expect("it runs");
     assert_eq!((orders.orders_tried, orders.exhaustive, orders.method), (24, true, Method::Analysis));
     // Chapter 4 has K1 at 4, 10 and 8, K2 at 10 and 6, K3 at 12 and 10, K4 at 11 and 12.
     let best_and_worst: Vec<_> = orders
@@ -227,7 +228,7 @@ fn orders_under_which_a_kernel_does_not_finish_have_no_finish_of_it() {
     let kernels: [&[_]; 4] = [&[(2, 512, 4)], &[(7, 512, 6)], &[(2, 512, 6)], &[(5, 512, 5)]];
     let mut scenario = scenario(&sample(&kernels), Placement::MostRoom);
     scenario.horizon = Some(Duration::from_ns(5_500_000));
-    let orders = launch_orders(&scenario, 1, 0, &|_| {}).expect("it runs");
+    let orders = launch_orders(&scenario, 1, 0, Progress::NONE).expect("it runs");
     // The best and worst of all orders of these kernels are 4, 6, 6, 5 and 10, 12, 12, 11 ms.
     let best: Vec<_> = orders.kernels.iter().map(|kernel| kernel.best_finish_ns.map(Instant::as_ns)).collect();
     assert_eq!(best, [Some(4 * MS), None, None, Some(5 * MS)]);
@@ -255,11 +256,11 @@ fn more_than_eight_simultaneous_launches_are_sampled_and_it_is_said() {
     let kernels: Vec<(u32, u32, u32)> = (1..=9).map(|ms| (3, 512, ms)).collect();
     let streams: Vec<&[(u32, u32, u32)]> = kernels.iter().map(std::slice::from_ref).collect();
     let scenario = scenario(&sample(&streams), Placement::MostRoom);
-    let orders = launch_orders(&scenario, 50, 7, &|_| {}).expect("it runs");
+    let orders = launch_orders(&scenario, 50, 7, Progress::NONE).expect("it runs");
     assert_eq!((orders.orders, orders.orders_tried, orders.exhaustive), (Some(362_880), 50, false));
     assert!(orders.notes.iter().any(|note| note.contains("seed 7")));
     // A single one is the scenario's own.
-    let own = launch_orders(&scenario, 1, 7, &|_| {}).expect("it runs");
+    let own = launch_orders(&scenario, 1, 7, Progress::NONE).expect("it runs");
     let trace = simulate(&scenario).expect("it runs").trace;
     for (kernel, record) in own.kernels.iter().zip(trace.operations()) {
         assert_eq!((kernel.best_finish_ns, kernel.worst_finish_ns), (record.finish(), record.finish()));
@@ -281,7 +282,7 @@ fn kernels_have_the_same_numbers_under_every_command() {
     let scenario = Scenario::from_json("numbers.json", &text, &ReadOptions::default()).expect("it is sound");
     let trace = simulate(&scenario).expect("it runs").trace;
     let run: Vec<u32> = Summary::of_trace(&scenario, &trace).kernels().map(|kernel| kernel.launch.id).collect();
-    let orders: Vec<u32> = launch_orders(&scenario, 1, 0, &|_| {})
+    let orders: Vec<u32> = launch_orders(&scenario, 1, 0, Progress::NONE)
         .expect("it runs")
         .kernels
         .iter()

@@ -160,7 +160,7 @@ fn times_of_single_blocks_are_analysed_with_the_longest_of_them_and_said() {
     assert_eq!(simulated, [Instant::from_ns(9 * MS), Instant::from_ns(5 * MS)]);
     assert!(analysis.kernels.iter().zip(&simulated).all(|(kernel, finish)| kernel.safe_finish_ns >= Some(*finish)));
     // So is the picture of the analysis.
-    let merged = simulate(&merged_scenario(&scenario, &analysis).expect("it fits")).expect("it runs");
+    let merged = simulate(&merged_scenario(&scenario, &analysis).expect("it fits")).expect("it runs").into_owned();
     assert_eq!(merged.trace.operations()[0].finish(), Some(Instant::from_ns(9 * MS)));
 }
 

@@ -8,6 +8,7 @@ mod plain;
 mod sample;
 
 use gpusched::audit::{Audit, AuditRule, Observation, Tolerances, audit};
+use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::scenario::Scenario;
 use proptest::prelude::*;
@@ -16,11 +17,11 @@ use crate::generate::{Limits, scenario};
 
 fn observe(scenario: &Scenario) -> Observation {
     let run = simulate(scenario).expect("a generated scenario runs");
-    Observation::of_trace(scenario, &run.trace, run.ended).expect("it ends within the clock of logs")
+    Observation::of_run(&run).expect("it ends within the clock of logs")
 }
 
 fn judge(observation: &Observation) -> Audit {
-    audit(observation, &Tolerances::EXACT)
+    audit(observation, &Tolerances::EXACT, Progress::NONE)
 }
 
 /// What became of the mutants of a campaign.
@@ -123,7 +124,7 @@ proptest! {
         prop_assume!(run.is_ok());
         let run = run.expect("it was checked");
         // Some have times near 2^63 ns, the end of the clock of logs.
-        let observation = Observation::of_trace(&case.0, &run.trace, run.ended);
+        let observation = Observation::of_run(&run);
         prop_assume!(observation.is_ok());
         let findings = judge(&observation.expect("it was checked")).findings;
         prop_assert!(findings.is_empty(), "{:#?}", findings);

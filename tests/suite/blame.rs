@@ -21,7 +21,7 @@ proptest! {
     #[test]
     fn tables_and_maps_add_up_to_what_kernels_and_copies_waited(Case(scenario) in generate::scenario(Limits::ALL)) {
         let run = simulate(&scenario)?;
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let mut waited = Duration::ZERO;
         for (id, record) in (0..).map(OperationId).zip(run.trace.operations()) {
             if record.kind.is_instant() {
@@ -169,6 +169,12 @@ fn long_names_are_shortened_for_people_to_what_tells_them_apart() {
         operation(0),
         operation(1)
     );
+    let file = directory("blame-figure-of-long-names").join("map.svg").display().to_string();
+    assert!(gpusched_with(&profile, &["simulate", "-", "--blame-figure", &file]).status.success());
+    let svg = fs::read_to_string(&file).expect("it is written");
+    let texts: Vec<&str> = svg.split("<text").skip(1).filter_map(|rest| rest.split(['<', '>']).nth(1)).collect();
+    let rows = |end: &str| texts.iter().filter(|text| text.contains("fused") && text.ends_with(end)).count();
+    assert_eq!((rows("forward"), rows("backward")), (1, 1), "{texts:?}");
     for command in [&["simulate", "-", "--blame"][..], &["replay-log", "-"], &["occupancy", "-"]] {
         let text = stdout(&gpusched_with(&profile, command));
         let rows = || text.lines().filter(|line| line.contains("fused_"));

@@ -1,6 +1,7 @@
 //! Deadlines in pictures, pages and traces: none that was missed is left out.
 
-use gpusched::analysis::{SearchOptions, Verdict, Watch, judge};
+use gpusched::analysis::{SearchOptions, Verdict, judge};
+use gpusched::effort::Progress;
 use gpusched::formats::write_json;
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{LegendSymbol, Timeline, TimelineOptions};
@@ -30,16 +31,15 @@ const BACKLOG: &str = r#"{"format": "gpusched-scenario/1", "name": "backlog", "h
     "hosts": [{"name": "H", "period": "1 us", "deadline": "1 ms",
                "steps": [{"launch": "k", "stream": "S"}, {"synchronize": "S"}]}]}"#;
 
-fn run_of(text: &str) -> (Scenario, Run) {
+fn run_of(text: &str) -> Run<'static> {
     let scenario = Scenario::from_json("test.json", text, &ReadOptions::default()).expect("it is sound");
-    let run = simulate(&scenario).expect("it runs");
-    (scenario, run)
+    simulate(&scenario).expect("it runs").into_owned()
 }
 
 #[test]
 fn a_met_and_a_missed_deadline_are_marked_where_they_are_due() {
-    let (scenario, run) = run_of(ONE_OF_TWO);
-    let summary = Summary::of(&scenario, &run);
+    let run = run_of(ONE_OF_TWO);
+    let summary = Summary::of(&run);
     let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it can be drawn");
     let [met, missed] = timeline.rows[0].deadlines.as_slice() else { panic!("two marks") };
     // 17 ms fill the width.
@@ -60,8 +60,8 @@ fn a_met_and_a_missed_deadline_are_marked_where_they_are_due() {
 
 #[test]
 fn missed_deadlines_of_jobs_that_never_began_are_merged_not_lost() {
-    let (scenario, run) = run_of(BACKLOG);
-    let summary = Summary::of(&scenario, &run);
+    let run = run_of(BACKLOG);
+    let summary = Summary::of(&run);
     let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it can be drawn");
     let marks = &timeline.rows[0].deadlines;
     // Released at 0, 1, ... us and due by 100 ms are 99,001 jobs.
@@ -82,8 +82,8 @@ fn page_data(summary: Summary<'_>) -> Value {
 
 #[test]
 fn the_page_has_deadlines_and_response_times() {
-    let (scenario, run) = run_of(ONE_OF_TWO);
-    let data = page_data(Summary::of(&scenario, &run));
+    let run = run_of(ONE_OF_TWO);
+    let data = page_data(Summary::of(&run));
     let deadlines = &data["runs"][0]["deadlines"];
     assert_eq!(deadlines["due_ns"], json!([6_000_000, 16_000_000]));
     assert_eq!((&deadlines["missed"], &deadlines["left_out"]), (&json!([false, true]), &json!(0)));
@@ -91,8 +91,8 @@ fn the_page_has_deadlines_and_response_times() {
     assert_eq!((&row["stream"], &row["jobs"], &row["misses"]), (&json!("S"), &json!(2), &json!(1)));
     assert_eq!((&row["max_ns"], &row["deadline_ns"]), (&json!(7_000_000), &json!(6_000_000)));
 
-    let (scenario, run) = run_of(BACKLOG);
-    let deadlines = &page_data(Summary::of(&scenario, &run))["runs"][0]["deadlines"];
+    let run = run_of(BACKLOG);
+    let deadlines = &page_data(Summary::of(&run))["runs"][0]["deadlines"];
     let listed = deadlines["missed"].as_array().expect("a list").len() as u64;
     // Released by the end are 100,001 jobs.
     assert_eq!(listed + deadlines["left_out"].as_u64().expect("a number"), 100_001);
@@ -104,9 +104,9 @@ fn perfetto_shows_how_late_a_job_was() {
         (ONE_OF_TWO, "S, job 1: deadline missed", 16_000_000, 17_000_000),
         (BACKLOG, "and 98999 more like it", 1_001_000, 100_000_000),
     ] {
-        let (scenario, run) = run_of(text);
+        let run = run_of(text);
         let mut out = Vec::new();
-        let run = PerfettoRun { summary: Summary::of(&scenario, &run), label: "", known: PerfettoKnown::Everything };
+        let run = PerfettoRun { summary: Summary::of(&run), label: "", known: PerfettoKnown::Everything };
         perfetto_trace(&[run], &mut out).expect("memory takes it");
         let shown = validate(&String::from_utf8(out).expect("UTF-8")).expect("it keeps to the format");
         let slice = shown.asynchronous.iter().find(|slice| slice.name.contains(name)).expect("it is shown");
@@ -123,16 +123,17 @@ fn perfetto_shows_how_late_a_job_was() {
 fn the_example_of_readme_has_the_responses_computed_by_hand() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/deadlines/camera-and-lidar.json");
     let text = std::fs::read_to_string(path).expect("it is there");
-    let (scenario, run) = run_of(&text);
-    let jobs = Summary::of(&scenario, &run).jobs();
+    let run = run_of(&text);
+    let scenario = &*run.scenario;
+    let jobs = Summary::of(&run).jobs();
     let ms = |ms: u64| Some(Duration::from_ns(ms * 1_000_000));
     let responses: Vec<_> = jobs.begun.iter().map(|job| (job.thread, job.iteration, job.response())).collect();
     let mut sorted = responses.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, [(0, 0, ms(8)), (0, 1, ms(13)), (1, 0, ms(9))]);
     assert_eq!(jobs.misses(), 1);
-    let watch = Watch { progress: &|_| {} };
-    let verdicts = judge(&scenario, &SearchOptions::default(), watch).expect("it runs");
+    let progress = Progress::NONE;
+    let verdicts = judge(scenario, &SearchOptions::default(), progress).expect("it runs");
     let known: Vec<_> =
         verdicts.jobs.iter().map(|job| (&*job.stream, job.worst_found_ns, job.bound_ns, job.verdict)).collect();
     let expected = [
@@ -142,11 +143,11 @@ fn the_example_of_readme_has_the_responses_computed_by_hand() {
     ];
     assert_eq!(known, expected);
     // The sums: two frames of 8 and 13 ms, one scan of 9 ms, and the bound on all jobs of each.
-    let responses = BoundedResponses { scenario: &scenario, run: &jobs, verdicts: &verdicts.jobs };
+    let responses = BoundedResponses { scenario, run: &jobs, verdicts: &verdicts.jobs };
     let rows: Vec<_> = responses.rows().collect();
     let sums: Vec<_> = rows.iter().map(|row| (row.jobs, row.min_ns, row.max_ns, row.bound_ns, row.misses)).collect();
     assert_eq!(sums, [(2, ms(8), ms(13), ms(13), Some(1)), (1, ms(9), ms(9), ms(9), Some(0))]);
-    let report = AnalysisReport::of(&scenario, &run, None, None, watch).expect("it runs");
+    let report = AnalysisReport::of(&run, None, None, progress).expect("it runs");
     let mut document = Vec::new();
     write_json(&report, None, &mut document).expect("memory takes all");
     let document: Value = serde_json::from_slice(&document).expect("it is JSON");
@@ -154,7 +155,7 @@ fn the_example_of_readme_has_the_responses_computed_by_hand() {
     assert_eq!((&camera["mean_ns"], &camera["bound_ns"]), (&json!(10_500_000), &json!(13_000_000)));
     let mut unknown = verdicts.jobs;
     unknown[0].bound_ns = None;
-    let responses = BoundedResponses { scenario: &scenario, run: &jobs, verdicts: &unknown };
+    let responses = BoundedResponses { scenario, run: &jobs, verdicts: &unknown };
     let rows: Vec<_> = responses.rows().collect();
     assert_eq!(rows[0].bound_ns, None, "one job without a bound, and there is none on all");
 }
@@ -176,7 +177,7 @@ proptest! {
         let options = ReadOptions { deadlines: deadlines.collect(), ..ReadOptions::default() };
         let Ok(scenario) = Scenario::from_json("test.json", &text, &options) else { return Ok(()) };
         let Ok(run) = simulate(&scenario) else { return Ok(()) };
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let jobs = summary.jobs();
         let marked = |from: Option<Duration>| {
             let options = TimelineOptions { from, ..TimelineOptions::default() };
@@ -211,13 +212,14 @@ fn what_states_no_deadline_has_its_period_as_deadline_in_runs_and_analyses_alike
         (stated("\"7 ms\""), Some(7), Some(0)),
         (stated("\"none\""), None, None),
     ] {
-        let (scenario, run) = run_of(&text);
+        let run = run_of(&text);
+        let scenario = &*run.scenario;
         let deadline = deadline_ms.map(|ms| Duration::from_ns(ms * 1_000_000));
-        let summary = Summary::of(&scenario, &run);
-        let rows = gpusched::run::responses(&scenario, &summary.jobs());
+        let summary = Summary::of(&run);
+        let rows = summary.responses();
         assert_eq!((rows[0].deadline_ns, rows[0].misses), (deadline, misses), "{text}");
         let search = SearchOptions { runs: 4, ..SearchOptions::default() };
-        let verdicts = judge(&scenario, &search, Watch { progress: &|_| {} }).expect("it is judged");
+        let verdicts = judge(scenario, &search, Progress::NONE).expect("it is judged");
         let missed = verdicts.jobs.iter().filter(|job| job.verdict == Some(Verdict::Missed)).count() as u64;
         assert!(verdicts.jobs.iter().all(|job| job.deadline_ns == deadline), "{text}");
         assert_eq!(verdicts.jobs.iter().any(|job| job.verdict.is_some()).then_some(missed), misses, "{text}");

@@ -168,7 +168,7 @@ proptest! {
         for at in (0..20).step_by(3) {
             let cut = Scenario { horizon: Some(Duration::from_ns(at)), ..scenario.clone() };
             let run = simulate(&cut)?;
-            let summary = Summary::of(&cut, &run);
+            let summary = Summary::of(&run);
             let state = State::at(&summary, Instant::from_ns(at));
             let told: Vec<_> = state.waiting.iter().map(|waiting| (waiting.id, waiting.rule)).collect();
             let holds = |wait: &&(Rule, u64, u64)| wait.1 <= at && at < wait.2;

@@ -35,17 +35,13 @@ fn ms(instant: Option<Instant>) -> Option<u64> {
     instant.map(|instant| instant.as_ns() / 1_000_000)
 }
 
-fn run(scenario: &Scenario) -> Run {
+fn run(scenario: &Scenario) -> Run<'_> {
     simulate(scenario).expect("it runs")
 }
 
 /// Finish of each operation \[ms\].
 fn finishes(scenario: &Scenario) -> Vec<u64> {
     run(scenario).trace.operations().iter().map(|record| ms(record.finish()).expect("it finished")).collect()
-}
-
-fn summary<'a>(scenario: &'a Scenario, run: &'a Run) -> Summary<'a> {
-    Summary { scenario, trace: &run.trace, ended: run.ended, iterations: &run.iterations }
 }
 
 /// Rules that held an operation, from when to when \[ms\].
@@ -72,7 +68,7 @@ fn what_is_behind_a_wait_starts_when_what_is_before_the_record_has_completed() {
     let cause = why.iter().find(|reason| reason.rule == Rule::E2).and_then(|reason| reason.cause.as_ref());
     let Some(Cause::Record { event, stream, .. }) = cause else { panic!("{cause:?}") };
     assert_eq!((&**event, &**stream), ("E", "S"));
-    let waiting = State::at(&summary(&scenario, &run), Instant::from_ns(5_000_000)).waiting;
+    let waiting = State::at(&Summary::of(&run), Instant::from_ns(5_000_000)).waiting;
     let told: Vec<_> = waiting.iter().map(|one| (&*one.operation, one.rule, &*one.why)).collect();
     assert!(told.contains(&("wait 0 (E)", "E2", "until event E is recorded in stream S, behind A")), "{told:?}");
 }
@@ -98,7 +94,7 @@ fn a_wait_for_an_event_that_nothing_has_recorded_before_is_no_wait() {
     let run = run(&scenario);
     assert_eq!(run.trace.awaited_by(OperationId(0)), None);
     // That is rarely what was meant, and so it is said.
-    let notes = summary(&scenario, &run).notes();
+    let notes = Summary::of(&run).notes();
     assert!(notes.iter().any(|note| note.contains("1 wait for an event")), "{notes:?}");
 }
 

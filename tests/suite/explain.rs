@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gpusched::explain::{TopicKind, topics};
+use gpusched::explain::{TopicKind, explain, topics};
 use gpusched::trace::{RULES, Rule};
 
 use crate::common::{gpusched, json, stderr, stdout};
@@ -108,6 +108,122 @@ fn every_message_that_is_explained_is_one() {
     for topic in topics().iter().filter(|topic| topic.kind == TopicKind::Message) {
         assert!(text.contains(topic.name), "nothing says {:?}", topic.name);
     }
+}
+
+/// Titles of columns that mean what they say to everybody, or whose table says what they are.
+const PLAIN: [&str; 43] = [
+    "",
+    "+-",
+    "SMs at most",
+    "all",
+    "at",
+    "at most",
+    "board",
+    "board power",
+    "by",
+    "class",
+    "counts",
+    "cycles",
+    "definition",
+    "device",
+    "end",
+    "energy",
+    "equal",
+    "every",
+    "family",
+    "file",
+    "frequency",
+    "from",
+    "gpu-evr against",
+    "launches",
+    "limit",
+    "lower",
+    "max",
+    "mean",
+    "min",
+    "name",
+    "of",
+    "on",
+    "preemptions",
+    "scheduler",
+    "start",
+    "task",
+    "total time",
+    "type",
+    "upper",
+    "value",
+    "what",
+    "why",
+    "why not",
+];
+
+/// The titles of the columns that `text` declares, where they are literals.
+fn titles(text: &str) -> impl Iterator<Item = &str> {
+    let parts = |call: &'static str| text.split(call).skip(1).map(|rest| rest.split('"').take(4).collect::<Vec<_>>());
+    let behind_key = parts("Column::new(").filter_map(|parts| match parts[..] {
+        [before, _, between, title] if before.trim().is_empty() && between.trim() == "," => Some(title),
+        _ => None,
+    });
+    behind_key.chain(parts("Column::table(").filter_map(|parts| match parts[..] {
+        [before, title, ..] if before.trim().is_empty() => Some(title),
+        _ => None,
+    }))
+}
+
+#[test]
+fn every_term_of_the_glossary_and_every_title_of_a_column_is_explained_or_plain() {
+    let is_explained =
+        |word: &str| explain(word).is_ok_and(|found| found.iter().any(|topic| topic.kind != TopicKind::Message));
+    let page = fs::read_to_string("docs/architecture.md").expect("a page");
+    let (_, glossary) = page.split_once("## Words").expect("a part of the page");
+    let (glossary, _) = glossary.split_once("\n## ").expect("it ends");
+    let rows = glossary.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |")).skip(1);
+    let terms: Vec<&str> =
+        rows.flat_map(|(terms, _)| terms.split(", ")).filter(|term| !term.starts_with("---")).collect();
+    assert!(terms.len() > 35 && terms.contains(&"merged SM") && terms.contains(&"grid"), "{terms:?}");
+    let unknown: Vec<&&str> = terms.iter().filter(|term| !is_explained(term)).collect();
+    assert!(unknown.is_empty(), "of the glossary are not explained: {unknown:?}");
+
+    let mut text = String::new();
+    sources(Path::new("src/tables"), &mut text);
+    let titles: BTreeSet<&str> = titles(&text).collect();
+    assert!(titles.len() > 100 && titles.contains("waited") && titles.contains("merged SM in time"), "{titles:?}");
+    let unknown: Vec<&&str> = titles.iter().filter(|title| !is_explained(title) && !PLAIN.contains(title)).collect();
+    assert!(unknown.is_empty(), "columns are neither explained nor plain: {unknown:?}");
+    let stale: Vec<&&str> = PLAIN.iter().filter(|plain| is_explained(plain) || !titles.contains(**plain)).collect();
+    assert!(stale.is_empty(), "not plain, or no column: {stale:?}");
+    // Words of tutorials and tables that new users asked for.
+    for word in [
+        "verdict",
+        "proven",
+        "missed",
+        "open",
+        "sporadic",
+        "jitter",
+        "wave",
+        "blame",
+        "alone",
+        "upper bound",
+        "merged SM",
+        "response time",
+        "witness",
+        "overlapped",
+        "bound",
+        "worst found",
+    ] {
+        assert!(is_explained(word), "{word}");
+    }
+}
+
+#[test]
+fn several_names_are_explained_at_once() {
+    let printed = stdout(&gpusched(&["explain", "X1", "R2", "merged", "SM"]));
+    for heading in ["X1 (rule)\n", "\nR2 (rule)\n", "\nmerged SM (term)\n"] {
+        assert!(printed.contains(heading), "{heading:?}: {printed}");
+    }
+    let unknown = gpusched(&["explain", "X1", "verdcit"]);
+    assert_eq!((unknown.status.code(), stdout(&unknown).as_str()), (Some(2), ""));
+    assert!(stderr(&unknown).contains("\"verdcit\" (did you mean \"verdict\"?)"), "{}", stderr(&unknown));
 }
 
 #[test]

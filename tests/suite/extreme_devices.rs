@@ -42,13 +42,13 @@ fn threads(threads: u32) -> BlockShape {
 fn everything(scenario: &Scenario) {
     let run = simulate(scenario).expect("it runs");
     let analysis = analyse(scenario).expect("it is analysed");
-    let comparison = Comparison::new(scenario, &analysis, &run.trace).expect("the run keeps what is claimed");
+    let comparison = Comparison::new(&analysis, &run).expect("the run keeps what is claimed");
     assert_eq!(comparison.kernels.len(), 2);
-    let summary = Summary::of(scenario, &run);
+    let summary = Summary::of(&run);
     report(&summary);
     if let Ok(merged) = merged_scenario(scenario, &analysis) {
         let run = simulate(&merged).expect("it runs");
-        report(&Summary::of(&merged, &run));
+        report(&Summary::of(&run));
     }
 }
 

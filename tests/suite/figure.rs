@@ -27,7 +27,7 @@ fn with_timeline<T>(
     look: impl FnOnce(&Timeline, &Summary<'_>) -> T,
 ) -> T {
     let run = simulate(scenario).expect("it runs");
-    let summary = Summary::of(scenario, &run);
+    let summary = Summary::of(&run);
     let timeline = Timeline::new(&summary, options).expect("it can be drawn");
     look(&timeline, &summary)
 }
@@ -285,8 +285,8 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
     let scenario = crate::published::figure("ospert2017/figure-8");
     let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed")).expect("it fits");
     let (simulated, analysed) = (simulate(&scenario).expect("it runs"), simulate(&merged).expect("it runs"));
-    let upper = Summary::of(&scenario, &simulated);
-    let lower = Summary::of(&merged, &analysed);
+    let upper = Summary::of(&simulated);
+    let lower = Summary::of(&analysed);
     let marks: Vec<FinishMark> = upper
         .kernels()
         .zip(lower.kernels())
@@ -321,7 +321,7 @@ fn a_comparison_counts_differences_that_are_too_short_to_see() {
 
     let scenario = fig_3();
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     // 4.1 s are some 70 mm wide: 1 ms is less than 0.02 mm, 100 ms are more than 1 mm.
     let mark = |name: &str, later_ms: u64| FinishMark {
         name: name.to_owned(),

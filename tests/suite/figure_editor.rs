@@ -23,7 +23,7 @@ fn scenario(text: &str) -> Scenario {
 
 fn drawn<T>(scenario: &Scenario, options: &TimelineOptions, look: impl FnOnce(&Timeline, &Summary<'_>) -> T) -> T {
     let run = simulate(scenario).expect("it runs");
-    let summary = Summary::of(scenario, &run);
+    let summary = Summary::of(&run);
     let timeline = Timeline::new(&summary, options).expect("it can be drawn");
     checked(&timeline.draw(&summary, options).to_svg(), &scenario.name);
     look(&timeline, &summary)
@@ -81,7 +81,7 @@ fn an_id_means_one_pattern_in_all_figures_of_a_page() {
     for name in ["rtss2017/figure-3", "rtss2017/figure-5", "rtss2017/figure-6"] {
         let scenario = published::figure(name);
         let run = simulate(&scenario).expect("it runs");
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let options = waits();
         let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
         figures.push(timeline.draw(&summary, &options).to_svg());
@@ -130,7 +130,7 @@ fn one_late() -> Scenario {
 fn a_limit_of_height_is_kept_and_what_misses_a_deadline_stays() {
     let scenario = one_late();
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let (mut drawn, mut refused) = (0, BTreeSet::new());
     for limit in (10..140).step_by(2) {
         for waits in [false, true] {
@@ -312,7 +312,7 @@ fn maps_of_blame_have_every_number_and_a_row_for_copies_of_one_direction() {
         streams.join(", ")
     ));
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let tables = BlameTables::new(&summary);
     let maps = blame_maps(&summary, &tables);
     let names: BTreeSet<&str> = maps[1].names.iter().map(String::as_str).collect();

@@ -6,6 +6,7 @@ use std::fs;
 use gpusched::audit::Tolerances;
 use gpusched::device::Device;
 use gpusched::draw::{COLUMN_WIDTH, MM};
+use gpusched::effort::Progress;
 use gpusched::experiments::replay::{Replay, replay};
 use gpusched::hosts::simulate;
 use gpusched::logs::{read_log, sort_into_runs};
@@ -44,7 +45,7 @@ fn replayed(log: &str, device: &str) -> Replay {
     let runs = sort_into_runs(vec![log]);
     let device = Device::builtin(device).expect("the file is sound").expect("it is built in");
     let tolerances = Tolerances { across_clocks_ns: 500_000, one_clock_ns: 10_000 };
-    replay(&runs[0], &device, None, &ReadOptions::default(), &tolerances).expect("it can be replayed")
+    replay(&runs[0], &device, None, &ReadOptions::default(), &tolerances, Progress::NONE).expect("it can be replayed")
 }
 
 /// Both panels of a replay.
@@ -120,7 +121,7 @@ fn found_3_colour_stands_for_the_kernel_and_the_legend_has_it_once() {
     let thousand: Vec<_> = (0..1_000).map(|_| ("S".to_owned(), "K".to_owned(), 2, 256, 100)).collect();
     let scenario = launches("tx2", &thousand);
     let run = simulate(&scenario).expect("it runs");
-    let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("it can be drawn");
+    let timeline = Timeline::new(&Summary::of(&run), &TimelineOptions::default()).expect("it can be drawn");
     let entries: Vec<&str> = timeline.legend.iter().map(|entry| entry.full.as_str()).collect();
     let expected = [
         "K (2 × 256)",
@@ -137,7 +138,7 @@ fn found_3_colour_stands_for_the_kernel_and_the_legend_has_it_once() {
         let kernels: Vec<_> = titles.iter().map(|title| ("S".to_owned(), (*title).to_owned(), 2, 256, 100)).collect();
         let scenario = launches("tx2", &kernels);
         let run = simulate(&scenario).expect("it runs");
-        let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("drawn");
+        let timeline = Timeline::new(&Summary::of(&run), &TimelineOptions::default()).expect("drawn");
         let fills = timeline.legend.into_iter().filter_map(|entry| Some((entry.full, entry.mark?.fill)));
         fills.collect::<BTreeSet<_>>()
     };
@@ -148,7 +149,7 @@ fn found_3_colour_stands_for_the_kernel_and_the_legend_has_it_once() {
 fn found_3_labels_of_differences_stay_on_the_sheet_with_from() {
     let scenario = fig_3();
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let second = Duration::from_ns(1_000_000_000);
     let mark = |upper: u64, lower: u64| FinishMark {
         name: "a kernel with a name that is as long as half of the width of the figure".to_owned(),
@@ -173,7 +174,7 @@ fn one_kernel(device: &str, blocks: u32) -> Scenario {
 fn found_4_sms_that_look_alike_share_a_band_and_sms_unfolds_them() {
     let bands = |scenario: &Scenario, options: &TimelineOptions| {
         let run = simulate(scenario).expect("it runs");
-        let timeline = Timeline::new(&Summary::of(scenario, &run), options).expect("it can be drawn");
+        let timeline = Timeline::new(&Summary::of(&run), options).expect("it can be drawn");
         let names: Vec<String> = timeline.bands.iter().map(|band| band.name.clone()).collect();
         (names, timeline)
     };
@@ -202,7 +203,7 @@ fn found_4_figures_are_as_high_as_a_page_or_as_asked_for_and_a_column_is_252_poi
         .collect();
     let scenario = launches("titan-v", &kernels);
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     for limit in [100, 150, 220] {
         let options = TimelineOptions { height_limit: limit * MM, queues: true, occupancy: true, ..Default::default() };
         let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
@@ -244,7 +245,7 @@ fn found_6_legends_and_names_of_rows_keep_what_distinguishes_them() {
         .collect();
     let scenario = launches("xavier", &stages);
     let run = simulate(&scenario).expect("it runs");
-    let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("it can be drawn");
+    let timeline = Timeline::new(&Summary::of(&run), &TimelineOptions::default()).expect("it can be drawn");
     let rows: BTreeSet<&str> = timeline.rows.iter().map(|row| row.label.text.as_str()).collect();
     assert_eq!(rows.len(), timeline.rows.len(), "{rows:?}");
     let is_area = |entry: &&LegendEntry| entry.mark.is_some_and(|mark| mark.symbol == LegendSymbol::Area);
@@ -257,7 +258,7 @@ fn found_6_legends_and_names_of_rows_keep_what_distinguishes_them() {
 fn found_6_a_row_that_is_as_wide_as_the_room_for_names_keeps_its_name() {
     let scenario = published::figure("rtss2017/figure-8");
     let run = simulate(&scenario).expect("it runs");
-    let timeline = Timeline::new(&Summary::of(&scenario, &run), &TimelineOptions::default()).expect("it can be drawn");
+    let timeline = Timeline::new(&Summary::of(&run), &TimelineOptions::default()).expect("it can be drawn");
     let names: Vec<&str> = timeline.rows.iter().map(|row| row.label.text.as_str()).collect();
     assert_eq!(names[6..], ["S7 (prio. 0)", "S8 (prio. −1)", "S9 (prio. 0)"]);
 }
@@ -279,7 +280,7 @@ fn events_have_arrows_from_the_record_to_the_wait_that_they_release() {
     let text = fs::read_to_string(file).expect("it is shipped");
     let scenario = Scenario::from_json(file, &text, &ReadOptions::default()).expect("it is sound");
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it can be drawn");
     let ms = |at: u64| timeline.place_of(Instant::from_ns(at * 1_000_000));
     let told: Vec<_> = timeline.events.iter().map(|event| (event.from.x, event.to.x, event.held)).collect();

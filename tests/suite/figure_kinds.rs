@@ -7,7 +7,7 @@ use gpusched::device::{BlockShape, Device};
 use gpusched::draw::PAGE_HEIGHT;
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{Lanes, LegendSymbol, Panels, Timeline, TimelineOptions};
-use gpusched::run::Summary;
+use gpusched::run::{Recorded, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
 use gpusched::trace::{Observed, ObservedBlock, Trace};
@@ -102,7 +102,7 @@ fn all_blocks_are_drawn_or_counted(timeline: &Timeline, summary: &Summary<'_>, w
         };
         counted += (boxes + shapes) * as_often;
     }
-    let all: u64 = summary.launches().map(|(_, _, kernel)| u64::from(kernel.blocks)).sum();
+    let all: u64 = summary.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
     assert_eq!(counted, all, "{what}");
     let shown: BTreeSet<u32> = timeline.bands.iter().flat_map(|band| band.sms.iter().copied()).collect();
     assert_eq!(shown.len(), summary.trace.sms() as usize, "{what}: every SM has a band");
@@ -125,7 +125,7 @@ fn one_kernel_one_look(svg: &str, titles: &BTreeSet<String>, what: &str) {
 fn timelines_of_all_sizes_can_be_read_and_show_every_block() {
     for (what, scenario) in sizes() {
         let run = simulate(&scenario).expect("it runs");
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let titles: BTreeSet<String> = scenario.kernels().iter().map(|kernel| kernel.title.to_string()).collect();
         for panels in [false, true] {
             let options = TimelineOptions { queues: panels, occupancy: panels, ..TimelineOptions::default() };
@@ -176,7 +176,7 @@ fn two_panels_of_all_sizes_fit_a_page_and_can_be_read() {
 fn lanes_of_streams_count_every_operation() {
     for (what, scenario) in sizes() {
         let run = simulate(&scenario).expect("it runs");
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let options = TimelineOptions { lanes: Lanes::Streams, ..TimelineOptions::default() };
         let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
         let drawn: u64 = timeline.stream_lanes.iter().flat_map(|lane| &lane.boxes).map(|ran| ran.count).sum();

@@ -6,7 +6,7 @@ use gpusched::device::{BlockDemand, BlockShape, Device};
 use gpusched::draw::{MM, Rect};
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{HeightBy, Label, Timeline, TimelineOptions};
-use gpusched::run::{EeQueue, State, Summary};
+use gpusched::run::{EeQueue, Recorded, State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Block;
@@ -82,7 +82,7 @@ fn truth(summary: &Summary<'_>, height_by: HeightBy) -> (BTreeMap<OperationId, u
     let device = summary.scenario.device();
     let mut area = 0;
     let mut counts = BTreeMap::new();
-    for (id, _, kernel) in summary.launches() {
+    for Recorded { id, work: kernel, .. } in summary.launches() {
         let demand = BlockDemand::new(&kernel.shape, device).expect("it fits");
         let units = u128::from(height_by.of_block(&demand, device));
         if units > 0 {
@@ -244,7 +244,7 @@ proptest! {
     ) {
         let scenario = scenario(&launches, placement, device);
         let run = simulate(&scenario).expect("it runs");
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let options = TimelineOptions {
             height_by: by,
             most_boxes,

@@ -175,7 +175,7 @@ fn millimetres(text: &str) -> f64 {
 fn the_checker_refuses_what_latex_would_complain_about() {
     let scenario = published::figure("rtss2017/figure-3");
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let options = TimelineOptions::default();
     let tex = Timeline::new(&summary, &options).expect("it can be drawn").draw(&summary, &options).to_tex();
     latex_takes_it(&tex, COLUMN, "sound");
@@ -201,7 +201,7 @@ fn latex_takes_published_timelines_in_a_column_and_across_a_page() {
     for file in published::files() {
         let scenario = published::figure(file.trim_end_matches(".json"));
         let run = simulate(&scenario).expect("it runs");
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let column = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
         let page = TimelineOptions { width: PAGE_WIDTH, ..column.clone() };
         for (options, width) in [(column, COLUMN), (page, TEXT)] {
@@ -217,7 +217,7 @@ fn latex_takes_published_timelines_in_a_column_and_across_a_page() {
 fn latex_takes_figures_of_every_size_and_of_two_runs() {
     for (what, scenario) in sizes() {
         let run = simulate(&scenario).expect("it runs");
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let options = TimelineOptions::default();
         let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
         latex_takes_it(&timeline.draw(&summary, &options).to_tex(), COLUMN, what);
@@ -241,7 +241,7 @@ fn latex_takes_names_of_any_characters() {
     let kernels: Vec<_> = names.iter().map(|name| ((*name).to_owned(), (*name).to_owned(), 2, 256, 1_000)).collect();
     let scenario = launches("tx2", &kernels);
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let options = TimelineOptions::default();
     let tex = Timeline::new(&summary, &options).expect("it can be drawn").draw(&summary, &options).to_tex();
     latex_takes_it(&tex, COLUMN, "names");

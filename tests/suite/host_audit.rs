@@ -4,6 +4,7 @@
 use gpusched::applications::{ApplicationSet, Injections};
 use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::device::{BlockShape, Device};
+use gpusched::effort::Progress;
 use gpusched::gpu::Ended;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Policy, RunOptions, Scheduler, Strategy, run_applications, run_tasks};
@@ -14,8 +15,9 @@ use proptest::prelude::*;
 
 /// Checks a run; gives the number of blocks that were looked at.
 fn accepted(title: &str, device: &Device, trace: &Trace) -> usize {
-    let observation = Observation::of_run(title, device, trace, Ended::Done).expect("it ends within the clock of logs");
-    let found = audit(&observation, &Tolerances::EXACT);
+    let observation =
+        Observation::of_trace(title, device, trace, Ended::Done).expect("it ends within the clock of logs");
+    let found = audit(&observation, &Tolerances::EXACT, Progress::NONE);
     assert!(found.findings.is_empty(), "{title}: {:#?}", found.findings);
     assert_eq!(found.placement.decidable, found.placement.followed, "{title}");
     found.checked.blocks
@@ -56,7 +58,7 @@ proptest! {
         for strategy in Strategy::ALL {
             for policy in Policy::ALL {
                 let options = RunOptions { strategy, policy, horizon: Some(TaskTime::from_units(150)), seed, synchronization: TaskTime::ZERO, device: device.clone() };
-                let run = run_tasks(&set, &options).expect("it runs");
+                let run = run_tasks(&set, &options, Progress::NONE).expect("it runs");
                 let title = format!("{} {}", strategy.name(), policy.name());
                 let blocks = accepted(&title, &set.device(&device).expect("it is a GPU"), &run.trace);
                 let expected: u32 =

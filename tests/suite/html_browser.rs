@@ -41,9 +41,9 @@ fn written(name: &str, arguments: &[&str]) -> PathBuf {
 }
 
 /// The page of a run.
-fn page_of(name: &str, scenario: &Scenario, run: &Run) -> PathBuf {
+fn page_of(name: &str, run: &Run) -> PathBuf {
     let path = directory().join(format!("{name}.html"));
-    let summary = Summary::of(scenario, run);
+    let summary = Summary::of(run);
     let mut page = Vec::new();
     HtmlTimeline::new(summary).write(&mut page).expect("memory holds it");
     fs::write(&path, page).expect("the build directory can be written");
@@ -247,7 +247,7 @@ fn text_of_a_scenario_is_never_taken_for_html() {
     let run = simulate(&scenario).expect("it runs");
     let browser = Browser::start();
     browser.look(SIZES[1], false);
-    browser.open(&page_of("odd-names", &scenario, &run));
+    browser.open(&page_of("odd-names", &run));
     let (x, y) = place(&browser, 0, 0, 8.0, S / 2);
     browser.point(x, y, true);
     assert_eq!(lines(&browser, "#tip p")[0], format!("{name}, block 0 of 6, SM 0"));

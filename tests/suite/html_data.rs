@@ -9,7 +9,6 @@ use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::FinishMark;
 use gpusched::pictures::{HtmlRun, HtmlTimeline};
 use gpusched::run::{Run, Summary};
-use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 use gpusched::trace::{Block, Cause, Stay, queue_contents, reasons};
 use gpusched::workload::OperationId;
@@ -20,9 +19,9 @@ use crate::common::{directory, gpusched_in};
 use crate::generate::{self, Case, Limits};
 use crate::published;
 
-fn page(scenario: &Scenario, run: &Run) -> String {
+fn page(run: &Run) -> String {
     let mut out = Vec::new();
-    let summary = Summary::of(scenario, run);
+    let summary = Summary::of(run);
     HtmlTimeline::new(summary).write(&mut out).expect("memory holds it");
     String::from_utf8(out).expect("UTF-8")
 }
@@ -148,8 +147,8 @@ proptest! {
         Case(scenario) in generate::scenario(Limits { varying: true, ..Limits::ALL }),
     ) {
         let run = simulate(&scenario)?;
-        let text = page(&scenario, &run);
-        prop_assert_eq!(&text, &page(&scenario, &run), "the same bytes");
+        let text = page(&run);
+        prop_assert_eq!(&text, &page(&run), "the same bytes");
         let data = data(&text);
         let written = &data["runs"][0];
         let ids = || (0..).map(OperationId).zip(run.trace.operations());
@@ -194,7 +193,7 @@ proptest! {
     #[test]
     fn blocks_that_overlap_in_time_are_drawn_apart(Case(scenario) in generate::scenario(Limits::ALL)) {
         let run = simulate(&scenario)?;
-        let data = data(&page(&scenario, &run));
+        let data = data(&page(&run));
         let written = &data["runs"][0];
         let warps = written["device"]["warps"].as_u64().expect("a number");
         let groups = groups(written);
@@ -232,7 +231,7 @@ fn the_page_loads_nothing_and_holds_no_text_that_ends_its_scripts() {
     let mut scenario = published::figure("rtss2017/figure-3");
     scenario.name = crate::odd_names::SCRIPT.to_owned();
     let run = simulate(&scenario).expect("it runs");
-    let page = page(&scenario, &run);
+    let page = page(&run);
     assert_eq!(page.matches("<script").count(), 2);
     assert_eq!(page.matches("</script").count(), 2);
     assert!(page.contains("default-src 'none'"));
@@ -247,7 +246,7 @@ fn the_page_loads_nothing_and_holds_no_text_that_ends_its_scripts() {
 fn the_colours_are_those_of_figures() {
     let scenario = published::figure("rtss2017/figure-3");
     let run = simulate(&scenario).expect("it runs");
-    let data = data(&page(&scenario, &run));
+    let data = data(&page(&run));
     let light = data["palette"]["light"].as_array().expect("a list");
     for (index, fill) in light.iter().enumerate() {
         assert_eq!(fill["background"], series_fill(index).background.hex());
@@ -290,7 +289,7 @@ fn kernels_have_the_colours_of_their_titles_as_in_figures() {
 fn a_comparison_holds_both_runs_and_their_finish_times() {
     let scenario = published::figure("rtss2017/figure-3");
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let (upper, lower) = (Instant::from_ns(1), Instant::from_ns(u64::MAX));
     let marks = [FinishMark { name: "K1".to_owned(), upper, lower }];
     let one = |name, blocks_only| HtmlRun { name, summary, blocks_only };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use gpusched::hosts::simulate;
-use gpusched::run::{DeadlineOutcome, Job, Jobs, Summary, responses};
+use gpusched::run::{DeadlineOutcome, Job, Jobs, Summary};
 use gpusched::scenario::{HostThread, NotNative, ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::trace::OperationRecord;
@@ -32,7 +32,7 @@ fn read(text: &str, options: &ReadOptions) -> Scenario {
 
 fn jobs(scenario: &Scenario) -> Jobs {
     let run = simulate(scenario).expect("it runs");
-    Summary::of(scenario, &run).jobs()
+    Summary::of(&run).jobs()
 }
 
 fn ms(ms: u64) -> Duration {
@@ -46,7 +46,7 @@ fn a_deadline_covers_the_copy_back() {
     assert_eq!(jobs.begun.iter().map(Job::response).collect::<Vec<_>>(), [Some(ms(24)); 2]);
     assert_eq!(jobs.misses(), 2);
     let run = simulate(&scenario).expect("it runs");
-    let kernel = Summary::of(&scenario, &run).kernels().next().expect("one");
+    let kernel = Summary::of(&run).kernels().next().expect("one");
     assert_eq!(
         (kernel.schedulable, kernel.job_met),
         (Some(true), Some(false)),
@@ -70,7 +70,8 @@ fn releases_that_a_late_host_has_not_begun_are_late_not_absent() {
     let longer = read(TOO_MUCH, &ReadOptions { horizon: Some(ms(100)), ..ReadOptions::default() });
     let jobs = jobs(&longer);
     assert_eq!((jobs.begun.len(), jobs.backlog[0].releases, jobs.misses()), (26, 8, 30));
-    let rows = responses(&longer, &jobs);
+    let run = simulate(&longer).expect("it runs");
+    let rows = Summary::of(&run).responses();
     assert_eq!((rows[0].jobs, rows[0].unfinished, rows[0].misses), (34, 9, Some(30)));
 }
 
@@ -78,7 +79,8 @@ fn releases_that_a_late_host_has_not_begun_are_late_not_absent() {
 fn percentiles_are_nearest_ranks() {
     // Twenty jobs with responses of 4, 5, …, 23 ms: the 19th and the 20th.
     let endless = read(TOO_MUCH, &ReadOptions { horizon: Some(ms(82)), ..ReadOptions::default() });
-    let rows = responses(&endless, &jobs(&endless));
+    let run = simulate(&endless).expect("it runs");
+    let rows = Summary::of(&run).responses();
     let [row] = rows.as_slice() else { panic!("one host") };
     assert_eq!((row.min_ns, row.max_ns), (Some(ms(4)), Some(ms(23))));
     assert_eq!(
@@ -199,7 +201,7 @@ proptest! {
     #[test]
     fn every_operation_is_in_one_job(Case(scenario) in scenario(Limits::ALL)) {
         let Ok(run) = simulate(&scenario) else { return Ok(()) };
-        let jobs = Summary::of(&scenario, &run).jobs();
+        let jobs = Summary::of(&run).jobs();
         for record in run.trace.operations() {
             let job = jobs.get(record.origin.thread, record.origin.iteration);
             let job = job.expect("an operation is of a job");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gpusched::device::Device;
 use gpusched::hosts::simulate;
-use gpusched::run::differences;
+use gpusched::run::Summary;
 use gpusched::scenario::{Deadline, ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
@@ -50,11 +50,11 @@ fn the_example_in_the_documentation_reads_runs_and_meets_its_expected_result() {
     let page = std::fs::read_to_string(page).expect("the page is there");
     let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).expect("it has an example");
     let scenario = Scenario::from_json("scenario-format.md", example, &ReadOptions::default()).expect("it is sound");
-    let trace = run(&scenario);
+    let run = simulate(&scenario).expect("it runs");
     // Three jobs of three operations; two iterations of a memset and two launches.
-    assert_eq!(trace.operations().len(), 15);
-    let expected = scenario.expected.expect("it has one");
-    assert_eq!(differences(&expected, &trace), Ok(Vec::new()));
+    assert_eq!(run.trace.operations().len(), 15);
+    assert!(scenario.expected.is_some());
+    assert_eq!(Summary::of(&run).differences(), Ok(Vec::new()));
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn names_are_text_in_pictures_as_svg_and_tex() {
     for names in ODD_NAMES.chunks(6) {
         let scenario = Scenario::from_json("odd.json", &scenario(names), &ReadOptions::default()).expect("it is sound");
         let run = simulate(&scenario).expect("it runs");
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let options = TimelineOptions::default();
         let drawing = Timeline::new(&summary, &options).expect("it can be drawn").draw(&summary, &options);
         latex_takes_it(&drawing.to_tex(), COLUMN, &format!("{names:?}"));

@@ -62,7 +62,7 @@ impl Host for Answers {
 fn cycles_are_not_skipped_before_the_host_has_answered() {
     let run = |skip_cycles| -> Trace {
         let gpu = Gpu::new(&tx2(), GpuOptions { skip_cycles, ..GpuOptions::default() });
-        Simulation::new(gpu, Answers::default()).run().expect("it runs").0
+        Simulation::new(gpu, Answers::default()).run().expect("it runs").trace
     };
     let (skipping, plain) = (run(true), run(false));
     // The first three blocks of the grid end at 10 ns, and the further block of high priority takes a place of theirs.

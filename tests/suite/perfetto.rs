@@ -12,7 +12,7 @@ use gpusched::pictures::{PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
-use gpusched::trace::{Observed, OperationRecord, Trace};
+use gpusched::trace::{Observed, ObservedSpan, OperationRecord, Trace};
 use gpusched::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ use crate::generate::{Case, Limits, scenario};
 
 fn written(scenario: &Scenario) -> Option<String> {
     let run = simulate(scenario).ok()?;
-    let summary = Summary::of(scenario, &run);
+    let summary = Summary::of(&run);
     let mut out = Vec::new();
     perfetto_trace(&[PerfettoRun { summary, label: "", known: PerfettoKnown::Everything }], &mut out)
         .expect("memory takes it");
@@ -364,7 +364,10 @@ fn operations_that_overlap_within_a_stream_have_lanes_of_their_own() {
     let at = Instant::from_ns;
     let observed = Observed {
         launches: vec![(OperationId(0), at(0)), (OperationId(1), at(0))],
-        spans: vec![(OperationId(0), at(10), at(50)), (OperationId(1), at(30), at(60))],
+        spans: vec![
+            ObservedSpan { operation: OperationId(0), start: at(10), end: at(50) },
+            ObservedSpan { operation: OperationId(1), start: at(30), end: at(60) },
+        ],
         blocks: Vec::new(),
     };
     let trace = run.trace.with_observed(&observed).expect("they are few");

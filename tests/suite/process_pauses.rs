@@ -77,7 +77,7 @@ proptest! {
                 prop_assert_eq!(ran, net, "{:?}", record);
             }
         }
-        prop_assert_eq!(BlameTables::new(&Summary::of(&scenario, &run)).total(), told);
+        prop_assert_eq!(BlameTables::new(&Summary::of(&run)).total(), told);
     }
 
     /// Each pause is put down to whoever had the turn or the copy engine, and a switch to nobody.
@@ -177,7 +177,7 @@ fn each_context_has_its_ee_queues_in_states_though_none_had_a_turn() {
     let scenario = two_copies();
     let run = simulate(&scenario).expect("it runs");
     assert!(run.trace.turns().is_empty(), "copies need none");
-    let state = State::at(&Summary::of(&scenario, &run), Instant::from_ns(1_500_000));
+    let state = State::at(&Summary::of(&run), Instant::from_ns(1_500_000));
     let value = serde_json::to_value(&state).expect("it is plain");
     assert_eq!((&value["ee_queues"]["P"]["0"], &value["ee_queues"]["Q"]["0"]), (&json!([]), &json!([])));
     assert_eq!(value["turn"]["process"], json!(null));

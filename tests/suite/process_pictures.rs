@@ -42,7 +42,7 @@ fn two(run_ms: u64) -> Scenario {
     Scenario::from_json("two.json", &file, &ReadOptions::default()).expect("it is sound")
 }
 
-fn run(scenario: &Scenario) -> Run {
+fn run(scenario: &Scenario) -> Run<'_> {
     simulate(scenario).expect("it runs")
 }
 
@@ -50,7 +50,7 @@ fn run(scenario: &Scenario) -> Run {
 fn the_band_of_turns_and_the_pauses_are_where_they_happen() {
     let scenario = two(2);
     let run = run(&scenario);
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     // P 0-1, switch, Q 1.5-2.5, switch, P 3-4, switch, Q 4.5-5.5.
     assert_eq!(run.trace.end(), Instant::from_ns(5_500_000));
     let options = TimelineOptions { to: Some(Duration::from_ns(6 * MS)), ..TimelineOptions::default() };
@@ -86,7 +86,7 @@ fn the_band_of_turns_and_the_pauses_are_where_they_happen() {
 fn turns_too_short_to_see_become_shares_of_time() {
     let scenario = two(3_000);
     let run = run(&scenario);
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let options = TimelineOptions::default();
     let timeline = Timeline::new(&summary, &options).expect("it has a picture");
     let band = timeline.turns.as_ref().expect("contexts take turns");
@@ -115,7 +115,7 @@ fn turns_too_short_to_see_become_shares_of_time() {
 fn the_legend_of_many_turns_is_whole_at_any_width() {
     let scenario = two(3_000);
     let run = run(&scenario);
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     for width_mm in [50, 60, 88, 120, 181, 300] {
         let options = TimelineOptions { width: width_mm * MM, ..TimelineOptions::default() };
         let timeline = Timeline::new(&summary, &options).expect("it has a picture");
@@ -139,7 +139,7 @@ fn copies_that_stand_still_are_drawn_with_their_pauses() {
     });
     let scenario = Scenario::from_json("copies.json", &file.to_string(), &ReadOptions::default()).expect("sound");
     let run = run(&scenario);
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     for lanes in [Lanes::Sms, Lanes::Streams] {
         let options = TimelineOptions { lanes, ..TimelineOptions::default() };
         let timeline = Timeline::new(&summary, &options).expect("it has a picture");
@@ -158,7 +158,7 @@ fn copies_that_stand_still_are_drawn_with_their_pauses() {
 fn a_state_says_whose_turn_it_is_and_what_waits_for_whom() {
     let scenario = two(2);
     let run = run(&scenario);
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let at = |us: u64| State::at(&summary, Instant::from_ns(us * 1_000));
     let value = serde_json::to_value(at(700)).expect("it is plain");
     assert_eq!(value["turn"], json!({"process": "P", "switching": false, "from_ns": 0, "to_ns": MS}));
@@ -190,7 +190,7 @@ fn a_copy_that_another_context_made_stand_still_is_in_the_state() {
     let run = run(&scenario);
     // They trade every millisecond: P, Q, P, Q.
     for (us, suspended, served) in [(500, None, 0), (1_500, Some(0), 1), (2_500, Some(1), 0), (3_500, None, 1)] {
-        let state = State::at(&Summary::of(&scenario, &run), Instant::from_ns(us * 1_000));
+        let state = State::at(&Summary::of(&run), Instant::from_ns(us * 1_000));
         let copies = state.suspended_copies.clone().expect("contexts take turns");
         assert_eq!(
             copies.iter().map(|copy| copy.id).collect::<Vec<_>>(),
@@ -209,7 +209,7 @@ fn a_copy_that_another_context_made_stand_still_is_in_the_state() {
 fn blame_names_the_contexts_that_had_turns_before_kernels_began_and_while_they_paused() {
     let scenario = two(2);
     let run = run(&scenario);
-    let tables = BlameTables::new(&Summary::of(&scenario, &run));
+    let tables = BlameTables::new(&Summary::of(&run));
     let rows: Vec<_> =
         tables.kernels.iter().map(|row| (&*row.waiting, row.blocking.as_deref(), row.rule, row.wait_ns)).collect();
     let [half, whole] = [MS / 2, MS].map(Duration::from_ns);
@@ -230,7 +230,7 @@ fn blame_names_the_contexts_that_had_turns_before_kernels_began_and_while_they_p
 fn the_rule_log_has_turns_between_queues_and_assignments() {
     let scenario = two(2);
     let run = run(&scenario);
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let log = rule_log(&summary);
     let at_start: Vec<_> =
         log.iter().filter(|firing| firing.at_ns == Instant::ZERO).map(|firing| firing.rule).collect();
@@ -244,7 +244,7 @@ fn the_rule_log_has_turns_between_queues_and_assignments() {
 fn perfetto_has_turns_by_process_and_a_slice_for_each_part_of_a_block() {
     let scenario = two(2);
     let run = run(&scenario);
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let mut out = Vec::new();
     let perfetto = PerfettoRun { summary, label: "", known: PerfettoKnown::Everything };
     perfetto_trace(&[perfetto], &mut out).expect("there is room");
@@ -289,7 +289,7 @@ proptest! {
         });
         let scenario = Scenario::from_json("random.json", &file.to_string(), &ReadOptions::default()).expect("sound");
         let run = run(&scenario);
-        let summary = Summary::of(&scenario, &run);
+        let summary = Summary::of(&run);
         let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it has a picture");
         let Some(turns) = &timeline.turns else { return Ok(()) };
         for band in &timeline.bands {
@@ -329,7 +329,7 @@ fn a_run_without_turns_has_no_band() {
         }
         let read = Scenario::from_json("one.json", &scenario.to_string(), &ReadOptions::default()).expect("sound");
         let run = run(&read);
-        let summary = Summary::of(&read, &run);
+        let summary = Summary::of(&run);
         let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it has a picture");
         assert!(timeline.turns.is_none());
         let state = serde_json::to_value(State::at(&summary, Instant::from_ns(MS))).expect("it is plain");

@@ -112,7 +112,7 @@ proptest! {
     fn turns_blocks_and_waits_of_several_processes_add_up(
         Case(scenario) in scenario(Limits::ALL), sharing in sharing(),
     ) {
-        let run = simulate(&shared(&scenario, &sharing, false))?;
+        let run = simulate(&shared(&scenario, &sharing, false))?.into_owned();
         check_conservation(&run.trace);
         blocks_run_in_turns(&run)?;
     }

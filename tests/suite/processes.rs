@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use gpusched::device::{Device, Preemption, Runlists};
-use gpusched::gpu::{Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Simulation};
+use gpusched::effort::Progress;
+use gpusched::gpu::{Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Simulated, Simulation};
 use gpusched::hosts::{ProgramHost, register_work, simulate};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -387,7 +388,7 @@ fn ten_seconds_of_four_processes_are_rounds_that_are_skipped() {
     let mut gpu = Gpu::new(scenario.device(), GpuOptions::default());
     register_work(&scenario, &mut gpu).expect("they are sound");
     let host = Steps { host: ProgramHost::new(&scenario.threads), steps: 0 };
-    let (trace, _, Steps { steps, .. }) = Simulation::new(gpu, host).run().expect("it runs");
+    let Simulated { trace, host: Steps { steps, .. }, .. } = Simulation::new(gpu, host).run().expect("it runs");
     assert_eq!(finishes(&trace), [9_997_000, 9_998_000, 9_999_000, 10_000_000]);
     assert_eq!(trace.turns().len(), 10_000);
     // A few turns at the beginning, and those in which something ends; `benches/scenario.rs` says how long that takes.
@@ -501,7 +502,7 @@ fn no_analysis_takes_several_processes() {
     let scenario = scenario_with(&filling(&[(100, 0), (100, 0)], "1 ms", "0 us"), &ReadOptions::default());
     let refusals = [
         gpusched::analysis::analyse(&scenario).expect_err("refused").to_string(),
-        gpusched::analysis::launch_orders(&scenario, 1, 0, &|_| {}).expect_err("refused").to_string(),
+        gpusched::analysis::launch_orders(&scenario, 1, 0, Progress::NONE).expect_err("refused").to_string(),
         gpusched::analysis::sporadic_bounds(&scenario, &[]).expect_err("refused").to_string(),
     ];
     assert!(refusals.iter().all(|refusal| refusal.starts_with("2 processes share the GPU")), "{refusals:?}");

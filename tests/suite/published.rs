@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use gpusched::hosts::simulate;
-use gpusched::run::differences;
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
 use gpusched::workload::Placement;
@@ -95,7 +95,7 @@ fn meets_its_published_result(name: &str) {
     let is_of_print = !name.starts_with("events/");
     assert!(!is_of_print || expected.kernels.iter().all(|kernel| kernel.place.is_some()), "{name}: places are known");
     let run = simulate(&scenario).expect("it runs");
-    assert_eq!(differences(&expected, &run.trace), Ok(Vec::new()), "{name}");
+    assert_eq!(Summary::of(&run).differences(), Ok(Vec::new()), "{name}");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn kernels_of_equal_blocks_finish_at_the_same_times_wherever_their_blocks_go() {
         tried += 1;
         let finishes = |placement, seed| -> Vec<Option<Instant>> {
             let options = ReadOptions { placement: Some(placement), seed: Some(seed), ..ReadOptions::default() };
-            let run = simulate(&read(name, &options)).expect("it runs");
+            let run = simulate(&read(name, &options)).expect("it runs").into_owned();
             run.trace.operations().iter().map(gpusched::trace::OperationRecord::finish).collect()
         };
         let most_room = finishes(Placement::MostRoom, 0);
@@ -187,14 +187,14 @@ fn the_published_result_holds_for_the_files_own_conditions_only() {
     };
     let scenario = read("rtss2017/figure-6", &options);
     let run = simulate(&scenario).expect("it runs");
-    let error = differences(&scenario.expected.expect("it has one"), &run.trace).expect_err("other conditions");
+    let error = Summary::of(&run).differences().expect_err("other conditions");
     assert_eq!(error.replaced, ["the device", "the block durations", "the horizon"]);
 
     let tx2 = gpusched::device::Device::builtin("tx2").expect("sound");
     let same = ReadOptions { device: tx2, vary_percent: Some((100, 100)), seed: Some(7), ..ReadOptions::default() };
     let scenario = read("rtss2017/figure-6", &same);
     let run = simulate(&scenario).expect("it runs");
-    assert_eq!(differences(&scenario.expected.expect("it has one"), &run.trace), Ok(Vec::new()));
+    assert_eq!(Summary::of(&run).differences(), Ok(Vec::new()));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_result_that_differs_is_told_kernel_by_kernel_with_both_values() {
     let options = ReadOptions { placement: Some(Placement::LowestId), ..ReadOptions::default() };
     let scenario = read("ospert2017/figure-8", &options);
     let run = simulate(&scenario).expect("it runs");
-    let differences = differences(&scenario.expected.expect("it has one"), &run.trace).expect("comparable");
+    let differences = Summary::of(&run).differences().expect("comparable");
     // Four of K1's six blocks on SM 0 leave room for K2 on SM 1. Blocks per SM are not compared under this placement.
     let told: Vec<String> = differences.iter().map(|one| format!("{}: {}", one.kernel, one.what)).collect();
     assert_eq!(told, ["K2: first start: expected 1 s, simulated 250 ms", "K2: finish: expected 2 s, simulated 1.25 s"]);
@@ -211,7 +211,7 @@ fn a_result_that_differs_is_told_kernel_by_kernel_with_both_values() {
 #[test]
 fn a_block_on_another_sm_than_published_is_told_with_its_place_in_print() {
     let mut scenario = figure("rtss2017/figure-3");
-    let mut expected = scenario.expected.clone().expect("it has one");
+    let expected = scenario.expected.as_mut().expect("it has one");
     // Without the block times of the file, K1's fifth and sixth block are on an SM each; a block that is not known
     // counts for nothing.
     scenario.block_times.clear();
@@ -219,10 +219,10 @@ fn a_block_on_another_sm_than_published_is_told_with_its_place_in_print() {
     let known = expected.kernels[0].sm_of_block.as_mut().expect("they are published");
     known[0] = None;
     let run = simulate(&scenario).expect("it runs");
-    let told = differences(&expected, &run.trace).expect("comparable");
+    let told = Summary::of(&run).differences().expect("comparable");
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["K1 (Fig. 3): SM of each block: expected [-, 1, 0, 1, 0, 0], simulated [0, 1, 0, 1, 0, 1]"]);
     let elsewhere = Scenario { placement: Placement::RoundRobin, ..scenario };
     let run = simulate(&elsewhere).expect("it runs");
-    assert_eq!(differences(&expected, &run.trace), Ok(Vec::new()), "SMs are compared under one placement");
+    assert_eq!(Summary::of(&run).differences(), Ok(Vec::new()), "SMs are compared under one placement");
 }

@@ -1,8 +1,11 @@
 //! Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017.
 
+use std::borrow::Cow;
+
 use gpusched::audit::{AuditRule, Observation, Tolerances, audit};
+use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
-use gpusched::run::differences;
+use gpusched::run::{Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::{KernelId, OperationId, OperationKind, Placement};
@@ -84,11 +87,10 @@ fn figure_3_with_blocks_that_end_together_is_on_other_sms() {
         document["placement"] = placement.name().into();
         for seed in 0..if placement == Placement::Random { 100 } else { 1 } {
             let options = ReadOptions { seed: Some(seed), ..ReadOptions::default() };
-            let scenario = Scenario::from_json("together.json", &document.to_string(), &options).expect("sound");
+            let mut scenario = Scenario::from_json("together.json", &document.to_string(), &options).expect("sound");
+            scenario.expected.as_mut().expect("it has one").replaced.clear();
             let run = simulate(&scenario).expect("it runs");
-            let mut expected = scenario.expected.expect("it has one");
-            expected.replaced.clear();
-            let told = differences(&expected, &run.trace).expect("comparable");
+            let told = Summary::of(&run).differences().expect("comparable");
             assert!(told.iter().any(|one| one.what.starts_with("SM of each block")), "{} {seed}", placement.name());
         }
     }
@@ -97,10 +99,11 @@ fn figure_3_with_blocks_that_end_together_is_on_other_sms() {
 #[test]
 fn an_audit_takes_each_block_by_its_own_stated_time() {
     let mut scenario = published::figure("rtss2017/figure-3");
-    let run = simulate(&scenario).expect("it runs");
+    let run = simulate(&scenario).expect("it runs").into_owned();
     let found = |scenario: &Scenario| {
-        let observation = Observation::of_trace(scenario, &run.trace, run.ended).expect("it is seen");
-        let findings = audit(&observation, &Tolerances::EXACT).findings;
+        let run = Run { scenario: Cow::Borrowed(scenario), ..run.clone() };
+        let observation = Observation::of_run(&run).expect("it is seen");
+        let findings = audit(&observation, &Tolerances::EXACT, Progress::NONE).findings;
         findings
             .into_iter()
             .map(|finding| (finding.rule, finding.kernel.to_string(), finding.block, finding.by))

@@ -77,7 +77,7 @@ fn driven(scenario: &Scenario, changes: &[Change], skip_cycles: bool) -> Trace {
     register_work(scenario, &mut gpu).expect("the device takes it");
     let threads = ProgramHost::new(&scenario.threads);
     let host = Driven { threads, changes: changes.to_vec(), due: Vec::new() };
-    Simulation::new(gpu, host).run().expect("it runs").0
+    Simulation::new(gpu, host).run().expect("it runs").trace
 }
 
 /// Process P has a kernel of so many blocks of 3 ms, and Q one of 8, of which 8 fill the TX2; slices of 1 ms.

@@ -1,8 +1,9 @@
 //! Streams whose releases are not given: bounds over all phasings against the theory of one processor, and against
 //! runs.
 
-use gpusched::analysis::{SearchOptions, SporadicRefusal, Verdict, Watch, jobs_of, judge_sporadic, sporadic_bounds};
+use gpusched::analysis::{SearchOptions, SporadicRefusal, Verdict, jobs_of, judge_sporadic, sporadic_bounds};
 use gpusched::device::Device;
+use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::scenario::{Deadline, Scenario};
 use gpusched::time::Duration;
@@ -199,7 +200,7 @@ fn what_cannot_be_analysed_is_refused_with_the_reason() {
     let text =
         text.replace(r#"{"synchronize": "last"}]"#, r#"{"synchronize": "last"}, {"launch": "K", "stream": "S"}]"#);
     let hosts = Scenario::from_json("hosts.json", &text, &gpusched::scenario::ReadOptions::default()).expect("sound");
-    assert_eq!(bounds(&hosts, &[]), Err(SporadicRefusal::NotAtRelease { thread: "H".to_owned() }));
+    assert_eq!(bounds(&hosts, &[]), Ok(vec![8 * MS]), "a launch after a wait");
 }
 
 /// A stream: priority, period \[ms\], jitter \[ms\], operations.
@@ -268,15 +269,15 @@ fn ratios(streams: &[Stream], null: bool, sms: u32, seed: u64, runs: u64) -> Res
     let device = tx2().with(|spec| (spec.sms, spec.sms_per_tpc) = (sms, 1)).expect("it is within the limits");
     let (scenario, jitter) = build(streams, null, &device);
     let options = SearchOptions { seed, runs, ..SearchOptions::default() };
-    let watch = Watch { progress: &|_| {} };
-    let verdicts = judge_sporadic(&scenario, &jitter, &options, watch).expect("it runs");
+    let progress = Progress::NONE;
+    let verdicts = judge_sporadic(&scenario, &jitter, &options, progress).expect("it runs");
     let mut ratios = Vec::new();
     for (number, stream) in verdicts.streams.iter().enumerate() {
         let found = stream.worst_found_ns.expect("every job finishes");
         // It is the longest of all jobs of the stream.
         let witness = verdicts.witness(number).expect("there is one");
         let run = simulate(&witness)?;
-        for job in jobs_of(&witness, &run).iter().filter(|job| job.stream.starts_with(&format!("S{number}"))) {
+        for job in jobs_of(&run).iter().filter(|job| job.stream.starts_with(&format!("S{number}"))) {
             let finish = job.finish(|id| run.trace.operations()[id as usize].finish());
             prop_assert!(finish.is_some_and(|finish| finish.since(job.released) <= found), "{job:?}, {stream:?}");
         }
@@ -309,13 +310,13 @@ fn a_bad_phasing_is_found_with_its_witness() {
     let (mut scenario, jitter) = build(&streams, false, &tx2());
     scenario.threads[0].deadline = Deadline::After(Duration::from_ns(11_000_000));
     let options = SearchOptions { runs: 600, ..SearchOptions::default() };
-    let watch = Watch { progress: &|_| {} };
-    let verdicts = judge_sporadic(&scenario, &jitter, &options, watch).expect("it runs");
+    let progress = Progress::NONE;
+    let verdicts = judge_sporadic(&scenario, &jitter, &options, progress).expect("it runs");
     let high = &verdicts.streams[0];
     assert_eq!(high.verdict, Some(Verdict::Missed), "{high:?}");
     let witness = verdicts.witness(0).expect("there is one");
     let run = simulate(&witness).expect("it runs");
-    let worst = jobs_of(&witness, &run)
+    let worst = jobs_of(&run)
         .iter()
         .filter(|job| job.stream.starts_with("S0"))
         .filter_map(|job| Some(job.finish(|id| run.trace.operations()[id as usize].finish())?.since(job.released)))

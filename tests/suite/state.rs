@@ -6,7 +6,6 @@
 
 use gpusched::hosts::simulate;
 use gpusched::run::{EeQueue, Run, Served, State, Summary, rule_log};
-use gpusched::scenario::Scenario;
 use gpusched::tables::state_text;
 use gpusched::time::Instant;
 use gpusched::workload::OperationId;
@@ -21,22 +20,21 @@ const D: u64 = 3_009;
 const E: u64 = 3_695;
 
 /// Fig. 3's scenario, run.
-struct Ran(Scenario, Run);
+struct Ran(Run<'static>);
 
 impl Ran {
     fn new() -> Self {
         let scenario = published::figure("rtss2017/figure-3");
-        let run = simulate(&scenario).expect("it runs");
-        Self(scenario, run)
+        Self(simulate(&scenario).expect("it runs").into_owned())
     }
 
     fn state(&self, at_ms: u64) -> State {
-        State::at(&Summary::of(&self.0, &self.1), Instant::from_ns(at_ms * 1_000_000))
+        State::at(&Summary::of(&self.0), Instant::from_ns(at_ms * 1_000_000))
     }
 
     /// The blocks on each SM, by kernel and index, as Fig. 4 names them.
     fn blocks(&self, at_ms: u64) -> [String; 2] {
-        let (trace, at) = (&self.1.trace, Instant::from_ns(at_ms * 1_000_000));
+        let (trace, at) = (&self.0.trace, Instant::from_ns(at_ms * 1_000_000));
         let mut sms = [Vec::new(), Vec::new()];
         for id in (0..).map(OperationId).take(trace.operations().len()) {
             let Some(kernel) = trace.kernel_of(id) else { continue };
@@ -50,7 +48,7 @@ impl Ran {
     /// What the rules did from one instant until before another, in order.
     fn fired(&self, from_ms: u64, to_ms: u64) -> Vec<String> {
         let within = Instant::from_ns(from_ms * 1_000_000)..Instant::from_ns(to_ms * 1_000_000);
-        let log = rule_log(&Summary::of(&self.0, &self.1));
+        let log = rule_log(&Summary::of(&self.0));
         let then = log.into_iter().filter(|firing| within.contains(&firing.at_ns));
         then.map(|firing| format!("{} {}", firing.rule, name(&firing.operation))).collect()
     }

@@ -7,8 +7,8 @@ use gpusched::hosts::simulate;
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{
-    Block, Cause, OperationRecord, Queue, QueueContents, Reason, Rule, Shortage, Snapshot, SumOverTime, Trace,
-    queue_contents, reasons,
+    Block, Cause, EeQueueSnapshot, OperationRecord, Queue, QueueContents, Reason, Rule, Shortage, Snapshot,
+    SumOverTime, Trace, queue_contents, reasons,
 };
 use gpusched::workload::{OperationId, OperationKind, ProcessId, StreamId};
 use proptest::prelude::*;
@@ -224,7 +224,10 @@ impl<'a> Plain<'a> {
         prop_assert_eq!(&state.stream_queues, &queues, "at {}", self.at);
         let queues: Vec<_> = device
             .priorities()
-            .map(|priority| (ProcessId::FIRST, priority, self.content(Queue::Ee(ProcessId::FIRST, priority))))
+            .map(|priority| {
+                let operations = self.content(Queue::Ee(ProcessId::FIRST, priority));
+                EeQueueSnapshot { process: ProcessId::FIRST, priority, operations }
+            })
             .collect();
         prop_assert_eq!(&state.ee_queues, &queues, "at {}", self.at);
         let engines = || 0..device.copy.engines;
@@ -273,8 +276,8 @@ fn over_time_agrees(queues: &[QueueContents], reasons: &[Reason], state: &Snapsh
     }
     streams.retain(|(_, content)| !content.is_empty());
     prop_assert_eq!(&streams, &state.stream_queues, "at {}", state.at);
-    for (context, priority, expected) in &state.ee_queues {
-        prop_assert_eq!(&content(Queue::Ee(*context, *priority)), expected, "at {}", state.at);
+    for EeQueueSnapshot { process, priority, operations: expected } in &state.ee_queues {
+        prop_assert_eq!(&content(Queue::Ee(*process, *priority)), expected, "at {}", state.at);
     }
     for (engine, (expected, served)) in (0..).zip(state.ce_queues.iter().zip(&state.copy_engines)) {
         prop_assert_eq!(&content(Queue::Ce(engine)), expected, "at {}", state.at);

@@ -7,6 +7,7 @@ use gpusched::audit::{
     Tolerances, audit,
 };
 use gpusched::device::{CopySharing, Preemption, Runlists};
+use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::logs::LogTime;
 use gpusched::scenario::{ReadOptions, Scenario};
@@ -24,11 +25,11 @@ type Mutant = (Observation, String, Option<AuditRule>);
 
 fn observe(scenario: &Scenario) -> Observation {
     let run = simulate(scenario).expect("it runs");
-    Observation::of_trace(scenario, &run.trace, run.ended).expect("it ends within the clock of logs")
+    Observation::of_run(&run).expect("it ends within the clock of logs")
 }
 
 fn found(observation: &Observation) -> Vec<AuditRule> {
-    audit(observation, &Tolerances::EXACT).findings.iter().map(|finding| finding.rule).collect()
+    audit(observation, &Tolerances::EXACT, Progress::NONE).findings.iter().map(|finding| finding.rule).collect()
 }
 
 fn seen(observation: &mut Observation) -> Option<&mut ObservedTurns> {
@@ -236,7 +237,7 @@ fn is_whole(observation: &Observation) -> bool {
     if kernels.into_iter().any(|kernel| kernel.clock == BlockClock::Wall) {
         return false;
     }
-    audit(observation, &Tolerances::EXACT).notes.is_empty()
+    audit(observation, &Tolerances::EXACT, Progress::NONE).notes.is_empty()
         && observation.device.copy.sharing == CopySharing::OneAtATime
         && matches!(observation.contexts, ObservedContexts::Seen(_))
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use gpusched::effort::Progress;
 use gpusched::warps::{
     KernelString, MakespanSearch, Objective, SearchLimits, Sigma, Unit, best_case_bound, bound, change_weight,
     changes_bound, construct, estimate, pessimistic, pessimistic_as_printed, verify, waiting_bound,
@@ -18,7 +19,7 @@ fn string(text: &str) -> KernelString {
 }
 
 fn search(string: &KernelString, warps: u32, objective: Objective) -> MakespanSearch<'_> {
-    MakespanSearch::run(string, warps, objective, &SearchLimits::DEFAULT).expect("small")
+    MakespanSearch::run(string, warps, objective, &SearchLimits::DEFAULT, Progress::NONE).expect("small")
 }
 
 fn makespans(string: &KernelString, warps: u32, objective: Objective) -> Vec<u64> {
@@ -292,13 +293,18 @@ fn constructed_schedules_reach_the_bound_where_search_cannot_go() {
 #[test]
 fn a_search_that_is_too_large_is_refused_by_its_own_estimate() {
     let llcll = string("LLCLL");
-    let refused =
-        MakespanSearch::run(&llcll, 600, Objective::WorstCase, &SearchLimits::DEFAULT).expect_err("too large");
+    let refused = MakespanSearch::run(&llcll, 600, Objective::WorstCase, &SearchLimits::DEFAULT, Progress::NONE)
+        .expect_err("too large");
     // C(605, 5).
     assert_eq!(refused.size.states, Some(664_353_676_371));
     let many = KernelString::parse(&"LC".repeat(10), &units("40", "40")).expect("sound");
-    let refused =
-        MakespanSearch::run(&many, 41, Objective::WorstCase, &SearchLimits { memory_bytes: u64::MAX, time: None });
+    let refused = MakespanSearch::run(
+        &many,
+        41,
+        Objective::WorstCase,
+        &SearchLimits { memory_bytes: u64::MAX, time: None },
+        Progress::NONE,
+    );
     assert!(refused.is_err(), "too many choices in one state");
     assert!(SearchLimits::default() == SearchLimits::DEFAULT);
 }
@@ -307,7 +313,7 @@ fn a_search_that_is_too_large_is_refused_by_its_own_estimate() {
 fn a_search_out_of_time_keeps_what_it_has() {
     let llcll = string("LLCLL");
     let limits = SearchLimits { time: Some(std::time::Duration::ZERO), ..SearchLimits::DEFAULT };
-    let search = MakespanSearch::run(&llcll, 40, Objective::WorstCase, &limits).expect("fits");
+    let search = MakespanSearch::run(&llcll, 40, Objective::WorstCase, &limits, Progress::NONE).expect("fits");
     assert!(search.reached() < 40);
     assert_eq!(search.makespan(40), None);
     assert_eq!(search.schedule(40), None);

@@ -1,6 +1,7 @@
 //! The report's integer program: its form, and that schedules are its solutions. With the feature `ilp`, that solving
 //! it gives what the search gives.
 
+use gpusched::effort::Progress;
 use gpusched::warps::{
     Constraint, Ilp, Issue, KernelString, MakespanSearch, Objective, Relation, SearchLimits, Unit, WorkConserving,
     pessimistic,
@@ -72,7 +73,8 @@ fn report_figure_3_counts_the_rows() {
 fn schedules_of_the_search_are_solutions_and_a_pause_is_not() {
     for text in ["LLC", "LCL", "LCLC"] {
         let string = string(text);
-        let search = MakespanSearch::run(&string, 3, Objective::WorstCase, &SearchLimits::DEFAULT).expect("small");
+        let search = MakespanSearch::run(&string, 3, Objective::WorstCase, &SearchLimits::DEFAULT, Progress::NONE)
+            .expect("small");
         let mut schedule = search.schedule(3).expect("searched");
         // The last warp in the program is the one that finishes last.
         let last = schedule.cycles.last().and_then(|issues| issues.first()).map_or(0, |issue| issue.warp);
@@ -129,7 +131,8 @@ mod solved {
     use gpusched::warps::{Sigma, solve_ilp, verify};
 
     fn equals_search(string: &KernelString, warps: u32, form: WorkConserving) {
-        let search = MakespanSearch::run(string, warps, Objective::WorstCase, &SearchLimits::DEFAULT).expect("small");
+        let search = MakespanSearch::run(string, warps, Objective::WorstCase, &SearchLimits::DEFAULT, Progress::NONE)
+            .expect("small");
         let solution = solve_ilp(string, &program(string, warps, form), None).expect("solved").expect("in time");
         let case = format!("{string} with {warps} warps, {form:?}");
         assert!(solution.optimal, "{case}");

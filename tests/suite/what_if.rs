@@ -20,7 +20,7 @@ fn changed(kernel: &str, time: Duration) -> Result<Scenario, String> {
 /// When the first block of a kernel started, in ms.
 fn first_start(scenario: &Scenario, kernel: &str) -> u64 {
     let run = simulate(scenario).expect("it runs");
-    let found = Summary::of(scenario, &run).kernels().find(|row| row.launch.title() == kernel);
+    let found = Summary::of(&run).kernels().find(|row| row.launch.title() == kernel);
     found.and_then(|row| row.first_start_ns).expect("it started").as_ns() / 1_000_000
 }
 

@@ -5,9 +5,10 @@
 //! of each such class the first in the dictionary (the normal form of Anisimov and Knuth, "Inhomogeneous sorting",
 //! International Journal of Computer and Information Sciences 8, 1979).
 
+use super::predecessors::NullRule;
 use crate::analysis::merged_backend::Analysed;
 use crate::limits::count_steps;
-use crate::workload::{OperationKind, StreamId};
+use crate::workload::OperationKind;
 
 /// Orders above which they are not told apart.
 const MOST_ORDERS: usize = 64;
@@ -19,10 +20,8 @@ const MOST_DECIDING: usize = 64;
 const MOST_STEPS: usize = 20_000;
 
 /// Whether it matters for who waits for whom which of two operations of different threads comes first.
-fn decide(one: &Analysed, other: &Analysed, blocking: &[bool]) -> bool {
-    let is_null = |operation: &Analysed| operation.stream == StreamId::NULL;
-    let is_blocking = |operation: &Analysed| blocking[operation.stream.index()];
-    let by_null = (is_null(one) || is_null(other)) && is_blocking(one) && is_blocking(other);
+fn decide(one: &Analysed, other: &Analysed, rules: &[NullRule]) -> bool {
+    let by_null = rules[one.stream.index()].couples(rules[other.stream.index()]);
     let by_event = match (one.kind, other.kind) {
         (OperationKind::Record(one), OperationKind::Record(other) | OperationKind::Wait(other))
         | (OperationKind::Wait(one), OperationKind::Record(other)) => one == other,
@@ -33,12 +32,12 @@ fn decide(one: &Analysed, other: &Analysed, blocking: &[bool]) -> bool {
 
 /// All orders of `operations`, which are given by launch and program order, one for each way in which they can wait for
 /// one another. `None`: more than [`MOST_ORDERS`], or `most`.
-pub(super) fn orders(operations: &[Analysed], blocking: &[bool], most: usize) -> Option<Vec<Vec<usize>>> {
+pub(super) fn orders(operations: &[Analysed], rules: &[NullRule], most: usize) -> Option<Vec<Vec<usize>>> {
     let most = most.min(MOST_ORDERS);
     let mut orders: Vec<Vec<usize>> = vec![Vec::with_capacity(operations.len())];
     let mut first = 0;
     for together in operations.chunk_by(|one, other| one.launched == other.launched) {
-        let of_instant = Instant::new(together, blocking).orders(most)?;
+        let of_instant = Instant::new(together, rules).orders(most)?;
         if of_instant.len() * orders.len() > most {
             return None;
         }
@@ -60,7 +59,7 @@ pub(super) fn orders(operations: &[Analysed], blocking: &[bool], most: usize) ->
 /// What is launched at one instant.
 struct Instant<'a> {
     operations: &'a [Analysed],
-    blocking: &'a [bool],
+    rules: &'a [NullRule],
     /// By thread, in program order.
     threads: Vec<Vec<usize>>,
     /// Whether an operation decides anything together with one of another thread.
@@ -78,7 +77,7 @@ struct Prefix {
 }
 
 impl<'a> Instant<'a> {
-    fn new(operations: &'a [Analysed], blocking: &'a [bool]) -> Self {
+    fn new(operations: &'a [Analysed], rules: &'a [NullRule]) -> Self {
         let mut threads: Vec<Vec<usize>> = Vec::new();
         for (number, operation) in operations.iter().enumerate() {
             let is_own = |own: &&mut Vec<usize>| operations[own[0]].origin.thread == operation.origin.thread;
@@ -91,16 +90,16 @@ impl<'a> Instant<'a> {
         let decides = |one: &Analysed| {
             count_steps(operations.len());
             let other_thread = |other: &&Analysed| other.origin.thread != one.origin.thread;
-            several && operations.iter().filter(other_thread).any(|other| decide(one, other, blocking))
+            several && operations.iter().filter(other_thread).any(|other| decide(one, other, rules))
         };
         let deciding = operations.iter().map(decides).collect();
-        Self { operations, blocking, threads, deciding }
+        Self { operations, rules, threads, deciding }
     }
 
     /// Whether two operations keep their order in all orders of a class.
     fn is_fixed(&self, one: usize, other: usize) -> bool {
         let (one, other) = (&self.operations[one], &self.operations[other]);
-        one.origin.thread == other.origin.thread || decide(one, other, self.blocking)
+        one.origin.thread == other.origin.thread || decide(one, other, self.rules)
     }
 
     /// Whether an order with `next` behind it can be the first of its class: it cannot move before one that would come

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::blocking::Blocking;
-use super::fill::{Filling, MayRun, latest_starts};
+use super::fill::{Filling, MayRun, later_of, latest_starts};
 use super::graph::{Graph, Node, Work};
 use super::state::{Dispatched, Interval, State};
 use super::twins::Twins;
@@ -136,8 +136,8 @@ impl<'a> Explorer<'a> {
                 successors[before].push(number);
             }
         }
-        for lower in &graph.lower {
-            blocks[lower.class] += lower.blocks.iter().map(|(_, blocks)| u64::from(*blocks)).sum::<u64>();
+        for (class, lower) in graph.lower.blocks() {
+            blocks[class] += lower;
         }
         Self {
             graph,
@@ -200,10 +200,14 @@ impl<'a> Explorer<'a> {
             graph.streams.iter().zip(dispatched).filter_map(|(stream, &done)| stream.get(done as usize).copied());
         let eligible: Vec<(usize, Interval)> =
             heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
-        if let Some(&(node, entry)) = eligible.iter().find(|(node, _)| graph.nodes[*node].work == Work::Memset) {
-            // It is over when it enters, and holds nobody else's place, so it need not be ordered with the others.
+        for &(node, entry) in &eligible {
+            let Some(time) = graph.nodes[node].work.needs_no_engine() else { continue };
+            // It is over when it enters or so long after it, and holds nobody else's place, so it need not be ordered
+            // with the others.
             let mut next = state.clone();
-            return Some(vec![self.finished(dispatched, node, entry, &mut next)]);
+            let after = |at: u64| at.saturating_add(time.as_ns());
+            let finish = Interval { from: after(entry.from), to: after(entry.to) };
+            return Some(vec![self.finished(dispatched, node, finish, &mut next)]);
         }
         let streams = eligible.iter().map(|(node, _)| graph.nodes[*node].stream);
         let firsts = self.twins.firsts(graph, (dispatched, state), streams);
@@ -325,19 +329,28 @@ impl<'a> Explorer<'a> {
                 self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
             }
         }
-        for lower in &graph.lower {
-            if let Some(latest) = begun[lower.level].filter(|latest| lower.launched.as_ns() <= *latest) {
-                let class = lower.class;
-                let may_run =
-                    |&(time, blocks): &(u64, u32)| MayRun { until: latest.saturating_add(time), class, blocks };
-                self.others.extend(lower.blocks.iter().map(may_run));
-            }
-        }
         // The head of its queue from then on at the latest; whatever of others may still run delays it the most.
         let from = entered.max(state.kernel.to);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
-        let starts = latest_starts(filling, &mut self.others, &mut self.blocking, &mut self.counts)?;
+        let mut starts = Vec::new();
+        for mut others in graph.lower.choices(&begun, from) {
+            others.extend_from_slice(&self.others);
+            let mut of_choice = latest_starts(filling, &mut others, &mut self.blocking, &mut self.counts)?;
+            self.list_resident(filling, &mut of_choice);
+            starts = later_of(&starts, &of_choice);
+        }
         Some(Candidate { node, entry, starts, begun })
+    }
+
+    /// Blocks before those listed end when the last of these is assigned, unless all are assigned earlier than that:
+    /// then more of them may run at once than are listed, and no more than an empty GPU holds.
+    fn list_resident(&self, filling: Filling, starts: &mut Vec<(u64, u32)>) {
+        let Filling { class, blocks, block_time, .. } = filling;
+        let resident = u32::try_from(self.weights.resident(class)).unwrap_or(u32::MAX).min(blocks);
+        let listed = starts.iter().map(|(_, blocks)| *blocks).sum::<u32>();
+        if let Some(&(last, _)) = starts.last().filter(|_| resident > listed) {
+            starts.insert(0, (last.saturating_sub(block_time), resident - listed));
+        }
     }
 
     /// By when a kernel is dispatched if no higher one that is ready is before it; `None`: one must be.
@@ -375,19 +388,8 @@ impl<'a> Explorer<'a> {
         let node = kernel.node;
         let Work::Kernel { class, blocks, block_time, best } = self.graph.nodes[node].work else { return None };
         let mut starts = kernel.starts;
-        let unclipped = starts.last()?.0;
         for (start, _) in &mut starts {
             *start = (*start).min(most);
-        }
-        let listed = starts.iter().map(|(_, blocks)| *blocks).sum::<u32>();
-        if most < unclipped && listed < blocks {
-            // Blocks before those listed end when the last of these is assigned, unless all are assigned earlier than
-            // that: then more of them may run at once than are listed, and no more than an empty GPU holds.
-            let resident = u32::try_from(self.weights.resident(class)).unwrap_or(u32::MAX).min(blocks);
-            let before = unclipped.saturating_sub(block_time.as_ns()).min(most);
-            if resident > listed {
-                starts.insert(0, (before, resident - listed));
-            }
         }
         let last = starts.last()?.0;
         let from = kernel.entry.from.max(state.last);

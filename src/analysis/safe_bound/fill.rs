@@ -140,3 +140,44 @@ pub(super) fn more_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u32
     merged.reverse();
     merged
 }
+
+/// (instant, blocks), ascending, such that each block, counted from the last one, is at the later of its two instants.
+/// Blocks that one of the lists leaves out are at that of the other.
+pub(super) fn later_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u32)> {
+    let mut lists = [one, other].map(|list| list.iter().rev().copied().filter(|(_, blocks)| *blocks > 0).peekable());
+    let mut left = [0_u32; 2];
+    let mut later: Vec<(u64, u32)> = Vec::with_capacity(one.len().max(other.len()));
+    loop {
+        let heads = [0, 1].map(|list| lists[list].peek().copied());
+        let rest = |list: usize| heads[list].map(|(_, blocks)| blocks - left[list]);
+        let (Some(now), Some(blocks)) =
+            (heads.iter().flatten().map(|head| head.0).max(), rest(0).into_iter().chain(rest(1)).min())
+        else {
+            break;
+        };
+        later.push((now, blocks));
+        for list in 0..2 {
+            if let Some((_, of_head)) = heads[list] {
+                left[list] += blocks;
+                if left[list] == of_head {
+                    left[list] = 0;
+                    lists[list].next();
+                }
+            }
+        }
+    }
+    later.reverse();
+    later
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_lists_each_block_is_as_late_as_in_either() {
+        assert_eq!(later_of(&[(1, 2), (5, 1)], &[(3, 3)]), [(3, 2), (5, 1)]);
+        assert_eq!(later_of(&[(4, 1)], &[(1, 1), (2, 3)]), [(1, 1), (2, 2), (4, 1)]);
+        assert_eq!(later_of(&[], &[(2, 3)]), [(2, 3)]);
+    }
+}

@@ -1,8 +1,8 @@
 //! The operations of a scenario, what they do, and what each of them waits for before it enters its EE or CE queue.
 
-use super::fill::more_of;
+use super::lower::Lower;
 use super::weights::{Class, ONE};
-use crate::analysis::assumptions::allowed_sms;
+use crate::analysis::assumptions::sms_of;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions};
 use crate::analysis::merged_backend::{Analysed, Costs};
 use crate::analysis::pool::needs;
@@ -29,6 +29,20 @@ pub(in crate::analysis) enum Work {
     },
     /// Nothing: a memset, a record, or a wait for an event, which is over when its predecessors are.
     Memset,
+    /// A host thread does something else for exactly so long once its predecessors are over: it sleeps, or, for no
+    /// time, goes on after it has waited.
+    Pause(Duration),
+}
+
+impl Work {
+    /// How long what needs neither SMs nor a copy engine takes; `None`: it needs one.
+    pub(super) fn needs_no_engine(&self) -> Option<Duration> {
+        match *self {
+            Self::Memset => Some(Duration::ZERO),
+            Self::Pause(time) => Some(time),
+            Self::Kernel { .. } | Self::Copy { .. } => None,
+        }
+    }
 }
 
 /// One operation.
@@ -70,7 +84,7 @@ impl Node {
     pub(super) fn takes_time(&self) -> bool {
         match self.work {
             Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time > Duration::ZERO,
-            Work::Memset => false,
+            Work::Memset | Work::Pause(_) => false,
         }
     }
 
@@ -106,19 +120,7 @@ pub(super) struct Graph {
     pub(super) any_order: bool,
     pub(super) waits: Waits,
     /// Kernels beside the nodes, of priorities lower than all of these.
-    pub(super) lower: Vec<Lower>,
-}
-
-/// What the kernels of one stream that are below all nodes may have on the SMs: at any time blocks of one of them.
-#[derive(Debug)]
-pub(super) struct Lower {
-    stream: usize,
-    pub(super) level: usize,
-    pub(super) class: usize,
-    /// The earliest launch of one of them.
-    pub(super) launched: Instant,
-    /// (block time \[ns\], blocks), ascending: so many blocks may run for so long.
-    pub(super) blocks: Vec<(u64, u32)>,
+    pub(super) lower: Lower,
 }
 
 /// What stands before and behind one operation.
@@ -158,13 +160,13 @@ impl Graph {
             engines: scenario.device().copy.engines as usize,
             any_order: options.order == ReleaseOrder::Any,
             waits: Waits::Known,
-            lower: Vec::new(),
+            lower: Lower::default(),
         };
         for (record, predecessors) in operations.iter().zip(predecessors) {
             let stream = record.stream.index();
             let work = match record.kind {
                 OperationKind::Kernel(kernel) => {
-                    let allowed = u64::from(allowed_sms(scenario, kernel, record.stream).min(costs.sms));
+                    let allowed = u64::from(sms_of(scenario, kernel, record.stream).min(costs.sms));
                     let cost = &costs.kernels[kernel.index()];
                     let class = graph.class(Class { needs: needs(&demands[kernel.index()]), allowed });
                     let best = shortest(scenario.shortest_block_time(kernel).unwrap_or(Duration::ZERO));
@@ -202,7 +204,7 @@ impl Graph {
             engines: self.engines,
             any_order: self.any_order,
             waits: Waits::Known,
-            lower: Vec::new(),
+            lower: Lower::default(),
         }
     }
 
@@ -216,16 +218,11 @@ impl Graph {
         number
     }
 
-    /// Adds an operation of a lower priority than all nodes, which no node waits for.
-    pub(super) fn add_lower(&mut self, stream: usize, level: usize, launched: Instant, work: Work) {
-        let Work::Kernel { class, blocks, block_time, .. } = work else { return };
-        let own = [(block_time.as_ns(), blocks)];
-        let is_same = |lower: &&mut Lower| (lower.stream, lower.class) == (stream, class);
-        if let Some(lower) = self.lower.iter_mut().find(is_same) {
-            lower.launched = lower.launched.min(launched);
-            lower.blocks = more_of(&lower.blocks, &own);
-        } else {
-            self.lower.push(Lower { stream, level, class, launched, blocks: own.to_vec() });
+    /// Adds an operation of a lower priority than all nodes, which no node waits for, and which is over by `over`
+    /// \[ns\].
+    pub(super) fn add_lower(&mut self, place: (usize, usize), launched: Instant, over: u64, work: Work) {
+        if let Work::Kernel { class, blocks, block_time, .. } = work {
+            self.lower.add(place, launched, over, (class, blocks, block_time.as_ns()));
         }
     }
 
@@ -331,7 +328,7 @@ impl Graph {
                     Work::Kernel { class, block_time, .. } => {
                         u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
                     }
-                    Work::Copy { .. } | Work::Memset => 0,
+                    Work::Copy { .. } | Work::Memset | Work::Pause(_) => 0,
                 })?;
             }
             let end = begin.checked_add(own)?;

@@ -4,30 +4,61 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::merged_backend::Analysed;
 use crate::limits::count_steps;
-use crate::workload::{EventId, OperationKind, StreamId};
+use crate::scenario::Scenario;
+use crate::workload::{CheckedStream, EventId, OperationKind, ProcessId, StreamId};
 
 /// Waits that may be above which nobody keeps account of them.
 const MOST_WAITS: usize = 1 << 20;
 
-/// The streams whose last operation one in `stream` waits for: its own, and by N1 and N2 others.
-fn waited_for(stream: StreamId, blocking: &[bool]) -> impl Iterator<Item = usize> + '_ {
-    let own = stream.index();
-    let others = move |other: usize| {
-        let is_null = |stream: usize| stream == StreamId::NULL.index();
-        is_null(own) != is_null(other) && blocking[own] && blocking[other]
-    };
-    (0..blocking.len()).filter(move |&other| other == own || others(other))
+/// What N1 and N2 say of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NullRule {
+    /// It is the NULL stream of this process.
+    Null(ProcessId),
+    /// It waits for that, and that for it.
+    Blocking(ProcessId),
+    /// They pass it by.
+    None,
 }
 
-/// For each operation, given in launch order, those that must have completed before it enters. The NULL stream counts
-/// as blocking.
-pub(super) fn in_this_order(operations: &[Analysed], blocking: &[bool]) -> Vec<Vec<usize>> {
-    let mut last: Vec<Option<usize>> = vec![None; blocking.len()];
+impl NullRule {
+    /// Those of all streams of a scenario.
+    pub(super) fn all(scenario: &Scenario) -> Vec<Self> {
+        let rule = |(id, stream): (StreamId, &CheckedStream)| {
+            if scenario.catalogue.is_null_stream(id) {
+                Self::Null(stream.process)
+            } else if stream.blocking {
+                Self::Blocking(stream.process)
+            } else {
+                Self::None
+            }
+        };
+        (0..).map(StreamId).zip(scenario.streams()).map(rule).collect()
+    }
+
+    /// Whether operations of two streams wait for each other by N1 and N2.
+    pub(super) fn couples(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Null(one), Self::Blocking(other)) | (Self::Blocking(one), Self::Null(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+/// The streams whose last operation one in `stream` waits for: its own, and by N1 and N2 others.
+fn waited_for(stream: StreamId, rules: &[NullRule]) -> impl Iterator<Item = usize> + '_ {
+    let own = stream.index();
+    (0..rules.len()).filter(move |&other| other == own || rules[own].couples(rules[other]))
+}
+
+/// For each operation, given in launch order, those that must have completed before it enters.
+pub(super) fn in_this_order(operations: &[Analysed], rules: &[NullRule]) -> Vec<Vec<usize>> {
+    let mut last: Vec<Option<usize>> = vec![None; rules.len()];
     let mut records: BTreeMap<EventId, usize> = BTreeMap::new();
     let mut all = Vec::with_capacity(operations.len());
     for (number, operation) in operations.iter().enumerate() {
         let mut predecessors: Vec<usize> =
-            waited_for(operation.stream, blocking).filter_map(|stream| last[stream]).collect();
+            waited_for(operation.stream, rules).filter_map(|stream| last[stream]).collect();
         match operation.kind {
             OperationKind::Wait(event) => predecessors.extend(records.get(&event)),
             OperationKind::Record(event) => _ = records.insert(event, number),
@@ -67,8 +98,8 @@ impl Recent {
 
 /// For each operation, given by launch and program order, all that it may wait for in some order of what different
 /// threads launch at one instant. `None`: too many.
-pub(super) fn in_any_order(operations: &[Analysed], blocking: &[bool]) -> Option<Vec<Vec<usize>>> {
-    let mut streams: Vec<Recent> = blocking.iter().map(|_| Recent::default()).collect();
+pub(super) fn in_any_order(operations: &[Analysed], rules: &[NullRule]) -> Option<Vec<Vec<usize>>> {
+    let mut streams: Vec<Recent> = rules.iter().map(|_| Recent::default()).collect();
     let mut records: BTreeMap<EventId, Recent> = BTreeMap::new();
     let mut all = Vec::with_capacity(operations.len());
     let (mut first, mut waits) = (0, 0);
@@ -82,7 +113,7 @@ pub(super) fn in_any_order(operations: &[Analysed], blocking: &[bool]) -> Option
         for (number, operation) in (first..).zip(together) {
             count_steps(together.len());
             let mut predecessors = Vec::new();
-            for stream in waited_for(operation.stream, blocking) {
+            for stream in waited_for(operation.stream, rules) {
                 predecessors.extend(streams[stream].may_precede(number, operations));
             }
             if let OperationKind::Wait(event) = operation.kind

@@ -8,6 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::busy;
 use super::explore::{self, Extent, MOST_STATES};
 use super::graph::{Graph, Node, Work};
 use super::weights::Weights;
@@ -20,14 +21,24 @@ const AT_ONCE: usize = 512;
 /// Open operations with which no orders of dispatch are explored.
 const MOST_OPEN: usize = 256;
 
+/// Streams that cost about as much in a window as an operation does.
+const STREAMS_AN_OPERATION: usize = 16;
+
 /// States of all windows together, as a multiple of those of one.
 const EXPLORATIONS: usize = 12;
+
+/// Where an exploration was given up, those that follow it up to where all is over get this part of its states: they
+/// have more orders, or begin with more that is open.
+const AFTER_GIVING_UP: usize = 4;
 
 /// By when each operation has finished in every run; `None`: not known.
 pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) -> Vec<Option<Instant>> {
     let mut known = vec![None; graph.nodes.len()];
+    busy::lower(graph, weights, &mut known);
+    let restarts = restarts(graph, &known);
     let mut open: Vec<usize> = Vec::new();
     let mut states = EXPLORATIONS * MOST_STATES / share.max(1);
+    let mut most = MOST_STATES / share.max(1);
     // Each operation is looked at beside all that are open.
     let most_open = (MOST_TOGETHER * MOST_TOGETHER / graph.nodes.len().max(1)).max(MOST_OPEN);
     let mut first = 0;
@@ -37,11 +48,19 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) 
         if open.len() > most_open {
             break;
         }
-        let last = end_of_instant(graph, first + AT_ONCE);
+        if restarts.binary_search(&first).is_ok() {
+            most = MOST_STATES / share.max(1);
+        }
+        // A window costs as much as there are streams, too, so those of many streams are not cut as short.
+        let least = first + graph.streams.len() / STREAMS_AN_OPERATION;
+        let restart = restarts[restarts.partition_point(|&restart| restart <= least)..].first().copied();
+        let last = end_of_instant(graph, first + AT_ONCE).min(restart.unwrap_or(usize::MAX));
         let members = open.iter().copied().chain(first..last).collect();
         let window = Window { graph, members, open: open.len(), from };
-        let most = states.min(MOST_STATES / share.max(1));
-        let explored = window.explore(weights, &mut known, most);
+        let explored = window.explore(weights, &mut known, states.min(most));
+        if explored.is_given_up {
+            most = (most / AFTER_GIVING_UP).max(1);
+        }
         states -= explored.states.min(states);
         let is_left = |number: &usize| !explored.complete.contains(number);
         let left = match explored.states {
@@ -60,7 +79,21 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) 
         let all = Window { graph, members: (0..graph.nodes.len()).collect(), open: 0, from: Instant::ZERO };
         all.by_work(weights, graph.nodes.len(), |known| known.is_none(), &mut known);
     }
+    busy::lower(graph, weights, &mut known);
     known
+}
+
+/// The operations that begin like a scenario of their own: all that is launched before has ended.
+fn restarts(graph: &Graph, known: &[Option<Instant>]) -> Vec<usize> {
+    let mut over = Some(Instant::ZERO);
+    let mut restarts = Vec::new();
+    for (number, node) in graph.nodes.iter().enumerate() {
+        if over.is_some_and(|over| over < node.launched) {
+            restarts.push(number);
+        }
+        over = over.zip(known[number]).map(|(over, finish)| over.max(finish));
+    }
+    restarts
 }
 
 /// The number of the first operation that is not launched together with the one before number `next`.
@@ -88,6 +121,8 @@ struct Window<'a> {
 /// What came of exploring a window.
 struct Explored {
     states: usize,
+    /// Not all orders were looked at.
+    is_given_up: bool,
     /// Those that have a bound by orders of dispatch which holds whatever comes after the window.
     complete: rustc_hash::FxHashSet<usize>,
 }
@@ -116,8 +151,8 @@ impl Window<'_> {
     }
 
     /// By orders of dispatch: those of the highest priority alone, then with the next one, and so on.
-    fn explore(&self, weights: &Weights<'_>, known: &mut [Option<Instant>], most: usize) -> Explored {
-        let mut explored = Explored { states: 0, complete: rustc_hash::FxHashSet::default() };
+    fn explore(&self, weights: &Weights<'_>, known: &mut [Option<Instant>], mut most: usize) -> Explored {
+        let mut explored = Explored { states: 0, is_given_up: false, complete: rustc_hash::FxHashSet::default() };
         if self.open > MOST_OPEN || most == 0 {
             return explored;
         }
@@ -130,6 +165,10 @@ impl Window<'_> {
             let (bounds, states) =
                 explore::finish_bounds(&part, weights, &Extent { over, most_states: most, ..Extent::all(&part) });
             explored.states += states;
+            if states > most {
+                explored.is_given_up = true;
+                most = (most / AFTER_GIVING_UP).max(1);
+            }
             let is_all = Some(&level) == levels.last();
             for (number, finish) in numbers.into_iter().zip(bounds) {
                 if let Some((number, finish)) = number.zip(finish)
@@ -158,7 +197,8 @@ impl Window<'_> {
                 engines[engine][usize::from(is_lower)] = true;
             }
             if is_lower {
-                part.add_lower(node.stream, node.level, node.launched, node.work);
+                let over = known[number].map_or(u64::MAX, Instant::as_ns);
+                part.add_lower((node.stream, node.level), node.launched, over, node.work);
                 continue;
             }
             let (mut predecessors, mut late) = (Vec::new(), None);

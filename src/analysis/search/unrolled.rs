@@ -6,12 +6,13 @@ use crate::analysis::jobs::AnalysedJob;
 use crate::run::Run;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Instant;
-use crate::workload::{Copy, Kernel, OperationKind, StreamId};
+use crate::workload::{Copy, Kernel, OperationKind, ProcessId, StreamId};
 
 /// The scenario with a host thread for each job, and a kernel or copy for each launch: it does the same as long as
 /// launch times do not depend on completions. Jobs are by thread and number, so threads that act at one instant do so
 /// in the order of the scenario.
-pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[AnalysedJob]) -> Scenario {
+pub(super) fn unrolled(run: &Run<'_>, jobs: &[AnalysedJob]) -> Scenario {
+    let scenario: &Scenario = &run.scenario;
     let mut unrolled = Scenario {
         catalogue: scenario.catalogue.without_work(),
         block_times: std::collections::BTreeMap::new(),
@@ -40,7 +41,8 @@ pub(super) fn unrolled(scenario: &Scenario, run: &Run, jobs: &[AnalysedJob]) -> 
         let alone = labels.get(&job.thread) == Some(&1);
         let label = if alone { Arc::clone(&job.stream) } else { format!("{} job {}", job.stream, job.job).into() };
         let thread = HostThread::once(label, job.released.since(Instant::ZERO), steps);
-        unrolled.threads.push(HostThread { deadline: job.deadline.into(), ..thread });
+        let process = scenario.threads.get(job.thread as usize).map_or(ProcessId::FIRST, |thread| thread.process);
+        unrolled.threads.push(HostThread { process, deadline: job.deadline.into(), ..thread });
     }
     unrolled
 }

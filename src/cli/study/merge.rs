@@ -49,7 +49,7 @@ impl Merge {
         // What merging says is more than what writing a file can say.
         let mut merged = None;
         progress::hold("merging", Unit::Of("rows"), Some(study.layout.rows()));
-        let written = write_whole(out, |out| match merged.insert(merge(&study, &shards, out, &progress::advance)) {
+        let written = write_whole(out, |out| match merged.insert(merge(&study, &shards, out, progress::own())) {
             Ok(_) => Ok(()),
             Err(_) => Err(io::Error::other("the shards cannot be merged")),
         });

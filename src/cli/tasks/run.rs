@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks_watched, run_tasks_watched};
+use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks, run_tasks};
 use gpusched::pictures::segment_gantt;
 use gpusched::pictures::task_gantt::gantt;
 use gpusched::tables::{SegmentRunReport, TaskRunReport};
@@ -81,7 +81,7 @@ impl Run {
         let options = RunOptions { strategy, policy: self.policy, horizon, seed, synchronization, device };
         let horizon = options.horizon_of(&set)?.units();
         let run = progress::counted("simulating", Unit::Of("time units"), Some(horizon), |reached| {
-            run_tasks_watched(&set, &options, reached)
+            run_tasks(&set, &options, reached)
         })?;
         if let Some(path) = &self.figure {
             let shaded = set.reservations.filter(|_| strategy == Strategy::Gang);
@@ -113,7 +113,7 @@ impl Run {
         };
         let horizon = options.horizon_of(set)?.as_ns();
         let run = progress::counted("simulating", Unit::Of("ns"), Some(horizon), |reached| {
-            run_segment_tasks_watched(set, test, options, reached)
+            run_segment_tasks(set, test, options, reached)
         })?;
         if let Some(path) = &self.figure {
             let last = run.jobs.iter().filter_map(|job| job.finished).max().unwrap_or_default();

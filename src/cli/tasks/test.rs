@@ -9,9 +9,7 @@ use gpusched::effort;
 use gpusched::pictures::demand_plot;
 use gpusched::tables::TaskReport;
 use gpusched::tasks::segments::SegmentTest;
-use gpusched::tasks::{
-    Allocation, Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets,
-};
+use gpusched::tasks::{Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets};
 
 use super::super::needs::{self, Lacking};
 use super::super::output::{Format, note, print_report};
@@ -99,7 +97,7 @@ impl Test {
         if let Some(path) = &self.figure {
             let both = set.reservations.ok_or_else(|| anyhow!("--figure: the set has no reservation"))?;
             let partition = Partition::of(&set, &both)
-                .find(|part| partition_name(part) == self.figure_of)
+                .find(|part| part.name() == self.figure_of)
                 .ok_or_else(|| anyhow!("--figure-of: no partition is called {:?}", self.figure_of))?;
             let timings = set.timings_of(partition.allocation);
             let cycle = hyperperiod(timings.iter().map(|task| task.period).chain([both.single.period]));
@@ -142,13 +140,6 @@ fn checked_period(period: u64) -> anyhow::Result<TaskTime> {
         bail!("a reservation's period is from 1 to 2^48");
     }
     Ok(TaskTime::from_units(period))
-}
-
-fn partition_name(partition: &Partition) -> String {
-    match partition.allocation {
-        Allocation::Sm(sm) => format!("sm{sm}"),
-        Allocation::All => "all".to_owned(),
-    }
 }
 
 /// Whether the test of that name accepts the whole set.

@@ -2,7 +2,7 @@
 
 use crate::profile::{GpuProfile, Import};
 use crate::time::Instant;
-use crate::trace::{Observed, OperationRecord, Trace, TraceFull};
+use crate::trace::{Observed, ObservedSpan, OperationRecord, Trace, TraceFull};
 use crate::workload::{OperationId, OperationKind};
 
 /// The operations of `trace`, which is a simulation of `import`, as they were recorded: submitted when their calls
@@ -19,7 +19,8 @@ pub fn recorded_trace(profile: &GpuProfile, import: &Import, trace: &Trace) -> R
         let call = recorded.call.and_then(|call| profile.calls.get(call as usize));
         let launched = call.map_or(recorded.start_ns, |call| call.start_ns.min(recorded.start_ns));
         observed.launches.push((id, at(launched)));
-        observed.spans.push((id, at(recorded.start_ns), at(recorded.end_ns())));
+        let (start, end) = (at(recorded.start_ns), at(recorded.end_ns()));
+        observed.spans.push(ObservedSpan { operation: id, start, end });
     }
     trace.with_observed(&observed)
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 
 use super::build::{ReplayError, first_launch, logs_by_thread, scenario_of_logs};
 use super::measured::{measured_launch_order, with_measured_times};
-use crate::audit::{Observation, Tolerances, decidable_blocks};
+use crate::audit::{DecidableBlock, Observation, Tolerances, decidable_blocks};
 use crate::device::Device;
-use crate::hosts::{LaunchOrder, simulate_in_order_watched};
+use crate::effort::Progress;
+use crate::hosts::{LaunchOrder, SimulateOptions, simulate_with};
 use crate::logs::{LogRun, LogTime, LogTimeError, Pairing};
 use crate::scenario::{ReadOptions, Scenario};
 use crate::statistics::nearest_rank;
@@ -154,7 +154,7 @@ fn shifted(launch: Instant, ns: i64) -> Instant {
 }
 
 /// Simulates the run that some logs were taken from and compares; `known` is the scenario that made them, if it is
-/// known, with its pairing.
+/// known, with its pairing. How many simulated operations have completed is in `completed`.
 ///
 /// # Errors
 /// [`ReplayError`] if the device cannot run a kernel, there is none, or the simulation outlasts the clock of logs.
@@ -164,21 +164,7 @@ pub fn replay(
     known: Option<(&Scenario, &Pairing)>,
     options: &ReadOptions,
     tolerances: &Tolerances,
-) -> Result<Replay, ReplayError> {
-    replay_watched(run, device, known, (options, tolerances), &AtomicU64::new(0))
-}
-
-/// As [`replay`], with the number of simulated operations that have completed in `completed`, for whoever looks
-/// meanwhile.
-///
-/// # Errors
-/// As [`replay`].
-pub fn replay_watched(
-    run: &LogRun,
-    device: &Device,
-    known: Option<(&Scenario, &Pairing)>,
-    (options, tolerances): (&ReadOptions, &Tolerances),
-    completed: &AtomicU64,
+    completed: Progress<'_>,
 ) -> Result<Replay, ReplayError> {
     let zero = first_launch(run).ok_or(ReplayError::Empty)?;
     let (scenario, order, log_of_thread, observation) = if let Some((scenario, pairing)) = known {
@@ -191,7 +177,11 @@ pub fn replay_watched(
         // Its threads launch when the calls returned; where that was one instant, in the order of the logs.
         (scenario, LaunchOrder::default(), logs_by_thread(run), Observation::of_logs(run, device))
     };
-    let trace = simulate_in_order_watched(&scenario, order, completed)?.trace;
+    let trace = simulate_with(
+        &scenario,
+        SimulateOptions { order: Some(order), progress: completed, ..SimulateOptions::of(&scenario) },
+    )?
+    .trace;
     let mut sides = Sides {
         run,
         trace: &trace,
@@ -205,7 +195,7 @@ pub fn replay_watched(
     let (mut sm_decidable, mut sm_equal) = (0, 0);
     let simulated_sm: BTreeMap<(usize, usize), u32> =
         sides.timelines.simulated.iter().map(|span| ((span.kernel, span.block), span.sm)).collect();
-    for (origin, block, sm) in decidable_blocks(&observation, tolerances) {
+    for DecidableBlock { origin, block, sm } in decidable_blocks(&observation, tolerances) {
         let Some(kernel) = operation_of.get(&origin) else { continue };
         sm_decidable += 1;
         sm_equal += usize::from(simulated_sm.get(&(*kernel, block)) == Some(&sm));

@@ -31,7 +31,6 @@ impl StudyCommand {
     }
 }
 
-/// An experiment of which a study can be made.
 pub(super) trait StudyExperiment: Experiment + Send {
     /// Names of a row's values, separated by commas.
     fn columns(&self) -> &'static str;

@@ -1,5 +1,6 @@
 //! Shards put together to what one machine would have written.
 
+use crate::effort::Progress;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -16,12 +17,12 @@ const PER_SHARD: (usize, usize) = (1 << 10, 1 << 20);
 /// Writes the rows of all shards in the order of the study: the bytes of a run on one machine. Returns how many.
 ///
 /// Only a part of each file is in memory, 64 MB of all together. Every row's checksum and place are checked again.
-/// `progress` is told of rows that are written, as many as they are.
+/// How many rows are written is in `progress`.
 ///
 /// # Errors
 /// [`StudyError::Incomplete`] if a shard is missing or has not all rows, [`StudyError::Foreign`] if files belong to
 /// different studies, versions or numbers of shards, or two to one shard.
-pub fn merge(study: &Study, paths: &[PathBuf], out: &mut dyn Write, progress: &dyn Fn(u64)) -> Result<u64, StudyError> {
+pub fn merge(study: &Study, paths: &[PathBuf], out: &mut dyn Write, progress: Progress<'_>) -> Result<u64, StudyError> {
     let mut shards = in_order(study, paths)?;
     out.write_all(header::text(study, Shard::WHOLE).as_bytes()).map_err(StudyError::Merged)?;
     let (rows, count) = (study.layout.rows(), shards.len());
@@ -33,7 +34,7 @@ pub fn merge(study: &Study, paths: &[PathBuf], out: &mut dyn Write, progress: &d
             out.write_all(line).and_then(|()| out.write_all(b"\n")).map_err(StudyError::Merged)?;
             number += 1;
         }
-        progress(number - before);
+        progress.advance(number - before);
     }
     Ok(rows)
 }

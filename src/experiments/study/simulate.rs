@@ -195,6 +195,6 @@ impl Worker for SimulateWorker<'_> {
         let Some((_, scenario, thread)) = &mut self.known else { return Err("no scenario".to_owned()) };
         scenario.seed = point.options.read.seed.unwrap_or(0).wrapping_add(samples.start);
         let run = spelling::within(Spelling::Key, || simulate(scenario).map_err(|error| error.to_string()))?;
-        Ok(Outcome::of(scenario, &run, *thread).to_string())
+        Ok(Outcome::of(&run, *thread).to_string())
     }
 }

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::tally::Tally;
-use crate::run::{Run, responses};
-use crate::scenario::Scenario;
+use crate::run::{Run, Summary};
 use crate::statistics::{Measure, Moments, nearest_rank};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
@@ -44,12 +43,11 @@ impl Outcome {
          kernel_response_max_ns";
 
     /// Of a run, with the jobs and kernels of one host thread, or of all.
-    pub(super) fn of(scenario: &Scenario, run: &Run, thread: Option<u32>) -> Self {
+    pub(super) fn of(run: &Run<'_>, thread: Option<u32>) -> Self {
         let is_meant = |index: u32| thread.is_none_or(|thread| thread == index);
-        let jobs = run.jobs(scenario);
         let mut counts = [0; COUNTS];
         let mut of_jobs = Vec::new();
-        for row in responses(scenario, &jobs).iter().filter(|row| is_meant(row.benchmark)) {
+        for row in Summary::of(run).responses().iter().filter(|row| is_meant(row.benchmark)) {
             let with_deadline = if row.deadline_ns.is_some() { row.jobs } else { 0 };
             let row_counts = [row.jobs, row.unfinished, with_deadline, row.misses.unwrap_or(0)];
             counts.iter_mut().zip(row_counts).for_each(|(sum, count)| *sum += count);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::super::made::{Failure, File, Made};
 use crate::device::Device;
 use crate::draw::PictureOptions;
+use crate::effort::Progress;
 use crate::formats::{Column, csv_of, csv_text};
 use crate::hosts::{Policy, RunOptions, Strategy, TaskRun, run_tasks};
 use crate::pictures::task_gantt::gantt;
@@ -31,7 +32,7 @@ pub(super) fn run_of_figure_2(set: &TaskSet, device: Device) -> Result<TaskRun, 
         synchronization: TaskTime::ZERO,
         device,
     };
-    Ok(run_tasks(set, &options)?)
+    Ok(run_tasks(set, &options, Progress::NONE)?)
 }
 
 pub(super) fn figure_2(name: &'static str) -> Result<Made, Failure> {

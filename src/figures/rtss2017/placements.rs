@@ -10,7 +10,8 @@ use super::super::made::{Failure, File, Made};
 use super::FIGURE_3;
 use crate::formats::{Column, csv_text};
 use crate::hosts::simulate;
-use crate::run::differences;
+use crate::named::named;
+use crate::run::differing;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::time::Duration;
 use crate::workload::{BlockTime, KernelId, Placement};
@@ -21,25 +22,18 @@ const SECOND: Duration = Duration::from_ns(1_000_000_000);
 /// What measured times of a kernel's blocks differ by on a TX2: a step of the clock that they read.
 const STEP: Duration = Duration::from_ns(1_000);
 
-#[derive(Debug, Clone, Copy)]
-enum Times {
-    /// As the scenario's file states.
-    Stated,
-    /// For a second and up to a step, each block for itself.
-    Drawn,
-    /// For a second, so that what starts together ends together.
-    Equal,
+named! {
+    #[derive(Debug, Clone, Copy)]
+    enum Times {
+        Stated = "as in the file",
+        /// For a second and up to a step, each block for itself.
+        Drawn = "drawn",
+        /// For a second, so that what starts together ends together.
+        Equal = "equal",
+    }
 }
 
 impl Times {
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Stated => "as in the file",
-            Self::Drawn => "drawn",
-            Self::Equal => "equal",
-        }
-    }
-
     fn apply(self, scenario: &mut Scenario) -> Result<(), Failure> {
         let time = match self {
             Self::Stated => return Ok(()),
@@ -78,14 +72,14 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
                 writeln!(table, "| block times | placement | runs | {kernels} |\n| --- | --- | ---: |{rule}")?;
             }
             let percents: Vec<String> = found.iter().map(percent).collect();
-            let (times, name) = (times.words(), placement.name());
+            let (times, name) = (times.name(), placement.name());
             let runs = found.first().map_or(0, |share| share.runs);
             writeln!(table, "| {times} | {name} | {runs} | {} |", percents.join(" | "))?;
             shares.extend(found);
         }
     }
     let columns = [
-        Column::data("block_times", |share: &&Share| share.times.words().into()),
+        Column::data("block_times", |share: &&Share| share.times.name().into()),
         Column::data("placement", |share| share.placement.name().into()),
         Column::data("kernel", |share| share.kernel.as_str().into()),
         Column::data("runs", |share| share.runs.into()),
@@ -115,12 +109,12 @@ fn found(stated: &Scenario, times: Times, placement: Placement) -> Result<Vec<Sh
     let counted: Vec<u64> = (0..runs)
         .into_par_iter()
         .map(|seed| {
-            let run = simulate(&Scenario { seed, ..scenario.clone() })?;
-            let differing: BTreeSet<String> =
-                differences(&expected, &run.trace)?.into_iter().map(|difference| difference.kernel).collect();
-            let mut same: Vec<u64> =
-                kernels.iter().map(|kernel| u64::from(!differing.contains(&kernel.name))).collect();
-            same.push(u64::from(differing.is_empty()));
+            let scenario = Scenario { seed, ..scenario.clone() };
+            let run = simulate(&scenario)?;
+            let differ: BTreeSet<String> =
+                differing(&expected, &run.trace)?.map(|(kernel, _)| kernel.name.clone()).collect();
+            let mut same: Vec<u64> = kernels.iter().map(|kernel| u64::from(!differ.contains(&kernel.name))).collect();
+            same.push(u64::from(differ.is_empty()));
             Ok::<_, Failure>(same)
         })
         .try_reduce(

@@ -171,7 +171,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
 fn add(experiment: &Experiment, csv: &mut String, table: &mut String, tally: &mut Tally) -> Result<(), Failure> {
     let scenario = read(experiment.scenario)?;
     let run = simulate(&scenario)?;
-    let compared = Comparison::new(&scenario, &analyse(&scenario)?, &run.trace)?;
+    let compared = Comparison::new(&analyse(&scenario)?, &run)?;
     let expected = scenario.expected.as_ref().ok_or("shipped scenarios have their result with them")?;
     for kernel in &compared.kernels {
         let measured = expected.kernels.iter().find(|measured| measured.name == kernel.launch.title());

@@ -12,6 +12,7 @@ use crate::analysis::{Comparison, analyse};
 use crate::formats::{Cell, cells_line};
 use crate::hosts::simulate;
 use crate::printed::Printed;
+use crate::run::Summary;
 use crate::time::Instant;
 
 /// Half nanoseconds as seconds.
@@ -44,7 +45,7 @@ pub(super) fn values() -> Result<Vec<Printed>, Failure> {
 pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
     let scenario = read(FIGURE_3_10)?;
     let (analysis, run) = (analyse(&scenario)?, simulate(&scenario)?);
-    let compared = Comparison::new(&scenario, &analysis, &run.trace)?;
+    let compared = Comparison::new(&analysis, &run)?;
     let g_max = analysis.g_max.and_then(NonZeroU32::new).ok_or("the blocks of this example are all alike")?;
     let grids: Vec<u32> = analysis.merged.iter().map(|kernel| kernel.blocks).collect();
     let block_time = analysis.merged.first().ok_or("there are kernels")?.block_time;
@@ -89,7 +90,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
         "The simulation, Algorithm 2 and the corrected equations {verdict}. As printed, K counts one wave too many when \
          g_i - g_f is a multiple of g_max (K4), and alpha is 1/2 when g_i = g_f (K3), so half of the GPU is held to be \
          free. Simulated: {}\n\n{table}",
-        against_expected(&scenario, &run.trace)?
+        against_expected(&Summary::of(&run))?
     );
     let picture = merged_picture(&scenario, &analysis, scenario.name.clone(), run.trace.end().since(Instant::ZERO))?;
     Ok(Made::of(name, &picture, csv, finding))

@@ -9,7 +9,7 @@ use super::timegraph::timegraph;
 use super::usage_sums::{MAX_SM_COUNTS, UsageDetail, UsageSums};
 use crate::applications::{Application, ApplicationSet, ExecutionProfile, Injection, Usage};
 use crate::device::Device;
-use crate::gpu::{ContextBackend, Gpu, GpuOptions, Observer, RunError, Simulation};
+use crate::gpu::{ContextBackend, Gpu, GpuOptions, Observer, RunError, Simulated, Simulation};
 use crate::named::named;
 use crate::trace::Trace;
 
@@ -137,7 +137,7 @@ pub fn run_gpu_evr(set: &ApplicationSet, rules: EvrRules) -> Result<(Trace, EvrL
     Scheduler::GpuEvr.check(&set.device)?;
     Scheduler::GpuEvr.check_work(set)?;
     let gpu = Gpu::new(&set.device, GpuOptions::default());
-    let (trace, _, host) = Simulation::new(gpu, GpuEvr::new(set, rules)).run()?;
+    let Simulated { trace, host, .. } = Simulation::new(gpu, GpuEvr::new(set, rules)).run()?;
     Ok((trace, host.into_log()))
 }
 

@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use crate::effort::EarlyEnd;
 use crate::gpu::{RunError, SubmitError};
-use crate::spelling::option;
 use crate::time::Instant;
 
 /// Why the threads of a scenario cannot run to their end.
@@ -40,16 +39,6 @@ pub enum ProgramError {
         count: u64,
         /// The limit.
         most: u32,
-    },
-    /// Several processes, of which the analyses know nothing.
-    #[error(
-        "{processes} processes share the GPU, and this analysis is of one context: no turns, no other process's work; \
-         {} analyses them as threads of one",
-        option("as_threads")
-    )]
-    SeveralProcesses {
-        /// How many.
-        processes: usize,
     },
     /// Nothing is left to happen, and a thread still waits: threads that cross two barriers in opposite order.
     #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]

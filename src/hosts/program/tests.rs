@@ -59,8 +59,8 @@ const fn launch(kernel: u32) -> Step {
     Step::Launch(KernelId(kernel), S1)
 }
 
-fn run(threads: Vec<HostThread>) -> Run {
-    simulate(&scenario(threads)).expect("it runs")
+fn run(threads: Vec<HostThread>) -> Run<'static> {
+    simulate(&scenario(threads)).expect("it runs").into_owned()
 }
 
 /// Thread and instant of every launch, in launch order.
@@ -207,7 +207,8 @@ fn what_has_not_happened_at_the_horizon_has_no_instant() {
 #[test]
 fn sleeping_past_the_end_of_time_is_an_error() {
     let long = Step::Sleep(ns(1 << 63));
-    let result = simulate(&scenario(vec![thread(1, &[long, long, launch(1)])]));
+    let too_long = scenario(vec![thread(1, &[long, long, launch(1)])]);
+    let result = simulate(&too_long);
     assert_eq!(result.err(), Some(ProgramError::Run(RunError::EndOfTime)));
 }
 
@@ -222,7 +223,8 @@ fn a_block_that_would_end_at_the_end_of_time_is_an_error() {
 #[test]
 fn a_thread_that_repeats_itself_at_one_instant_is_given_up() {
     let endless = Step::Repeat { from: 0, times: u64::MAX };
-    let result = simulate(&scenario(vec![thread(3, &[Step::AwaitLast, endless])]));
+    let endless = scenario(vec![thread(3, &[Step::AwaitLast, endless])]);
+    let result = simulate(&endless);
     let expected = ProgramError::HostStandsStill { at: Instant::from_ns(3), most: 10_000_000 };
     assert_eq!(result.err(), Some(expected));
     let many = HostThread { iterations: Some(u64::MAX), ..thread(0, &[]) };

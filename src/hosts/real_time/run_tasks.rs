@@ -1,7 +1,5 @@
 //! Running a task set on the simulated GPU.
 
-use std::sync::atomic::AtomicU64;
-
 use thiserror::Error;
 
 use super::activations::Activations;
@@ -16,7 +14,8 @@ use super::sm_as_core::SmAsCore;
 use super::stream_per_task::StreamPerTask;
 use super::synchronized::Synchronized;
 use crate::device::{Device, DeviceError, SmOrder};
-use crate::gpu::{Gpu, GpuInterface, GpuOptions, RunError, Simulation};
+use crate::effort::Progress;
+use crate::gpu::{Gpu, GpuInterface, GpuOptions, RunError, Simulated, Simulation};
 use crate::hosts::timed::Timed;
 use crate::named::named;
 use crate::spelling::option;
@@ -126,14 +125,6 @@ impl TaskSet {
     }
 }
 
-/// Releases the set's jobs before the horizon, and runs until all are done.
-///
-/// # Errors
-/// [`TaskRunError`].
-pub fn run_tasks(set: &TaskSet, options: &RunOptions) -> Result<TaskRun, TaskRunError> {
-    run_tasks_watched(set, options, &AtomicU64::new(0))
-}
-
 impl RunOptions {
     /// Before when jobs are released.
     ///
@@ -147,12 +138,12 @@ impl RunOptions {
     }
 }
 
-/// As [`run_tasks`], with the time that the run has come to in `reached`, for whoever looks meanwhile; it goes to
-/// [`RunOptions::horizon_of`], and beyond if jobs are late.
+/// Releases the set's jobs before the horizon, and runs until all are done. The time that it has come to is in
+/// `reached`; it goes to [`RunOptions::horizon_of`], and beyond if jobs are late.
 ///
 /// # Errors
-/// As [`run_tasks`].
-pub fn run_tasks_watched(set: &TaskSet, options: &RunOptions, reached: &AtomicU64) -> Result<TaskRun, TaskRunError> {
+/// [`TaskRunError`].
+pub fn run_tasks(set: &TaskSet, options: &RunOptions, reached: Progress<'_>) -> Result<TaskRun, TaskRunError> {
     let horizon = options.horizon_of(set)?;
     let jobs =
         set.tasks.iter().map(|task| u128::from(horizon.saturating_sub(task.offset).div_ceil(task.timing.period)));
@@ -184,11 +175,11 @@ fn simulated(
     strategy: impl Dispatch,
     activations: Activations,
     gpu: Gpu,
-    (options, reached): (&RunOptions, &AtomicU64),
+    (options, reached): (&RunOptions, Progress<'_>),
 ) -> Result<(Trace, Activations), RunError> {
     let host = Scheduled { activations, strategy };
     let host = Timed { host: Synchronized::new(host, options.synchronization, options.seed), reached };
-    let (trace, _, Timed { host, .. }) = Simulation::new(gpu, host).run()?;
+    let Simulated { trace, host: Timed { host, .. }, .. } = Simulation::new(gpu, host).run()?;
     Ok((trace, host.into_inner().activations))
 }
 

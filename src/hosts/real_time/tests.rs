@@ -10,6 +10,7 @@ use super::job::TaskJob;
 use super::ready_queue::Policy;
 use super::run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 use crate::device::{BlockShape, Device};
+use crate::effort::Progress;
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, Reservations, Task, TaskKernel, TaskSet, TaskTime, Timing,
     limited_preemption, non_preemptive_edf,
@@ -32,7 +33,7 @@ fn set(tasks: Vec<Task>, priority_levels: u32) -> TaskSet {
 }
 
 fn run(set: &TaskSet, strategy: Strategy, policy: Policy, horizon: Option<u64>, seed: u64) -> TaskRun {
-    run_tasks(set, &RunOptions { seed, ..options(strategy, policy, horizon) }).expect("it runs")
+    run_tasks(set, &RunOptions { seed, ..options(strategy, policy, horizon) }, Progress::NONE).expect("it runs")
 }
 
 fn options(strategy: Strategy, policy: Policy, horizon: Option<u64>) -> RunOptions {
@@ -142,10 +143,10 @@ fn a_horizon_is_asked_for_where_the_hyperperiod_is_too_long() {
     let task = |(index, period): (usize, u64)| gang(&format!("tau{index}"), 4, 1, period, period);
     let set = set(primes.into_iter().enumerate().map(task).collect(), 2);
     let options = |horizon| options(Strategy::SingleStream, Policy::Edf, horizon);
-    assert_eq!(run_tasks(&set, &options(None)), Err(TaskRunError::HyperperiodOverflow));
-    assert_eq!(run_tasks(&set, &options(Some(10))).map(|run| run.jobs.len()), Ok(3));
+    assert_eq!(run_tasks(&set, &options(None), Progress::NONE), Err(TaskRunError::HyperperiodOverflow));
+    assert_eq!(run_tasks(&set, &options(Some(10)), Progress::NONE).map(|run| run.jobs.len()), Ok(3));
     let many = TaskSet { tasks: vec![gang("tau", 4, 1, 1, 1)], ..set };
-    assert!(matches!(run_tasks(&many, &options(Some(1 << 40))), Err(TaskRunError::TooManyJobs { .. })));
+    assert!(matches!(run_tasks(&many, &options(Some(1 << 40)), Progress::NONE), Err(TaskRunError::TooManyJobs { .. })));
 }
 
 #[test]
@@ -154,7 +155,7 @@ fn a_scheduler_that_waits_for_synchronization_learns_later_and_keeps_the_stream_
     let late = |synchronization| {
         let synchronization = TaskTime::from_units(synchronization);
         let options = RunOptions { seed: 3, synchronization, ..options(Strategy::SingleStream, Policy::Edf, None) };
-        finishes(&run_tasks(&set, &options).expect("it runs"))
+        finishes(&run_tasks(&set, &options, Progress::NONE).expect("it runs"))
     };
     assert_eq!(late(0), [Some(10), Some(20)]);
     let both: Vec<u64> = late(100).into_iter().flatten().collect();
@@ -284,5 +285,8 @@ fn a_block_longer_than_its_budget_is_refused() {
     let reservations = Some(Reservations { single: Reservation::new(0, 2, 10), all: Reservation::new(2, 8, 10) });
     let set = TaskSet { reservations, ..set(vec![task], 2) };
     let options = options(Strategy::Gang, Policy::Edf, None);
-    assert!(matches!(run_tasks(&set, &options), Err(TaskRunError::Grid(GridError::BlockExceedsBudget { .. }))));
+    assert!(matches!(
+        run_tasks(&set, &options, Progress::NONE),
+        Err(TaskRunError::Grid(GridError::BlockExceedsBudget { .. }))
+    ));
 }

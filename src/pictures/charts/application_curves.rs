@@ -2,34 +2,27 @@
 
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::evr::SweepPoint;
+use crate::named::named;
 use crate::statistics::Statistic;
 
-/// What is drawn upwards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantity {
-    /// Requirements met (Figures 3 and 6).
-    Met,
-    /// Total violation \[s\] (Figure 4).
-    Violation,
-    /// SM utilization \[%\] (Figure 5, bars).
-    Utilization,
-    /// Mean of the applications' own powers \[W\] (Figure 5, lines).
-    ApplicationPower,
-    /// Mean power of the board \[W\].
-    BoardPower,
+named! {
+    /// What is drawn upwards, by the title of its axis.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Quantity {
+        /// Requirements met (Figures 3 and 6).
+        Met = "timing requirements met",
+        /// Total violation \[s\] (Figure 4).
+        Violation = "total violation [s]",
+        /// SM utilization \[%\] (Figure 5, bars).
+        Utilization = "SM utilization [%]",
+        /// Mean of the applications' own powers \[W\] (Figure 5, lines).
+        ApplicationPower = "mean power per application [W]",
+        /// Mean power of the board \[W\].
+        BoardPower = "mean board power [W]",
+    }
 }
 
 impl Quantity {
-    fn title(self) -> &'static str {
-        match self {
-            Self::Met => "timing requirements met",
-            Self::Violation => "total violation [s]",
-            Self::Utilization => "SM utilization [%]",
-            Self::ApplicationPower => "mean power per application [W]",
-            Self::BoardPower => "mean board power [W]",
-        }
-    }
-
     fn of(self, point: &SweepPoint) -> Statistic {
         match self {
             Self::Met => point.met,
@@ -85,7 +78,7 @@ impl Curves<'_> {
             Series { bars, ..Series::new(name, points) }
         });
         let x = Axis { title: self.x_title.to_owned(), range: 0.0..last * 1.03 + step / 4.0 };
-        let y = Axis { title: self.quantity.title().to_owned(), range: 0.0..highest * 1.05 };
+        let y = Axis { title: self.quantity.name().to_owned(), range: 0.0..highest * 1.05 };
         Chart::new(title, x, y, series.collect()).with_points().draw()
     }
 

@@ -7,18 +7,21 @@ use self::fit::best_fit;
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::cost_study::{CostFigure, CostPoint};
 use crate::formats::{Column, csv_text};
+use crate::named::named;
 
 pub use loop_iterations::{iterations_chart, iterations_csv, share_chart};
 
-/// What an axis shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CostQuantity {
-    /// The number of kernels.
-    Kernels,
-    /// The number of blocks of all kernels.
-    Blocks,
-    /// How long the printed algorithm took.
-    Time,
+named! {
+    /// What an axis shows, by its title.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CostQuantity {
+        /// The number of kernels.
+        Kernels = "number of kernels",
+        /// The number of blocks of all kernels.
+        Blocks = "total blocks",
+        /// How long the printed algorithm took.
+        Time = "computation time [us]",
+    }
 }
 
 impl CostQuantity {
@@ -32,13 +35,8 @@ impl CostQuantity {
 
     /// The whole axis, from 0.
     fn axis(self, points: &[CostPoint]) -> Axis {
-        let title = match self {
-            Self::Kernels => "number of kernels",
-            Self::Blocks => "total blocks",
-            Self::Time => "computation time [us]",
-        };
         let most = points.iter().map(|point| self.of(point)).fold(0.0, f64::max);
-        Axis { title: title.to_owned(), range: 0.0..most * if self == Self::Kernels { 1.0 } else { 1.05 } }
+        Axis { title: self.name().to_owned(), range: 0.0..most * if self == Self::Kernels { 1.0 } else { 1.05 } }
     }
 }
 

@@ -10,7 +10,7 @@ use super::instants::Instants;
 use crate::device::{BlockDemand, Device};
 use crate::pictures::pack::{most_at_once, packed_apart};
 use crate::pictures::timeline::HeightBy;
-use crate::run::Summary;
+use crate::run::{Recorded, Summary};
 use crate::time::Instant;
 use crate::trace::Trace;
 use crate::workload::ProcessId;
@@ -74,7 +74,7 @@ pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBl
             on_sm.push(blocks);
         }
     };
-    for (id, _, kernel) in summary.launches() {
+    for Recorded { id, work: kernel, .. } in summary.launches() {
         let none = BlockDemand { warps: 0, registers: 0, shared_memory_bytes: 0 };
         let demand = BlockDemand::new(&kernel.shape, device).unwrap_or(none);
         let (operation, in_turns_of) = (id.0, summary.trace.context_with_turns(id));

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::instants::Exact;
-use crate::run::{Responses, Summary, due_jobs, responses};
+use crate::run::{Responses, Summary, due_jobs};
 use crate::time::Duration;
 
 /// Jobs that had not begun when the run ended and are listed one by one, at most.
@@ -58,7 +58,7 @@ pub(super) struct ResponseRow<'a> {
 
 impl<'a> ResponseRow<'a> {
     pub(super) fn rows(summary: &Summary<'a>) -> Vec<Self> {
-        let rows = responses(summary.scenario, &summary.jobs());
+        let rows = summary.responses();
         rows.iter().filter(|row| row.is_worth_showing()).map(Self::new).collect()
     }
 

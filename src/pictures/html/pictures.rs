@@ -8,7 +8,7 @@ use super::instants::Exact;
 use crate::draw::Drawing;
 use crate::pictures::charts::response_chart::response_chart;
 use crate::pictures::maps::blame_map::blame_figure;
-use crate::run::{Summary, responses};
+use crate::run::Summary;
 use crate::tables::{BlameRow, BlameTables};
 use crate::time::Duration;
 use crate::trace::{Phase, Reason, blame_for};
@@ -84,8 +84,7 @@ fn inside_html(drawing: &Drawing) -> String {
 
 /// The distribution of response times as SVG, if there is more than one job of something.
 pub(super) fn response_figure(summary: &Summary<'_>) -> Option<String> {
-    let jobs = summary.jobs();
-    let mut rows = responses(summary.scenario, &jobs);
+    let mut rows = summary.responses();
     rows.retain(|row| row.jobs > 1 && !row.sorted.is_empty());
     if rows.is_empty() {
         return None;

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::draw::theme::{Colour, Fill};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
 use crate::pictures::rule_look::rule_fill;
-use crate::run::{Summary, title_of};
+use crate::run::{Recorded, Summary, title_of};
 use crate::tables::{BlameRow, BlameTables};
 use crate::time::Duration;
 use crate::trace::Rule;
@@ -107,7 +107,9 @@ pub fn blame_maps(summary: &Summary<'_>, tables: &BlameTables) -> Vec<BlameMap> 
     let streams = BlameMap::new("stream", &tables.streams);
     let copies: BTreeMap<String, String> = summary
         .copies()
-        .map(|(id, _, copy)| (title_of(summary, id).into_owned(), format!("copies ({})", copy.direction.name())))
+        .map(|Recorded { id, work: copy, .. }| {
+            (title_of(summary, id).into_owned(), format!("copies ({})", copy.direction.name()))
+        })
         .collect();
     let kind = |name: &String| copies.get(name).unwrap_or(name).clone();
     let by_kind =
@@ -122,7 +124,7 @@ pub fn blame_maps(summary: &Summary<'_>, tables: &BlameTables) -> Vec<BlameMap> 
 #[must_use]
 pub fn blame_figure(summary: &Summary<'_>, tables: &BlameTables) -> Drawing {
     let mut whole: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (_, _, kernel) in summary.launches() {
+    for Recorded { work: kernel, .. } in summary.launches() {
         whole.entry(&kernel.title).or_default().insert(&kernel.name);
     }
     let mut sheet = Sheet::new();
@@ -187,8 +189,10 @@ impl Picture<'_, '_> {
         let longest = map.cells.values().map(|times| sum(times.values())).max().unwrap_or_default();
         let row_sum = |row: usize| sum(map.cells.range((row, 0)..(row + 1, 0)).flat_map(|(_, times)| times.values()));
         let longest_row = rows.iter().map(|row| row_sum(*row)).max().unwrap_or_default();
-        for (y, row) in (0..).map(|index| first + index * ROW).zip(&rows) {
-            self.row_name(*row, y, left);
+        let names = self.row_names(&rows, left);
+        for ((y, row), name) in (0..).map(|index| first + index * ROW).zip(&rows).zip(names) {
+            let whole = self.whole_name(*row);
+            self.sheet.explained(whole, |sheet| sheet.text(name, left - MM, y + ROW / 2, Anchor::End));
             for (x, column) in (0..).map(|index| left + index * cell).zip(&columns) {
                 let area = Rect { x, y, width: cell, height: ROW };
                 match map.cells.get(&(*row, *column)) {
@@ -202,11 +206,14 @@ impl Picture<'_, '_> {
         first + Length::try_from(rows.len()).unwrap_or(0) * ROW
     }
 
-    fn row_name(&mut self, row: usize, y: Length, left: Length) {
-        let number = if row < self.map.names.len() { format!("{} ", row + 1) } else { String::new() };
-        let name = Sheet::fitted(&(number + &self.map.name(row)), left - Sheet::MARGIN - 2 * MM);
-        let whole = self.whole_name(row);
-        self.sheet.explained(whole, |sheet| sheet.text(name, left - MM, y + ROW / 2, Anchor::End));
+    /// What rows are called: names with their numbers, shortened to what tells them apart.
+    fn row_names(&self, rows: &[usize], left: Length) -> Vec<String> {
+        let number = |row: usize| if row < self.map.names.len() { format!("{} ", row + 1) } else { String::new() };
+        let widest = rows.iter().map(|&row| Sheet::text_width(&number(row))).max().unwrap_or(0);
+        let names: Vec<String> = rows.iter().map(|&row| self.map.name(row)).collect();
+        let room = left - Sheet::MARGIN - 2 * MM - widest;
+        let fitted = Sheet::fitted_apart(names.iter().map(String::as_str), room);
+        rows.iter().zip(fitted).map(|(&row, name)| number(row) + &name).collect()
     }
 
     fn cell(&mut self, cell: (usize, usize), times: &BTreeMap<Rule, Duration>, longest: Duration, area: &Rect) {

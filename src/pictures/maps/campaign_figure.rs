@@ -60,18 +60,18 @@ fn family_row(sheet: &mut Sheet, family: &FamilyReport, (shares, errors): (&Rect
     let (upper, lower) = (top + MM / 2, top + ROW - MM / 2);
     let mut sum = 0;
     for (count, fill) in [(family.equal, EQUAL), (family.pessimistic, PESSIMISTIC), (family.optimistic, OPTIMISTIC)] {
-        let left = scaled(shares, sum as f64 / samples);
+        let left = shares.end_of(sum as f64 / samples);
         sum += count;
-        bar(sheet, Rect::between(left, upper, scaled(shares, sum as f64 / samples), lower), fill);
+        bar(sheet, Rect::between(left, upper, shares.end_of(sum as f64 / samples), lower), fill);
     }
     if family.max_error > family.max_optimistic_error {
-        bar(sheet, Rect::between(errors.x, upper, scaled(errors, family.max_error), lower), PESSIMISTIC);
+        bar(sheet, Rect::between(errors.x, upper, errors.end_of(family.max_error), lower), PESSIMISTIC);
     }
     if family.max_error > 1.0 {
         let value = format!("{:.0} %", 100.0 * family.max_error);
         sheet.text(value, errors.right() + MM / 2, top + ROW / 2, Anchor::Start);
     }
-    let unsafe_side = scaled(errors, family.max_optimistic_error);
+    let unsafe_side = errors.end_of(family.max_optimistic_error);
     bar(sheet, Rect::between(errors.x, upper + MM, unsafe_side, lower - MM), OPTIMISTIC);
 }
 
@@ -86,14 +86,8 @@ fn axis(sheet: &mut Sheet, panel: &Rect) -> Length {
     let y = panel.bottom();
     let quarters = (0..=4_i32).map(|quarter| {
         let share = f64::from(quarter) / 4.0;
-        (scaled(panel, share), format!("{} %", 25 * quarter))
+        (panel.end_of(share), format!("{} %", 25 * quarter))
     });
     let ticks: Vec<(Length, String)> = quarters.collect();
     sheet.axis((panel.x, panel.right()), y + TICK, ticks, "")
-}
-
-/// Where a share, 0 to 1, of a panel ends.
-#[expect(clippy::cast_possible_truncation, reason = "a share of a panel's width fits")]
-fn scaled(panel: &Rect, share: f64) -> Length {
-    panel.x + (panel.width as f64 * share.clamp(0.0, 1.0)).round() as Length
 }

@@ -26,8 +26,19 @@ pub struct RegionCell {
     pub saturation_sms: u32,
     /// The requirement as a share of the execution time \[percent\].
     pub tightness_percent: u32,
-    /// For each scheduler the mean, and half of its 95 % confidence interval.
-    pub met: Vec<(Scheduler, f64, f64)>,
+    /// How many, by scheduler.
+    pub met: Vec<RegionMean>,
+}
+
+/// The requirements that are met under one scheduler.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RegionMean {
+    /// Who schedules.
+    pub scheduler: Scheduler,
+    /// The mean.
+    pub mean: f64,
+    /// Half of its 95 % confidence interval.
+    pub half: f64,
 }
 
 impl RegionCell {
@@ -35,18 +46,18 @@ impl RegionCell {
     /// means differ by no more than the root of the sum of the squared halves.
     #[must_use]
     pub fn best(&self) -> Vec<Scheduler> {
-        let Some(&(_, most, half)) = self.met.iter().max_by(|one, other| one.1.total_cmp(&other.1)) else {
+        let Some(most) = self.met.iter().max_by(|one, other| one.mean.total_cmp(&other.mean)) else {
             return Vec::new();
         };
-        let alike = |&&(_, mean, own): &&(Scheduler, f64, f64)| most - mean <= half.hypot(own) + 1e-9;
-        self.met.iter().filter(alike).map(|&(scheduler, ..)| scheduler).collect()
+        let alike = |one: &&RegionMean| most.mean - one.mean <= most.half.hypot(one.half) + 1e-9;
+        self.met.iter().filter(alike).map(|one| one.scheduler).collect()
     }
 
     /// Requirements met under GPU-EvR, divided by those under the better of TimeGraph and Global EDF; `None` if those
     /// are none.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
-        let mean = |wanted| self.met.iter().find(|(scheduler, ..)| *scheduler == wanted).map(|&(_, mean, _)| mean);
+        let mean = |wanted| self.met.iter().find(|one| one.scheduler == wanted).map(|one| one.mean);
         let baseline = mean(Scheduler::TimeGraph)?.max(mean(Scheduler::GlobalEdf)?);
         (baseline > 0.0).then_some(mean(Scheduler::GpuEvr)? / baseline)
     }
@@ -130,8 +141,8 @@ pub fn region_cells(study: &Study, summary: &StudySummary) -> Result<Vec<RegionC
                 == (cell.per_period, cell.saturation_sms, cell.tightness_percent)
         };
         match cells.iter_mut().find(same) {
-            Some(known) => known.met.push((scheduler, mean, half)),
-            None => cells.push(RegionCell { met: vec![(scheduler, mean, half)], ..cell }),
+            Some(known) => known.met.push(RegionMean { scheduler, mean, half }),
+            None => cells.push(RegionCell { met: vec![RegionMean { scheduler, mean, half }], ..cell }),
         }
     }
     Ok(cells)
@@ -190,7 +201,7 @@ pub fn scheduler_regions(cells: &[RegionCell], title: &str, panel: impl Fn(u32) 
 }
 
 fn draw_cell(sheet: &mut Sheet, cell: &RegionCell, area: Rect) {
-    let met: Vec<String> = cell.met.iter().map(|(scheduler, mean, _)| format!("{scheduler} {mean:.2}")).collect();
+    let met: Vec<String> = cell.met.iter().map(|one| format!("{} {:.2}", one.scheduler, one.mean)).collect();
     let note = format!(
         "{} per period, {} SMs, T_req = {} % of E: {} met per period",
         cell.per_period,
@@ -238,7 +249,8 @@ mod tests {
     use super::*;
 
     fn cell(met: [(f64, f64); 4]) -> RegionCell {
-        let met = Scheduler::ALL.into_iter().zip(met).map(|(scheduler, (mean, half))| (scheduler, mean, half));
+        let met =
+            Scheduler::ALL.into_iter().zip(met).map(|(scheduler, (mean, half))| RegionMean { scheduler, mean, half });
         RegionCell { per_period: 4, saturation_sms: 4, tightness_percent: 200, met: met.collect() }
     }
 

@@ -11,7 +11,7 @@ use super::lanes::Lanes;
 use super::operations::has_arrow;
 use super::tracks::Tracks;
 use crate::device::BlockDemand;
-use crate::run::Summary;
+use crate::run::{Recorded, Summary};
 use crate::time::Instant;
 use crate::trace::{Block, SumOverTime, Trace};
 use crate::workload::OperationId;
@@ -103,7 +103,7 @@ struct Begun<'a> {
 impl<'a> InOrder<'a> {
     fn new(summary: &Summary<'a>) -> Self {
         let mut waiting: Vec<_> =
-            summary.launches().filter_map(|(id, record, _)| Some((record.first_start()?, id))).collect();
+            summary.launches().filter_map(|Recorded { id, record, .. }| Some((record.first_start()?, id))).collect();
         waiting.sort_unstable_by(|a, b| b.cmp(a));
         Self { trace: summary.trace, waiting, begun: BTreeMap::new() }
     }

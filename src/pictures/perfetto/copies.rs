@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::event::SliceTime;
 use crate::pictures::free_lanes::FreeLanes;
-use crate::run::Summary;
+use crate::run::{Recorded, Summary};
 use crate::workload::{Copy, OperationId};
 
 /// How many lanes each copy engine has: as many as it serves copies at once, and at least one.
@@ -23,9 +23,9 @@ pub(super) fn copy_depths(summary: &Summary<'_>) -> Vec<usize> {
 pub(super) fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy, SliceTime)> {
     let mut copies: Vec<_> = summary.copies().collect();
     // Copies without length come before those that begin when they end.
-    copies.sort_by_key(|(_, record, _)| (record.first_start(), record.queue_order()));
+    copies.sort_by_key(|Recorded { record, .. }| (record.first_start(), record.queue_order()));
     let mut lanes: BTreeMap<u32, FreeLanes> = BTreeMap::new();
-    let began = copies.into_iter().filter_map(|(id, record, copy)| {
+    let began = copies.into_iter().filter_map(|Recorded { id, record, work: copy }| {
         let from = record.first_start()?;
         let to = record.finish().unwrap_or(summary.trace.end());
         let engine = summary.scenario.device().copy.engine_for(copy.direction);

@@ -9,6 +9,7 @@ use super::{Across, Label, items};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Rect, font};
 use crate::pictures::time_steps::StepSums;
+use crate::run::Recorded;
 use crate::workload::OperationKind;
 
 /// A kernel with less than this share of all that ran has no room for its name anywhere \[parts of 100\].
@@ -30,7 +31,7 @@ pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, 
     let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
     let steps = Steps::new(context, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
     let mut all = StepSums::new(&steps.time);
-    for (operation, record, kernel) in context.summary.launches() {
+    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         let (units, series) = (u64::from(context.units(kernel)), context.series(id));
         for run in items::runs(context, operation).filter(|run| places.contains_key(&u32::from(run.first.sm))) {

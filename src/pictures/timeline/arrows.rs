@@ -24,7 +24,6 @@ const CROWDED: Length = 8 * MM / 10;
 const STRIP_GAP: Length = 12 * MM / 10;
 /// Height of a strip.
 const STRIP: Length = MM;
-/// Operations of one arrow that are told one by one.
 const MOST_TOLD: usize = 12;
 
 /// The operations of one row, in launch order.

@@ -8,6 +8,7 @@ use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Hatch, Theme};
 use crate::draw::{Length, MM, Rect};
 use crate::pictures::free_lanes::FreeLanes;
+use crate::run::Recorded;
 use crate::time::Instant;
 
 /// Height of a lane, and of what copies that overlap add to it: there are lanes within the lane then.
@@ -18,7 +19,6 @@ const MOST_HEIGHT: Length = 4 * HEIGHT;
 /// Between a lane and what is above it.
 const GAP: Length = MM;
 
-/// How copies of one direction look.
 pub(super) fn fill_of(direction: CopyDirection) -> Fill {
     let ink = Colour(0x80, 0x80, 0x80);
     match direction {
@@ -49,7 +49,7 @@ pub(super) fn directions(context: &Context<'_>) -> Vec<CopyDirection> {
 fn seen<'c>(
     context: &'c Context<'_>,
 ) -> impl Iterator<Item = (crate::workload::OperationId, Instant, crate::workload::Copy, Instant)> + 'c {
-    context.summary.copies().filter_map(|(id, record, copy)| {
+    context.summary.copies().filter_map(|Recorded { id, record, work: copy }| {
         let start = record.first_start()?;
         let end = record.finish().unwrap_or(Instant::MAX);
         context.scale.shows(start, end).then_some((id, start, copy, end))

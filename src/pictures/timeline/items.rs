@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::context::Context;
 use super::crowd::{Crowd, LEAST_WIDTH};
 use crate::draw::{Length, MM};
+use crate::run::Recorded;
 use crate::time::{Duration, Instant};
 use crate::trace::RepeatedRun;
 use crate::workload::{KernelId, OperationId, OperationKind};
@@ -101,7 +102,7 @@ pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length, 
 
 fn launches(context: &Context<'_>, band_height: Length, capacity: u32) -> Vec<Launch> {
     let height = |units: u32| i64::from(units) * band_height / i64::from(capacity.max(1));
-    let launches = context.summary.launches().filter_map(|(operation, record, kernel)| {
+    let launches = context.summary.launches().filter_map(|Recorded { id: operation, record, work: kernel }| {
         let OperationKind::Kernel(id) = record.kind else { return None };
         let units = context.units(kernel);
         let end = record.finish().unwrap_or(Instant::MAX);

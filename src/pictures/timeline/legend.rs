@@ -13,6 +13,7 @@ use super::plan::Plan;
 use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, copies};
 use crate::draw::theme::{self, Fill, Theme};
 use crate::draw::{Length, MM, Rect, font};
+use crate::run::Recorded;
 use crate::workload::{Kernel, KernelId, OperationKind};
 
 /// Shapes of a kernel that are told by their ranges, rather than counted, take at most so many characters.
@@ -230,7 +231,7 @@ fn kernels(context: &Context<'_>, deadlines: &Deadlines) -> (Vec<Named>, Vec<Ent
     let mut named: BTreeMap<usize, Named> = BTreeMap::new();
     let mut others = false;
     let mut ids: Vec<KernelId> = Vec::new();
-    for (_, record, kernel) in context.summary.launches() {
+    for Recorded { record, work: kernel, .. } in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         let end = record.finish().unwrap_or(context.scale.window.end);
         // Of what nobody measured nothing is in the picture.

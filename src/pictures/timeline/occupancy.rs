@@ -11,6 +11,7 @@ use crate::device::BlockDemand;
 use crate::draw::theme::Theme;
 use crate::draw::{Dash, Length, MM, Point, Rect, font};
 use crate::pictures::time_steps::StepSums;
+use crate::run::Recorded;
 use crate::time::Instant;
 use crate::trace::SumOverTime;
 
@@ -63,7 +64,7 @@ struct InUse {
 fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
     let device = context.summary.scenario.device();
     let mut all = RESOURCES.map(|_| InUse { amounts: Vec::new(), sums: StepSums::new(&steps.time) });
-    for (operation, _, kernel) in context.summary.launches() {
+    for Recorded { id: operation, work: kernel, .. } in context.summary.launches() {
         // A kernel of which no block fits has no runs.
         let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
         let trace = context.summary.trace;

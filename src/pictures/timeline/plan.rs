@@ -6,6 +6,7 @@ use super::context::Context;
 use super::{BandLook, items, thin};
 use crate::draw::{Length, MM};
 use crate::pictures::sm_groups::{SmGroup, SmRun, peak_units, short_sm_list, sm_groups, sm_list};
+use crate::run::Recorded;
 use crate::time::{Duration, Instant};
 use crate::workload::{OperationKind, ProcessId};
 
@@ -211,12 +212,12 @@ fn zoom(context: &Context<'_>, peak: u64) -> u32 {
 /// Whether bands may be enlarged as far as it is up to single blocks that the window shows.
 fn has_small_blocks(context: &Context<'_>) -> bool {
     let most = context.capacity() / LEAST_ZOOM;
-    let seen = context.summary.launches().filter(|(_, record, _)| {
+    let seen = context.summary.launches().filter(|Recorded { record, .. }| {
         let start = record.first_start();
         start.is_some_and(|start| context.scale.shows(start, record.finish().unwrap_or(Instant::MAX)))
     });
     context.options.most_zoom >= LEAST_ZOOM
-        && seen.map(|(_, _, kernel)| context.units(kernel)).all(|units| units <= most)
+        && seen.map(|Recorded { work: kernel, .. }| context.units(kernel)).all(|units| units <= most)
 }
 
 /// The most that is on an SM at one time: of each context by itself, as those whose turn it is not are suspended.
@@ -231,7 +232,7 @@ fn peak(context: &Context<'_>, runs: &[SmRun]) -> u64 {
 /// What runs on each SM in the window.
 fn runs_by_sm(context: &Context<'_>, sms: &[u32]) -> BTreeMap<u32, Vec<SmRun>> {
     let mut runs: BTreeMap<u32, Vec<SmRun>> = sms.iter().map(|&sm| (sm, Vec::new())).collect();
-    for (operation, record, kernel) in context.summary.launches() {
+    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
         let OperationKind::Kernel(_) = record.kind else { continue };
         let units = u64::from(context.units(kernel));
         for run in items::runs(context, operation) {

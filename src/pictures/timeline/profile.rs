@@ -8,6 +8,7 @@ use super::{Label, OccupancyProfile, items};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Point, Rect, font};
 use crate::pictures::time_steps::{StepSums, TimeSteps};
+use crate::run::Recorded;
 use crate::trace::{RepeatedRun, Trace};
 use crate::workload::{KernelId, OperationKind, ProcessId};
 
@@ -52,7 +53,7 @@ pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<Oc
     }
     let mut amounts: Vec<Vec<Amount>> = bands.iter().map(|_| Vec::new()).collect();
     let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
-    for (operation, record, kernel) in context.summary.launches() {
+    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         let (units, group) = (u64::from(context.units(kernel)), context.series(id));
         let process = context.summary.trace.process_of(operation);

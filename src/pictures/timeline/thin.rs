@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::context::Context;
 use super::{ThinLine, items};
 use crate::draw::{Length, MM, Rect};
+use crate::run::Recorded;
 use crate::time::Instant;
 use crate::workload::{KernelId, OperationKind};
 
@@ -25,7 +26,7 @@ pub(super) struct BlockLine {
 /// The lines of each SM, and how many rows they need at most.
 pub(super) fn spans(context: &Context<'_>, sms: usize) -> (Vec<Vec<BlockLine>>, usize) {
     let mut by_sm: Vec<BTreeMap<KernelId, Vec<BlockLine>>> = vec![BTreeMap::new(); sms];
-    for (operation, record, kernel) in context.summary.launches() {
+    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         if context.units(kernel) > 0 {
             continue;

@@ -60,7 +60,6 @@ impl Waits {
         waits
     }
 
-    /// The streams in which something waited.
     pub(super) fn streams(&self) -> impl Iterator<Item = StreamId> + '_ {
         self.0.keys().copied()
     }

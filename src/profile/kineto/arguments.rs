@@ -6,31 +6,25 @@ use serde_json::value::RawValue;
 /// What events of the GPU and of CUDA calls say of themselves.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Arguments<'a> {
-    #[serde(borrow, default)]
+    // One is enough for all: the text then lives as long as they do.
+    #[serde(borrow)]
     pub(super) device: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) context: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) stream: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) correlation: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "registers per thread")]
+    #[serde(rename = "registers per thread")]
     pub(super) registers: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "shared memory")]
+    #[serde(rename = "shared memory")]
     pub(super) shared_memory: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) grid: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) block: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "est. achieved occupancy %")]
+    #[serde(rename = "est. achieved occupancy %")]
     pub(super) occupancy: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) bytes: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "cuda_sync_kind")]
+    #[serde(rename = "cuda_sync_kind")]
     pub(super) sync_kind: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(super) wait_on_stream: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "wait_on_cuda_event_record_corr_id")]
+    #[serde(rename = "wait_on_cuda_event_record_corr_id")]
     pub(super) event_recorded_by: Option<&'a RawValue>,
 }
 

@@ -19,21 +19,15 @@ pub(super) const HIP_CALLS: &str = "calls of HIP";
 /// The whole event, as slices of the file.
 #[derive(Debug, Deserialize)]
 pub(super) struct Event<'a> {
-    #[serde(borrow, default)]
+    // One is enough for all: the text then lives as long as they do.
+    #[serde(borrow)]
     ph: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     cat: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pid: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     tid: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     ts: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     dur: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     args: Option<&'a RawValue>,
 }
 

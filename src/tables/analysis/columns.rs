@@ -80,7 +80,6 @@ pub(crate) fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<
     columns
 }
 
-/// The columns of an exploration of launch orders.
 pub(crate) fn orders_columns<'k, 'a: 'k>() -> Vec<Column<&'k OrderedKernel<'a>>> {
     let mut columns = launch_columns();
     columns.extend([

@@ -8,9 +8,10 @@ use super::table::{add_analysis, add_steps};
 use super::verdicts::{add_jobs, add_requirements, job_columns, requirement_notes};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
-    Analysis, AnalysisError, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions, Watch,
-    analyse_and_bound, judge_by_bounds, requirements_of_jobs,
+    Analysis, AnalysisError, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions,
+    analyse_and_bound, judge_known, requirements_of_jobs,
 };
+use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::run::{Jobs, Run};
 use crate::scenario::Scenario;
@@ -40,8 +41,7 @@ pub struct AnalysisReport<'s> {
 }
 
 impl<'s> AnalysisReport<'s> {
-    /// Of an [analysis](crate::analysis::analyse_and_bound), the [verdicts](crate::analysis::judge_by_bounds) beside it
-    /// and the jobs of the scenario's own run; `demands` are those of an AMALTHEA model, `search_note` tells what was
+    /// Of an [analysis](crate::analysis::analyse_and_bound), the [verdicts](JobVerdicts) beside it and the jobs of the scenario's own run; `demands` are those of an AMALTHEA model, `search_note` tells what was
     /// not searched.
     fn new(
         scenario: &'s Scenario,
@@ -66,14 +66,13 @@ impl<'s> AnalysisReport<'s> {
     /// [`AnalysisError`], for a scenario that did not come through a reader or cannot be represented in 64-bit time,
     /// and where a run exceeds what is claimed of all.
     pub fn of(
-        scenario: &'s Scenario,
-        run: &Run,
+        run: &'s Run<'_>,
         demands: Option<&ModelDemands>,
         search: Option<Duration>,
-        watch: Watch<'_>,
+        watch: Progress<'_>,
     ) -> Result<Self, AnalysisError> {
-        let analysed = analyse_and_bound(scenario, BoundOptions::of(scenario))?;
-        Self::judged(scenario, analysed, run, demands, search, watch)
+        let analysed = analyse_and_bound(&run.scenario, BoundOptions::of(&run.scenario))?;
+        Self::judged(analysed, run, demands, search, watch)
     }
 
     /// As [`AnalysisReport::of`], of what is analysed and bounded already.
@@ -81,19 +80,19 @@ impl<'s> AnalysisReport<'s> {
     /// # Errors
     /// As there.
     pub fn judged(
-        scenario: &'s Scenario,
         (analysis, bounds): (Analysis<'s>, FinishBounds),
-        run: &Run,
+        run: &Run<'_>,
         demands: Option<&ModelDemands>,
         search: Option<Duration>,
-        watch: Watch<'_>,
+        watch: Progress<'_>,
     ) -> Result<Self, AnalysisError> {
+        let scenario = analysis.of;
         analysis.check_run(&run.trace)?;
         let operations = analysis.operations();
         let options = SearchOptions::affordable(scenario, operations, search);
         // Before there are verdicts, which are large as well.
-        let own = run.jobs(scenario);
-        let verdicts = judge_by_bounds(scenario, (run, &own), &bounds, &options, watch)?;
+        let own = run.jobs();
+        let verdicts = judge_known(scenario, (run, &own), &bounds, &options, watch)?;
         let unsearched = SearchOptions::left_out_note(scenario, operations, search);
         Ok(Self::new(scenario, analysis, verdicts, own, demands, unsearched))
     }

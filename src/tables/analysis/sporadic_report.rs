@@ -7,8 +7,9 @@ use thiserror::Error;
 
 use super::verdicts::{add_requirements, add_streams, requirement_notes, stream_columns};
 use crate::analysis::{
-    AnalysisError, RequirementVerdict, SearchOptions, SporadicVerdicts, Watch, judge_sporadic, requirements_of_streams,
+    AnalysisError, RequirementVerdict, SearchOptions, SporadicVerdicts, judge_sporadic, requirements_of_streams,
 };
+use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows, RowsPart};
 use crate::near::did_you_mean;
 use crate::scenario::Scenario;
@@ -69,7 +70,7 @@ impl SporadicReport {
         jitter: &[Duration],
         demands: Option<&ModelDemands>,
         search: Option<Duration>,
-        watch: Watch<'_>,
+        watch: Progress<'_>,
     ) -> Result<Self, AnalysisError> {
         let options = SearchOptions::affordable(scenario, JOBS_OF_A_STREAM * scenario.threads.len(), search);
         let verdicts = judge_sporadic(scenario, jitter, &options, watch)?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
-use crate::profile::{BlockTimeSource, short_name};
+use crate::profile::short_name;
 use crate::spelling::formats;
 use crate::tables::signed;
 use crate::time::Duration;
@@ -14,16 +14,7 @@ fn columns<'k>() -> [Column<&'k ReplayedKernel>; 16] {
         Column::data("name", |kernel: &&ReplayedKernel| (&*kernel.name).into()),
         Column::table("kernel", |kernel: &&ReplayedKernel| short_name(&kernel.name).into()).names(),
         Column::new("stream", "stream", |kernel: &&ReplayedKernel| (&*kernel.stream).into()).left(),
-        Column::new("block_time", "block time", |kernel: &&ReplayedKernel| {
-            match kernel.source {
-                BlockTimeSource::Alone => "alone",
-                BlockTimeSource::SameKernelAlone => "same_kernel_alone",
-                BlockTimeSource::UpperBound => "upper_bound",
-                BlockTimeSource::OtherProfile => "other_profile",
-            }
-            .into()
-        })
-        .left(),
+        Column::new("block_time", "block time", |kernel: &&ReplayedKernel| kernel.source.name().into()).left(),
         Column::data("recorded_start_ns", |kernel| kernel.recorded_start_ns.into()),
         Column::table("start recorded", |kernel: &&ReplayedKernel| {
             signed::time(kernel.recorded_start_ns.into()).into()

@@ -24,7 +24,7 @@ pub struct ExaminerLog<'a> {
 
 /// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
 #[must_use]
-pub fn examiner_logs<'a>(summary: &Summary<'a>, iterations: &[IterationSpan]) -> Vec<ExaminerLog<'a>> {
+pub fn examiner_logs<'a>(summary: &Summary<'a>) -> Vec<ExaminerLog<'a>> {
     let Some(logs) = &summary.scenario.examiner else { return Vec::new() };
     let mut list: Vec<ExaminerLog<'a>> = (0..)
         .zip(&logs.benchmarks)
@@ -37,7 +37,7 @@ pub fn examiner_logs<'a>(summary: &Summary<'a>, iterations: &[IterationSpan]) ->
             left_out: 0,
         })
         .collect();
-    for span in iterations.iter().filter(|span| span.end().is_some()) {
+    for span in summary.iterations.iter().filter(|span| span.end().is_some()) {
         if let Some(log) = list.get_mut(span.thread as usize) {
             log.iterations.push(*span);
         }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::launches::{OfLaunch, launch_columns};
 use crate::formats::{CellOf, Column, Text};
-use crate::run::{KernelSummary, Summary, stream_index};
+use crate::run::{KernelSummary, Recorded, Summary, stream_index};
 use crate::scenario::KernelLaunch;
 use crate::time::{Duration, Instant};
 use crate::trace::{Block, OperationRecord, Rule};
@@ -142,7 +142,7 @@ impl<'a> CopyRow<'a> {
 
     /// All of them, in launch order.
     pub(crate) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
-        summary.copies().map(move |(id, record, copy)| Self { summary, id, record, copy })
+        summary.copies().map(move |Recorded { id, record, work: copy }| Self { summary, id, record, copy })
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::formats::Column;
 use crate::scenario::KernelLaunch;
 
-/// A row about one kernel launch.
 pub(crate) trait OfLaunch {
     fn launch(&self) -> &KernelLaunch<'_>;
 }

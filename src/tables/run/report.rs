@@ -13,7 +13,7 @@ use super::table::{add_rules, state_text};
 use crate::formats::{
     Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, entries, fields,
 };
-use crate::run::{Responses, State, Summary, each_response, responses, rule_log};
+use crate::run::{Responses, State, Summary, each_response, rule_log};
 use crate::spelling::formats;
 use crate::tables::rule_words::RuleWords;
 use crate::time::{Duration, Instant};
@@ -112,7 +112,7 @@ impl Report for SimulationReport<'_> {
             page.blank();
             page.first_rows(MAX_ROWS, &copy_columns(summary), CopyRow::of(*summary), " copies", &json);
         }
-        let rows = responses(summary.scenario, &summary.jobs());
+        let rows = summary.responses();
         if rows.iter().any(Responses::is_worth_showing) {
             page.blank();
             page.first_rows(MAX_ROWS, &response_columns(), rows, " streams and hosts", &json);

@@ -24,7 +24,6 @@ impl Responses<'_> {
     }
 }
 
-/// The columns of response times.
 pub(crate) fn response_columns<'a>() -> [Column<Responses<'a>>; 11] {
     [
         Column::new("stream", "jobs of", |row: &Responses<'_>| row.stream.into()).left(),
@@ -41,7 +40,6 @@ pub(crate) fn response_columns<'a>() -> [Column<Responses<'a>>; 11] {
     ]
 }
 
-/// The columns of response times and of the bound on them.
 pub(crate) fn bounded_response_columns<'a>() -> Vec<Column<Responses<'a>>> {
     let bound = Column::new("bound_ns", "bound", |row: &Responses<'_>| row.bound_ns.into());
     response_columns().into_iter().chain([bound]).collect()

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::analysis::Analysis;
 use crate::device::CopyDirection;
 use crate::formats::{Column, Object, Streamed, write_csv};
-use crate::run::Summary;
+use crate::run::{Recorded, Summary};
 use crate::time::{Duration, Instant};
 
 /// The times of one job of a runnable, from t = 0; `None` where one was not reached, or not analysed.
@@ -88,7 +88,7 @@ fn join(spans: &mut BTreeMap<JobKey, JobSpan>, job: JobKey, launched: Instant, f
 pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>) -> Vec<RunnableTimes<'a>> {
     let mut by_job: BTreeMap<JobKey, RunnableTimes<'a>> = BTreeMap::new();
     let mut spans = BTreeMap::new();
-    for (kernel, (_, _, stated)) in summary.kernels().zip(summary.launches()) {
+    for (kernel, Recorded { work: stated, .. }) in summary.kernels().zip(summary.launches()) {
         let job = (kernel.launch.benchmark, kernel.launch.iteration);
         join(&mut spans, job, kernel.launched_ns, kernel.finish_ns);
         by_job.insert(
@@ -116,7 +116,7 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>
             },
         );
     }
-    for (_, record, copy) in summary.copies() {
+    for Recorded { record, work: copy, .. } in summary.copies() {
         let job = (record.origin.thread, record.origin.iteration);
         let Some(times) = by_job.get_mut(&job) else { continue };
         match copy.direction {

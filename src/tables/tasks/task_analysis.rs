@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, StreamedMap, fields};
 use crate::tasks::{
-    Allocation, Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
+    Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
 };
 
 /// A task set, what the tests say about it, and the budgets that would do, if they were asked for.
@@ -42,13 +42,6 @@ fn on_whole_gpu(analysis: &TestResults) -> impl Iterator<Item = (&'static str, &
     sound.into_iter().chain(printed.map(|verdict| (TestResults::MULTI_STREAM_AS_PRINTED, verdict)))
 }
 
-fn partition_name(partition: &Partition) -> String {
-    match partition.allocation {
-        Allocation::Sm(sm) => format!("sm{sm}"),
-        Allocation::All => "all".to_owned(),
-    }
-}
-
 impl TaskReport<'_> {
     fn why(&self, verdict: &TaskVerdict) -> String {
         match verdict {
@@ -64,7 +57,7 @@ impl TaskReport<'_> {
         let on_gpu = |(test, verdict): (&'static str, &TaskVerdict)| line(test, "GPU".to_owned(), verdict);
         let mut lines: Vec<Line> = on_whole_gpu(self.analysis).map(on_gpu).collect();
         for (test, verdicts) in &self.analysis.in_reservations {
-            lines.extend(verdicts.iter().map(|(part, verdict)| line(test.name(), partition_name(part), verdict)));
+            lines.extend(verdicts.iter().map(|(part, verdict)| line(test.name(), part.name(), verdict)));
         }
         lines
     }
@@ -81,14 +74,14 @@ impl TaskReport<'_> {
         test: ReservationTest,
         verdicts: &[(Partition, TaskVerdict)],
     ) -> impl Iterator<Item = (Cow<'static, str>, Option<bool>)> {
-        let of_partitions = verdicts.iter().map(|(part, verdict)| (partition_name(part).into(), verdict.answer()));
+        let of_partitions = verdicts.iter().map(|(part, verdict)| (part.name().into(), verdict.answer()));
         of_partitions.chain(std::iter::once_with(move || ("schedulable".into(), TestResults::all_pass(test, verdicts))))
     }
 
     /// The tests in the order of the document, with what they say and on what.
     fn verdicts(&self) -> impl Iterator<Item = (&'static str, Cow<'static, str>, &TaskVerdict)> {
         let on_parts = self.analysis.in_reservations.iter().flat_map(|(test, verdicts)| {
-            verdicts.iter().map(|(part, verdict)| (test.name(), partition_name(part).into(), verdict))
+            verdicts.iter().map(|(part, verdict)| (test.name(), part.name().into(), verdict))
         });
         on_whole_gpu(self.analysis).map(|(test, verdict)| (test, "gpu".into(), verdict)).chain(on_parts)
     }

@@ -39,7 +39,6 @@ pub struct TaskStatistics {
     pub first_miss: Option<TaskJob>,
 }
 
-/// The percentiles that are reported.
 const PERCENTILES: [usize; 3] = [50, 90, 99];
 
 impl TaskStatistics {
@@ -165,7 +164,6 @@ impl<'a> TaskEntry<'a> {
     }
 }
 
-/// The columns of tasks, by name.
 fn task_columns<'a>() -> [Column<(&'a str, TaskStatistics)>; 11] {
     [
         Column::table("task", |(name, _): &(&str, TaskStatistics)| (*name).into()).left(),

@@ -21,130 +21,80 @@ pub enum GpuPolicy {
     FmlpPlus,
 }
 
-/// A test of sets of tasks with segments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SegmentTest {
+/// Declares the tests: each with its names where tasks are suspended and where they are busy, and by what they share
+/// the GPU.
+macro_rules! segment_tests {
+    ($($(#[$about:meta])* $test:ident = $suspend:literal | $busy:literal: $policy:ident;)+) => {
+        /// A test of sets of tasks with segments.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum SegmentTest {
+            $($(#[$about])* $test(GpuWait)),+
+        }
+
+        impl SegmentTest {
+            /// All of them.
+            pub const ALL: [Self; 2 * [$($suspend),+].len()] =
+                [$(Self::$test(GpuWait::Suspend), Self::$test(GpuWait::Busy)),+];
+
+            /// The name in options and reports.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$test(GpuWait::Suspend) => $suspend, Self::$test(GpuWait::Busy) => $busy),+
+                }
+            }
+
+            /// By what the GPU is shared.
+            #[must_use]
+            pub const fn policy(self) -> GpuPolicy {
+                match self {
+                    $(Self::$test(_) => GpuPolicy::$policy),+
+                }
+            }
+
+            /// What tasks do while the GPU works for them.
+            #[must_use]
+            pub const fn waiting(self) -> GpuWait {
+                match self {
+                    $(Self::$test(waiting))|+ => waiting,
+                }
+            }
+        }
+    };
+}
+
+segment_tests! {
     /// [`round_robin`].
-    RoundRobin(GpuWait),
+    RoundRobin = "round-robin-suspend" | "round-robin-busy": RoundRobin;
     /// [`gcaps`].
-    Gcaps(GpuWait),
+    Gcaps = "gcaps-suspend" | "gcaps-busy": Gcaps;
     /// [`gcaps`], with other GPU priorities if it fails with those of the set.
-    GcapsAssigned(GpuWait),
+    GcapsAssigned = "gcaps-suspend-assigned" | "gcaps-busy-assigned": Gcaps;
     /// [`locks`], the lock given by priority.
-    Mpcp(GpuWait),
+    Mpcp = "mpcp-suspend" | "mpcp-busy": Mpcp;
     /// [`locks`], the lock given in the order of requests.
-    FmlpPlus(GpuWait),
+    FmlpPlus = "fmlp-plus-suspend" | "fmlp-plus-busy": FmlpPlus;
     /// [`round_robin_as_printed`], the equations of the paper: unsound.
-    RoundRobinAsPrinted(GpuWait),
+    RoundRobinAsPrinted = "round-robin-suspend-as-printed" | "round-robin-busy-as-printed": RoundRobin;
     /// [`round_robin_as_printed`], as the paper's Table 5 was computed: unsound.
-    RoundRobinTable5(GpuWait),
+    RoundRobinTable5 = "round-robin-suspend-table-5" | "round-robin-busy-table-5": RoundRobin;
     /// [`round_robin_as_printed`], as the paper's Fig. 8 was computed: unsound.
-    RoundRobinAsPublished(GpuWait),
+    RoundRobinAsPublished = "round-robin-suspend-as-published" | "round-robin-busy-as-published": RoundRobin;
     /// [`gcaps_as_printed`]: unsound.
-    GcapsAsPrinted(GpuWait),
+    GcapsAsPrinted = "gcaps-suspend-as-printed" | "gcaps-busy-as-printed": Gcaps;
     /// [`gcaps_as_printed`], with other GPU priorities if it fails with those of the set: unsound.
-    GcapsAssignedAsPrinted(GpuWait),
+    GcapsAssignedAsPrinted = "gcaps-suspend-assigned-as-printed" | "gcaps-busy-assigned-as-printed": Gcaps;
     /// [`locks_as_published`], the lock given by priority: unsound.
-    MpcpAsPublished(GpuWait),
+    MpcpAsPublished = "mpcp-suspend-as-published" | "mpcp-busy-as-published": Mpcp;
     /// [`locks_as_published`], the lock given in the order of requests: unsound.
-    FmlpPlusAsPublished(GpuWait),
+    FmlpPlusAsPublished = "fmlp-plus-suspend-as-published" | "fmlp-plus-busy-as-published": FmlpPlus;
 }
 
 impl SegmentTest {
-    /// All of them.
-    pub const ALL: [Self; 24] = {
-        const S: GpuWait = GpuWait::Suspend;
-        const B: GpuWait = GpuWait::Busy;
-        [
-            Self::RoundRobin(S),
-            Self::RoundRobin(B),
-            Self::Gcaps(S),
-            Self::Gcaps(B),
-            Self::GcapsAssigned(S),
-            Self::GcapsAssigned(B),
-            Self::Mpcp(S),
-            Self::Mpcp(B),
-            Self::FmlpPlus(S),
-            Self::FmlpPlus(B),
-            Self::RoundRobinAsPrinted(S),
-            Self::RoundRobinAsPrinted(B),
-            Self::RoundRobinTable5(S),
-            Self::RoundRobinTable5(B),
-            Self::RoundRobinAsPublished(S),
-            Self::RoundRobinAsPublished(B),
-            Self::GcapsAsPrinted(S),
-            Self::GcapsAsPrinted(B),
-            Self::GcapsAssignedAsPrinted(S),
-            Self::GcapsAssignedAsPrinted(B),
-            Self::MpcpAsPublished(S),
-            Self::MpcpAsPublished(B),
-            Self::FmlpPlusAsPublished(S),
-            Self::FmlpPlusAsPublished(B),
-        ]
-    };
-
-    /// The name in options and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        let (suspend, busy) = match self {
-            Self::RoundRobin(_) => ("round-robin-suspend", "round-robin-busy"),
-            Self::Gcaps(_) => ("gcaps-suspend", "gcaps-busy"),
-            Self::GcapsAssigned(_) => ("gcaps-suspend-assigned", "gcaps-busy-assigned"),
-            Self::Mpcp(_) => ("mpcp-suspend", "mpcp-busy"),
-            Self::FmlpPlus(_) => ("fmlp-plus-suspend", "fmlp-plus-busy"),
-            Self::RoundRobinAsPrinted(_) => ("round-robin-suspend-as-printed", "round-robin-busy-as-printed"),
-            Self::RoundRobinTable5(_) => ("round-robin-suspend-table-5", "round-robin-busy-table-5"),
-            Self::RoundRobinAsPublished(_) => ("round-robin-suspend-as-published", "round-robin-busy-as-published"),
-            Self::GcapsAsPrinted(_) => ("gcaps-suspend-as-printed", "gcaps-busy-as-printed"),
-            Self::GcapsAssignedAsPrinted(_) => ("gcaps-suspend-assigned-as-printed", "gcaps-busy-assigned-as-printed"),
-            Self::MpcpAsPublished(_) => ("mpcp-suspend-as-published", "mpcp-busy-as-published"),
-            Self::FmlpPlusAsPublished(_) => ("fmlp-plus-suspend-as-published", "fmlp-plus-busy-as-published"),
-        };
-        match self.waiting() {
-            GpuWait::Suspend => suspend,
-            GpuWait::Busy => busy,
-        }
-    }
-
     /// The test of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|test| test.name() == name)
-    }
-
-    /// By what the GPU is shared.
-    #[must_use]
-    pub const fn policy(self) -> GpuPolicy {
-        match self {
-            Self::RoundRobin(_)
-            | Self::RoundRobinAsPrinted(_)
-            | Self::RoundRobinTable5(_)
-            | Self::RoundRobinAsPublished(_) => GpuPolicy::RoundRobin,
-            Self::Gcaps(_) | Self::GcapsAssigned(_) | Self::GcapsAsPrinted(_) | Self::GcapsAssignedAsPrinted(_) => {
-                GpuPolicy::Gcaps
-            }
-            Self::Mpcp(_) | Self::MpcpAsPublished(_) => GpuPolicy::Mpcp,
-            Self::FmlpPlus(_) | Self::FmlpPlusAsPublished(_) => GpuPolicy::FmlpPlus,
-        }
-    }
-
-    /// What tasks do while the GPU works for them.
-    #[must_use]
-    pub const fn waiting(self) -> GpuWait {
-        match self {
-            Self::RoundRobin(waiting)
-            | Self::Gcaps(waiting)
-            | Self::GcapsAssigned(waiting)
-            | Self::Mpcp(waiting)
-            | Self::FmlpPlus(waiting)
-            | Self::RoundRobinAsPrinted(waiting)
-            | Self::RoundRobinTable5(waiting)
-            | Self::RoundRobinAsPublished(waiting)
-            | Self::GcapsAsPrinted(waiting)
-            | Self::GcapsAssignedAsPrinted(waiting)
-            | Self::MpcpAsPublished(waiting)
-            | Self::FmlpPlusAsPublished(waiting) => waiting,
-        }
     }
 
     /// Whether no job exceeds its bounds.

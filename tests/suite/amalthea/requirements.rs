@@ -2,9 +2,9 @@
 //! 4 ms on every 10 ms, and each fills the GPU: see `stimuli.rs`.
 
 use gpusched::analysis::{
-    RequirementVerdict, SearchOptions, Verdict, Watch, judge, judge_sporadic, requirements_of_jobs,
-    requirements_of_streams,
+    RequirementVerdict, SearchOptions, Verdict, judge, judge_sporadic, requirements_of_jobs, requirements_of_streams,
 };
+use gpusched::effort::Progress;
 use gpusched::tables::requirement_notes;
 use gpusched::time::Duration;
 
@@ -25,8 +25,8 @@ fn periodic() -> String {
         .replace(r#"value="3500""#, r#"value="4500""#)
 }
 
-fn watch() -> Watch<'static> {
-    Watch { progress: &|_| {} }
+fn watch() -> Progress<'static> {
+    Progress::NONE
 }
 
 fn judged(text: &str, chosen: &AmaltheaOptions, sporadic: bool) -> Vec<RequirementVerdict> {

@@ -21,7 +21,7 @@ fn text(name: &str) -> String {
 /// The finish times of the kernels in ns, in launch order.
 fn finishes(scenario: &Scenario) -> Vec<(String, u64)> {
     let run = simulate(scenario).expect("it runs");
-    let summary = Summary::of(scenario, &run);
+    let summary = Summary::of(&run);
     let finish = |kernel: gpusched::run::KernelSummary<'_>| kernel.finish_ns.expect("it finishes").as_ns();
     summary.kernels().map(|kernel| (kernel.launch.name().to_owned(), finish(kernel))).collect()
 }
@@ -151,7 +151,7 @@ fn times_are_exported_by_runnable_with_their_copies() {
     let text = text("tx2-like-waters2019");
     let scenario = scenario_with(&text, &AmaltheaOptions::default()).expect("sound");
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let times = runnable_times(&summary, None);
     let mut csv = Vec::new();
     runnable_times_csv(&times, &mut csv).expect("it can be written");
@@ -180,7 +180,7 @@ fn analysed_times_are_exported_beside_the_simulated_ones_with_the_copies() {
     let text = text("tx2-like-waters2019");
     let scenario = scenario_with(&text, &AmaltheaOptions::default()).expect("sound");
     let (run, analysis) = (simulate(&scenario).expect("it runs"), analyse(&scenario).expect("it can be analysed"));
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let times = runnable_times(&summary, Some(&analysis));
     // By hand as above: the kernel's end, and 10 GB/s for 1, 1, 1 and 2 MB after it.
     let ms = |times: [u64; 4]| times.map(|hundredths| Some(hundredths * 10_000));

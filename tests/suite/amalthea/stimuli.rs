@@ -50,7 +50,7 @@ fn times_of_a_periodic_runnable_are_one_row_for_each_job() {
     let text = periodic();
     let scenario = read(&text, &AmaltheaOptions::default(), None).expect("sound");
     let run = simulate(&scenario).expect("it runs");
-    let times = runnable_times(&Summary::of(&scenario, &run), None);
+    let times = runnable_times(&Summary::of(&run), None);
     let us = |time: Option<Duration>| time.map(|time| time.as_ns() / 1_000);
     let rows: Vec<_> =
         times.iter().map(|row| (row.runnable, row.job, row.launched_ns.as_ns() / 1_000, us(row.response_ns))).collect();

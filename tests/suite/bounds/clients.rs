@@ -1,9 +1,10 @@
 //! A client of MPS alone that may use a part of the SMs at once: everything is as on a GPU of so many SMs.
 
 use gpusched::analysis::{
-    BoundOptions, BoundRefusal, Departure, Method, SearchOptions, SporadicRefusal, Verdict, Watch, analyse, compare,
+    BoundOptions, BoundRefusal, Departure, Method, SearchOptions, SporadicRefusal, Verdict, analyse, compare,
     finish_bounds, judge, judge_sporadic, launch_orders, occupancy_of_scenario, sporadic_bounds,
 };
+use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use super::random::{Sample, options, sample};
 use super::{MS, judged};
 
-const WATCH: Watch<'static> = Watch { progress: &|_| {} };
+const WATCH: Progress<'static> = Progress::NONE;
 
 /// The same work on `sms` SMs, of a client of MPS that may use so many percent of them.
 fn limited(scenario: &Scenario, sms: u32, percent: u64) -> Scenario {
@@ -62,7 +63,7 @@ fn every_analysis_knows_that_a_client_may_use_half_of_the_sms() {
     let analysis = analyse(&scenario).expect("it runs");
     assert_eq!((analysis.g_max, analysis.sms, analysis.thread_slots), (Some(2), 1, 2_048));
     assert!(analysis.notes.iter().any(|note| note.contains("on 1 of 2 SMs at once")), "{:?}", analysis.notes);
-    let orders = launch_orders(&scenario, 1, 0, &|_| {}).expect("it runs");
+    let orders = launch_orders(&scenario, 1, 0, Progress::NONE).expect("it runs");
     assert_eq!((orders.method, orders.kernels[0].worst_finish_ns), (Method::Analysis, four));
     let job = &judged(&scenario, &SearchOptions::default()).jobs[0];
     let ms = |ms| Some(Duration::from_ns(ms * MS));
@@ -124,7 +125,8 @@ fn a_mask_and_a_percentage_together_have_no_bound_unless_the_mask_leaves_no_more
     assert!(!analysis.exact && analysis.departures.contains(&Departure::MaskedClient));
     assert!(analysis.kernels.iter().all(|kernel| kernel.safe_finish_ns.is_none()));
     let verdicts = judged(&scenario, &SearchOptions::default());
-    assert_eq!(verdicts.refusal, Some(BoundRefusal::MaskedClient));
+    let reason = SporadicRefusal::MaskedClient;
+    assert_eq!(verdicts.refusal, Some(BoundRefusal::Jobs { reason, is_partial: false }));
     assert!(verdicts.jobs.iter().all(|job| job.verdict == Some(Verdict::Open)));
     assert_eq!(sporadic_bounds(&scenario, &[]).expect("it is sound"), Err(SporadicRefusal::MaskedClient));
     // A mask that leaves two SMs to a client of twenty: its percentage changes nothing.
@@ -140,13 +142,14 @@ fn nothing_is_broken(sample: &Sample, (sms, percent): (u32, u64), search: &Searc
     let mut scenario = limited(&sample.scenario(), sms, percent);
     let verdicts = judge(&scenario, search, WATCH)?;
     let masked = analyse(&scenario)?.departures.contains(&Departure::MaskedClient);
-    prop_assert_eq!(verdicts.refusal == Some(BoundRefusal::MaskedClient), masked);
+    let refused = Some(BoundRefusal::Jobs { reason: SporadicRefusal::MaskedClient, is_partial: false });
+    prop_assert_eq!(verdicts.refusal == refused, masked);
     for job in verdicts.jobs.iter().filter(|_| !masked) {
         prop_assert!(job.bound_ns.is_some() && job.bound_ns >= job.worst_found_ns, "{:?}", job);
     }
     drop(verdicts);
     judge_sporadic(&scenario, &[], search, WATCH)?;
-    launch_orders(&scenario, 6, search.seed, &|_| {})?;
+    launch_orders(&scenario, 6, search.seed, Progress::NONE)?;
     for placement in Placement::ALL {
         scenario.placement = placement;
         compare(&scenario)?;

@@ -7,7 +7,8 @@ use gpusched::analysis::{
     BoundOptions, BoundRefusal, JobVerdicts, SearchOptions, Verdict, finish_bounds, jobs_of, judge_sporadic,
     launch_orders,
 };
-use gpusched::hosts::{LaunchOrder, simulate, simulate_in_order};
+use gpusched::effort::Progress;
+use gpusched::hosts::{LaunchOrder, SimulateOptions, simulate, simulate_with};
 use gpusched::scenario::{Deadline, HostThread, ReadOptions, ReleaseOrder, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::StreamId;
@@ -53,7 +54,7 @@ fn two_streams_released_together_have_the_same_verdicts_in_either_order_of_the_f
         for number in 0..verdicts.jobs.len() {
             let (job, witness) = (&verdicts.jobs[number], verdicts.witness(number).expect("there is one"));
             let run = simulate(&witness).expect("it runs");
-            let found = jobs_of(&witness, &run).into_iter().filter(|other| other.released == job.released_ns);
+            let found = jobs_of(&run).into_iter().filter(|other| other.released == job.released_ns);
             let finish = |operation: u32| run.trace.operations()[operation as usize].finish();
             let longest = found.filter_map(|found| Some(found.finish(finish)?.since(found.released))).max();
             assert_eq!(longest.map(Duration::as_ns), Some(11 * MS), "{streams:?} {number}");
@@ -214,8 +215,8 @@ fn too_many_that_may_wait_for_one_another_have_no_bound_and_are_told_what_to_do(
 fn the_search_of_unknown_releases_has_them_at_one_instant_in_any_order() {
     for streams in [[SHORT, LONG], [LONG, SHORT]] {
         let whole = short_and_long(streams);
-        let watch = gpusched::analysis::Watch { progress: &|_| {} };
-        let found = judge_sporadic(&whole, &[], &SearchOptions::default(), watch).expect("it runs");
+        let progress = Progress::NONE;
+        let found = judge_sporadic(&whole, &[], &SearchOptions::default(), progress).expect("it runs");
         let short = found.streams.iter().find(|stream| stream.stream == "short").expect("it is there");
         // One nanosecond more than if the long one had to come first.
         assert_eq!(short.worst_found_ns.map(Duration::as_ns), Some(11 * MS), "{streams:?}");
@@ -285,9 +286,12 @@ fn order_decides_nothing(mixed: &Mixed, seed: u64, runs: u64) -> Result<Vec<f64>
                 })
                 .collect(),
         );
-        for run in [simulate(&permuted), simulate_in_order(&permuted, mixing)] {
+        for run in [
+            simulate(&permuted),
+            simulate_with(&permuted, SimulateOptions { order: Some(mixing), ..SimulateOptions::of(&permuted) }),
+        ] {
             let run = run.expect("it runs");
-            for job in jobs_of(&permuted, &run) {
+            for job in jobs_of(&run) {
                 let finish = job.finish(|operation| run.trace.operations()[operation as usize].finish());
                 let (_, bound, _) = verdicts[&(job.stream.to_string(), job.job)];
                 let response = finish.map(|finish| finish.since(job.released).as_ns());
@@ -324,7 +328,7 @@ proptest! {
         let named: Vec<String> = kernels.iter().enumerate().map(kernel).collect();
         let streams: Vec<String> = kernels.iter().enumerate().map(stream).collect();
         let whole = scenario(&named.join(","), &streams.join(","), &tx2());
-        let orders = launch_orders(&whole, 1, 0, &|_| ()).expect("it runs");
+        let orders = launch_orders(&whole, 1, 0, Progress::NONE).expect("it runs");
         let bounds = finish_bounds(&whole, BoundOptions::default()).expect("it runs");
         prop_assert_eq!(orders.kernels.len(), bounds.operations.len());
         for (bound, worst) in bounds.operations.iter().zip(&orders.kernels) {

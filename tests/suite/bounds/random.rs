@@ -188,6 +188,37 @@ pub(super) fn sample() -> impl Strategy<Value = Sample> {
     })
 }
 
+/// Periodic streams of some kernels a job, of several priorities, with several jobs each: what is carried over from one
+/// job to the next, and what lower priorities have on the SMs, decides.
+fn pipelines() -> impl Strategy<Value = Sample> {
+    let warps = prop_oneof![Just(4_u32), Just(8), Just(16), Just(32)];
+    let kernel = (1_u32..24, warps, 1_u32..4).prop_map(|(blocks, warps, ms)| {
+        let blocks = if warps == 32 { blocks.div_ceil(3) } else { blocks };
+        Operation::Kernel { blocks, warps, shared: 0, ms }
+    });
+    let copy = (any::<bool>(), 1_u32..3).prop_map(|(to_device, ms)| Operation::Copy { to_device, ms });
+    let operation = prop_oneof![12 => kernel, 1 => copy];
+    let stream = (
+        prop_oneof![1 => Just(None), 4 => (-3_i32..=0).prop_map(Some)],
+        prop_oneof![3 => Just(0_u32), 1 => 0_u32..10],
+        (10_u32..60, 1_u32..5).prop_map(Some),
+        prop::collection::vec(operation, 1..5),
+    )
+        .prop_map(|(priority, release_ms, periodic, operations)| Stream {
+            priority,
+            release_ms,
+            periodic,
+            mask: None,
+            operations,
+        });
+    (1_u32..4, 1_u32..5, prop::collection::vec(stream, 2..5)).prop_map(|(sms, levels, streams)| Sample {
+        sms,
+        levels,
+        null: false,
+        streams,
+    })
+}
+
 pub(super) fn options() -> impl Strategy<Value = BoundOptions> {
     (any::<bool>(), any::<bool>()).prop_map(|(shorter, as_declared)| BoundOptions {
         block_times: if shorter { BlockTimes::UpToStated } else { BlockTimes::Declared },
@@ -218,6 +249,11 @@ proptest! {
     #[test]
     fn no_run_is_above_the_bound_of_its_job(sample in sample(), options in options(), seed in any::<u64>()) {
         ratios(&sample, options, seed, 24)?;
+    }
+
+    #[test]
+    fn no_run_of_pipelines_is_above_the_bound_of_its_job(sample in pipelines(), seed in any::<u64>()) {
+        ratios(&sample, BoundOptions::default(), seed, 24)?;
     }
 
     /// Where the analysis of the merged SM is exact, the bounds by orders of dispatch are too: a copy elsewhere keeps
@@ -265,4 +301,14 @@ fn long_campaign_of_bounds() {
         });
         println!("{said}");
     }
+}
+
+/// Each scenario is run 200 times.
+#[test]
+#[ignore = "a long campaign"]
+fn long_campaign_of_bounds_of_pipelines() {
+    let said = campaign("jobs of pipelines", 5_000, &(pipelines(), any::<u64>()), |(sample, seed)| {
+        ratios(&sample, BoundOptions::default(), seed, 200)
+    });
+    println!("{said}");
 }

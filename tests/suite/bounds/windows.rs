@@ -1,8 +1,9 @@
 //! Bounds window by window: what comes later spoils no bound of what came before, and no run is above one.
 
 use gpusched::analysis::{
-    BoundOptions, JobVerdict, SearchOptions, SporadicRefusal, Verdict, Watch, judge_sporadic, sporadic_bounds,
+    BoundOptions, JobVerdict, SearchOptions, SporadicRefusal, Verdict, judge_sporadic, sporadic_bounds,
 };
+use gpusched::effort::Progress;
 use gpusched::time::Duration;
 use proptest::prelude::*;
 
@@ -51,7 +52,7 @@ fn a_stream_keeps_its_bound_beside_an_overloaded_one_below_it() {
     let streams = r#"{"name": "H", "priority": -1, "period": "20 ms", "jobs": 3, "operations": [{"kernel": "high"}]},
         {"name": "L", "priority": 0, "period": "10 ms", "jobs": 6, "operations": [{"kernel": "low"}]}"#;
     let scenario = scenario(kernels, streams, &tx2());
-    let verdicts = judge_sporadic(&scenario, &[], &few_runs(), Watch { progress: &|_| {} }).expect("it runs");
+    let verdicts = judge_sporadic(&scenario, &[], &few_runs(), Progress::NONE).expect("it runs");
     let of = |name: &str| verdicts.streams.iter().find(|one| one.stream == name).expect("it is there");
     assert_eq!(of("H").verdict, Some(Verdict::Proven));
     // Blocks of L hold all SMs for 5 ms less 1 ns when it comes, then two waves of 1 ms.

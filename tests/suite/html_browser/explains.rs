@@ -195,7 +195,7 @@ fn a_block_of_32_threads_on_a_large_sm_is_seen_and_found() {
     let run = simulate(&scenario).expect("it runs");
     let browser = Browser::start();
     browser.look(SIZES[0], false);
-    browser.open(&page_of("small", &scenario, &run));
+    browser.open(&page_of("small", &run));
     let sm = u32::from(run.trace.blocks(gpusched::workload::OperationId(0)).next().expect("a block").sm);
     browser.run(&format!(
         "gpusched.app.scroller.scrollTop = gpusched.app.layout.rows.find((row) => row.sm === {sm}).top - 200"
@@ -216,7 +216,7 @@ fn the_state_at_the_cursor_is_seen_without_scrolling_however_many_kernels_there_
     let run = simulate(&scenario).expect("it runs");
     let browser = Browser::start();
     browser.look(SIZES[0], false);
-    browser.open(&page_of("thousand", &scenario, &run));
+    browser.open(&page_of("thousand", &run));
     browser.keys(".");
     let top = number(&browser, "return document.getElementById('state').getBoundingClientRect().top");
     assert!(top < 500.0, "{top}");
@@ -231,7 +231,7 @@ fn times_count_from_the_origin_of_the_tables() {
     let run = simulate(&scenario).expect("it runs");
     let path = directory().join("origin.html");
     let mut page = Vec::new();
-    let timeline = HtmlTimeline::new(Summary::of(&scenario, &run)).counted_from(Instant::from_ns(S));
+    let timeline = HtmlTimeline::new(Summary::of(&run)).counted_from(Instant::from_ns(S));
     timeline.write(&mut page).expect("memory holds it");
     std::fs::write(&path, page).expect("the build directory can be written");
     let browser = Browser::start();

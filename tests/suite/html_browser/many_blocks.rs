@@ -65,7 +65,7 @@ fn frame(browser: &Browser, state: bool) -> f64 {
 fn a_hundred_thousand_blocks_are_small_and_soon_painted_and_move_smoothly() {
     let scenario = scenario("titan-v", 40, 25, 100);
     let run = simulate(&scenario).expect("it runs");
-    let page = page_of("many-blocks", &scenario, &run);
+    let page = page_of("many-blocks", &run);
     let bytes = fs::metadata(&page).expect("it is there").len();
     assert!(bytes < 20_000_000, "{bytes} bytes");
     let browser = Browser::start();
@@ -123,7 +123,7 @@ fn a_million_blocks_of_5000_kernels_on_132_sms_are_soon_seen_and_move_smoothly()
     let run = simulate(&scenario).expect("it runs");
     let path = directory().join("million-on-132-sms.html");
     let mut page = Vec::new();
-    HtmlTimeline::new(Summary::of(&scenario, &run)).merged().write(&mut page).expect("memory holds it");
+    HtmlTimeline::new(Summary::of(&run)).merged().write(&mut page).expect("memory holds it");
     fs::write(&path, &page).expect("the build directory can be written");
     let browser = Browser::start();
     browser.look(SIZES[0], false);
@@ -155,7 +155,7 @@ fn a_hundred_thousand_launches_take_no_more_time_than_as_many_blocks() {
     let run = simulate(&scenario).expect("it runs");
     let browser = Browser::start();
     browser.look(SIZES[0], false);
-    browser.open(&page_of("many-launches", &scenario, &run));
+    browser.open(&page_of("many-launches", &run));
     let (plain, with_state) = (frame(&browser, false), frame(&browser, true));
     let from = "const from = performance.now(); gpusched.app.search('k7'); return performance.now() - from";
     let search = number(&browser, from);

@@ -45,14 +45,13 @@ fn instants(run: &Run, most: usize) -> Vec<u64> {
 /// Compares the page of a run with the library at some instants; says at how many.
 fn agrees(browser: &Browser, name: &str, scenario: &Scenario, most: usize) -> usize {
     let run = simulate(scenario).expect("it runs");
-    browser.open(&page_of(name, scenario, &run));
-    run_agrees(browser, name, (scenario, &run), 0, most)
+    browser.open(&page_of(name, &run));
+    run_agrees(browser, name, &run, 0, most)
 }
 
 /// Compares run number `index` of an open page.
-fn run_agrees(browser: &Browser, name: &str, of: (&Scenario, &Run), index: usize, most: usize) -> usize {
-    let (scenario, run) = of;
-    let summary = Summary::of(scenario, run);
+fn run_agrees(browser: &Browser, name: &str, run: &Run, index: usize, most: usize) -> usize {
+    let summary = Summary::of(run);
     let instants = instants(run, most);
     let asked: Vec<String> = instants.iter().map(u64::to_string).collect();
     let script = format!(
@@ -137,8 +136,8 @@ fn each_run_of_a_comparison_has_its_own_state() {
         let analysed = simulate(&merged).expect("it runs");
         let path = published::root().join(format!("{name}.json"));
         browser.open(&written("compared-states", &["compare", path.to_str().expect("a plain path")]));
-        assert!(run_agrees(&browser, name, (&scenario, &simulated), 0, 60) > 10);
-        assert!(run_agrees(&browser, name, (&merged, &analysed), 1, 60) > 10);
+        assert!(run_agrees(&browser, name, &simulated, 0, 60) > 10);
+        assert!(run_agrees(&browser, name, &analysed, 1, 60) > 10);
     }
 }
 
@@ -194,14 +193,14 @@ fn times_that_javascript_numbers_cannot_hold_are_exact() {
 fn a_click_or_a_typed_time_shows_what_state_at_prints() {
     let scenario = published::figure("rtss2017/figure-3");
     let run = simulate(&scenario).expect("it runs");
-    let summary = Summary::of(&scenario, &run);
+    let summary = Summary::of(&run);
     let expected = |ns: u64| -> Vec<String> {
         let text = state_text(&State::at(&summary, Instant::from_ns(ns)));
         text.lines().map(|line| line.trim_start().to_owned()).collect()
     };
     let browser = Browser::start();
     browser.look(SIZES[0], false);
-    browser.open(&page_of("state", &scenario, &run));
+    browser.open(&page_of("state", &run));
     browser.run("const field = document.getElementById('time'); field.focus(); field.select()");
     browser.keys("1.7s");
     assert_eq!(lines(&browser, "#state .run p"), expected(1_700_000_000));

@@ -8,6 +8,7 @@ use gpusched::applications::{ApplicationSet, Outcome};
 use gpusched::audit::{Tolerances, audit_logs};
 use gpusched::causes::with_causes;
 use gpusched::device::Device;
+use gpusched::effort::Progress;
 use gpusched::experiments::evr::Variation;
 use gpusched::experiments::study::{Study, status};
 use gpusched::formats::{Report, write_json};
@@ -120,7 +121,7 @@ fn printed(report: &impl Report) -> Answer {
 
 fn simulated(scenario: &Scenario) -> Answer {
     let run = simulate(scenario).map_err(|error| undone(&error))?;
-    let summary = Summary::of(scenario, &run);
+    let summary = Summary::of(&run);
     shown::of_run(summary);
     printed(&SimulationReport::of(summary))
 }
@@ -183,7 +184,7 @@ fn of_tasks(file: &str, content: &[u8]) -> Answer {
 fn of_warps(file: &str, content: &[u8]) -> Answer {
     let Instance { text, string, warps, estimate_from } = Instance::from_json(file, as_text(file, content)?)?;
     let limits = SearchLimits { memory_bytes: 1 << 30, time: None };
-    let answer = answer(&string, &Question { warps, estimate_from, limits });
+    let answer = answer(&string, &Question { warps, estimate_from, limits }, Progress::NONE);
     answer.check().map_err(|error| undone(&error))?;
     printed(&WarpsDocument { written: &text, string: &string, answer: &answer })
 }

@@ -1,6 +1,7 @@
 //! Random runs of benchmarks, and the logs that they write.
 
 use gpusched::audit::{Audit, Observation, Tolerances, audit};
+use gpusched::effort::Progress;
 use gpusched::experiments::replay::{Replay, replay};
 use gpusched::hosts::simulate;
 use gpusched::logs::{Defect, Dropped, LogRun, Pairing, read_log, sort_into_runs};
@@ -41,7 +42,7 @@ impl OwnLogs {
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{file}"));
         let simulated = simulate(&scenario).expect("it runs");
         let mut logs = Vec::new();
-        for own in examiner_logs(&Summary::of_trace(&scenario, &simulated.trace), &simulated.iterations) {
+        for own in examiner_logs(&Summary::of(&simulated)) {
             let mut text = Vec::new();
             own.write(&mut text).expect("there is room");
             let reading = read_log(own.file_name(), text);
@@ -66,12 +67,19 @@ impl OwnLogs {
 
     pub(crate) fn replay(&self) -> Replay {
         let known = (&self.scenario, &self.pairing());
-        replay(&self.run, self.scenario.device(), Some(known), &ReadOptions::default(), &Tolerances::EXACT)
-            .expect("it can be replayed")
+        replay(
+            &self.run,
+            self.scenario.device(),
+            Some(known),
+            &ReadOptions::default(),
+            &Tolerances::EXACT,
+            Progress::NONE,
+        )
+        .expect("it can be replayed")
     }
 
     pub(crate) fn audit(&self, tolerances: &Tolerances) -> Audit {
-        audit(&Observation::of_logs_with(&self.run, &self.scenario, &self.pairing()), tolerances)
+        audit(&Observation::of_logs_with(&self.run, &self.scenario, &self.pairing()), tolerances, Progress::NONE)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tasks with segments in front of the simulated GPU: below the bounds, and as the plain simulation has it.
 
 use gpusched::device::Device;
+use gpusched::effort::Progress;
 use gpusched::hosts::{CoreUse, SegmentRun, SegmentRunOptions, run_segment_tasks};
 use gpusched::tasks::segments::{GpuWait, SegmentTaskSet, SegmentTest};
 use gpusched::time::Duration;
@@ -28,7 +29,7 @@ impl Run for Periodic<'_> {
 /// The longest response of each task on the simulated GPU \[ns\].
 fn on_engine(set: &SegmentTaskSet, test: SegmentTest, horizon: Option<u64>, device: &Device) -> Vec<u64> {
     let options = SegmentRunOptions { horizon: horizon.map(Duration::from_ns), seed: 0, device, records_cores: true };
-    let run = run_segment_tasks(set, test, options).expect("it runs");
+    let run = run_segment_tasks(set, test, options, Progress::NONE).expect("it runs");
     cores_are_busy_as_long_as_jobs_say(set, &run);
     let of = |task| run.jobs.iter().filter(move |job| job.task == task);
     let longest = |task| of(task).map(|job| job.response().expect("it is done").as_ns()).max();
@@ -115,7 +116,8 @@ fn sporadic_tasks_are_released_at_least_a_period_apart_and_by_the_seed_alone() {
     let releases = |seed, task| {
         let options =
             SegmentRunOptions { horizon: Some(Duration::from_ns(2_000)), seed, device: &device, records_cores: false };
-        let run = run_segment_tasks(&set, SegmentTest::Mpcp(GpuWait::Suspend), options).expect("it runs");
+        let run =
+            run_segment_tasks(&set, SegmentTest::Mpcp(GpuWait::Suspend), options, Progress::NONE).expect("it runs");
         assert!(run.cores.is_empty());
         let of = run.jobs.iter().filter(|job| job.task == task).map(|job| job.released.as_ns());
         of.collect::<Vec<u64>>()

@@ -1,7 +1,8 @@
 //! Shards, Slurm's environment, merging.
 
-use std::cell::Cell;
+use std::sync::atomic::AtomicU64;
 
+use gpusched::effort::Progress;
 use gpusched::experiments::study::{merge, shard_files};
 
 use super::*;
@@ -49,9 +50,9 @@ fn merging_tells_of_every_row_once() {
     run_shards(&file, &results, 3);
     let study = study(SMALL);
     let paths: Vec<_> = shard_files(&results).expect("they are there").into_iter().map(|(_, path)| path).collect();
-    let (told, mut merged) = (Cell::new(0), Vec::new());
-    let rows = merge(&study, &paths, &mut merged, &|rows| told.set(told.get() + rows)).expect("they are complete");
-    assert_eq!((told.get(), rows), (rows, study.layout.rows()));
+    let (told, mut merged) = (AtomicU64::new(0), Vec::new());
+    let rows = merge(&study, &paths, &mut merged, Progress::counted_in(&told)).expect("they are complete");
+    assert_eq!((told.into_inner(), rows), (rows, study.layout.rows()));
 }
 
 #[test]

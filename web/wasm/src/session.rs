@@ -1,7 +1,7 @@
 //! A file that questions are asked about, and what is known of it already.
 
-use gpusched::analysis::Watch;
 use gpusched::draw::FigureFormat;
+use gpusched::effort::Progress;
 use gpusched::formats::{Report, text_of, write_json};
 use gpusched::hosts::simulate;
 use gpusched::input::Input;
@@ -9,8 +9,8 @@ use gpusched::input::options::ScenarioOptions;
 use gpusched::pictures::HtmlTimeline;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::{Run, Summary};
+use gpusched::scenario::WhatIf;
 use gpusched::scenario::amalthea::ModelDemands;
-use gpusched::scenario::{Scenario, WhatIf};
 use gpusched::tables::{AnalysisReport, SimulationReport};
 use serde::Serialize;
 
@@ -29,9 +29,8 @@ pub struct Session {
 struct LoadedRun {
     settings: Settings,
     outline: Outline,
-    scenario: Scenario,
     demands: Option<ModelDemands>,
-    run: Run,
+    run: Run<'static>,
 }
 
 impl Session {
@@ -86,19 +85,21 @@ fn json(report: &impl Report) -> Result<Vec<u8>, Refusal> {
 impl LoadedRun {
     fn new(input: &Input, settings: Settings) -> Result<Self, Refusal> {
         let options = settings.options()?;
-        let (scenario, demands) = input.scenario_with_demands(&options)?;
+        let (mut scenario, demands) = input.scenario_with_demands(&options)?;
         let outline = if options.changes == WhatIf::default() {
             Outline::new(&scenario)
         } else {
             let unchanged = ScenarioOptions { changes: WhatIf::default(), ..options };
             Outline::new(&input.scenario(&unchanged)?)
         };
-        let run = simulate(&scenario).map_err(|error| Refusal::of(&error))?;
-        Ok(Self { settings, outline, scenario, demands, run })
+        // No logs are written here.
+        scenario.examiner = None;
+        let run = simulate(&scenario).map_err(|error| Refusal::of(&error))?.into_owned();
+        Ok(Self { settings, outline, demands, run })
     }
 
     fn answer(&self, want: Want) -> Result<Vec<u8>, Refusal> {
-        let summary = Summary::of(&self.scenario, &self.run);
+        let summary = Summary::of(&self.run);
         let timeline = || HtmlTimeline::new(summary).sized().map_err(|error| Refusal::of(&error));
         let mut bytes = Vec::new();
         match want {
@@ -119,7 +120,7 @@ impl LoadedRun {
             Want::Simulate => return json(&SimulationReport::of(summary)),
             Want::Analyze => return self.analysed(),
             Want::Scenario => {
-                let text = self.scenario.to_native_json().map_err(|error| Refusal::of(&error))?;
+                let text = self.run.scenario.to_native_json().map_err(|error| Refusal::of(&error))?;
                 bytes = text.into_bytes();
             }
         }
@@ -128,10 +129,8 @@ impl LoadedRun {
 
     /// The JSON document on one line, and the tables after it.
     fn analysed(&self) -> Result<Vec<u8>, Refusal> {
-        // As the command does: no logs are written here.
-        let scenario = Scenario { examiner: None, ..self.scenario.clone() };
-        let watch = Watch { progress: &|_| {} };
-        let report = AnalysisReport::of(&scenario, &self.run, self.demands.as_ref(), None, watch);
+        let progress = Progress::NONE;
+        let report = AnalysisReport::of(&self.run, self.demands.as_ref(), None, progress);
         let report = report.map_err(|error| Refusal::of(&error))?;
         let mut bytes = json(&report)?;
         bytes.extend(text_of(&report, STYLE).into_bytes());

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::{BackendContext, RunningKernel, Share, SmBackend};
-use crate::gpu::calendar::Event;
+use crate::gpu::calendar::{Completion, Event};
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::time::{Duration, Instant};
@@ -105,7 +105,7 @@ impl SmBackend {
         running.clear();
         let mut others = context.horizon.saturating_add(Duration::from_ns(1));
         others = context.calendar.next_besides_completions().map_or(others, |other| other.min(others));
-        for (event, at, sequence) in context.calendar.completions() {
+        for Completion { event, at, sequence } in context.calendar.completions() {
             match event {
                 Event::Wave(index) | Event::TimedWave(index) if self.waves[index as usize].kernel == head => {
                     running.push((index, at, sequence));

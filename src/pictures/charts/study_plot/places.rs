@@ -40,7 +40,7 @@ pub(super) fn draw(
     let ticks: Vec<(Length, String)> = (0..=10)
         .map(|number| f64::from(number) * step)
         .take_while(|value| *value <= highest * (1.0 + 1e-9))
-        .map(|value| (scaled(&plot, value / highest), tick(value, step)))
+        .map(|value| (plot.end_of(value / highest), tick(value, step)))
         .collect();
     for (x, _) in &ticks {
         sheet.line((*x, plot.y), (*x, plot.bottom()), Sheet::GRID);
@@ -87,7 +87,7 @@ fn legend(sheet: &mut Sheet, top: Length, (left, right): (Length, Length), curve
 
 fn dot(sheet: &mut Sheet, plot: &Rect, highest: f64, index: usize, dot: &Dot, y: Length) {
     let stroke = Stroke { colour: Look::of(index).colour(), ..Sheet::AXIS };
-    let [low, at, high] = [dot.low, dot.value, dot.high].map(|value| scaled(plot, value / highest));
+    let [low, at, high] = [dot.low, dot.value, dot.high].map(|value| plot.end_of(value / highest));
     sheet.line((low, y), (high, y), stroke);
     for end in [low, high] {
         sheet.line((end, y - RADIUS), (end, y + RADIUS), stroke);
@@ -117,12 +117,6 @@ fn tick(value: f64, step: f64) -> String {
 
 fn length(count: usize) -> Length {
     Length::try_from(count).unwrap_or(Length::MAX / 1_000_000)
-}
-
-/// Where a share, 0 to 1, of a plot ends.
-#[expect(clippy::cast_possible_truncation, reason = "a share of a plot's width fits")]
-fn scaled(plot: &Rect, share: f64) -> Length {
-    plot.x + (plot.width as f64 * share.clamp(0.0, 1.0)).round() as Length
 }
 
 #[cfg(test)]

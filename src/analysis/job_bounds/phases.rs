@@ -7,24 +7,39 @@ use crate::analysis::safe_bound::{Job, Phased, Weights, Work};
 /// Jobs of one task beside another's above which nothing is explored.
 const MOST_JOBS: u64 = 32;
 
-/// Bounds the response of task number `index`, from the arrival of a job to the end of its last operation \[ns\], if
-/// `responses` do those of all tasks and none is beyond its period. It holds if it is no more than `responses[index]`.
-/// `None`: too much to explore, or it waits under N1 or N2, or for a task whose response is not known.
-pub(super) fn bound(tasks: &TaskSet, weights: &Weights<'_>, index: usize, responses: &[Option<u64>]) -> Option<u64> {
-    let task = tasks.tasks.get(index).filter(|task| !task.coupled)?;
-    // N1 and N2 hold streams among themselves; in what order they then go on, nothing is known.
-    if tasks.tasks.iter().any(|other| other.coupled) {
+/// By when each operation of a job of task number `index` has ended, from its arrival \[ns\], if `responses` bound
+/// those of all tasks and none is beyond its period. It holds if none is more than `responses[index]`. `None`: too much
+/// to explore, or something holds operations that the orders of dispatch do not know, or it waits for a task whose
+/// response is not known.
+pub(super) fn ends(
+    tasks: &TaskSet,
+    weights: &Weights<'_>,
+    index: usize,
+    responses: &[Option<u64>],
+) -> Option<Vec<u64>> {
+    let task = tasks.tasks.get(index)?;
+    // Where threads wait for one another's operations, nothing is known of the order in which they then go on.
+    if !tasks.is_plain() || tasks.tasks.iter().any(|task| task.reached.is_some()) {
         return None;
     }
     let apart = set_apart(tasks, task);
     let is_lower = |other: usize| apart[other];
     // What is known of lower priorities is of little use, and there are fewer orders without it.
-    let found = response(tasks, weights, index, responses, is_lower);
-    let is_known = found.is_some_and(|found| responses[index].is_some_and(|response| found <= response));
+    let found = of_job(tasks, weights, index, responses, is_lower);
+    let most = |ends: &Vec<u64>| ends.iter().max().copied().unwrap_or(0);
+    let is_known = found.as_ref().is_some_and(|found| responses[index].is_some_and(|response| most(found) <= response));
     if is_known || !(0..tasks.tasks.len()).any(is_lower) {
         return found;
     }
-    found.into_iter().chain(response(tasks, weights, index, responses, |_| false)).min()
+    smaller(found, of_job(tasks, weights, index, responses, |_| false))
+}
+
+/// One by one, the smaller of two bounds.
+pub(super) fn smaller(one: Option<Vec<u64>>, other: Option<Vec<u64>>) -> Option<Vec<u64>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.into_iter().zip(other).map(|(one, other)| one.min(other)).collect()),
+        (one, other) => one.or(other),
+    }
 }
 
 /// The copy engines of a task.
@@ -52,13 +67,13 @@ fn set_apart(tasks: &TaskSet, task: &Task) -> Vec<bool> {
 }
 
 /// The same, where of some tasks nothing is known but that they are below all others.
-fn response(
+fn of_job(
     tasks: &TaskSet,
     weights: &Weights<'_>,
     index: usize,
     responses: &[Option<u64>],
     is_lower: impl Fn(usize) -> bool,
-) -> Option<u64> {
+) -> Option<Vec<u64>> {
     let task = &tasks.tasks[index];
     let (mut others, mut lower) = (Vec::new(), Vec::new());
     for (number, (other, response)) in tasks.tasks.iter().zip(responses).enumerate() {
@@ -71,8 +86,7 @@ fn response(
         }
         // Jobs that arrived `response` before the release or earlier have ended by then.
         let before = (*response)?.saturating_sub(1);
-        let reach = responses[index]?.checked_add(before)?;
-        let jobs = reach.div_ceil(other.period.max(1)).max(1);
+        let jobs = other.jobs(responses[index]?.checked_add(before)?, Some(0))?.max(1);
         if jobs > MOST_JOBS {
             return None;
         }
@@ -90,5 +104,6 @@ fn response(
         levels: tasks.levels,
         engines: tasks.engines,
     };
-    phased.response(&tasks.classes, weights)?.checked_add(task.jitter)
+    let ends = phased.ends(&tasks.classes, weights)?;
+    ends.into_iter().map(|end| end.checked_add(task.jitter)).collect()
 }

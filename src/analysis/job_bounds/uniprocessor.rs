@@ -5,7 +5,8 @@
 //! revised", Real-Time Systems 35, 2007, for fixed priorities; with each job one kernel, whose blocks are the
 //! non-preemptive regions.
 
-use super::model::{SporadicRefusal, Task, TaskSet};
+use super::model::{Task, TaskSet};
+use super::refusal::SporadicRefusal;
 use crate::analysis::safe_bound::{Weights, Work};
 use crate::limits::count_steps;
 
@@ -20,9 +21,11 @@ pub(super) fn applies(tasks: &TaskSet, weights: &Weights<'_>) -> bool {
     let classes = 0..tasks.classes.len();
     let mut pairs = classes.clone().flat_map(|one| classes.clone().map(move |other| (one, other)));
     let one_kernel = |task: &Task| {
-        !task.coupled && matches!(task.operations[..], [operation] if matches!(operation.work, Work::Kernel { .. }))
+        task.reached.is_none() && matches!(&task.operations[..], [one] if matches!(one.work, Work::Kernel { .. }))
     };
     tasks.sms == 1
+        && tasks.is_sporadic
+        && tasks.is_plain()
         && tasks.tasks.iter().all(one_kernel)
         && pairs.all(|(one, other)| weights.exclude_each_other(one, other))
 }

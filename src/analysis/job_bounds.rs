@@ -1,0 +1,76 @@
+//! Bounds on the jobs of host threads, whenever these come: how long each may take, from its arrival to the end of each
+//! of its operations, with whatever holds operations on the GPU (`docs/analysis.md`, "Releases that are not given" and
+//! "Host programs, processes, links and channels").
+
+use crate::gpu::SubmitError;
+use crate::scenario::Scenario;
+use crate::time::Duration;
+
+use super::safe_bound::{Weights, Work};
+
+mod coupling;
+mod model;
+mod phases;
+mod program;
+mod refusal;
+mod responses;
+mod turns;
+mod uniprocessor;
+mod window;
+
+pub(super) use model::{LONGEST, Releases, TaskSet};
+pub use refusal::SporadicRefusal;
+
+/// The bounds on those threads that have one, which hold whatever the others do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JobBounds {
+    /// By thread: from the arrival of a job to the end of its last operation, at most.
+    pub(super) responses: Vec<Option<Duration>>,
+    /// Label of the first thread that has none.
+    pub(super) beyond: Option<String>,
+}
+
+impl JobBounds {
+    pub(super) fn refusal(&self) -> Option<SporadicRefusal> {
+        self.beyond.clone().map(|thread| SporadicRefusal::BeyondPeriod { thread })
+    }
+}
+
+/// The bounds of a scenario.
+pub(super) fn job_bounds(
+    scenario: &Scenario,
+    releases: Releases<'_>,
+) -> Result<Result<JobBounds, SporadicRefusal>, SubmitError> {
+    match TaskSet::new(scenario, releases)? {
+        Ok(tasks) => Ok(of_tasks(scenario, &tasks)),
+        Err(refusal) => Ok(Err(refusal)),
+    }
+}
+
+/// The same, of tasks that are known.
+pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> Result<JobBounds, SporadicRefusal> {
+    let weights = Weights::new(scenario.device(), &tasks.classes);
+    let ends = if uniprocessor::applies(tasks, &weights) {
+        uniprocessor::responses(tasks)?.into_iter().map(|response| Some(vec![response])).collect()
+    } else {
+        responses::ends(tasks, &weights)
+    };
+    let mut bounds = JobBounds { responses: vec![None; scenario.threads.len()], beyond: None };
+    for (task, ends) in tasks.tasks.iter().zip(ends) {
+        let Some(ends) = ends else {
+            bounds.beyond.get_or_insert_with(|| task.label.clone());
+            continue;
+        };
+        for (member, &(thread, offset)) in task.members.iter().enumerate() {
+            let of_member = task
+                .operations
+                .iter()
+                .zip(&task.owner)
+                .zip(&ends)
+                .filter(|((operation, owner), _)| **owner == member && !matches!(operation.work, Work::Pause(_)));
+            let last = of_member.map(|(_, end)| *end).max().unwrap_or(0);
+            bounds.responses[thread] = Some(Duration::from_ns(last.saturating_sub(offset)));
+        }
+    }
+    Ok(bounds)
+}

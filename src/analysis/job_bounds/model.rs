@@ -1,0 +1,327 @@
+//! What a job of each thread does, how often jobs come, and what they share.
+
+use super::coupling::reached;
+use super::program::{Program, Unknown, threads_of};
+use super::refusal::SporadicRefusal;
+use super::turns::Turns;
+use crate::analysis::assumptions::{Departure, departures, launches, sms_of};
+use crate::analysis::merged_backend::Costs;
+use crate::analysis::pool::needs;
+use crate::analysis::prepared::{demands, merge};
+use crate::analysis::safe_bound::{Class, Operation, Work};
+use crate::device::BlockDemand;
+use crate::gpu::SubmitError;
+use crate::scenario::{BarrierId, HostThread, Scenario};
+use crate::time::Duration;
+use crate::workload::{OperationKind, StreamId};
+
+/// How jobs come.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::analysis) enum Releases<'a> {
+    /// A period or more apart, and released up to the jitter of the thread later; missing ones are 0.
+    Sporadic(&'a [Duration]),
+    /// As the scenario states.
+    Given,
+}
+
+/// Host threads that do jobs together, mostly one. Jobs come at least a period apart, each released at most the jitter
+/// after it arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::analysis) struct Task {
+    pub(in crate::analysis) label: String,
+    /// Numbers of the threads, and how long after the job each is released.
+    pub(super) members: Vec<(usize, u64)>,
+    /// From one job to the next at least; the one before it has ended then.
+    pub(super) period: u64,
+    /// Within this time of its arrival a job has to end, or nothing is known.
+    pub(super) within: u64,
+    /// How many jobs there are at most.
+    pub(super) most_jobs: u64,
+    pub(super) jitter: u64,
+    /// The EE queues of its streams, 0 is the highest priority.
+    pub(super) highest: usize,
+    pub(super) lowest: usize,
+    /// The other tasks whose operations its own may wait for; `None`: they wait for none of another thread.
+    pub(super) reached: Option<Vec<usize>>,
+    /// What a job does.
+    pub(in crate::analysis) operations: Vec<Operation>,
+    /// By operation: whose it is among the members.
+    pub(super) owner: Vec<usize>,
+}
+
+impl Task {
+    /// Whether its host sleeps or waits for others.
+    pub(in crate::analysis) fn pauses(&self) -> bool {
+        self.operations.iter().any(|operation| matches!(operation.work, Work::Pause(_)))
+    }
+
+    /// Jobs that may be there in `window` ns, if a job ends within `response`; `None`: not known.
+    pub(super) fn jobs(&self, window: u64, response: Option<u64>) -> Option<u64> {
+        let by_period = response.and_then(|response| Some(window.checked_add(response)?.div_ceil(self.period.max(1))));
+        let by_number = (self.most_jobs < u64::MAX).then_some(self.most_jobs);
+        by_period.into_iter().chain(by_number).min()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::analysis) struct TaskSet {
+    /// SMs on which blocks run at once, at most.
+    pub(super) sms: u64,
+    pub(in crate::analysis) tasks: Vec<Task>,
+    pub(in crate::analysis) classes: Vec<Class>,
+    /// Streams (of pauses, too), priorities and copy engines.
+    pub(super) streams: usize,
+    pub(super) levels: usize,
+    pub(super) engines: usize,
+    /// Whether copies of one engine share its link.
+    pub(super) linked: bool,
+    /// Hardware channels of each process, if there are fewer than streams.
+    pub(super) channels: Option<u64>,
+    /// Launch latency and kernel gap together \[ns\].
+    pub(super) latency: u64,
+    /// Contexts that take turns.
+    pub(super) turns: Option<Turns>,
+    /// Whether jobs come over all phasings.
+    pub(super) is_sporadic: bool,
+}
+
+/// Longest time that enters the analysis \[ns\].
+pub(in crate::analysis) const LONGEST: u64 = 1 << 62;
+
+/// Threads that do jobs together, how many iterations one job has, and how jobs come.
+struct Group {
+    threads: Vec<usize>,
+    iterations: u64,
+    period: Option<u64>,
+    most_jobs: u64,
+}
+
+impl TaskSet {
+    pub(in crate::analysis) fn new(
+        scenario: &Scenario,
+        releases: Releases<'_>,
+    ) -> Result<Result<Self, SporadicRefusal>, SubmitError> {
+        let demands = demands(scenario);
+        let launches = launches(scenario);
+        let (costs, _) = merge(scenario, &demands, &launches)?;
+        let departed = departures(scenario, &demands, &launches, false);
+        if departed.contains(&Departure::MaskedClient) {
+            return Ok(Err(SporadicRefusal::MaskedClient));
+        }
+        let device = scenario.device();
+        let turns = Turns::of(scenario);
+        let with_channels = departed.contains(&Departure::Channels);
+        if with_channels && turns.is_some() {
+            return Ok(Err(SporadicRefusal::Channels));
+        }
+        let latency = device.launch_latency.as_ns().saturating_add(device.kernel_gap.as_ns());
+        let tasks = Self {
+            sms: u64::from(costs.sms),
+            tasks: Vec::new(),
+            classes: Vec::new(),
+            streams: scenario.streams().len() + scenario.threads.len(),
+            levels: device.priorities().count() + 1,
+            engines: device.copy.engines as usize,
+            linked: departed.contains(&Departure::SharedLink),
+            channels: device.channels.filter(|_| with_channels).map(u64::from),
+            latency,
+            turns,
+            is_sporadic: matches!(releases, Releases::Sporadic(_)),
+        };
+        Ok(tasks.with_tasks(scenario, &Described { scenario, demands: &demands, costs: &costs }, releases))
+    }
+
+    /// Whether nothing but room on the SMs and the order of copies holds operations, beside stream order and hosts.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.linked && self.channels.is_none() && self.latency == 0 && self.turns.is_none()
+    }
+
+    fn with_tasks(
+        mut self,
+        scenario: &Scenario,
+        described: &Described<'_>,
+        releases: Releases<'_>,
+    ) -> Result<Self, SporadicRefusal> {
+        let groups = groups(scenario, self.is_sporadic)?;
+        let members: Vec<Vec<usize>> = groups.iter().map(|group| group.threads.clone()).collect();
+        let mut known = std::mem::take(&mut self.classes);
+        for (group, reached) in groups.into_iter().zip(reached(scenario, &members)) {
+            let task = described.task(&group, reached, releases, &mut known)?;
+            self.tasks.push(task);
+        }
+        self.classes = known;
+        Ok(self)
+    }
+}
+
+/// Threads that meet at barriers do one job together, others one each.
+fn groups(scenario: &Scenario, is_sporadic: bool) -> Result<Vec<Group>, SporadicRefusal> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut barriers: Vec<(BarrierId, usize)> = Vec::new();
+    for (number, thread) in scenario.threads.iter().enumerate() {
+        let label = || thread.label.to_string();
+        // Without a period a job begins when its barrier has opened.
+        let at_barriers: Vec<BarrierId> = thread
+            .barriers()
+            .filter(|barrier| thread.period.is_some() || thread.barrier != Some(*barrier) || in_steps(thread, *barrier))
+            .filter(|barrier| threads_of(scenario, *barrier) > 1)
+            .collect();
+        let meets = !at_barriers.is_empty();
+        let refuse = Err(SporadicRefusal::Barrier { thread: label() });
+        if meets && (is_sporadic || thread.time_limit.is_some() || thread.never_runs()) {
+            return refuse;
+        }
+        let group = match thread.period {
+            Some(period) => Group {
+                threads: vec![number],
+                iterations: 1,
+                period: Some(period.as_ns()),
+                most_jobs: thread.iterations.filter(|_| !is_sporadic).unwrap_or(u64::MAX),
+            },
+            None if is_sporadic => return Err(SporadicRefusal::NoPeriod { thread: label() }),
+            None => Group {
+                threads: vec![number],
+                iterations: 1,
+                period: None,
+                most_jobs: thread.iterations.unwrap_or(u64::MAX),
+            },
+        };
+        if meets && group.period.is_none() && group.most_jobs != 1 {
+            return refuse;
+        }
+        let known = barriers.iter().find(|(barrier, _)| at_barriers.contains(barrier)).map(|(_, place)| *place);
+        let place = known.unwrap_or(groups.len());
+        if known.is_some() {
+            let other = &mut groups[place];
+            if (other.period, other.most_jobs) != (group.period, group.most_jobs) {
+                return refuse;
+            }
+            other.threads.push(number);
+        } else {
+            groups.push(group);
+        }
+        for barrier in at_barriers {
+            match barriers.iter().find(|(known, _)| *known == barrier) {
+                // It joins two groups.
+                Some((_, other)) if *other != place => return refuse,
+                Some(_) => {}
+                None => barriers.push((barrier, place)),
+            }
+        }
+    }
+    Ok(groups)
+}
+
+fn in_steps(thread: &HostThread, barrier: BarrierId) -> bool {
+    thread.steps.iter().any(|step| matches!(step, crate::scenario::Step::Barrier(own) if *own == barrier))
+}
+
+/// What is known of operations.
+struct Described<'a> {
+    scenario: &'a Scenario,
+    demands: &'a [BlockDemand],
+    costs: &'a Costs,
+}
+
+impl Described<'_> {
+    fn operation(&self, kind: OperationKind, stream: StreamId, classes: &mut Vec<Class>) -> Operation {
+        let &Self { scenario, demands, costs } = self;
+        let work = match kind {
+            OperationKind::Kernel(kernel) => {
+                let allowed = u64::from(sms_of(scenario, kernel, stream).min(costs.sms));
+                let class = Class { needs: needs(&demands[kernel.index()]), allowed };
+                let class = classes.iter().position(|known| *known == class).unwrap_or_else(|| {
+                    classes.push(class);
+                    classes.len() - 1
+                });
+                let cost = &costs.kernels[kernel.index()];
+                Work::Kernel { class, blocks: cost.blocks, block_time: cost.block_time, best: Duration::ZERO }
+            }
+            OperationKind::Copy(copy) => {
+                let (worst, engine) = costs.copies[copy.index()];
+                Work::Copy { worst, best: Duration::ZERO, engine }
+            }
+            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Memset,
+        };
+        let of = &scenario.streams()[stream.index()];
+        let mut priorities = scenario.device().priorities();
+        let level = priorities.position(|known| known == of.priority);
+        let level = level.unwrap_or_else(|| scenario.device().priorities().count());
+        Operation { stream: stream.index(), level, process: of.process.index(), work, after: Vec::new() }
+    }
+
+    fn program(
+        &self,
+        (threads, iterations): (&[(usize, Duration, u64)], u64),
+        classes: &mut Vec<Class>,
+        label: &dyn Fn() -> String,
+    ) -> Result<Program, SporadicRefusal> {
+        let known = std::cell::RefCell::new(std::mem::take(classes));
+        let describe = |kind, stream| self.operation(kind, stream, &mut known.borrow_mut());
+        let threads: Vec<_> = threads.iter().map(|&(number, offset, _)| (number, offset, iterations)).collect();
+        let program = Program::new(self.scenario, &threads, &describe);
+        *classes = known.into_inner();
+        program.map_err(|unknown| match unknown {
+            Unknown::TooLong => SporadicRefusal::TooManySteps { thread: label() },
+            Unknown::Barrier => SporadicRefusal::Barrier { thread: label() },
+        })
+    }
+
+    fn task(
+        &self,
+        group: &Group,
+        reached: Option<Vec<usize>>,
+        releases: Releases<'_>,
+        classes: &mut Vec<Class>,
+    ) -> Result<Task, SporadicRefusal> {
+        let of = |number: usize| &self.scenario.threads[number];
+        let first = group.threads.iter().map(|&number| of(number).release).min().unwrap_or(Duration::ZERO);
+        let offset = |number: usize| Duration::from_ns(of(number).release.as_ns() - first.as_ns());
+        let threads: Vec<_> = group.threads.iter().map(|&number| (number, offset(number), 1)).collect();
+        let thread = group.threads[0];
+        let label = || of(thread).label.to_string();
+        let mut program = self.program((&threads, group.iterations), classes, &label)?;
+        let (mut period, mut most_jobs) = (group.period, group.most_jobs);
+        if period.is_none() && most_jobs != 1 {
+            if program.is_closed[0] {
+                // An iteration begins when the one before it has ended, after all its pauses.
+                period = Some(program.pauses[0].as_ns());
+            } else if of(thread).iterations.is_some() && of(thread).barrier.is_none() {
+                // All of them as one.
+                program = self.program((&threads, most_jobs), classes, &label)?;
+                most_jobs = 1;
+            } else {
+                return Err(SporadicRefusal::Unpaced { thread: label() });
+            }
+        }
+        let jitter = match releases {
+            Releases::Sporadic(jitter) => jitter.get(thread).map_or(0, |jitter| jitter.as_ns()),
+            Releases::Given => 0,
+        };
+        let period = period.unwrap_or(LONGEST);
+        if period > LONGEST || jitter > LONGEST {
+            return Err(SporadicRefusal::TooLong);
+        }
+        let Program { mut operations, mut owner, .. } = program;
+        // A host that has waited for its own operations only goes on when these have ended, which is known.
+        let is_over = |operation: &Operation| operation.work == Work::Pause(Duration::ZERO);
+        while reached.is_none() && operations.last().is_some_and(is_over) {
+            operations.pop();
+            owner.pop();
+        }
+        let kernels = || operations.iter().filter(|operation| !matches!(operation.work, Work::Pause(_)));
+        Ok(Task {
+            label: label(),
+            members: threads.iter().map(|&(number, offset, _)| (number, offset.as_ns())).collect(),
+            period,
+            within: group.period.unwrap_or(LONGEST),
+            most_jobs,
+            jitter,
+            highest: kernels().map(|operation| operation.level).min().unwrap_or(0),
+            lowest: kernels().map(|operation| operation.level).max().unwrap_or(0),
+            reached,
+            operations,
+            owner,
+        })
+    }
+}

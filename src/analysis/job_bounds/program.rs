@@ -1,0 +1,259 @@
+//! What host threads do in one job, and what each operation and pause of it waits for within the job.
+//!
+//! A host waits for what it has submitted itself by itself, for what others have submitted (which is not told here), or
+//! at a barrier, where several threads wait for one another: these do one job together.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::safe_bound::{Operation, Work};
+use crate::scenario::{BarrierId, HostThread, Scenario, Step};
+use crate::time::Duration;
+use crate::workload::{EventId, OperationKind, StreamId};
+
+/// Operations and pauses of one job above which nothing is computed.
+const MOST_STEPS: usize = 512;
+
+/// Operations that a pause may wait for before they are put together.
+const MOST_GATES: usize = 4;
+
+/// Steps of a program that are followed, those of repeated ones as often as they are.
+const MOST_FOLLOWED: usize = 1 << 16;
+
+/// Why a job is not told as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// Too many steps.
+    TooLong,
+    /// Threads do not come to a barrier equally often in each job.
+    Barrier,
+}
+
+/// What several threads, or one, do in a job.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    pub(super) operations: Vec<Operation>,
+    /// By operation or pause: whose it is, counted among the threads of the job.
+    pub(super) owner: Vec<usize>,
+    /// By thread: whether all that it submits has ended when it ends.
+    pub(super) is_closed: Vec<bool>,
+    /// By thread: how long it sleeps in all.
+    pub(super) pauses: Vec<Duration>,
+}
+
+/// What the scenario says of an operation.
+pub(super) type Describe<'a> = dyn Fn(OperationKind, StreamId) -> Operation + 'a;
+
+/// Two streams of a process one of which is its NULL stream and for which N1 and N2 hold.
+pub(super) fn couple(scenario: &Scenario, one: StreamId, other: StreamId) -> bool {
+    let is_null = |stream| scenario.catalogue.is_null_stream(stream);
+    let blocks = |stream: StreamId| is_null(stream) || scenario.streams()[stream.index()].blocking;
+    let process = |stream: StreamId| scenario.streams()[stream.index()].process;
+    is_null(one) != is_null(other) && blocks(one) && blocks(other) && process(one) == process(other)
+}
+
+/// A thread in the making of a job.
+struct Thread {
+    number: usize,
+    steps: Vec<Step>,
+    next: usize,
+    /// What it has waited for last: all that it submits now waits for that.
+    gate: Vec<usize>,
+    /// What it submitted last; by stream; records by event.
+    last: Option<usize>,
+    in_stream: BTreeMap<StreamId, usize>,
+    records: BTreeMap<EventId, usize>,
+}
+
+struct Maker<'a> {
+    scenario: &'a Scenario,
+    describe: &'a Describe<'a>,
+    program: Program,
+}
+
+impl Program {
+    /// The job of `threads`, each with its number in the scenario, how long after the job's release it is released, and
+    /// how many iterations the job has.
+    pub(super) fn new(
+        scenario: &Scenario,
+        threads: &[(usize, Duration, u64)],
+        describe: &Describe<'_>,
+    ) -> Result<Self, Unknown> {
+        let mut maker = Maker { scenario, describe, program: Self::default() };
+        let mut all = Vec::with_capacity(threads.len());
+        for (owner, &(number, offset, iterations)) in threads.iter().enumerate() {
+            let steps = followed(&scenario.threads[number], iterations).ok_or(Unknown::TooLong)?;
+            let mut thread = Thread {
+                number,
+                steps,
+                next: 0,
+                gate: Vec::new(),
+                last: None,
+                in_stream: BTreeMap::new(),
+                records: BTreeMap::new(),
+            };
+            maker.program.is_closed.push(false);
+            maker.program.pauses.push(Duration::ZERO);
+            if offset > Duration::ZERO {
+                maker.pause(&mut thread, owner, offset);
+            }
+            all.push(thread);
+        }
+        maker.run(&mut all)?;
+        for (owner, thread) in all.iter().enumerate() {
+            maker.program.is_closed[owner] = maker.has_waited_for_all(owner, &thread.gate);
+        }
+        Ok(maker.program)
+    }
+
+    fn ancestors_of(&self, of: &[usize]) -> Vec<bool> {
+        let mut found = vec![false; self.operations.len()];
+        let mut open = of.to_vec();
+        while let Some(number) = open.pop() {
+            if !std::mem::replace(&mut found[number], true) {
+                open.extend_from_slice(&self.operations[number].after);
+            }
+        }
+        found
+    }
+}
+
+/// The steps of so many iterations, repeated ones as often as they are. `None`: too many.
+fn followed(thread: &HostThread, iterations: u64) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    for _ in 0..iterations {
+        // Without a period a job counts from when it has passed the barrier.
+        steps.extend(thread.barrier.filter(|_| thread.period.is_some()).map(Step::Barrier));
+        let mut done = vec![0_u64; thread.steps.len()];
+        let mut next = 0;
+        while let Some(step) = thread.steps.get(next) {
+            next += 1;
+            if let Step::Repeat { from, times } = *step {
+                done[next - 1] += 1;
+                if done[next - 1] < times {
+                    next = from.min(next - 1);
+                } else {
+                    done[next - 1] = 0;
+                }
+            } else {
+                steps.push(*step);
+            }
+            if steps.len() > MOST_FOLLOWED || done.iter().any(|&done| done > MOST_FOLLOWED as u64) {
+                return None;
+            }
+        }
+    }
+    Some(steps)
+}
+
+impl Maker<'_> {
+    /// Lets threads go on in turn until each has ended.
+    fn run(&mut self, threads: &mut [Thread]) -> Result<(), Unknown> {
+        let mut at: Vec<Option<BarrierId>> = vec![None; threads.len()];
+        loop {
+            for (owner, thread) in threads.iter_mut().enumerate() {
+                while at[owner].is_none() {
+                    let Some(&step) = thread.steps.get(thread.next) else { break };
+                    thread.next += 1;
+                    match step {
+                        Step::Barrier(barrier) if threads_of(self.scenario, barrier) > 1 => at[owner] = Some(barrier),
+                        _ => self.step(thread, owner, step),
+                    }
+                    if self.program.operations.len() > MOST_STEPS {
+                        return Err(Unknown::TooLong);
+                    }
+                }
+            }
+            let Some(barrier) = at.iter().flatten().copied().find(|&barrier| {
+                let waiting = at.iter().filter(|at| **at == Some(barrier)).count();
+                waiting == threads_of(self.scenario, barrier)
+            }) else {
+                // Somebody waits for one that does not come in this job.
+                return if at.iter().all(Option::is_none) { Ok(()) } else { Err(Unknown::Barrier) };
+            };
+            let together = |owner: &usize| at[*owner] == Some(barrier);
+            let waiting: Vec<usize> = (0..threads.len()).filter(together).collect();
+            let gates = waiting.iter().flat_map(|&owner| threads[owner].gate.iter().copied()).collect();
+            let open = self.add_pause(&threads[waiting[0]], waiting[0], Duration::ZERO, gates);
+            for owner in waiting {
+                at[owner] = None;
+                threads[owner].gate = vec![open];
+            }
+        }
+    }
+
+    fn step(&mut self, thread: &mut Thread, owner: usize, step: Step) {
+        if let Some((kind, stream)) = step.submission() {
+            let mut operation = (self.describe)(kind, stream);
+            operation.after.clone_from(&thread.gate);
+            let before = thread
+                .in_stream
+                .iter()
+                .filter(|(other, _)| **other == stream || couple(self.scenario, stream, **other));
+            operation.after.extend(before.map(|(_, before)| *before));
+            if let OperationKind::Wait(event) = kind {
+                operation.after.extend(thread.records.get(&event));
+            }
+            operation.after.sort_unstable();
+            operation.after.dedup();
+            let number = self.add(operation, owner);
+            if let OperationKind::Record(event) = kind {
+                thread.records.insert(event, number);
+            }
+            thread.in_stream.insert(stream, number);
+            thread.last = Some(number);
+            return;
+        }
+        let process = self.scenario.threads[thread.number].process;
+        let is_own = |stream: &StreamId| self.scenario.streams()[stream.index()].process == process;
+        let awaited: Vec<usize> = match step {
+            Step::AwaitLast => thread.last.into_iter().collect(),
+            Step::SynchronizeStream(stream) => thread.in_stream.get(&stream).copied().into_iter().collect(),
+            Step::SynchronizeDevice => {
+                thread.in_stream.iter().filter(|(stream, _)| is_own(stream)).map(|(_, last)| *last).collect()
+            }
+            Step::SynchronizeEvent(event) => thread.records.get(&event).copied().into_iter().collect(),
+            Step::Sleep(time) if time > Duration::ZERO => return self.pause(thread, owner, time),
+            _ => return,
+        };
+        thread.gate.extend(awaited);
+        thread.gate.sort_unstable();
+        thread.gate.dedup();
+        // What it waits for may be others' too, and then the host goes on later than any operation of its own says.
+        if thread.gate.len() > MOST_GATES || step != Step::AwaitLast {
+            self.pause(thread, owner, Duration::ZERO);
+        }
+    }
+
+    /// The thread goes on so long after all that it has waited for.
+    fn pause(&mut self, thread: &mut Thread, owner: usize, time: Duration) {
+        let gate = std::mem::take(&mut thread.gate);
+        thread.gate = vec![self.add_pause(thread, owner, time, gate)];
+    }
+
+    fn add_pause(&mut self, thread: &Thread, owner: usize, time: Duration, mut after: Vec<usize>) -> usize {
+        after.sort_unstable();
+        after.dedup();
+        let pauses = &mut self.program.pauses[owner];
+        *pauses = pauses.saturating_add(time);
+        let stream = self.scenario.streams().len() + thread.number;
+        let process = self.scenario.threads[thread.number].process.index();
+        self.add(Operation { stream, level: 0, process, work: Work::Pause(time), after }, owner)
+    }
+
+    fn add(&mut self, operation: Operation, owner: usize) -> usize {
+        self.program.operations.push(operation);
+        self.program.owner.push(owner);
+        self.program.operations.len() - 1
+    }
+
+    fn has_waited_for_all(&self, owner: usize, gate: &[usize]) -> bool {
+        let known = self.program.ancestors_of(gate);
+        let owned = self.program.owner.iter().zip(known);
+        owned.into_iter().all(|(&of, known)| of != owner || known)
+    }
+}
+
+/// How many threads use a barrier.
+pub(super) fn threads_of(scenario: &Scenario, barrier: BarrierId) -> usize {
+    scenario.threads.iter().filter(|thread| thread.barriers().any(|own| own == barrier)).count()
+}

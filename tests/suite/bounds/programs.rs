@@ -1,0 +1,407 @@
+//! Hosts that sleep and wait, events, barriers, several processes, shared links, channels and latencies: what their
+//! jobs take at most, and no run is above that.
+
+use gpusched::analysis::{
+    BoundRefusal, JobVerdicts, SearchOptions, SporadicRefusal, SporadicVerdicts, Verdict, judge, judge_sporadic,
+};
+use gpusched::device::{CopySharing, Device, Preemption, Runlists};
+use gpusched::effort::Progress;
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Duration;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+use super::MS;
+use crate::campaign::campaign;
+use crate::common::tx2;
+
+fn read(file: &Value, device: &Device) -> Scenario {
+    let options = ReadOptions { device: Some(device.clone()), ..ReadOptions::default() };
+    Scenario::from_json("programs.json", &file.to_string(), &options).unwrap_or_else(|error| panic!("{error}\n{file}"))
+}
+
+fn searched(scenario: &Scenario, runs: u64) -> JobVerdicts<'_> {
+    judge(scenario, &SearchOptions { runs, ..SearchOptions::default() }, Progress::NONE)
+        .expect("no run is above a bound")
+}
+
+fn phased(scenario: &Scenario, runs: u64) -> SporadicVerdicts {
+    let options = SearchOptions { runs, ..SearchOptions::default() };
+    judge_sporadic(scenario, &[], &options, Progress::NONE).expect("no run is above a bound")
+}
+
+/// The kernel K fills the TX2 for 4 ms.
+fn hosts(hosts: &Value) -> Value {
+    json!({
+        "format": "gpusched-scenario/1", "name": "programs",
+        "kernels": {"K": {"blocks": 8, "threads": 512, "duration": "4 ms"}},
+        "streams": [{"name": "S"}, {"name": "T"}], "hosts": hosts,
+    })
+}
+
+fn host(name: &str, steps: &Value) -> Value {
+    json!({"name": name, "period": "50 ms", "iterations": 3, "steps": steps})
+}
+
+/// The bounds of the first host \[ms\], of given releases and over all phasings.
+fn bounds(file: &Value, device: &Device) -> (Option<f64>, Option<f64>) {
+    let scenario = read(file, device);
+    let ms = |bound: Option<Duration>| bound.map(|bound| bound.as_ns() as f64 / MS as f64);
+    let given = searched(&scenario, 64).jobs.iter().filter(|job| job.thread == 0).map(|job| job.bound_ns).max();
+    (given.and_then(ms), ms(phased(&scenario, 64).streams[0].bound_ns))
+}
+
+#[test]
+fn usual_host_programs_have_the_bounds_of_their_pauses_and_kernels() {
+    let launch = json!({"launch": "K", "stream": "S"});
+    let sync = json!({"synchronize": "S"});
+    let sleep = |ms: u32| json!({"sleep": format!("{ms} ms")});
+    let copy = json!({"copy": "host-to-device", "duration": "3 ms", "stream": "S"});
+    let last = json!({"synchronize": "last"});
+    let programs: [(Value, f64); 7] = [
+        // CPU work after the wait is no part of the response as it is reported.
+        (json!([sleep(2), launch, sync, sleep(30)]), 6.0),
+        (json!([sleep(5), launch, sync]), 9.0),
+        // Blocking copies.
+        (json!([copy, last, launch, copy, last]), 10.0),
+        (json!([launch, {"synchronize": "device"}, sleep(1)]), 4.0),
+        (json!([launch, {"record": "e", "stream": "S"}, {"synchronize_event": "e"}, sleep(1), launch]), 9.0),
+        (json!([{"repeat": 3, "steps": [launch, sync, sleep(1)]}]), 14.0),
+        // Two streams, one after the other.
+        (
+            json!([launch, {"record": "e", "stream": "S"}, {"wait": "e", "stream": "T"}, {"launch": "K", "stream": "T"}]),
+            8.0,
+        ),
+    ];
+    for (steps, ms) in programs {
+        let found = bounds(&hosts(&json!([host("H", &steps)])), &tx2());
+        assert_eq!(found, (Some(ms), Some(ms)), "{steps}");
+    }
+}
+
+#[test]
+fn a_host_that_sleeps_beyond_its_period_has_no_bound_and_the_note_says_why() {
+    let steps = json!([{"launch": "K", "stream": "S"}, {"synchronize": "S"}, {"sleep": "47 ms"}]);
+    let scenario = read(&hosts(&json!([host("H", &steps)])), &tx2());
+    let verdicts = searched(&scenario, 8);
+    let reason = SporadicRefusal::BeyondPeriod { thread: "H".to_owned() };
+    assert_eq!(verdicts.refusal, Some(BoundRefusal::Jobs { reason, is_partial: false }));
+    assert!(verdicts.jobs.iter().all(|job| job.bound_ns.is_none()));
+}
+
+#[test]
+fn two_hosts_that_meet_at_a_barrier_do_one_job() {
+    let step = |sleep: u32, stream: &str| json!([{"sleep": format!("{sleep} ms")}, {"barrier": "B"}, {"launch": "K", "stream": stream}, {"synchronize": stream}]);
+    let scenario = read(&hosts(&json!([host("H", &step(2, "S")), host("G", &step(5, "T"))])), &tx2());
+    let verdicts = searched(&scenario, 64);
+    // After 5 ms both launch: one is first.
+    let bounds: Vec<_> = verdicts.jobs.iter().map(|job| job.bound_ns.map(|bound| bound.as_ns() / MS)).collect();
+    assert_eq!(bounds, [Some(13); 6], "{:?}", verdicts.notes);
+    assert!(verdicts.all_proven());
+}
+
+#[test]
+fn a_loop_without_a_period_has_the_bound_of_one_iteration() {
+    let file = hosts(&json!([{"name": "H", "iterations": 3, "deadline": "9 ms", "steps": [
+        {"launch": "K", "stream": "S"}, {"launch": "K", "stream": "S"}, {"synchronize": "last"}]}]));
+    let scenario = read(&file, &tx2());
+    let verdicts = searched(&scenario, 64);
+    let bounds: Vec<_> =
+        verdicts.jobs.iter().map(|job| (job.bound_ns.map(|bound| bound.as_ns() / MS), job.verdict)).collect();
+    assert_eq!(bounds, [(Some(8), Some(Verdict::Proven)); 3]);
+}
+
+/// Two processes of a kernel each, which fills the TX2 for so long \[ms\].
+fn processes(mps: bool, first: u32, second: u32) -> Value {
+    let stream = |name: &str| json!({"name": name, "process": name, "period": "100 ms", "jobs": 2, "operations": [{"kernel": name}]});
+    let kernel = |ms: u32| json!({"blocks": 4, "threads": 1024, "duration": format!("{ms} ms")});
+    json!({
+        "format": "gpusched-scenario/1", "name": "processes", "mps": mps,
+        "kernels": {"A": kernel(first), "B": kernel(second)}, "streams": [stream("A"), stream("B")],
+    })
+}
+
+#[test]
+fn contexts_that_take_turns_are_bounded_by_slices_and_switches_and_by_what_others_have_to_do() {
+    let device = tx2().with(|spec| {
+        (spec.time_slicing.time_slice, spec.time_slicing.switch_cost) =
+            (Duration::from_ns(2 * MS), Duration::from_ns(MS / 2));
+    });
+    let (given, phased) = bounds(&processes(false, 3, 40), &device.expect("it is a GPU"));
+    // The bound by work has 2 x 3 ms of work on two SMs: 4 turns at most, each after one of B and two switches.
+    assert!(given.is_some_and(|bound| (9.0..=20.0).contains(&bound)), "{given:?}");
+    assert_eq!(given, phased);
+}
+
+#[test]
+fn clients_of_mps_are_as_threads_of_one_process() {
+    assert_eq!(bounds(&processes(true, 3, 5), &tx2()), (Some(8.0), Some(8.0)));
+}
+
+#[test]
+fn a_copy_that_has_its_shared_link_for_itself_takes_what_it_takes_elsewhere() {
+    let device = tx2().with(|spec| spec.copy.sharing = CopySharing::SharedLink).expect("it is a GPU");
+    let copy = |stream: &str| json!({"copy": "host-to-device", "duration": "3 ms", "stream": stream});
+    let of = |second: &Value| {
+        let steps = json!([copy("S"), {"synchronize": "S"}, {"launch": "K", "stream": "S"}]);
+        bounds(&hosts(&json!([host("H", &steps), host("G", &json!([second]))])), &device)
+    };
+    assert_eq!(of(&json!({"memset": 4, "stream": "T"})), (Some(7.0), Some(7.0)));
+    // Beside another copy it takes both, and what rounding loses.
+    let (given, phased) = of(&copy("T"));
+    assert!(given.is_some_and(|bound| (10.0..19.0).contains(&bound)) && given == phased, "{given:?}");
+}
+
+#[test]
+fn more_streams_than_channels_have_bounds() {
+    let device = tx2().with(|spec| spec.channels = Some(1)).expect("it is a GPU");
+    let steps = |stream: &str| json!([{"launch": "K", "stream": stream}, {"synchronize": stream}]);
+    let (given, phased) = bounds(&hosts(&json!([host("H", &steps("S")), host("G", &steps("T"))])), &device);
+    assert!(given.is_some_and(|bound| (8.0..=30.0).contains(&bound)) && given == phased, "{given:?}");
+}
+
+/// What the device is like.
+#[derive(Debug, Clone)]
+struct Machine {
+    sms: u32,
+    channels: Option<u32>,
+    linked: bool,
+    latency_us: u64,
+    slice_us: u64,
+    switch_us: u64,
+    to_block_ends: bool,
+    shared_runlist: bool,
+}
+
+impl Machine {
+    fn device(&self) -> Device {
+        let device = tx2().with(|spec| {
+            (spec.sms, spec.sms_per_tpc, spec.priority_levels) = (self.sms, 1, 3);
+            (spec.channels, spec.launch_latency) = (self.channels, Duration::from_ns(1_000 * self.latency_us));
+            spec.kernel_gap = Duration::from_ns(500 * self.latency_us);
+            spec.copy.sharing = if self.linked { CopySharing::SharedLink } else { CopySharing::OneAtATime };
+            let slicing = &mut spec.time_slicing;
+            slicing.time_slice = Duration::from_ns(1_000 * self.slice_us);
+            slicing.switch_cost = Duration::from_ns(1_000 * self.switch_us.min(self.slice_us));
+            slicing.preemption = if self.to_block_ends { Preemption::BlockEnd } else { Preemption::MidBlock };
+            slicing.runlists = if self.shared_runlist { Runlists::Shared } else { Runlists::Separate };
+        });
+        device.expect("it is within the limits")
+    }
+}
+
+fn machine() -> impl Strategy<Value = Machine> {
+    let plain = 0_u32..3;
+    (plain, 1_u32..=3, 1_u32..=3, any::<bool>(), 1_u64..500, (200_u64..5_000, 0_u64..300), any::<bool>(), any::<bool>())
+        .prop_map(|(which, sms, channels, linked, latency, (slice_us, switch_us), to_block_ends, shared_runlist)| {
+            Machine {
+                sms,
+                channels: (which == 1).then_some(channels),
+                linked: which == 2 && linked,
+                latency_us: if which == 2 && !linked { latency } else { 0 },
+                slice_us,
+                switch_us,
+                to_block_ends,
+                shared_runlist,
+            }
+        })
+}
+
+/// A step: what it does, of which kernel or how long, in which stream.
+type Step = (u32, u32, u32);
+
+/// A host: period \[ms\], or none and so many iterations; release \[ms\]; steps; whether it waits at the end.
+#[derive(Debug, Clone)]
+struct Program {
+    period: Option<u32>,
+    iterations: u32,
+    release: u32,
+    steps: Vec<Step>,
+    end: u32,
+    barrier: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    OneProcess,
+    Turns,
+    Mps(u32),
+}
+
+/// Hosts of up to three processes, or one.
+#[derive(Debug, Clone)]
+struct Sample {
+    machine: Machine,
+    kernels: Vec<(u32, u32, u32)>,
+    programs: Vec<Program>,
+    priorities: Vec<Option<i32>>,
+    /// Whether hosts have processes of their own, and as clients of MPS a percentage.
+    processes: Sharing,
+    /// Whether hosts use the streams of one another.
+    shared: bool,
+}
+
+fn sample() -> impl Strategy<Value = Sample> {
+    let kernel = (1_u32..10, prop_oneof![Just(16_u32), 1_u32..=32], 1_u32..40);
+    let program = (
+        prop_oneof![3 => (30_u32..200).prop_map(Some), 1 => Just(None)],
+        (1_u32..4, 0_u32..20, 0_u32..5, prop::bool::weighted(0.2)),
+        prop::collection::vec((0_u32..14, 0_u32..4, 0_u32..2), 1..7),
+    );
+    let program = program.prop_map(|(period, (iterations, release, end, barrier), steps)| Program {
+        period,
+        iterations,
+        release,
+        steps,
+        end,
+        barrier,
+    });
+    let processes = prop_oneof![
+        3 => Just(Sharing::OneProcess),
+        2 => Just(Sharing::Turns),
+        1 => select(vec![50_u32, 67, 100]).prop_map(Sharing::Mps),
+    ];
+    (
+        machine(),
+        prop::collection::vec(kernel, 4),
+        prop::collection::vec(program, 1..4),
+        prop::collection::vec(prop_oneof![Just(None), (-2_i32..=0).prop_map(Some)], 6),
+        processes,
+        prop::bool::weighted(0.2),
+    )
+        .prop_map(|(machine, kernels, programs, priorities, processes, shared)| Sample {
+            machine,
+            kernels,
+            programs,
+            priorities,
+            processes,
+            shared,
+        })
+}
+
+impl Sample {
+    fn step(&self, host: usize, (what, which, stream): Step) -> Option<Value> {
+        let host = if self.shared && self.processes == Sharing::OneProcess && which == 3 { 0 } else { host };
+        let null = self.shared && which == 2;
+        let name = if null { "NULL".to_owned() } else { format!("S{}", 2 * host + stream as usize) };
+        let event = if self.shared { "e".to_owned() } else { format!("e{host}") };
+        Some(match what {
+            0..=3 => json!({"launch": format!("K{which}"), "stream": name}),
+            4 => json!({"copy": "host-to-device", "duration": format!("{} us", 300 * (which + 1)), "stream": name}),
+            5 => json!({"sleep": format!("{} us", 700 * which + 100)}),
+            6 => json!({"synchronize": "last"}),
+            7 if !null => json!({"synchronize": name}),
+            8 => json!({"synchronize": "device"}),
+            9 => json!({"record": event, "stream": name}),
+            10 => json!({"wait": event, "stream": name}),
+            11 => json!({"synchronize_event": event}),
+            12 => json!({"repeat": 2, "steps": [
+                {"launch": format!("K{which}"), "stream": format!("S{}", 2 * host)}, {"synchronize": "last"}]}),
+            13 => json!({"memset": 4, "stream": name}),
+            _ => return None,
+        })
+    }
+
+    fn scenario(&self) -> Scenario {
+        let kernels: serde_json::Map<String, Value> = (0..)
+            .zip(&self.kernels)
+            .map(|(number, &(blocks, warps, tenths))| {
+                let duration = format!("{} us", 100 * tenths);
+                (format!("K{number}"), json!({"blocks": blocks, "threads": 32 * warps, "duration": duration}))
+            })
+            .collect();
+        let of_process = |value: &mut Value, host: usize| {
+            if self.processes != Sharing::OneProcess {
+                value["process"] = json!(format!("P{host}"));
+            }
+        };
+        let (mut streams, mut hosts) = (Vec::new(), Vec::new());
+        let meet = self.programs.iter().filter(|program| program.barrier).count() > 1
+            && self.programs.iter().filter(|program| program.barrier).all(|program| {
+                (program.period, program.iterations) == (self.programs[0].period, self.programs[0].iterations)
+            });
+        for (number, program) in self.programs.iter().enumerate() {
+            for stream in [2 * number, 2 * number + 1] {
+                let mut value = json!({"name": format!("S{stream}")});
+                if let Some(priority) = self.priorities[stream] {
+                    value["priority"] = json!(priority);
+                }
+                of_process(&mut value, number);
+                streams.push(value);
+            }
+            let mut steps = vec![json!({"launch": "K0", "stream": format!("S{}", 2 * number)})];
+            steps.extend(program.steps.iter().filter_map(|&step| self.step(number, step)));
+            if program.barrier && meet {
+                steps.insert(1, json!({"barrier": "B"}));
+            }
+            match program.end {
+                0 => {}
+                1 => steps.push(json!({"synchronize": "device"})),
+                2 => steps.extend([json!({"synchronize": "device"}), json!({"sleep": "1 ms"})]),
+                3 => steps.push(json!({"synchronize": "last"})),
+                _ => steps.extend([0, 1].map(|own| json!({"synchronize": format!("S{}", 2 * number + own)}))),
+            }
+            let mut value = json!({"name": format!("H{number}"), "release": format!("{} ms", program.release),
+                "iterations": program.iterations, "steps": steps});
+            match program.period {
+                Some(period) => value["period"] = json!(format!("{period} ms")),
+                None => value["deadline"] = json!("40 ms"),
+            }
+            of_process(&mut value, number);
+            hosts.push(value);
+        }
+        let mut file = json!({"format": "gpusched-scenario/1", "name": "random", "kernels": kernels,
+            "streams": streams, "hosts": hosts});
+        if self.processes != Sharing::OneProcess {
+            let (mps, share) = match self.processes {
+                Sharing::Mps(share) => (true, share),
+                Sharing::OneProcess | Sharing::Turns => (false, 100),
+            };
+            file["mps"] = json!(mps);
+            let levels = ["low", "medium", "high"];
+            for number in 0..self.programs.len() {
+                file["processes"][format!("P{number}")] = json!({"mps_percentage": share,
+                    "level": levels[number % 3]});
+            }
+        }
+        read(&file, &self.machine.device())
+    }
+}
+
+/// Bound / worst found of every thread that has one, over given releases and all phasings.
+fn ratios(sample: &Sample, seed: u64, runs: u64) -> Result<Vec<f64>, TestCaseError> {
+    let scenario = sample.scenario();
+    let options = SearchOptions { seed, runs, ..SearchOptions::default() };
+    let mut ratios = Vec::new();
+    let mut note = |bound: Option<Duration>, found: Option<Duration>| {
+        if let Some((bound, found)) = bound.zip(found) {
+            ratios.push(bound.as_ns() as f64 / found.as_ns().max(1) as f64);
+        }
+    };
+    // A run above a bound is an error.
+    for job in &judge(&scenario, &options, Progress::NONE)?.jobs {
+        note(job.bound_ns, job.worst_found_ns);
+    }
+    for stream in &judge_sporadic(&scenario, &[], &options, Progress::NONE)?.streams {
+        note(stream.bound_ns, stream.worst_found_ns);
+    }
+    Ok(ratios)
+}
+
+proptest! {
+    #![proptest_config(crate::agreement::config(60))]
+
+    #[test]
+    fn no_run_of_a_host_program_is_above_a_bound(sample in sample(), seed in any::<u64>()) {
+        ratios(&sample, seed, 12)?;
+    }
+}
+
+/// Each scenario is run 120 times over given releases, and as often over all phasings.
+#[test]
+#[ignore = "a long campaign"]
+fn long_campaign_of_host_programs_processes_links_and_channels() {
+    let said = campaign("host programs", 4_000, &(sample(), any::<u64>()), |(sample, seed)| ratios(&sample, seed, 120));
+    println!("{said}");
+}
