@@ -72,6 +72,6 @@ pub use printed_steps::StepsError;
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
 pub use search::{SearchOptions, SearchResult, search};
 pub use sporadic::{SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
-pub use task::{KernelTask, TimeOverflow};
+pub use task::{KernelTask, TimeOverflow, total_utilization};
 pub(crate) use verdict::judge_known;
 pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};

@@ -33,7 +33,7 @@ impl KernelTask {
 
 /// U, the sum of the utilizations \[threads\] (Eq. 3.4). `None` if a period is zero.
 #[must_use]
-pub(crate) fn total_utilization(tasks: &[KernelTask]) -> Option<f64> {
+pub fn total_utilization(tasks: &[KernelTask]) -> Option<f64> {
     tasks.iter().map(KernelTask::utilization).sum()
 }
 

@@ -27,7 +27,7 @@ pub fn uunifast(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
 /// Priority Pre-emptive Scheduling in Multiprocessor Real-Time Systems", Real-Time Systems 47, 2011). `None` if
 /// 100,000 draws did not give one.
 #[must_use]
-pub(crate) fn uunifast_discard(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Option<Vec<f64>> {
+pub fn uunifast_discard(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Option<Vec<f64>> {
     if total > n as f64 {
         return None;
     }

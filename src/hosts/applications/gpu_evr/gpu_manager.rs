@@ -8,7 +8,7 @@ use crate::time::{Duration, Instant};
 
 /// The applications on the GPU, and the SMs allotted to them.
 #[derive(Debug)]
-pub(crate) struct GpuManager<'a> {
+pub struct GpuManager<'a> {
     rules: EvrRules,
     sms: u32,
     /// S', in order of class; within a class, in order of submission.

@@ -28,7 +28,7 @@ pub enum Progress {
 
 /// An application that waits for the GPU or has SMs.
 #[derive(Debug, Clone)]
-pub(crate) struct RunningApp<'a> {
+pub struct RunningApp<'a> {
     /// Number of its injection.
     pub number: u32,
     /// Its class.

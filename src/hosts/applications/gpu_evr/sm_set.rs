@@ -4,7 +4,7 @@ use crate::device::SmMask;
 
 /// SMs with numbers below 128, as many as an SM mask has bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) struct SmSet(u128);
+pub struct SmSet(u128);
 
 impl SmSet {
     /// No SM.

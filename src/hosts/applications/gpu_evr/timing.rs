@@ -5,12 +5,11 @@
 use super::rules::{Late, Remaining};
 use super::running::{Progress, RunningApp};
 use crate::applications::ExecutionProfile;
-use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 
 /// Equation 3: the response time requirement `T_resp = T_init + T_req`.
 #[must_use]
-pub(crate) fn response_requirement(init: Instant, requirement: Duration) -> Instant {
+pub fn response_requirement(init: Instant, requirement: Duration) -> Instant {
     init + requirement
 }
 
@@ -24,10 +23,7 @@ pub fn response(profile: &ExecutionProfile, sms: u32) -> Duration {
 /// SMs of that one. `running` gives the remaining time and the SMs of each running application; if there is none, there
 /// is nothing to wait for.
 #[must_use]
-pub(crate) fn response_when_occupied(
-    profile: &ExecutionProfile,
-    running: impl Iterator<Item = (Duration, u32)>,
-) -> Duration {
+pub fn response_when_occupied(profile: &ExecutionProfile, running: impl Iterator<Item = (Duration, u32)>) -> Duration {
     match running.min() {
         Some((waiting, sms)) => waiting + profile.execution(sms),
         None => response(profile, profile.sms()),
@@ -37,7 +33,7 @@ pub(crate) fn response_when_occupied(
 /// Equation 6: what is left of an application on `sms` SMs: the kernel that runs now, those that follow, and the copies
 /// that have not been done.
 #[must_use]
-pub(crate) fn remaining(profile: &ExecutionProfile, progress: &Progress, sms: u32, estimate: Remaining) -> Duration {
+pub fn remaining(profile: &ExecutionProfile, progress: &Progress, sms: u32, estimate: Remaining) -> Duration {
     match *progress {
         Progress::Submitted | Progress::CopyIn => profile.execution(sms),
         Progress::Kernel { kernel, launch, completed, .. } => {
@@ -54,7 +50,7 @@ pub(crate) fn remaining(profile: &ExecutionProfile, progress: &Progress, sms: u3
 /// Equation 7: what is left of the launch of kernel `kernel` of which `completed` blocks have completed, N' in the
 /// paper: (N - N') / N * E(K, P). The alternative counts the rounds in which they run, instead.
 #[must_use]
-pub(crate) fn remaining_kernel(
+pub fn remaining_kernel(
     profile: &ExecutionProfile,
     kernel: usize,
     completed: u32,
@@ -65,11 +61,9 @@ pub(crate) fn remaining_kernel(
     let left = blocks.saturating_sub(u64::from(completed));
     match estimate {
         Remaining::Share => {
+            // At most the time of the launch, since at most N blocks are left.
             let product = u128::from(left) * u128::from(profile.launch(kernel, sms).as_ns());
-            Duration::from_ns(
-                u64::try_from(product.div_ceil(u128::from(blocks)))
-                    .proven("at most N blocks are left, so it is at most the time of the launch"),
-            )
+            Duration::from_ns(u64::try_from(product.div_ceil(u128::from(blocks))).unwrap_or(u64::MAX))
         }
         Remaining::Rounds => {
             let at_once = u64::from(profile.blocks_per_sm(kernel).max(1)) * u64::from(sms.max(1));
@@ -88,13 +82,13 @@ pub fn meets(due: Instant, now: Instant, remaining: Duration) -> bool {
 /// Equation 9: the instant at which an application must start to meet its requirement, `T_margin = T_resp - E(A)`, with
 /// E(A) on the whole GPU. 0 if it should have started before t = 0.
 #[must_use]
-pub(crate) fn margin(due: Instant, profile: &ExecutionProfile) -> Instant {
+pub fn margin(due: Instant, profile: &ExecutionProfile) -> Instant {
     Instant::from_ns(due.as_ns().saturating_sub(profile.execution(profile.sms()).as_ns()))
 }
 
 /// The fewest SMs with which an application meets its requirement by Equation 8; if no number does, as the rule says.
 #[must_use]
-pub(crate) fn required_sms(app: &RunningApp<'_>, now: Instant, estimate: Remaining, late: Late) -> u32 {
+pub fn required_sms(app: &RunningApp<'_>, now: Instant, estimate: Remaining, late: Late) -> u32 {
     let on = |sms| remaining(app.profile, &app.progress, sms, estimate);
     let most = app.profile.sms();
     (1..=most).find(|&sms| meets(app.due, now, on(sms))).unwrap_or_else(|| match late {
@@ -105,7 +99,7 @@ pub(crate) fn required_sms(app: &RunningApp<'_>, now: Instant, estimate: Remaini
 
 /// The fewest SMs with which an application finishes as early as it can.
 #[must_use]
-pub(crate) fn fastest_sms(app: &RunningApp<'_>, estimate: Remaining) -> u32 {
+pub fn fastest_sms(app: &RunningApp<'_>, estimate: Remaining) -> u32 {
     let on = |sms: &u32| remaining(app.profile, &app.progress, *sms, estimate);
     (1..=app.profile.sms()).min_by_key(on).unwrap_or(1)
 }

@@ -11,7 +11,7 @@ use crate::time::Instant;
 
 /// Applications that wait for the GPU: one queue for each class, and the urgent queue.
 #[derive(Debug)]
-pub(crate) struct WorkloadManager<'a> {
+pub struct WorkloadManager<'a> {
     rules: EvrRules,
     /// High, medium, low.
     queues: [VecDeque<RunningApp<'a>>; 3],
