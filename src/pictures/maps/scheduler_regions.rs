@@ -45,7 +45,7 @@ impl RegionCell {
     /// The scheduler with the highest mean and all others whose 95 % confidence intervals do not tell them from it:
     /// means differ by no more than the root of the sum of the squared halves.
     #[must_use]
-    pub fn best(&self) -> Vec<Scheduler> {
+    pub(crate) fn best(&self) -> Vec<Scheduler> {
         let Some(most) = self.met.iter().max_by(|one, other| one.mean.total_cmp(&other.mean)) else {
             return Vec::new();
         };
@@ -56,7 +56,7 @@ impl RegionCell {
     /// Requirements met under GPU-EvR, divided by those under the better of TimeGraph and Global EDF; `None` if those
     /// are none.
     #[must_use]
-    pub fn ratio(&self) -> Option<f64> {
+    pub(crate) fn ratio(&self) -> Option<f64> {
         let mean = |wanted| self.met.iter().find(|one| one.scheduler == wanted).map(|one| one.mean);
         let baseline = mean(Scheduler::TimeGraph)?.max(mean(Scheduler::GlobalEdf)?);
         (baseline > 0.0).then_some(mean(Scheduler::GpuEvr)? / baseline)
