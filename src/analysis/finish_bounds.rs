@@ -230,7 +230,7 @@ fn bound_by_jobs(scenario: &Scenario, operations: &mut [BoundedOperation]) {
         let response = bounds.responses.get(origin.thread as usize).copied().flatten();
         let release = thread(*origin).map(|thread| thread.release_of(u64::from(origin.iteration)));
         let by_job = release.zip(response).map(|(release, response)| release.saturating_add(response));
-        *finish = finish.into_iter().chain(by_job).min();
+        *finish = (*finish).into_iter().chain(by_job).min();
     }
 }
 
