@@ -110,20 +110,23 @@ Proof.
   - intros j room' cap Ej Ec. rewrite <- (proj2 Ad). f_equal. apply (F j room' cap Ej Ec).
 Qed.
 
-(* Blocks so far, with their pooled bounds, against what runs. *)
-Record below (s : state) (before : list (nat * block)) (last : nat) : Prop := {
+(* The same block, running no longer. *)
+Definition shorter (b' b : block) : Prop := kernel b' = kernel b /\ length_ns b' <= length_ns b.
+Definition as_run (l : list block) : list (nat * block) := map (fun b => (start b, b)) l.
+
+(* Blocks so far, with their bounds, against those of the run and what runs now. *)
+Record below (s : state) (before : list (nat * block)) (real : list block) (last : nat) : Prop := {
   below_last : last <= now s;
-  below_starts : forall x, In x before -> fst x <= start (snd x);
-  below_running : forall t, now s <= t ->
-    taken t (map (fun x => (start (snd x), snd x)) before) = taken_by (runs_after t) (running s)
+  below_starts : Forall2 (fun x b => fst x <= start b /\ shorter (snd x) b) before real;
+  below_running : forall t, now s <= t -> taken t (as_run real) = taken_by (runs_after t) (running s)
 }.
 
-Lemma taken_earlier m t l : additive m -> (forall x, In x l -> fst x <= start (snd x)) ->
-  m (taken t l) <= m (taken t (map (fun x => (start (snd x), snd x)) l)).
+Lemma taken_earlier m t before real : additive m ->
+  Forall2 (fun x b => fst x <= start b /\ shorter (snd x) b) before real ->
+  m (taken t before) <= m (taken t (as_run real)).
 Proof.
-  intros [Z A]. induction l as [|[s b] l IH]; intros H; simpl; [lia|].
-  assert (S := H (s, b) (or_introl eq_refl)). simpl in S. specialize (IH (fun x I => H x (or_intror I))).
-  destruct (Nat.ltb_spec t (s + length_ns b)), (Nat.ltb_spec t (start b + length_ns b)); rewrite ?A; lia.
+  intros [Z A] H. induction H as [|[s b'] b before real [S [K D]] H IH]; simpl in *; [lia|]. rewrite K.
+  destruct (Nat.ltb_spec t (s + length_ns b')), (Nat.ltb_spec t (start b + length_ns b)); rewrite ?A; lia.
 Qed.
 Lemma runs_after_less m t l : additive m -> m (taken_by (runs_after t) l) <= m (taken_by is_block l).
 Proof.
@@ -137,63 +140,85 @@ Proof.
   destruct (Nat.ltb_spec t (ends r)); [lia|reflexivity].
 Qed.
 
-Theorem nothing_before_its_pooled_bound :
-  forall g xs t bounds,
-  steps g (empty g) xs t -> pooled (total (sms g)) [] 0 (assigned 0 xs) bounds ->
-  Forall2 (fun bound b => bound <= start b) bounds (assigned 0 xs).
+(* What has room on an SM has room in the pool. *)
+Definition has_room (g : device) (pool : resources) (P : operation -> Prop) : Prop :=
+  forall s o blocks need lasts i room, usage g s -> everywhere P s -> P o -> what o = Kernel blocks need lasts ->
+  R1 s need i room -> fits (plus need (taken_by is_block (running s))) pool.
+
+Lemma bounds_of_shorter_blocks g pool P : has_room g pool P ->
+  forall xs t bs bounds,
+  steps g (empty g) xs t -> (forall o, In (Launch o) xs -> P o) -> Forall2 shorter bs (assigned 0 xs) ->
+  pooled pool [] 0 bs bounds -> Forall2 (fun bound b => bound <= start b) bounds (assigned 0 xs).
 Proof.
-  intros g xs t bounds. assert (U := usage_empty g). assert (W := everywhere_empty (fun o => launched_at o <= now
-    (empty g)) g).
-  assert (B : below (empty g) [] 0) by (split; simpl; [lia|intros x []|reflexivity]).
-  change 0 with (now (empty g)) at 2 3. generalize dependent (empty g). generalize (@nil (nat * block)) as before.
-  generalize 0 as last. revert t bounds. induction xs as [|x xs IH]; intros t bounds last before s U W B H P.
-  - inversion P; subst. constructor.
+  intros Room xs t bs bounds. assert (U := usage_empty g). assert (V := everywhere_empty P g).
+  assert (W := everywhere_empty (fun o => launched_at o <= now (empty g)) g).
+  assert (B : below (empty g) [] [] 0) by (split; simpl; [lia|constructor|reflexivity]).
+  change 0 with (now (empty g)) at 1 3. generalize dependent (empty g). generalize (@nil (nat * block)) as before.
+  generalize (@nil block) as real. generalize 0 as last. revert t bs bounds.
+  induction xs as [|x xs IH]; intros t bs bounds last real before s U V W B H Ps Sh P0.
+  - simpl in Sh. inversion Sh; subst. inversion P0; subst. constructor.
   - inversion H; subst. rename H3 into Hs, H5 into Hr.
     assert (U' := usage_step g s x _ U Hs).
     assert (Later : now s <= now t0) by (destruct Hs; simpl; lia).
+    assert (V' : everywhere P t0).
+    { eapply everywhere_step; [exact V|exact Hs|]. intros o ->. apply Ps. left. reflexivity. }
     assert (W' : everywhere (fun o => launched_at o <= now t0) t0).
     { eapply everywhere_step; [|exact Hs|].
       - eapply everywhere_weaker; [|exact W]. simpl. intros o L. lia.
       - intros o ->. inversion Hs; subst. simpl. lia. }
+    assert (Ps' : forall o, In (Launch o) xs -> P o) by (intros o I; apply Ps; right; exact I).
     destruct B as [B1 B2 B3].
     assert (Keep : forall l, running t0 = l -> now t0 = now s ->
-      (forall u, now s <= u -> taken_by (runs_after u) l = taken_by (runs_after u) (running s)) -> below t0 before
-        last).
+      (forall u, now s <= u -> taken_by (runs_after u) l = taken_by (runs_after u) (running s)) ->
+      below t0 before real last).
     { intros l <- N R. split; [lia|exact B2|]. intros u L. rewrite R by lia. apply B3. lia. }
     destruct x as [o|o|o d|o i d|o p| | | |u];
-      try (simpl in P |- *;
+      try (simpl in Sh |- *;
            match goal with |- Forall2 _ _ (assigned (now s) xs) =>
              assert (N : now t0 = now s) by (inversion Hs; reflexivity);
-             rewrite <- N in P |- *; eapply IH; try eassumption; eapply Keep; [reflexivity|exact N|] end;
+             rewrite <- N in Sh |- *; eapply IH; try eassumption; eapply Keep; [reflexivity|exact N|] end;
            inversion Hs; subst; simpl; try reflexivity).
     + (* a copy takes nothing *)
       intros u L. rewrite taken_by_app. simpl. apply resources_eq; simpl; lia.
     + (* a block *)
-      simpl in P |- *. inversion P; subst. inversion Hs; subst.
+      simpl in Sh |- *. inversion Sh as [|b' b0 bs' bs0 Sb Sbs]; subst. inversion P0; subst. inversion Hs; subst.
+      destruct Sb as [Kb Db]. simpl in Kb, Db.
       match goal with M : forall t, may_start _ _ _ _ t -> s0 <= t |- _ => assert (Low := M (now s)) end.
       assert (Le : s0 <= now s).
-      { apply Low. split; [|split; [exact B1|]]; simpl.
-        - match goal with K : next_kernel s _ o _ _ |- _ => destruct K as [K _];
-            apply (everywhere_ee _ s W _ _ _ K (or_introl eq_refl)) end.
+      { match goal with K : next_kernel s _ o _ _ |- _ => destruct K as [K _]; rename K into Ke end.
+        apply Low. split; [|split; [exact B1|]]; rewrite Kb.
+        - apply (everywhere_ee _ s W _ _ _ Ke (or_introl eq_refl)).
         - match goal with R : R1 s _ i _, Wk : what o = Kernel _ _ _ |- _ =>
-            assert (F := room_in_pool g s _ i _ U R); unfold need_of; rewrite Wk end.
+            assert (F := Room s o _ _ _ i _ U V (everywhere_ee _ s V _ _ _ Ke (or_introl eq_refl)) Wk R);
+            unfold need_of; rewrite Wk end.
           apply fits_parts. intros m M. assert (F' := proj1 (fits_parts _ _) F m M). assert (Ad := parts_additive m M).
           rewrite (proj2 Ad) in F' |- *.
-          assert (X := taken_earlier m (now s) before Ad B2). rewrite (B3 (now s) (le_n _)) in X.
+          assert (X := taken_earlier m (now s) before real Ad B2). rewrite (B3 (now s) (le_n _)) in X.
           assert (Y := runs_after_less m (now s) (running s) Ad). lia. }
       constructor; [exact Le|].
-      match goal with Hr : steps g ?st xs t |- _ => change (now s) with (now st); eapply (IH t ss s0 _ st) end;
+      match goal with Hr : steps g ?st xs t |- _ =>
+        change (now s) with (now st); eapply (IH t bs' ss s0 (real ++ [Block o (now s) d]) _ st) end;
         try eassumption.
       split; simpl.
       * exact Le.
-      * intros x I. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply B2, I|exact Le].
-      * intros u L. rewrite map_app, taken_app, taken_by_app, B3 by exact L. reflexivity.
+      * apply Forall2_app; [exact B2|]. constructor; [|constructor]. simpl. split; [exact Le|split; assumption].
+      * intros u L. unfold as_run. rewrite map_app, taken_app, taken_by_app. fold (as_run real). rewrite B3 by exact L.
+        reflexivity.
     + intros u L. match goal with R : running s = _ |- _ => rewrite R end.
       symmetry. apply ended_takes_nothing. lia.
     + intros u L. match goal with R : running s = _ |- _ => rewrite R end.
       symmetry. apply ended_takes_nothing. lia.
     + (* time passes *)
-      simpl in P |- *. assert (N : now t0 = u) by (inversion Hs; reflexivity). rewrite <- N in P |- *.
+      simpl in Sh |- *. assert (N : now t0 = u) by (inversion Hs; reflexivity). rewrite <- N in Sh |- *.
       eapply IH; try eassumption. split; [lia|exact B2|]. intros w L. rewrite B3 by lia. inversion Hs; reflexivity.
 Qed.
 
+Theorem nothing_before_its_pooled_bound :
+  forall g xs t bounds,
+  steps g (empty g) xs t -> pooled (total (sms g)) [] 0 (assigned 0 xs) bounds ->
+  Forall2 (fun bound b => bound <= start b) bounds (assigned 0 xs).
+Proof.
+  intros g xs t bounds H. apply (bounds_of_shorter_blocks g _ (fun _ => True)) with (t := t); auto.
+  - intros s o blocks need lasts i room U _ _ _ R. apply (room_in_pool g s need i room U R).
+  - induction (assigned 0 xs); constructor; [split; [reflexivity|lia]|assumption].
+Qed.
