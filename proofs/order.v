@@ -1,4 +1,4 @@
-(* Independent kernels of one priority are assigned in the order of their launches: docs/analysis.md, sections 3 and 4. *)
+(* Independent kernels of one priority are assigned in the order of their launches: docs/analysis.md, sections 3, 4. *)
 From Coq Require Import List Arith Lia.
 Import ListNotations.
 From gpusched Require Import model lists usage pooled merged sustainable.
@@ -24,7 +24,8 @@ Lemma go_on_ee g s o t : length (ee s) = 1 -> step g s (GoOn o) t ->
 Proof.
   intros L H. unfold unassigned, blocks_of. destruct (ee s) as [|k [|? ?]] eqn:E; try discriminate L.
   inversion H; subst; simpl; rewrite E in *; simpl.
-  - match goal with K : nth_error [k] ?l = Some _ |- _ => destruct l as [|[|]]; try discriminate K; injection K as -> end.
+  - match goal with K : nth_error [k] ?l = Some _ |- _ => destruct l as [|[|]]; try discriminate K;
+      injection K as -> end.
     match goal with W : what o = _ |- _ => rewrite W end. split; [reflexivity|].
     simpl. rewrite flat_map_app. simpl. rewrite !app_nil_r. reflexivity.
   - match goal with W : what o = _ |- _ => rewrite W end. rewrite !app_nil_r. split; reflexivity.
@@ -51,7 +52,8 @@ Proof.
     simpl. destruct (ee s) as [|k [|? ?]] eqn:E; try discriminate L. inversion H1; subst.
     match goal with K : next_kernel s ?l _ _ _ |- _ => destruct K as [K _]; rewrite E in K;
       destruct l as [|[|]]; try discriminate K; simpl in K; injection K as -> end.
-    rewrite E in H'. match type of H' with steps g ?st xs t => specialize (IH st t eq_refl H') end. simpl in IH. unfold unassigned in *. simpl in IH |- *. rewrite E. rewrite IH.
+    rewrite E in H'. match type of H' with steps g ?st xs t => specialize (IH st t eq_refl H') end.
+    simpl in IH. unfold unassigned in *. simpl in IH |- *. rewrite E. rewrite IH.
     simpl. destruct n; reflexivity.
 Qed.
 
@@ -78,8 +80,8 @@ Proof.
       inversion H1; subst; exact IH.
 Qed.
 
-(* Kernels of equal blocks, one priority, the same launches, all of them assigned: no block starts later in the run in which
-   none is longer. *)
+(* Kernels of equal blocks, one priority, the same launches, all of them assigned: no block starts later in the run in
+   which none is longer. *)
 Theorem equal_independent_kernels_are_sustainable :
   forall need g c xs ys t u,
   0 < slots need -> levels g = 1 -> Forall2 (holds need) (sms g) c ->
