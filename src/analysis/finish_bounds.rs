@@ -10,6 +10,7 @@ use super::equal_blocks::EqualBlocks;
 use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds};
 use super::prepared::Prepared;
 use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
+use crate::effort;
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
 use crate::spelling::option;
@@ -87,6 +88,8 @@ pub struct FinishBounds {
     pub refusal: Option<BoundRefusal>,
     /// What they hold for.
     pub options: BoundOptions,
+    /// Whether the work was stopped before all were computed: some are missing, others larger than they need be.
+    pub stopped: bool,
 }
 
 /// Bounds the finish of every operation, for every work-conserving placement and all that `options` names.
@@ -202,12 +205,38 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
         launched: record.launched,
         finish: bound(number),
     });
-    FinishBounds { operations: operations.collect(), ..FinishBounds::none(None, options) }
+    let mut operations: Vec<BoundedOperation> = operations.collect();
+    if safe.is_some() {
+        bound_by_jobs(scenario, &mut operations);
+    }
+    let stopped = safe.is_some() && effort::check().is_err();
+    FinishBounds { operations, stopped, ..FinishBounds::none(None, options) }
+}
+
+/// Where some deadline is beyond its bound: what holds of jobs whenever they come holds of the releases that are given.
+fn bound_by_jobs(scenario: &Scenario, operations: &mut [BoundedOperation]) {
+    let thread = |origin: Origin| scenario.threads.get(origin.thread as usize);
+    let is_late = |operation: &BoundedOperation| {
+        let deadline = thread(operation.origin).and_then(HostThread::deadline);
+        deadline.is_some_and(|deadline| {
+            operation.finish.is_none_or(|finish| finish > operation.launched.saturating_add(deadline))
+        })
+    };
+    if !operations.iter().any(is_late) {
+        return;
+    }
+    let Ok(Ok(bounds)) = job_bounds(scenario, Releases::Given) else { return };
+    for BoundedOperation { origin, finish, .. } in operations {
+        let response = bounds.responses.get(origin.thread as usize).copied().flatten();
+        let release = thread(*origin).map(|thread| thread.release_of(u64::from(origin.iteration)));
+        let by_job = release.zip(response).map(|(release, response)| release.saturating_add(response));
+        *finish = (*finish).into_iter().chain(by_job).min();
+    }
 }
 
 impl FinishBounds {
     fn none(refusal: Option<BoundRefusal>, options: BoundOptions) -> Self {
-        Self { operations: Vec::new(), responses: Vec::new(), notes: Vec::new(), refusal, options }
+        Self { operations: Vec::new(), responses: Vec::new(), notes: Vec::new(), refusal, options, stopped: false }
     }
 }
 

@@ -19,6 +19,7 @@
 use super::bound_options::BoundOptions;
 use super::merged_backend::{Analysed, Costs};
 use crate::device::BlockDemand;
+use crate::effort;
 use crate::limits::count_steps;
 use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
@@ -136,6 +137,9 @@ fn by_program(scenario: &Scenario, operations: &[Analysed]) -> Vec<usize> {
 fn by_work(graph: &Graph, weights: &Weights<'_>) -> Vec<Option<Instant>> {
     let mut finish = vec![None; graph.nodes.len()];
     for operation in 0..finish.len() {
+        if effort::check().is_err() {
+            break;
+        }
         finish[operation] = bound(graph, weights, operation, &finish);
     }
     finish

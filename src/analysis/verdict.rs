@@ -14,6 +14,7 @@ use crate::hosts::simulate;
 use crate::named::named;
 use crate::run::{Jobs, Run};
 use crate::scenario::{ReleaseOrder, Scenario};
+use crate::spelling::option;
 use crate::time::{Duration, Instant};
 use crate::workload::Origin;
 
@@ -149,6 +150,7 @@ pub(crate) fn judge_known<'s>(
     watch: Progress<'_>,
 ) -> Result<JobVerdicts<'s>, AnalysisError> {
     let found = search_known(scenario, own, options, watch)?;
+    let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
         let worst_found_ns = found.worst(index);
@@ -168,7 +170,10 @@ pub(crate) fn judge_known<'s>(
             worst_found_ns,
             bound_ns,
             deadline_ns: job.deadline,
-            verdict: job.deadline.map(|deadline| Verdict::new(worst_found_ns, bound_ns, deadline)),
+            // Of releases that a jitter makes late, this bound says nothing.
+            verdict: job
+                .deadline
+                .map(|deadline| Verdict::new(worst_found_ns, bound_ns.filter(|_| late.is_none()), deadline)),
             order: options.bound.order,
         }
     });
@@ -179,6 +184,21 @@ pub(crate) fn judge_known<'s>(
     }
     let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
     notes.extend_from_slice(&bounds.notes);
+    notes.extend(late.map(|thread| {
+        format!(
+            "nothing is proven: {:?} states a jitter, and releases are judged as if there were none; {} counts it",
+            thread.label,
+            option("sporadic")
+        )
+    }));
+    if bounds.stopped {
+        let missing = jobs.iter().filter(|job| job.bound_ns.is_none()).count();
+        notes.push(format!(
+            "bounds were not done when the work was stopped: {missing} of {} jobs have none yet, and those of others may be \
+             larger than they need be; what is proven is proven",
+            jobs.len()
+        ));
+    }
     let cut = found.jobs.iter().filter(|job| !job.complete).count();
     if cut > 0 {
         notes.push(format!(

@@ -13,6 +13,7 @@ use gpusched::tables::{AnalysisReport, SporadicReport, jitter_of_threads};
 use gpusched::time::Duration;
 
 use super::choices::one_of;
+use super::ending;
 use super::needs::{self, Lacking};
 use super::output::{Format, note};
 use super::progress::{self, Unit};
@@ -101,10 +102,12 @@ impl Analyze {
     }
 
     fn one(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let run = progress::simulated(scenario)?;
         progress::begin("analysing", Unit::None, None);
+        // Bounds that are known when the command is stopped are told.
+        ending::keep_complete_results();
         let analysed = analyse_and_bound(scenario, BoundOptions::of(scenario))?;
         let steps = self.steps.then(|| analysed.0.printed_steps()).transpose().context("--steps")?;
-        let run = progress::simulated(scenario)?;
         let search = |watch: Progress<'_>| AnalysisReport::judged(analysed, &run, demands, self.search.time(), watch);
         let mut report = self.search.watched(search)??;
         (report.steps, report.verdicts_alone) = (steps, self.verdicts_alone);

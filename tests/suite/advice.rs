@@ -20,6 +20,7 @@ const PROFILE: &[&str] =
 /// beside them too; that they are told nothing of options of other commands, the second test shows.
 const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
+    ("analysis/verdict.rs", &["analyze"]),
     ("cli/analyze.rs", &["analyze"]),
     ("cli/compare.rs", &["compare"]),
     ("cli/convert.rs", &["convert"]),

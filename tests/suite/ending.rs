@@ -181,6 +181,42 @@ fn samples_that_were_run_and_bounds_that_are_known_are_told() {
 }
 
 #[test]
+fn bounds_that_are_known_when_the_time_is_over_are_told() {
+    let stream = |n: usize| {
+        let kernels: Vec<String> = (0..8).map(|k| format!(r#"{{"kernel": "K{}"}}"#, (3 * n + k) % 5)).collect();
+        format!(r#"{{"name": "S{n}", "period": "{} ms", "jobs": 40, "operations": [{}]}}"#, 10 + n, kernels.join(", "))
+    };
+    let kernels: Vec<String> = (0..5)
+        .map(|n| {
+            format!(
+                r#""K{n}": {{"blocks": {}, "threads": {}, "duration": "{} us"}}"#,
+                7 + 3 * n,
+                64 << (n % 3),
+                90 + 17 * n
+            )
+        })
+        .collect();
+    let streams: Vec<String> = (0..8).map(stream).collect();
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "many", "kernels": {{{}}}, "streams": [{}]}}"#,
+        kernels.join(", "),
+        streams.join(", ")
+    );
+    let directory = directory("ending/bounds");
+    let file = directory.join("many.json");
+    fs::write(&file, text).expect("it can be written");
+    let analyze = ["analyze", &file.display().to_string(), "--verdicts", "--format", "json", "--max-time", "3s"];
+    let output = gpusched(&analyze);
+    let document = cut(&output, "stopped by --max-time 3 s: what is told is what was complete by then");
+    assert_eq!(document["jobs"].as_array().map(Vec::len), Some(320), "each job is told, with what is known of it");
+    let notes = document["notes"].as_array().expect("they are listed");
+    let says = |note: &Value| {
+        note.as_str().is_some_and(|note| note.contains("bounds were not done when the work was stopped"))
+    };
+    assert!(notes.iter().any(says), "{notes:?}");
+}
+
+#[test]
 fn scenarios_that_are_complete_are_told_also_behind_one_that_is_not() {
     let (directory, long) = written("out_of_order", &scenario(r#", "period": "1 us""#, ""));
     let short = directory.join("short.json");

@@ -4,6 +4,7 @@ use super::model::TaskSet;
 use super::phases::{self, smaller};
 use super::window::Windows;
 use crate::analysis::safe_bound::Weights;
+use crate::effort;
 
 /// Rounds of raising the responses; each raises one of them by a nanosecond at least.
 const MOST_ROUNDS: u32 = 10_000;
@@ -22,7 +23,7 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> 
     let explored = fixed_point(tasks, |task, responses| {
         let by_window = windows.ends(task, responses);
         let is_enough = |ends: &Ends| responses[task].is_some_and(|response| last(ends) <= response);
-        if by_window.as_ref().is_some_and(is_enough) || explorations == 0 {
+        if by_window.as_ref().is_some_and(is_enough) || explorations == 0 || effort::check().is_err() {
             return by_window;
         }
         explorations -= 1;

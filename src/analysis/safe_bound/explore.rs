@@ -13,6 +13,7 @@ use super::graph::{Graph, Node, Work};
 use super::state::{Dispatched, Interval, State};
 use super::twins::Twins;
 use super::weights::Weights;
+use crate::effort;
 use crate::limits::count_steps;
 use crate::time::Instant;
 
@@ -168,7 +169,8 @@ impl<'a> Explorer<'a> {
                 while let Some(state) = states.pop() {
                     count_steps(STEPS_OF_A_STATE * cost);
                     expanded += cost;
-                    let next = if expanded > extent.most_states { None } else { self.expand(&dispatched, &state) };
+                    let is_over = expanded > extent.most_states || effort::check().is_err();
+                    let next = if is_over { None } else { self.expand(&dispatched, &state) };
                     let Some(next) = next else {
                         layer.insert(dispatched, Vec::new());
                         layers.insert(depth, layer);

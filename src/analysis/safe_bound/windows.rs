@@ -13,6 +13,7 @@ use super::explore::{self, Extent, MOST_STATES};
 use super::graph::{Graph, Node, Work};
 use super::weights::Weights;
 use super::{MOST_TOGETHER, bound};
+use crate::effort;
 use crate::time::Instant;
 
 /// Operations that a window is to have beside those that are open.
@@ -45,7 +46,7 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) 
     while let Some(node) = graph.nodes.get(first) {
         let from = node.launched;
         open.retain(|&before| known[before].is_none_or(|finish: Instant| finish >= from));
-        if open.len() > most_open {
+        if open.len() > most_open || effort::check().is_err() {
             break;
         }
         if restarts.binary_search(&first).is_ok() {
@@ -245,6 +246,9 @@ impl Window<'_> {
         }
         let mut finishes: Vec<Option<Instant>> = self.members.iter().map(|&number| known[number]).collect();
         for place in self.open..self.open + count {
+            if effort::check().is_err() {
+                return;
+            }
             let number = self.members[place];
             self.cut(&mut part, place, &finishes);
             if is_wanted(known[number])
