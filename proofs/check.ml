@@ -198,6 +198,7 @@ let check device launches end_ns =
     | None, (Kernel (_, _, range) | Copy (_, range)) -> max range.best (min range.worst until_end)
     | None, _ -> 0
   in
+  let ends_now () = List.exists (fun r -> r.ends = !state.now) !state.running in
   let rec dispatch () =
     let idle e = List.for_all (fun r -> r.on <> Engine e) !state.running in
     let rec to_begin e = function
@@ -215,6 +216,9 @@ let check device launches end_ns =
         | None | Some [] -> ()
         | Some ((o, _) :: _) -> (
             match begins o.number with
+            | Some r when ends_now () && exec device !state (Assign (o, r.sm, length o.number r)) = None ->
+                (* Blocks of no length: the rest comes when these have ended, still at this instant. *)
+                launches.(o.number).used <- launches.(o.number).used - 1
             | Some r ->
                 incr blocks;
                 let what = Printf.sprintf "%s has a block assigned to SM %d" (name o) r.sm in
@@ -243,7 +247,7 @@ let check device launches end_ns =
     hosts ();
     go DispatchTurn "blocks are assigned";
     dispatch ();
-    if List.exists (fun r -> r.ends = !state.now) !state.running then begin
+    if ends_now () then begin
       go Again "something of no length has ended";
       instant ()
     end

@@ -40,7 +40,6 @@ Definition needs (need : resources) (o : operation) : Prop :=
 
 (* How many blocks run on SM [i]; and on all. *)
 Definition count (i : nat) (l : list run) : nat := length (filter (on_sm i) l).
-Definition is_block (r : run) : bool := match on r with Sm _ => true | Engine _ => false end.
 Definition blocks_on (l : list run) : nat := length (filter is_block l).
 
 Lemma used_count need i l :

@@ -49,7 +49,6 @@ Definition runs_after (t : nat) (r : run) : bool := match on r with Sm _ => t <?
 Fixpoint taken_by (p : run -> bool) (l : list run) : resources :=
   match l with [] => nothing | r :: rest => if p r then plus (need_of (of r)) (taken_by p rest) else taken_by p rest
     end.
-Definition is_block (r : run) : bool := match on r with Sm _ => true | Engine _ => false end.
 
 Lemma taken_by_app p l : forall k, taken_by p (l ++ k) = plus (taken_by p l) (taken_by p k).
 Proof.

@@ -5,6 +5,7 @@ From gpusched Require Import model lists.
 
 Definition need_of (o : operation) : resources := match what o with Kernel _ need _ => need | _ => nothing end.
 Definition on_sm (i : nat) (r : run) : bool := match on r with Sm j => i =? j | Engine _ => false end.
+Definition is_block (r : run) : bool := match on r with Sm _ => true | Engine _ => false end.
 (* What the blocks on SM [i] take of it. *)
 Fixpoint used (i : nat) (l : list run) : resources :=
   match l with [] => nothing | r :: rest => if on_sm i r then plus (need_of (of r)) (used i rest) else used i rest end.
