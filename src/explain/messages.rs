@@ -107,19 +107,22 @@ pub(super) const MESSAGES: [Message; 38] = [
          The option period gives one.",
     ),
     message(
-        "launches something after it has waited or slept",
+        "goes on without a period and does not wait",
         SPORADIC,
-        "Where releases are unknown, only jobs that launch all they have at their release are analysed.",
+        "Nothing limits how often its jobs come: neither a period nor a wait for the work of the job before. The \
+         option period gives one.",
     ),
     message(
-        "uses a stream that another thread uses too",
-        SPORADIC,
-        "Two hosts submit to one stream: in which order is open, and so is who waits for whom.",
+        "meets others at a barrier",
+        PROGRAMS,
+        "How far apart the jobs of such threads are is known only where all that meet have one period, or all run \
+         once.",
     ),
     message(
-        "records an event or waits for one",
-        SPORADIC,
-        "Which record a wait is for depends on when jobs come, which is taken as unknown.",
+        "has too many operations and pauses",
+        PROGRAMS,
+        "All steps of one job are analysed together, up to 512. Fewer repetitions in one job, or fewer operations, \
+         are analysed.",
     ),
     message(
         "no bound is found: a job of",

@@ -1,11 +1,11 @@
 //! Jobs: what deadlines and response times are about.
 
 use super::record::{IterationSpan, Run};
-use super::summary::Summary;
 use crate::gpu::Ended;
 use crate::limits::end_if_stopped;
-use crate::scenario::HostThread;
+use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
+use crate::trace::Trace;
 
 /// One job: all operations, kernels, copies and memsets alike, that one release of a stream or one iteration of a host
 /// submits.
@@ -108,13 +108,13 @@ impl Run<'_> {
     /// The jobs of this run.
     #[must_use]
     pub fn jobs(&self) -> Jobs {
-        Jobs::of(&Summary::of(self))
+        Jobs::of(&self.scenario, &self.trace, self.ended, &self.iterations)
     }
 }
 
 impl Jobs {
     /// From what was recorded, how it ended, and the iterations that its threads began.
-    pub(super) fn of(&Summary { scenario, trace, ended, iterations }: &Summary<'_>) -> Self {
+    pub(super) fn of(scenario: &Scenario, trace: &Trace, ended: Ended, iterations: &[IterationSpan]) -> Self {
         let threads = &scenario.threads;
         let submits: Vec<bool> = threads.iter().map(HostThread::submits).collect();
         let counts = |span: &&IterationSpan| submits.get(span.thread as usize) == Some(&true);

@@ -36,7 +36,8 @@ pub struct Responses<'a> {
     pub sorted: Vec<Duration>,
 }
 
-/// [`Summary::responses`](super::Summary::responses), made one by one: of many streams they take more memory than all that is known of their jobs.
+/// [`Summary::responses`](super::Summary::responses), made one by one: of many streams they take more memory than all
+/// that is known of their jobs.
 pub(crate) fn each_response<'a, 'j>(
     scenario: &'a Scenario,
     jobs: &'j Jobs,

@@ -89,7 +89,7 @@ impl<'a> Summary<'a> {
     /// The jobs of the run; none if nothing is known of the host.
     #[must_use]
     pub fn jobs(&self) -> Jobs {
-        Jobs::of(self)
+        Jobs::of(self.scenario, self.trace, self.ended, self.iterations)
     }
 
     /// The response times of its jobs, one entry for every stream with operations and every host that submits

@@ -24,7 +24,7 @@ use workload_manager::WorkloadManager;
 
 pub use mapping::MAX_SMS;
 pub use rules::{EvrRules, FullGpu, Keep, Late, Leftover, Remaining, RuleError, UrgentQueue};
-pub use running::{Progress, RunningApp};
+pub use running::{RunningApp, Stage};
 pub use sm_set::SmSet;
 
 use std::cmp::Reverse;

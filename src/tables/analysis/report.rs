@@ -41,8 +41,8 @@ pub struct AnalysisReport<'s> {
 }
 
 impl<'s> AnalysisReport<'s> {
-    /// Of an [analysis](crate::analysis::analyse_and_bound), the [verdicts](JobVerdicts) beside it and the jobs of the scenario's own run; `demands` are those of an AMALTHEA model, `search_note` tells what was
-    /// not searched.
+    /// Of an [analysis](crate::analysis::analyse_and_bound), the [verdicts](JobVerdicts) beside it and the jobs of the
+    /// scenario's own run; `demands` are those of an AMALTHEA model, `search_note` tells what was not searched.
     fn new(
         scenario: &'s Scenario,
         mut analysis: Analysis<'s>,

@@ -55,7 +55,8 @@ fn child(module: &Module, name: &str) -> Module {
     module.iter().cloned().chain([name.to_owned()]).collect()
 }
 
-/// The names of the public items in a file: those that stand at the margin, and those within a macro that declares them.
+/// The names of the public items in a file: those that stand at the margin, and those within a macro that declares
+/// them.
 fn declared(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let within = line

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::gpu_manager::GpuManager;
-use super::running::{Progress, RunningApp};
+use super::running::{RunningApp, Stage};
 use super::sm_set::SmSet;
 use crate::applications::ApplicationSet;
 use crate::device::CopyDirection;
@@ -76,7 +76,7 @@ impl<'a> Mapping<'a> {
         } else {
             app.begin_kernels();
         }
-        if app.progress == Progress::KernelsDone {
+        if app.progress == Stage::KernelsDone {
             let ended = manager.end_app(position);
             self.free.add(ended.owned);
             self.copy_out.push(number);
@@ -116,9 +116,9 @@ impl<'a> Mapping<'a> {
             self.copy(gpu, number, CopyDirection::DeviceToHost)?;
         }
         for app in manager.running_mut() {
-            if app.progress == Progress::Submitted {
+            if app.progress == Stage::Submitted {
                 if self.copy(gpu, app.number, CopyDirection::HostToDevice)? {
-                    app.progress = Progress::CopyIn;
+                    app.progress = Stage::CopyIn;
                 } else {
                     app.begin_kernels();
                 }
@@ -151,7 +151,7 @@ impl<'a> Mapping<'a> {
 
     /// Fills the idle SMs of an application with blocks of its present kernel, as far as there are any.
     fn launch_blocks(&mut self, gpu: &mut impl GpuInterface, app: &mut RunningApp<'_>) -> Result<(), SubmitError> {
-        let Progress::Kernel { kernel, submitted, .. } = app.progress else { return Ok(()) };
+        let Stage::Kernel { kernel, submitted, .. } = app.progress else { return Ok(()) };
         if app.idle.is_empty() {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use crate::time::Instant;
 
 /// How far an application has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum Stage {
     /// Nothing has been done for it yet.
     Submitted,
     /// Its input is being copied.
@@ -38,7 +38,7 @@ pub struct RunningApp<'a> {
     /// Its profile.
     pub profile: &'a ExecutionProfile,
     /// How far it has come.
-    pub progress: Progress,
+    pub progress: Stage,
     /// SMs that the GPU manager has allotted to it, `P_i`.
     pub allotted: u32,
     /// SMs lent to it beyond those.
@@ -59,7 +59,7 @@ impl<'a> RunningApp<'a> {
             class,
             due,
             profile,
-            progress: Progress::Submitted,
+            progress: Stage::Submitted,
             allotted: 0,
             lent: 0,
             owned: SmSet::EMPTY,
@@ -77,27 +77,27 @@ impl<'a> RunningApp<'a> {
     #[must_use]
     pub fn has_started(&self) -> bool {
         match self.progress {
-            Progress::Submitted | Progress::CopyIn => false,
-            Progress::Kernel { kernel, launch, submitted, .. } => (kernel, launch, submitted) != (0, 0, 0),
-            Progress::KernelsDone => true,
+            Stage::Submitted | Stage::CopyIn => false,
+            Stage::Kernel { kernel, launch, submitted, .. } => (kernel, launch, submitted) != (0, 0, 0),
+            Stage::KernelsDone => true,
         }
     }
 
     /// Its first kernel may start.
     pub(super) fn begin_kernels(&mut self) {
-        self.progress = Progress::Kernel { kernel: 0, launch: 0, submitted: 0, completed: 0 };
+        self.progress = Stage::Kernel { kernel: 0, launch: 0, submitted: 0, completed: 0 };
     }
 
     /// `blocks` more blocks were given to the hardware.
     pub(super) fn count_submitted(&mut self, blocks: u32) {
-        if let Progress::Kernel { submitted, .. } = &mut self.progress {
+        if let Stage::Kernel { submitted, .. } = &mut self.progress {
             *submitted += blocks;
         }
     }
 
     /// `blocks` more blocks have completed; when they are the last of a launch, the next launch or kernel may start.
     pub(super) fn count_completed(&mut self, blocks: u32) {
-        let Progress::Kernel { kernel, launch, completed, .. } = &mut self.progress else { return };
+        let Stage::Kernel { kernel, launch, completed, .. } = &mut self.progress else { return };
         *completed += blocks;
         if *completed < self.profile.blocks(*kernel) {
             return;
@@ -108,9 +108,9 @@ impl<'a> RunningApp<'a> {
             (*kernel + 1, 0)
         };
         self.progress = if next.0 < self.profile.kernels() {
-            Progress::Kernel { kernel: next.0, launch: next.1, submitted: 0, completed: 0 }
+            Stage::Kernel { kernel: next.0, launch: next.1, submitted: 0, completed: 0 }
         } else {
-            Progress::KernelsDone
+            Stage::KernelsDone
         };
     }
 }

@@ -17,8 +17,8 @@ fn figure_1() -> ApplicationSet {
     ApplicationSet::from_json("figure 1", text, None).expect("it is sound")
 }
 
-fn running(completed: u32) -> Progress {
-    Progress::Kernel { kernel: 0, launch: 0, submitted: completed, completed }
+fn running(completed: u32) -> Stage {
+    Stage::Kernel { kernel: 0, launch: 0, submitted: completed, completed }
 }
 
 #[test]
@@ -47,10 +47,10 @@ fn equation_6_adds_the_kernels_that_follow() {
     let profile = &set.profiles[0];
     let left = |progress| remaining(profile, &progress, 2, Remaining::Share);
     // On two SMs: launches of 60 ms, then 14 ms, then 1 ms of copying.
-    assert_eq!(left(Progress::Submitted), ms(3 * 60 + 14 + 1));
-    assert_eq!(left(Progress::Kernel { kernel: 0, launch: 1, submitted: 8, completed: 6 }), ms(30 + 60 + 14 + 1));
-    assert_eq!(left(Progress::Kernel { kernel: 1, launch: 0, submitted: 2, completed: 2 }), ms(7 + 1));
-    assert_eq!(left(Progress::KernelsDone), ms(1));
+    assert_eq!(left(Stage::Submitted), ms(3 * 60 + 14 + 1));
+    assert_eq!(left(Stage::Kernel { kernel: 0, launch: 1, submitted: 8, completed: 6 }), ms(30 + 60 + 14 + 1));
+    assert_eq!(left(Stage::Kernel { kernel: 1, launch: 0, submitted: 2, completed: 2 }), ms(7 + 1));
+    assert_eq!(left(Stage::KernelsDone), ms(1));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn who_has_started_keeps_one_sm_unless_the_rule_says_none() {
     for (keep, expected) in [(Keep::One, [3, 1]), (Keep::None, [4, 0])] {
         let mut manager = GpuManager::new(4, EvrRules { keep, ..EvrRules::default() });
         for (number, class, due, allotted, progress) in
-            [(0, Class::Low, 40, 4, running(4)), (1, Class::High, 30, 0, Progress::Submitted)]
+            [(0, Class::Low, 40, 4, running(4)), (1, Class::High, 30, 0, Stage::Submitted)]
         {
             let mut app = RunningApp::new(number, class, at(due), &set.profiles[0]);
             (app.allotted, app.progress) = (allotted, progress);

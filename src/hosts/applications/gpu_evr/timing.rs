@@ -3,7 +3,7 @@
 //! Times are rounded up to whole nanoseconds, so that an estimate never becomes optimistic by rounding.
 
 use super::rules::{Late, Remaining};
-use super::running::{Progress, RunningApp};
+use super::running::{RunningApp, Stage};
 use crate::applications::ExecutionProfile;
 use crate::time::{Duration, Instant};
 
@@ -33,17 +33,17 @@ pub fn response_when_occupied(profile: &ExecutionProfile, running: impl Iterator
 /// Equation 6: what is left of an application on `sms` SMs: the kernel that runs now, those that follow, and the copies
 /// that have not been done.
 #[must_use]
-pub fn remaining(profile: &ExecutionProfile, progress: &Progress, sms: u32, estimate: Remaining) -> Duration {
+pub fn remaining(profile: &ExecutionProfile, progress: &Stage, sms: u32, estimate: Remaining) -> Duration {
     match *progress {
-        Progress::Submitted | Progress::CopyIn => profile.execution(sms),
-        Progress::Kernel { kernel, launch, completed, .. } => {
+        Stage::Submitted | Stage::CopyIn => profile.execution(sms),
+        Stage::Kernel { kernel, launch, completed, .. } => {
             let now = remaining_kernel(profile, kernel, completed, sms, estimate);
             let launches_after = u64::from(profile.launches(kernel).saturating_sub(launch + 1));
             // A part of what all launches take, which the profile has.
             let same = profile.launch(kernel, sms).repeated(launches_after);
             now + same + profile.from_kernel(kernel + 1, sms) + profile.copy_out()
         }
-        Progress::KernelsDone => profile.copy_out(),
+        Stage::KernelsDone => profile.copy_out(),
     }
 }
 
