@@ -205,7 +205,7 @@ fn bounds_that_are_known_when_the_time_is_over_are_told() {
     let directory = directory("ending/bounds");
     let file = directory.join("many.json");
     fs::write(&file, text).expect("it can be written");
-    let analyze = ["analyze", &file.display().to_string(), "--verdicts", "--format", "json", "--max-time", "3s"];
+    let analyze = ["analyze", &file.display().to_string(), "--format", "json", "--max-time", "3s"];
     let output = gpusched(&analyze);
     let document = cut(&output, "stopped by --max-time 3 s: what is told is what was complete by then");
     assert_eq!(document["jobs"].as_array().map(Vec::len), Some(320), "each job is told, with what is known of it");
