@@ -20,7 +20,8 @@ mod usage;
 
 pub use builtin::BUILTIN_SETS;
 pub use generate::GenerateError;
-pub use injection::{Injection, Injections, MAX_INJECTIONS};
+pub(crate) use injection::MAX_INJECTIONS;
+pub use injection::{Injection, Injections};
 pub use model::{Application, ApplicationKernel, Class, KernelTimes};
 pub use outcome::{ApplicationOutcome, Outcome};
 pub use power::PowerModel;

@@ -58,7 +58,7 @@ mod sweep;
 mod times;
 
 pub use finding::{AuditRule, Finding};
-pub use logs::{audit_logs, audit_logs_by};
+pub use logs::audit_logs;
 pub use observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
     TimeSource,
@@ -67,8 +67,7 @@ pub use observed_turns::{ObservedTurn, ObservedTurns};
 pub use options::Tolerances;
 pub use placement::PlacementStatistic;
 pub(crate) use placement::{DecidableBlock, decidable_blocks};
-pub use profile::{
-    CaseVerdict, InferredPriority, OverlapCounts, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile,
-};
+pub use profile::{CaseVerdict, InferredPriority, OverlapCounts, ProfileAudit, ProfileCase};
+pub(crate) use profile::{TELLING_WAVES, audit_profile};
 pub use report::AuditReport;
 pub use run::{Audit, Checked, audit};

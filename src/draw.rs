@@ -27,4 +27,5 @@ pub use error::DrawError;
 pub use format::FigureFormat;
 pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect};
 pub(crate) use sheet::Sheet;
-pub use ticks::{AxisTicks, round_ticks, time_ticks, time_ticks_since};
+pub use ticks::AxisTicks;
+pub(crate) use ticks::{round_ticks, time_ticks, time_ticks_since};

@@ -18,7 +18,8 @@ mod object;
 mod scan;
 mod source;
 
-pub use document::{Document, without_byte_order_mark};
+pub use document::Document;
+pub(crate) use document::without_byte_order_mark;
 pub use error::{JsonError, Problem, ShownPlace};
 pub(crate) use error::{place, write_excerpt};
 pub use keys::{Keys, Values};

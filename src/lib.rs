@@ -79,6 +79,7 @@ pub mod pictures;
 pub mod prelude;
 pub mod printed;
 pub mod profile;
+mod proven;
 pub mod run;
 pub mod scenario;
 pub mod schema;

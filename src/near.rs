@@ -50,7 +50,7 @@ fn nearness(given: &str, known: &str) -> Option<Nearness> {
 
 /// Those of the known names that are nearest to `given`, in their order, three at most; none if none is near.
 #[must_use]
-pub fn near_names<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+pub(crate) fn near_names<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let given = folded(given);
     if given.is_empty() {
         return Vec::new();

@@ -38,7 +38,7 @@ pub use model::{
     ProfiledThread, SyncKind,
 };
 pub(crate) use read::uncompressed;
-pub use short_name::short_name;
+pub(crate) use short_name::short_name;
 
 #[cfg(test)]
 mod tests;

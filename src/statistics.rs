@@ -150,7 +150,7 @@ fn student(freedom: u64) -> f64 {
 
 /// The smallest of `sorted` values that at least `percent` of 100 of them do not exceed; `None` if there are none.
 #[must_use]
-pub fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
+pub(crate) fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let rank = (sorted.len() * percent.min(100)).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()
 }
@@ -158,7 +158,7 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
 /// The middle one of `sorted` values, the upper of two; `None` if there are none. For a time that is to stand for all
 /// of them, where rather too long is safer than too short.
 #[must_use]
-pub fn upper_median<T: Copy>(sorted: &[T]) -> Option<T> {
+pub(crate) fn upper_median<T: Copy>(sorted: &[T]) -> Option<T> {
     sorted.get(sorted.len() / 2).copied()
 }
 

@@ -15,10 +15,10 @@ pub use decimal::{Decimal, DecimalError};
 pub use unit::TimeError;
 
 /// Nanoseconds in one second.
-pub const NS_PER_SECOND: u64 = 1_000_000_000;
+pub(crate) const NS_PER_SECOND: u64 = 1_000_000_000;
 
 /// The largest instant or duration that an input may state \[ns\]: 2^63, about 292 years.
-pub const MAX_INPUT_NS: u64 = 1 << 63;
+pub(crate) const MAX_INPUT_NS: u64 = 1 << 63;
 
 /// A point in simulated time \[ns\], counted from t = 0, at which every benchmark has passed the start barrier.
 ///

@@ -35,7 +35,8 @@ mod waits;
 mod wave;
 
 pub use crate::workload::Part;
-pub use blame::{Blame, blame, blame_for};
+pub(crate) use blame::blame_for;
+pub use blame::{Blame, blame};
 pub use blocks::{BlockRun, RepeatedRun};
 pub use cause::Cause;
 pub use free::{Free, Shortage};

@@ -51,7 +51,7 @@ pub use estimate::{Estimate, estimate};
 pub use highs::{IlpError, IlpSolution, solve_ilp};
 pub use ilp::{Constraint, Ilp, IlpTooLarge, Relation, WorkConserving};
 pub use instance::Instance;
-pub use kernel_string::{InstructionCycle, KernelString, KernelStringError, MAX_STEPS, Unit, UnitKind};
+pub use kernel_string::{InstructionCycle, KernelString, KernelStringError, Unit, UnitKind};
 pub use pessimistic::{pessimistic, pessimistic_as_printed};
 #[cfg(test)]
 pub(crate) use schedule::report_figure_2;

@@ -195,13 +195,13 @@ pub(crate) fn stream_in_words(name: &str) -> Cow<'_, str> {
 
 /// The name of a stream that has only a number, as CUPTI numbers those of profiles.
 #[must_use]
-pub fn numbered_stream(number: impl std::fmt::Display) -> String {
+pub(crate) fn numbered_stream(number: impl std::fmt::Display) -> String {
     format!("stream {number}")
 }
 
 /// Whether a stream of that name is meant: by the name, or the number alone if it is a [`numbered_stream`].
 #[must_use]
-pub fn is_stream_meant(name: &str, asked: &str) -> bool {
+pub(crate) fn is_stream_meant(name: &str, asked: &str) -> bool {
     name == asked || name == numbered_stream(asked)
 }
 

@@ -165,7 +165,7 @@ fn of_logs(paths: Vec<PathBuf>, asked: Asked) -> Result<Document, Failure> {
     let files = LogFiles { paths, device, scenario, logs_alone, placement };
     let reader = Reader::default();
     let failed = |error: LogFilesError| Failure::input(&*error);
-    let report = audit_logs(files.read(&reader).map_err(failed)?, &tolerances);
+    let report = audit_logs(files.read(&reader).map_err(failed)?, |seen| audited(seen, &tolerances, Progress::NONE));
     told(&report, reader.notes.into_inner())
 }
 

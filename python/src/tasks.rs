@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use gpusched::device::Device;
 use gpusched::effort::Progress;
-use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks, run_tasks};
+use gpusched::hosts::{Policy, RunOptions, SegmentRunOptions, Strategy, run_segment_tasks, run_tasks as run_set};
 use gpusched::tables::{SegmentReport, SegmentRunReport, TaskReport, TaskRunReport};
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{ReservationTest, TaskSet, TaskTime, TestResults};
@@ -162,7 +162,7 @@ fn run_of_sms(set: &TaskSet, device: Device, strategy: &str, asked: &Asked) -> R
     let horizon = asked.horizon.map(TaskTime::from_units);
     let synchronization = TaskTime::from_units(asked.synchronization);
     let options = RunOptions { strategy, policy, horizon, seed: asked.seed, synchronization, device };
-    let run = run_tasks(set, &options, Progress::NONE).map_err(|error| Failure::run(&error))?;
+    let run = run_set(set, &options, Progress::NONE).map_err(|error| Failure::run(&error))?;
     let report = TaskRunReport { set, run: &run, strategy: strategy.name(), policy: policy.name() };
     Document::new(&report, Vec::new())
 }

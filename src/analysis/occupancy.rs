@@ -95,7 +95,8 @@ pub fn occupancy_of_scenario(scenario: &Scenario) -> OccupancyReport {
             });
             let count = repeated.fold(iterations, u64::saturating_mul);
             let sms: Vec<u32> = scenario.catalogue.sms(kernel, stream).collect();
-            let at_once = scenario.catalogue.sms_at_once(scenario.catalogue.process_of(stream)) as usize;
+            let Some(process) = scenario.catalogue.process_of(stream) else { continue };
+            let at_once = scenario.catalogue.sms_at_once(process) as usize;
             let at_once = at_once.min(sms.len());
             let entry = launches.entry((kernel, sms, at_once)).or_insert(0);
             *entry = entry.saturating_add(count);

@@ -3,7 +3,7 @@
 use crate::time::{Duration, Instant};
 
 /// Injections that one run may have.
-pub const MAX_INJECTIONS: u32 = 1_000_000;
+pub(crate) const MAX_INJECTIONS: u32 = 1_000_000;
 
 /// One execution of an application: `<A_i, T_i^req>` in the paper, with the instant at which its user starts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::model::{Application, ApplicationKernel, KernelTimes};
 use crate::device::{BlockDemand, CopyDirection, DemandError, Device};
+use crate::proven::Proven;
 use crate::time::Duration;
 
 /// Why an application has no profile on a device.
@@ -195,10 +196,9 @@ fn interpolated(table: &std::collections::BTreeMap<u32, Duration>, sms: u32, rou
     let above = table.range(sms..).next().map(block);
     let ns = match (below, above) {
         (Some((low, from)), Some((high, to))) if low < high => {
-            // Between two times of 64 bits.
             let (span, offset) = (u128::from(high - low), u128::from(sms - low));
             let sum = u128::from(from) * (span - offset) + u128::from(to) * offset;
-            u64::try_from(sum.div_ceil(span)).unwrap_or(u64::MAX)
+            u64::try_from(sum.div_ceil(span)).proven("between two times of 64 bits")
         }
         (Some((_, time)), _) | (None, Some((_, time))) => time,
         (None, None) => 0,

@@ -36,13 +36,4 @@ impl ApplicationSet {
         let index = injection.application as usize;
         Some((self.applications.get(index)?, self.profiles.get(index)?))
     }
-
-    /// Injections that miss their requirement even alone on the whole GPU.
-    #[must_use]
-    pub fn hopeless(&self) -> usize {
-        let too_long = |injection: &&Injection| {
-            self.of(injection).is_some_and(|(_, profile)| profile.shortest_execution() > injection.requirement)
-        };
-        self.injections.iter().filter(too_long).count()
-    }
 }

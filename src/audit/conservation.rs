@@ -13,6 +13,7 @@ use super::observation::{ObservedContexts, TimeSource};
 use super::rounds::Sequence;
 use super::sweep::BlockEvent;
 use crate::logs::LogTime;
+use crate::proven::Proven;
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
@@ -161,7 +162,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
 
     fn room_for_head(&self, sm: usize) -> bool {
         let Some(head) = self.head else { return false };
-        let id = u32::try_from(sm).unwrap_or(u32::MAX);
+        let id = u32::try_from(sm).proven("SMs have numbers of 32 bits");
         self.case.may_use(head, id) && fits(&self.free[sm], &self.case.facts[head].taken)
     }
 
@@ -263,7 +264,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
             return;
         }
         let from = if room_since > self.head_since.0 { room_since } else { self.head_since.1 };
-        let idle = Idle { from, until: now, sm: u32::try_from(sm).unwrap_or(u32::MAX) };
+        let idle = Idle { from, until: now, sm: u32::try_from(sm).proven("SMs have numbers of 32 bits") };
         let known = self.worst[head].map_or(-1, |idle| idle.until.since(idle.from));
         if idle.until.since(idle.from) > known {
             self.worst[head] = Some(idle);

@@ -11,6 +11,7 @@ use super::observation::{ObservedContexts, ObservedWork};
 use super::observed_turns::ObservedTurns;
 use super::rounds::Sequence;
 use crate::logs::LogTime;
+use crate::proven::OrMost;
 
 #[derive(Debug, Clone, Copy)]
 struct PendingCopy {
@@ -107,7 +108,7 @@ fn in_turns(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [PendingCopy]) 
 fn by_themselves(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [PendingCopy]) {
     // Levels are those of the compute engine (T6).
     let round: Vec<usize> = (0..turns.levels.len()).collect();
-    let slice = i64::try_from(case.observation.device.time_slicing.copy_time_slice.as_ns()).unwrap_or(i64::MAX).max(1);
+    let slice = i64::try_from(case.observation.device.time_slicing.copy_time_slice.as_ns()).or_most().max(1);
     let (mut now, mut place) = (LogTime::MIN, round.len() - 1);
     // The first copy of a context that is not done.
     let next_of = |copies: &[PendingCopy], context: usize| {

@@ -11,6 +11,7 @@ use super::observed_turns::{ObservedTurn, ObservedTurns};
 use crate::device::{CopySharing, Device};
 use crate::gpu::Ended;
 use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};
+use crate::proven::OrMost;
 use crate::run::Run;
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Trace, TurnEnd};
@@ -76,7 +77,7 @@ fn client_sms(device: &Device, trace: &Trace) -> Vec<u32> {
 /// The turns that contexts took, if they did.
 fn contexts(trace: &Trace) -> Result<ObservedContexts, LogTimeError> {
     let Some(taking) = trace.turn_taking() else { return Ok(ObservedContexts::One) };
-    let ns = |time: Duration| i64::try_from(time.as_ns()).unwrap_or(i64::MAX);
+    let ns = |time: Duration| i64::try_from(time.as_ns()).or_most();
     let mut served = None;
     let turns = trace.turns().iter().map(|turn| {
         let switches = served.replace(turn.process).is_some_and(|before| before != turn.process);

@@ -9,6 +9,7 @@ use super::finding::{AuditRule, Finding, length};
 use super::observation::{Observation, ObservedContexts, ObservedWork, TimeSource};
 use crate::device::CopySharing;
 use crate::logs::LogTime;
+use crate::proven::OrMost;
 
 /// In how many parts a nanosecond is divided: 1 to 24 divide it. Shares of more copies are rounded down to such parts
 /// for each time in which their number does not change.
@@ -96,7 +97,7 @@ impl Given {
     /// By how much a copy ended too early or too late, and how that is said.
     fn judge(&self, copy: &OnLink, horizon: Option<LogTime>) -> Option<(u64, String)> {
         let (wanted, from) = (copy.alone * PARTS, self.until(copy.start));
-        let ns = |parts: u128| u64::try_from(parts.div_ceil(PARTS)).unwrap_or(u64::MAX);
+        let ns = |parts: u128| u64::try_from(parts.div_ceil(PARTS)).or_most();
         if copy.end < copy.start {
             let by = copy.start.since(copy.end);
             return Some((by.unsigned_abs(), format!("it ended {} before it started", length(by))));

@@ -1,20 +1,12 @@
 //! The audit of all runs that were read of logs.
 
 use super::observation::Observation;
-use super::options::Tolerances;
 use super::report::AuditReport;
-use super::run::{Audit, audit};
-use crate::effort::Progress;
+use super::run::Audit;
 use crate::logs::LogInput;
 
-/// Audits each run, with the scenario that made it where that is known.
-#[must_use]
-pub fn audit_logs(input: LogInput, tolerances: &Tolerances) -> AuditReport {
-    audit_logs_by(input, |observation| audit(observation, tolerances, Progress::NONE))
-}
-
-/// The same, where `audit` says how one run is audited.
-pub fn audit_logs_by(input: LogInput, mut audit: impl FnMut(&Observation) -> Audit) -> AuditReport {
+/// Audits each run, with the scenario that made it where that is known, as `audit` does one.
+pub fn audit_logs(input: LogInput, mut audit: impl FnMut(&Observation) -> Audit) -> AuditReport {
     let mut report = AuditReport::new(input.dropped);
     for run in input.runs {
         let observation = match &run.scenario {

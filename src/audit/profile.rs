@@ -15,7 +15,7 @@ use crate::device::{Device, KernelOccupancy};
 use crate::profile::{CallKind, GpuProfile, ProfiledOperation, SyncKind, UsualDelays};
 
 /// First kernels of more waves than this are those whose last wave is short enough to tell.
-pub const TELLING_WAVES: u32 = 20;
+pub(crate) const TELLING_WAVES: u32 = 20;
 
 /// A last wave may begin this much earlier than equal blocks would have it: in its own length, and in the whole
 /// kernel's.
@@ -106,7 +106,7 @@ struct Auditor<'p> {
 
 /// Audits what one GPU of a profile ran; `device` is the one of the recording.
 #[must_use]
-pub fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> ProfileAudit {
+pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> ProfileAudit {
     let operations: Vec<(u32, &ProfiledOperation)> =
         (0..).zip(&profile.operations).filter(|(_, operation)| profile.gpu_of(operation.stream) == gpu).collect();
     let mut auditor = Auditor {

@@ -7,6 +7,7 @@ use super::merge::{Merge, Sequence};
 use super::observation::Observation;
 use crate::limits::end_if_stopped;
 use crate::logs::LogTime;
+use crate::proven::OrMost;
 
 /// The start or end of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl<'a> Blocks<'a> {
             at: at(times),
             operation: self.operation,
             // Of more blocks than that, no kernel could have been told.
-            block: u32::try_from(block).unwrap_or(u32::MAX),
+            block: u32::try_from(block).or_most(),
             ran_ns: times[END].since(times[START]),
             sm: self.sms.get(block).copied(),
         })

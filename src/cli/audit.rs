@@ -1,7 +1,7 @@
 //! `gpusched audit`
 
 use clap::Args;
-use gpusched::audit::{audit, audit_logs_by};
+use gpusched::audit::{audit, audit_logs};
 use gpusched::profile::GpuProfile;
 use gpusched::tables::ProfileAuditReport;
 
@@ -34,7 +34,7 @@ impl Audit {
         }
         let input = self.logs.read()?;
         let tolerances = self.logs.tolerances();
-        let report = audit_logs_by(input, |observation| {
+        let report = audit_logs(input, |observation| {
             progress::counted("auditing", Unit::Of("looks at blocks"), Some(observation.looks()), |looked| {
                 audit(observation, &tolerances, looked)
             })

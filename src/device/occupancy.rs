@@ -1,6 +1,7 @@
 //! How much of a GPU one kernel fills when it runs alone.
 
 use super::{BlockDemand, BlockShape, DemandError, Device, Resource};
+use crate::proven::Proven;
 
 /// What keeps a kernel that runs alone from having more blocks on an SM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +62,7 @@ impl KernelOccupancy {
             } else {
                 OccupancyLimit::Resource(resource)
             },
-            // At most as many as blocks.
-            waves: u32::try_from(waves).unwrap_or(u32::MAX),
+            waves: u32::try_from(waves).proven("at most as many waves as blocks"),
             last_wave_percent: 100.0 * last as f64 / room as f64,
             occupancy_percent: 100.0 * on_one_sm * f64::from(shape.threads) / f64::from(device.per_sm.threads),
         }

@@ -23,6 +23,7 @@ use super::error::DrawError;
 use super::geometry::{COLUMN_WIDTH, Length, MM, Point};
 use super::sheet::Sheet;
 use super::theme::{Colour, Theme};
+use crate::proven::OrMost;
 
 const THEME: Theme = Theme::PAPER;
 /// Height of the plot as a share of the chart's width \[percent\].
@@ -185,8 +186,8 @@ impl Chart {
         X: Ranged<ValueType = f64> + ValueFormatter<f64>,
         Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
-        let pixels = |length: Length| u32::try_from(length).unwrap_or(u32::MAX);
-        let whole = |length: Length| i32::try_from(length).unwrap_or(i32::MAX);
+        let pixels = |length: Length| u32::try_from(length).or_most();
+        let whole = |length: Length| i32::try_from(length).or_most();
         let style = |size: Length| TextStyle::from(("sans-serif", whole(size)).into_font());
         let y_labels = usize::try_from((height - top) / (6 * MM)).unwrap_or(2);
         let widest = y.key_points(BoldPoints(y_labels)).into_iter().map(|value| Sheet::small_width(&number(value)));

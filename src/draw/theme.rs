@@ -6,6 +6,7 @@
 
 use super::geometry::{Length, MM};
 use crate::named::named;
+use crate::proven::Proven;
 
 /// A colour, red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +36,7 @@ impl Colour {
     pub fn tint(self, percent: u16) -> Self {
         let mix = |part: u8| {
             let mixed = (u16::from(part) * percent + 255 * (100 - percent)) / 100;
-            u8::try_from(mixed).unwrap_or(u8::MAX)
+            u8::try_from(mixed).proven("a mean of two bytes is one")
         };
         Self(mix(self.0), mix(self.1), mix(self.2))
     }
@@ -43,7 +44,7 @@ impl Colour {
     /// This colour mixed with black: `percent` of it is left.
     #[must_use]
     pub fn shade(self, percent: u16) -> Self {
-        let mix = |part: u8| u8::try_from(u16::from(part) * percent / 100).unwrap_or(u8::MAX);
+        let mix = |part: u8| u8::try_from(u16::from(part) * percent / 100).proven("a share of a byte is one");
         Self(mix(self.0), mix(self.1), mix(self.2))
     }
 }
@@ -133,20 +134,20 @@ const HATCHES: [Hatch; 8] = [
 ];
 
 /// What calls for attention: a difference, a miss. Seen on every fill of a series.
-pub const MARK: Colour = Colour(0xd5, 0x5e, 0x00);
+pub(crate) const MARK: Colour = Colour(0xd5, 0x5e, 0x00);
 
 /// What leads from one thing to another: an event to its wait.
-pub const EVENT: Colour = Colour(0x00, 0x72, 0xb2);
+pub(crate) const EVENT: Colour = Colour(0x00, 0x72, 0xb2);
 
 /// The colour of line number `index`, in an order in which neighbours differ much.
 #[must_use]
-pub fn line_colour(index: usize) -> Colour {
+pub(crate) fn line_colour(index: usize) -> Colour {
     LINE_PALETTE[index % LINE_PALETTE.len()]
 }
 
 /// The colour of series number `index`, at full strength.
 #[must_use]
-pub fn series_colour(index: usize) -> Colour {
+pub(crate) fn series_colour(index: usize) -> Colour {
     PALETTE[index % PALETTE.len()]
 }
 
@@ -161,7 +162,7 @@ pub fn series_fill(index: usize) -> Fill {
 
 /// How shares of time of number `index` are filled: three greys, which no series of areas has, under each hatch.
 #[must_use]
-pub fn share_fill(index: usize) -> Fill {
+pub(crate) fn share_fill(index: usize) -> Fill {
     const GREYS: [Colour; 3] = [Colour(0xf4, 0xf4, 0xf4), Colour(0xc4, 0xc4, 0xc4), Colour(0x94, 0x94, 0x94)];
     let hatch = HATCHES[index / GREYS.len() % HATCHES.len()];
     let background = GREYS[index % GREYS.len()];
@@ -173,14 +174,14 @@ pub fn share_fill(index: usize) -> Fill {
 
 /// How turns of process number `index` are filled, or with `None` what nobody has, as a switch from one to the next.
 #[must_use]
-pub fn turn_fill(index: Option<usize>) -> Fill {
+pub(crate) fn turn_fill(index: Option<usize>) -> Fill {
     index.map_or(Fill::plain(Colour(0x33, 0x33, 0x33)), share_fill)
 }
 
 /// What tells series number `index` from earlier ones with the same hatch where colours are not seen: how often its
 /// hatch is in use with it, written in its areas; `None` for the first eight.
 #[must_use]
-pub fn series_repeat(index: usize) -> Option<usize> {
+pub(crate) fn series_repeat(index: usize) -> Option<usize> {
     let before = index / HATCHES.len();
     (before > 0).then_some(before + 1)
 }

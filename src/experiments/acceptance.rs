@@ -154,7 +154,7 @@ fn paper_curve(gang_permille: u32, inputs: Inputs, samples: u64, seed: u64) -> C
 /// Between the inputs of [`Inputs::OnePeriod`] and [`Inputs::TwelvePeriods`]: for the first 1, 2, … of the twelve
 /// periods, a curve of the tests that the paper compares.
 #[must_use]
-pub fn more_and_more_periods(gang_permille: u32, samples: u64, seed: u64) -> Vec<Curve> {
+pub(crate) fn more_and_more_periods(gang_permille: u32, samples: u64, seed: u64) -> Vec<Curve> {
     let with = |count: usize| {
         let mut generator = generator(gang_permille, Inputs::TwelvePeriods);
         generator.periods = Periods::List(PERIODS[..count].to_vec());

@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, SimulateOptions, simulate_with};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
+use crate::proven::OrMost;
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
 pub use recorded::recorded_trace;
@@ -83,7 +84,7 @@ impl ReplayedKernel {
 }
 
 fn signed(ns: u64) -> i64 {
-    i64::try_from(ns).unwrap_or(i64::MAX)
+    i64::try_from(ns).or_most()
 }
 
 fn difference(simulated: u64, recorded: i64) -> i64 {

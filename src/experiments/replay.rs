@@ -10,6 +10,5 @@ mod compare;
 mod durations;
 mod measured;
 
-pub use build::{ReplayError, scenario_of_logs};
+pub use build::ReplayError;
 pub use compare::{BlockSpan, KernelComparison, Replay, Timelines, replay};
-pub use measured::{measured_launch_order, with_measured_times};

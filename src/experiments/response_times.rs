@@ -16,7 +16,7 @@ const BLOCK_TIME: TaskTime = TaskTime::from_units(1_000_000);
 
 /// Response times of the most urgent of three tasks \[ns\], job by job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Figure9 {
+pub(crate) struct Figure9 {
     /// In the multiple-streams strategy with fixed priorities.
     pub with_platform: Vec<u64>,
     /// With a stream per task and no scheduler.
@@ -26,7 +26,7 @@ pub struct Figure9 {
 /// The kernels of Fig. 9: waves of 64 blocks, which is what makes a kernel use all of the GPU. The paper gives no
 /// times; block times, periods (10, 15 and 25 ms, sporadic) and numbers of waves are ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Figure9Set {
+pub(crate) enum Figure9Set {
     /// As in the paper, three tasks with the same kernel: five waves each.
     SameKernel,
     /// One, four and twelve waves, the most urgent task having the shortest.
@@ -47,7 +47,7 @@ const PERIODS_MS: [u64; 3] = [10, 15, 25];
 
 /// One number of low-priority blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Figure10Point {
+pub(crate) struct Figure10Point {
     /// Blocks of the low-priority task; the high-priority one has 64.
     pub low_blocks: u32,
     /// From its first block's start to its end, alone \[ns\].
@@ -87,7 +87,7 @@ fn options(device: &Device, strategy: Strategy, horizon: TaskTime, seed: u64) ->
 ///
 /// # Errors
 /// What the simulation refuses, on other devices.
-pub fn figure_9(
+pub(crate) fn figure_9(
     device: &Device,
     tasks: Figure9Set,
     jobs: u32,
@@ -121,7 +121,7 @@ pub fn figure_9(
 ///
 /// # Errors
 /// What the simulation refuses, on other devices.
-pub fn figure_10(device: &Device, low_blocks: &[u32]) -> Result<Vec<Figure10Point>, TaskRunError> {
+pub(crate) fn figure_10(device: &Device, low_blocks: &[u32]) -> Result<Vec<Figure10Point>, TaskRunError> {
     let execution = |blocks: u32, with_high: bool| {
         let period = 1_000 * u64::from(blocks.div_ceil(BLOCKS)) * BLOCK_TIME;
         let mut tasks = vec![task("low", 1, blocks, period)];

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::report::{DocumentWriter, Report};
 use super::rows_part::{RowFormat, RowsPart};
+use crate::proven::Proven;
 
 /// A table for a data frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub fn frames_of<R: Report>(report: &R, wanted: Option<&str>) -> Vec<Frame> {
     let mut frames = Frames { wanted, found: Vec::new() };
     // Memory takes all.
     let _ = report.document(&mut frames);
-    let text = |bytes| String::from_utf8(bytes).unwrap_or_default();
+    let text = |bytes| String::from_utf8(bytes).proven("all that is written is text");
     frames.found.into_iter().map(|(list, rows)| Frame { list, rows: text(rows) }).collect()
 }
 

@@ -8,6 +8,7 @@ use super::arrow_rows::ArrowRows;
 use super::cell::{Cell, CellKind};
 use super::columns::{Column, CsvPart, cells_line};
 use super::rows_part::{Field, RowFormat, RowsPart};
+use crate::proven::Proven;
 
 impl RowsPart<'_> {
     pub(crate) fn write<R>(
@@ -126,9 +127,8 @@ pub(crate) fn csv_text<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = 
 
 pub(super) fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
     let mut out = Vec::new();
-    // Writing to memory cannot fail, and all that is written is text.
-    let _ = write(&mut out);
-    String::from_utf8(out).unwrap_or_default()
+    write(&mut out).proven("memory takes all");
+    String::from_utf8(out).proven("all that is written is text")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::error::SubmitError;
 use super::host::GpuEvent;
 use super::observer::Observer;
 use crate::device::Device;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::trace::Launch;
 use crate::workload::{EventId, OperationId, OperationKind, Origin, ProcessId, StreamId};
@@ -97,9 +98,8 @@ impl Frontend {
 
     /// A process was made known, the next by number; its NULL stream is the next stream.
     pub(super) fn add_process(&mut self, device: &Device, seed: u64) {
-        // There are no more than 32 bits number, which the catalogue checks.
-        let number = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
-        let null = StreamId(u32::try_from(self.streams.len()).unwrap_or(u32::MAX));
+        let number = u32::try_from(self.processes.len()).proven("the catalogue numbers processes with 32 bits");
+        let null = StreamId(u32::try_from(self.streams.len()).proven("the catalogue numbers streams with 32 bits"));
         self.processes.push(Process {
             null,
             blocking_streams: Vec::new(),

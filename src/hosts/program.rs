@@ -15,6 +15,7 @@ use crate::gpu::{
     Backend, Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Observer, Simulated, Simulation, SubmitError,
 };
 use crate::limits::NowAndThen;
+use crate::proven::Proven;
 use crate::run::{IterationSpan, Run};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
@@ -494,8 +495,8 @@ impl<'a> ProgramHost<'a> {
 }
 
 /// Reports count 2^32 threads and iterations at most, as many as there can be operations.
-fn to_u32(number: impl TryInto<u32>) -> u32 {
-    number.try_into().unwrap_or(u32::MAX)
+fn to_u32<N: TryInto<u32, Error: std::fmt::Debug>>(number: N) -> u32 {
+    number.try_into().proven("threads and iterations have numbers of 32 bits")
 }
 
 impl Thread<'_> {

@@ -15,7 +15,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A text without the byte order mark that it may begin with.
 #[must_use]
-pub fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+pub(crate) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]).as_bytes()).unwrap_or(text)
 }
 

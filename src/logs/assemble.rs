@@ -8,6 +8,7 @@ use super::log::{BlockList, Iteration, Log, LoggedKernel};
 use super::number::{NO_SM, NO_TIME};
 use super::reading::LogReading;
 use super::visit::{Draft, Entry};
+use crate::proven::OrMost;
 
 /// Makes a log of a draft.
 pub(super) fn assemble(file: &str, draft: Draft) -> LogReading {
@@ -43,7 +44,7 @@ pub(super) fn assemble(file: &str, draft: Draft) -> LogReading {
         let title = format!("kernel {position} ({})", entry.name.as_deref().unwrap_or("without a name"));
         position += 1;
         let mut drop = |defect| dropped.push(Dropped { file: file.to_owned(), kernel: Some(title.clone()), defect });
-        let iteration = u32::try_from(log.iterations.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let iteration = u32::try_from(log.iterations.len().saturating_sub(1)).or_most();
         let (kernel, sound) = kernel(entry, iteration, &mut drop);
         log.incomplete |= !sound;
         log.kernels.extend(kernel);
@@ -100,7 +101,7 @@ fn kernel(mut entry: Entry, iteration: u32, drop: &mut impl FnMut(Defect)) -> (O
         name: entry.name.map_or_else(|| Arc::from("kernel"), Arc::from),
         iteration,
         // Blocks are counted with 32 bits; that more are stated than listed has been said.
-        block_count: u32::try_from(stated).unwrap_or(u32::MAX),
+        block_count: u32::try_from(stated).or_most(),
         threads,
         shared_memory_bytes: entry.shared_memory_bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(0),
         launch_start_ns,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
 
 /// A simulated instant that is after the end of the clock of logs.
@@ -67,13 +68,13 @@ impl LogTime {
     /// A length of time later, at most [`Self::MAX`].
     #[must_use]
     pub fn after(self, time: Duration) -> Self {
-        self.saturating_add(i64::try_from(time.as_ns()).unwrap_or(i64::MAX))
+        self.saturating_add(i64::try_from(time.as_ns()).or_most())
     }
 
     /// A length of time earlier, at least [`Self::MIN`].
     #[must_use]
     pub fn before(self, time: Duration) -> Self {
-        self.saturating_sub(i64::try_from(time.as_ns()).unwrap_or(i64::MAX))
+        self.saturating_sub(i64::try_from(time.as_ns()).or_most())
     }
 }
 

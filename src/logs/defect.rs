@@ -1,5 +1,6 @@
 //! What is wrong with a log.
 
+use crate::proven::OrMost;
 use std::fmt;
 
 use serde::Serialize;
@@ -113,7 +114,7 @@ impl Defect {
         match *self {
             Self::MissingKey { blocks, .. } | Self::NotANumber { blocks } => blocks,
             Self::UnequalLists { times, sms } => times.div_ceil(2).abs_diff(sms).max(times % 2),
-            Self::BlockCount { stated, listed } => usize::try_from(stated).unwrap_or(usize::MAX).saturating_sub(listed),
+            Self::BlockCount { stated, listed } => usize::try_from(stated).or_most().saturating_sub(listed),
             _ => 0,
         }
     }

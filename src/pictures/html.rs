@@ -27,7 +27,7 @@ mod waits;
 use std::io::{self, Write};
 
 pub use size::TooManyEntries;
-pub use tour::{HtmlScene, write_html_tour};
+pub(crate) use tour::{HtmlScene, write_html_tour};
 
 use super::timeline::FinishMark;
 use crate::run::{Recorded, Summary};

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
+use crate::proven::OrMost;
 use crate::time::Instant;
 
 /// A block, or blocks that are one box: what it takes, and when.
@@ -68,7 +69,7 @@ pub(crate) fn most_at_once(needs: &[Need]) -> u32 {
         ends.push(Reverse((time.end, *units)));
         most = most.max(taken);
     }
-    u32::try_from(most).unwrap_or(u32::MAX)
+    u32::try_from(most).or_most()
 }
 
 /// The end of those that overlap in time with `first`, directly or by way of others.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
 
 /// A window of time, divided into steps.
@@ -49,7 +50,7 @@ impl TimeSteps {
 
     /// When a step begins, or the last one ends.
     pub(crate) fn begin(&self, step: usize) -> Instant {
-        self.window.start + Duration::from_ns(u64::try_from(self.edge(step)).unwrap_or(u64::MAX))
+        self.window.start + Duration::from_ns(u64::try_from(self.edge(step)).or_most())
     }
 
     /// Whether all are of one length, but for what does not divide.
@@ -71,7 +72,7 @@ impl TimeSteps {
             return edges.partition_point(|edge| u128::from(*edge) <= ns).clamp(1, self.count) - 1;
         }
         let guess = ns * self.count as u128 / u128::from(self.span_ns());
-        let guess = usize::try_from(guess).unwrap_or(usize::MAX).min(self.count - 1);
+        let guess = usize::try_from(guess).or_most().min(self.count - 1);
         if guess + 1 < self.count && self.edge(guess + 1) <= ns { guess + 1 } else { guess }
     }
 }

@@ -12,6 +12,7 @@ use super::model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync, ProfiledThread,
     SyncKind,
 };
+use crate::proven::OrMost;
 
 /// Why kernels are left out that no GPU could have run.
 pub(super) const TOO_LARGE: &str = "kernels whose grid or block is larger than any CUDA GPU takes";
@@ -211,5 +212,5 @@ impl<'a> ProfileBuilder<'a> {
 
 /// An index. Files hold fewer entries than 32 bits count: each takes tens of bytes, and files of 4 GiB are the limit.
 fn number(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
+    u32::try_from(index).or_most()
 }

@@ -7,7 +7,7 @@ const WRAPPERS: [&str; 3] = ["Kernel", "Kernel2", "device_kernel"];
 /// `vectorized_elementwise_kernel` of `void at::native::vectorized_elementwise_kernel<4, …>(int, …)`. A name that has
 /// no such parts stays as it is.
 #[must_use]
-pub fn short_name(name: &str) -> &str {
+pub(crate) fn short_name(name: &str) -> &str {
     let mut function = name.strip_prefix("void ").unwrap_or(name);
     // An unnamed namespace has parentheses of its own.
     while let Some((before, after)) = function.split_once("(anonymous namespace)::")

@@ -140,9 +140,9 @@ impl<'a> ScenarioBuilder<'a> {
         self.null_stream(process).expect("the reader has added this process to this builder")
     }
 
-    /// The process of a stream.
+    /// The process of a stream; `None` for an unknown one.
     #[must_use]
-    pub fn process_of(&self, stream: StreamId) -> ProcessId {
+    pub fn process_of(&self, stream: StreamId) -> Option<ProcessId> {
         self.scenario.catalogue.process_of(stream)
     }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
 use crate::experiments::evr::{Ratio, SweepPoint, ratios};
 use crate::formats::{CellOf, Column, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, TableStyle, fields};
+use crate::proven::OrMost;
 use crate::spelling::formats;
 
 /// What stands above everything that was computed from a synthetic set.
@@ -57,7 +58,7 @@ impl Report for OutcomeDocument<'_> {
         let Self { set, outcomes, .. } = *self;
         add_heading(page, set);
         page.table(&total_columns(), outcomes);
-        let count = u32::try_from(set.injections.len()).unwrap_or(u32::MAX);
+        let count = u32::try_from(set.injections.len()).or_most();
         let points: Vec<SweepPoint> = outcomes
             .iter()
             .map(|outcome| {

@@ -15,7 +15,7 @@ pub fn dbf(tasks: &[Timing], t: TaskTime) -> TaskTime {
 
 /// The last absolute deadline D + k T before `t`.
 #[must_use]
-pub fn last_deadline_before(tasks: &[Timing], t: TaskTime) -> Option<TaskTime> {
+pub(crate) fn last_deadline_before(tasks: &[Timing], t: TaskTime) -> Option<TaskTime> {
     tasks
         .iter()
         .filter(|task| task.deadline < t)
@@ -25,7 +25,7 @@ pub fn last_deadline_before(tasks: &[Timing], t: TaskTime) -> Option<TaskTime> {
 
 /// The first absolute deadline after `t`, or at 0 or later for `None`; and a task that has it.
 #[must_use]
-pub fn first_deadline_after(tasks: &[Timing], t: Option<TaskTime>) -> Option<(TaskTime, usize)> {
+pub(crate) fn first_deadline_after(tasks: &[Timing], t: Option<TaskTime>) -> Option<(TaskTime, usize)> {
     let next = |task: &Timing| match t {
         Some(t) if t >= task.deadline => task.deadline + ((t - task.deadline) / task.period + 1) * task.period,
         _ => task.deadline,

@@ -13,6 +13,7 @@ use super::task_time::TaskTime;
 use super::verdict::{Rejection, TaskVerdict};
 use crate::effort::{self, Counted};
 use crate::limits::NowAndThen;
+use crate::proven::Proven;
 
 /// Jobs that are simulated at most: some seconds.
 const MAX_JOBS: u128 = 50_000_000;
@@ -130,7 +131,8 @@ pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     };
     // Jobs until then, unless a miss shows earlier.
     let jobs: u128 = periods.map(|period| u128::from(end / period)).sum();
-    if let Err(over) = effort::spend(Counted::States, u64::try_from(jobs.min(MAX_JOBS)).unwrap_or(u64::MAX)) {
+    if let Err(over) = effort::spend(Counted::States, u64::try_from(jobs.min(MAX_JOBS)).proven("MAX_JOBS has 64 bits"))
+    {
         return TaskVerdict::Unknown(over.to_string());
     }
     let shortened = if jobs > MAX_JOBS {

@@ -53,7 +53,7 @@ pub fn blame(trace: &Trace, device: &Device) -> Vec<Blame> {
 
 /// As [`blame`], where the [`reasons`] of the run are known already.
 #[must_use]
-pub fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blame> {
+pub(crate) fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blame> {
     let mut accuser = Accuser { standing: Standing::new(trace, device), parts: Vec::new(), first: Vec::new() };
     let mut reasons = reasons.iter().peekable();
     for (id, record) in (0..).map(OperationId).zip(trace.operations()) {

@@ -6,6 +6,7 @@ use super::record::Trace;
 use super::repeats::Repeats;
 use super::wave::{Block, Stretch, Wave};
 use crate::limits::end_if_stopped;
+use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
 use crate::workload::{BlockClock, OperationId, Part, Sequence, Start};
 
@@ -191,7 +192,7 @@ impl Trace {
             return 0..stretch.cycles;
         };
         let period = stretch.period.as_ns();
-        let cycles = |ns: u64| u32::try_from(ns).unwrap_or(u32::MAX).min(stretch.cycles);
+        let cycles = |ns: u64| u32::try_from(ns).or_most().min(stretch.cycles);
         cycles(window.start.since(first_end).as_ns() / period)
             ..cycles(window.end.since(first_start).as_ns().div_ceil(period))
     }

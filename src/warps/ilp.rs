@@ -4,6 +4,7 @@ use super::bound::bound;
 use super::kernel_string::KernelString;
 use super::pessimistic::pessimistic;
 use super::schedule::{Issue, Schedule};
+use crate::proven::OrMost;
 
 /// How the program says that no unit has room while a warp waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,7 +267,7 @@ impl<'a> Ilp<'a> {
 
     /// Eq. 33 and 36: (-(I - 1) / I + sum of TL / I + E) / 2 <= 1 <= sum of TL / I + E, times 2 I and I.
     fn long_rows<E>(&self, unit: usize, each: &mut impl FnMut(Constraint) -> Result<(), E>) -> Result<(), E> {
-        let steps = i64::try_from(self.string.len()).unwrap_or(i64::MAX);
+        let steps = i64::try_from(self.string.len()).or_most();
         for warp in 0..self.warps {
             for cycle in 0..self.horizon {
                 let (mut terms, mut constants) = (vec![(steps, self.full(unit, cycle))], 0);
@@ -305,7 +306,7 @@ impl<'a> Ilp<'a> {
         for issues in &mut cycles {
             issues.sort_unstable();
         }
-        Schedule { warps: u32::try_from(self.warps).unwrap_or(u32::MAX), cycles }
+        Schedule { warps: u32::try_from(self.warps).or_most(), cycles }
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::sigma::Sigma;
 
 /// The longest string after transformation \[cycles of one warp\].
-pub const MAX_STEPS: usize = 4096;
+pub(crate) const MAX_STEPS: usize = 4096;
 
 /// One kind of unit of the SM, as the user describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

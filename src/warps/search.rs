@@ -15,6 +15,7 @@ use super::schedule::{Naming, Schedule};
 use super::table::{Cell, Look, fill};
 use crate::effort::{self, Counted, Progress};
 use crate::limits::end_if_stopped;
+use crate::proven::OrMost;
 
 /// Which path is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +99,7 @@ impl SearchSize {
         let bytes = bytes.and_then(|bytes| bytes.checked_add(Numbering::bytes(string.len(), warps)));
         let choices = (0..).zip(string.units()).map(|(unit, kind)| {
             // A unit with room for everybody has no choice; otherwise sigma warps come from I_u steps.
-            let steps = usize::try_from(string.steps_on(unit)).unwrap_or(usize::MAX);
+            let steps = usize::try_from(string.steps_on(unit)).or_most();
             if steps == 0 || kind.capacity >= warps {
                 Some(1)
             } else {

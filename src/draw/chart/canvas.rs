@@ -11,6 +11,7 @@ use crate::draw::drawing::{Anchor, Dash, Shape, Stroke, Text};
 use crate::draw::font;
 use crate::draw::geometry::{Length, Point, Rect};
 use crate::draw::theme::{Colour, Fill, Theme};
+use crate::proven::OrMost;
 
 /// What plotters draws on.
 pub(super) struct Canvas<'s> {
@@ -128,7 +129,7 @@ impl DrawingBackend for Canvas<'_> {
         style: &S,
     ) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
         let size = size_of(style);
-        let pixels = |length: Length| u32::try_from(length).unwrap_or(u32::MAX);
+        let pixels = |length: Length| u32::try_from(length).or_most();
         Ok((pixels(font::width(text, size, false)), pixels(size)))
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::applications::Outcome;
+use crate::proven::OrMost;
 use crate::statistics::{Moments, Statistic};
 use crate::time::NS_PER_SECOND;
 
@@ -91,7 +92,7 @@ impl PointTally {
             scheduler,
             synthetic,
             applications,
-            samples: u32::try_from(self.moments[0].count()).unwrap_or(u32::MAX),
+            samples: u32::try_from(self.moments[0].count()).or_most(),
             met,
             violation_s,
             utilization,

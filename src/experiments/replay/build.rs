@@ -9,6 +9,7 @@ use crate::audit::Tolerances;
 use crate::device::{BlockShape, Device};
 use crate::hosts::ProgramError;
 use crate::logs::{LogRun, LogTime, LogTimeError};
+use crate::proven::OrMost;
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::workload::{BlockClock, BlockTime, Kernel, StreamId, StreamSpec, WorkloadError};
@@ -51,7 +52,7 @@ pub(super) fn first_launch(run: &LogRun) -> Option<LogTime> {
 ///
 /// # Errors
 /// [`ReplayError`] if the device cannot run a kernel, or there is none.
-pub fn scenario_of_logs(
+pub(crate) fn scenario_of_logs(
     run: &LogRun,
     device: &Device,
     options: &ReadOptions,
@@ -75,7 +76,7 @@ pub fn scenario_of_logs(
             let kernel = Kernel {
                 name: Arc::clone(&logged.name),
                 title: Arc::clone(&title),
-                blocks: u32::try_from(logged.blocks.len()).unwrap_or(u32::MAX),
+                blocks: u32::try_from(logged.blocks.len()).or_most(),
                 shape: BlockShape {
                     threads: logged.threads,
                     registers_per_thread: 0,

@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::effort::Progress;
 use crate::hosts::{LaunchOrder, SimulateOptions, simulate_with};
 use crate::logs::{LogRun, LogTime, LogTimeError, Pairing};
+use crate::proven::Proven;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::statistics::nearest_rank;
 use crate::time::{Duration, Instant};
@@ -314,7 +315,11 @@ impl Sides<'_> {
             name,
             benchmark,
             label: log.title(),
-            stream: if record.stream == StreamId::NULL { -1 } else { i64::try_from(benchmark).unwrap_or(i64::MAX) },
+            stream: if record.stream == StreamId::NULL {
+                -1
+            } else {
+                i64::try_from(benchmark).proven("a list has fewer than 2^63 entries")
+            },
             iteration: logged.iteration,
             blocks: logged.blocks.len(),
             measured_start_ns: measured(first_start),

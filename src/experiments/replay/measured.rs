@@ -10,7 +10,12 @@ use crate::workload::{BlockTime, Kernel, KernelId};
 /// The scenario that made some logs, with measured block times in place of stated ones and as many iterations as were
 /// logged. Programs, delays, streams and priorities stay what they are, and so do threads without a log.
 #[must_use]
-pub fn with_measured_times(run: &LogRun, scenario: &Scenario, pairing: &Pairing, tolerances: &Tolerances) -> Scenario {
+pub(crate) fn with_measured_times(
+    run: &LogRun,
+    scenario: &Scenario,
+    pairing: &Pairing,
+    tolerances: &Tolerances,
+) -> Scenario {
     let mut scenario = scenario.clone();
     // What the logs are not about.
     (scenario.examiner, scenario.expected) = (None, None);
@@ -25,7 +30,7 @@ pub fn with_measured_times(run: &LogRun, scenario: &Scenario, pairing: &Pairing,
 /// The order in which the threads of [`with_measured_times`] launch at one instant: that in which the calls returned,
 /// as kernels enter their queues in that order.
 #[must_use]
-pub fn measured_launch_order(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> LaunchOrder {
+pub(crate) fn measured_launch_order(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> LaunchOrder {
     let returns = |log: &Log| log.kernels.iter().map(|kernel| kernel.launch_return_ns.as_ns()).collect();
     let ranks = |thread: usize| log_of(run, pairing, thread).map(returns).unwrap_or_default();
     LaunchOrder::new((0..scenario.threads.len()).map(ranks).collect())

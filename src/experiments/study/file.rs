@@ -16,6 +16,7 @@ use super::simulate::{SimulatePoint, SimulateStudy};
 use super::tally::Tally;
 use super::tasks_curve::CurveStudy;
 use crate::json::{Document, JsonError, Node, Problem, without_byte_order_mark};
+use crate::proven::Proven;
 
 const FORMAT: &str = "gpusched-study/1";
 /// Most samples of a point: the generators keep points apart in the bits above.
@@ -71,8 +72,7 @@ impl Study {
     /// The grid's values at a point, by axis.
     #[must_use]
     pub fn coordinates(&self, point: u64) -> Vec<&AxisValue> {
-        debug_assert!(usize::try_from(point).is_ok(), "a grid has as many points as it has places in memory");
-        let mut rest = usize::try_from(point).unwrap_or(usize::MAX);
+        let mut rest = usize::try_from(point).proven("a grid has as many points as it has places in memory");
         let mut found = Vec::with_capacity(self.axes.len());
         for axis in self.axes.iter().rev() {
             found.push(&axis.values[rest % axis.values.len()]);

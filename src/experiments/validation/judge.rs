@@ -10,6 +10,7 @@ use super::sample::{NS_PER_MS, Sample};
 use crate::analysis::{MergedKernel, MergedResources, MergedSm, PooledKernel, needs, pool};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::{ContextBackend, Finishes, Gpu, GpuInterface, GpuOptions, Host, RunError, SubmitError};
+use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
 use crate::workload::{
     BlockClock, BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec,
@@ -161,7 +162,7 @@ impl Judge {
                 }
                 .unwrap_or(i64::MAX)
             };
-            let ns = |error: Duration| i64::try_from(error.as_ns()).unwrap_or(i64::MAX);
+            let ns = |error: Duration| i64::try_from(error.as_ns()).or_most();
             (ppm(late) - ppm(early), ns(late) - ns(early))
         })
     }

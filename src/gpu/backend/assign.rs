@@ -4,6 +4,7 @@ use super::BackendContext;
 use super::sm_backend::{RunningKernel, RunningWave, SmBackend, next_place};
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
+use crate::proven::Proven;
 use crate::time::Duration;
 use crate::trace::{NewWave, Rule};
 use crate::workload::{Part, Placement, Start, distribute};
@@ -24,8 +25,7 @@ impl SmBackend {
         for &sm in sms {
             let room = self.sms[usize::from(sm)].room(&kernel.demand);
             if room > 0 {
-                debug_assert!(u16::try_from(room).is_ok(), "a device has at most 65,535 block slots on an SM");
-                let room = u16::try_from(room).unwrap_or(u16::MAX);
+                let room = u16::try_from(room).proven("a device has at most 65,535 block slots on an SM");
                 parts.push(Part { sm, room, blocks: 0 });
                 total += u32::from(room);
             }

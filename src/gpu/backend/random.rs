@@ -3,6 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::proven::Proven;
 use crate::time::Duration;
 use crate::workload::{BlockTime, OperationId};
 
@@ -40,8 +41,9 @@ impl BlockTimes {
         self.next = block.checked_add(1).map(|next| (operation, next));
         let values = u128::from(time.worst.as_ns() - time.best.as_ns()) + 1;
         let offset = (u128::from(numbers.next_u64()) * values) >> 64;
-        debug_assert!(offset < values, "64 random bits are below 1");
-        Duration::from_ns(time.best.as_ns().saturating_add(u64::try_from(offset).unwrap_or(u64::MAX)))
+        Duration::from_ns(time.best.as_ns().saturating_add(
+            u64::try_from(offset).proven("64 random bits are below 1, so that the offset is below the values"),
+        ))
     }
 }
 

@@ -15,6 +15,7 @@ use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::trace::Rule;
 use crate::workload::{
@@ -247,8 +248,7 @@ impl SmBackend {
 /// The place behind the last of so many kernels or waves. Of either there are at most as many as operations, or as
 /// block slots, or as blocks of no length that one instant assigns: all counted with 32 bits.
 pub(super) fn next_place(places: usize) -> u32 {
-    debug_assert!(u32::try_from(places).is_ok(), "more than 2^32 kernels or waves at once");
-    u32::try_from(places).unwrap_or(u32::MAX)
+    u32::try_from(places).proven("fewer than 2^32 kernels or waves at once")
 }
 
 impl Backend for SmBackend {

@@ -20,6 +20,7 @@ use crate::gpu::calendar::{Calendar, Event};
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::trace::{NewTurn, TraceFull, TurnEnd};
 use crate::workload::{Catalogue, InterleaveLevel, OperationId, OperationKind, ProcessId, TurnTaking};
@@ -405,7 +406,6 @@ impl Backend for TimeSliced {
     }
 }
 
-/// Contexts are numbered as processes are, with 32 bits.
 fn process(number: usize) -> ProcessId {
-    ProcessId(u32::try_from(number).unwrap_or(u32::MAX))
+    ProcessId(u32::try_from(number).proven("contexts are numbered as processes are, with 32 bits"))
 }

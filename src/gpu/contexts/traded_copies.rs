@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::gpu::backend::BackendContext;
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::workload::{CopyId, OperationId};
 
@@ -78,8 +79,7 @@ impl TradedCopies {
     /// As when they were made.
     pub(super) fn clear(&mut self) {
         let contexts = self.engines.first().map_or(0, |engine| engine.queues.len());
-        // As many as there are, which 32 bits hold.
-        let engines = u32::try_from(self.engines.len()).unwrap_or(u32::MAX);
+        let engines = u32::try_from(self.engines.len()).proven("as many as the device has, which 32 bits count");
         *self = Self::new(engines, contexts, self.time_slice);
     }
 

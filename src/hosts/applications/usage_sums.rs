@@ -6,6 +6,7 @@ use std::convert::Infallible;
 
 use crate::applications::{ApplicationUsage, SmCount, Usage};
 use crate::gpu::Observer;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::trace::{Launch, NewStretch, NewWave, SumOverTime, TraceFull};
 use crate::workload::{OperationId, Part};
@@ -137,8 +138,7 @@ impl UsageSums {
 /// From `at` on, an injection has so many SMs.
 #[allow(clippy::unnecessary_wraps, reason = "sums over time are told to what may fail")]
 fn count(counts: &mut Vec<SmCount>, at: Instant, sms: u64) -> Result<(), Infallible> {
-    // No more than the device has, which 32 bits count.
-    let sms = u32::try_from(sms).unwrap_or(u32::MAX);
+    let sms = u32::try_from(sms).proven("no more SMs than the device has, which 32 bits count");
     if counts.last().map_or(0, |last| last.sms) != sms {
         counts.push(SmCount { at_ns: at, sms });
     }

@@ -7,6 +7,7 @@ use super::super::sporadic_delays::SporadicDelays;
 use super::job::{JobId, TaskJob};
 use super::ready_queue::{JobPriority, Policy};
 use crate::gpu::{GpuInterface, SubmitError};
+use crate::proven::Proven;
 use crate::tasks::{Task, TaskTime};
 use crate::time::Instant;
 use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId};
@@ -69,7 +70,7 @@ impl Activations {
         self.enter(task, release.saturating_add(timing.period));
         self.start(gpu);
         let key = self.policy.key(&self.tasks[index], &job);
-        let id = JobId::try_from(self.jobs.len()).unwrap_or(JobId::MAX);
+        let id = JobId::try_from(self.jobs.len()).proven("more jobs than MAX_JOBS are refused beforehand");
         self.jobs.push(job);
         Some((id, key))
     }

@@ -7,6 +7,7 @@ use super::cores::{class, is_ready, rank};
 use super::segment_job::{CallState, CoreRun, CoreUse, SegmentJob, Step};
 use crate::device::BlockShape;
 use crate::gpu::{GpuEvent, GpuInterface, Host, RunError, SubmitError};
+use crate::proven::Proven;
 use crate::tasks::segments::{GpuPolicy, GpuWait, SegmentTask, SegmentTaskSet, SegmentTest, TaskSegment};
 use crate::time::{Duration, Instant};
 use crate::workload::{
@@ -248,8 +249,9 @@ impl SegmentHost {
                 Some(Step::Cpu(Duration::ZERO)) => self.finish_step(task, now),
                 Some(Step::Gpu { kernel, operation: None }) => {
                     let number = self.programs[task].waiting.front().map_or(0, |&job| self.jobs[job].number);
-                    let thread = u32::try_from(task).unwrap_or(u32::MAX);
-                    let iteration = u32::try_from(number).unwrap_or(u32::MAX);
+                    let thread = u32::try_from(task)
+                        .proven("each task has a job, and more than MAX_JOBS are refused beforehand");
+                    let iteration = u32::try_from(number).proven("more jobs than MAX_JOBS are refused beforehand");
                     let origin = Origin { thread, iteration };
                     let kind = OperationKind::Kernel(kernel);
                     let operation = gpu.submit(self.programs[task].stream, kind, origin)?;

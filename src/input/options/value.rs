@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{OptionFile, OptionKind, ScenarioOption, ScenarioOptions, SetByName, SetOption};
 use crate::device::SmMask;
 use crate::json::{Node, Problem};
+use crate::proven::OrMost;
 use crate::scenario::amalthea::Frequency;
 use crate::scenario::{Deadline, ReadOptions};
 use crate::time::Duration;
@@ -136,7 +137,7 @@ impl ScenarioOption {
             OptionKind::Time(set) => one(value.time()?, set),
             OptionKind::TimeAboveZero(set) => one(time_above_zero(value)?, set),
             OptionKind::Number(least, most, set) => {
-                let number = value.whole(i64::try_from(least).unwrap_or(i64::MAX), most)?;
+                let number = value.whole(i64::try_from(least).or_most(), most)?;
                 one(u64::try_from(number).map_err(|_| value.wrong("a whole number from 0"))?, set)
             }
             OptionKind::Percents(set) => {
@@ -185,7 +186,7 @@ impl OptionValue for Node<'_> {
     fn whole(&self, least: i64, most: u64) -> Result<i128, Problem> {
         match u64::try_from(least) {
             Ok(least) => self.whole_number(least, most).map(i128::from),
-            Err(_) => self.signed_number(least, i64::try_from(most).unwrap_or(i64::MAX)).map(i128::from),
+            Err(_) => self.signed_number(least, i64::try_from(most).or_most()).map(i128::from),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::experiments::cost_study::{CostFigure, CostPoint};
 use crate::formats::{Column, csv_text};
 use crate::named::named;
 
-pub use loop_iterations::{iterations_chart, iterations_csv, share_chart};
+pub(crate) use loop_iterations::{iterations_chart, iterations_csv, share_chart};
 
 named! {
     /// What an axis shows, by its title.
@@ -45,7 +45,12 @@ impl CostQuantity {
 ///
 /// # Errors
 /// As [`Chart::draw`]: there have to be points.
-pub fn chart(figure: CostFigure, x: CostQuantity, y: CostQuantity, points: &[CostPoint]) -> Result<Drawing, DrawError> {
+pub(crate) fn chart(
+    figure: CostFigure,
+    x: CostQuantity,
+    y: CostQuantity,
+    points: &[CostPoint],
+) -> Result<Drawing, DrawError> {
     Chart::new("", x.axis(points), y.axis(points), curves(figure, x, y, points)).with_points().draw()
 }
 
@@ -54,7 +59,7 @@ pub fn chart(figure: CostFigure, x: CostQuantity, y: CostQuantity, points: &[Cos
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn fitted_chart(x: CostQuantity, points: &[CostPoint]) -> Result<Drawing, DrawError> {
+pub(crate) fn fitted_chart(x: CostQuantity, points: &[CostPoint]) -> Result<Drawing, DrawError> {
     const PLACES: u32 = 19;
     let degree = if x == CostQuantity::Kernels { 5 } else { 2 };
     let y = CostQuantity::Time;
@@ -90,7 +95,7 @@ fn curves(figure: CostFigure, x: CostQuantity, y: CostQuantity, points: &[CostPo
 
 /// The points as comma-separated values, times in seconds.
 #[must_use]
-pub fn points_csv(points: &[CostPoint]) -> String {
+pub(crate) fn points_csv(points: &[CostPoint]) -> String {
     let columns = [
         Column::csv("g_max", |point: &&CostPoint| point.setting.g_max.to_string().into()),
         Column::csv("largest_grid", |point| point.setting.largest_grid.to_string().into()),

@@ -9,7 +9,7 @@ const NS_PER_MS: f64 = 1e6;
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn figure_9_plot(title: &str, figure: &Figure9) -> Result<Drawing, DrawError> {
+pub(crate) fn figure_9_plot(title: &str, figure: &Figure9) -> Result<Drawing, DrawError> {
     let curve = |responses: &[u64]| -> Vec<(f64, f64)> {
         responses.iter().enumerate().map(|(job, &response)| (job as f64, response as f64 / NS_PER_MS)).collect()
     };
@@ -27,7 +27,7 @@ pub fn figure_9_plot(title: &str, figure: &Figure9) -> Result<Drawing, DrawError
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn figure_10_plot(points: &[Figure10Point]) -> Result<Drawing, DrawError> {
+pub(crate) fn figure_10_plot(points: &[Figure10Point]) -> Result<Drawing, DrawError> {
     let curve = |value: fn(&Figure10Point) -> u64| -> Vec<(f64, f64)> {
         points.iter().map(|point| (f64::from(point.low_blocks), value(point) as f64 / NS_PER_MS)).collect()
     };

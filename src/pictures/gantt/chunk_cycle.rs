@@ -11,7 +11,7 @@ const HEAD: Length = MM;
 
 /// One chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Vertex {
+pub(crate) struct Vertex {
     /// Its name.
     pub name: String,
     /// Its execution time, for example `3` or `C₁`.
@@ -24,7 +24,7 @@ pub struct Vertex {
 
 /// Vertices from left to right with (execution time, deadline), and on each edge the time between two starts.
 #[must_use]
-pub fn chunk_cycle(title: &str, vertices: &[Vertex]) -> Drawing {
+pub(crate) fn chunk_cycle(title: &str, vertices: &[Vertex]) -> Drawing {
     let mut sheet = Sheet::new();
     let top = sheet.title(title, PAGE_WIDTH) + MM;
     let count = Length::try_from(vertices.len().max(1)).unwrap_or(1);

@@ -2,6 +2,7 @@
 
 use serde::ser::{Serialize, Serializer};
 
+use crate::proven::Proven;
 use crate::time::Instant;
 
 /// The largest integer up to which JavaScript's numbers hold all integers.
@@ -20,7 +21,7 @@ impl Instants {
 
     /// The number of an instant, which must be among them.
     pub(super) fn number(&self, instant: Instant) -> i64 {
-        i64::try_from(self.0.partition_point(|other| *other < instant)).unwrap_or(i64::MAX)
+        i64::try_from(self.0.partition_point(|other| *other < instant)).proven("a list has fewer than 2^63 entries")
     }
 
     /// The number of an instant, -1 for one that was not reached.

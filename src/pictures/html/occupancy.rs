@@ -10,6 +10,7 @@ use super::instants::{Exact, Instants};
 use crate::device::Device;
 use crate::pictures::time_steps::{StepSums, TimeSteps};
 use crate::pictures::timeline::HeightBy;
+use crate::proven::OrMost;
 use crate::time::Instant;
 use crate::trace::{SumOverTime, Trace};
 
@@ -79,7 +80,7 @@ fn averages(changes: &[(Instant, u64)], end: Instant) -> Vec<u64> {
     for ((at, amount), until) in changes.iter().zip(ends) {
         sums.add(*at..until, *amount, &steps);
     }
-    let mean = |(step, sum): (usize, u128)| u64::try_from(sum / steps.length(step)).unwrap_or(u64::MAX);
+    let mean = |(step, sum): (usize, u128)| u64::try_from(sum / steps.length(step)).or_most();
     sums.totals(&steps).into_iter().enumerate().map(mean).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::formats::escaped_html;
 
 /// One scene: a run, what is said of it, and a question about it.
 #[derive(Debug, Clone)]
-pub struct HtmlScene<'a> {
+pub(crate) struct HtmlScene<'a> {
     /// Its heading.
     pub title: &'a str,
     /// What is to be seen.
@@ -27,7 +27,7 @@ pub struct HtmlScene<'a> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn write_html_tour(title: &str, scenes: &[HtmlScene<'_>], out: impl Write) -> io::Result<()> {
+pub(crate) fn write_html_tour(title: &str, scenes: &[HtmlScene<'_>], out: impl Write) -> io::Result<()> {
     let data: Vec<PageData<'_>> = scenes.iter().map(|scene| PageData::new(&scene.timeline)).collect();
     let links: Vec<String> = (1..)
         .zip(scenes)

@@ -12,7 +12,7 @@ const ROW: Length = 4 * MM;
 
 /// A parameter: its name and the values that the grid has of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scale {
+pub(crate) struct Scale {
     /// What is varied.
     pub title: String,
     /// Its values, from left to right or from the bottom up.
@@ -21,7 +21,7 @@ pub struct Scale {
 
 /// A map of cells over two parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegionMap {
+pub(crate) struct RegionMap {
     /// Above the map.
     pub title: String,
     /// To the right.
@@ -38,7 +38,7 @@ pub struct RegionMap {
 impl RegionMap {
     /// Draws the map, the same bytes for the same data.
     #[must_use]
-    pub fn draw(&self) -> Drawing {
+    pub(crate) fn draw(&self) -> Drawing {
         let mut sheet = Sheet::new();
         let right = COLUMN_WIDTH - Sheet::MARGIN;
         let mut top = sheet.title(&self.title, COLUMN_WIDTH);

@@ -19,7 +19,7 @@ const KEY: Length = 6 * MM;
 
 /// The requirements met under each scheduler at one place of the grid.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RegionCell {
+pub(crate) struct RegionCell {
     /// Applications injected per period.
     pub per_period: u32,
     /// SMs that an application fills.
@@ -32,7 +32,7 @@ pub struct RegionCell {
 
 /// The requirements that are met under one scheduler.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RegionMean {
+pub(crate) struct RegionMean {
     /// Who schedules.
     pub scheduler: Scheduler,
     /// The mean.
@@ -45,7 +45,7 @@ impl RegionCell {
     /// The scheduler with the highest mean and all others whose 95 % confidence intervals do not tell them from it:
     /// means differ by no more than the root of the sum of the squared halves.
     #[must_use]
-    pub fn best(&self) -> Vec<Scheduler> {
+    pub(crate) fn best(&self) -> Vec<Scheduler> {
         let Some(most) = self.met.iter().max_by(|one, other| one.mean.total_cmp(&other.mean)) else {
             return Vec::new();
         };
@@ -56,7 +56,7 @@ impl RegionCell {
     /// Requirements met under GPU-EvR, divided by those under the better of TimeGraph and Global EDF; `None` if those
     /// are none.
     #[must_use]
-    pub fn ratio(&self) -> Option<f64> {
+    pub(crate) fn ratio(&self) -> Option<f64> {
         let mean = |wanted| self.met.iter().find(|one| one.scheduler == wanted).map(|one| one.mean);
         let baseline = mean(Scheduler::TimeGraph)?.max(mean(Scheduler::GlobalEdf)?);
         (baseline > 0.0).then_some(mean(Scheduler::GpuEvr)? / baseline)
@@ -112,7 +112,7 @@ impl Look {
 ///
 /// # Errors
 /// [`StudyError::Draw`] if its grid lacks one of them.
-pub fn region_cells(study: &Study, summary: &StudySummary) -> Result<Vec<RegionCell>, StudyError> {
+pub(crate) fn region_cells(study: &Study, summary: &StudySummary) -> Result<Vec<RegionCell>, StudyError> {
     let axis = |key: &str| {
         let found = study.axes.iter().position(|axis| axis.key == key);
         found.ok_or_else(|| StudyError::Draw(format!("a map of regions needs {key:?} in the grid")))
@@ -151,7 +151,7 @@ pub fn region_cells(study: &Study, summary: &StudySummary) -> Result<Vec<RegionC
 /// Draws the map, as wide as a page. `panel` names the panel of a number of applications per period. In each place
 /// stands [`RegionCell::ratio`].
 #[must_use]
-pub fn scheduler_regions(cells: &[RegionCell], title: &str, panel: impl Fn(u32) -> String) -> Drawing {
+pub(crate) fn scheduler_regions(cells: &[RegionCell], title: &str, panel: impl Fn(u32) -> String) -> Drawing {
     let distinct = |of: fn(&RegionCell) -> u32| {
         let mut values: Vec<u32> = cells.iter().map(of).collect();
         values.sort_unstable();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::event::SliceTime;
 use crate::pictures::free_lanes::FreeLanes;
+use crate::proven::Proven;
 use crate::run::{Recorded, Summary};
 use crate::workload::{Copy, OperationId};
 
@@ -30,7 +31,13 @@ pub(super) fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy,
         let to = record.finish().unwrap_or(summary.trace.end());
         let engine = summary.scenario.device().copy.engine_for(copy.direction);
         let lane = lanes.entry(engine).or_default().take(from, to);
-        Some((engine, u32::try_from(lane).unwrap_or(u32::MAX), id, copy, SliceTime { from, to }))
+        Some((
+            engine,
+            u32::try_from(lane).proven("no more lanes than copies, whose numbers have 32 bits"),
+            id,
+            copy,
+            SliceTime { from, to },
+        ))
     });
     began.collect()
 }

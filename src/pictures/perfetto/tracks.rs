@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::copies::copy_depths;
 use super::event::{Events, Lane};
 use super::{PerfettoKnown, PerfettoRun};
+use crate::proven::Proven;
 use crate::trace::Trace;
 use crate::workload::StreamId;
 
@@ -34,7 +35,8 @@ impl<'a> Tracks<'a> {
     pub(super) fn new(run: &'a PerfettoRun<'a>, first_process: u32, next_lane: &mut u32) -> Self {
         let mut take = |count: usize| {
             let first = *next_lane;
-            *next_lane = first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            *next_lane = first
+                .saturating_add(u32::try_from(count).proven("threads, streams and operations have numbers of 32 bits"));
             first
         };
         let depths = copy_depths(&run.summary);
@@ -43,7 +45,10 @@ impl<'a> Tracks<'a> {
             first_process,
             first_thread: take(run.summary.scenario.threads.len()),
             first_stream: take(run.summary.trace.streams().len()),
-            engines: depths.into_iter().map(|depth| (take(depth), u32::try_from(depth).unwrap_or(u32::MAX))).collect(),
+            engines: depths
+                .into_iter()
+                .map(|depth| (take(depth), u32::try_from(depth).proven("no more lanes than copies")))
+                .collect(),
         }
     }
 

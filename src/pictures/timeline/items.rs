@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::context::Context;
 use super::crowd::{Crowd, LEAST_WIDTH};
 use crate::draw::{Length, MM};
+use crate::proven::Proven;
 use crate::run::Recorded;
 use crate::time::{Duration, Instant};
 use crate::trace::RepeatedRun;
@@ -134,8 +135,9 @@ pub(super) fn runs(context: &Context<'_>, operation: OperationId) -> impl Iterat
             let ns = duration.as_ns();
             let before = window.start.since(start).as_ns() / ns;
             let until = window.end.since(start).as_ns().div_ceil(ns).min(u64::from(run.times));
-            // At most as often as before, which 32 bits count.
-            run.times = u32::try_from(until.saturating_sub(before)).unwrap_or(u32::MAX).max(1);
+            run.times = u32::try_from(until.saturating_sub(before))
+                .proven("at most as often as before, which 32 bits count")
+                .max(1);
             run.first.start = start + duration.repeated(before);
             run.first.end = run.first.start + duration;
         }

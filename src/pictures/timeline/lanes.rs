@@ -11,6 +11,7 @@ use super::{LabelStyle, StreamBox, StreamLane, TimeShare, copies, widest_part};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect};
 use crate::pictures::free_lanes::FreeLanes;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind};
 
@@ -19,7 +20,7 @@ const HEIGHT: Length = 6 * MM;
 
 /// How high each of `count` lanes is.
 fn height(context: &Context<'_>, count: usize) -> Length {
-    let count = Length::try_from(count.max(1)).unwrap_or(Length::MAX);
+    let count = Length::try_from(count.max(1)).proven("a list has fewer than 2^63 entries");
     (context.budget.bands / count - STREAM_LANE_GAP).clamp(LEAST_STREAM_LANE, HEIGHT)
 }
 

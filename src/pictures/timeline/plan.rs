@@ -6,6 +6,7 @@ use super::context::Context;
 use super::{BandLook, items, thin};
 use crate::draw::{Length, MM};
 use crate::pictures::sm_groups::{SmGroup, SmRun, peak_units, short_sm_list, sm_groups, sm_list};
+use crate::proven::{OrMost, Proven};
 use crate::run::Recorded;
 use crate::time::{Duration, Instant};
 use crate::workload::{OperationKind, ProcessId};
@@ -77,7 +78,7 @@ impl Plan {
                 _ => BandLook::Alike,
             };
             let peak = group.sms.first().and_then(|sm| peaks.get(sm)).copied().unwrap_or(0);
-            let peak = u32::try_from(peak).unwrap_or(u32::MAX);
+            let peak = u32::try_from(peak).or_most();
             PlannedBand { sms: group.sms, look, overfull: (peak > context.capacity()).then_some(peak), height: 0 }
         };
         let bands: Vec<PlannedBand> = groups.into_iter().map(band).collect();
@@ -192,7 +193,7 @@ impl PlannedBand {
 
 /// How high each of `count` bands is where there is room, and what is between them.
 fn heights(count: usize) -> (Length, Length) {
-    let count = Length::try_from(count.max(1)).unwrap_or(Length::MAX);
+    let count = Length::try_from(count.max(1)).proven("a list has fewer than 2^63 entries");
     let height = (TOGETHER / count).clamp(LOWEST, HIGHEST);
     // Low bands touch: two frames would be all that is seen.
     (height, if height < 3 * MM { 0 } else { (height / 10).min(MM) })
@@ -248,5 +249,5 @@ fn runs_by_sm(context: &Context<'_>, sms: &[u32]) -> BTreeMap<u32, Vec<SmRun>> {
 fn alike_within(context: &Context<'_>) -> Duration {
     let plot = u128::from((context.options.width * 3 / 4).max(1).unsigned_abs());
     let ns = u128::from(context.scale.span_ns()) * u128::from(ALIKE.unsigned_abs()) / plot;
-    Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))
+    Duration::from_ns(u64::try_from(ns).or_most())
 }

@@ -8,6 +8,7 @@ use super::{Label, OccupancyProfile, items};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Point, Rect, font};
 use crate::pictures::time_steps::{StepSums, TimeSteps};
+use crate::proven::OrMost;
 use crate::run::Recorded;
 use crate::trace::{RepeatedRun, Trace};
 use crate::workload::{KernelId, OperationKind, ProcessId};
@@ -88,7 +89,7 @@ impl<'s> Steps<'s> {
     pub(super) fn new(context: &'s Context<'_>, most: u64) -> Self {
         let (scale, window) = (&context.scale, context.scale.window.clone());
         let Some(rounds) = &context.rounds else { return Self { scale, time: TimeSteps::new(window, most) } };
-        let together = rounds.len() / usize::try_from(most).unwrap_or(usize::MAX).max(1) + 1;
+        let together = rounds.len() / usize::try_from(most).or_most().max(1) + 1;
         let edges: Vec<_> = rounds.iter().copied().skip(together - 1).step_by(together).collect();
         Self { scale, time: TimeSteps::between(window, &edges) }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::scale::TimeScale;
 use crate::draw::{Length, MM};
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::workload::ProcessId;
 
@@ -77,7 +78,8 @@ pub(super) fn rounds(spans: &[TurnSpan], scale: &TimeScale, finest: Length) -> V
             let whole = u128::from(unit.time.end.since(unit.start).as_ns());
             let begins = (0..count).map(|number| {
                 // No more than the whole.
-                let ns = u64::try_from(whole * u128::from(number) / u128::from(count)).unwrap_or(u64::MAX);
+                let ns = u64::try_from(whole * u128::from(number) / u128::from(count))
+                    .proven("a part of a length of 64 bits has no more");
                 Step { begin: unit.start + Duration::from_ns(ns), pairs: Vec::new() }
             });
             steps.extend(begins);

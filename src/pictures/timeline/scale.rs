@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::draw::{Length, Rect};
+use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
 
 /// A window of time and the stretch of paper that shows it.
@@ -45,7 +46,7 @@ impl TimeScale {
 fn proportion(part: u64, whole: u64, length: Length) -> Length {
     let length = u128::from(length.unsigned_abs());
     let scaled = (u128::from(part) * length * 2 + u128::from(whole)) / (u128::from(whole) * 2);
-    Length::try_from(scaled).unwrap_or(Length::MAX)
+    Length::try_from(scaled).or_most()
 }
 
 /// How high in `band` an amount of the resource reaches, of which the whole band shows `capacity`.

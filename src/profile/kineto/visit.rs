@@ -11,6 +11,7 @@ use crate::device::ComputeCapability;
 use crate::limits::end_if_stopped;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::gpu::GpuProperties;
+use crate::proven::OrMost;
 use crate::scenario::is_key_of_scenarios;
 
 /// An object with `traceEvents`, or a bare list of events.
@@ -84,7 +85,7 @@ impl<'a> Visitor<'a> for Events<'_, 'a> {
 }
 
 fn add_gpu(properties: Properties, builder: &mut ProfileBuilder<'_>) {
-    let number = properties.id.unwrap_or(u32::try_from(builder.gpus.len()).unwrap_or(u32::MAX));
+    let number = properties.id.unwrap_or(u32::try_from(builder.gpus.len()).or_most());
     let compute_capability = properties.compute_major.zip(properties.compute_minor);
     let gpu = GpuProperties {
         name: properties.name,

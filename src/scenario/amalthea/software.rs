@@ -46,7 +46,7 @@ fn runnable<'a, 'i: 'a>(
     // What other runnables access makes no difference here.
     let unread = if copy.is_none() { reads.len() + writes.len() } else { 0 };
     if unread > 0 {
-        *skipped.entry("LabelAccess".to_owned()).or_default() += u64::try_from(unread).unwrap_or(u64::MAX);
+        *skipped.entry("LabelAccess".to_owned()).or_default() += unread as u64;
     }
     Ok(Runnable {
         name,

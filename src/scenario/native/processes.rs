@@ -109,7 +109,7 @@ impl Reading<'_, '_> {
         if stream == StreamId::NULL {
             return Ok(self.builder.null_stream_of_added(process));
         }
-        if self.builder.process_of(stream) == process {
+        if self.builder.process_of(stream) == Some(process) {
             return Ok(stream);
         }
         Err(node.problem("this stream is of another process, and a host submits to streams of its own only"))

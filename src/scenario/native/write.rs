@@ -10,6 +10,7 @@ use super::file::FORMAT;
 use super::reading::NULL_STREAM;
 use super::streams::RESERVED;
 use crate::device::Device;
+use crate::proven::Proven;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::release_order::ReleaseOrder;
@@ -248,8 +249,7 @@ impl<'a> Writer<'a> {
             entry.insert("operations".to_owned(), Value::Array(operations.into_iter().map(without_stream).collect()));
             streams.push(Value::Object(entry));
         }
-        // A scenario has no more streams than 32 bits number.
-        let rest = u32::try_from(self.streams.len()).unwrap_or(u32::MAX);
+        let rest = u32::try_from(self.streams.len()).proven("streams have numbers of 32 bits");
         streams.extend(plain(next..rest));
 
         let taken: Vec<&str> = of_streams.iter().filter_map(|(stream, _)| self.stream_name(*stream)).collect();
@@ -281,7 +281,9 @@ impl<'a> Writer<'a> {
     fn stream(&self, id: StreamId) -> Map<String, Value> {
         let mut entry = Map::new();
         entry.insert("name".to_owned(), json!(self.stream_name(id).unwrap_or_default()));
-        self.process(self.scenario.catalogue.process_of(id), &mut entry);
+        if let Some(process) = self.scenario.catalogue.process_of(id) {
+            self.process(process, &mut entry);
+        }
         if let Some(spec) = self.scenario.streams().get(id.index()).filter(|_| !self.is_null(id)) {
             entry.insert("priority".to_owned(), json!(spec.priority));
             entry.insert("blocking".to_owned(), json!(spec.blocking));

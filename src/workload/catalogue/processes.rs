@@ -140,15 +140,15 @@ impl Catalogue {
         self.processes.get(process.index()).map(CheckedProcess::null_stream)
     }
 
-    /// The process of a stream; of an unknown one, the first.
+    /// The process of a stream; `None` for an unknown one.
     #[must_use]
-    pub fn process_of(&self, stream: StreamId) -> ProcessId {
-        self.streams.get(stream.index()).map_or(ProcessId::FIRST, |stream| stream.process)
+    pub fn process_of(&self, stream: StreamId) -> Option<ProcessId> {
+        self.streams.get(stream.index()).map(|stream| stream.process)
     }
 
     /// Whether a stream is the NULL stream of its process.
     #[must_use]
     pub fn is_null_stream(&self, stream: StreamId) -> bool {
-        self.null_stream(self.process_of(stream)) == Some(stream)
+        self.process_of(stream).and_then(|process| self.null_stream(process)) == Some(stream)
     }
 }

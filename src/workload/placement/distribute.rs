@@ -2,6 +2,7 @@
 
 use super::Placement;
 use super::choose::{Part, Sequence, Start};
+use crate::proven::OrMost;
 
 /// How many of `blocks` blocks each part gets, written into the parts; moves the cursor.
 ///
@@ -30,7 +31,7 @@ pub(crate) fn distribute(policy: Placement, parts: &mut [Part], blocks: u32, sta
             let mut left = blocks;
             for part in parts {
                 // No more than there is room, however many are left.
-                part.blocks = part.room.min(u16::try_from(left).unwrap_or(u16::MAX));
+                part.blocks = part.room.min(u16::try_from(left).or_most());
                 left -= u32::from(part.blocks);
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use gpusched::applications::{ApplicationSet, Outcome};
-use gpusched::audit::{Tolerances, audit_logs};
+use gpusched::audit::{Tolerances, audit, audit_logs};
 use gpusched::causes::with_causes;
 use gpusched::device::Device;
 use gpusched::effort::Progress;
@@ -234,5 +234,5 @@ fn of_log(file: &str, content: &[u8]) -> Answer {
     }
     let files = LogFiles { paths: vec![PathBuf::from(file)], ..LogFiles::default() };
     let input = files.read(&OneLog(content)).map_err(|error| unread(with_causes(&*error)))?;
-    printed(&audit_logs(input, &Tolerances::default()))
+    printed(&audit_logs(input, |seen| audit(seen, &Tolerances::default(), Progress::NONE)))
 }

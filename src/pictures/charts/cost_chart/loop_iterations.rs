@@ -9,7 +9,7 @@ use crate::experiments::cost_study::LoopIterations;
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn iterations_chart(points: &[LoopIterations]) -> Result<Drawing, DrawError> {
+pub(crate) fn iterations_chart(points: &[LoopIterations]) -> Result<Drawing, DrawError> {
     let most = |of: fn(&LoopIterations) -> f64| points.iter().map(of).fold(0.0, f64::max);
     let x = Axis { title: "number of kernels".to_owned(), range: 0.0..most(|point| point.kernels as f64) };
     let y = Axis { title: "turns of the loop".to_owned(), range: 0.0..1.05 * most(LoopIterations::turns) };
@@ -20,7 +20,7 @@ pub fn iterations_chart(points: &[LoopIterations]) -> Result<Drawing, DrawError>
 ///
 /// # Errors
 /// As [`Chart::draw`].
-pub fn share_chart(points: &[LoopIterations]) -> Result<Drawing, DrawError> {
+pub(crate) fn share_chart(points: &[LoopIterations]) -> Result<Drawing, DrawError> {
     let kernels = points.iter().map(|point| point.kernels as f64);
     let shares = || points.iter().map(|point| point.turns_over_estimate);
     let x = Axis { title: "number of kernels n".to_owned(), range: 1.0..1.2 * kernels.fold(2.0, f64::max) };
@@ -40,7 +40,7 @@ fn curves(points: &[LoopIterations], y: impl Fn(&LoopIterations) -> f64) -> Vec<
 
 /// The points as comma-separated values.
 #[must_use]
-pub fn iterations_csv(points: &[LoopIterations]) -> String {
+pub(crate) fn iterations_csv(points: &[LoopIterations]) -> String {
     let mut text = "variant,kernels,sets,mean_blocks,mean_finishing_turns,mean_placing_turns,mean_pairs_compared,\
                     most_pairs,mean_turns_over_estimate\n"
         .to_owned();

@@ -1,0 +1,102 @@
+//! What the library makes public, read from the sources as text: each function, struct, enumeration, trait, type and
+//! constant that a path of public modules and re-exports leads to from the crate's root, once. Methods, fields and
+//! variants do not count. `cargo doc` lists the same on its page of all items.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::imports::Module;
+
+/// An item: the module that declares it, and its name.
+type Item = (Module, String);
+
+pub(super) fn public_items(root: &Path) -> BTreeSet<Item> {
+    let (mut found, mut open) = (BTreeSet::new(), vec![Module::new()]);
+    while let Some(module) = open.pop() {
+        let text = source(root, &module).expect("a module has a file");
+        found.extend(declared(&text).map(|name| (module.clone(), name.to_owned())));
+        open.extend(statements(&text, "pub mod ").map(|name| child(&module, name)));
+        for mut path in statements(&text, "pub use ").flat_map(|tree| leaves(&module, tree)) {
+            if source(root, &path).is_some() {
+                open.push(path);
+            } else {
+                let name = path.pop().expect("a path ends with a name");
+                found.insert(home(root, path, name));
+            }
+        }
+    }
+    found
+}
+
+/// Where that is declared which `module` calls `name`.
+fn home(root: &Path, module: Module, name: String) -> Item {
+    let text = source(root, &module).unwrap_or_default();
+    if declared(&text).any(|declared| declared == name) {
+        return (module, name);
+    }
+    let all = ["pub use ", "pub(crate) use ", "use "].into_iter().flat_map(|start| statements(&text, start));
+    let through = all.flat_map(|tree| leaves(&module, tree)).find(|path| path.last() == Some(&name));
+    match through {
+        Some(mut path) if path.len() > 1 && path[..path.len() - 1] != module => {
+            path.pop();
+            home(root, path, name)
+        }
+        _ => (module, name),
+    }
+}
+
+fn source(root: &Path, module: &Module) -> Option<String> {
+    let file = if module.is_empty() { "lib.rs".to_owned() } else { format!("{}.rs", module.join("/")) };
+    fs::read_to_string(root.join(file)).ok()
+}
+
+fn child(module: &Module, name: &str) -> Module {
+    module.iter().cloned().chain([name.to_owned()]).collect()
+}
+
+/// The names of the public items in a file: those that stand at the margin, and those within a macro that declares them.
+fn declared(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let within = line
+            .strip_prefix("    ")
+            .filter(|line| ["pub enum ", "pub struct "].iter().any(|start| line.starts_with(start)));
+        let mut words = within.unwrap_or(line).strip_prefix("pub ")?.split_whitespace();
+        let kind = words.next()?;
+        let name = words.next()?;
+        let name = if (kind, name) == ("const", "fn") { words.next()? } else { name };
+        let is_item = ["fn", "struct", "enum", "trait", "type", "const", "static"].contains(&kind);
+        is_item.then(|| name.split(|c: char| !c.is_alphanumeric() && c != '_').next()).flatten()
+    })
+}
+
+/// What follows `start` at the margin, up to a semicolon.
+fn statements<'t>(text: &'t str, start: &'t str) -> impl Iterator<Item = &'t str> {
+    let at_margin = text.match_indices(start).filter(|(at, _)| *at == 0 || text.as_bytes()[at - 1] == b'\n');
+    at_margin.filter_map(move |(at, _)| text[at + start.len()..].split(';').next())
+}
+
+/// The paths that an import in `module` names, from the crate's root.
+fn leaves(module: &Module, tree: &str) -> Vec<Module> {
+    let (before, inner) = tree.split_once('{').unwrap_or((tree, ""));
+    assert!(!inner.contains('{'), "{tree}: one level of braces is read");
+    let names: Vec<&str> = inner.trim_end_matches(['}', ' ', '\n']).split(',').map(str::trim).collect();
+    let path = |name: &str| {
+        let mut path = module.clone();
+        for part in before.split("::").chain([name]).map(|part| part.split(" as ").next().unwrap_or(part).trim()) {
+            match part {
+                "" | "self" => {}
+                "crate" => path.clear(),
+                "super" => drop(path.pop()),
+                part => path.push(part.to_owned()),
+            }
+        }
+        path
+    };
+    names
+        .into_iter()
+        .enumerate()
+        .filter(|(at, name)| *at == 0 || !name.is_empty())
+        .map(|(_, name)| path(name))
+        .collect()
+}
