@@ -156,6 +156,8 @@ let until_end = 1 lsl 61
 
 let check device launches end_ns =
   let state = ref (empty device) and steps = ref 0 and blocks = ref 0 and next_launch = ref 0 in
+  (* Of whom rows were used at this instant, and how many these are. *)
+  let users = ref [] and uses = ref 0 in
   let go label what =
     incr steps;
     match exec device !state label with
@@ -187,9 +189,19 @@ let check device launches end_ns =
           refuse "block %d of operation %d runs for %d ns" l.used number d
       | _ -> ());
       l.used <- l.used + 1;
+      users := l :: !users;
+      incr uses;
       Some r
     end
     else None
+  in
+  let unused until =
+    while !uses > until do
+      let l = List.hd !users in
+      l.used <- l.used - 1;
+      users := List.tl !users;
+      decr uses
+    done
   in
   let length number r =
     match r.lasts_ns, launches.(number).operation.what with
@@ -218,7 +230,7 @@ let check device launches end_ns =
             match begins o.number with
             | Some r when ends_now () && exec device !state (Assign (o, r.sm, length o.number r)) = None ->
                 (* Blocks of no length: the rest comes when these have ended, still at this instant. *)
-                launches.(o.number).used <- launches.(o.number).used - 1
+                unused (!uses - 1)
             | Some r ->
                 incr blocks;
                 let what = Printf.sprintf "%s has a block assigned to SM %d" (name o) r.sm in
@@ -226,13 +238,13 @@ let check device launches end_ns =
                 dispatch ()
             | None -> ()))
   in
-  let rec hosts () =
-    if !next_launch < Array.length launches && launches.(!next_launch).operation.launched_at = !state.now then begin
+  let rec launch_now n =
+    if n > 0 then begin
       let o = launches.(!next_launch).operation in
       incr next_launch;
       go (Launch o) (name o ^ " is launched");
       promote ();
-      hosts ()
+      launch_now (n - 1)
     end
   in
   let rec completions () =
@@ -241,28 +253,61 @@ let check device launches end_ns =
     | Some ((_, r), _) -> go (End (r.of0, r.on)) (name r.of0 ^ " ends"); completions ()
     | None -> ()
   in
+  (* All of this instant; what is the next, if the run has one. *)
   let rec instant () =
     completions ();
     go HostsTurn "hosts act";
-    hosts ();
-    go DispatchTurn "blocks are assigned";
-    dispatch ();
-    if ends_now () then begin
-      go Again "something of no length has ended";
-      instant ()
-    end
-    else
-      let next = List.fold_left (fun t r -> min t r.ends) max_int !state.running in
-      let next =
-        if !next_launch < Array.length launches then min next launches.(!next_launch).operation.launched_at else next
-      in
-      if next <= end_ns then begin
-        go (Until next) (Printf.sprintf "nothing happens until %d ns" next);
+    let rec due n =
+      let at = !next_launch + n in
+      if at < Array.length launches && launches.(at).operation.launched_at = !state.now then due (n + 1) else n
+    in
+    hosts (due 0)
+  (* Hosts launch [n] operations now. If that leads nowhere, they launch some of these only after something of no length
+     has ended. *)
+  and hosts n =
+    let before = !state and done_steps = !steps and done_blocks = !blocks in
+    let launched = !next_launch and used = !uses in
+    try
+      launch_now n;
+      go DispatchTurn "blocks are assigned";
+      dispatch ();
+      if ends_now () then begin
+        go Again "something of no length has ended";
         instant ()
       end
-      else go (Until (max end_ns !state.now + 1)) (Printf.sprintf "nothing more happens until %d ns" end_ns)
+      else pass ()
+    with Refused why when n > 0 -> (
+      state := before;
+      steps := done_steps;
+      blocks := done_blocks;
+      next_launch := launched;
+      unused used;
+      try hosts (n - 1) with Refused _ -> raise (Refused why))
+  and pass () =
+    let missed o =
+      let l = launches.(o.number) in
+      if l.used < Array.length l.rows && l.rows.(l.used).starts <= !state.now then
+        refuse "at %d ns the rules do not allow that operation %d begins" l.rows.(l.used).starts o.number
+    in
+    List.iter (List.iter (fun (o, _) -> missed o)) !state.ee;
+    List.iter (List.iter missed) !state.ce;
+    let next = List.fold_left (fun t r -> min t r.ends) max_int !state.running in
+    let next =
+      if !next_launch < Array.length launches then min next launches.(!next_launch).operation.launched_at else next
+    in
+    if next <= end_ns then begin
+      go (Until next) (Printf.sprintf "nothing happens until %d ns" next);
+      true
+    end
+    else begin
+      go (Until (max end_ns !state.now + 1)) (Printf.sprintf "nothing more happens until %d ns" end_ns);
+      false
+    end
   in
-  instant ();
+  while instant () do
+    users := [];
+    uses := 0
+  done;
   Array.iter
     (fun l ->
       if l.used < Array.length l.rows then
