@@ -14,7 +14,8 @@
 //! 3. [`simulate`](hosts::simulate) runs it and gives a [`Run`](run::Run), with the [`Trace`](trace::Trace) of every
 //!    block; a scheduler of one's own is a [`Host`](gpu::Host) instead.
 //! 4. A [`Summary`](run::Summary) is asked what came of it: kernels, jobs, deadlines,
-//!    [response times](run::Summary::responses); the trace says what each operation [waited](trace::Trace::waits) for, and under which rule.
+//!    [response times](run::Summary::responses); the trace says what each operation [waited](trace::Trace::waits) for,
+//!    and under which rule.
 //! 5. A [report](tables) or a [picture](pictures) shows that; an [audit] or an [analysis] judges it.
 //!
 //! Every 20 ms a camera's frame is copied to a Jetson TX2 and searched, within 10 ms, beside a lidar's scan:

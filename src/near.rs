@@ -83,7 +83,9 @@ pub fn did_you_mean_file(path: &Path) -> String {
     };
     let entries = fs::read_dir(if folder == Path::new("") { Path::new(".") } else { folder });
     let entries = entries.into_iter().flatten().take(MOST_ENTRIES).filter_map(Result::ok);
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let is_shown = |name: &String| given.starts_with('.') || !name.starts_with('.');
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(is_shown).collect();
     names.sort_unstable();
     let near = near_names(given, names.iter().map(String::as_str));
     one_of(near.into_iter().map(|name| folder.join(name).display().to_string()))

@@ -229,6 +229,14 @@ mod against_serde_json {
             Ok(raw) => assert_same(document.expect("serde_json takes it").root(), raw.get()),
             Err(error) => {
                 let own = document.err().map(|error| error.what);
+                // Said of any comma before an end, whatever serde_json calls it.
+                if let Some(end) =
+                    own.as_ref().and_then(|own| own.strip_prefix("not valid JSON: trailing comma before "))
+                {
+                    let end = end.trim_matches('\'');
+                    assert!(text.split(',').skip(1).any(|rest| rest.trim_start().starts_with(end)), "{text:?}");
+                    return;
+                }
                 let expected = error.to_string();
                 let expected = expected.split(" at line ").next().unwrap_or_default();
                 assert_eq!(own, Some(format!("not valid JSON: {expected}")), "{text:?}");
@@ -275,6 +283,7 @@ mod all_fields_at_once {
 
     fn one_by_one(node: Node<'_>) -> Result<Values<'_, 3, 3>, Problem> {
         let mut object = node.object()?;
+        object.know(&["abc", "label", "z", "axc", "lapel", ""]);
         let required = [object.required("abc")?, object.required("label")?, object.required("z")?];
         let optional = [object.optional("axc")?, object.optional("lapel")?, object.optional("")?];
         object.finish()?;
