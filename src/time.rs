@@ -140,7 +140,7 @@ impl Duration {
     /// Exact conversion of decimal seconds (`0.4`, `1e-3`), rounded to the nearest nanosecond, halves upwards.
     ///
     /// # Errors
-    /// [`TimeError`] when `text` is no decimal number, is negative, or is more than [`MAX_INPUT_NS`].
+    /// [`TimeError`] when `text` is no decimal number, is negative, or is more than `MAX_INPUT_NS`.
     pub fn from_decimal_seconds(text: &str) -> Result<Self, TimeError> {
         unit::scaled(text, 9)
     }

@@ -1,7 +1,7 @@
 //! The thesis' special case (section 3.6): all kernels released together and all blocks of the same length. No h is
 //! needed then, and each kernel costs the same whatever its grid.
 //!
-//! [`finish_times`] has the corrected equations. [`printed_with_cases`] and [`printed_without_cases`] have those in
+//! [`finish_times`] has the corrected equations. `printed_with_cases` and `printed_without_cases` have those in
 //! print, to show where they differ (`docs/errata.md`, entries 1 and 2).
 
 use std::num::NonZeroU32;

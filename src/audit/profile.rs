@@ -58,7 +58,7 @@ pub struct ProfileCase {
 /// Kernels that started while one of another stream ran which has many waves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct OverlapCounts {
-    /// Pairs whose first kernel has more than [`TELLING_WAVES`] waves.
+    /// Pairs whose first kernel has more than `TELLING_WAVES` waves.
     pub pairs: u64,
     /// Those of them in which the second started in the last wave of the first.
     pub in_last_wave: u64,

@@ -48,7 +48,7 @@ pub(crate) fn shortened(text: &str, size: Length, bold: bool, room: Length) -> S
     shortened::shortened(text, |text| width(text, size, bold) <= room)
 }
 
-/// All of some texts [`shortened`] to the room that each has, so that different ones
+/// All of some texts [`shortened()`] to the room that each has, so that different ones
 /// [stay different](shortened::shortened_apart) where that can be.
 pub(crate) fn shortened_apart(texts: &[(&str, Length)], size: Length) -> Vec<String> {
     let names: Vec<&str> = texts.iter().map(|(text, _)| *text).collect();

@@ -152,7 +152,7 @@ pub(crate) fn series_colour(index: usize) -> Colour {
 }
 
 /// How areas of series number `index` are filled. The first eight differ in colour and in hatch; the next ones have
-/// the same colours under other hatches, and from the 65th on they repeat. In grey, [`series_repeat`] tells them apart.
+/// the same colours under other hatches, and from the 65th on they repeat. In grey, `series_repeat` tells them apart.
 #[must_use]
 pub fn series_fill(index: usize) -> Fill {
     let colour = series_colour(index);
