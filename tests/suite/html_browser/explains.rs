@@ -263,13 +263,18 @@ fn tables_below_the_figure_tell_what_the_command_tells() {
     browser.look(SIZES[0], false);
     browser.open(&page);
     browser.wait_until_idle();
+    // Behind a wait for an event, the rule of that stands behind it.
+    let rule_of = |row: &Value| match (row["rule"].as_str(), row["through"].as_str()) {
+        (Some(rule), Some(through)) => Value::from(format!("{rule} ({through})")),
+        _ => row["rule"].clone(),
+    };
     for (key, place) in [("blame_by_stream", 0), ("blame", 1)] {
         let rows = browser.run(&format!(
             "return [...document.querySelectorAll('#report details')[{place}].querySelectorAll('tr')].slice(1).map((tr) => [...tr.children].slice(0, 3).map((td) => td.textContent))"
         ));
         let expected = told[key].as_array().expect("a list").iter();
         let expected: Vec<Value> =
-            expected.map(|row| serde_json::json!([row["waiting"], row["blocking"], row["rule"]])).collect();
+            expected.map(|row| serde_json::json!([row["waiting"], row["blocking"], rule_of(row)])).collect();
         assert_eq!(rows, Value::from(expected), "{key}");
     }
     let pictures = "return document.querySelectorAll('#report .picture svg').length";

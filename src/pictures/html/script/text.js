@@ -31,6 +31,11 @@ function turnLine({ process, switching, from_ns: from, to_ns: to }) {
   return `${switching ? "switch to" : "turn:"} ${process}, from ${formatInstant(from)} to ${formatInstant(to)}`;
 }
 
+/** Whether it waits behind another operation of its stream. */
+function isBehind(waiting) {
+  return waiting.rule === "G2" || waiting.rule === "C1";
+}
+
 /** The lines of `gpusched simulate --state-at T`; of a run of which only blocks are known, those about SMs. */
 function stateLines(run, state) {
   const sms = state.sms.map(smLine);
@@ -39,6 +44,10 @@ function stateLines(run, state) {
   const eeLines = (queues, of) => run.device.priorities.map((priority) => `EE queue${of}, priority ${priority}: ${list(queues[priority])}`);
   return [
     ...(state.turn ? [turnLine(state.turn)] : []),
+    // Why the heads of queues wait is asked for most; what stands behind them in its stream is told after that.
+    ...[...state.waiting.filter((waiting) => !isBehind(waiting)), ...state.waiting.filter(isBehind)].map(
+      (waiting) => `${waiting.operation} waits (${waiting.rule}): ${waiting.why}`,
+    ),
     ...state.stream_queues.map((queue) => `${streamText(queue.name)}: ${list(queue.operations)}`),
     ...(state.turn ? run.processes.flatMap((name) => eeLines(state.ee_queues[name], ` of ${name}`)) : eeLines(state.ee_queues, "")),
     ...state.ce_queues.flatMap((queue, engine) => [
@@ -48,7 +57,6 @@ function stateLines(run, state) {
     ...sms,
     ...(state.suspended ?? []).map(({ process, kernel, blocks }) => `suspended, of ${process}: ${blocks} x ${kernel}`),
     ...(state.suspended_copies ?? []).map(({ process, copy }) => `suspended, of ${process}: ${copy}`),
-    ...state.waiting.map((waiting) => `${waiting.operation} waits (${waiting.rule}): ${waiting.why}`),
   ];
 }
 
