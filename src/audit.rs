@@ -19,7 +19,7 @@
 //! | the clocks themselves | `times` |
 //! | placement, as a statistic | `placement` |
 //!
-//! `audit_profile` asks what can be asked of a profile, which has kernels and no blocks.
+//! A profile, which has kernels and no blocks, is asked only what can be asked of it.
 //!
 //! Where several processes have contexts that take turns (T1), each context is checked by itself.
 //!
