@@ -3,7 +3,6 @@
 use std::error::Error;
 
 /// An error and what caused it, as the command prints both behind `error: `.
-#[must_use]
 pub fn with_causes(error: &dyn Error) -> String {
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {

@@ -94,7 +94,6 @@ impl<'a> Progress<'a> {
     pub const NONE: Self = Self(None);
 
     /// Work that counts in `done`.
-    #[must_use]
     pub const fn counted_in(done: &'a AtomicU64) -> Self {
         Self(Some(done))
     }
@@ -142,13 +141,11 @@ pub struct Effort {
 
 impl Effort {
     /// Nothing is done yet; once `stop` is set, work ends with what is complete by then.
-    #[must_use]
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
         Self { limits, spent: Default::default(), stop, keeps_parts: true }
     }
 
     /// Work without limits, of which nothing is kept once it is stopped.
-    #[must_use]
     pub fn all_or_nothing() -> Self {
         Self { keeps_parts: false, ..Self::new(Limits::NONE, Arc::default()) }
     }
@@ -183,7 +180,6 @@ thread_local! {
 pub struct Here(Option<Arc<Effort>>);
 
 /// The limits of the work on this thread.
-#[must_use]
 pub fn here() -> Here {
     Here(CURRENT.with_borrow(Clone::clone))
 }
@@ -240,7 +236,6 @@ pub fn check() -> Result<(), EarlyEnd> {
 }
 
 /// How much of something may still be done; `None` without a limit.
-#[must_use]
 pub fn left(what: Counted) -> Option<u64> {
     CURRENT.with_borrow(|current| {
         let effort = current.as_ref()?;

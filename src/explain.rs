@@ -98,7 +98,6 @@ impl Topic {
 }
 
 /// All that has an explanation: rules, verdicts and terms, findings, messages.
-#[must_use]
 pub fn topics() -> Vec<Topic> {
     let is_rule = |finding: &AuditRule| RULES.iter().any(|text| text.name == finding.name());
     let findings = AuditRule::ALL.into_iter().filter(|finding| !is_rule(finding));

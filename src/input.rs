@@ -94,7 +94,6 @@ pub enum InputError {
 const HEAD_BYTES: u64 = 1 << 16;
 
 /// Whether a path names logs: a directory, or a file that begins as one. Not if it cannot be read.
-#[must_use]
 pub fn are_logs(path: &Path) -> bool {
     let begins_as_log = || {
         let mut head = Vec::new();
@@ -162,7 +161,6 @@ impl Input {
     }
 
     /// Whether it is an AMALTHEA model.
-    #[must_use]
     pub fn is_model(&self) -> bool {
         matches!(self, Self::Model { .. })
     }
@@ -188,7 +186,6 @@ impl Input {
     }
 
     /// The name by which errors mention it.
-    #[must_use]
     pub fn file(&self) -> &str {
         match self {
             Self::Profile(profile) => &profile.file,

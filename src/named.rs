@@ -24,7 +24,6 @@ macro_rules! named {
 
         impl $kind {
             /// Its name.
-            #[must_use]
             $vis const fn name(self) -> &'static str {
                 match self {
                     $(Self::$value => $name),+
@@ -41,7 +40,6 @@ macro_rules! named {
     (@from_name $vis:vis $kind:ident $values:tt) => {
         impl $kind {
             /// The one of that name.
-            #[must_use]
             $vis fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|known| known.name() == name)
             }
@@ -52,7 +50,6 @@ macro_rules! named {
     }) => {
         impl $kind {
             /// What it means, in a sentence.
-            #[must_use]
             $vis const fn words(self) -> &'static str {
                 match self {
                     $(Self::$value => concat!($($crate::named::named!(@note $($note)+)),+).trim_ascii_start()),+

@@ -49,7 +49,6 @@ fn nearness(given: &str, known: &str) -> Option<Nearness> {
 }
 
 /// Those of the known names that are nearest to `given`, in their order, three at most; none if none is near.
-#[must_use]
 pub(crate) fn near_names<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let given = folded(given);
     if given.is_empty() {
@@ -73,7 +72,6 @@ const MOST_ENTRIES: usize = 10_000;
 
 /// What a message says behind a path at which there is nothing: ` (did you mean "scenarios/figure-3.json"?)`, from what
 /// is in the first of its folders that lacks the next, or nothing if no name there is near.
-#[must_use]
 pub fn did_you_mean_file(path: &Path) -> String {
     let Some(missing) = path.ancestors().take_while(|part| part.file_name().is_some() && !part.exists()).last() else {
         return String::new();
@@ -92,7 +90,6 @@ pub fn did_you_mean_file(path: &Path) -> String {
 }
 
 /// What a message says behind an unknown name: ` (did you mean "tx2"?)`, or nothing if no known name is near.
-#[must_use]
 pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     one_of(near_names(given, known))
 }

@@ -98,7 +98,6 @@ pub struct Printed {
 
 impl Printed {
     /// A value that has to come out exactly.
-    #[must_use]
     pub fn new(
         place: impl Into<String>,
         what: impl Into<String>,
@@ -110,13 +109,11 @@ impl Printed {
     }
 
     /// The same, which may be off by so much.
-    #[must_use]
     pub fn within(self, tolerance: f64) -> Self {
         Self { tolerance, ..self }
     }
 
     /// The same, of something that may not come about here.
-    #[must_use]
     pub fn or_nothing(
         place: impl Into<String>,
         what: impl Into<String>,
@@ -127,7 +124,6 @@ impl Printed {
     }
 
     /// Whether it comes out here as print has it.
-    #[must_use]
     pub fn agrees(&self) -> bool {
         self.here.as_ref().is_some_and(|here| here.is_within(self.tolerance, &self.printed))
     }

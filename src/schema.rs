@@ -31,7 +31,6 @@ const DEVICE: &str = include_str!("schema/device.json");
 const OF_SCHEMA: &str = "The address or path of this schema, for editors; it changes nothing.";
 
 /// The JSON Schema of an input file, or `None` if there is none of that name (see [`NAMES`]).
-#[must_use]
 pub fn json_schema(name: &str) -> Option<String> {
     let own = parsed(match name {
         "scenario" => include_str!("schema/scenario.json"),

@@ -53,20 +53,17 @@ pub struct CalledOption<'a> {
 }
 
 /// The option of a key.
-#[must_use]
 pub const fn option(key: &str) -> CalledOption<'_> {
     CalledOption { key, name: None, value: None }
 }
 
 impl<'a> CalledOption<'a> {
     /// With a value.
-    #[must_use]
     pub const fn with(self, value: &'a str) -> Self {
         Self { value: Some(value), ..self }
     }
 
     /// With the value of a stream, kernel or runnable.
-    #[must_use]
     pub const fn of(self, name: &'a str, value: &'a str) -> Self {
         Self { name: Some(name), value: Some(value), ..self }
     }
@@ -95,7 +92,6 @@ const FORMAT: &str = "format";
 
 /// Formats in which everything is told, as whoever reads a message calls them: `--format json or --format csv`, or
 /// `JSON or CSV`.
-#[must_use]
 pub fn formats(names: &[&str]) -> String {
     let called = |name: &&str| {
         if are_flags() { option(FORMAT).with(name).to_string() } else { name.to_uppercase() }

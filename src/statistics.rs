@@ -17,7 +17,6 @@ pub struct Statistic {
 
 impl Statistic {
     /// Of these samples; all 0 if there are none.
-    #[must_use]
     pub fn of(samples: &[f64]) -> Self {
         let mut moments = Moments::default();
         for sample in samples {
@@ -56,13 +55,11 @@ impl Moments {
     }
 
     /// How many were added.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
     /// Of what was added; all 0 if nothing was.
-    #[must_use]
     pub fn statistic(&self) -> Statistic {
         if self.count == 0 {
             return Statistic { mean: 0.0, deviation: 0.0, least: 0.0, most: 0.0 };
@@ -98,7 +95,6 @@ const Z: f64 = 1.959_963_984_540_054;
 
 impl Measure {
     /// The value: a share from 0 to 1, a mean, or a maximum; `None` without samples.
-    #[must_use]
     pub fn value(&self) -> Option<f64> {
         match *self {
             Self::Share { count, of } => (of > 0).then(|| count as f64 / of as f64),
@@ -111,7 +107,6 @@ impl Measure {
     ///
     /// For shares Wilson's score interval, which holds near 0 and 1 too (E. B. Wilson, "Probable inference, the law of
     /// succession, and statistical inference", J. Am. Stat. Assoc. 22, 1927); for means Student's, from 3 samples.
-    #[must_use]
     pub fn interval(&self) -> Option<(f64, f64)> {
         match *self {
             Self::Share { count, of } => (of > 0).then(|| wilson(count, of)),
@@ -149,7 +144,6 @@ fn student(freedom: u64) -> f64 {
 }
 
 /// The smallest of `sorted` values that at least `percent` of 100 of them do not exceed; `None` if there are none.
-#[must_use]
 pub(crate) fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let rank = (sorted.len() * percent.min(100)).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()
@@ -157,7 +151,6 @@ pub(crate) fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
 
 /// The middle one of `sorted` values, the upper of two; `None` if there are none. For a time that is to stand for all
 /// of them, where rather too long is safer than too short.
-#[must_use]
 pub(crate) fn upper_median<T: Copy>(sorted: &[T]) -> Option<T> {
     sorted.get(sorted.len() / 2).copied()
 }

@@ -44,25 +44,21 @@ impl Instant {
     pub const MAX: Self = Self(u64::MAX);
 
     /// The instant `ns` nanoseconds after t = 0.
-    #[must_use]
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }
 
     /// Nanoseconds since t = 0.
-    #[must_use]
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
     /// Time elapsed from `earlier` to `self`; zero if `earlier` is the later one.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
     /// `self + duration`, or `None` past the end of representable time.
-    #[must_use]
     pub const fn checked_add(self, duration: Duration) -> Option<Self> {
         match self.0.checked_add(duration.0) {
             Some(ns) => Some(Self(ns)),
@@ -71,7 +67,6 @@ impl Instant {
     }
 
     /// `self + duration`, held at [`Instant::MAX`], which no run reaches.
-    #[must_use]
     pub const fn saturating_add(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(duration.0))
     }
@@ -82,19 +77,16 @@ impl Duration {
     pub const ZERO: Self = Self(0);
 
     /// A duration of `ns` nanoseconds.
-    #[must_use]
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }
 
     /// The duration in nanoseconds.
-    #[must_use]
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
     /// The sum, or `None` on overflow.
-    #[must_use]
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
             Some(ns) => Some(Self(ns)),
@@ -103,13 +95,11 @@ impl Duration {
     }
 
     /// The sum, held at the largest representable duration.
-    #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// `self` times `factor`, or `None` on overflow.
-    #[must_use]
     pub const fn checked_mul(self, factor: u64) -> Option<Self> {
         match self.0.checked_mul(factor) {
             Some(ns) => Some(Self(ns)),
@@ -118,14 +108,12 @@ impl Duration {
     }
 
     /// `self` times `count`, where it is known that this is part of a time that was computed before and so fits.
-    #[must_use]
     pub fn repeated(self, count: u64) -> Self {
         debug_assert!(self.checked_mul(count).is_some(), "{count} times {self} is past the end of time");
         Self(self.0.saturating_mul(count))
     }
 
     /// The least duration that is a whole multiple of both, or `None` on overflow or if one is zero.
-    #[must_use]
     pub const fn least_common_multiple(self, other: Self) -> Option<Self> {
         if self.0 == 0 || other.0 == 0 {
             return None;

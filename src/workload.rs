@@ -23,7 +23,6 @@ macro_rules! numbered {
 
         impl $name {
             /// Its place in the list of everything of its kind, such as `Trace::operations` or `Scenario::streams`.
-            #[must_use]
             #[inline]
             pub const fn index(self) -> usize {
                 // No target has indexes of less than 32 bits, as the crate's root asserts.
@@ -83,13 +82,11 @@ pub struct BlockTime {
 
 impl BlockTime {
     /// The same for every block.
-    #[must_use]
     pub const fn fixed(duration: Duration) -> Self {
         Self { best: duration, worst: duration }
     }
 
     /// Whether blocks differ.
-    #[must_use]
     pub fn varies(&self) -> bool {
         self.best < self.worst
     }
@@ -131,7 +128,6 @@ pub struct Kernel {
 impl Kernel {
     /// So many blocks of so many threads each, which all run for `duration` and need nothing else. Its title is its
     /// name.
-    #[must_use]
     pub fn new(name: impl Into<Arc<str>>, blocks: u32, threads: u32, duration: Duration) -> Self {
         let name = name.into();
         Self {
@@ -182,7 +178,6 @@ pub struct StreamSpec {
 
 impl StreamSpec {
     /// A blocking stream of the default (lowest) priority, of the first process.
-    #[must_use]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self { name: name.into(), process: ProcessId::FIRST, priority: 0, blocking: true, sm_mask: None }
     }
@@ -194,13 +189,11 @@ pub(crate) fn stream_in_words(name: &str) -> Cow<'_, str> {
 }
 
 /// The name of a stream that has only a number, as CUPTI numbers those of profiles.
-#[must_use]
 pub(crate) fn numbered_stream(number: impl std::fmt::Display) -> String {
     format!("stream {number}")
 }
 
 /// Whether a stream of that name is meant: by the name, or the number alone if it is a [`numbered_stream`].
-#[must_use]
 pub(crate) fn is_stream_meant(name: &str, asked: &str) -> bool {
     name == asked || name == numbered_stream(asked)
 }
@@ -223,7 +216,6 @@ pub enum OperationKind {
 
 impl OperationKind {
     /// What reports call operations of this kind.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel(_) => "kernel",
@@ -235,7 +227,6 @@ impl OperationKind {
     }
 
     /// Whether it has no duration and needs no engine, and so is over as soon as it may leave its stream queue.
-    #[must_use]
     pub const fn is_instant(self) -> bool {
         matches!(self, Self::Memset | Self::Record(_) | Self::Wait(_))
     }

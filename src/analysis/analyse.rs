@@ -51,13 +51,11 @@ pub struct Analysis<'a> {
 
 impl<'a> Analysis<'a> {
     /// How many operations a run has, so far as a search counts them.
-    #[must_use]
     pub fn operations(&self) -> usize {
         self.kernels.len() + self.copies.len()
     }
 
     /// The title of the kernel that a turn of Algorithm 2 is about; empty for a turn of another analysis.
-    #[must_use]
     pub fn title_of(&self, turn: &Turn) -> &'a str {
         let kernel = self.merged_order.get(turn.kernel).and_then(|index| self.kernels.get(*index));
         kernel.map_or("", |kernel| kernel.launch.title())

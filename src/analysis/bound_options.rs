@@ -32,7 +32,6 @@ impl BoundOptions {
     pub const DECLARED: Self = Self { block_times: BlockTimes::UpToStated, order: ReleaseOrder::Declared };
 
     /// What verdicts on a scenario are to hold for.
-    #[must_use]
     pub fn of(scenario: &Scenario) -> Self {
         Self { block_times: BlockTimes::default(), order: scenario.release_order }
     }

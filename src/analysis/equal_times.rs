@@ -42,7 +42,6 @@ pub(crate) type HalfNs = i128;
 
 /// Eq. 3.8 to 3.10 with their case distinction: K = `floor((g_i` - `g_f`) / `g_max`), `g_f` = `g_max` - (`g_i` - `g_f`
 /// - K `g_max`), `t_a` = `t_a` + C + K C, `f_i` = `t_a` + C.
-#[must_use]
 pub(crate) fn printed_with_cases(g_max: NonZeroU32, block_time: Duration, grids: &[u32]) -> Vec<HalfNs> {
     let (c, g_max) = (2 * i128::from(block_time.as_ns()), i128::from(g_max.get()));
     let (mut t_a, mut g_f) = (0, g_max);
@@ -64,7 +63,6 @@ pub(crate) fn printed_with_cases(g_max: NonZeroU32, block_time: Duration, grids:
 
 /// Eq. 3.12 to 3.15, which do without cases: K = `floor(|g_i` - `g_f`| / `g_max`), α = (`sgn(g_i` - `g_f`) + 1) / 2,
 /// `t_a` = `t_a` + α C + K C, `g_f` = α `g_max` - (`g_i` - `g_f` - K `g_max`), `f_i` = `t_a` + C.
-#[must_use]
 pub(crate) fn printed_without_cases(g_max: NonZeroU32, block_time: Duration, grids: &[u32]) -> Vec<HalfNs> {
     // Blocks are counted in halves too.
     let (c, g_max) = (i128::from(block_time.as_ns()), 2 * i128::from(g_max.get()));

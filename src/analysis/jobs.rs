@@ -39,7 +39,6 @@ impl AnalysedJob {
 }
 
 /// The jobs of a run that have operations, by thread as declared and then number.
-#[must_use]
 pub fn jobs_of(run: &Run<'_>) -> Vec<AnalysedJob> {
     with_operations(run, &run.jobs())
 }

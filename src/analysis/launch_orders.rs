@@ -105,7 +105,6 @@ fn number_of_orders(groups: &[Vec<usize>]) -> Option<u64> {
 }
 
 /// How many orders [`launch_orders`] tries.
-#[must_use]
 pub fn orders_to_try(scenario: &Scenario, samples: u64) -> u64 {
     number_of_orders(&groups(&scenario.threads)).filter(|&orders| orders <= MOST_ORDERS).unwrap_or(samples.max(1))
 }

@@ -43,7 +43,6 @@ pub struct MergedResources {
 
 impl MergedResources {
     /// An empty merged SM at t = 0.
-    #[must_use]
     pub fn new(capacity: Pool) -> Self {
         Self { capacity, free: capacity, t_a: Instant::ZERO, h: Pending::new() }
     }

@@ -34,7 +34,6 @@ pub struct MergedSm {
 
 impl MergedSm {
     /// An empty merged SM at t = 0.
-    #[must_use]
     pub fn new(g_max: NonZeroU32) -> Self {
         Self { g_max: g_max.get(), t_a: Instant::ZERO, g_f: g_max.get(), h: Pending::new() }
     }

@@ -41,7 +41,6 @@ pub struct OccupancyReport {
 
 impl OccupancyReport {
     /// A report of entries.
-    #[must_use]
     pub fn new(mut entries: Vec<OccupancyEntry>) -> Self {
         entries.sort_by(|a, b| b.total.cmp(&a.total).then_with(|| a.name.cmp(&b.name)));
         let above_zero = |entry: &&OccupancyEntry| entry.recorded_percent.is_some_and(|percent| percent > 0.0);
@@ -57,7 +56,6 @@ impl OccupancyReport {
 
 /// The occupancy of every kernel that a GPU of a profile ran, on `device`. What was recorded is compared only where
 /// `device` is the one of the recording.
-#[must_use]
 pub fn occupancy_of_profile(profile: &GpuProfile, gpu: u32, device: &Device, is_recorded_on: bool) -> OccupancyReport {
     type Key = (u32, u32, BlockShape, Option<u64>);
     let mut launches: BTreeMap<Key, (ProfiledKernel, u64, u64)> = BTreeMap::new();
@@ -82,7 +80,6 @@ pub fn occupancy_of_profile(profile: &GpuProfile, gpu: u32, device: &Device, is_
 
 /// The occupancy of every kernel that a scenario launches, on the SMs that it may use there. A thread whose iterations
 /// have no limit counts with one.
-#[must_use]
 pub fn occupancy_of_scenario(scenario: &Scenario) -> OccupancyReport {
     let mut launches: BTreeMap<(KernelId, Vec<u32>, usize), u64> = BTreeMap::new();
     for thread in &scenario.threads {

@@ -85,7 +85,6 @@ pub struct LoopWork {
 
 impl LoopWork {
     /// All turns.
-    #[must_use]
     pub fn turns(&self) -> usize {
         self.finishing_turns + self.placing_turns
     }

@@ -41,7 +41,6 @@ type StreamResponses<'a> = (&'a str, Option<Duration>, Option<Duration>);
 ///
 /// Proven is one only if the jobs that were judged are all that the model allows: its stimuli are exactly periodic, and
 /// what comes after the judged jobs repeats them.
-#[must_use]
 pub fn requirements_of_jobs(
     demands: &ModelDemands,
     scenario: &Scenario,
@@ -58,7 +57,6 @@ pub fn requirements_of_jobs(
 }
 
 /// The requirements in view of streams whose jobs come in any phasing.
-#[must_use]
 pub fn requirements_of_streams(demands: &ModelDemands, verdicts: &SporadicVerdicts) -> Vec<RequirementVerdict> {
     let known: Vec<StreamResponses<'_>> =
         verdicts.streams.iter().map(|one| (one.stream.as_str(), one.worst_found_ns, one.bound_ns)).collect();

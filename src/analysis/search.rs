@@ -99,7 +99,6 @@ impl SearchResult<'_> {
     }
 
     /// The longest response of job number `job` of `jobs` in any run; `None`: it never finished.
-    #[must_use]
     pub fn worst(&self, job: usize) -> Option<Duration> {
         self.found.get(job)?.as_ref().map(|found| Duration::from_ns(found.response))
     }
@@ -107,7 +106,6 @@ impl SearchResult<'_> {
     /// A scenario whose simulation has that response. Block and copy times are those of the run; where launches do not
     /// depend on completions, each job is a host thread of its own, released when it was in the run. Threads are
     /// declared in the order in which they acted.
-    #[must_use]
     pub fn witness(&self, job: usize) -> Option<Scenario> {
         let found = self.found.get(job)?.as_ref()?;
         let stream = &self.jobs.get(job)?.stream;

@@ -64,19 +64,16 @@ pub struct SporadicVerdicts {
 impl SporadicVerdicts {
     /// A scenario whose simulation has the longest response that was found for stream number `stream` of `streams`. The
     /// response counts from the arrival, so it is up to the jitter longer than what a simulation reports.
-    #[must_use]
     pub fn witness(&self, stream: usize) -> Option<Scenario> {
         self.found.as_ref()?.witness((*self.worst_job.get(stream)?)?)
     }
 
     /// The number of the first stream among `streams` of which a job misses its deadline in a run that was found.
-    #[must_use]
     pub fn first_miss(&self) -> Option<usize> {
         self.streams.iter().position(|stream| stream.verdict == Some(Verdict::Missed))
     }
 
     /// Whether every deadline is proven to be met.
-    #[must_use]
     pub fn all_proven(&self) -> bool {
         self.streams.iter().all(|stream| stream.verdict.is_none_or(|verdict| verdict == Verdict::Proven))
     }

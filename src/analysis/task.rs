@@ -24,7 +24,6 @@ pub struct KernelTask {
 
 impl KernelTask {
     /// u = C g b / T \[threads\]: how many threads the task keeps busy on average (Eq. 3.3). `None` if T is zero.
-    #[must_use]
     pub fn utilization(&self) -> Option<f64> {
         let work = self.block_time.as_ns() as f64 * f64::from(self.blocks) * f64::from(self.threads);
         (self.period > Duration::ZERO).then(|| work / self.period.as_ns() as f64)
@@ -32,7 +31,6 @@ impl KernelTask {
 }
 
 /// U, the sum of the utilizations \[threads\] (Eq. 3.4). `None` if a period is zero.
-#[must_use]
 pub fn total_utilization(tasks: &[KernelTask]) -> Option<f64> {
     tasks.iter().map(KernelTask::utilization).sum()
 }

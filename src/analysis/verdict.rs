@@ -34,7 +34,6 @@ named! {
 
 impl Verdict {
     /// From the longest response found, the bound on all, and the deadline.
-    #[must_use]
     pub fn new(worst_found: Option<Duration>, bound: Option<Duration>, deadline: Duration) -> Self {
         if worst_found.is_some_and(|found| found > deadline) {
             Self::Missed
@@ -93,20 +92,17 @@ pub struct JobVerdicts<'s> {
 
 impl JobVerdicts<'_> {
     /// The same, without the scenario that it is about.
-    #[must_use]
     pub fn into_owned(self) -> JobVerdicts<'static> {
         let Self { jobs, refusal, options, notes, runs, found } = self;
         JobVerdicts { jobs, refusal, options, notes, runs, found: found.into_owned() }
     }
 
     /// A scenario whose simulation has the longest response that was found for job number `job` of `jobs`.
-    #[must_use]
     pub fn witness(&self, job: usize) -> Option<Scenario> {
         self.found.witness(job)
     }
 
     /// The number of the job among `jobs` that misses its deadline by most in a run that was found.
-    #[must_use]
     pub fn latest_miss(&self) -> Option<usize> {
         let late = |job: &JobVerdict| {
             let (found, deadline) = job.worst_found_ns.zip(job.deadline_ns)?;
@@ -117,7 +113,6 @@ impl JobVerdicts<'_> {
     }
 
     /// Whether every deadline is proven to be met.
-    #[must_use]
     pub fn all_proven(&self) -> bool {
         self.jobs.iter().all(|job| job.verdict.is_none_or(|verdict| verdict == Verdict::Proven))
     }

@@ -7,7 +7,6 @@ pub const BUILTIN_SETS: [&str; 3] = ["rodinia-like-k20m", "narrow-k20m", "gpu-ev
 
 impl ApplicationSet {
     /// The file of a built-in set, a model for a user's own; `None` if there is none of that name.
-    #[must_use]
     pub fn builtin_json(name: &str) -> Option<&'static str> {
         match name {
             "rodinia-like-k20m" => Some(include_str!("data/rodinia-like-k20m.json")),

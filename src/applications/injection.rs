@@ -18,7 +18,6 @@ pub struct Injection {
 
 impl Injection {
     /// The response time requirement as an instant, by Equation 3: `T_i^resp = T_i^init + T_i^req`.
-    #[must_use]
     pub fn due(&self) -> Instant {
         self.arrival + self.requirement
     }
@@ -49,7 +48,6 @@ pub enum Injections {
 
 impl Injections {
     /// How many injections there will be.
-    #[must_use]
     pub fn total(&self) -> u64 {
         match *self {
             Self::Random { count, .. } => u64::from(count),

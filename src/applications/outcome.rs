@@ -69,7 +69,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// Reads off a trace whose operations name their injection as their origin's thread.
-    #[must_use]
     pub fn new(set: &ApplicationSet, scheduler: &'static str, trace: &Trace) -> Self {
         let segments = segments(trace);
         let usage = Usage::of(trace, &segments, set.injections.len());
@@ -77,7 +76,6 @@ impl Outcome {
     }
 
     /// From the sums over a run: everything but the segments.
-    #[must_use]
     pub fn of_usage(set: &ApplicationSet, scheduler: &'static str, usage: Usage) -> Self {
         let count = set.injections.len();
         let outcomes: Vec<ApplicationOutcome> = (0_u32..)
@@ -130,7 +128,6 @@ impl Outcome {
     }
 
     /// On how many SMs blocks of one injection ran, over time; the last entry is 0. Empty if that was not kept.
-    #[must_use]
     pub fn sms_over_time(&self, injection: u32) -> &[SmCount] {
         self.sms_over_time.get(injection as usize).map_or(&[], Vec::as_slice)
     }

@@ -24,13 +24,11 @@ impl Default for PowerModel {
 
 impl PowerModel {
     /// Mean power over a span \[ns\] in which the SMs together were busy for `busy_ns` \[ns\]; 0 for an empty span.
-    #[must_use]
     pub fn mean_w(&self, busy_ns: u128, span_ns: u64) -> f64 {
         if span_ns == 0 { 0.0 } else { self.idle_w + self.per_busy_sm_w * (busy_ns as f64 / span_ns as f64) }
     }
 
     /// Energy over a span, as in [`PowerModel::mean_w`] \[J\].
-    #[must_use]
     pub fn energy_j(&self, busy_ns: u128, span_ns: u64) -> f64 {
         self.mean_w(busy_ns, span_ns) * (span_ns as f64 / NS_PER_SECOND as f64)
     }

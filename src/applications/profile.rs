@@ -72,79 +72,66 @@ impl ExecutionProfile {
     }
 
     /// Number of kernels.
-    #[must_use]
     pub fn kernels(&self) -> usize {
         self.kernels.len()
     }
 
     /// SMs of the device, `P_tot`.
-    #[must_use]
     pub fn sms(&self) -> u32 {
         self.sms
     }
 
     /// N of kernel `k`; 0 if there is none.
-    #[must_use]
     pub fn blocks(&self, k: usize) -> u32 {
         self.kernels.get(k).map_or(0, |kernel| kernel.blocks)
     }
 
     /// How often kernel `k` is launched; 0 if there is none.
-    #[must_use]
     pub fn launches(&self, k: usize) -> u32 {
         self.kernels.get(k).map_or(0, |kernel| kernel.launches)
     }
 
     /// Blocks of kernel `k` that one SM holds at once; 0 if there is none.
-    #[must_use]
     pub fn blocks_per_sm(&self, k: usize) -> u32 {
         self.kernels.get(k).map_or(0, |kernel| kernel.blocks_per_sm)
     }
 
     /// How long a block of kernel `k` runs while its application has `sms` SMs (taken as 1 at least).
-    #[must_use]
     pub fn block_time(&self, k: usize, sms: u32) -> Duration {
         self.kernels.get(k).map_or(Duration::ZERO, |kernel| at(&kernel.block, sms))
     }
 
     /// E(K, P): one launch of kernel `k` on `sms` SMs.
-    #[must_use]
     pub fn launch(&self, k: usize, sms: u32) -> Duration {
         self.kernels.get(k).map_or(Duration::ZERO, |kernel| at(&kernel.launch, sms))
     }
 
     /// The sum of E(K, P) over kernel `k` and all later ones, every launch of each.
-    #[must_use]
     pub fn from_kernel(&self, k: usize, sms: u32) -> Duration {
         self.kernels.get(k).map_or(Duration::ZERO, |kernel| at(&kernel.from_here, sms))
     }
 
     /// Time of the copy to the GPU, if nothing else holds the copy engine.
-    #[must_use]
     pub fn copy_in(&self) -> Duration {
         self.copy_in
     }
 
     /// Time of the copy back.
-    #[must_use]
     pub fn copy_out(&self) -> Duration {
         self.copy_out
     }
 
     /// E(A, P) by Equations 1 and 2: all kernels on `sms` SMs, and `D_memcopy`.
-    #[must_use]
     pub fn execution(&self, sms: u32) -> Duration {
         self.from_kernel(0, sms) + self.copy_in + self.copy_out
     }
 
     /// The smallest E(A, P), which is not E(A, `P_tot`) where E grows in P.
-    #[must_use]
     pub fn shortest_execution(&self) -> Duration {
         (1..=self.sms).map(|sms| self.execution(sms)).min().unwrap_or_default()
     }
 
     /// The first P at which one more SM makes the application slower, if there is one.
-    #[must_use]
     pub fn grows_at(&self) -> Option<u32> {
         (2..=self.sms).find(|&sms| self.execution(sms) > self.execution(sms - 1))
     }

@@ -21,7 +21,6 @@ pub struct Segment {
 
 impl Segment {
     /// How long.
-    #[must_use]
     pub fn duration(&self) -> Duration {
         self.end.since(self.start)
     }
@@ -37,7 +36,6 @@ pub struct SmCount {
 }
 
 /// All segments of a trace whose operations name their injection as their origin's thread, ordered by SM and start.
-#[must_use]
 pub fn segments(trace: &Trace) -> Vec<Segment> {
     let mut open: Vec<Option<Segment>> = vec![None; trace.sms() as usize];
     let mut done = Vec::new();

@@ -31,7 +31,6 @@ pub struct ApplicationSet {
 
 impl ApplicationSet {
     /// The application of an injection, and its profile.
-    #[must_use]
     pub fn of(&self, injection: &Injection) -> Option<(&Application, &ExecutionProfile)> {
         let index = injection.application as usize;
         Some((self.applications.get(index)?, self.profiles.get(index)?))

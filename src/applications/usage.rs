@@ -36,7 +36,6 @@ pub struct ApplicationUsage {
 impl Usage {
     /// Reads off a trace whose operations name their injection, of which there are `injections`, as their origin's
     /// thread. `segments` are those of the trace.
-    #[must_use]
     pub fn of(trace: &Trace, segments: &[Segment], injections: usize) -> Self {
         let mut applications = vec![ApplicationUsage::default(); injections];
         for segment in segments {

@@ -15,7 +15,6 @@ use crate::workload::{BlockClock, CheckedStream, Kernel, KernelId, StreamId};
 impl Observation {
     /// What logs alone tell: each is a stream, or the NULL stream of its process if the kind of benchmark says so.
     /// Streams count as blocking ones; their priorities, SM masks, registers, and any copies and memsets are not known.
-    #[must_use]
     pub fn of_logs(run: &LogRun, device: &Device) -> Self {
         let mut streams = vec![stream("NULL".into(), true, None, false)];
         let mut operations = Vec::new();
@@ -34,7 +33,6 @@ impl Observation {
 
     /// What logs tell together with the scenario that made them: it adds streams with their priorities, SM masks,
     /// registers, and where copies and memsets stand, those of threads without kernels too, though not when they ran.
-    #[must_use]
     pub fn of_logs_with(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> Self {
         let known = |(index, spec): (u32, &CheckedStream)| {
             let is_null = scenario.catalogue.is_null_stream(StreamId(index));

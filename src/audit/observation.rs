@@ -185,7 +185,6 @@ impl Observation {
 
 impl ObservedOperation {
     /// The kernel, if it is one.
-    #[must_use]
     pub fn kernel(&self) -> Option<&ObservedKernel> {
         match &self.work {
             ObservedWork::Kernel(kernel) => Some(kernel),

@@ -105,7 +105,6 @@ struct Auditor<'p> {
 }
 
 /// Audits what one GPU of a profile ran; `device` is the one of the recording.
-#[must_use]
 pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> ProfileAudit {
     let operations: Vec<(u32, &ProfiledOperation)> =
         (0..).zip(&profile.operations).filter(|(_, operation)| profile.gpu_of(operation.stream) == gpu).collect();

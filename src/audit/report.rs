@@ -24,7 +24,6 @@ pub struct AuditReport {
 
 impl AuditReport {
     /// A report of nothing.
-    #[must_use]
     pub fn new(dropped: Vec<Dropped>) -> Self {
         Self {
             violations: Vec::new(),

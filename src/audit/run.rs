@@ -51,7 +51,6 @@ const SWEEPS: u64 = 4;
 
 impl Observation {
     /// At how many blocks the checks of an audit look, all together.
-    #[must_use]
     pub fn looks(&self) -> u64 {
         self.blocks() * SWEEPS
     }
@@ -63,7 +62,6 @@ impl Observation {
 
 /// Checks an observation against every rule. The tolerances are those for measured times; simulated ones are exact. The
 /// number of blocks that checks have looked at is in `looked`; it goes to [`Observation::looks`].
-#[must_use]
 pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progress<'_>) -> Audit {
     let (mut notes, mut findings) = (Vec::new(), Vec::new());
     let facts = facts(observation);

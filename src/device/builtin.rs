@@ -42,7 +42,6 @@ impl Device {
     }
 
     /// The file of a built-in device, a model for a user's own.
-    #[must_use]
     pub fn builtin_json(name: &str) -> Option<&'static str> {
         Some(match name {
             "tx2" => include_str!("data/tx2.json"),

@@ -72,7 +72,6 @@ impl ComputeCapability {
     }
 
     /// The SM of this compute capability, or `None` if it is not known here.
-    #[must_use]
     pub fn architecture(self) -> Option<SmArchitecture> {
         let row = TABLE.iter().find(|row| (row.0, row.1) == (self.major, self.minor))?;
         let &Row(_, _, [threads, blocks], [shared, shared_per_block, reserved, unit], sms_per_tpc) = row;

@@ -126,13 +126,11 @@ impl BlockDemand {
     }
 
     /// Blocks of this kind that one empty SM holds, at least 1.
-    #[must_use]
     pub fn blocks_per_sm(&self, device: &Device) -> u32 {
         self.tightest(device).1
     }
 
     /// The resource of which an empty SM runs out first, and how many blocks of this kind it holds then.
-    #[must_use]
     pub fn tightest(&self, device: &Device) -> (Resource, u32) {
         let per_sm = &device.per_sm;
         // What a block takes nothing of limits nothing: dividing by 0 gives `None`.

@@ -51,32 +51,27 @@ impl SmMask {
     }
 
     /// The mask under which only the TPCs of `bits` may be used: bit `i` is TPC `i`.
-    #[must_use]
     pub const fn only(bits: u128) -> Self {
         Self::new(bits, true)
     }
 
     /// Whether TPC `tpc` may be used.
-    #[must_use]
     pub fn enables_tpc(&self, tpc: u32) -> bool {
         let bit = self.bits().checked_shr(tpc).unwrap_or(0) & 1 == 1;
         bit == self.inverted
     }
 
     /// Whether SM `sm` of `device` may be used.
-    #[must_use]
     pub fn enables_sm(&self, sm: u32, device: &DeviceSpec) -> bool {
         self.enables_tpc(sm / device.sms_per_tpc)
     }
 
     /// Whether every SM of `device` is left.
-    #[must_use]
     pub fn leaves_all(&self, device: &DeviceSpec) -> bool {
         (0..device.sms).all(|sm| self.enables_sm(sm, device))
     }
 
     /// Whether no SM of `device` is left.
-    #[must_use]
     pub fn leaves_none(&self, device: &DeviceSpec) -> bool {
         !(0..device.sms).any(|sm| self.enables_sm(sm, device))
     }

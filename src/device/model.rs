@@ -118,7 +118,6 @@ pub enum SmOrder {
 
 impl SmOrder {
     /// All SM ids, most preferred first.
-    #[must_use]
     pub fn ids(&self, sms: u32) -> Vec<u32> {
         match self {
             Self::Ascending => (0..sms).collect(),
@@ -202,7 +201,6 @@ impl CopyEngines {
     /// How long a copy of `bytes` takes if it has its engine to itself: `latency + ceil(bytes * 10^9 / bandwidth)` ns.
     ///
     /// `None` if that is past the end of representable time.
-    #[must_use]
     pub fn duration(&self, direction: CopyDirection, bytes: u64) -> Option<Duration> {
         let bandwidth = match direction {
             CopyDirection::HostToDevice => self.host_to_device_bytes_per_s,
@@ -215,7 +213,6 @@ impl CopyEngines {
 
     /// The engine that serves `direction`: number 0, with several engines number 1 for device to host, and for device
     /// to device the one that is stated.
-    #[must_use]
     pub const fn engine_for(&self, direction: CopyDirection) -> u32 {
         match direction {
             CopyDirection::DeviceToHost if self.engines > 1 => 1,

@@ -14,7 +14,6 @@ pub enum OccupancyLimit {
 
 impl OccupancyLimit {
     /// Name used in reports.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Resource(Resource::Threads) => "threads",
@@ -44,7 +43,6 @@ pub struct KernelOccupancy {
 
 impl KernelOccupancy {
     /// A kernel of `blocks` blocks on `sms` SMs of `device`.
-    #[must_use]
     pub fn new(shape: &BlockShape, blocks: u32, sms: u32, device: &Device) -> Self {
         let demand = match BlockDemand::new(shape, device) {
             Ok(demand) => demand,
@@ -85,7 +83,6 @@ impl KernelOccupancy {
 
     /// Whether a profiler that rounds to whole percent states this occupancy as `recorded` \[percent\]; a half may be
     /// rounded either way.
-    #[must_use]
     pub fn agrees_with(&self, recorded: f64) -> bool {
         (self.occupancy_percent - recorded).abs() <= 0.5 + 1e-6
     }

@@ -63,7 +63,6 @@ impl Sided {
 
     /// The longest sides along x, y and z, the same for every GPU of compute capability 3.0 or later. A device limits
     /// the threads of a block besides.
-    #[must_use]
     pub const fn most(self) -> [u32; 3] {
         match self {
             Self::Grid => [i32::MAX as u32, 65_535, 65_535],

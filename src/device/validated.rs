@@ -53,13 +53,11 @@ impl Device {
     }
 
     /// This device with channels for all streams: what an analysis that knows nothing of channels is about.
-    #[must_use]
     pub fn without_channels(&self) -> Self {
         Self(DeviceSpec { channels: None, ..self.0.clone() })
     }
 
     /// This device with another launch latency (L1) and kernel gap (L2). Above 2^63 - 1 ns they are that.
-    #[must_use]
     pub fn with_latencies(&self, launch_latency: Duration, kernel_gap: Duration) -> Self {
         let most = Duration::from_ns(u64::MAX >> 1);
         let (launch_latency, kernel_gap) = (launch_latency.min(most), kernel_gap.min(most));
@@ -97,7 +95,6 @@ impl Device {
     }
 
     /// Warps that fit one SM, by both the warp and the thread limit; at least 1.
-    #[must_use]
     pub fn warps_per_sm(&self) -> u32 {
         self.per_sm.warps.min(self.per_sm.threads / self.warp_size)
     }
@@ -109,7 +106,6 @@ impl Device {
     }
 
     /// Number of TPCs, the last of which may have fewer SMs than the others.
-    #[must_use]
     pub fn tpcs(&self) -> u32 {
         self.sms.div_ceil(self.sms_per_tpc)
     }

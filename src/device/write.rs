@@ -7,13 +7,11 @@ use crate::time::Duration;
 
 impl Device {
     /// This device as a device file.
-    #[must_use]
     pub fn to_json(&self) -> String {
         format!("{:#}", self.to_value())
     }
 
     /// Every number and setting of the device file with its dotted key, in the order of the file.
-    #[must_use]
     pub fn entries(&self) -> Vec<(String, String)> {
         let mut entries = Vec::new();
         let Value::Object(file) = self.to_value() else { return entries };

@@ -67,7 +67,6 @@ pub struct Series {
 
 impl Series {
     /// A series without bars.
-    #[must_use]
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.into(), points, bars: Vec::new() }
     }
@@ -96,7 +95,6 @@ pub struct Chart {
 
 impl Chart {
     /// A chart of lines as wide as one column, both axes linear.
-    #[must_use]
     pub fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Self {
         Self {
             title: title.into(),
@@ -111,7 +109,6 @@ impl Chart {
     }
 
     /// The same chart with its points marked.
-    #[must_use]
     pub fn with_points(self) -> Self {
         Self { look: SeriesLook::Points, ..self }
     }

@@ -56,7 +56,6 @@ pub enum Dash {
 
 impl Dash {
     /// Lengths drawn and left out, in turn; empty for a solid line.
-    #[must_use]
     pub const fn lengths(self) -> &'static [Length] {
         match self {
             Self::Solid => &[],
@@ -156,7 +155,6 @@ impl Drawing {
 
 impl Shape {
     /// The same shape, lower on the paper.
-    #[must_use]
     pub fn moved_down(self, by: Length) -> Self {
         let point = |at: Point| Point { y: at.y + by, ..at };
         let rect = |area: Rect| Rect { y: area.y + by, ..area };
@@ -184,7 +182,6 @@ impl Shape {
     }
 
     /// How the shape is filled.
-    #[must_use]
     pub fn fill(&self) -> Option<Fill> {
         match self {
             Self::Box { fill, .. } => *fill,

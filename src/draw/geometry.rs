@@ -46,13 +46,11 @@ pub struct Rect {
 
 impl Rect {
     /// The rectangle between two edges in each direction.
-    #[must_use]
     pub const fn between(left: Length, top: Length, right: Length, bottom: Length) -> Self {
         Self { x: left, y: top, width: right - left, height: bottom - top }
     }
 
     /// Right edge.
-    #[must_use]
     pub const fn right(&self) -> Length {
         self.x + self.width
     }
@@ -64,25 +62,21 @@ impl Rect {
     }
 
     /// Lower edge.
-    #[must_use]
     pub const fn bottom(&self) -> Length {
         self.y + self.height
     }
 
     /// The point in the middle, rounded to the left and upwards.
-    #[must_use]
     pub const fn centre(&self) -> Point {
         Point { x: self.x + self.width / 2, y: self.y + self.height / 2 }
     }
 
     /// Whether the insides of two rectangles share a point.
-    #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.x.max(other.x) < self.right().min(other.right()) && self.y.max(other.y) < self.bottom().min(other.bottom())
     }
 
     /// Whether `other` lies within this one, edges included.
-    #[must_use]
     pub const fn contains(&self, other: &Self) -> bool {
         self.x <= other.x && self.y <= other.y && other.right() <= self.right() && other.bottom() <= self.bottom()
     }

@@ -11,7 +11,6 @@ use super::theme::{Colour, Fill, Hatch, Theme};
 
 impl Drawing {
     /// The picture as an SVG document, the same bytes each time.
-    #[must_use]
     pub fn to_svg(&self) -> String {
         let mut writer = Writer { out: String::new(), patterns: BTreeMap::new() };
         for fill in self.flat().filter_map(Shape::fill).filter(|fill| fill.hatch != Hatch::Plain) {

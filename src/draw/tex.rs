@@ -17,7 +17,6 @@ impl Drawing {
     ///
     /// Explanations (tooltips) are left out. TeX holds a whole picture in memory: pictures of more than some ten
     /// thousand shapes are better included as PDF.
-    #[must_use]
     pub fn to_tex(&self) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.

@@ -25,14 +25,12 @@ impl Colour {
     pub const GRID: Self = Self(0xdd, 0xdd, 0xdd);
 
     /// As SVG and CSS write it: `#rrggbb`.
-    #[must_use]
     pub fn hex(self) -> String {
         let Self(red, green, blue) = self;
         format!("#{red:02x}{green:02x}{blue:02x}")
     }
 
     /// This colour mixed with white: `percent` of it is left.
-    #[must_use]
     pub fn tint(self, percent: u16) -> Self {
         let mix = |part: u8| {
             let mixed = (u16::from(part) * percent + 255 * (100 - percent)) / 100;
@@ -42,7 +40,6 @@ impl Colour {
     }
 
     /// This colour mixed with black: `percent` of it is left.
-    #[must_use]
     pub fn shade(self, percent: u16) -> Self {
         let mix = |part: u8| u8::try_from(u16::from(part) * percent / 100).proven("a share of a byte is one");
         Self(mix(self.0), mix(self.1), mix(self.2))
@@ -85,13 +82,11 @@ pub struct Fill {
 
 impl Fill {
     /// A background without a hatch.
-    #[must_use]
     pub const fn plain(background: Colour) -> Self {
         Self { background, hatch: Hatch::Plain, ink: background }
     }
 
     /// One colour for areas that are too small for a hatch: between the background's and the hatch's.
-    #[must_use]
     pub fn without_hatch(self) -> Self {
         let (Colour(r, g, b), Colour(red, green, blue)) = (self.background, self.ink);
         Self::plain(Colour(r.midpoint(red), g.midpoint(green), b.midpoint(blue)))
@@ -140,20 +135,17 @@ pub(crate) const MARK: Colour = Colour(0xd5, 0x5e, 0x00);
 pub(crate) const EVENT: Colour = Colour(0x00, 0x72, 0xb2);
 
 /// The colour of line number `index`, in an order in which neighbours differ much.
-#[must_use]
 pub(crate) fn line_colour(index: usize) -> Colour {
     LINE_PALETTE[index % LINE_PALETTE.len()]
 }
 
 /// The colour of series number `index`, at full strength.
-#[must_use]
 pub(crate) fn series_colour(index: usize) -> Colour {
     PALETTE[index % PALETTE.len()]
 }
 
 /// How areas of series number `index` are filled. The first eight differ in colour and in hatch; the next ones have
 /// the same colours under other hatches, and from the 65th on they repeat. In grey, `series_repeat` tells them apart.
-#[must_use]
 pub fn series_fill(index: usize) -> Fill {
     let colour = series_colour(index);
     let hatch = HATCHES[(index + index / PALETTE.len()) % HATCHES.len()];
@@ -161,7 +153,6 @@ pub fn series_fill(index: usize) -> Fill {
 }
 
 /// How shares of time of number `index` are filled: three greys, which no series of areas has, under each hatch.
-#[must_use]
 pub(crate) fn share_fill(index: usize) -> Fill {
     const GREYS: [Colour; 3] = [Colour(0xf4, 0xf4, 0xf4), Colour(0xc4, 0xc4, 0xc4), Colour(0x94, 0x94, 0x94)];
     let hatch = HATCHES[index / GREYS.len() % HATCHES.len()];
@@ -173,14 +164,12 @@ pub(crate) fn share_fill(index: usize) -> Fill {
 }
 
 /// How turns of process number `index` are filled, or with `None` what nobody has, as a switch from one to the next.
-#[must_use]
 pub(crate) fn turn_fill(index: Option<usize>) -> Fill {
     index.map_or(Fill::plain(Colour(0x33, 0x33, 0x33)), share_fill)
 }
 
 /// What tells series number `index` from earlier ones with the same hatch where colours are not seen: how often its
 /// hatch is in use with it, written in its areas; `None` for the first eight.
-#[must_use]
 pub(crate) fn series_repeat(index: usize) -> Option<usize> {
     let before = index / HATCHES.len();
     (before > 0).then_some(before + 1)
@@ -228,7 +217,6 @@ impl Theme {
 
     /// From the middle of a line of text down to its baseline: half the height of a capital, 0.729 of the size in
     /// `DejaVu Sans`.
-    #[must_use]
     pub const fn baseline(size: Length) -> Length {
         size * 729 / 2_000
     }

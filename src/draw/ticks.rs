@@ -13,13 +13,11 @@ pub struct AxisTicks {
 
 /// Ticks from `from` to `to` \[ns\], at most `most` of them (at least 2): multiples of 1, 2 or 5 times a power of ten,
 /// in the largest unit of which the span holds two.
-#[must_use]
 pub(crate) fn time_ticks(from: u64, to: u64, most: u64) -> AxisTicks {
     time_ticks_since(0, from, to, most)
 }
 
 /// As [`time_ticks`], on an axis that counts from `origin` \[ns\]: what is before it is negative.
-#[must_use]
 pub(crate) fn time_ticks_since(origin: u64, from: u64, to: u64, most: u64) -> AxisTicks {
     let span = to.saturating_sub(from);
     let units = [(NS_PER_SECOND, "s"), (1_000_000, "ms"), (1_000, "µs")];
@@ -36,7 +34,6 @@ pub(crate) fn time_ticks_since(origin: u64, from: u64, to: u64, most: u64) -> Ax
 }
 
 /// Round numbers from `from` to `to`, at most `most` of them (at least 2).
-#[must_use]
 pub(crate) fn round_ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
     let step = round_step(to.saturating_sub(from), most.max(2));
     (from.div_ceil(step)..=to / step).map(|tick| tick * step).collect()

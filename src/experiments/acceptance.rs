@@ -94,19 +94,16 @@ pub enum Theorem6 {
 }
 
 /// Fig. 6: gang utilization 0.2.
-#[must_use]
 pub fn figure_6(inputs: Inputs, samples: u64, seed: u64) -> Curve {
     paper_curve(200, inputs, samples, seed)
 }
 
 /// Fig. 7: gang utilization 0.5.
-#[must_use]
 pub fn figure_7(inputs: Inputs, samples: u64, seed: u64) -> Curve {
     paper_curve(500, inputs, samples, seed)
 }
 
 /// Fig. 8: harmonic periods, gang utilization 0.2 and 0.5.
-#[must_use]
 pub fn figure_8(theorem: Theorem6, samples: u64, seed: u64) -> [Curve; 2] {
     [200, 500].map(|gang| {
         let mut generator = generator(gang, Inputs::TwelvePeriods);
@@ -153,7 +150,6 @@ fn paper_curve(gang_permille: u32, inputs: Inputs, samples: u64, seed: u64) -> C
 
 /// Between the inputs of [`Inputs::OnePeriod`] and [`Inputs::TwelvePeriods`]: for the first 1, 2, … of the twelve
 /// periods, a curve of the tests that the paper compares.
-#[must_use]
 pub(crate) fn more_and_more_periods(gang_permille: u32, samples: u64, seed: u64) -> Vec<Curve> {
     let with = |count: usize| {
         let mut generator = generator(gang_permille, Inputs::TwelvePeriods);
@@ -166,7 +162,6 @@ pub(crate) fn more_and_more_periods(gang_permille: u32, samples: u64, seed: u64)
 
 impl Curve {
     /// The curve of all tests that apply to the generator's sets, with a point every 0.1 from 0.2 on.
-    #[must_use]
     pub fn new(generator: Generator, samples: u64, seed: u64) -> Self {
         let mut tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear, ReservationTest::Chunks];
         tests.extend(matches!(generator.periods, Periods::Harmonic(_)).then_some(ReservationTest::Harmonic));
@@ -175,7 +170,6 @@ impl Curve {
     }
 
     /// Points from `first` up by `step` as long as the necessary condition `U_1` + `U_B` <= 1 can hold.
-    #[must_use]
     pub fn steps(gang_permille: u32, first: u32, step: u32) -> Vec<u32> {
         (first..=1000_u32.saturating_sub(gang_permille)).step_by(step.max(1) as usize).collect()
     }
@@ -194,13 +188,11 @@ impl Curve {
 
 impl CurvePoint {
     /// How many sets `test` accepts; `None` if it was not applied.
-    #[must_use]
     pub fn count(&self, test: ReservationTest) -> Option<u64> {
         self.accepted.iter().find(|(other, _)| *other == test).map(|(_, count)| *count)
     }
 
     /// The share of sets that `test` accepts; `None` if it was not applied, or nothing was drawn.
-    #[must_use]
     pub fn ratio(&self, test: ReservationTest) -> Option<f64> {
         let count = self.count(test)?;
         (self.samples > 0).then(|| count as f64 / self.samples as f64)

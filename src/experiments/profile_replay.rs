@@ -65,19 +65,16 @@ pub struct ReplayedKernel {
 
 impl ReplayedKernel {
     /// Whether its block time is that of other launches, which ran alone.
-    #[must_use]
     pub fn is_predicted(&self) -> bool {
         matches!(self.source, BlockTimeSource::SameKernelAlone | BlockTimeSource::OtherProfile)
     }
 
     /// Simulated minus recorded start.
-    #[must_use]
     pub fn start_error_ns(&self) -> i64 {
         difference(self.simulated_start_ns, self.recorded_start_ns)
     }
 
     /// Simulated minus recorded duration.
-    #[must_use]
     pub fn duration_error_ns(&self) -> i64 {
         difference(self.simulated_duration_ns, signed(self.recorded_duration_ns))
     }

@@ -26,7 +26,6 @@ named! {
 
 impl Fig8Panel {
     /// What it varies, as an axis has it.
-    #[must_use]
     pub const fn axis(self) -> &'static str {
         match self {
             Self::Tasks => "tasks",
@@ -39,7 +38,6 @@ impl Fig8Panel {
     }
 
     /// The points of the paper, and those that its figure was computed at: of numbers, or of shares in thousandths.
-    #[must_use]
     pub fn points(self) -> Vec<u32> {
         match self {
             Self::Tasks => (2..=20).step_by(2).collect(),
@@ -53,7 +51,6 @@ impl Fig8Panel {
     }
 
     /// The value of a point as a table has it.
-    #[must_use]
     pub fn value(self, point: u32) -> f64 {
         match self {
             Self::Tasks | Self::Cpus => f64::from(point),
@@ -62,7 +59,6 @@ impl Fig8Panel {
     }
 
     /// Table 3 with that value.
-    #[must_use]
     pub fn generator(self, sets: SegmentSets, point: u32) -> SegmentGenerator {
         let mut generator = SegmentGenerator { sets, ..SegmentGenerator::ecrts_2024() };
         match self {
@@ -108,7 +104,6 @@ pub struct SegmentCurvePoint {
 
 impl SegmentCurvePoint {
     /// The share of the sets that a test accepts, if it is applied.
-    #[must_use]
     pub fn ratio(&self, test: SegmentTest) -> Option<f64> {
         let count = self.accepted.iter().find(|(applied, _)| *applied == test).map(|(_, count)| *count)?;
         Some(count as f64 / self.samples.max(1) as f64)
@@ -118,7 +113,6 @@ impl SegmentCurvePoint {
 impl SegmentCurve {
     /// Draws the sets of a point, on the current rayon thread pool, whose number of threads changes nothing. Sample k
     /// of a point depends on the seed, the point and k only; `done` is told of each set.
-    #[must_use]
     pub fn point(&self, point: u32, done: impl Fn(u64) + Sync) -> SegmentCurvePoint {
         let generator = self.panel.generator(self.sets, point);
         let one = |sample: u64| {
@@ -134,7 +128,6 @@ impl SegmentCurve {
     }
 
     /// A point of this curve of which the counts are known, one for each test.
-    #[must_use]
     pub fn counted(&self, point: u32, counts: &[u64]) -> SegmentCurvePoint {
         let accepted = self.tests.iter().copied().zip(counts.iter().copied()).collect();
         SegmentCurvePoint { point, samples: self.samples, accepted }

@@ -83,7 +83,6 @@ pub struct SolvingTime {
 
 /// Measures how long each way to the worst case takes for 1 to `up_to` warps, short times as the fastest of a few. The
 /// limits hold for each computation; a way that has not finished for W warps is not tried for more.
-#[must_use]
 pub fn solving_times(string: &KernelString, up_to: u32, limits: &SearchLimits) -> Vec<SolvingTime> {
     let (mut times, mut go_on) = (Vec::new(), [true, cfg!(feature = "ilp"), cfg!(feature = "ilp")]);
     for warps in 1..=up_to {

@@ -4,7 +4,6 @@ use super::figure::Figure;
 use super::{cister2012, date2014, ecrts2024, ospert2017, rtns2020, rtss2017, thesis2019, thesis2019_cost, waters2019};
 
 /// Every figure and table that is computed, in the order of the gallery.
-#[must_use]
 pub fn catalogue() -> Vec<Figure> {
     [
         rtss2017::FIGURES,

@@ -103,7 +103,6 @@ impl Figure {
     }
 
     /// In what its pictures are drawn otherwise than those of print: axes, legend, curves and lanes.
-    #[must_use]
     pub fn axes(&self) -> Option<&'static str> {
         match self.make {
             // A table of values has no picture.
@@ -139,7 +138,6 @@ impl Figure {
     }
 
     /// The commands that make this figure alone.
-    #[must_use]
     pub fn commands(&self) -> Vec<String> {
         let mut commands = vec![format!("gpusched figures --only {}", self.name)];
         match self.make {

@@ -11,7 +11,6 @@ pub const GALLERY_MARK: &str = "<!-- Written by `gpusched figures`; do not edit.
 
 /// The gallery, as Markdown that stands beside the figures' files: what each figure shows, what was published, what
 /// came out here. It says the same of a timed figure whether that was made or not, so it is the same on every machine.
-#[must_use]
 pub fn gallery(figures: &[(Figure, Option<Made>)]) -> String {
     let mut page = format!(
         "{GALLERY_MARK}\n\n# Figures and tables of the papers, computed\n\nEvery picture and every CSV file here is \

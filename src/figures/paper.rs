@@ -27,7 +27,6 @@ named! {
 
 impl Paper {
     /// Authors, title, venue.
-    #[must_use]
     pub const fn citation(self) -> &'static str {
         match self {
             Self::Rtss2017 => {

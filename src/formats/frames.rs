@@ -19,7 +19,6 @@ pub struct Frame {
 }
 
 /// The lists of a report that have columns, in the order of its document; the rows of all, or of the `wanted` one.
-#[must_use]
 pub fn frames_of<R: Report>(report: &R, wanted: Option<&str>) -> Vec<Frame> {
     let mut frames = Frames { wanted, found: Vec::new() };
     // Memory takes all.

@@ -4,7 +4,6 @@
 pub(super) const MAX_ROWS: usize = 200;
 
 /// Text as the content of an element.
-#[must_use]
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -49,7 +49,6 @@ pub(crate) fn write_rows(
 }
 
 /// Text within a line of Markdown, such as a cell, a heading or an entry of a list, which is read as just that text.
-#[must_use]
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = None;

@@ -37,7 +37,6 @@ pub trait Report {
 }
 
 /// A report as people read it.
-#[must_use]
 pub fn text_of<R: Report>(report: &R, style: TableStyle) -> String {
     let mut page = Page::new(style);
     report.text(&mut page);
@@ -45,13 +44,11 @@ pub fn text_of<R: Report>(report: &R, style: TableStyle) -> String {
 }
 
 /// A report's table as comma-separated values.
-#[must_use]
 pub fn csv_of<R: Report>(report: &R) -> String {
     in_memory(|out| report.rows(RowsPart::CSV, out))
 }
 
 /// A report's table for a data frame, as [`RowFormat::Frame`] has it.
-#[must_use]
 pub fn frame_of_rows<R: Report>(report: &R) -> String {
     in_memory(|out| report.rows(RowsPart::whole(RowFormat::Frame), out))
 }

@@ -34,7 +34,6 @@ const ARROW_END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 impl RowFormat {
     /// What stands below a table.
-    #[must_use]
     pub const fn end(self) -> &'static [u8] {
         match self {
             Self::Csv | Self::Frame => &[],
@@ -61,7 +60,6 @@ impl RowsPart<'_> {
     pub const CSV: Self = Self::whole(RowFormat::Csv);
 
     /// A table that is about one file.
-    #[must_use]
     pub const fn whole(format: RowFormat) -> Self {
         Self { format, file: None, begins: true, ends: true }
     }

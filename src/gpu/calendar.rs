@@ -110,19 +110,16 @@ impl Eq for Completion {}
 
 impl Calendar {
     /// An empty calendar.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Number of events.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.latencies.len() + self.completions.len() + self.links.iter().flatten().count() + self.wakes.len()
     }
 
     /// Whether nothing is going to happen.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -154,7 +151,6 @@ impl Calendar {
     }
 
     /// When the first of the blocks that watch a timer is due, whatever stands still until then.
-    #[must_use]
     pub fn next_timer(&self) -> Option<Instant> {
         if !self.is_timed {
             return None;
@@ -201,14 +197,12 @@ impl Calendar {
     }
 
     /// The completion that comes next, and its place among those of its instant.
-    #[must_use]
     pub fn next_completion(&self) -> Option<(Instant, u64)> {
         let first = self.completions.peek().copied().max(self.first_on_links());
         first.map(|first| (first.at + self.held, first.sequence))
     }
 
     /// The instant of the next event that is not at `place`.
-    #[must_use]
     pub fn next_besides(&self, place: u32) -> Option<Instant> {
         let others =
             self.links.iter().enumerate().filter(|(own, _)| *own != place as usize).filter_map(|(_, one)| *one);
@@ -233,14 +227,12 @@ impl Calendar {
     }
 
     /// The instant of the next event.
-    #[must_use]
     pub fn next(&self) -> Option<Instant> {
         let completion = self.completions.peek().map(|first| first.at + self.held);
         earlier(completion, self.next_besides_completions())
     }
 
     /// The instant of the next event that is no completion, or one on a shared link.
-    #[must_use]
     pub fn next_besides_completions(&self) -> Option<Instant> {
         let wake = self.wakes.peek().map(|(_, Reverse((at, _)))| *at);
         let next = earlier(wake, self.latencies.peek().map(|Reverse(latency)| latency.until));

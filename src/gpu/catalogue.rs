@@ -51,25 +51,21 @@ impl GpuCatalogue {
     }
 
     /// The device.
-    #[must_use]
     pub fn device(&self) -> &Device {
         self.catalogue.device()
     }
 
     /// All kernels that were made known.
-    #[must_use]
     pub fn kernels(&self) -> &[CheckedKernel] {
         self.catalogue.kernels()
     }
 
     /// All copies that were made known.
-    #[must_use]
     pub fn copies(&self) -> &[CheckedCopy] {
         self.catalogue.copies()
     }
 
     /// All processes that were made known; at least one.
-    #[must_use]
     pub fn processes(&self) -> &[CheckedProcess] {
         self.catalogue.processes()
     }
@@ -91,7 +87,6 @@ impl GpuCatalogue {
     }
 
     /// All streams that were made known.
-    #[must_use]
     pub fn streams(&self) -> &[CheckedStream] {
         self.catalogue.streams()
     }
@@ -102,7 +97,6 @@ impl GpuCatalogue {
     }
 
     /// Names of all events that were made known.
-    #[must_use]
     pub fn events(&self) -> &[Arc<str>] {
         self.catalogue.events()
     }

@@ -31,7 +31,6 @@ pub struct ContextBackend {
 
 impl ContextBackend {
     /// Idle SMs and copy engines, and one process.
-    #[must_use]
     pub fn new(device: &Device, options: GpuOptions) -> Self {
         Self { options, one: SmBackend::new(device, &options), several: None }
     }

@@ -218,7 +218,6 @@ pub struct Finishes {
 
 impl Finishes {
     /// When an operation finished; `None` if it did not, or is unknown.
-    #[must_use]
     pub fn finish(&self, operation: OperationId) -> Option<Instant> {
         self.finishes.get(operation.index()).copied().filter(|&finish| finish != NEVER)
     }

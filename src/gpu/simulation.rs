@@ -52,7 +52,6 @@ pub struct Gpu<B = ContextBackend, O = Recorder> {
 
 impl Gpu {
     /// An idle GPU at t = 0 whose only stream is the NULL stream, and which records a trace.
-    #[must_use]
     pub fn new(device: &Device, options: GpuOptions) -> Self {
         let recorder = Recorder::new(device.sms, options.placement, options.seed);
         Self::observed_by(recorder, device, options)
@@ -61,7 +60,6 @@ impl Gpu {
 
 impl<B> Gpu<B, Recorder> {
     /// The record of the run.
-    #[must_use]
     pub fn into_trace(self) -> Trace {
         self.observer.into_trace(self.catalogue.into_items())
     }
@@ -69,7 +67,6 @@ impl<B> Gpu<B, Recorder> {
 
 impl<O: Observer> Gpu<ContextBackend, O> {
     /// An idle GPU as [`Gpu::new`] makes it, of which `observer` learns what happens.
-    #[must_use]
     pub fn observed_by(observer: O, device: &Device, options: GpuOptions) -> Self {
         Self::with_backend(ContextBackend::new(device, options), observer, device, options)
     }
@@ -77,7 +74,6 @@ impl<O: Observer> Gpu<ContextBackend, O> {
 
 impl<B: Backend, O: Observer> Gpu<B, O> {
     /// As [`Gpu::observed_by`], with another backend.
-    #[must_use]
     pub fn with_backend(backend: B, observer: O, device: &Device, options: GpuOptions) -> Self {
         Self {
             options,
@@ -161,13 +157,11 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     }
 
     /// Whom it told what happened.
-    #[must_use]
     pub fn observer(&self) -> &O {
         &self.observer
     }
 
     /// What is behind the stream queues, and whom it told what happened.
-    #[must_use]
     pub fn into_back_and_observer(self) -> (B, O) {
         (self.backend, self.observer)
     }
@@ -431,7 +425,6 @@ pub struct Simulation<H> {
 
 impl<H: Host> Simulation<H> {
     /// Puts `host` in front of `gpu`.
-    #[must_use]
     pub fn new(gpu: Gpu, host: H) -> Self {
         Self { gpu, host }
     }

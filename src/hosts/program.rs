@@ -124,7 +124,6 @@ pub struct SimulateOptions<'w> {
 
 impl SimulateOptions<'_> {
     /// As the scenario states it.
-    #[must_use]
     pub fn of(scenario: &Scenario) -> Self {
         let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
         GpuOptions { placement: scenario.placement, seed: scenario.seed, horizon, ..GpuOptions::default() }.into()
@@ -210,7 +209,6 @@ fn repeat_counters(program: &HostThread) -> Box<[u64]> {
 
 impl<'a> ProgramHost<'a> {
     /// A host that runs `threads`. Their streams, kernels and copies must be known to the GPU.
-    #[must_use]
     pub fn new(threads: &'a [HostThread]) -> Self {
         let mut barriers: BTreeMap<BarrierId, Barrier> = BTreeMap::new();
         for thread in threads.iter().filter(|thread| thread.barriers().next().is_some()) {

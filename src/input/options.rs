@@ -121,7 +121,6 @@ pub enum OptionKind {
 
 impl OptionKind {
     /// Whether its values are by name: an object, a dict, or `NAME=VALUE` again and again.
-    #[must_use]
     pub const fn is_by_name(&self) -> bool {
         matches!(
             self,
@@ -155,7 +154,6 @@ pub struct ScenarioOption {
 
 impl ScenarioOption {
     /// The option of a key.
-    #[must_use]
     pub fn of(key: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.key == key)
     }
@@ -163,7 +161,6 @@ impl ScenarioOption {
 
 impl ScenarioOption {
     /// Its example as a value of JSON, as studies and the page take it.
-    #[must_use]
     pub fn example_in_json(&self) -> Value {
         let number = |text: &str| text.parse::<i64>().map_or_else(|_| json!(text), Value::from);
         let (name, value) = self.example.rsplit_once('=').unwrap_or(("", self.example));
@@ -180,7 +177,6 @@ impl ScenarioOption {
 
 impl ScenarioOptions {
     /// Those that only [`ReadOptions`] are said of.
-    #[must_use]
     pub fn new(read: ReadOptions) -> Self {
         Self { read, ..Self::default() }
     }

@@ -14,7 +14,6 @@ use super::source::Source;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A text without the byte order mark that it may begin with.
-#[must_use]
 pub(crate) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(BYTE_ORDER_MARK.encode_utf8(&mut [0; 4]).as_bytes()).unwrap_or(text)
 }
@@ -40,13 +39,11 @@ impl<'a> Document<'a> {
     }
 
     /// The outermost value.
-    #[must_use]
     pub fn root(&self) -> Node<'_> {
         Node::new(&self.source, scan::place(behind_space(self.source.text.as_bytes(), 0)), 0)
     }
 
     /// The file, line, column and path of a problem found in this document.
-    #[must_use]
     pub fn locate(&self, problem: Problem) -> JsonError {
         let offset = floor_char_boundary(self.source.text, problem.offset.min(self.source.text.len()));
         let path = path_to(self.root(), offset);

@@ -13,7 +13,6 @@ pub struct Problem {
 
 impl Problem {
     /// Adds advice on how to mend the input.
-    #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

@@ -36,7 +36,6 @@ impl<const R: usize, const O: usize> Keys<R, O> {
     ///
     /// # Panics
     /// If they are 64 or more; a constant of so many does not compile.
-    #[must_use]
     pub const fn new(required: [&'static str; R], optional: [&'static str; O]) -> Self {
         assert!(R + O < SLOTS);
         let (required_marks, optional_marks) = (marks(&required), marks(&optional));

@@ -53,7 +53,6 @@ impl<'a> Node<'a> {
     }
 
     /// The value as it is written.
-    #[must_use]
     pub fn raw(&self) -> &'a str {
         let (start, text) = (self.start(), self.source.text);
         text.get(start..self.source.end(start, self.container)).unwrap_or_default()
@@ -72,26 +71,22 @@ impl<'a> Node<'a> {
     }
 
     /// A problem with this value.
-    #[must_use]
     pub fn problem(&self, what: impl Into<String>) -> Problem {
         Problem { offset: self.start(), what: what.into(), help: None }
     }
 
     /// A problem of the form "expected …, found …".
-    #[must_use]
     pub fn expected(&self, expected: &str) -> Problem {
         self.problem(format!("expected {expected}, found {}", self.found()))
     }
 
     /// The same, where one of several names was expected, with those that may be meant.
-    #[must_use]
     pub fn expected_name(&self, expected: &str, names: &[&str]) -> Problem {
         let near = self.text().map_or_else(|_| String::new(), |given| did_you_mean(&given, names.iter().copied()));
         self.problem(format!("expected {expected}, found {}{near}", self.found()))
     }
 
     /// What stands here, in a few words.
-    #[must_use]
     pub fn found(&self) -> String {
         const SHOWN: usize = 40;
         let raw = self.raw();
@@ -104,25 +99,21 @@ impl<'a> Node<'a> {
     }
 
     /// Whether this is `null`.
-    #[must_use]
     pub fn is_null(&self) -> bool {
         self.first_byte() == b'n'
     }
 
     /// Whether this is an object.
-    #[must_use]
     pub fn is_object(&self) -> bool {
         self.first_byte() == b'{'
     }
 
     /// Whether this is a list.
-    #[must_use]
     pub fn is_list(&self) -> bool {
         self.first_byte() == b'['
     }
 
     /// Whether this is a string.
-    #[must_use]
     pub fn is_string(&self) -> bool {
         self.first_byte() == b'"'
     }

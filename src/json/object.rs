@@ -70,7 +70,6 @@ impl<'a> Object<'a> {
     }
 
     /// The object as a value, for errors that concern it as a whole.
-    #[must_use]
     pub fn node(&self) -> Node<'a> {
         self.node
     }
@@ -106,7 +105,6 @@ impl<'a> Object<'a> {
     }
 
     /// Whether `key` is there, without taking it.
-    #[must_use]
     pub fn has(&self, key: &str) -> bool {
         self.find(key, Mark::of(key.as_bytes())).map_or(true, |found| found.is_some())
     }
@@ -205,7 +203,6 @@ impl<'a> Object<'a> {
     }
 
     /// All fields but comments, for objects whose keys are names that the author chose.
-    #[must_use]
     pub fn into_entries(self) -> impl IntoIterator<Item = (Cow<'a, str>, Node<'a>)> {
         let (fields, source) = (self.fields, self.node.source());
         let others = fields.iter().filter(|field| !field.is_comment(source));

@@ -17,7 +17,6 @@ pub struct Memory {
 
 impl Memory {
     /// At present. `None` where the system does not tell in the way of Linux.
-    #[must_use]
     pub fn now() -> Option<Self> {
         Self::told_below(Path::new("/"))
     }
@@ -94,20 +93,17 @@ pub struct Allowance {
 impl Allowance {
     /// So many bytes, or as many as are usual: three quarters of what is free, and half of the addresses that are left
     /// where those are limited. `None` where the system does not tell.
-    #[must_use]
     pub fn new(most: Option<u64>) -> Option<Self> {
         let began = Memory::now()?;
         Some(Self { most: most.unwrap_or_else(|| began.usual()), began })
     }
 
     /// How many bytes.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.most
     }
 
     /// Whether the process has taken more since.
-    #[must_use]
     pub fn is_exceeded(&self) -> bool {
         Memory::now().is_some_and(|now| self.is_exceeded_by(&now))
     }

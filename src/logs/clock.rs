@@ -30,49 +30,41 @@ impl LogTime {
     pub const MAX: Self = Self(i64::MAX);
 
     /// So many nanoseconds after the clock's beginning.
-    #[must_use]
     pub const fn from_ns(ns: i64) -> Self {
         Self(ns)
     }
 
     /// Nanoseconds since the clock's beginning.
-    #[must_use]
     pub const fn as_ns(self) -> i64 {
         self.0
     }
 
     /// Nanoseconds from `earlier` to `self`, negative if that is the later one; held at the ends of 64 bits.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
 
     /// Nanoseconds between the two.
-    #[must_use]
     pub const fn abs_diff(self, other: Self) -> u64 {
         self.0.abs_diff(other.0)
     }
 
     /// So many nanoseconds later, at most [`Self::MAX`].
-    #[must_use]
     pub const fn saturating_add(self, ns: i64) -> Self {
         Self(self.0.saturating_add(ns))
     }
 
     /// So many nanoseconds earlier, at least [`Self::MIN`].
-    #[must_use]
     pub const fn saturating_sub(self, ns: i64) -> Self {
         Self(self.0.saturating_sub(ns))
     }
 
     /// A length of time later, at most [`Self::MAX`].
-    #[must_use]
     pub fn after(self, time: Duration) -> Self {
         self.saturating_add(i64::try_from(time.as_ns()).or_most())
     }
 
     /// A length of time earlier, at least [`Self::MIN`].
-    #[must_use]
     pub fn before(self, time: Duration) -> Self {
         self.saturating_sub(i64::try_from(time.as_ns()).or_most())
     }

@@ -91,7 +91,6 @@ pub enum Defect {
 
 impl Defect {
     /// A short name for it.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Broken { .. } => "broken",
@@ -109,7 +108,6 @@ impl Defect {
     }
 
     /// How many blocks are known to be missing because of it.
-    #[must_use]
     pub fn blocks(&self) -> usize {
         match *self {
             Self::MissingKey { blocks, .. } | Self::NotANumber { blocks } => blocks,

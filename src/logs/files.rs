@@ -66,7 +66,6 @@ pub struct RunInput {
 
 impl RunInput {
     /// Processes whose benchmarks launched kernels.
-    #[must_use]
     pub fn processes(&self) -> usize {
         let logs = self.run.logs.iter().filter(|log| !log.kernels.is_empty());
         logs.map(|log| log.pid).collect::<BTreeSet<_>>().len()

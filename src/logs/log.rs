@@ -34,19 +34,16 @@ pub struct Log {
 
 impl Log {
     /// What tables call it: the label, or else the file.
-    #[must_use]
     pub fn title(&self) -> Arc<str> {
         self.label.clone().unwrap_or_else(|| Arc::clone(&self.file))
     }
 
     /// Whether its kernels are on the NULL stream, which the kind of benchmark tells.
-    #[must_use]
     pub fn on_null_stream(&self) -> bool {
         self.benchmark_name.contains("(default stream)")
     }
 
     /// The name of the file without its directory.
-    #[must_use]
     pub fn file_name(&self) -> &str {
         self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file)
     }
@@ -57,7 +54,6 @@ const GENERIC_NAMES: [&str; 3] = ["GPUSpin", "SharedMem_GPUSpin", "CounterSpin"]
 
 impl Log {
     /// What tables call one of its kernels: its own name, or that of the benchmark where it is one of many of a kind.
-    #[must_use]
     pub fn kernel_title(&self, kernel: &LoggedKernel) -> Arc<str> {
         if GENERIC_NAMES.contains(&&*kernel.name) { self.title() } else { Arc::clone(&kernel.name) }
     }
@@ -117,13 +113,11 @@ pub struct LoggedBlock {
 
 impl BlockList {
     /// How many.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.times.len().min(self.sms.len())
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -135,32 +129,27 @@ impl BlockList {
     }
 
     /// The block of that number.
-    #[must_use]
     pub fn get(&self, index: usize) -> Option<LoggedBlock> {
         let (&[start_ns, end_ns], &sm) = (self.times.get(index)?, self.sms.get(index)?);
         Some(LoggedBlock { sm, start_ns, end_ns })
     }
 
     /// All blocks in order.
-    #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = LoggedBlock> + ExactSizeIterator + '_ {
         self.times.iter().zip(&self.sms).map(|(&[start_ns, end_ns], &sm)| LoggedBlock { sm, start_ns, end_ns })
     }
 
     /// When the first block started \[ns\].
-    #[must_use]
     pub fn first_start_ns(&self) -> Option<LogTime> {
         self.times.iter().map(|&[start, _]| start).min()
     }
 
     /// When the last block to start did so \[ns\].
-    #[must_use]
     pub fn last_start_ns(&self) -> Option<LogTime> {
         self.times.iter().map(|&[start, _]| start).max()
     }
 
     /// When the last block to end did so \[ns\].
-    #[must_use]
     pub fn finish_ns(&self) -> Option<LogTime> {
         self.times.iter().map(|&[_, end]| end).max()
     }

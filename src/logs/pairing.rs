@@ -54,7 +54,6 @@ pub enum PairingError {
 const MAX_STEPS: usize = 10_000_000;
 
 /// One iteration of a thread, with its loops unrolled.
-#[must_use]
 pub fn unrolled(thread: &HostThread) -> Vec<Step> {
     let (mut steps, mut at) = (Vec::new(), 0);
     let mut repeated = vec![0; thread.steps.len()];

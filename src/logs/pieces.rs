@@ -43,7 +43,6 @@ pub(super) fn in_pieces(file: &str, source: &mut (impl Read + Seek), piece: usiz
 
 /// Whether a text, or the beginning of one, is a log rather than anything else: as far as it goes, it is JSON with
 /// `benchmark_name` and `times` at the top.
-#[must_use]
 pub(crate) fn begins_a_log(head: &[u8]) -> bool {
     let mut draft = Draft::default();
     // A beginning is not a whole, so that this fails.

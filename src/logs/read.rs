@@ -14,7 +14,6 @@ use crate::json::without_byte_order_mark;
 ///
 /// Never fails: what is sound is kept, and what is not is told. A text that is no JSON at all gives no log and a
 /// [`Defect::Broken`] with the position.
-#[must_use]
 pub fn read_log(file: &str, mut text: Vec<u8>) -> LogReading {
     let mut draft = Draft::default();
     let mut result = parse(&text, &mut draft);

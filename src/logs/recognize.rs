@@ -18,7 +18,6 @@ const THREADS_PER_SM: u32 = 2048;
 
 /// Recognizes the device from `max_resident_threads` (2048 for each SM), and among devices of one size by the order in
 /// which an idle GPU served its SMs. `None` without any log, or if the built-in devices cannot be read.
-#[must_use]
 pub fn recognize_device(logs: &[Log]) -> Option<Recognized> {
     let stated = logs.iter().filter_map(|log| log.max_resident_threads).find(|&threads| threads >= THREADS_PER_SM);
     let sms = stated.map(|threads| threads / THREADS_PER_SM);

@@ -20,19 +20,16 @@ pub struct LogRun {
 
 impl LogRun {
     /// Kernels in all logs.
-    #[must_use]
     pub fn kernels(&self) -> usize {
         self.logs.iter().map(|log| log.kernels.len()).sum()
     }
 
     /// Blocks in all logs.
-    #[must_use]
     pub fn blocks(&self) -> usize {
         self.logs.iter().flat_map(|log| &log.kernels).map(|kernel| kernel.blocks.len()).sum()
     }
 
     /// Whether kernels or blocks of the run are known to be missing.
-    #[must_use]
     pub fn incomplete(&self) -> bool {
         self.logs.iter().any(|log| log.incomplete)
     }
@@ -44,7 +41,6 @@ impl LogRun {
 /// A second copy of a log is dropped. Where the logs of one scenario come from several runs (the same benchmark in two
 /// processes, with different times), the run with the most logs is kept, the first of equals, and the others are
 /// dropped.
-#[must_use]
 pub fn sort_into_runs(logs: Vec<Log>) -> Vec<LogRun> {
     let mut runs: Vec<LogRun> = Vec::new();
     for log in logs {

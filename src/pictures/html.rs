@@ -57,7 +57,6 @@ pub struct HtmlRun<'a> {
 
 impl<'a> HtmlTimeline<'a> {
     /// One run.
-    #[must_use]
     pub fn new(summary: Summary<'a>) -> Self {
         Self {
             runs: vec![HtmlRun { name: "simulated", summary, blocks_only: false }],
@@ -69,25 +68,21 @@ impl<'a> HtmlTimeline<'a> {
     }
 
     /// Two runs on one axis of time, with the finish times of both.
-    #[must_use]
     pub fn comparison(upper: HtmlRun<'a>, lower: HtmlRun<'a>, marks: &'a [FinishMark]) -> Self {
         Self { runs: vec![upper, lower], marks, merged: false, origin: Instant::ZERO, notes: Vec::new() }
     }
 
     /// The same with all instants told as counted from `origin`, as tables beside it do; those before it are negative.
-    #[must_use]
     pub fn counted_from(self, origin: Instant) -> Self {
         Self { origin, ..self }
     }
 
     /// The same with what else is to be known of it, beside the notes of its runs.
-    #[must_use]
     pub fn with_notes(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
     }
 
     /// Blocks of all its runs.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         // Of a recorded application no blocks are known.
         let known = self.runs.iter().filter(|run| run.summary.trace.waves() > 0);
@@ -96,20 +91,17 @@ impl<'a> HtmlTimeline<'a> {
     }
 
     /// Turns of contexts of all its runs.
-    #[must_use]
     pub fn turns(&self) -> u64 {
         self.runs.iter().map(|run| run.summary.trace.turns().len() as u64).sum()
     }
 
     /// The same with blocks of one launch that do the same, at one time or following one another without a pause, as
     /// one entry each.
-    #[must_use]
     pub fn merged(self) -> Self {
         Self { merged: true, ..self }
     }
 
     /// Entries that a [merged](Self::merged) file has for blocks.
-    #[must_use]
     pub fn merged_blocks(&self) -> u64 {
         let runs = |run: &HtmlRun<'_>| {
             let trace = run.summary.trace;

@@ -209,7 +209,6 @@ pub struct Piece {
 
 impl Piece {
     /// Where it runs: all of its area but the pauses.
-    #[must_use]
     pub fn parts(&self) -> Vec<Rect> {
         parts_between(&self.area, &self.pauses)
     }

@@ -70,7 +70,6 @@ fn shape(kernel: &ProfiledKernel) -> Shape {
 
 impl GpuProfile {
     /// Which operations are kernels of a GPU that had it to themselves, by operation.
-    #[must_use]
     pub fn ran_alone(&self, gpu: u32) -> Vec<bool> {
         let mut alone = vec![false; self.operations.len()];
         let mut latest_end = 0;
@@ -145,7 +144,6 @@ impl GpuProfile {
 
     /// The block time of every kernel of a GPU, by operation, if its SMs are those of `device`. A kernel that can never
     /// run there counts with one wave.
-    #[must_use]
     pub fn block_times(&self, gpu: u32, device: &Device) -> Vec<Option<EstimatedBlockTime>> {
         let alone = self.ran_alone(gpu);
         let medians = self.medians_alone(&alone, device);

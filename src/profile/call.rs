@@ -22,7 +22,6 @@ pub enum CallKind {
 impl CallKind {
     /// Tells by the name of the function, with or without the version that Nsight Systems appends to it. What is not
     /// known counts as asynchronous.
-    #[must_use]
     pub fn of(function: &str) -> Self {
         let base = function.split_once("_v").map_or(function, |(base, _)| base);
         let base = base.strip_suffix("_ptsz").or_else(|| base.strip_suffix("_ptds")).unwrap_or(base);

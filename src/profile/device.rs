@@ -13,7 +13,6 @@ const COMMON_WORDS: [&str; 7] = ["nvidia", "geforce", "tesla", "jetson", "quadro
 
 impl GpuProfile {
     /// The GPU that runs most kernels; of several, that of the lowest number.
-    #[must_use]
     pub fn busiest_gpu(&self) -> u32 {
         let counts = self.kernels_by_gpu();
         let most = counts.values().copied().max().unwrap_or(0);
@@ -21,7 +20,6 @@ impl GpuProfile {
     }
 
     /// How many kernels each GPU ran.
-    #[must_use]
     pub fn kernels_by_gpu(&self) -> BTreeMap<u32, usize> {
         let mut counts = BTreeMap::new();
         for operation in self.operations.iter().filter(|operation| operation.kernel().is_some()) {
@@ -31,7 +29,6 @@ impl GpuProfile {
     }
 
     /// The GPU of a stream.
-    #[must_use]
     pub fn gpu_of(&self, stream: u32) -> u32 {
         self.streams.get(stream as usize).map_or(0, |stream| stream.gpu)
     }

@@ -19,7 +19,6 @@ impl GpuProfileError {
         Self { file: file.to_owned(), what: what.into(), help: None }
     }
 
-    #[must_use]
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

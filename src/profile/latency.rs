@@ -79,7 +79,6 @@ impl GpuProfile {
 
     /// The launch latency of a GPU: the lower quartile over all operations whose call began when everything before it
     /// had ended; first launches load code, which takes much longer. `None` if there is no such operation.
-    #[must_use]
     pub fn launch_latency(&self, gpu: u32) -> Option<LaunchLatency> {
         let mut latest_end = 0;
         let mut latencies = Vec::new();
@@ -101,7 +100,6 @@ impl GpuProfile {
     /// kernel right before them in their stream ended. The mean, because errors of starts add up along a stream; its
     /// middle half, because some of the longest gaps are waits for other streams. Where even the middle half is of many
     /// kinds, the lower decile stands for it, and is marked. `None` if there is no such kernel.
-    #[must_use]
     pub fn kernel_gap(&self, gpu: u32) -> Option<KernelGap> {
         let latency = self.launch_latency(gpu)?.latency_ns;
         let mut last: BTreeMap<u32, &ProfiledOperation> = BTreeMap::new();

@@ -115,13 +115,11 @@ pub struct ProfiledOperation {
 
 impl ProfiledOperation {
     /// When it ended.
-    #[must_use]
     pub const fn end_ns(&self) -> u64 {
         self.start_ns.saturating_add(self.duration_ns)
     }
 
     /// It as a kernel.
-    #[must_use]
     pub const fn kernel(&self) -> Option<&ProfiledKernel> {
         match &self.kind {
             ProfiledKind::Kernel(kernel) => Some(kernel),

@@ -51,7 +51,6 @@ pub(crate) fn uncompressed<'b>(file: &str, bytes: Cow<'b, [u8]>) -> Result<Cow<'
 
 impl ProfileFormat {
     /// The format of an uncompressed file, or `None` if it is no profile.
-    #[must_use]
     pub fn of(content: &[u8]) -> Option<Self> {
         let content = without_byte_order_mark(content);
         if content.starts_with(SQLITE) {

@@ -6,7 +6,6 @@ const WRAPPERS: [&str; 3] = ["Kernel", "Kernel2", "device_kernel"];
 /// The function's own name, without return type, namespaces, template arguments and parameters:
 /// `vectorized_elementwise_kernel` of `void at::native::vectorized_elementwise_kernel<4, …>(int, …)`. A name that has
 /// no such parts stays as it is.
-#[must_use]
 pub(crate) fn short_name(name: &str) -> &str {
     let mut function = name.strip_prefix("void ").unwrap_or(name);
     // An unnamed namespace has parentheses of its own.

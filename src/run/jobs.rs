@@ -40,7 +40,6 @@ pub enum DeadlineOutcome {
 
 impl DeadlineOutcome {
     /// Whether it was met; `None` if that was not decided.
-    #[must_use]
     pub fn is_met(self) -> Option<bool> {
         match self {
             Self::Met => Some(true),
@@ -52,13 +51,11 @@ impl DeadlineOutcome {
 
 impl Job {
     /// From its release until the last of its operations completed.
-    #[must_use]
     pub fn response(&self) -> Option<Duration> {
         self.finished.map(|finished| finished.since(self.released))
     }
 
     /// What became of its deadline in a run that ended at `end`; `None` without a deadline.
-    #[must_use]
     pub fn outcome(&self, end: Instant) -> Option<DeadlineOutcome> {
         // A deadline after the end of representable time cannot be missed.
         let due = self.due()?;
@@ -72,7 +69,6 @@ impl Job {
     }
 
     /// The instant of its deadline.
-    #[must_use]
     pub fn due(&self) -> Option<Instant> {
         self.deadline.map(|deadline| self.released.saturating_add(deadline))
     }
@@ -106,7 +102,6 @@ pub struct Jobs {
 
 impl Run<'_> {
     /// The jobs of this run.
-    #[must_use]
     pub fn jobs(&self) -> Jobs {
         Jobs::of(&self.scenario, &self.trace, self.ended, &self.iterations)
     }
@@ -150,13 +145,11 @@ impl Jobs {
     }
 
     /// The job that is iteration `iteration` of thread `thread`, if it began.
-    #[must_use]
     pub fn get(&self, thread: u32, iteration: u32) -> Option<&Job> {
         self.begun.get(self.position(thread, iteration)?)
     }
 
     /// Where the job that is iteration `iteration` of thread `thread` stands in `begun`, if it began.
-    #[must_use]
     pub fn position(&self, thread: u32, iteration: u32) -> Option<usize> {
         end_if_stopped();
         let position = self.first.get(thread as usize)?.checked_add(iteration as usize)?;
@@ -164,7 +157,6 @@ impl Jobs {
     }
 
     /// Jobs whose deadline was missed, those that never began included.
-    #[must_use]
     pub fn misses(&self) -> u64 {
         let begun = self.begun.iter().filter(|job| job.outcome(self.end) == Some(DeadlineOutcome::Missed)).count();
         begun as u64 + self.backlog.iter().map(|backlog| backlog.missed).sum::<u64>()

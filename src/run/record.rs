@@ -22,7 +22,6 @@ pub struct Run<'s> {
 
 impl Run<'_> {
     /// The same with a scenario of its own, so that it outlives the one that was simulated.
-    #[must_use]
     pub fn into_owned(self) -> Run<'static> {
         let Self { scenario, trace, ended, iterations } = self;
         Run { scenario: Cow::Owned(scenario.into_owned()), trace, ended, iterations }
@@ -44,7 +43,6 @@ pub struct IterationSpan {
 
 impl IterationSpan {
     /// When its last step was done; `None` if the run ended before.
-    #[must_use]
     pub fn end(&self) -> Option<Instant> {
         (self.end != NEVER).then_some(self.end)
     }

@@ -39,7 +39,6 @@ const ASSIGNED: u8 = 5;
 /// the rules are checked: completions (G4, C4), calls (G1), records and waits (E1, E2), entries into EE and CE queues
 /// (G2, C1, and N1, N2, L1, L2 or a channel where they had held the operation), turns (T1 to T3), assignments (C2, X1,
 /// G3, and A2, R2 or R3 where they had).
-#[must_use]
 pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
     let mut firings: Vec<(Order, Firing<'a>)> = Vec::new();
     for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {

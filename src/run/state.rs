@@ -104,7 +104,6 @@ pub enum Served {
 
 impl Served {
     /// The names of the copies.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         match self {
             Self::One(copy) => copy.as_slice(),
@@ -180,7 +179,6 @@ fn as_map<S: Serializer>(queues: &[EeQueue], serializer: S) -> Result<S::Ok, S::
 
 impl State {
     /// The state of a run at `at`.
-    #[must_use]
     pub fn at(summary: &Summary<'_>, at: Instant) -> Self {
         let Snapshot { at, stream_queues, ee_queues, ce_queues, copy_engines, sms, waiting } =
             Snapshot::new(summary.trace, summary.scenario.device(), at);

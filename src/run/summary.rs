@@ -75,26 +75,22 @@ pub struct KernelSummary<'a> {
 
 impl<'a> Summary<'a> {
     /// Of a simulated run.
-    #[must_use]
     pub fn of(run: &'a Run<'_>) -> Self {
         Self { scenario: &run.scenario, trace: &run.trace, ended: run.ended, iterations: &run.iterations }
     }
 
     /// Of something that was recorded elsewhere, of whose host nothing is known.
-    #[must_use]
     pub fn of_trace(scenario: &'a Scenario, trace: &'a Trace) -> Self {
         Self { scenario, trace, ended: Ended::Done, iterations: &[] }
     }
 
     /// The jobs of the run; none if nothing is known of the host.
-    #[must_use]
     pub fn jobs(&self) -> Jobs {
         Jobs::of(self.scenario, self.trace, self.ended, self.iterations)
     }
 
     /// The response times of its jobs, one entry for every stream with operations and every host that submits
     /// something, in declaration order.
-    #[must_use]
     pub fn responses(&self) -> Vec<Responses<'a>> {
         each_response(self.scenario, &self.jobs()).collect()
     }
@@ -161,13 +157,11 @@ impl<'a> Summary<'a> {
     }
 
     /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.
-    #[must_use]
     pub fn makespan(&self) -> Option<Instant> {
         self.trace.makespan()
     }
 
     /// The rule that held an operation longest before its first block or its copy started, and for how long.
-    #[must_use]
     pub fn longest_wait(&self, id: OperationId) -> Option<(Rule, Duration)> {
         let start = self.trace.operations().get(id.index())?.first_start().unwrap_or(Instant::MAX);
         let before_start = self.sums_by_rule(id, start);
@@ -178,7 +172,6 @@ impl<'a> Summary<'a> {
     }
 
     /// Time spent waiting under each rule before `until`, in the order in which the rules first held.
-    #[must_use]
     pub fn waits_by_rule(&self, id: OperationId, until: Instant) -> Vec<(Rule, Duration)> {
         self.sums_by_rule(id, until).into_iter().collect()
     }
@@ -199,7 +192,6 @@ impl<'a> Summary<'a> {
 
     /// The share of the run in which an SM's thread slots, block slots and shared memory were taken, by SM, each from
     /// 0 to 1; empty if the run took no time.
-    #[must_use]
     pub fn utilization(&self) -> Vec<SmUtilization> {
         let device = self.scenario.device();
         let span = self.trace.end().as_ns() as f64;
@@ -230,7 +222,6 @@ impl<'a> Summary<'a> {
     }
 
     /// What the user should know: the reader's notes, what had not finished at the horizon, and missed deadlines.
-    #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.scenario.notes.clone();
         let unfinished = self.trace.operations().iter().filter(|record| record.finish().is_none()).count();

@@ -40,7 +40,6 @@ static NOTHING_BESIDE: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::defaul
 
 impl ScenarioBuilder<'static> {
     /// An empty scenario on `device`, for programs that put one together without a file.
-    #[must_use]
     pub fn on(device: &Device, name: impl Into<String>) -> Self {
         Self::new(name.into(), device.clone(), &NOTHING_BESIDE)
     }
@@ -48,7 +47,6 @@ impl ScenarioBuilder<'static> {
 
 impl<'a> ScenarioBuilder<'a> {
     /// An empty scenario on `device`, unless the options name another.
-    #[must_use]
     pub fn new(name: String, device: Device, options: &'a ReadOptions) -> Self {
         let device = options.device_for(device);
         let scenario = Scenario {
@@ -70,13 +68,11 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// The device that it will run on.
-    #[must_use]
     pub fn device(&self) -> &Device {
         self.scenario.device()
     }
 
     /// What the user said beside the file.
-    #[must_use]
     pub fn options(&self) -> &'a ReadOptions {
         self.options
     }
@@ -103,7 +99,6 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// Whether processes are clients of MPS.
-    #[must_use]
     pub fn has_mps(&self) -> bool {
         self.scenario.catalogue.sharing().mps
     }
@@ -126,7 +121,6 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// The NULL stream of a process; `None` for one that was not added.
-    #[must_use]
     pub fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
         self.scenario.catalogue.null_stream(process)
     }
@@ -141,7 +135,6 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// The process of a stream; `None` for an unknown one.
-    #[must_use]
     pub fn process_of(&self, stream: StreamId) -> Option<ProcessId> {
         self.scenario.catalogue.process_of(stream)
     }
@@ -226,13 +219,11 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// A block time that the user has given and that no kernel needed.
-    #[must_use]
     pub fn unused_block_duration(&self) -> Option<&'a str> {
         self.durations.unused()
     }
 
     /// What is wrong with the periods and deadlines that the user has given: one names no stream or host.
-    #[must_use]
     pub fn unused_timing(&self) -> Option<String> {
         let (key, name) = self.timing.unused()?;
         let all = || self.scenario.threads.iter().map(|thread| &*thread.label);
@@ -267,7 +258,6 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// The threads added so far.
-    #[must_use]
     pub fn threads(&self) -> &[HostThread] {
         &self.scenario.threads
     }
@@ -313,7 +303,6 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// The finished scenario.
-    #[must_use]
     pub fn build(mut self) -> Scenario {
         self.note_sharing_without_effect();
         // Nothing is added any more, and of hundreds of thousands the room for more is a third.

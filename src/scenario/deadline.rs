@@ -50,7 +50,6 @@ impl Deadline {
     }
 
     /// The time from a job's release to its deadline, of what has this period; `None`: the job has no deadline.
-    #[must_use]
     pub fn with_period(self, period: Option<Duration>) -> Option<Duration> {
         match self {
             Self::Period => period.filter(|period| *period > Duration::ZERO),

@@ -29,7 +29,6 @@ pub enum Endless {
 
 impl Endless {
     /// What its author can do.
-    #[must_use]
     pub fn help(&self) -> String {
         match self {
             Self::NoLimit { .. } => {

@@ -25,7 +25,6 @@ pub struct KernelLaunch<'a> {
 
 impl<'a> KernelLaunch<'a> {
     /// The launch of `kernel` into `stream` by a thread of `scenario`.
-    #[must_use]
     pub fn new(scenario: &'a Scenario, id: u32, kernel: &'a Kernel, stream: StreamId, origin: Origin) -> Self {
         Self {
             id,
@@ -39,25 +38,21 @@ impl<'a> KernelLaunch<'a> {
     }
 
     /// The host thread's label.
-    #[must_use]
     pub fn label(&self) -> &'a str {
         self.thread.map_or("", |thread| &thread.label)
     }
 
     /// The stream's name.
-    #[must_use]
     pub fn stream_name(&self) -> &'a str {
         self.declared.map_or("", |stream| &stream.name)
     }
 
     /// Name of the function.
-    #[must_use]
     pub fn name(&self) -> &'a str {
         &self.kernel.name
     }
 
     /// What tables and figures call it.
-    #[must_use]
     pub fn title(&self) -> &'a str {
         &self.kernel.title
     }

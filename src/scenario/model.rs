@@ -43,14 +43,12 @@ pub struct Scenario {
 
 impl Scenario {
     /// The GPU.
-    #[must_use]
     pub const fn device(&self) -> &Device {
         self.catalogue.device()
     }
 
     /// By thread: its place among all threads by name, which does not depend on where they are declared unless two have
     /// the same.
-    #[must_use]
     pub fn thread_ranks(&self) -> Vec<usize> {
         let mut by_name: Vec<usize> = (0..self.threads.len()).collect();
         by_name.sort_by_key(|&thread| &*self.threads[thread].label);
@@ -62,37 +60,31 @@ impl Scenario {
     }
 
     /// Whether several processes share the GPU, as clients of MPS or by turns.
-    #[must_use]
     pub fn has_processes(&self) -> bool {
         self.catalogue.processes().len() > 1
     }
 
     /// Streams, by [`StreamId`]; number 0 is the NULL stream of the first process.
-    #[must_use]
     pub fn streams(&self) -> &[CheckedStream] {
         self.catalogue.streams()
     }
 
     /// Names of the events, by [`EventId`].
-    #[must_use]
     pub fn events(&self) -> &[Arc<str>] {
         self.catalogue.events()
     }
 
     /// Kernels, by [`KernelId`].
-    #[must_use]
     pub fn kernels(&self) -> &[CheckedKernel] {
         self.catalogue.kernels()
     }
 
     /// Copies, by [`CopyId`].
-    #[must_use]
     pub fn copies(&self) -> &[CheckedCopy] {
         self.catalogue.copies()
     }
 
     /// Whether runs with another seed may be other runs: something is drawn.
-    #[must_use]
     pub fn depends_on_seed(&self) -> bool {
         let times_are_drawn = |(number, kernel): (u32, &CheckedKernel)| {
             kernel.duration.varies() && self.own_block_times(KernelId(number)).len() < kernel.blocks as usize
@@ -103,7 +95,6 @@ impl Scenario {
     }
 
     /// How long the longest block of a kernel runs at worst; `None` for an unknown kernel.
-    #[must_use]
     pub fn longest_block_time(&self, kernel: KernelId) -> Option<Duration> {
         let stated = self.kernels().get(kernel.index())?;
         let own = self.own_block_times(kernel);
@@ -112,7 +103,6 @@ impl Scenario {
     }
 
     /// How long the shortest block of a kernel runs at best; `None` for an unknown kernel.
-    #[must_use]
     pub fn shortest_block_time(&self, kernel: KernelId) -> Option<Duration> {
         let stated = self.kernels().get(kernel.index())?;
         let own = self.own_block_times(kernel);
@@ -121,7 +111,6 @@ impl Scenario {
     }
 
     /// Whether the blocks of a kernel may run for different times.
-    #[must_use]
     pub fn block_times_vary(&self, kernel: KernelId) -> bool {
         let own = self.own_block_times(kernel);
         let Some(stated) = self.kernels().get(kernel.index()) else { return false };
@@ -174,7 +163,6 @@ pub struct HostThread {
 
 impl HostThread {
     /// A thread of the first process that takes its steps once, `release` after t = 0.
-    #[must_use]
     pub fn once(label: impl Into<Arc<str>>, release: Duration, steps: Vec<Step>) -> Self {
         Self {
             label: label.into(),
@@ -192,7 +180,6 @@ impl HostThread {
 
     /// A thread of the first process that takes its steps every `period`, from t = 0 and without end; its jobs are due
     /// when the next is released.
-    #[must_use]
     pub fn periodic(label: impl Into<Arc<str>>, period: Duration, steps: Vec<Step>) -> Self {
         Self { iterations: None, period: Some(period), ..Self::once(label, Duration::ZERO, steps) }
     }
@@ -234,7 +221,6 @@ pub enum Step {
 
 impl Step {
     /// What this step submits to the GPU, and to which stream; `None`: it submits nothing.
-    #[must_use]
     pub const fn submission(self) -> Option<(OperationKind, StreamId)> {
         match self {
             Self::Launch(kernel, stream) => Some((OperationKind::Kernel(kernel), stream)),
@@ -253,7 +239,6 @@ impl Step {
     }
 
     /// Whether the host waits here for what it, or another host, has submitted.
-    #[must_use]
     pub const fn waits_for_operations(self) -> bool {
         matches!(
             self,
@@ -264,14 +249,12 @@ impl Step {
 
 impl HostThread {
     /// The time from a job's release to its deadline; `None`: its jobs have none.
-    #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         self.deadline.with_period(self.period)
     }
 
     /// When iteration number `iteration` is released; every iteration of a thread without a period counts from the
     /// thread's own release.
-    #[must_use]
     pub fn release_of(&self, iteration: u64) -> Instant {
         let first = Instant::ZERO + self.release;
         let Some(period) = self.period else { return first };
@@ -279,20 +262,17 @@ impl HostThread {
     }
 
     /// Whether no iteration ever begins: none is asked for, or there is no time for one.
-    #[must_use]
     pub fn never_runs(&self) -> bool {
         self.iterations == Some(0) || self.time_limit == Some(Duration::ZERO)
     }
 
     /// Whether an iteration submits anything to the GPU.
-    #[must_use]
     pub fn submits(&self) -> bool {
         self.steps.iter().any(|step| step.submission().is_some())
     }
 
     /// How many operations it submits, where nothing ends it early and no step repeats others; 0 if it goes on without
     /// end.
-    #[must_use]
     pub fn submissions(&self) -> u64 {
         let in_one = self.steps.iter().filter(|step| step.submission().is_some()).count() as u64;
         self.iterations.map_or(0, |iterations| iterations.saturating_mul(in_one))

@@ -80,7 +80,6 @@ pub struct BlockDurations<'a> {
 
 impl<'a> BlockDurations<'a> {
     /// None of them is needed yet.
-    #[must_use]
     pub fn new(options: &'a ReadOptions) -> Self {
         Self { given: &options.block_durations, other: options.other_block_duration, used: Vec::new() }
     }
@@ -94,7 +93,6 @@ impl<'a> BlockDurations<'a> {
     }
 
     /// A name that was given and never needed, which is likely to be a mistake.
-    #[must_use]
     pub fn unused(&self) -> Option<&'a str> {
         self.given.keys().map(String::as_str).find(|name| !self.used.contains(name))
     }
@@ -103,7 +101,6 @@ impl<'a> BlockDurations<'a> {
 impl ReadOptions {
     /// Best and worst block time in percent, as [`vary_percent`](Self::vary_percent) has them, out of `80..100`; `None`
     /// if the text is no such range.
-    #[must_use]
     pub fn parse_vary(text: &str) -> Option<(u32, u32)> {
         let (best, worst) = text.split_once("..")?;
         let (best, worst) = (best.trim().parse().ok()?, worst.trim().parse().ok()?);
@@ -111,7 +108,6 @@ impl ReadOptions {
     }
 
     /// The device that a scenario runs on whose file names `own`.
-    #[must_use]
     pub fn device_for(&self, own: Device) -> Device {
         let device = self.device.clone().unwrap_or(own);
         let (launch_latency, kernel_gap) = (device.launch_latency, device.kernel_gap);
@@ -119,7 +115,6 @@ impl ReadOptions {
     }
 
     /// Applies the user's variation to a block time, rounding to the nearest nanosecond. `None` on overflow.
-    #[must_use]
     pub fn vary(&self, time: BlockTime) -> Option<BlockTime> {
         let Some((best, worst)) = self.vary_percent else { return Some(time) };
         let percent = |duration: Duration, percent: u32| {

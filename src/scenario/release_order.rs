@@ -19,7 +19,6 @@ impl ReleaseOrder {
     pub const ALL: [Self; 2] = [Self::Any, Self::Declared];
 
     /// The name in files and on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Any => "any",
@@ -28,13 +27,11 @@ impl ReleaseOrder {
     }
 
     /// The order of that name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|order| order.name() == name)
     }
 
     /// Under which order something is found: `under any order`.
-    #[must_use]
     pub const fn condition(self) -> &'static str {
         match self {
             Self::Any => "under any order of simultaneous releases",

@@ -193,7 +193,6 @@ fn add_ratios(page: &mut Page, points: &[SweepPoint]) {
 }
 
 /// How many applications a table lists at most.
-#[must_use]
 pub fn rows_shown(style: TableStyle) -> usize {
     Page::new(style).most_rows(MAX_ROWS)
 }

@@ -36,25 +36,21 @@ impl ReservationTest {
 
     /// Whether a yes proves that no deadline is missed. The others are the paper's text taken literally, where that is
     /// wrong: they are there to be compared, and have no part in a verdict.
-    #[must_use]
     pub const fn is_sound(self) -> bool {
         !matches!(self, Self::ChunksAsPrinted | Self::HarmonicAsPrinted)
     }
 
     /// Whether it holds for sporadic tasks and any offsets, not only for synchronous periodic tasks.
-    #[must_use]
     pub const fn is_for_sporadic(self) -> bool {
         matches!(self, Self::Sbf | Self::SbfLinear | Self::PeriodicResource)
     }
 
     /// Whether the answer can only change from no to yes when the budget grows at the same offset, or at the same end.
-    #[must_use]
     pub const fn is_monotone_in_budget(self) -> bool {
         matches!(self, Self::Sbf | Self::SbfLinear | Self::PeriodicResource | Self::Exact)
     }
 
     /// Applies it.
-    #[must_use]
     pub fn apply(self, tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
         match self {
             Self::Sbf => sbf::test(tasks, reservation),
@@ -99,7 +95,6 @@ impl TestResults {
     pub const MULTI_STREAM_AS_PRINTED: &'static str = "multi-stream-as-printed";
 
     /// Applies the given tests of reservations and all others that are sound.
-    #[must_use]
     pub fn new(set: &TaskSet, tests: &[ReservationTest]) -> Self {
         let with_costs = with_costs(set);
         let apply = |reservations: &Reservations| {
@@ -118,7 +113,6 @@ impl TestResults {
     }
 
     /// The same with what Lemma 1 says of `set` as printed.
-    #[must_use]
     pub fn with_multi_stream_as_printed(self, set: &TaskSet) -> Self {
         let verdict = limited_preemption_as_printed::test(&with_costs(set), set.priority_levels);
         Self { multi_stream_as_printed: Some(verdict), ..self }
@@ -126,7 +120,6 @@ impl TestResults {
 
     /// The answer of a test for all partitions together: no if one is refused, yes if all pass. None of a test that is
     /// not sound.
-    #[must_use]
     pub fn all_pass(test: ReservationTest, verdicts: &[(Partition, TaskVerdict)]) -> Option<bool> {
         if !test.is_sound() {
             return None;
@@ -145,7 +138,6 @@ fn with_costs(set: &TaskSet) -> Vec<(Timing, TaskTime)> {
 
 impl Partition {
     /// What options and reports call it: `sm0`, or `all`.
-    #[must_use]
     pub fn name(&self) -> String {
         match self.allocation {
             Allocation::Sm(sm) => format!("sm{sm}"),
@@ -162,7 +154,6 @@ impl Partition {
     }
 
     /// What `test` says about this partition of `set`.
-    #[must_use]
     pub fn verdict(&self, set: &TaskSet, test: ReservationTest) -> TaskVerdict {
         let indexes = set.allocated_to(self.allocation);
         if indexes.is_empty() {

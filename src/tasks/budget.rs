@@ -30,7 +30,6 @@ pub struct SmallestBudget {
 /// Where more service can never hurt, by bisection. The answers of the other tests need not be monotone in the budget;
 /// there every budget is tried, from the smallest, and the search is given up after 20,000. Tests that are not sound
 /// are left out. What is stopped or too much by [`effort`] is not found.
-#[must_use]
 pub fn smallest_budgets(set: &TaskSet, period: TaskTime, tests: &[ReservationTest]) -> Vec<SmallestBudget> {
     let passes = |test: ReservationTest, allocation: Allocation, reservation: Reservation| {
         set.timings_of(allocation).is_empty()

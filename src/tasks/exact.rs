@@ -56,7 +56,6 @@ struct Running {
 
 /// Simulates preemptive EDF inside `reservation` for the jobs released in [0, `end`), until all are done or one misses
 /// its deadline. Ties of deadlines go to the earlier release, then to the first task.
-#[must_use]
 pub fn simulate(tasks: &[Timing], reservation: Reservation, end: TaskTime) -> EdfRun {
     let start = |_: &Timing| Running {
         left: TaskTime::ZERO,
@@ -120,7 +119,6 @@ impl Running {
 }
 
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`: exact. If not, the first miss.
-#[must_use]
 pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     if tasks.is_empty() {
         return TaskVerdict::Yes;

@@ -75,7 +75,6 @@ impl Generator {
     /// (always with periods from a list, but for tasks of a few units), else as closely from below; with the paper's
     /// choice of the reservation. It depends on nothing else, so any sample can be drawn again alone. `None` if the
     /// utilization cannot be divided so.
-    #[must_use]
     pub fn sample(&self, seed: u64, index: u64) -> Option<TaskSet> {
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         numbers.set_stream(index);

@@ -12,7 +12,6 @@ pub(super) fn gcd(mut a: u128, mut b: u128) -> u128 {
 
 /// Least common multiple of periods, each at least 1; 1 for none. `None` if it does not fit 62 bits, beyond which sums
 /// of demand would not fit 64.
-#[must_use]
 pub fn hyperperiod(periods: impl IntoIterator<Item = TaskTime>) -> Option<TaskTime> {
     common_multiple(periods.into_iter().map(TaskTime::units)).map(TaskTime::from_units)
 }

@@ -15,7 +15,6 @@ use super::verdict::TaskVerdict;
 
 /// What Lemma 1 says of tasks, each with its preemption cost, in streams of `priority_levels` priorities. A yes proves
 /// nothing.
-#[must_use]
 pub fn test(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> TaskVerdict {
     let last = tasks.len().saturating_sub(priority_levels as usize + 1);
     let mut by_deadline: Vec<usize> = (0..tasks.len()).collect();

@@ -8,7 +8,6 @@ use super::utilization::compare_utilization;
 impl Reservations {
     /// The paper's choice (section 7.1.1, with the missing factor of the period): `Q_L` = P `U_L` / (`U_L` + `U_B`),
     /// rounded down, `U_L` being the highest utilization of one SM; `O_L` = 0, `O_B` = `Q_L`, `Q_B` = P - `Q_L`.
-    #[must_use]
     pub fn proportional(set: &TaskSet, period: TaskTime) -> Self {
         let all = set.timings_of(Allocation::All);
         let singles: Vec<_> = (0..set.sms).map(|sm| set.timings_of(Allocation::Sm(sm))).collect();

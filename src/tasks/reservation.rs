@@ -28,7 +28,6 @@ pub struct Reservations {
 
 impl Reservation {
     /// R(O, Q, P), in units.
-    #[must_use]
     pub const fn new(offset: u64, budget: u64, period: u64) -> Self {
         Self {
             offset: TaskTime::from_units(offset),
@@ -38,7 +37,6 @@ impl Reservation {
     }
 
     /// Service in [0, t).
-    #[must_use]
     pub fn supplied(&self, t: TaskTime) -> TaskTime {
         let (periods, phase) = (t / self.period, t % self.period);
         let end = self.offset + self.budget;
@@ -64,7 +62,6 @@ impl Reservation {
 
 impl Reservations {
     /// Two reservations that share `period`: `R_L` first for `budget`, `R_B` the rest; in units.
-    #[must_use]
     pub fn split(period: u64, budget: u64) -> Self {
         let budget = budget.min(period);
         Self {

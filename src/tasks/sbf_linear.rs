@@ -12,13 +12,11 @@ use super::task_set::Timing;
 use super::verdict::TaskVerdict;
 
 /// Whether sporadic tasks meet their deadlines under EDF in `reservation`, and if not, why.
-#[must_use]
 pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     processor_demand::verdict(tasks, &LinearSupply(reservation), &Blocking::default(), 1)
 }
 
 /// The answer alone; `None` if there is none.
-#[must_use]
 pub fn passes(tasks: &[Timing], reservation: Reservation) -> Option<bool> {
     processor_demand::holds(tasks, &LinearSupply(reservation), &Blocking::default())
 }

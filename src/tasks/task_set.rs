@@ -25,7 +25,6 @@ pub struct Timing {
 
 impl Timing {
     /// (C, T, D), in units.
-    #[must_use]
     pub const fn new(wcet: u64, period: u64, deadline: u64) -> Self {
         Self {
             wcet: TaskTime::from_units(wcet),
@@ -37,13 +36,11 @@ impl Timing {
 
 impl Timing {
     /// C / T as numerator and denominator.
-    #[must_use]
     pub fn load(&self) -> (u128, u64) {
         (self.wcet.into(), self.period.units())
     }
 
     /// C / T, for display.
-    #[must_use]
     pub fn utilization(&self) -> f64 {
         self.wcet.as_f64() / self.period.as_f64()
     }
@@ -92,7 +89,6 @@ pub struct Task {
 
 impl Task {
     /// A periodic task whose first job is released at 0; `preemption_cost` is in units.
-    #[must_use]
     pub fn new(name: &str, timing: Timing, preemption_cost: u64, allocation: Allocation) -> Self {
         Self {
             name: name.into(),
@@ -107,7 +103,6 @@ impl Task {
     }
 
     /// Whether its jobs are released at 0, T, 2T, …: what the tests for synchronous periodic tasks need.
-    #[must_use]
     pub fn is_synchronous_periodic(&self) -> bool {
         self.offset == TaskTime::ZERO && !self.sporadic
     }
@@ -128,19 +123,16 @@ pub struct TaskSet {
 
 impl TaskSet {
     /// C, T and D of all tasks.
-    #[must_use]
     pub fn timings(&self) -> Vec<Timing> {
         self.tasks.iter().map(|task| task.timing).collect()
     }
 
     /// The tasks of one allocation, as indexes into `tasks`.
-    #[must_use]
     pub fn allocated_to(&self, allocation: Allocation) -> Vec<usize> {
         (0..self.tasks.len()).filter(|&index| self.tasks[index].allocation == allocation).collect()
     }
 
     /// C, T and D of the tasks of one allocation.
-    #[must_use]
     pub fn timings_of(&self, allocation: Allocation) -> Vec<Timing> {
         self.tasks.iter().filter(|task| task.allocation == allocation).map(|task| task.timing).collect()
     }

@@ -30,79 +30,66 @@ impl TaskTime {
     pub const MAX: Self = Self(u64::MAX);
 
     /// So many units.
-    #[must_use]
     pub const fn from_units(units: u64) -> Self {
         Self(units)
     }
 
     /// In units.
-    #[must_use]
     pub const fn units(self) -> u64 {
         self.0
     }
 
     /// In units, for pictures and shares, whose 53 bits are plenty.
-    #[must_use]
     pub const fn as_f64(self) -> f64 {
         self.0 as f64
     }
 
     /// The instant of a simulation, in which a unit is a nanosecond.
-    #[must_use]
     pub const fn instant(self) -> Instant {
         Instant::from_ns(self.0)
     }
 
     /// The length of time of a simulation.
-    #[must_use]
     pub const fn duration(self) -> Duration {
         Duration::from_ns(self.0)
     }
 
     /// What of `self` is left after `other`, or `None` if `other` is longer.
-    #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
     /// The sum, or `None` past the end of representable time.
-    #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
     /// `self` times `factor`, or `None` past the end of representable time.
-    #[must_use]
     pub fn checked_mul(self, factor: u64) -> Option<Self> {
         self.0.checked_mul(factor).map(Self)
     }
 
     /// How often `other` fits, or `None` if it is no time at all.
-    #[must_use]
     pub fn checked_div(self, other: Self) -> Option<u64> {
         self.0.checked_div(other.0)
     }
 
     /// The difference, zero if `other` is longer.
-    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
     /// The sum, held at [`Self::MAX`].
-    #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// How many of `other` cover it; `other` is not zero.
-    #[must_use]
     pub const fn div_ceil(self, other: Self) -> u64 {
         self.0.div_ceil(other.0)
     }
 
     /// Whether it is a whole multiple of `other`.
-    #[must_use]
     pub const fn is_multiple_of(self, other: Self) -> bool {
         self.0.is_multiple_of(other.0)
     }

@@ -73,7 +73,6 @@ pub enum Rejection {
 
 impl TaskVerdict {
     /// Whether the test was passed; `None` if it gave no answer.
-    #[must_use]
     pub fn answer(&self) -> Option<bool> {
         match self {
             Self::Yes => Some(true),
@@ -83,13 +82,11 @@ impl TaskVerdict {
     }
 
     /// Whether the test was passed.
-    #[must_use]
     pub fn is_yes(&self) -> bool {
         *self == Self::Yes
     }
 
     /// The same with tasks renumbered by `indexes`.
-    #[must_use]
     pub(super) fn renumbered(mut self, indexes: &[usize]) -> Self {
         if let Self::No(reason) = &mut self {
             match reason {
@@ -107,7 +104,6 @@ impl TaskVerdict {
 
 impl Rejection {
     /// The task concerned, if it is one.
-    #[must_use]
     pub fn task(&self) -> Option<usize> {
         match self {
             Self::Demand { task, .. } | Self::NoService { task, .. } | Self::Miss { task, .. } => Some(*task),
@@ -116,7 +112,6 @@ impl Rejection {
     }
 
     /// The reason in words, with the names of the tasks.
-    #[must_use]
     pub fn text(&self, name: impl Fn(usize) -> String) -> String {
         struct Short(f64);
         impl fmt::Display for Short {

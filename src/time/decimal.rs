@@ -141,7 +141,6 @@ impl Decimal {
     }
 
     /// This number times ten to the power of `shift`, or `None` where that is no whole number (or a huge one).
-    #[must_use]
     pub fn scaled_exactly(self, shift: i32) -> Option<u128> {
         if self.digits == 0 {
             return self.exact.then_some(0);

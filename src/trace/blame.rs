@@ -46,13 +46,11 @@ pub struct Blame {
 ///   stands still on an engine that contexts share by turns (T5), each copy that the engine serves.
 /// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it and take some
 ///   of what the rule is about, the one that began first.
-#[must_use]
 pub fn blame(trace: &Trace, device: &Device) -> Vec<Blame> {
     blame_for(trace, device, &reasons(trace, device))
 }
 
 /// As [`blame`], where the [`reasons`] of the run are known already.
-#[must_use]
 pub(crate) fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blame> {
     let mut accuser = Accuser { standing: Standing::new(trace, device), parts: Vec::new(), first: Vec::new() };
     let mut reasons = reasons.iter().peekable();

@@ -36,19 +36,16 @@ pub struct RepeatedRun {
 
 impl RepeatedRun {
     /// How long the blocks run.
-    #[must_use]
     pub fn duration(&self) -> Duration {
         self.first.end.since(self.first.start)
     }
 
     /// When the last of them completed.
-    #[must_use]
     pub fn end(&self) -> Instant {
         self.first.start + self.duration().repeated(u64::from(self.times))
     }
 
     /// Blocks in all.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         u64::from(self.first.blocks) * u64::from(self.times)
     }

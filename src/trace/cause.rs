@@ -36,7 +36,6 @@ pub enum Cause {
 
 impl Cause {
     /// The queue, or copy engine, whose head it waits for.
-    #[must_use]
     pub fn queue(&self) -> Option<Queue> {
         match self {
             Self::Behind(queue) | Self::Record { queue, .. } => Some(*queue),
@@ -45,7 +44,6 @@ impl Cause {
     }
 
     /// Says it, as far as it can be said without the name of the operation at the head of a queue, which follows it.
-    #[must_use]
     pub fn sentence(&self, rule: Rule) -> Cow<'static, str> {
         match self {
             Self::Behind(_) | Self::Time | Self::Turn | Self::Share => rule.phrase().into(),

@@ -107,7 +107,6 @@ impl Trace {
 
     /// Whether it is what somebody observed elsewhere: nothing is known of its queues and waits, and more may have run
     /// at one time than the model allows.
-    #[must_use]
     pub fn is_observed(&self) -> bool {
         self.is_observed
     }

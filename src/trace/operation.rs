@@ -52,55 +52,46 @@ impl OperationRecord {
     }
 
     /// The host's call (G1).
-    #[must_use]
     pub fn launched(&self) -> Instant {
         self.launched
     }
 
     /// It reached the head of its stream queue.
-    #[must_use]
     pub fn reached_head(&self) -> Option<Instant> {
         reached(self.reached_head)
     }
 
     /// It entered its EE or CE queue (G2, C1).
-    #[must_use]
     pub fn queued(&self) -> Option<Instant> {
         reached(self.queued)
     }
 
     /// Its place in the order in which operations entered EE and CE queues; meaningless before it is queued.
-    #[must_use]
     pub fn queue_order(&self) -> u32 {
         self.queue_order
     }
 
     /// It reached the head of its EE queue; copies have none of this.
-    #[must_use]
     pub fn reached_queue_head(&self) -> Option<Instant> {
         reached(self.reached_queue_head)
     }
 
     /// Its first block was assigned (dispatched), or the copy began.
-    #[must_use]
     pub fn first_start(&self) -> Option<Instant> {
         reached(self.first_start)
     }
 
     /// Its last block was assigned (fully dispatched, G3), or the copy began (C3).
-    #[must_use]
     pub fn last_start(&self) -> Option<Instant> {
         reached(self.last_start)
     }
 
     /// All its blocks, or the copy, had completed (G4, C4).
-    #[must_use]
     pub fn finish(&self) -> Option<Instant> {
         reached(self.finish)
     }
 
     /// Response time: finish minus launch.
-    #[must_use]
     pub fn response(&self) -> Option<Duration> {
         self.finish().map(|finish| finish.since(self.launched))
     }

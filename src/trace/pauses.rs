@@ -29,7 +29,6 @@ impl Trace {
     }
 
     /// How long all its pauses are.
-    #[must_use]
     pub fn paused(&self, operation: OperationId) -> Duration {
         let Some(time) = self.begun_time(operation) else { return Duration::ZERO };
         if let Some(process) = self.runs_in_turns_of(operation) {
@@ -41,13 +40,11 @@ impl Trace {
     }
 
     /// For how long it ran, without its pauses.
-    #[must_use]
     pub fn ran(&self, operation: OperationId) -> Duration {
         let time = self.begun_time(operation).unwrap_or(Instant::ZERO..Instant::ZERO);
         Duration::from_ns(time.end.since(time.start).as_ns() - self.paused(operation).as_ns())
     }
 
-    #[must_use]
     pub(super) fn pauses_under(&self, operation: OperationId) -> Rule {
         if self.kernel_of(operation).is_some() { Rule::T4 } else { Rule::T5 }
     }

@@ -42,7 +42,6 @@ pub struct Phase {
 /// Divides the time from each operation's launch until its first block was assigned into phases, by operation and time.
 /// They cover the same time as [`blame`](super::blame()) under the same rules, but are as few as waits are, however
 /// long queues get. `reasons` are those of the run.
-#[must_use]
 pub fn phases(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Phase> {
     let standing = Standing::new(trace, device);
     let mut sweep = Sweep {

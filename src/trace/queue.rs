@@ -51,13 +51,11 @@ pub struct Stay {
 
 impl Stay {
     /// Whether it is there after all events of `at`.
-    #[must_use]
     pub fn contains(&self, at: Instant) -> bool {
         self.entered <= at && self.left.is_none_or(|left| at < left)
     }
 
     /// Its time as far as the run went.
-    #[must_use]
     pub fn time(&self, end_of_run: Instant) -> Range<Instant> {
         self.entered..self.left.unwrap_or(end_of_run)
     }
@@ -116,7 +114,6 @@ pub struct QueueContents {
 
 /// The contents over time of every queue that was ever used, in ascending order: stream queues, EE queues (highest
 /// priority first), CE queues, copy engines.
-#[must_use]
 pub fn queue_contents(trace: &Trace, device: &Device) -> Vec<QueueContents> {
     let mut contents: BTreeMap<Queue, Vec<Stay>> = BTreeMap::new();
     for (operation, _) in (0..).map(OperationId).zip(trace.operations()) {
@@ -150,7 +147,6 @@ impl QueueContents {
     }
 
     /// How many are in the queue after each instant at which one entered or left.
-    #[must_use]
     pub fn lengths(&self) -> Vec<(Instant, u64)> {
         let mut changes: BTreeMap<Instant, (u64, u64)> = BTreeMap::new();
         for stay in &self.stays {
@@ -170,7 +166,6 @@ impl QueueContents {
 
     /// Who is at each of the first `most` places, and when, in the order in which that ends; and the greatest length
     /// of the queue. What takes no time is left out.
-    #[must_use]
     pub fn places(&self, most: usize, end_of_run: Instant) -> (Vec<Place>, usize) {
         let times = self.stays.iter().map(|stay| (stay.operation, stay.time(end_of_run)));
         let stays: Vec<_> = times.filter(|(_, time)| time.start < time.end).collect();

@@ -41,7 +41,6 @@ enum Change {
 /// All waits of a run, by operation and time, each divided where its cause changes: the same waits as those of
 /// [`Trace::waits`](super::Trace::waits), and the same causes as those of [`Snapshot`](super::Snapshot) at each
 /// instant, in one sweep.
-#[must_use]
 pub fn reasons(trace: &Trace, device: &Device) -> Vec<Reason> {
     Sweep::new(trace, device).reasons()
 }

@@ -82,31 +82,26 @@ impl Trace {
     }
 
     /// SMs of the device.
-    #[must_use]
     pub fn sms(&self) -> u32 {
         self.sms
     }
 
     /// The policy by which blocks were placed.
-    #[must_use]
     pub fn placement(&self) -> Placement {
         self.placement
     }
 
     /// The last instant at which something happened, or the horizon if the run ended there.
-    #[must_use]
     pub fn end(&self) -> Instant {
         self.end
     }
 
     /// When a block completed; `None` if the run ended before that, and nothing is known of what came after.
-    #[must_use]
     pub fn completed(&self, block: &Block) -> Option<Instant> {
         Some(block.end).filter(|&end| end <= self.end)
     }
 
     /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.
-    #[must_use]
     pub fn makespan(&self) -> Option<Instant> {
         let mut finishes = self.operations.iter().map(OperationRecord::finish);
         let first = finishes.next()??;
@@ -114,37 +109,31 @@ impl Trace {
     }
 
     /// All processes; at least one, unless nothing was made known.
-    #[must_use]
     pub fn processes(&self) -> &[CheckedProcess] {
         &self.items.processes
     }
 
     /// Whether the processes are clients of MPS.
-    #[must_use]
     pub const fn mps(&self) -> bool {
         self.items.mps
     }
 
     /// How the contexts of several processes take turns, if they do.
-    #[must_use]
     pub const fn turn_taking(&self) -> Option<&TurnTaking> {
         self.items.turn_taking.as_ref()
     }
 
     /// All streams; number 0 is the NULL stream of the first process.
-    #[must_use]
     pub fn streams(&self) -> &[CheckedStream] {
         &self.items.streams
     }
 
     /// Names of all events that were made known.
-    #[must_use]
     pub fn events(&self) -> &[Arc<str>] {
         &self.items.events
     }
 
     /// All kernels that were made known.
-    #[must_use]
     pub fn kernels(&self) -> &[CheckedKernel] {
         &self.items.kernels
     }
@@ -159,40 +148,34 @@ impl Trace {
     }
 
     /// All copies that were made known.
-    #[must_use]
     pub fn copies(&self) -> &[Copy] {
         &self.items.copies
     }
 
     /// All operations, in launch order (G1).
-    #[must_use]
     pub fn operations(&self) -> &[OperationRecord] {
         &self.operations
     }
 
     /// How many operations of the same kind (kernels, copies, memsets, records, waits) were launched before this one,
     /// in a run that is over.
-    #[must_use]
     pub fn number_of(&self, operation: OperationId) -> u32 {
         self.numbers.of(&self.operations, operation.0)
     }
 
     /// Number of waves recorded, each one instant at which blocks of one kernel were assigned (stretches once).
-    #[must_use]
     pub fn waves(&self) -> usize {
         self.waves.len()
     }
 
     /// The record that a wait for an event is for (E2): the last one submitted before it. `None`: there was none, or it
     /// is no wait.
-    #[must_use]
     pub fn awaited_by(&self, wait: OperationId) -> Option<OperationId> {
         let place = self.awaited.binary_search_by_key(&wait, |(wait, _)| *wait).ok()?;
         Some(self.awaited[place].1)
     }
 
     /// The kernel of a kernel launch; `None` for what is none, and for unknown operations.
-    #[must_use]
     pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
         match self.operations.get(operation.index())?.kind {
             OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.index()).map(|kernel| &**kernel),

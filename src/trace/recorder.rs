@@ -66,13 +66,11 @@ pub struct Recorder {
 
 impl Recorder {
     /// Nothing has happened on a device of so many SMs. Placement and seed are what single blocks are expanded by.
-    #[must_use]
     pub fn new(sms: u32, placement: Placement, seed: u64) -> Self {
         Self { trace: Trace::new(sms, placement, seed), stretch: (NO_STRETCH, 0) }
     }
 
     /// The trace, once [`Recorder::ended`] was told. The items are those that the launches name.
-    #[must_use]
     pub fn into_trace(self, items: Items) -> Trace {
         Trace { items, ..self.trace }
     }

@@ -55,7 +55,6 @@ named! {
 
 impl Rule {
     /// Why something waits under it, in few words.
-    #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::G2 => "not at the head of its stream",

@@ -22,7 +22,6 @@ pub struct RuleText {
 
 impl RuleText {
     /// What waits under it, if anything does.
-    #[must_use]
     pub fn wait(&self) -> Option<Rule> {
         Rule::ALL.into_iter().find(|rule| rule.name() == self.name)
     }

@@ -71,7 +71,6 @@ pub struct Held {
 
 impl Snapshot {
     /// The state of a run on `device` at `at`.
-    #[must_use]
     pub fn new(trace: &Trace, device: &Device, at: Instant) -> Self {
         let mut present = Present::empty(trace, device);
         let mut residents: Vec<BTreeMap<OperationId, u32>> = vec![BTreeMap::new(); device.sms as usize];

@@ -50,13 +50,11 @@ pub struct ContextTurn {
 
 impl ContextTurn {
     /// How long it lasted.
-    #[must_use]
     pub fn duration(&self) -> Duration {
         self.end.since(self.start)
     }
 
     /// How long the switch to it took.
-    #[must_use]
     pub fn switch(&self) -> Duration {
         self.start.since(self.switch_from)
     }

@@ -13,19 +13,16 @@ use crate::workload::{CheckedProcess, OperationId, ProcessId, StreamId};
 
 impl Trace {
     /// Whether contexts of several processes took turns, as far as any had work; of a measured run that is not known.
-    #[must_use]
     pub fn is_time_sliced(&self) -> bool {
         self.turn_taking().is_some() && !self.is_observed
     }
 
     /// The turns of all contexts, in order of time; none where there is one process, or all are clients of MPS.
-    #[must_use]
     pub fn turns(&self) -> &[ContextTurn] {
         &self.turns
     }
 
     /// The turn that is on after all events of `at`, or whose switch is; `None`: nobody has one.
-    #[must_use]
     pub fn turn_at(&self, at: Instant) -> Option<&ContextTurn> {
         let after = self.turns.partition_point(|turn| turn.end <= at);
         self.turns.get(after).filter(|turn| turn.switch_from <= at)
@@ -33,7 +30,6 @@ impl Trace {
 
     /// When the next turn of a process begins, if it is not its turn after all events of `at`; `None` if it has none.
     /// Turns without length do not count.
-    #[must_use]
     pub fn next_turn_of(&self, process: ProcessId, at: Instant) -> Option<Instant> {
         let turns = self.served(process, at)?.iter().filter(|(from, to, _)| from < to);
         turns.map(|&(from, ..)| from).find(|from| *from > at)
@@ -47,14 +43,12 @@ impl Trace {
     }
 
     /// The process of an operation.
-    #[must_use]
     pub fn process_of(&self, operation: OperationId) -> ProcessId {
         let record = self.operations.get(operation.index());
         record.map_or(ProcessId::FIRST, |record| self.process_of_stream(record.stream))
     }
 
     /// The process of a stream.
-    #[must_use]
     pub fn process_of_stream(&self, stream: StreamId) -> ProcessId {
         self.items.streams.get(stream.index()).map_or(ProcessId::FIRST, |stream| stream.process)
     }
@@ -66,25 +60,21 @@ impl Trace {
     }
 
     /// Whether a stream is the NULL stream of its process.
-    #[must_use]
     pub fn is_null_stream(&self, stream: StreamId) -> bool {
         self.null_stream_of(stream) == stream
     }
 
     /// Whether copies run in the turns of their contexts only (T5).
-    #[must_use]
     pub fn copies_run_in_turns(&self) -> bool {
         self.turn_taking().is_some_and(|taking| taking.copies_run_in_turn)
     }
 
     /// In whose context a process is: its own, or as a client of MPS, the one that all share.
-    #[must_use]
     pub fn context_of(&self, process: ProcessId) -> ProcessId {
         if self.mps() { ProcessId::FIRST } else { process }
     }
 
     /// The process whose turns an operation's blocks run in; `None` if contexts do not take turns, and share the SMs.
-    #[must_use]
     pub fn context_with_turns(&self, operation: OperationId) -> Option<ProcessId> {
         (!self.turns.is_empty()).then(|| self.process_of(operation))
     }
@@ -100,7 +90,6 @@ impl Trace {
 
     /// When something of a process that begins at `start` and runs for `duration` ends. What has not ended when the run
     /// does goes on as if it were its turn from then on.
-    #[must_use]
     pub fn end_of(&self, process: ProcessId, start: Instant, duration: Duration) -> Instant {
         let Some(served) = self.served(process, start).filter(|_| duration > Duration::ZERO) else {
             return start + duration;
@@ -118,7 +107,6 @@ impl Trace {
 
     /// When something of a process ends that is due at an instant whether or not it is its turn then: in that turn, or
     /// as soon as the next begins. What has not ended when the run does is told as ending right after it.
-    #[must_use]
     pub(super) fn end_of_timer(&self, process: ProcessId, due: Instant) -> Instant {
         if self.turns.is_empty() {
             return due;
@@ -170,7 +158,6 @@ impl Trace {
     }
 
     /// For how much of a time it is the turn of a process.
-    #[must_use]
     pub fn time_in_turn(&self, process: ProcessId, time: Range<Instant>) -> Duration {
         let Some(served) = self.served(process, time.start) else { return time.end.since(time.start) };
         let until = served.partition_point(|&(from, ..)| from < time.end);
@@ -184,7 +171,6 @@ impl Trace {
     }
 
     /// Whether it is the turn of a process, after all events of `at`.
-    #[must_use]
     pub fn is_turn_of(&self, process: ProcessId, at: Instant) -> bool {
         self.served(process, at).is_none_or(|served| served.first().is_some_and(|&(from, ..)| from <= at))
     }

@@ -16,7 +16,6 @@ pub struct Wait {
 
 impl Wait {
     /// How long.
-    #[must_use]
     pub fn duration(&self) -> Duration {
         self.to.since(self.from)
     }

@@ -16,7 +16,6 @@ impl Trace {
     ///
     /// Together with the time in which its blocks were assigned without waiting, of length zero, this covers the
     /// whole time from its launch to its full dispatch.
-    #[must_use]
     pub fn waits(&self, operation: OperationId) -> Vec<Wait> {
         let mut waits = Vec::new();
         self.each_wait(operation, |wait| waits.push(wait));
@@ -35,7 +34,6 @@ impl Trace {
 
     /// The rule that holds an operation after all events of `at`; since when, and until when or [`Instant::MAX`] if it
     /// still holds when the run ends. `None`: it was not submitted yet, or nothing of it waits any more.
-    #[must_use]
     pub fn held_at(&self, operation: OperationId, at: Instant) -> Option<Wait> {
         let mut held = None;
         self.each_open_wait(operation, |wait| {

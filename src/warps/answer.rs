@@ -25,7 +25,6 @@ pub struct Question {
 impl Question {
     /// Through how many states the searches for the best and the worst case go; `None` if there are none, as they would
     /// take more than they may.
-    #[must_use]
     pub fn states(&self, string: &KernelString) -> Option<u64> {
         let size = SearchSize::of(string, self.warps);
         size.states.filter(|_| size.fits(&self.limits))?.checked_mul(2)
@@ -100,7 +99,6 @@ const DEFAULT_ESTIMATE_FROM: u32 = 8;
 
 /// Answers with the exact search where it fits the limits, and with bounds and a constructed schedule where not. The
 /// number of states searched is in `searched`; it goes to [`Question::states`].
-#[must_use]
 pub fn answer(string: &KernelString, question: &Question, searched: Progress<'_>) -> Answer {
     let mut answer = without_worst_case(string, question, searched);
     let &Question { warps, limits, .. } = question;
@@ -128,7 +126,6 @@ pub fn answer(string: &KernelString, question: &Question, searched: Progress<'_>
 
 /// The same for a worst case that was found by other means, such as the integer program; `None` for the makespan if
 /// it is not known.
-#[must_use]
 pub fn answer_with(
     string: &KernelString,
     question: &Question,

@@ -22,7 +22,6 @@ pub enum BoundKind {
 
 impl BoundKind {
     /// The bound as a formula, for tables and notes.
-    #[must_use]
     pub fn formula(self) -> &'static str {
         match self {
             Self::Waiting => "I + sum over units of floor((W - 1) I_u / sigma_u)",
@@ -32,7 +31,6 @@ impl BoundKind {
 }
 
 /// The smallest proven bound on the worst-case makespan \[cycles\]. Time grows with the string, not with `warps`.
-#[must_use]
 pub fn bound(string: &KernelString, warps: u32) -> Bound {
     let waiting = Bound { cycles: waiting_bound(string, warps), by: BoundKind::Waiting };
     match changes_bound(string, warps) {
@@ -43,7 +41,6 @@ pub fn bound(string: &KernelString, warps: u32) -> Bound {
 
 /// T <= I + sum over units u of `floor((W - 1) I_u / sigma_u)` \[cycles\]: the last warp executes in I cycles; in each
 /// other cycle the unit it waits for serves sigma of the others.
-#[must_use]
 pub fn waiting_bound(string: &KernelString, warps: u32) -> u64 {
     let Some(others) = warps.checked_sub(1) else { return 0 };
     let waits = (0..)
@@ -54,7 +51,6 @@ pub fn waiting_bound(string: &KernelString, warps: u32) -> u64 {
 
 /// T <= (I - M) W + M \[cycles\], M being the [weight of the letter changes](change_weight); `None` where it is not
 /// proven: more than two units, or one that serves several warps per cycle.
-#[must_use]
 pub fn changes_bound(string: &KernelString, warps: u32) -> Option<u64> {
     let used = (0..string.units().len()).filter(|&unit| string.steps_on(unit) > 0).count();
     if used > 2 || !string.one_warp_per_unit() {
@@ -70,7 +66,6 @@ pub fn changes_bound(string: &KernelString, warps: u32) -> Option<u64> {
 
 /// The report's string seen as its letter changes: M. Two neighbouring changes are linked when the run between them has
 /// length 1; a linked group of k counts `ceil(k / 2)`.
-#[must_use]
 pub fn change_weight(string: &KernelString) -> u64 {
     let runs: Vec<usize> = string.steps().chunk_by(|a, b| a.unit == b.unit).map(<[_]>::len).collect();
     let Some(changes) = runs.len().checked_sub(1).filter(|&changes| changes > 0) else { return 0 };
@@ -82,7 +77,6 @@ pub fn change_weight(string: &KernelString) -> u64 {
 
 /// No schedule at all is shorter \[cycles\]: a unit's work cannot begin before the steps in front of its first one
 /// and leaves the steps behind its last one to do.
-#[must_use]
 pub fn best_case_bound(string: &KernelString, warps: u32) -> u64 {
     if warps == 0 {
         return 0;

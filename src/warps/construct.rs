@@ -32,7 +32,6 @@ const WORK: u64 = 50_000_000;
 /// work was done. The same result in every run.
 ///
 /// `None` where even that would be too large: more than ten million steps.
-#[must_use]
 pub fn construct(string: &KernelString, warps: u32, objective: Objective) -> Option<Constructed> {
     let steps_of_all = u64::from(warps) * string.len() as u64;
     if steps_of_all > MAX_STEPS_OF_ALL {

@@ -13,7 +13,6 @@ pub struct Estimate {
 }
 
 /// The estimate for `warps` warps from the exact worst cases of 0, 1, ..., x warps; `None` where x is 0.
-#[must_use]
 pub fn estimate(warps: u32, makespans: &[u64]) -> Option<Estimate> {
     let counts = || (0_u32..).zip(makespans).skip(1);
     let known = counts().map(|(count, _)| count).last()?;

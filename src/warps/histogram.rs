@@ -17,7 +17,6 @@ pub(super) struct Numbering {
 }
 
 /// The number of histograms of up to `warps` warps over `steps` steps, C(W + I, I); `None` beyond 64 bits.
-#[must_use]
 pub(super) fn states(steps: usize, warps: u32) -> Option<u64> {
     let (small, large) =
         if (warps as usize) < steps { (warps.into(), steps as u64) } else { (steps as u64, warps.into()) };

@@ -89,20 +89,17 @@ impl<'a> Ilp<'a> {
     }
 
     /// The latest cycle in which anything may run.
-    #[must_use]
     pub fn horizon(&self) -> usize {
         self.horizon
     }
 
     /// How many variables there are, all of them binary.
-    #[must_use]
     pub fn variables(&self) -> usize {
         let units = self.string.units().len();
         units * self.warps * self.string.len() * self.horizon + units * self.horizon
     }
 
     /// The name of a variable.
-    #[must_use]
     pub fn variable_name(&self, variable: usize) -> String {
         let steps = self.string.len();
         let of_units = self.variables() - self.string.units().len() * self.horizon;
@@ -149,7 +146,6 @@ impl<'a> Ilp<'a> {
     }
 
     /// What is maximised: the cycle in which the last warp does its last step (Eq. 13).
-    #[must_use]
     pub fn objective(&self) -> Vec<(i64, usize)> {
         self.when(self.warps - 1, self.string.len() - 1, 1).collect()
     }
@@ -287,7 +283,6 @@ impl<'a> Ilp<'a> {
     }
 
     /// The schedule that a solution describes: for each variable, whether it is 1.
-    #[must_use]
     pub fn schedule(&self, ones: &[bool]) -> Schedule {
         let mut cycles = vec![Vec::new(); self.horizon];
         for unit in 0..self.string.units().len() {

@@ -20,13 +20,11 @@ pub struct Unit {
 
 impl Unit {
     /// A unit that serves one warp per cycle with instructions of one cycle.
-    #[must_use]
     pub fn new(letter: char) -> Self {
         Self { letter, sigma: Sigma::ONE, cycles: 1 }
     }
 
     /// The letter that `text` is, if it can be that of a unit: one capital letter.
-    #[must_use]
     pub fn letter_of(text: &str) -> Option<char> {
         let mut letters = text.chars();
         letters.next().filter(|letter| letter.is_ascii_uppercase() && letters.next().is_none())
@@ -165,7 +163,6 @@ impl KernelString {
     /// The same string for hardware that finishes an instruction of several cycles without a pause.
     ///
     /// Every schedule of this string is one of the interruptible string too, so worst-case bounds of that one hold.
-    #[must_use]
     pub fn uninterrupted(mut self) -> Self {
         for (step, &continues) in self.steps.iter_mut().zip(&self.continues) {
             step.held = continues;
@@ -174,43 +171,36 @@ impl KernelString {
     }
 
     /// The kinds of units, in the order in which they were described.
-    #[must_use]
     pub fn units(&self) -> &[UnitKind] {
         &self.units
     }
 
     /// What each warp does, in order.
-    #[must_use]
     pub fn steps(&self) -> &[InstructionCycle] {
         &self.steps
     }
 
     /// The report's I: cycles that one warp alone takes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
     /// Never: an empty string cannot be read.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
     /// Steps on a unit: the report's `I_L` and `I_C`.
-    #[must_use]
     pub fn steps_on(&self, unit: usize) -> u64 {
         self.steps.iter().filter(|step| step.unit == unit).count() as u64
     }
 
     /// Whether every unit in use serves one warp per cycle.
-    #[must_use]
     pub fn one_warp_per_unit(&self) -> bool {
         self.steps.iter().all(|step| self.units[step.unit].capacity == 1)
     }
 
     /// The letter of a step.
-    #[must_use]
     pub fn letter(&self, step: usize) -> char {
         self.steps.get(step).and_then(|step| self.units.get(step.unit)).map_or('?', |unit| unit.letter)
     }

@@ -25,7 +25,6 @@ pub struct Schedule {
 
 impl Schedule {
     /// For each warp, the unit it is on in each cycle.
-    #[must_use]
     pub fn units(&self, string: &KernelString) -> Vec<Vec<Option<usize>>> {
         let mut rows = vec![vec![None; self.cycles.len()]; self.warps as usize];
         for (cycle, issues) in self.cycles.iter().enumerate() {
@@ -40,7 +39,6 @@ impl Schedule {
     }
 
     /// Cycles until the last warp has done its last step.
-    #[must_use]
     pub fn makespan(&self) -> u64 {
         self.cycles.len() as u64
     }

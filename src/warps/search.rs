@@ -91,7 +91,6 @@ pub struct SearchSize {
 
 impl SearchSize {
     /// The estimate for `warps` warps.
-    #[must_use]
     pub fn of(string: &KernelString, warps: u32) -> Self {
         let states = states(string.len(), warps);
         let cell = if is_narrow(string, warps) { size_of::<u16>() } else { size_of::<u32>() };
@@ -188,26 +187,22 @@ impl<'a> MakespanSearch<'a> {
     }
 
     /// The number of warps up to which makespans are known: what was asked for unless time ran out.
-    #[must_use]
     pub fn reached(&self) -> u32 {
         self.reached
     }
 
     /// The exact makespan \[cycles\] of `warps` warps; `None` beyond [`Self::reached`].
-    #[must_use]
     pub fn makespan(&self, warps: u32) -> Option<u64> {
         let known = warps <= self.reached;
         known.then(|| self.cell(self.numbering.start(self.string.len(), warps)))
     }
 
     /// The exact makespans \[cycles\] of 0, 1, ..., [`Self::reached`] warps.
-    #[must_use]
     pub fn makespans(&self) -> Vec<u64> {
         (0..=self.reached).filter_map(|warps| self.makespan(warps)).collect()
     }
 
     /// A schedule with the makespan of `warps` warps, the same in every run; `None` beyond [`Self::reached`].
-    #[must_use]
     pub fn schedule(&self, warps: u32) -> Option<Schedule> {
         if warps > self.reached {
             return None;

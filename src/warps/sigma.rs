@@ -30,25 +30,21 @@ impl Sigma {
     pub const ONE: Sigma = Sigma { numerator: NonZeroU32::MIN, denominator: NonZeroU32::MIN };
 
     /// Warps per cycle once fractions below 1 are written as repeated instructions: whole warps, so 1 for 3/2.
-    #[must_use]
     pub fn capacity(self) -> NonZeroU32 {
         NonZeroU32::new(self.numerator.get() / self.denominator.get()).unwrap_or(NonZeroU32::MIN)
     }
 
     /// How many times an instruction is written: n for 1/n, 1 from 1 on.
-    #[must_use]
     pub fn repetitions(self) -> NonZeroU32 {
         if self.numerator < self.denominator { self.denominator } else { NonZeroU32::MIN }
     }
 
     /// Whether units are left over that are too few for a warp: above 1 and not whole.
-    #[must_use]
     pub fn has_rest(self) -> bool {
         self.numerator > self.denominator && self.denominator > NonZeroU32::MIN
     }
 
     /// The report's `ceil(W / sigma)`, with sigma as it stands.
-    #[must_use]
     pub fn rounds(self, warps: u32) -> u64 {
         (u64::from(warps) * u64::from(self.denominator.get())).div_ceil(u64::from(self.numerator.get()))
     }

@@ -100,7 +100,6 @@ impl CheckedKernel {
     }
 
     /// What one block takes from its SM.
-    #[must_use]
     pub fn demand(&self) -> BlockDemand {
         self.0.demand
     }
@@ -153,14 +152,12 @@ impl CheckedStream {
     }
 
     /// The NULL stream: the lowest priority and all SMs, which every device has.
-    #[must_use]
     pub fn null(device: &Device) -> Self {
         // Levels are few, and there is at least one.
         Self { spec: StreamSpec::new("NULL"), level: device.priorities().count() - 1 }
     }
 
     /// Which of the device's priorities it has: 0 is the highest.
-    #[must_use]
     pub const fn level(&self) -> usize {
         self.level
     }
@@ -194,13 +191,11 @@ impl CheckedCopy {
     }
 
     /// How long it holds its copy engine: its own duration, or by the device's bandwidth and latency.
-    #[must_use]
     pub const fn time(&self) -> Duration {
         self.duration
     }
 
     /// The copy engine that serves it.
-    #[must_use]
     pub const fn engine(&self) -> usize {
         self.engine
     }
@@ -260,7 +255,6 @@ pub struct Items {
 
 impl Catalogue {
     /// A device with one process and its NULL stream.
-    #[must_use]
     pub fn new(device: Device) -> Self {
         let streams = Arc::new(vec![CheckedStream::null(&device)]);
         let first = CheckedProcess { spec: ProcessSpec::new("process 0"), null: StreamId::NULL };
@@ -311,31 +305,26 @@ impl Catalogue {
     }
 
     /// The device.
-    #[must_use]
     pub const fn device(&self) -> &Device {
         &self.device
     }
 
     /// Streams, by [`StreamId`].
-    #[must_use]
     pub fn streams(&self) -> &[CheckedStream] {
         &self.streams
     }
 
     /// Names of the events, by [`EventId`].
-    #[must_use]
     pub fn events(&self) -> &[Arc<str>] {
         &self.events
     }
 
     /// Kernels, by [`KernelId`].
-    #[must_use]
     pub fn kernels(&self) -> &[CheckedKernel] {
         &self.kernels
     }
 
     /// Copies, by [`CopyId`].
-    #[must_use]
     pub fn copies(&self) -> &[CheckedCopy] {
         &self.copies
     }
@@ -443,7 +432,6 @@ impl Catalogue {
     }
 
     /// The same device, streams and events, without kernels and copies.
-    #[must_use]
     pub fn without_work(&self) -> Self {
         let Self { device, processes, sharing, streams, events, .. } = self;
         let (device, processes, sharing) = (device.clone(), processes.clone(), *sharing);
@@ -458,7 +446,6 @@ impl Catalogue {
     }
 
     /// The mask that holds for a kernel in a stream: a kernel's own replaces its stream's.
-    #[must_use]
     pub fn mask(&self, kernel: KernelId, stream: StreamId) -> Option<SmMask> {
         let own = self.kernels.get(kernel.index()).filter(|_| self.has_kernel_masks);
         let own = own.and_then(|kernel| kernel.sm_mask);

@@ -35,7 +35,6 @@ named! {
 
 impl InterleaveLevel {
     /// The time slice that `nvgpu` gives a context of this level.
-    #[must_use]
     pub const fn nvgpu_time_slice(self) -> Duration {
         match self {
             Self::Low => Duration::from_ns(1_300_000),
@@ -56,20 +55,17 @@ impl MpsPercentage {
     pub const ALL: Self = Self(100 * Self::PARTS);
 
     /// So many millionths of a millionth of a percent; `None` for 0 and for more than 100 %.
-    #[must_use]
     pub fn from_parts(parts: u64) -> Option<Self> {
         (1..=Self::ALL.0).contains(&parts).then_some(Self(parts))
     }
 
     /// In percent, as files have it.
-    #[must_use]
     pub fn percent(self) -> f64 {
         self.0 as f64 / Self::PARTS as f64
     }
 
     /// How many SMs of a device a client may use at once: rounded down to whole TPCs, at least one of them (measured:
     /// with 50 % 56 of 114 SMs, and 54 of 108).
-    #[must_use]
     pub fn sms(self, device: &Device) -> u32 {
         let sms = u128::from(device.sms) * u128::from(self.0) / u128::from(Self::ALL.0);
         // At most the number of SMs, of 32 bits.
@@ -96,7 +92,6 @@ pub struct ProcessSpec {
 
 impl ProcessSpec {
     /// One of low level with the device's time slice and, under MPS, the whole GPU.
-    #[must_use]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self { name: name.into(), time_slice: None, level: InterleaveLevel::Low, mps_percentage: MpsPercentage::ALL }
     }
@@ -111,7 +106,6 @@ pub struct CheckedProcess {
 
 impl CheckedProcess {
     /// Its own NULL stream.
-    #[must_use]
     pub const fn null_stream(&self) -> StreamId {
         self.null
     }

@@ -17,7 +17,6 @@ const MOST_UNJUDGED: usize = 100_000;
 impl SearchOptions {
     /// What to search in a scenario whose simulation submits `operations` operations: for `time`, or without one as
     /// many runs as do not hold its user up.
-    #[must_use]
     pub fn affordable(scenario: &Scenario, operations: usize, time: Option<Duration>) -> Self {
         let options = Self { bound: BoundOptions::of(scenario), seed: scenario.seed, ..Self::default() };
         // Of what an input may ask for, most is left for what comes before and after the search.
@@ -32,7 +31,6 @@ impl SearchOptions {
     }
 
     /// What the user should know of what [`affordable`](Self::affordable) leaves out.
-    #[must_use]
     pub fn left_out_note(scenario: &Scenario, operations: usize, time: Option<Duration>) -> Option<String> {
         is_left_out(scenario, operations, time).then(|| {
             format!(

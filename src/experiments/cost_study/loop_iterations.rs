@@ -61,7 +61,6 @@ pub struct LoopIterations {
 
 impl LoopIterations {
     /// All turns, mean.
-    #[must_use]
     pub fn turns(&self) -> f64 {
         self.finishing_turns + self.placing_turns
     }

@@ -55,7 +55,6 @@ const MOST_KERNELS: usize = 20;
 /// The curves of a figure, in the thesis' order: the numbers of the programs `rta_plot` and `rta_mplot` in the author's
 /// public repository. `rta_plot` has `g_max` = 30; the name of the picture that is Fig. 3.11 there says 10, so that is
 /// the second curve.
-#[must_use]
 pub fn settings(figure: CostFigure) -> Vec<CostSetting> {
     let setting =
         |g_max, largest_grid| CostSetting { g_max: NonZeroU32::new(g_max).unwrap_or(NonZeroU32::MIN), largest_grid };

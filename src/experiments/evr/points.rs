@@ -34,7 +34,6 @@ pub struct SweepPoint {
 
 impl SweepPoint {
     /// The point of these outcomes; met and violations are divided by `periods`.
-    #[must_use]
     pub fn of(scheduler: String, synthetic: bool, applications: u32, periods: u32, outcomes: &[Outcome]) -> Self {
         let mut tally = PointTally::default();
         for outcome in outcomes {
@@ -56,7 +55,6 @@ impl PointTally {
         ["met", "violation_ns", "utilization", "mean_power_w", "application_power_w", "energy_per_application_j"];
 
     /// What is summed up of an outcome, of all periods together.
-    #[must_use]
     pub fn quantities(outcome: &Outcome) -> [f64; 6] {
         [
             outcome.met as f64,
@@ -84,7 +82,6 @@ impl PointTally {
     }
 
     /// The point.
-    #[must_use]
     pub fn point(&self, scheduler: String, synthetic: bool, applications: u32) -> SweepPoint {
         let [met, violation_s, utilization, mean_power_w, application_power_w, energy_per_application_j] =
             self.moments.map(|moments| moments.statistic());
@@ -123,7 +120,6 @@ pub struct Ratio {
 }
 
 /// The points of `scheduler` against all others, where the other's mean is not 0.
-#[must_use]
 pub fn ratios(points: &[SweepPoint], scheduler: &str) -> Vec<Ratio> {
     let by = |mine: Statistic, other: Statistic| (other.mean > 0.0).then(|| mine.mean / other.mean);
     let own =

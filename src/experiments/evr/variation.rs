@@ -54,7 +54,6 @@ impl fmt::Display for Variation {
 
 /// The mean of E(A, `P_tot`) over the applications, divided by the mean delay between injections: above 1, a scheduler
 /// of one application at a time falls behind without end.
-#[must_use]
 pub fn load(set: &ApplicationSet, mean_gap: Duration) -> f64 {
     let total: u64 = set.profiles.iter().map(|profile| profile.execution(profile.sms()).as_ns()).sum();
     total as f64 / set.profiles.len().max(1) as f64 / mean_gap.as_ns().max(1) as f64

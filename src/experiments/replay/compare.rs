@@ -121,14 +121,12 @@ impl Replay {
     }
 
     /// Measured blocks on SMs that the device lacks: they are in no [trace](Self::measured_trace).
-    #[must_use]
     pub fn blocks_on_unknown_sms(&self) -> usize {
         let sms = self.scenario.device().sms;
         self.timelines.measured.iter().filter(|span| span.sm >= sms).count()
     }
 
     /// When the first of the compared kernels was launched in the simulation.
-    #[must_use]
     pub fn first_launch(&self) -> Instant {
         let launches = self.kernels.iter().filter_map(|kernel| self.trace.operations().get(kernel.id as usize));
         launches.map(OperationRecord::launched).min().unwrap_or_default()

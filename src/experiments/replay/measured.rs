@@ -9,7 +9,6 @@ use crate::workload::{BlockTime, Kernel, KernelId};
 
 /// The scenario that made some logs, with measured block times in place of stated ones and as many iterations as were
 /// logged. Programs, delays, streams and priorities stay what they are, and so do threads without a log.
-#[must_use]
 pub(crate) fn with_measured_times(
     run: &LogRun,
     scenario: &Scenario,
@@ -29,7 +28,6 @@ pub(crate) fn with_measured_times(
 
 /// The order in which the threads of [`with_measured_times`] launch at one instant: that in which the calls returned,
 /// as kernels enter their queues in that order.
-#[must_use]
 pub(crate) fn measured_launch_order(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> LaunchOrder {
     let returns = |log: &Log| log.kernels.iter().map(|kernel| kernel.launch_return_ns.as_ns()).collect();
     let ranks = |thread: usize| log_of(run, pairing, thread).map(returns).unwrap_or_default();

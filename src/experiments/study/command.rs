@@ -21,7 +21,6 @@ named! {
 
 impl StudyCommand {
     /// Samples of a row if the file does not say: some 10 ms of work.
-    #[must_use]
     pub const fn samples_per_row(self) -> u64 {
         match self {
             Self::MergedSm => 1_000,

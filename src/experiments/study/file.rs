@@ -64,13 +64,11 @@ impl Study {
     }
 
     /// The rows of a shard, after the first `done`.
-    #[must_use]
     pub fn work(&self, shard: Shard, done: u64) -> Work<'_> {
         Work { experiment: &*self.experiment, layout: self.layout, shard, done }
     }
 
     /// The grid's values at a point, by axis.
-    #[must_use]
     pub fn coordinates(&self, point: u64) -> Vec<&AxisValue> {
         let mut rest = usize::try_from(point).proven("a grid has as many points as it has places in memory");
         let mut found = Vec::with_capacity(self.axes.len());

@@ -27,19 +27,16 @@ pub struct RowSamples {
 
 impl Layout {
     /// Rows of one point.
-    #[must_use]
     pub fn rows_per_point(&self) -> u64 {
         self.samples.div_ceil(self.per_row.max(1))
     }
 
     /// All rows. No study has more than 2^63, which its reader checks.
-    #[must_use]
     pub fn rows(&self) -> u64 {
         self.points.saturating_mul(self.rows_per_point())
     }
 
     /// Where row number `row` stands.
-    #[must_use]
     pub fn place(&self, row: u64) -> RowSamples {
         let each = self.rows_per_point().max(1);
         let first = (row % each).saturating_mul(self.per_row);
@@ -47,7 +44,6 @@ impl Layout {
     }
 
     /// Samples of the first `done` rows of a shard.
-    #[must_use]
     pub fn samples_of(&self, shard: Shard, done: u64) -> u64 {
         let each = self.rows_per_point();
         // Every row is full but the last of each point.
@@ -74,31 +70,26 @@ impl Shard {
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
     /// Shard `index`, from 0, of `count`; `None` if there is no such shard.
-    #[must_use]
     pub fn new(index: u64, count: u64) -> Option<Self> {
         (index < count && count <= MAX_SHARDS).then_some(Self { count, index })
     }
 
     /// Its number, from 0.
-    #[must_use]
     pub fn index(self) -> u64 {
         self.index
     }
 
     /// Into how many the study is cut.
-    #[must_use]
     pub fn count(self) -> u64 {
         self.count
     }
 
     /// How many of `rows` rows are its own.
-    #[must_use]
     pub fn rows(self, rows: u64) -> u64 {
         rows.saturating_sub(self.index).div_ceil(self.count)
     }
 
     /// The number of its `own`-th row in the whole study.
-    #[must_use]
     pub fn row(self, own: u64) -> u64 {
         own * self.count + self.index
     }

@@ -218,7 +218,6 @@ impl<D: Disk> ResultFile<D> {
 }
 
 /// The name of the file of a shard's rows; that of the whole study is also that of merged rows.
-#[must_use]
 pub fn file_name(shard: Shard) -> String {
     match shard {
         Shard::WHOLE => "rows.csv".to_owned(),
@@ -243,7 +242,6 @@ fn lock(file: &File, path: &Path, shard: Shard) -> Result<(), StudyError> {
 }
 
 /// Whether a process is writing to a file of rows, as far as can be told.
-#[must_use]
 pub fn is_claimed(path: &Path) -> bool {
     let file = OpenOptions::new().read(true).write(true).open(path);
     file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))

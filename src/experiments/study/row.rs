@@ -29,13 +29,11 @@ fn checksum(line: &[u8]) -> String {
 }
 
 /// A line, without its end, with its checksum behind it.
-#[must_use]
 pub fn with_checksum(line: &str) -> String {
     format!("{line},{}", checksum(line.as_bytes()))
 }
 
 /// What [`with_checksum`] was given; `None` if it is no such line, to the letter.
-#[must_use]
 pub fn without_checksum(line: &[u8]) -> Option<&str> {
     let (text, sum) = line.split_at_checked(line.len().checked_sub(DIGITS + 1)?)?;
     let is_sound = sum.strip_prefix(b",")? == checksum(text).as_bytes();

@@ -50,7 +50,6 @@ impl Shard {
 
 impl BatchScript<'_> {
     /// The script. Its tasks say `--shard I/N` themselves, so that `sbatch --array=I` runs one of them again.
-    #[must_use]
     pub fn text(&self) -> String {
         let Self { name, program, file, results, array, cores, samples, options } = *self;
         let job: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();

@@ -30,13 +30,11 @@ pub struct ShardStatus {
 
 impl ShardStatus {
     /// Whether all rows are there, and nothing else.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.started && self.rows == self.expected && self.behind_bytes == 0
     }
 
     /// In one word.
-    #[must_use]
     pub fn state(&self) -> &'static str {
         match (self.is_complete(), self.running, self.started) {
             (true, ..) => "complete",

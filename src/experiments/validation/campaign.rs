@@ -90,7 +90,6 @@ pub struct ErrorBin {
 
 impl Campaign {
     /// The report on what was tried of each family, in their order; `stopped` if that is not all.
-    #[must_use]
     pub fn report(&self, tallies: &[FamilyTally], stopped: bool) -> CampaignReport {
         let families = self.families.iter().zip(tallies).map(|(family, tally)| self.family_report(*family, tally));
         CampaignReport {

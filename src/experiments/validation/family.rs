@@ -47,7 +47,6 @@ const STREAMS: u8 = 4;
 
 impl Family {
     /// What is drawn, in a few words.
-    #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
             Self::EqualPowerOfTwo => "equal blocks of 64 to 1024 threads, a power of two (the thesis' assumption)",
@@ -71,7 +70,6 @@ impl Family {
 
 impl Sample {
     /// Sample number `index` of a family.
-    #[must_use]
     pub fn draw(family: Family, device: &Device, seed: u64, index: u64) -> Self {
         let mut sample = Self::default();
         sample.draw_again(family, device, &ChaCha8Rng::seed_from_u64(seed), index);

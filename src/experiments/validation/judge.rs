@@ -90,7 +90,6 @@ impl Launches {
 
 impl Judge {
     /// A judge of samples for `device` under `placement`.
-    #[must_use]
     pub fn new(device: &Device, placement: Placement) -> Self {
         Self {
             device: device.clone(),
@@ -168,13 +167,11 @@ impl Judge {
     }
 
     /// Analysed finish times of the sample judged last, by kernel.
-    #[must_use]
     pub fn analysed(&self) -> &[Instant] {
         &self.analysed
     }
 
     /// Simulated finish times of the sample judged last, by kernel.
-    #[must_use]
     pub fn simulated(&self) -> &[Instant] {
         &self.simulated
     }

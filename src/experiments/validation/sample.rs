@@ -49,7 +49,6 @@ pub struct SampleKernel {
 
 impl SampleKernel {
     /// What one block needs.
-    #[must_use]
     pub fn shape(&self) -> BlockShape {
         BlockShape {
             threads: self.threads,
@@ -115,7 +114,6 @@ impl Sample {
     }
 
     /// The sample as a scenario file in gpusched's native format, with its stated or its shrunk durations.
-    #[must_use]
     pub fn to_json(&self, name: &str, shrunk: bool) -> Value {
         let mut kernels = Map::new();
         let mut streams = Vec::new();

@@ -41,7 +41,6 @@ impl FamilyTally {
         "equal,pessimistic,optimistic,max_error_ppm,max_optimistic_error_ppm,max_error_ns,error_bins,counterexamples";
 
     /// Both together.
-    #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         for (sum, part) in self.verdicts.iter_mut().zip(other.verdicts) {
             *sum += part;
@@ -59,20 +58,17 @@ impl FamilyTally {
     }
 
     /// How many samples were judged so.
-    #[must_use]
     pub fn count(&self, verdict: Agreement) -> u64 {
         self.verdicts[verdict as usize]
     }
 
     /// The largest |analysed - simulated| / simulated response of any kernel, and the largest on the unsafe side.
-    #[must_use]
     pub fn max_errors(&self) -> (f64, f64) {
         (self.most_ppm as f64 / 1e6, self.most_optimistic_ppm as f64 / 1e6)
     }
 
     /// Reads what `Display` wrote. Counterexamples are kept only if `drawn` draws them again: it gets the number of a
     /// sample.
-    #[must_use]
     pub fn parse(text: &str, mut drawn: Option<&mut dyn FnMut(u64) -> Sample>) -> Option<Self> {
         fn next<T: std::str::FromStr>(fields: &mut std::str::Split<'_, char>) -> Option<T> {
             fields.next()?.parse().ok()
@@ -163,7 +159,6 @@ pub struct Sampler {
 
 impl Sampler {
     /// For scenarios on `device` under `placement`.
-    #[must_use]
     pub fn new(device: &Device, placement: Placement) -> Self {
         Self { device: device.clone(), judge: Judge::new(device, placement), sample: Sample::default() }
     }

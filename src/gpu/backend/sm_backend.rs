@@ -121,7 +121,6 @@ const NO_ATTEMPT: (OperationId, u32) = (OperationId(u32::MAX), 0);
 
 impl SmBackend {
     /// Idle SMs and copy engines.
-    #[must_use]
     pub fn new(device: &Device, options: &GpuOptions) -> Self {
         let empty = Sm::new(device);
         Self {

@@ -12,7 +12,6 @@ use crate::workload::InterleaveLevel;
 ///
 /// assert_eq!(runlist(&[Low, Low, High, High]), [2, 3, 0, 2, 3, 1]);
 /// ```
-#[must_use]
 pub fn runlist(levels: &[InterleaveLevel]) -> Vec<usize> {
     let of = |level| -> Vec<usize> { (0..levels.len()).filter(|&number| levels[number] == level).collect() };
     let [low, medium, high] = InterleaveLevel::ALL.map(of);

@@ -252,7 +252,6 @@ impl Frontend {
     ///
     /// One of those that wait for a channel takes it, by the device's order: that kernel is returned and may enter its
     /// EE queue.
-    #[must_use]
     pub(super) fn give_channel_back<O: Observer>(
         &mut self,
         stream: StreamId,

@@ -75,7 +75,6 @@ pub struct GpuEvr<'a> {
 
 impl<'a> GpuEvr<'a> {
     /// A framework that will run the injections of `set`.
-    #[must_use]
     pub fn new(set: &'a ApplicationSet, rules: EvrRules) -> Self {
         let mut to_come: Vec<u32> = (0..).zip(&set.injections).map(|(number, _)| number).collect();
         to_come.sort_by_key(|&number| Reverse((set.injections[number as usize].arrival, number)));
@@ -92,7 +91,6 @@ impl<'a> GpuEvr<'a> {
     }
 
     /// What it knew and did.
-    #[must_use]
     pub fn into_log(self) -> EvrLog {
         self.log
     }

@@ -50,7 +50,6 @@ pub enum ProgramError {
 
 impl ProgramError {
     /// Whether somebody stopped the run, and nothing is wrong with it.
-    #[must_use]
     pub fn is_stop(&self) -> bool {
         *self == Self::Run(RunError::Submit(SubmitError::EarlyEnd(EarlyEnd::Stopped)))
     }

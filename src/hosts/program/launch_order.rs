@@ -11,7 +11,6 @@ impl LaunchOrder {
     /// `ranks` has a list for each thread, by its index, with a number for each of its launches, in their order. Of
     /// several launches that are possible at one instant the one with the lowest number comes first, of equals that of
     /// the thread that was declared first. Threads whose next launch has none act in declaration order.
-    #[must_use]
     pub const fn new(ranks: Vec<Vec<i64>>) -> Self {
         Self { ranks }
     }

@@ -5,7 +5,6 @@ use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
 
 /// Operations that a run of the scenario submits at least, as far as its threads tell without running.
-#[must_use]
 pub fn least_operations(scenario: &Scenario) -> u64 {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let of_one = |thread| least_iterations(thread, horizon).saturating_mul(in_one_iteration(thread));
@@ -13,7 +12,6 @@ pub fn least_operations(scenario: &Scenario) -> u64 {
 }
 
 /// Memory that the record of a run takes at least \[bytes\]: that of its operations, without their blocks.
-#[must_use]
 pub fn least_memory(scenario: &Scenario) -> u64 {
     least_operations(scenario).saturating_mul(size_of::<OperationRecord>() as u64)
 }

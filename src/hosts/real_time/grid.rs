@@ -120,7 +120,6 @@ impl Grid {
     }
 
     /// Waves that the whole grid takes, alone on its SMs.
-    #[must_use]
     pub(super) fn waves(&self) -> u32 {
         self.blocks.div_ceil(self.at_once.max(1))
     }

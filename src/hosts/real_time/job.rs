@@ -24,13 +24,11 @@ pub struct TaskJob {
 
 impl TaskJob {
     /// Finish minus release.
-    #[must_use]
     pub fn response(&self) -> Option<TaskTime> {
         self.finish.map(|finish| finish.saturating_sub(self.release))
     }
 
     /// Whether it was done after its deadline, or not at all.
-    #[must_use]
     pub fn is_late(&self) -> bool {
         self.finish.is_none_or(|finish| finish > self.deadline)
     }

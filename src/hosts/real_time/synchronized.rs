@@ -27,7 +27,6 @@ pub(super) struct Synchronized<H> {
 
 impl<H> Synchronized<H> {
     /// `inner` learns of completions after a time that is uniform between 0 and `most` \[ns\], drawn from `seed`.
-    #[must_use]
     pub(super) fn new(inner: H, most: TaskTime, seed: u64) -> Self {
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         // Tasks draw their delays from the streams that are numbered from 0.
@@ -36,7 +35,6 @@ impl<H> Synchronized<H> {
     }
 
     /// The scheduler.
-    #[must_use]
     pub(super) fn into_inner(self) -> H {
         self.inner
     }

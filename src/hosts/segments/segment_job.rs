@@ -18,7 +18,6 @@ pub struct SegmentJob {
 
 impl SegmentJob {
     /// From release to end, if it was done.
-    #[must_use]
     pub fn response(&self) -> Option<Duration> {
         self.finished.map(|finished| finished.since(self.released))
     }
@@ -52,7 +51,6 @@ pub enum CoreUse {
 
 impl CoreUse {
     /// As a sentence has it.
-    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Self::Works => "works",

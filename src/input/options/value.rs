@@ -62,7 +62,6 @@ impl fmt::Debug for Setting {
 
 impl Setting {
     /// The option.
-    #[must_use]
     pub fn key(&self) -> &'static str {
         self.key
     }

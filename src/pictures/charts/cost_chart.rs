@@ -94,7 +94,6 @@ fn curves(figure: CostFigure, x: CostQuantity, y: CostQuantity, points: &[CostPo
 }
 
 /// The points as comma-separated values, times in seconds.
-#[must_use]
 pub(crate) fn points_csv(points: &[CostPoint]) -> String {
     let columns = [
         Column::csv("g_max", |point: &&CostPoint| point.setting.g_max.to_string().into()),

@@ -94,7 +94,6 @@ pub fn segment_acceptance_plot(
 
 /// Which of two tests accepts more sets, against the utilization of each SM's own tasks and the number of periods in
 /// the list: by how many percent of the sets the first is ahead of the second. `rows` have the same points each.
-#[must_use]
 pub(crate) fn boundary_map(
     title: &str,
     rows: &[(Curve, Vec<CurvePoint>)],

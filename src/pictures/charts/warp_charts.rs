@@ -63,7 +63,6 @@ pub fn solving_times_chart(times: &[SolvingTime]) -> Result<Drawing, DrawError> 
 }
 
 /// The points of Figs. 6 and 7 as comma-separated values.
-#[must_use]
 pub fn convergence_csv(convergence: &Convergence) -> String {
     type Row<'c> = (&'c Convergence, &'c ConvergencePoint);
     let columns: [Column<Row<'_>>; 7] = [
@@ -80,7 +79,6 @@ pub fn convergence_csv(convergence: &Convergence) -> String {
 
 /// Solving times \[s\] as comma-separated values. What did not finish within the limits is named in the last column;
 /// what is empty otherwise was not tried.
-#[must_use]
 pub fn solving_times_csv(times: &[SolvingTime]) -> String {
     let columns = [
         Column::data("warps", |time: &&SolvingTime| time.warps.into()),

@@ -23,7 +23,6 @@ pub(crate) struct Vertex {
 }
 
 /// Vertices from left to right with (execution time, deadline), and on each edge the time between two starts.
-#[must_use]
 pub(crate) fn chunk_cycle(title: &str, vertices: &[Vertex]) -> Drawing {
     let mut sheet = Sheet::new();
     let top = sheet.title(title, PAGE_WIDTH) + MM;

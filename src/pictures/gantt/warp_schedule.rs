@@ -11,7 +11,6 @@ const LEAST_CELL: Length = 2 * MM + MM / 2;
 
 /// The schedule as a figure, warps and cycles counted from 1, at most as wide as a page or as the options say, but with
 /// many cycles wider: a cell has room for a letter.
-#[must_use]
 pub fn schedule_figure(string: &KernelString, schedule: &Schedule, options: PictureOptions) -> Drawing {
     let cycles = Length::try_from(schedule.cycles.len()).unwrap_or(Length::MAX / MM);
     let last_name = format!("Warp {}", schedule.warps);

@@ -72,7 +72,6 @@ impl BlameMap {
     }
 
     /// Everything in it.
-    #[must_use]
     pub fn total(&self) -> Duration {
         sum(self.cells.values().flat_map(BTreeMap::values))
     }
@@ -102,7 +101,6 @@ impl BlameMap {
 
 /// The maps of a run by stream, if there are several, and by kernel. In that, copies of one direction have one row and
 /// column: in the tables each copy has a name of its own.
-#[must_use]
 pub fn blame_maps(summary: &Summary<'_>, tables: &BlameTables) -> Vec<BlameMap> {
     let streams = BlameMap::new("stream", &tables.streams);
     let copies: BTreeMap<String, String> = summary
@@ -121,7 +119,6 @@ pub fn blame_maps(summary: &Summary<'_>, tables: &BlameTables) -> Vec<BlameMap> 
 
 /// Draws who made whom wait, the same bytes for the same run. What is under the pointer tells whole names and exact
 /// times.
-#[must_use]
 pub fn blame_figure(summary: &Summary<'_>, tables: &BlameTables) -> Drawing {
     let mut whole: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for Recorded { work: kernel, .. } in summary.launches() {

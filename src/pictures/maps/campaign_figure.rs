@@ -22,7 +22,6 @@ const OPTIMISTIC: Fill = Fill { background: theme::MARK, hatch: Hatch::Crossed, 
 /// right one the largest relative error on the unsafe side, and behind it the largest of all if that is pessimistic. An
 /// unsafe error is less than 100 % of the response, a pessimistic one may be more: its bar is cut and its value stands
 /// beside it. As wide as a page.
-#[must_use]
 pub fn campaign_figure(report: &CampaignReport) -> Drawing {
     let widest = report.families.iter().map(|family| Sheet::text_width(family.family)).max().unwrap_or(0);
     let left = Sheet::MARGIN + widest + BESIDE_PLOT;

@@ -37,7 +37,6 @@ pub(crate) struct RegionMap {
 
 impl RegionMap {
     /// Draws the map, the same bytes for the same data.
-    #[must_use]
     pub(crate) fn draw(&self) -> Drawing {
         let mut sheet = Sheet::new();
         let right = COLUMN_WIDTH - Sheet::MARGIN;

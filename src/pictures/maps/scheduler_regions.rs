@@ -44,7 +44,6 @@ pub(crate) struct RegionMean {
 impl RegionCell {
     /// The scheduler with the highest mean and all others whose 95 % confidence intervals do not tell them from it:
     /// means differ by no more than the root of the sum of the squared halves.
-    #[must_use]
     pub(crate) fn best(&self) -> Vec<Scheduler> {
         let Some(most) = self.met.iter().max_by(|one, other| one.mean.total_cmp(&other.mean)) else {
             return Vec::new();
@@ -55,7 +54,6 @@ impl RegionCell {
 
     /// Requirements met under GPU-EvR, divided by those under the better of TimeGraph and Global EDF; `None` if those
     /// are none.
-    #[must_use]
     pub(crate) fn ratio(&self) -> Option<f64> {
         let mean = |wanted| self.met.iter().find(|one| one.scheduler == wanted).map(|one| one.mean);
         let baseline = mean(Scheduler::TimeGraph)?.max(mean(Scheduler::GlobalEdf)?);
@@ -150,7 +148,6 @@ pub(crate) fn region_cells(study: &Study, summary: &StudySummary) -> Result<Vec<
 
 /// Draws the map, as wide as a page. `panel` names the panel of a number of applications per period. In each place
 /// stands [`RegionCell::ratio`].
-#[must_use]
 pub(crate) fn scheduler_regions(cells: &[RegionCell], title: &str, panel: impl Fn(u32) -> String) -> Drawing {
     let distinct = |of: fn(&RegionCell) -> u32| {
         let mut values: Vec<u32> = cells.iter().map(of).collect();

@@ -25,7 +25,6 @@ pub struct FinishMark {
 
 impl FinishMark {
     /// The finishes that a simulation and an analysis both have.
-    #[must_use]
     pub fn of_comparison(comparison: &Comparison<'_>) -> Vec<Self> {
         let mark = |kernel: &ComparedKernel<'_>| {
             let (upper, lower) = kernel.simulated_finish_ns.zip(kernel.analysed_finish_ns)?;
@@ -35,7 +34,6 @@ impl FinishMark {
     }
 
     /// The finishes of the kernels of two records of the same operations, where both have them.
-    #[must_use]
     pub fn of_traces(upper: &Trace, lower: &Trace) -> Vec<Self> {
         let both = (0..).map(OperationId).zip(upper.operations().iter().zip(lower.operations()));
         let marks = both.filter_map(|(id, (above, below))| {

@@ -36,7 +36,6 @@ pub(super) const SUBMITTED_OTHERS: Colour = Colour(0x99, 0x99, 0x99);
 
 impl Timeline {
     /// Draws the timeline of the run that it was made from.
-    #[must_use]
     pub fn draw(&self, summary: &Summary<'_>, options: &TimelineOptions) -> Drawing {
         let scale = super::scale::TimeScale { window: self.window.clone(), left: self.plot.x, width: self.plot.width };
         let context = Context::new(summary, options, scale);

@@ -80,7 +80,6 @@ impl Timeline {
     }
 
     /// Where an instant is from left to right; at an edge of the plot if it is outside the window.
-    #[must_use]
     pub fn place_of(&self, instant: Instant) -> Length {
         let scale = TimeScale { window: self.window.clone(), left: self.plot.x, width: self.plot.width };
         scale.x(instant.max(self.window.start))

@@ -31,7 +31,6 @@ named! {
 
 impl HeightBy {
     /// What one block takes.
-    #[must_use]
     pub fn of_block(self, demand: &BlockDemand, device: &Device) -> u32 {
         match self {
             Self::Threads => demand.warps * device.warp_size,
@@ -41,7 +40,6 @@ impl HeightBy {
     }
 
     /// What an SM has.
-    #[must_use]
     pub fn of_sm(self, device: &Device) -> u32 {
         match self {
             Self::Threads => device.warps_per_sm() * device.warp_size,

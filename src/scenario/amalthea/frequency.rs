@@ -53,7 +53,6 @@ impl Frequency {
     }
 
     /// How long `ticks` take, rounded up to a whole nanosecond; `None` past the end of representable time.
-    #[must_use]
     pub fn duration(self, ticks: Ticks) -> Option<Duration> {
         let scaled = ticks.millionths().checked_mul(1_000_000_000)?;
         let ns = scaled.div_ceil(u128::from(self.microhertz));
@@ -61,7 +60,6 @@ impl Frequency {
     }
 
     /// Hertz, for reports.
-    #[must_use]
     pub fn hertz(self) -> f64 {
         self.microhertz as f64 / 1e6
     }

@@ -17,25 +17,21 @@ const SCALE: u128 = 1_000_000;
 
 impl Ticks {
     /// A whole number of ticks.
-    #[must_use]
     pub const fn new(ticks: u64) -> Self {
         Self { millionths: ticks as u128 * SCALE }
     }
 
     /// A number of millionths of a tick.
-    #[must_use]
     pub const fn from_millionths(millionths: u128) -> Self {
         Self { millionths }
     }
 
     /// Millionths of a tick.
-    #[must_use]
     pub const fn millionths(self) -> u128 {
         self.millionths
     }
 
     /// The sum, held at the largest that can be represented.
-    #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self { millionths: self.millionths.saturating_add(other.millionths) }
     }
@@ -74,13 +70,11 @@ impl TickRange {
     pub const ZERO: Self = Self::constant(Ticks::new(0));
 
     /// Always the same.
-    #[must_use]
     pub const fn constant(ticks: Ticks) -> Self {
         Self { lower: Some(ticks), value: Some(ticks), upper: Some(ticks) }
     }
 
     /// One after the other.
-    #[must_use]
     pub fn then(self, other: Self) -> Self {
         let sum = |a: Option<Ticks>, b: Option<Ticks>| Some(a?.plus(b?));
         Self {
@@ -91,7 +85,6 @@ impl TickRange {
     }
 
     /// One or the other, nobody knows how often.
-    #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
             lower: self.lower.zip(other.lower).map(|(a, b)| a.min(b)),

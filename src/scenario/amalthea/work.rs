@@ -26,7 +26,6 @@ pub enum CostUnit {
 
 impl CostUnit {
     /// The hardware feature category that says how many units one cycle does; `None` for cycles themselves.
-    #[must_use]
     pub fn category(&self) -> Option<&str> {
         match self {
             Self::Ticks => None,
@@ -36,7 +35,6 @@ impl CostUnit {
     }
 
     /// Name in reports.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.category().unwrap_or("ticks")
     }

@@ -103,7 +103,6 @@ impl<'s> AnalysisReport<'s> {
     }
 
     /// Response times of the scenario's own run, with bounds.
-    #[must_use]
     pub fn responses(&self) -> BoundedResponses<'_> {
         BoundedResponses { scenario: self.scenario, run: &self.own, verdicts: &self.verdicts.jobs }
     }

@@ -87,7 +87,6 @@ pub(super) fn add_requirements(page: &mut Page, requirements: Option<&[Requireme
 }
 
 /// Why requirements are open although the bound meets them: each reason once, with the requirements of which it holds.
-#[must_use]
 pub fn requirement_notes(requirements: &[RequirementVerdict]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for one in requirements.iter().filter(|one| one.verdict == Some(Verdict::Open)) {

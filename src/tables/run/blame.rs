@@ -48,7 +48,6 @@ pub struct BlameRow {
 
 impl BlameRow {
     /// Its rule, and the one through which it reached it: `G2 (E2)` behind a wait for an event.
-    #[must_use]
     pub fn rules(&self) -> Cow<'static, str> {
         match self.through {
             Some(through) => Cow::Owned(format!("{} ({through})", self.rule)),
@@ -70,13 +69,11 @@ pub struct BlameTables {
 
 impl BlameTables {
     /// Of a simulated run.
-    #[must_use]
     pub fn new(summary: &Summary<'_>) -> Self {
         Self::of(summary, &blame(summary.trace, summary.scenario.device()))
     }
 
     /// Sums up what is known already of who made what wait.
-    #[must_use]
     pub fn of(summary: &Summary<'_>, parts: &[Blame]) -> Self {
         let stream = |id: OperationId| {
             let record = summary.trace.operations().get(id.index());
@@ -87,7 +84,6 @@ impl BlameTables {
     }
 
     /// What waited in all.
-    #[must_use]
     pub fn total(&self) -> Duration {
         total(&self.streams)
     }

@@ -23,7 +23,6 @@ pub struct ExaminerLog<'a> {
 }
 
 /// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
-#[must_use]
 pub fn examiner_logs<'a>(summary: &Summary<'a>) -> Vec<ExaminerLog<'a>> {
     let Some(logs) = &summary.scenario.examiner else { return Vec::new() };
     let mut list: Vec<ExaminerLog<'a>> = (0..)
@@ -73,7 +72,6 @@ fn push_seconds(instant: Instant, digits: &mut itoa::Buffer, text: &mut String) 
 
 impl ExaminerLog<'_> {
     /// File name, relative to the result directory.
-    #[must_use]
     pub fn file_name(&self) -> &str {
         &self.benchmark.file_name
     }

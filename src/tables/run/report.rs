@@ -38,7 +38,6 @@ pub struct SimulationReport<'a> {
 
 impl<'a> SimulationReport<'a> {
     /// What is told of every run.
-    #[must_use]
     pub const fn of(summary: Summary<'a>) -> Self {
         Self { summary, blocks: false, rules: false, blame: None, states: &[] }
     }

@@ -84,7 +84,6 @@ fn join(spans: &mut BTreeMap<JobKey, JobSpan>, job: JobKey, launched: Instant, f
 /// The times of all jobs of host threads that launch a kernel, thread by thread in declaration order, beside what the
 /// analysis of the same scenario has, if there is one. Of a job that launches several kernels, the last counts; from
 /// launch to end, all of its operations do.
-#[must_use]
 pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>) -> Vec<RunnableTimes<'a>> {
     let mut by_job: BTreeMap<JobKey, RunnableTimes<'a>> = BTreeMap::new();
     let mut spans = BTreeMap::new();

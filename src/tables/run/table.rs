@@ -32,7 +32,6 @@ fn turn_in_words(turn: &TurnState) -> String {
 }
 
 /// The state at one instant as text.
-#[must_use]
 pub fn state_text(state: &State) -> String {
     let mut text = format!("state at {}\n", state.at_ns);
     if let Some(turn) = &state.turn {

@@ -5,14 +5,12 @@ use crate::experiments::segment_acceptance::{SegmentCurve, SegmentCurvePoint};
 use crate::formats::{Cell, cells_line};
 
 /// The header of the curve's table.
-#[must_use]
 pub fn curve_header(curve: &Curve) -> String {
     let fixed = ["gang_utilization", "single_utilization", "samples", "necessary"].into_iter();
     cells_line(fixed.chain(curve.tests.iter().map(|test| test.name())).map(Cell::from))
 }
 
 /// One line of the curve's table.
-#[must_use]
 pub fn curve_line(point: &CurvePoint) -> String {
     let utilizations = [point.gang_permille, point.single_permille].map(|permille| decimal(permille).into());
     let counts = [point.samples, point.necessary].into_iter().chain(point.accepted.iter().map(|(_, count)| *count));
@@ -20,7 +18,6 @@ pub fn curve_line(point: &CurvePoint) -> String {
 }
 
 /// Reads a line, without its end, that [`curve_line`] wrote for `curve`; `None` if it is no such line.
-#[must_use]
 pub fn curve_point(curve: &Curve, line: &str) -> Option<CurvePoint> {
     let fields: Vec<&str> = line.split(',').collect();
     if fields.len() != 4 + curve.tests.len() {
@@ -33,14 +30,12 @@ pub fn curve_point(curve: &Curve, line: &str) -> Option<CurvePoint> {
 }
 
 /// The header of the table of a curve of tasks with segments.
-#[must_use]
 pub fn segment_curve_header(curve: &SegmentCurve) -> String {
     let fixed = [curve.panel.name(), "samples"].into_iter();
     cells_line(fixed.chain(curve.tests.iter().map(|test| test.name())).map(Cell::from))
 }
 
 /// One line of that table.
-#[must_use]
 pub fn segment_curve_line(curve: &SegmentCurve, point: &SegmentCurvePoint) -> String {
     let value = Cell::from(curve.panel.value(point.point).to_string());
     let counts = std::iter::once(point.samples).chain(point.accepted.iter().map(|(_, count)| *count));
@@ -48,7 +43,6 @@ pub fn segment_curve_line(curve: &SegmentCurve, point: &SegmentCurvePoint) -> St
 }
 
 /// Reads a line, without its end, that [`segment_curve_line`] wrote for `curve`; `None` if it is no such line.
-#[must_use]
 pub fn segment_curve_point(curve: &SegmentCurve, line: &str) -> Option<SegmentCurvePoint> {
     let fields: Vec<&str> = line.split(',').collect();
     let value = curve.panel.points().into_iter().find(|&point| curve.panel.value(point).to_string() == fields[0])?;

@@ -35,7 +35,6 @@ struct Line {
 }
 
 /// Whether each task of a set meets its deadline by a test: `Some(true)` if that is proven, else unknown.
-#[must_use]
 pub fn all_proven(test: SegmentTest, bounds: &ResponseBounds) -> Option<bool> {
     (test.is_sound() && bounds.iter().all(TaskBound::is_accepted)).then_some(true)
 }

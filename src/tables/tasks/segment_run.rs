@@ -44,7 +44,6 @@ impl<'a> SegmentRunReport<'a> {
     }
 
     /// Jobs of tasks with priorities that were late, or not done.
-    #[must_use]
     pub fn misses(&self) -> u64 {
         self.lines().iter().filter(|line| line.deadline.is_some()).map(|line| line.misses).sum()
     }

@@ -43,7 +43,6 @@ const PERCENTILES: [usize; 3] = [50, 90, 99];
 
 impl TaskStatistics {
     /// Of task number `task`.
-    #[must_use]
     pub fn of(run: &TaskRun, task: usize) -> Self {
         let jobs = || run.jobs.iter().filter(|job| job.task as usize == task);
         let mut responses: Vec<TaskTime> = jobs().filter_map(TaskJob::response).collect();
@@ -58,13 +57,11 @@ impl TaskStatistics {
     }
 
     /// The smallest response time that at least `percent` of the jobs do not exceed.
-    #[must_use]
     pub fn percentile(&self, percent: usize) -> Option<TaskTime> {
         nearest_rank(&self.responses, percent)
     }
 
     /// The mean response time.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let sum: u128 = self.responses.iter().map(|&response| u128::from(response)).sum();
         (!self.responses.is_empty()).then(|| sum as f64 / self.responses.len() as f64)

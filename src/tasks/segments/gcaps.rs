@@ -12,7 +12,6 @@ use super::task_bound::{ResponseBounds, in_order};
 use crate::time::Duration;
 
 /// Bounds for all tasks.
-#[must_use]
 pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
     in_order(set, |task, known| response(set, waiting, task, known))
 }

@@ -25,7 +25,6 @@ pub enum LockOrder {
 }
 
 /// Bounds for all tasks.
-#[must_use]
 pub fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: GpuWait) -> ResponseBounds {
     // A context that is alone never changes.
     let is_shared = set.gpu_users().count() > 1;

@@ -17,7 +17,6 @@ use super::task_bound::{ResponseBounds, in_order};
 use crate::time::Duration;
 
 /// What the published analysis says of all tasks. It proves nothing.
-#[must_use]
 pub fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: GpuWait) -> ResponseBounds {
     in_order(set, |task, known| {
         let this = &set.tasks[task];

@@ -15,7 +15,6 @@ const MAX_PRIORITY: u64 = 1 << 53;
 
 impl SegmentTaskSet {
     /// Whether a text says that it is such a file: its key `format` does.
-    #[must_use]
     pub fn is_claimed_by(text: &str) -> bool {
         let format = Document::parse("", text).ok().and_then(|document| {
             let format = document.root().object().ok()?.optional("format").ok()??;

@@ -9,7 +9,6 @@ use super::segment_task_set::{GpuSharing, GpuWait, SegmentTask, SegmentTaskSet};
 use super::task_bound::{ResponseBounds, TaskBound, in_order};
 
 /// Bounds for all tasks.
-#[must_use]
 pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
     if !set.has_equal_levels() {
         let why = "contexts of high level have several turns a round";

@@ -26,7 +26,6 @@ pub enum Print {
 }
 
 /// What section 6.2 says of all tasks. It proves nothing.
-#[must_use]
 pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait, print: Print) -> ResponseBounds {
     in_order(set, |task, known| {
         let this = &set.tasks[task];

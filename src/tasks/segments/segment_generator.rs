@@ -53,7 +53,6 @@ pub struct SegmentGenerator {
 
 impl SegmentGenerator {
     /// Table 3, with the slice and the costs of section 7.1: L = 1024 us, θ = 200 us, ε = 1 ms.
-    #[must_use]
     pub fn ecrts_2024() -> Self {
         Self {
             sets: SegmentSets::Printed,
@@ -77,7 +76,6 @@ impl SegmentGenerator {
     }
 
     /// Set number `index` under `seed`, and nothing else; priorities are rate-monotonic.
-    #[must_use]
     pub fn sample(&self, seed: u64, index: u64) -> SegmentTaskSet {
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         numbers.set_stream(index);

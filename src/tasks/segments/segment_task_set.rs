@@ -65,19 +65,16 @@ impl SegmentTask {
     }
 
     /// Number of GPU segments, η^g.
-    #[must_use]
     pub fn gpu_count(&self) -> u64 {
         self.gpu_segments().count() as u64
     }
 
     /// Whether it has a GPU segment.
-    #[must_use]
     pub fn uses_gpu(&self) -> bool {
         self.gpu_segments().next().is_some()
     }
 
     /// C, of all CPU segments together \[ns\].
-    #[must_use]
     pub fn cpu_ns(&self) -> u128 {
         let cpu = |segment: &TaskSegment| match segment {
             TaskSegment::Cpu(time) => u128::from(time.as_ns()),
@@ -87,25 +84,21 @@ impl SegmentTask {
     }
 
     /// G^m, of all GPU segments together \[ns\].
-    #[must_use]
     pub fn misc_ns(&self) -> u128 {
         self.gpu_segments().map(|segment| u128::from(segment.misc.as_ns())).sum()
     }
 
     /// G^e, of all GPU segments together \[ns\].
-    #[must_use]
     pub fn exec_ns(&self) -> u128 {
         self.gpu_segments().map(|segment| u128::from(segment.exec.as_ns())).sum()
     }
 
     /// C + G: how long a job takes that nobody disturbs, without costs of sharing \[ns\].
-    #[must_use]
     pub fn alone_ns(&self) -> u128 {
         self.cpu_ns() + self.misc_ns() + self.exec_ns()
     }
 
     /// Whether it is more urgent than `other`; tasks of best effort are not more urgent than anything.
-    #[must_use]
     pub fn is_more_urgent_than(&self, other: &Self) -> bool {
         match (self.priority, other.priority) {
             (Some(own), Some(others)) => own < others,
@@ -140,7 +133,6 @@ pub struct SegmentTaskSet {
 
 impl SegmentTaskSet {
     /// Tasks with priorities, the most urgent first, as indexes.
-    #[must_use]
     pub fn by_urgency(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.tasks.len()).filter(|&task| self.tasks[task].priority.is_some()).collect();
         order.sort_by_key(|&task| self.tasks[task].priority);
@@ -159,13 +151,11 @@ impl SegmentTaskSet {
     }
 
     /// Whether two tasks are bound to one core.
-    #[must_use]
     pub fn on_one_core(&self, one: usize, other: usize) -> bool {
         self.tasks[one].cpu == self.tasks[other].cpu
     }
 
     /// Whether all contexts have one interleave level, so that each has one turn a round.
-    #[must_use]
     pub fn has_equal_levels(&self) -> bool {
         let mut levels = self.gpu_users().map(|user| self.tasks[user].has_high_level);
         let first = levels.next();

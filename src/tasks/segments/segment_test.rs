@@ -37,7 +37,6 @@ macro_rules! segment_tests {
                 [$(Self::$test(GpuWait::Suspend), Self::$test(GpuWait::Busy)),+];
 
             /// The name in options and reports.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$test(GpuWait::Suspend) => $suspend, Self::$test(GpuWait::Busy) => $busy),+
@@ -45,7 +44,6 @@ macro_rules! segment_tests {
             }
 
             /// By what the GPU is shared.
-            #[must_use]
             pub const fn policy(self) -> GpuPolicy {
                 match self {
                     $(Self::$test(_) => GpuPolicy::$policy),+
@@ -53,7 +51,6 @@ macro_rules! segment_tests {
             }
 
             /// What tasks do while the GPU works for them.
-            #[must_use]
             pub const fn waiting(self) -> GpuWait {
                 match self {
                     $(Self::$test(waiting))|+ => waiting,
@@ -92,13 +89,11 @@ segment_tests! {
 
 impl SegmentTest {
     /// The test of that name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|test| test.name() == name)
     }
 
     /// Whether no job exceeds its bounds.
-    #[must_use]
     pub const fn is_sound(self) -> bool {
         matches!(
             self,
@@ -108,7 +103,6 @@ impl SegmentTest {
 
     /// Whose words or numbers are taken literally, if that is not sound: "as printed" in the paper, or "as published"
     /// by its authors.
-    #[must_use]
     pub const fn taken_literally(self) -> Option<&'static str> {
         match self {
             _ if self.is_sound() => None,
@@ -126,7 +120,6 @@ impl SegmentTest {
 
     /// The set with the GPU priorities that this test gives its tasks, which on each core leave the order as it is. It
     /// is the set as it stands if the test gives none, or that order is proven, or the search finds no other.
-    #[must_use]
     pub fn assigned(self, set: &SegmentTaskSet) -> Cow<'_, SegmentTaskSet> {
         let plain = match self {
             Self::GcapsAssigned(waiting) => Self::Gcaps(waiting),
@@ -149,7 +142,6 @@ impl SegmentTest {
     }
 
     /// Bounds on the response times of all tasks.
-    #[must_use]
     pub fn bounds(self, set: &SegmentTaskSet) -> ResponseBounds {
         let waiting = self.waiting();
         match self {

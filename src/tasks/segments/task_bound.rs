@@ -20,7 +20,6 @@ pub enum TaskBound {
 
 impl TaskBound {
     /// The bound, if there is one.
-    #[must_use]
     pub fn bound(&self) -> Option<Duration> {
         match self {
             Self::Bounded(bound) => Some(*bound),
@@ -29,7 +28,6 @@ impl TaskBound {
     }
 
     /// Whether the test accepts the task: it has a bound, or is promised nothing.
-    #[must_use]
     pub const fn is_accepted(&self) -> bool {
         matches!(self, Self::Bounded(_) | Self::BestEffort)
     }

@@ -14,33 +14,28 @@ pub(super) const MOST_TURNS: u64 = 1 << 20;
 
 impl Catalogue {
     /// Processes, by [`ProcessId`]; at least one.
-    #[must_use]
     pub fn processes(&self) -> &[CheckedProcess] {
         &self.processes
     }
 
     /// Whether the contexts of several processes take turns.
-    #[must_use]
     pub fn is_time_sliced(&self) -> bool {
         self.processes.len() > 1 && !self.sharing.mps
     }
 
     /// How processes share the GPU.
-    #[must_use]
     pub const fn sharing(&self) -> ProcessSharing {
         self.sharing
     }
 
     /// On how many SMs a process may have blocks at once: on all of them, unless it is a client of MPS with a
     /// percentage. An unknown one: on all.
-    #[must_use]
     pub fn sms_at_once(&self, process: ProcessId) -> u32 {
         let client = self.processes.get(process.index()).filter(|_| self.sharing.mps);
         client.map_or(self.device.sms, |client| client.mps_percentage.sms(&self.device))
     }
 
     /// How contexts take turns; `None` if they do not.
-    #[must_use]
     pub fn turn_taking(&self) -> Option<TurnTaking> {
         self.is_time_sliced().then(|| TurnTaking {
             time_slices: self.processes.iter().map(|process| self.time_slice(process)).collect(),
@@ -135,19 +130,16 @@ impl Catalogue {
     }
 
     /// The NULL stream of a process; `None` for an unknown one.
-    #[must_use]
     pub fn null_stream(&self, process: ProcessId) -> Option<StreamId> {
         self.processes.get(process.index()).map(CheckedProcess::null_stream)
     }
 
     /// The process of a stream; `None` for an unknown one.
-    #[must_use]
     pub fn process_of(&self, stream: StreamId) -> Option<ProcessId> {
         self.streams.get(stream.index()).map(|stream| stream.process)
     }
 
     /// Whether a stream is the NULL stream of its process.
-    #[must_use]
     pub fn is_null_stream(&self, stream: StreamId) -> bool {
         self.process_of(stream).and_then(|process| self.null_stream(process)) == Some(stream)
     }

@@ -20,13 +20,11 @@ pub struct GpuManager<'a> {
 
 impl<'a> GpuManager<'a> {
     /// A manager of `sms` SMs, all of them free.
-    #[must_use]
     pub fn new(sms: u32, rules: EvrRules) -> Self {
         Self { rules, sms, running: Vec::new(), realloc_flag: false, changed: false }
     }
 
     /// The applications on the GPU, the highest class first.
-    #[must_use]
     pub fn running(&self) -> &[RunningApp<'a>] {
         &self.running
     }
@@ -36,13 +34,11 @@ impl<'a> GpuManager<'a> {
     }
 
     /// `GPU.availSM()`: SMs that are allotted to nobody.
-    #[must_use]
     pub fn available_sm(&self) -> u32 {
         self.sms.saturating_sub(self.running.iter().map(|app| app.allotted).sum())
     }
 
     /// Whether an application of a class below `class` has SMs that it does not keep.
-    #[must_use]
     pub fn can_reclaim_for(&self, class: Class) -> bool {
         self.running.iter().any(|app| app.class > class && app.allotted > self.kept_by(app))
     }
@@ -73,7 +69,6 @@ impl<'a> GpuManager<'a> {
 
     /// The response time to expect for an application that arrives now: by Equation 4 with the SMs that it would get,
     /// or by Equation 5 if none is available.
-    #[must_use]
     pub fn expected_response(&self, app: &RunningApp<'_>, now: Instant) -> Duration {
         match self.available_sm() {
             0 => response_when_occupied(

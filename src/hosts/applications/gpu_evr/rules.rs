@@ -155,7 +155,6 @@ impl EvrRules {
 
     /// These rules with one changed, for every rule and every alternative (of `urgent-within` two times), with its name
     /// as `key=value`.
-    #[must_use]
     pub fn alternatives(self) -> Vec<(String, Self)> {
         let keys: [(&str, Vec<&str>); 7] = [
             ("urgent", UrgentQueue::ALL.map(UrgentQueue::name).to_vec()),

@@ -52,7 +52,6 @@ pub struct RunningApp<'a> {
 
 impl<'a> RunningApp<'a> {
     /// An application that has just arrived.
-    #[must_use]
     pub fn new(number: u32, class: Class, due: Instant, profile: &'a ExecutionProfile) -> Self {
         Self {
             number,
@@ -68,13 +67,11 @@ impl<'a> RunningApp<'a> {
     }
 
     /// SMs that it should have.
-    #[must_use]
     pub fn target(&self) -> u32 {
         self.allotted + self.lent
     }
 
     /// Whether any of its blocks was given to the hardware, after which it may not be suspended.
-    #[must_use]
     pub fn has_started(&self) -> bool {
         match self.progress {
             Stage::Submitted | Stage::CopyIn => false,

@@ -11,31 +11,26 @@ impl SmSet {
     pub const EMPTY: Self = Self(0);
 
     /// SMs 0 to `sms` - 1; at most 128.
-    #[must_use]
     pub fn first(sms: u32) -> Self {
         Self(1_u128.checked_shl(sms).map_or(u128::MAX, |bit| bit - 1))
     }
 
     /// How many.
-    #[must_use]
     pub fn len(self) -> u32 {
         self.0.count_ones()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// The lowest number.
-    #[must_use]
     pub fn lowest(self) -> Option<u32> {
         (self.0 != 0).then(|| self.0.trailing_zeros())
     }
 
     /// The `count` lowest numbers, or all if there are fewer.
-    #[must_use]
     pub fn lowest_of(self, count: u32) -> Self {
         let (mut left, mut taken) = (self.0, 0);
         for _ in 0..count.min(self.len()) {
@@ -57,7 +52,6 @@ impl SmSet {
     }
 
     /// The mask under which blocks run on these SMs only, on a device with one SM per TPC.
-    #[must_use]
     pub fn mask(self) -> SmMask {
         SmMask::only(self.0)
     }

@@ -8,13 +8,11 @@ use crate::applications::ExecutionProfile;
 use crate::time::{Duration, Instant};
 
 /// Equation 3: the response time requirement `T_resp = T_init + T_req`.
-#[must_use]
 pub fn response_requirement(init: Instant, requirement: Duration) -> Instant {
     init + requirement
 }
 
 /// Equation 4, for a GPU that is not fully occupied: the response time on `sms` SMs.
-#[must_use]
 pub fn response(profile: &ExecutionProfile, sms: u32) -> Duration {
     profile.execution(sms)
 }
@@ -22,7 +20,6 @@ pub fn response(profile: &ExecutionProfile, sms: u32) -> Duration {
 /// Equation 5, for a fully occupied GPU: the response time after waiting for the application that ends first, on the
 /// SMs of that one. `running` gives the remaining time and the SMs of each running application; if there is none, there
 /// is nothing to wait for.
-#[must_use]
 pub fn response_when_occupied(profile: &ExecutionProfile, running: impl Iterator<Item = (Duration, u32)>) -> Duration {
     match running.min() {
         Some((waiting, sms)) => waiting + profile.execution(sms),
@@ -32,7 +29,6 @@ pub fn response_when_occupied(profile: &ExecutionProfile, running: impl Iterator
 
 /// Equation 6: what is left of an application on `sms` SMs: the kernel that runs now, those that follow, and the copies
 /// that have not been done.
-#[must_use]
 pub fn remaining(profile: &ExecutionProfile, progress: &Stage, sms: u32, estimate: Remaining) -> Duration {
     match *progress {
         Stage::Submitted | Stage::CopyIn => profile.execution(sms),
@@ -49,7 +45,6 @@ pub fn remaining(profile: &ExecutionProfile, progress: &Stage, sms: u32, estimat
 
 /// Equation 7: what is left of the launch of kernel `kernel` of which `completed` blocks have completed, N' in the
 /// paper: (N - N') / N * E(K, P). The alternative counts the rounds in which they run, instead.
-#[must_use]
 pub fn remaining_kernel(
     profile: &ExecutionProfile,
     kernel: usize,
@@ -74,20 +69,17 @@ pub fn remaining_kernel(
 }
 
 /// Equation 8: whether an application with `remaining` to run meets its requirement.
-#[must_use]
 pub fn meets(due: Instant, now: Instant, remaining: Duration) -> bool {
     due >= now + remaining
 }
 
 /// Equation 9: the instant at which an application must start to meet its requirement, `T_margin = T_resp - E(A)`, with
 /// E(A) on the whole GPU. 0 if it should have started before t = 0.
-#[must_use]
 pub fn margin(due: Instant, profile: &ExecutionProfile) -> Instant {
     Instant::from_ns(due.as_ns().saturating_sub(profile.execution(profile.sms()).as_ns()))
 }
 
 /// The fewest SMs with which an application meets its requirement by Equation 8; if no number does, as the rule says.
-#[must_use]
 pub fn required_sms(app: &RunningApp<'_>, now: Instant, estimate: Remaining, late: Late) -> u32 {
     let on = |sms| remaining(app.profile, &app.progress, sms, estimate);
     let most = app.profile.sms();
@@ -98,7 +90,6 @@ pub fn required_sms(app: &RunningApp<'_>, now: Instant, estimate: Remaining, lat
 }
 
 /// The fewest SMs with which an application finishes as early as it can.
-#[must_use]
 pub fn fastest_sms(app: &RunningApp<'_>, estimate: Remaining) -> u32 {
     let on = |sms: &u32| remaining(app.profile, &app.progress, *sms, estimate);
     (1..=app.profile.sms()).min_by_key(on).unwrap_or(1)

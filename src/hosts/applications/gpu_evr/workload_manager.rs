@@ -22,7 +22,6 @@ pub struct WorkloadManager<'a> {
 
 impl<'a> WorkloadManager<'a> {
     /// A manager for whom nothing waits.
-    #[must_use]
     pub fn new(rules: EvrRules) -> Self {
         Self { rules, queues: Default::default(), urgent_queue: VecDeque::new(), promotions: BTreeSet::new() }
     }
@@ -42,13 +41,11 @@ impl<'a> WorkloadManager<'a> {
     }
 
     /// The next instant at which an application that waits becomes urgent.
-    #[must_use]
     pub fn next_promotion(&self) -> Option<Instant> {
         self.promotions.first().map(|&(at, _)| at)
     }
 
     /// `NumWaitingApp()`
-    #[must_use]
     pub fn num_waiting_app(&self) -> usize {
         self.urgent_queue.len() + self.queues.iter().map(VecDeque::len).sum::<usize>()
     }

@@ -39,7 +39,6 @@ fn curves(points: &[LoopIterations], y: impl Fn(&LoopIterations) -> f64) -> Vec<
 }
 
 /// The points as comma-separated values.
-#[must_use]
 pub(crate) fn iterations_csv(points: &[LoopIterations]) -> String {
     let mut text = "variant,kernels,sets,mean_blocks,mean_finishing_turns,mean_placing_turns,mean_pairs_compared,\
                     most_pairs,mean_turns_over_estimate\n"
