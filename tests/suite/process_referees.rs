@@ -184,6 +184,39 @@ fn a_copy_that_comes_when_a_slice_of_its_engine_ends_does_not_wait_for_another()
 }
 
 #[test]
+fn a_copy_that_comes_at_the_very_end_of_a_slice_of_its_engine_begins_before_blocks_of_that_instant() {
+    let copy = |stream: &str| json!({"copy": "host-to-device", "bytes": 0, "duration": "5 ns", "stream": stream});
+    let kernel = |name: &str, stream: &str| json!({"launch": name, "stream": stream});
+    // At 9 ns a copy of R is alone and at the end of a slice. Q's copy comes and takes the engine, then P's first block
+    // begins: both end at 15 ns, the copy first, so Q's last kernel comes before P's second.
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "copies", "switch_cost": "0 s",
+        "processes": {"P": {"time_slice": "3 ns"}, "Q": {"time_slice": "3 ns", "level": "medium"},
+            "R": {"time_slice": "3 ns"}},
+        "kernels": {"short": {"blocks": 1, "threads": 1, "duration": "2 ns"},
+            "long": {"blocks": 1, "threads": 1, "duration": "6 ns"}},
+        "streams": [{"name": "p", "process": "P"}, {"name": "q", "process": "Q"}, {"name": "r", "process": "R"}],
+        "hosts": [
+            {"name": "T0", "process": "R", "steps": [copy("r"), copy("r")]},
+            {"name": "T1", "process": "P", "release": "1 ns", "steps": [kernel("long", "p"), kernel("long", "p")]},
+            {"name": "T2", "process": "Q", "release": "1 ns",
+             "steps": [kernel("short", "q"), kernel("long", "q"), copy("q"), kernel("long", "q")]},
+        ],
+    });
+    let device = builtin("tx2").with(|spec| {
+        let slicing = &mut spec.time_slicing;
+        slicing.copy_time_slice = Duration::from_ns(1);
+        (slicing.runlists, slicing.preemption) = (Runlists::Separate, Preemption::BlockEnd);
+    });
+    let options = ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() };
+    let run = agreed(&scenario_with(&file, &options)).expect("all agree");
+    let at_15 = run.trace.operations().iter().filter(|record| record.queued() == Some(Instant::from_ns(15)));
+    let mut at_15: Vec<_> = at_15.map(|record| (record.queue_order(), record.origin.thread)).collect();
+    at_15.sort_unstable();
+    assert_eq!(at_15.iter().map(|&(_, thread)| thread).collect::<Vec<_>>(), [2, 1]);
+}
+
+#[test]
 fn a_block_that_began_at_the_end_of_a_slice_before_others_had_work_runs_to_its_end() {
     let launches = vec![json!({"kernel": "K"}); 6];
     // Q's kernel is behind a copy without length, so it comes at 10 ns when P, alone until then, has begun its last

@@ -124,6 +124,10 @@ impl Engine {
             let over = now.since(self.until).as_ns().div_ceil(time_slice.as_ns().max(1));
             self.until = time_slice.checked_mul(over).map_or(Instant::MAX, |slices| self.until.saturating_add(slices));
         }
+        if self.working > 1 && self.until <= now && self.serving_since.is_some_and(|since| since < now) {
+            // Alone until now, so nothing was to happen at the end of its slice, which is now.
+            self.stop(context);
+        }
         if self.serving_since.is_none() && self.working > 0 {
             let contexts = self.queues.len();
             // Alone it does also at the very end of its slice: whoever still comes at this instant does not wait.
@@ -164,20 +168,26 @@ impl Engine {
     }
 
     fn complete<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
-        let now = context.now;
-        let since = self.serving_since.take()?;
-        let queue = &mut self.queues[self.turn];
-        let begun = queue.begun.as_mut()?;
-        let left = begun.left.as_ns() - now.since(since).as_ns();
-        begun.left = Duration::from_ns(left);
-        if left > 0 {
-            begun.stands_still = true;
-            context.observer.copy_stops(begun.operation, now);
+        let left = self.stop(context)?;
+        if left > Duration::ZERO {
             return None;
         }
-        let operation = begun.operation;
-        queue.begun = None;
+        let queue = &mut self.queues[self.turn];
+        let completed = queue.begun.take()?.operation;
         self.working -= usize::from(!queue.has_copy());
-        Some(operation)
+        Some(completed)
+    }
+
+    /// The copy that goes on stops here. Says how long it still takes.
+    fn stop<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Option<Duration> {
+        let now = context.now;
+        let since = self.serving_since.take()?;
+        let begun = self.queues[self.turn].begun.as_mut()?;
+        begun.left = Duration::from_ns(begun.left.as_ns() - now.since(since).as_ns());
+        if begun.left > Duration::ZERO {
+            begun.stands_still = true;
+            context.observer.copy_stops(begun.operation, now);
+        }
+        Some(begun.left)
     }
 }
