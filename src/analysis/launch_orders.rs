@@ -93,8 +93,8 @@ pub enum OrdersError {
 /// A kernel launch: the host thread as declared, and which of its launches.
 type Launch = (u32, u32);
 
-/// Earliest and latest finish of every launch.
-type Extremes = BTreeMap<Launch, (Found, Found)>;
+/// Earliest and latest finish of every launch, by launch.
+type Extremes = Vec<(Launch, (Found, Found))>;
 
 /// A finish time and the number of the order that gave it.
 type Found = (Instant, u64);
@@ -152,10 +152,10 @@ pub fn launch_orders<'s>(
                 };
                 complete.fetch_add(1, Ordering::Relaxed);
                 progress.advance(1);
-                Ok(finishes
-                    .into_iter()
-                    .map(|(launch, finish)| (launch, ((finish, number), (finish, number))))
-                    .collect())
+                let alike = |(launch, finish)| (launch, ((finish, number), (finish, number)));
+                let mut extremes: Extremes = finishes.into_iter().map(alike).collect();
+                extremes.sort_unstable_by_key(|(launch, _)| *launch);
+                Ok(extremes)
             },
         )
         .try_reduce_with(|one, other| merged(scenario, one, &other))
@@ -172,9 +172,10 @@ pub fn launch_orders<'s>(
     let mut kernels = Vec::new();
     for kernel in &analysis.kernels {
         let nth = position.entry(kernel.launch.benchmark).or_default();
-        let found = extremes.get(&(kernel.launch.benchmark, *nth));
+        let found = extremes.binary_search_by_key(&(kernel.launch.benchmark, *nth), |(launch, _)| *launch);
         *nth += 1;
-        let Some(&((best, best_number), (worst, worst_number))) = found else { continue };
+        let Ok(place) = found else { continue };
+        let (_, ((best, best_number), (worst, worst_number))) = extremes[place];
         kernels.push(OrderedKernel {
             launch: kernel.launch,
             best_finish_ns: known(best),
@@ -282,24 +283,31 @@ fn finishes(
 }
 
 /// The extremes of both; of equal ones those of the lower number.
-fn merged(scenario: &Scenario, one: Extremes, other: &Extremes) -> Result<Extremes, OrdersError> {
+fn merged(scenario: &Scenario, mut one: Extremes, other: &Extremes) -> Result<Extremes, OrdersError> {
     // Nothing was tried where the search was stopped.
     if one.is_empty() || other.is_empty() {
         return Ok(if one.is_empty() { other.clone() } else { one });
     }
-    if let Some(&(thread, _)) =
-        one.keys().chain(other.keys()).find(|launch| one.contains_key(launch) != other.contains_key(launch))
-    {
-        let label = scenario.threads.get(thread as usize).map_or("", |thread| &thread.label);
-        return Err(OrdersError::LaunchesDiffer { thread: label.to_owned() });
+    let worse = |(finish, number): Found| (finish, std::cmp::Reverse(number));
+    for ((launch, (best, worst)), (same, (other_best, other_worst))) in one.iter_mut().zip(other) {
+        if launch != same {
+            return Err(launches_differ(scenario, (*launch).min(*same)));
+        }
+        *best = (*best).min(*other_best);
+        if worse(*other_worst) > worse(*worst) {
+            *worst = *other_worst;
+        }
     }
-    let pick = |(launch, (best, worst)): (Launch, (Found, Found))| {
-        let Some(&(other_best, other_worst)) = other.get(&launch) else { return (launch, (best, worst)) };
-        let worse = |(finish, number): Found| (finish, std::cmp::Reverse(number));
-        let worst = if worse(other_worst) > worse(worst) { other_worst } else { worst };
-        (launch, (best.min(other_best), worst))
-    };
-    Ok(one.into_iter().map(pick).collect())
+    let more = if one.len() > other.len() { one.get(other.len()) } else { other.get(one.len()) };
+    match more {
+        Some(&(launch, _)) => Err(launches_differ(scenario, launch)),
+        None => Ok(one),
+    }
+}
+
+fn launches_differ(scenario: &Scenario, (thread, _): Launch) -> OrdersError {
+    let label = scenario.threads.get(thread as usize).map_or("", |thread| &thread.label);
+    OrdersError::LaunchesDiffer { thread: label.to_owned() }
 }
 
 #[cfg(test)]

@@ -138,8 +138,12 @@ fn what_a_search_has_found_is_told() {
 #[test]
 fn orders_of_forty_launches_end_by_themselves_and_are_told_if_they_are_stopped() {
     let launches = [r#"{"kernel": "K"}"#; 5].join(",");
-    let streams: Vec<String> =
-        (0..8).map(|stream| format!(r#"{{"name": "S{stream}", "operations": [{launches}]}}"#)).collect();
+    // Seven of them at one instant.
+    let stream = |number: u32| {
+        let release = number / 7;
+        format!(r#"{{"name": "S{number}", "release": "{release} us", "operations": [{launches}]}}"#)
+    };
+    let streams: Vec<String> = (0..8).map(stream).collect();
     let (_, file) = written(
         "forty",
         &format!(

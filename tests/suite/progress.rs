@@ -178,7 +178,7 @@ fn every_command_that_lasts_shows_on_a_terminal_what_it_is_at_how_fast_and_where
 fn nothing_of_it_is_shown_where_standard_error_is_no_terminal() {
     let inputs = Inputs::new(&directory("progress_elsewhere"));
     let some = lasting(&inputs).into_iter().step_by(3).collect();
-    each(some, "3s", |arguments, (what, ..)| {
+    each(some, "2s", |arguments, (what, ..)| {
         let mut command = command();
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let output = command.output().expect("the command runs");

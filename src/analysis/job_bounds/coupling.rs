@@ -91,15 +91,17 @@ pub(super) fn reached(scenario: &Scenario, tasks: &[Vec<usize>]) -> Vec<Option<V
     let mut all: Vec<Vec<usize>> = Vec::with_capacity(tasks.len());
     for one in 0..tasks.len() {
         let mut found = vec![false; tasks.len()];
-        let mut open = direct[one].clone();
+        let mut open = vec![one];
         while let Some(next) = open.pop() {
-            if std::mem::replace(&mut found[next], true) {
-                continue;
-            }
-            match all.get(next) {
-                // What those before reach is known.
-                Some(reached) => reached.iter().for_each(|&task| found[task] = true),
-                None => open.extend(direct[next].iter().filter(|&&task| !found[task])),
+            for &other in &direct[next] {
+                if std::mem::replace(&mut found[other], true) {
+                    continue;
+                }
+                match all.get(other) {
+                    // What those before reach is known.
+                    Some(reached) => reached.iter().for_each(|&task| found[task] = true),
+                    None => open.push(other),
+                }
             }
         }
         all.push((0..tasks.len()).filter(|&task| found[task]).collect());

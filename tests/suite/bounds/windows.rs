@@ -41,7 +41,7 @@ fn a_second_job_spoils_no_bound_of_the_first() {
 fn a_long_row_of_jobs_is_proven_like_a_short_one() {
     let kernels = r#""K": {"blocks": 5, "threads": 512, "duration": "200 us"}"#;
     let operations = [r#"{"kernel": "K"}"#; 8].join(", ");
-    let verdicts = judged(&scenario(kernels, &equal_streams(4, 20, 150, &operations), &tx2()), &few_runs());
+    let verdicts = judged(&scenario(kernels, &equal_streams(3, 20, 200, &operations), &tx2()), &few_runs());
     assert!(verdicts.all_proven(), "4,800 operations, {:?}", verdicts.jobs.last());
 }
 
