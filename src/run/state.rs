@@ -9,7 +9,7 @@ use serde::ser::{SerializeMap, Serializer};
 use super::summary::{Recorded, Summary, stream_index};
 use crate::device::CopySharing;
 use crate::time::Instant;
-use crate::trace::{Cause, EeQueueSnapshot, Held, OperationRecord, SmSnapshot, Snapshot};
+use crate::trace::{Cause, EeQueueSnapshot, Held, OperationRecord, Rule, SmSnapshot, Snapshot};
 use crate::workload::{Kernel, OperationId, OperationKind, ProcessId, StreamId};
 
 /// A [`Snapshot`] in words: the GPU after all events of one instant.
@@ -159,7 +159,7 @@ pub struct Waiting {
     /// Its number.
     pub id: u32,
     /// The rule that holds it.
-    pub rule: &'static str,
+    pub rule: Rule,
     /// What it waits for.
     pub why: String,
 }
@@ -332,7 +332,7 @@ fn waiting_of(summary: &Summary<'_>, held: &Held, at: Instant) -> Waiting {
         why.push(' ');
         why.push_str(&title(summary, other));
     }
-    Waiting { operation: title(summary, held.operation), id: held.operation.0, rule: held.rule.name(), why }
+    Waiting { operation: title(summary, held.operation), id: held.operation.0, rule: held.rule, why }
 }
 
 /// What reports call an operation: a kernel by its title, a copy by its number among the copies and its direction.

@@ -13,17 +13,19 @@ use crate::trace::{Phase, RULES, Rule};
 /// What is said of phases, with places for names and times.
 #[derive(Debug, PartialEq, Eq, Hash, Clone, Serialize)]
 struct Said {
-    rule: &'static str,
+    rule: Rule,
     text: String,
 }
 
 /// How a rule is shown, on a light and on a dark page.
 #[derive(Debug, Serialize)]
 pub(super) struct RuleLook {
-    name: &'static str,
+    name: Rule,
     light: PageFill,
     dark: PageFill,
     meaning: &'static str,
+    /// Whether it holds what is not the head of its stream queue.
+    is_behind_in_stream: bool,
     /// What it says, and where that is from.
     says: &'static str,
     source: &'static str,
@@ -33,10 +35,11 @@ impl RuleLook {
     pub(super) fn all() -> Vec<Self> {
         let text = |rule: Rule| RULES.into_iter().find(|text| text.name == rule.name());
         let look = |rule: Rule| Self {
-            name: rule.name(),
+            name: rule,
             light: rule_fill(rule).into(),
             dark: rule_fill_on_dark(rule).into(),
             meaning: rule.meaning(),
+            is_behind_in_stream: rule.is_behind_in_stream(),
             says: text(rule).map_or("", |text| text.says),
             source: text(rule).map_or("", |text| text.source),
         };
@@ -70,7 +73,7 @@ impl PhaseColumns {
         let mut known: FxHashMap<Said, usize> = FxHashMap::default();
         let mut last = 0;
         for phase in phases {
-            let said = Said { rule: phase.rule.name(), text: sentence(summary, phase) };
+            let said = Said { rule: phase.rule, text: sentence(summary, phase) };
             let number = *known.entry(said.clone()).or_insert_with(|| {
                 columns.said.push(said);
                 columns.said.len() - 1
