@@ -264,7 +264,7 @@ fn suspended_copies(
 ) -> Vec<SuspendedCopy> {
     let stands_still = |id: &OperationId| {
         let record = summary.trace.operations().get(id.index());
-        let begun = record.filter(|record| matches!(record.kind, OperationKind::Copy(_)));
+        let begun = record.filter(|_| summary.trace.copy_of(*id).is_some());
         begun.and_then(OperationRecord::first_start).is_some_and(|start| start <= at)
             && !engines.iter().flatten().any(|served| served == id)
     };
@@ -348,9 +348,8 @@ pub(crate) fn title_of<'a>(summary: &Summary<'a>, id: OperationId) -> Cow<'a, st
         OperationKind::Kernel(_) => {
             return trace.kernel_of(id).map_or(Cow::Borrowed(""), |kernel| Cow::Borrowed(&*kernel.title));
         }
-        OperationKind::Copy(copy) => {
-            let direction = trace.copies().get(copy.index()).map(|copy| copy.direction.name());
-            direction.map(|direction| format!("copy {} ({direction})", trace.number_of(id)))
+        OperationKind::Copy(_) => {
+            trace.copy_of(id).map(|copy| format!("copy {} ({})", trace.number_of(id), copy.direction.name()))
         }
         OperationKind::Memset => Some(format!("memset {}", trace.number_of(id))),
         OperationKind::Record(event) | OperationKind::Wait(event) => {

@@ -183,6 +183,14 @@ impl Trace {
         }
     }
 
+    /// The copy that an operation is; `None` for what is none, and for unknown operations.
+    pub fn copy_of(&self, operation: OperationId) -> Option<&Copy> {
+        match self.operations.get(operation.index())?.kind {
+            OperationKind::Copy(copy) => self.items.copies.get(copy.index()),
+            _ => None,
+        }
+    }
+
     pub(super) fn add_parts(&mut self, parts: &[Part]) -> Result<(u32, u32), TraceFull> {
         let first = u32::try_from(self.parts.len()).map_err(|_| TraceFull)?;
         let count = u32::try_from(parts.len()).map_err(|_| TraceFull)?;

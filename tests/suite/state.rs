@@ -8,6 +8,7 @@ use gpusched::hosts::simulate;
 use gpusched::run::{EeQueue, Run, Served, State, Summary, rule_log};
 use gpusched::tables::state_text;
 use gpusched::time::Instant;
+use gpusched::trace::Rule;
 use gpusched::workload::OperationId;
 
 use crate::published;

@@ -1,7 +1,5 @@
 //! Who made whom wait, and how long jobs took: tables, and pictures as other reports draw them.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
 use super::instants::Exact;
@@ -40,7 +38,7 @@ struct BlameList {
 struct BlameEntry {
     waiting: String,
     blocking: Option<String>,
-    rule: Cow<'static, str>,
+    rule: String,
     wait_ns: Exact,
 }
 
@@ -67,7 +65,7 @@ impl BlameList {
         let entry = |row: &BlameRow| BlameEntry {
             waiting: row.waiting.clone(),
             blocking: row.blocking.clone(),
-            rule: row.rules(),
+            rule: row.rules.to_string(),
             wait_ns: Exact(row.wait_ns.as_ns()),
         };
         let rest = rows.get(MOST_ROWS..).unwrap_or_default();
