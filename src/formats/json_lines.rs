@@ -97,13 +97,11 @@ impl<W: Write> DocumentWriter for ListLines<'_, W> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Write};
-
     use serde::Serialize;
 
     use super::write_json_lines;
+    use crate::formats::Page;
     use crate::formats::report::{DocumentWriter, Report};
-    use crate::formats::{Page, RowsPart};
 
     #[derive(Clone, Serialize)]
     struct Kernel {
@@ -124,10 +122,6 @@ mod tests {
             to.entry("skipped", &[0_u8; 0])?;
             to.entry("shares", &[0.5, 1.0])?;
             to.list("last", &[kernel("K3", vec![])])
-        }
-
-        fn rows(&self, _: RowsPart<'_>, _: impl Write) -> io::Result<()> {
-            Ok(())
         }
 
         fn text(&self, _: &mut Page) {}

@@ -22,7 +22,7 @@ use crate::workload::{
 pub struct TraceFull;
 
 /// The record of one run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trace {
     pub(super) sms: u32,
     /// Whether it is what somebody observed elsewhere.
@@ -57,28 +57,7 @@ pub struct Trace {
 
 impl Trace {
     pub(super) fn new(sms: u32, placement: Placement, seed: u64) -> Self {
-        Self {
-            sms,
-            is_observed: false,
-            placement,
-            seed,
-            end: Instant::ZERO,
-            items: Items::default(),
-            operations: Vec::new(),
-            waves: Vec::new(),
-            parts: Vec::new(),
-            stretches: Vec::new(),
-            waits: Vec::new(),
-            first_wait: Vec::new(),
-            awaited: Vec::new(),
-            turns: Vec::new(),
-            ran_out: Vec::new(),
-            served: Vec::new(),
-            copy_pauses: Vec::new(),
-            first_wave: Vec::new(),
-            waves_by_operation: Vec::new(),
-            numbers: Numbers::default(),
-        }
+        Self { sms, placement, seed, ..Self::default() }
     }
 
     /// SMs of the device.
