@@ -68,32 +68,3 @@ impl Drawing {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_extension_decides() {
-        assert_eq!(FigureFormat::of(Path::new("a/b.SVG")), Ok(FigureFormat::Svg));
-        #[cfg(feature = "png")]
-        assert_eq!(FigureFormat::of(Path::new("b.png")), Ok(FigureFormat::Png));
-        assert_eq!(FigureFormat::of(Path::new("b.tex")), Ok(FigureFormat::Tex));
-        assert!(matches!(FigureFormat::of(Path::new("b.gif")), Err(DrawError::UnknownFormat { .. })));
-        assert!(matches!(FigureFormat::of(Path::new("svg")), Err(DrawError::UnknownFormat { .. })));
-    }
-
-    #[cfg(not(feature = "png"))]
-    #[test]
-    fn png_names_the_feature_that_it_needs() {
-        let error = FigureFormat::of(Path::new("b.png")).expect_err("PNG was not built");
-        assert!(error.to_string().contains("\"png\""));
-    }
-
-    #[cfg(not(feature = "pdf"))]
-    #[test]
-    fn pdf_names_the_feature_that_it_needs() {
-        let error = FigureFormat::of(Path::new("b.pdf")).expect_err("PDF was not built");
-        assert!(error.to_string().contains("\"pdf\""));
-    }
-}
