@@ -108,8 +108,7 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
 fn turns<'a>(summary: &Summary<'a>, firings: &mut Vec<(Order, Firing<'a>)>) {
     let trace = summary.trace;
     for turn in trace.turns() {
-        let process = trace.processes().get(turn.process.index());
-        let operation = process.map_or(Cow::Borrowed(""), |process| Cow::Borrowed(&*process.name));
+        let operation = Cow::Borrowed(trace.process_name(turn.process));
         let mut fire = |at_ns: Instant, place: u32, rule: &'static str, what: &'static str| {
             let order = (TURN, None, place);
             firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: None, what }));

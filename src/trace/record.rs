@@ -13,7 +13,7 @@ use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{
     CheckedKernel, CheckedProcess, CheckedStream, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement,
-    TurnTaking,
+    ProcessId, StreamId, TurnTaking,
 };
 
 /// More waves than 32 bits count, or more turns of contexts than memory should hold.
@@ -90,6 +90,16 @@ impl Trace {
     /// All processes; at least one, unless nothing was made known.
     pub fn processes(&self) -> &[CheckedProcess] {
         &self.items.processes
+    }
+
+    /// What a process is called; empty if it is not known.
+    pub fn process_name(&self, process: ProcessId) -> &str {
+        self.processes().get(process.index()).map_or("", |process| &process.name)
+    }
+
+    /// What a stream is called; empty if it is not known.
+    pub fn stream_name(&self, stream: StreamId) -> &str {
+        self.streams().get(stream.index()).map_or("", |stream| &stream.name)
     }
 
     /// Whether the processes are clients of MPS.

@@ -52,15 +52,15 @@ pub(super) struct QueueData<'a> {
 impl<'a> QueueData<'a> {
     pub(super) fn new(contents: &QueueContents, trace: &'a Trace, instants: &Instants) -> Self {
         let QueueContents { queue, stays } = contents;
-        let stream = match queue {
-            Queue::Stream(stream) => trace.streams().get(stream.index()),
+        let name = match queue {
+            Queue::Stream(stream) => Some(trace.stream_name(*stream)),
             _ => None,
         };
         let ordered = if matches!(queue, Queue::Ce(_)) { &stays[..] } else { &[] };
         let length = |stay: &Stay| stay.left.map_or(-1, |left| instants.number(left) - instants.number(stay.entered));
         Self {
             key: QueueKey::new(*queue, trace),
-            name: stream.map(|stream| &*stream.name),
+            name,
             operation: steps(stays.iter().map(|stay| stay.operation.0.into())),
             entered: steps(stays.iter().map(|stay| instants.number(stay.entered))),
             length: stays.iter().map(length).collect(),

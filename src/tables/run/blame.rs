@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::formats::{Column, Page};
 use crate::named::named;
-use crate::run::{Recorded, Summary, process_name, title_of};
+use crate::run::{Recorded, Summary, title_of};
 use crate::spelling::formats;
 use crate::tables::rule_words::RuleWords;
 use crate::time::Duration;
@@ -97,8 +97,7 @@ impl BlameTables {
     pub fn of(summary: &Summary<'_>, parts: &[Blame]) -> Self {
         let stream = |id: OperationId| {
             let record = summary.trace.operations().get(id.index());
-            let stream = record.and_then(|record| summary.trace.streams().get(record.stream.index()));
-            stream.map_or(Cow::Borrowed(""), |stream| Cow::Borrowed(&*stream.name))
+            Cow::Borrowed(record.map_or("", |record| summary.trace.stream_name(record.stream)))
         };
         let mut copies: BTreeMap<&str, usize> = BTreeMap::new();
         for Recorded { work: copy, .. } in summary.copies() {
@@ -153,7 +152,7 @@ fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -
     for ((waiting, blocking, behind, rules), wait) in by_first {
         let blocking = match blocking {
             Blocking::Named(id) => Some(name(id).into_owned()),
-            Blocking::Turns(Some(process)) => Some(format!("turns of {}", process_name(summary, process))),
+            Blocking::Turns(Some(process)) => Some(format!("turns of {}", summary.trace.process_name(process))),
             Blocking::Turns(None) => Some("switches of contexts".to_owned()),
             Blocking::Nobody => None,
         };
