@@ -34,9 +34,12 @@ impl<'a> Windows<'a> {
     pub(super) fn ends(&self, task: usize, responses: &[Option<u64>]) -> Option<Vec<u64>> {
         let &Self { tasks, weights, .. } = self;
         let chains = &self.chains[task];
-        let windows = self.choices[task].iter();
-        let windows: Vec<Window<'_>> =
-            windows.map(|weighed| Window { tasks, task, weighed, responses, weights, chains }).collect();
+        let mut is_reached = vec![false; tasks.tasks.len()];
+        tasks.tasks[task].reached.iter().flatten().for_each(|&other| is_reached[other] = true);
+        let is_reached = &is_reached[..];
+        let level = lowest_level(tasks, &tasks.tasks[task]);
+        let window = |weighed| Window { tasks, task, level, is_reached, weighed, responses, weights, chains };
+        let windows: Vec<Window<'_>> = self.choices[task].iter().map(|weighed| window(weighed)).collect();
         let end = |last: usize| windows.iter().filter_map(|window| window.end(last)).min();
         (0..tasks.tasks[task].operations.len()).map(end).collect()
     }
@@ -86,6 +89,10 @@ fn lowest_level(tasks: &TaskSet, task: &Task) -> usize {
 struct Window<'a> {
     tasks: &'a TaskSet,
     task: usize,
+    /// The lowest priority of what the job can have to wait for.
+    level: usize,
+    /// By task: whether the job can have to wait for what its jobs submit.
+    is_reached: &'a [bool],
     weighed: &'a [u64],
     responses: &'a [Option<u64>],
     weights: &'a Weights<'a>,
@@ -197,7 +204,6 @@ impl Window<'_> {
     /// for its end, if its last block may be held up.
     fn covered(&self, last: usize, window: u64) -> Option<u64> {
         let task = self.own();
-        let level = lowest_level(self.tasks, task);
         let is_copy = |work: &Work| matches!(work, Work::Copy { .. });
         let with_copies = self.tasks.channels.is_some() || self.chain(last).any(|one| is_copy(&one.work));
         let mut contexts: Vec<OfContext> = Vec::new();
@@ -239,7 +245,7 @@ impl Window<'_> {
         }
         let mut lower = 0_u128;
         for (index, other) in self.tasks.tasks.iter().enumerate().filter(|(index, _)| *index != self.task) {
-            let is_reached = task.reached.iter().flatten().any(|reached| *reached == index);
+            let is_reached = self.is_reached[index];
             let mut of_job = 0_u128;
             for operation in &other.operations {
                 let mut one = load(operation)?.checked_add(self.keeps_channel(&operation.work))?;
@@ -264,7 +270,7 @@ impl Window<'_> {
             let of_all = jobs.and_then(|jobs| of_job.checked_mul(u128::from(jobs)));
             // Copies know no priority, and channels neither.
             let has_copy = with_copies && other.operations.iter().any(|one| is_copy(&one.work));
-            let is_lower = other.highest > level && !has_copy && !is_reached && self.tasks.channels.is_none();
+            let is_lower = other.highest > self.level && !has_copy && !is_reached && self.tasks.channels.is_none();
             if is_lower {
                 lower = of_all.map_or(u128::MAX, |of_all| lower.saturating_add(of_all));
             } else {
@@ -272,7 +278,7 @@ impl Window<'_> {
             }
         }
         if task.reached.is_none() {
-            lower = lower.min(self.blocking(level, last, is_met)?);
+            lower = lower.min(self.blocking(last, is_met)?);
         }
         total = total.checked_add(lower)?.checked_add(self.lost(&met, window)?)?;
         u64::try_from(total.div_ceil(u128::from(ONE))).ok()
@@ -347,11 +353,11 @@ impl Window<'_> {
 
     /// What blocks of a lower priority can add to the waits of a chain's kernels: those that run when one begins, to
     /// their ends. A wait that begins with a launch finds only blocks that began before that instant.
-    fn blocking(&self, level: usize, last: usize, is_met: impl Fn(&Operation) -> bool) -> Option<u128> {
+    fn blocking(&self, last: usize, is_met: impl Fn(&Operation) -> bool) -> Option<u128> {
         let task = self.own();
         let mut longest = 0;
         let mut lower: Vec<usize> = Vec::new();
-        for other in self.tasks.tasks.iter().filter(|other| other.highest > level) {
+        for other in self.tasks.tasks.iter().filter(|other| other.highest > self.level) {
             for operation in other.operations.iter().filter(|one| is_met(one)) {
                 if let Work::Kernel { class, block_time, .. } = operation.work {
                     longest = longest.max(block_time.as_ns());
