@@ -176,7 +176,7 @@ pub(crate) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>
 
 fn process_name<'r>(summary: &'r Summary<'_>, operation: OperationId) -> CellOf<'r, Text> {
     let process = summary.trace.process_of(operation);
-    summary.trace.processes().get(process.index()).map(|process| &*process.name).into()
+    process.and_then(|process| summary.trace.processes().get(process.index())).map(|process| &*process.name).into()
 }
 
 fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> CellOf<'r, Text> {
