@@ -1,6 +1,6 @@
 //! The strategies of RTNS 2020 that move jobs from queues to streams of low and high priority, of which those in use
-//! are a stack: a job goes on top of it if a level is left and it is more urgent than the job there, and preempts that at
-//! the end of its blocks.
+//! are a stack: a job goes on top of it if a level is left and it is more urgent than the job there, and preempts that
+//! at the end of its blocks.
 //!
 //! **Single stream** (section 5.1): one stream, h-sq. "When scheduler is invoked and the stream queue is empty, the
 //! highest priority job in rq is moved to h-sq." Nothing is preempted.
@@ -13,11 +13,11 @@
 //!    h-sq, and preempts the other at the end of its blocks.
 //! 3. Otherwise no scheduling decision is taken. So a job in h-sq alone keeps everybody else waiting.
 //!
-//! **SMs as cores** (section 5.3): a task bound to an SM waits in that core's queue and runs there alone among its like;
-//! a task that uses all SMs waits in a queue of its own. The heads of the queues go to streams by the rules of the
-//! multiple-streams strategy. The paper leaves open how those rules apply to several cores. Ours: each SM has its own
-//! stack, and a job that takes all SMs needs a level on every one. The most urgent head goes first, and while one for all
-//! SMs waits, no less urgent one overtakes it.
+//! **SMs as cores** (section 5.3): a task bound to an SM waits in that core's queue and runs there alone among its
+//! like; a task that uses all SMs waits in a queue of its own. The heads of the queues go to streams by the rules of
+//! the multiple-streams strategy. The paper leaves open how those rules apply to several cores. Ours: each SM has its
+//! own stack, and a job that takes all SMs needs a level on every one. The most urgent head goes first, and while one
+//! for all SMs waits, no less urgent one overtakes it.
 //!
 //! What the GPU makes of it is not what independent cores would do: the EE queue of a priority serves all SMs, so a
 //! kernel that waits for its own SM holds back those behind it for another (X1), and lower priorities (A2).
