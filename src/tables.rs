@@ -27,7 +27,7 @@ pub use measured::profile_audit::ProfileAuditReport;
 pub use measured::profile_replay::ProfileReplayDocument;
 pub use measured::replay::ReplayReport;
 pub use printed::{OfPaper, PrintedDocument};
-pub use run::blame::{Behind, BlameRow, BlameTables};
+pub use run::blame::{Behind, BlameRow, BlameRules, BlameTables};
 pub use run::examiner_log::{ExaminerLog, examiner_logs};
 pub use run::report::SimulationReport;
 pub use run::responses::responses_csv;
@@ -41,5 +41,5 @@ pub use tasks::curve_rows::{
 pub use tasks::segment_bounds::{SegmentReport, all_proven};
 pub use tasks::segment_run::SegmentRunReport;
 pub use tasks::task_analysis::TaskReport;
-pub use tasks::task_run::{TaskRunReport, TaskStatistics};
+pub use tasks::task_run::TaskRunReport;
 pub use warps::WarpsDocument;

@@ -2,7 +2,7 @@
 //! programs, processes, links and channels".
 
 use super::model::{Task, TaskSet};
-use crate::analysis::safe_bound::{ONE, Operation, Weights, Work};
+use crate::analysis::safe_bound::{Background, ONE, Operation, Weights, Work};
 use crate::limits::count_steps;
 
 /// Lengths of a window that are tried.
@@ -278,7 +278,7 @@ impl Window<'_> {
             }
         }
         if task.reached.is_none() {
-            lower = lower.min(self.blocking(last, is_met)?);
+            lower = lower.min(self.blocking(last, window, is_met));
         }
         total = total.checked_add(lower)?.checked_add(self.lost(&met, window)?)?;
         u64::try_from(total.div_ceil(u128::from(ONE))).ok()
@@ -351,17 +351,16 @@ impl Window<'_> {
         lost.checked_mul(u128::from(ONE))
     }
 
-    /// What blocks of a lower priority can add to the waits of a chain's kernels: those that run when one begins, to
-    /// their ends. A wait that begins with a launch finds only blocks that began before that instant.
-    fn blocking(&self, last: usize, is_met: impl Fn(&Operation) -> bool) -> Option<u128> {
+    /// What blocks of a lower priority can add to the waits of a chain's kernels in `window` ns.
+    fn blocking(&self, last: usize, window: u64, is_met: impl Fn(&Operation) -> bool) -> u128 {
         let task = self.own();
-        let mut longest = 0;
-        let mut lower: Vec<usize> = Vec::new();
-        for other in self.tasks.tasks.iter().filter(|other| other.highest > self.level) {
+        let mut background = Background::default();
+        for (index, other) in self.tasks.tasks.iter().enumerate().filter(|(_, other)| other.highest > self.level) {
+            let jobs = other.jobs(window, self.responses[index]).unwrap_or(u64::MAX);
             for operation in other.operations.iter().filter(|one| is_met(one)) {
-                if let Work::Kernel { class, block_time, .. } = operation.work {
-                    longest = longest.max(block_time.as_ns());
-                    lower.push(class);
+                if let Work::Kernel { class, blocks, block_time, .. } = operation.work {
+                    let blocks = (u64::from(blocks), block_time.as_ns(), self.weighed[class]);
+                    background.add(operation.stream, blocks, self.weights.resident(class), jobs);
                 }
             }
         }
@@ -370,8 +369,6 @@ impl Window<'_> {
         let waits = chain().filter(|one| is_kernel(one)).count() as u64;
         let at_launch =
             self.tasks.is_plain() && !task.pauses() && chain().filter(|one| one.after.is_empty()).all(is_kernel);
-        let time =
-            u128::from(longest).checked_mul(u128::from(waits))?.saturating_sub(u128::from(at_launch && waits > 0));
-        self.weights.heaviest_sm(&lower, self.weighed).checked_mul(u128::from(self.tasks.sms))?.checked_mul(time)
+        background.most(waits, at_launch)
     }
 }

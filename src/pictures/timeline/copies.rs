@@ -6,11 +6,11 @@ use super::shares::{self, Had};
 use super::{CopyBox, LabelStyle, Lane, widest_part};
 use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Hatch, Theme};
-use crate::draw::{Length, MM, Rect};
+use crate::draw::{Length, MM, Rect, as_length};
 use crate::pictures::free_lanes::FreeLanes;
-use crate::proven::Proven;
 use crate::run::Recorded;
 use crate::time::Instant;
+use crate::workload::{Copy, OperationId};
 
 /// Height of a lane, and of what copies that overlap add to it: there are lanes within the lane then.
 const HEIGHT: Length = 3 * MM + MM / 2;
@@ -38,6 +38,10 @@ pub(super) const fn short_name(direction: CopyDirection) -> &'static str {
     }
 }
 
+pub(super) fn name_of(context: &Context<'_>, copy: OperationId) -> String {
+    context.summary.trace.copy_of(copy).map_or("", |copy| short_name(copy.direction)).to_owned()
+}
+
 /// The directions of the copies that are seen.
 pub(super) fn directions(context: &Context<'_>) -> Vec<CopyDirection> {
     let mut directions: Vec<CopyDirection> = seen(context).map(|(_, _, copy, _)| copy.direction).collect();
@@ -47,9 +51,7 @@ pub(super) fn directions(context: &Context<'_>) -> Vec<CopyDirection> {
 }
 
 /// Copies that began before the window ends and did not end before it begins.
-fn seen<'c>(
-    context: &'c Context<'_>,
-) -> impl Iterator<Item = (crate::workload::OperationId, Instant, crate::workload::Copy, Instant)> + 'c {
+fn seen<'c>(context: &'c Context<'_>) -> impl Iterator<Item = (OperationId, Instant, Copy, Instant)> + 'c {
     context.summary.copies().filter_map(|Recorded { id, record, work: copy }| {
         let start = record.first_start()?;
         let end = record.finish().unwrap_or(Instant::MAX);
@@ -83,7 +85,7 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
         copies.sort_by_key(|(id, start, _, _)| (*start, *id));
         let mut free = FreeLanes::default();
         let within: Vec<usize> = copies.iter().map(|(_, start, _, end)| free.take(*start, *end)).collect();
-        let depth = Length::try_from(free.count()).proven("a list has fewer than 2^63 entries");
+        let depth = as_length(free.count());
         let height = (depth - 1).saturating_mul(MORE).saturating_add(HEIGHT).min(MOST_HEIGHT);
         let area = Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height };
         bottom = area.bottom();
@@ -102,7 +104,7 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
         let mut last_within: Vec<Option<usize>> = vec![None; free.count()];
         for ((id, start, copy, end), lane) in copies.into_iter().zip(within) {
             let (left, right) = (context.scale.x(start), context.scale.x(end));
-            let place = Length::try_from(lane).proven("a list has fewer than 2^63 entries");
+            let place = as_length(lane);
             let edge = |place: Length| area.y + height * place / depth;
             let here = Rect::between(left, edge(place), right, edge(place + 1));
             let last = last_within[lane].and_then(|last| boxes.get_mut(last));

@@ -11,7 +11,7 @@ use super::legend_entry::Other;
 use super::shares::{self, Had};
 use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, copies};
 use crate::draw::theme::Theme;
-use crate::draw::{Length, MM, Rect, font};
+use crate::draw::{Length, MM, Rect, as_length, font};
 use crate::pictures::rule_look::{rule_fill, rule_in_short};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Wait};
@@ -112,16 +112,12 @@ fn as_bars(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamWai
             None => others.push(one),
         }
     }
-    let lane = |number: usize| Rect {
-        y: row.bottom() + WAIT_LANE * Length::try_from(number).unwrap_or(0),
-        height: WAIT_LANE,
-        ..*row
-    };
+    let lane = |number: usize| Rect { y: row.bottom() + WAIT_LANE * as_length(number), height: WAIT_LANE, ..*row };
     let bars = lanes.iter().enumerate().flat_map(|(number, waiting)| bars(context, waiting, &lane(number))).collect();
     let strip = lane(lanes.len());
     let (more, at_once) = strips(context, &others, &strip);
     let label = (at_once > 0).then(|| format!("up to {at_once} more"));
-    let height = WAIT_LANE * Length::try_from(lanes.len() + usize::from(at_once > 0)).unwrap_or(0);
+    let height = WAIT_LANE * as_length(lanes.len() + usize::from(at_once > 0));
     let area = Rect { y: row.bottom(), height, ..*row };
     let label = label.map(|text| quiet(text, &strip));
     StreamWaits { area, bars, more, shares: Vec::new(), label }
@@ -226,10 +222,7 @@ fn name_of(context: &Context<'_>, operation: OperationId) -> String {
     let trace = context.summary.trace;
     match trace.operations().get(operation.index()).map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => context.short_name(kernel).to_owned(),
-        Some(OperationKind::Copy(copy)) => {
-            let copy = trace.copies().get(copy.index());
-            copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
-        }
+        Some(OperationKind::Copy(_)) => copies::name_of(context, operation),
         Some(kind) => kind.name().to_owned(),
         None => String::new(),
     }

@@ -1,10 +1,8 @@
 //! Response times and misses of a task set that ran, for people and for programs.
 
-use std::io::{self, Write};
+use serde_json::{Value, json};
 
-use serde::Serialize;
-
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::hosts::{TaskJob, TaskRun};
 use crate::statistics::nearest_rank;
 use crate::tasks::{TaskSet, TaskTime};
@@ -26,7 +24,7 @@ pub struct TaskRunReport<'a> {
 
 /// What one task's jobs experienced.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TaskStatistics {
+pub(crate) struct TaskStatistics {
     /// Jobs released.
     pub jobs: usize,
     /// Jobs done late, or not at all.
@@ -43,7 +41,7 @@ const PERCENTILES: [usize; 3] = [50, 90, 99];
 
 impl TaskStatistics {
     /// Of task number `task`.
-    pub fn of(run: &TaskRun, task: usize) -> Self {
+    pub(crate) fn of(run: &TaskRun, task: usize) -> Self {
         let jobs = || run.jobs.iter().filter(|job| job.task as usize == task);
         let mut responses: Vec<TaskTime> = jobs().filter_map(TaskJob::response).collect();
         responses.sort_unstable();
@@ -57,12 +55,12 @@ impl TaskStatistics {
     }
 
     /// The smallest response time that at least `percent` of the jobs do not exceed.
-    pub fn percentile(&self, percent: usize) -> Option<TaskTime> {
+    pub(crate) fn percentile(&self, percent: usize) -> Option<TaskTime> {
         nearest_rank(&self.responses, percent)
     }
 
     /// The mean response time.
-    pub fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         let sum: u128 = self.responses.iter().map(|&response| u128::from(response)).sum();
         (!self.responses.is_empty()).then(|| sum as f64 / self.responses.len() as f64)
     }
@@ -91,19 +89,16 @@ impl TaskRunReport<'_> {
 
 impl Report for TaskRunReport<'_> {
     const IS_INDENTED: bool = true;
+    /// Every job; empty where an instant was not reached.
+    const TABLE: &'static str = "released";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self => strategy, policy);
         fields!(to, self.run => horizon);
         to.entry("jobs", &self.run.jobs.len())?;
         to.entry("misses", &self.run.jobs.iter().filter(|job| job.is_late()).count())?;
-        to.list("tasks", self.statistics().map(|(name, task)| TaskEntry::new(name, &task)))?;
+        to.list("tasks", self.statistics().map(|(name, task)| task_entry(name, &task)))?;
         to.lines("released", &job_columns(), self.jobs())
-    }
-
-    /// Every job; empty where an instant was not reached.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&job_columns(), self.jobs(), out)
     }
 
     fn text(&self, page: &mut Page) {
@@ -112,53 +107,20 @@ impl Report for TaskRunReport<'_> {
 }
 
 /// What became of the jobs of a task.
-#[derive(Serialize)]
-struct TaskEntry<'a> {
-    name: &'a str,
-    jobs: usize,
-    misses: usize,
-    preemptions: u64,
-    response: ResponseEntry,
-    first_miss: Option<MissEntry>,
-}
-
-#[derive(Serialize)]
-struct ResponseEntry {
-    min: Option<TaskTime>,
-    mean: Option<f64>,
-    max: Option<TaskTime>,
-    p50: Option<TaskTime>,
-    p90: Option<TaskTime>,
-    p99: Option<TaskTime>,
-}
-
-#[derive(Serialize)]
-struct MissEntry {
-    job: u32,
-    release: TaskTime,
-    deadline: TaskTime,
-    finish: Option<TaskTime>,
-}
-
-impl<'a> TaskEntry<'a> {
-    fn new(name: &'a str, task: &TaskStatistics) -> Self {
-        let [p50, p90, p99] = PERCENTILES.map(|percent| task.percentile(percent));
-        let (min, max) = (task.responses.first().copied(), task.responses.last().copied());
-        let first_miss = task.first_miss.map(|job| MissEntry {
-            job: job.number,
-            release: job.release,
-            deadline: job.deadline,
-            finish: job.finish,
-        });
-        Self {
-            name,
-            jobs: task.jobs,
-            misses: task.misses,
-            preemptions: task.preemptions,
-            response: ResponseEntry { min, mean: task.mean(), max, p50, p90, p99 },
-            first_miss,
-        }
-    }
+fn task_entry(name: &str, task: &TaskStatistics) -> Value {
+    let [p50, p90, p99] = PERCENTILES.map(|percent| task.percentile(percent));
+    let (min, max) = (task.responses.first(), task.responses.last());
+    let first_miss = task
+        .first_miss
+        .map(|job| json!({"job": job.number, "release": job.release, "deadline": job.deadline, "finish": job.finish}));
+    json!({
+        "name": name,
+        "jobs": task.jobs,
+        "misses": task.misses,
+        "preemptions": task.preemptions,
+        "response": {"min": min, "mean": task.mean(), "max": max, "p50": p50, "p90": p90, "p99": p99},
+        "first_miss": first_miss,
+    })
 }
 
 fn task_columns<'a>() -> [Column<(&'a str, TaskStatistics)>; 11] {
