@@ -43,8 +43,8 @@ impl<'a> Submitters<'a> {
         Self { scenario, of_stream, of_event, null, others }
     }
 
-    /// The other threads, some of them several times, for an operation of which something of a thread may wait once they
-    /// have submitted it.
+    /// The other threads, some of them several times, for an operation of which something of a thread may wait once
+    /// they have submitted it.
     fn awaited_by(&self, number: usize) -> impl Iterator<Item = usize> {
         let thread = &self.scenario.threads[number];
         let own = streams_of(thread);

@@ -115,7 +115,8 @@ fn up_to(units: u64) -> u128 {
     if units >= MOST_UNITS { u128::MAX } else { (1 << (units + 1)) - 1 }
 }
 
-/// What blocks can take of one resource on one SM while others of them take of another on the second SM, or of the same.
+/// What blocks can take of one resource on one SM while others of them take of another on the second SM, or of the
+/// same.
 #[derive(Debug)]
 struct Split<'r> {
     /// `None`: there is no second SM.
