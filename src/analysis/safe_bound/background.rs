@@ -48,8 +48,8 @@ impl Background {
         }
     }
 
-    /// The most that these blocks can add to so many waits, in 1 / [`ONE`] ns. A wait that `begins_with_launch`, the first
-    /// one, finds only blocks that began before that instant.
+    /// The most that these blocks can add to so many waits, in 1 / [`ONE`] ns. A wait that `begins_with_launch`, the
+    /// first one, finds only blocks that began before that instant.
     pub(in crate::analysis) fn most(&self, waits: u64, begins_with_launch: bool) -> u128 {
         let all = self.in_waits(waits, 0);
         if !begins_with_launch || waits == 0 {
@@ -58,9 +58,9 @@ impl Background {
         all.min(self.in_waits(1, 1).saturating_add(self.in_waits(waits - 1, 0)))
     }
 
-    /// The same, of blocks that run `less` ns less. It is the least of several sums, each of which is enough: at a price
-    /// for what a wait has of weight, of which there is 1, a block is worth what it is longer than that, and of each
-    /// stream what is worth most is in the waits.
+    /// The same, of blocks that run `less` ns less. It is the least of several sums, each of which is enough: at a
+    /// price for what a wait has of weight, of which there is 1, a block is worth what it is longer than that, and of
+    /// each stream what is worth most is in the waits.
     fn in_waits(&self, waits: u64, less: u128) -> u128 {
         let slots = || self.streams.iter().flat_map(|(_, slots)| slots);
         let mut prices: Vec<u128> = slots().map(|slot| slot.time.saturating_sub(less)).chain([0]).collect();
