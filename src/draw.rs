@@ -9,6 +9,7 @@ mod error;
 pub(crate) mod font;
 mod format;
 mod geometry;
+#[cfg(feature = "pdf")]
 mod pdf;
 #[cfg(feature = "png")]
 mod png;
@@ -17,8 +18,6 @@ mod svg;
 mod tex;
 pub mod theme;
 mod ticks;
-#[cfg(not(feature = "png"))]
-mod without_png;
 
 pub(crate) use chart::Look;
 pub use chart::{Axis, Chart, Series, SeriesLook};

@@ -173,29 +173,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_in_capitals_or_not_and_near_ones_are_suggested() {
-        let name = |asked: &str| explain(asked).map(|found| found.iter().map(|topic| topic.name).collect::<Vec<_>>());
-        assert_eq!(name("r3"), Ok(vec!["R3"]));
-        assert_eq!(name("Proven"), Ok(vec!["proven"]));
-        assert_eq!(name("work conservation"), Ok(vec!["work conservation"]));
-        let error = name("r-3").expect_err("no rule is called so");
-        assert!(error.contains("did you mean \"R3\"?"), "{error}");
-        assert!(name("").is_err());
-    }
-
-    #[test]
-    fn several_names_are_explained_one_after_another_and_each_once() {
-        let words = |asked: &str| {
-            let words: Vec<String> = asked.split(' ').map(str::to_owned).collect();
-            explain_words(&words).map(|found| found.iter().map(|topic| topic.name).collect::<Vec<_>>())
-        };
-        assert_eq!(words("X1 R2"), Ok(vec!["X1", "R2"]));
-        assert_eq!(words("merged SM R2 jobs of job"), Ok(vec!["merged SM", "R2", "job"]));
-        assert_eq!(words("blocks differ in their threads"), Ok(vec!["blocks differ in their threads"]));
-        assert!(words("X1 r-3").expect_err("it is unknown").contains("\"r-3\" (did you mean \"R3\"?)"));
-    }
-
-    #[test]
     fn a_rule_has_words_source_wait_finding_and_a_run_that_shows_it() {
         let [rule]: [Topic; 1] = explain("R3").expect("it is a rule").try_into().expect("one has the name");
         assert!(rule.says.contains("shared memory") && rule.source.is_some_and(|source| source.contains("RTSS 2017")));

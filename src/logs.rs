@@ -13,12 +13,12 @@ mod pairing;
 mod pieces;
 mod plain;
 mod read;
-mod reading;
 mod recognize;
 mod repair;
 mod runs;
 mod visit;
 
+pub use assemble::LogReading;
 pub use clock::{LogTime, LogTimeError};
 pub use defect::{Defect, Dropped};
 pub use files::{LogFiles, LogFilesError, LogFilesReader, LogInput, RunInput};
@@ -27,7 +27,6 @@ pub use pairing::{Pairing, PairingError, unrolled};
 pub(crate) use pieces::begins_a_log;
 pub use pieces::read_log_from;
 pub use read::read_log;
-pub use reading::LogReading;
 pub use recognize::{Recognized, recognize_device};
 pub use runs::{LogRun, sort_into_runs};
 

@@ -20,6 +20,6 @@ pub use rule_log::{Firing, rule_log};
 pub use state::{
     EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, SuspendedCopy, TurnState, Waiting,
 };
-pub(crate) use state::{TURN_WORDS, TurnWords, process_name, title, title_of};
+pub(crate) use state::{TURN_WORDS, TurnWords, title, title_of};
 pub(crate) use summary::stream_index;
 pub use summary::{KernelSummary, Recorded, SmUtilization, Summary};

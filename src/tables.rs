@@ -28,7 +28,7 @@ pub use measured::profile_audit::ProfileAuditReport;
 pub use measured::profile_replay::ProfileReplayDocument;
 pub use measured::replay::ReplayReport;
 pub use printed::{OfPaper, PrintedDocument};
-pub use run::blame::{Behind, BlameRow, BlameTables};
+pub use run::blame::{Behind, BlameRow, BlameRules, BlameTables};
 pub use run::examiner_log::{ExaminerLog, examiner_logs};
 pub use run::report::SimulationReport;
 pub use run::responses::responses_csv;

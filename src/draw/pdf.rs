@@ -1,26 +1,25 @@
-//! Drawings as PDF, by way of SVG; needs the cargo feature `pdf`.
+//! Drawings as PDF, by way of SVG.
+
+use std::sync::Arc;
+
+use krilla::geom::Size;
+use krilla::page::PageSettings;
+use krilla_svg::{SurfaceExt, SvgSettings};
+use krilla_usvg::{Options, Tree, fontdb::Database};
 
 use super::drawing::Drawing;
 use super::error::DrawError;
+use super::geometry::{Length, MM};
+use super::theme::Theme;
 
-#[cfg(feature = "pdf")]
+const POINTS_PER_MM: f64 = 72.0 / 25.4;
+
 impl Drawing {
     /// The picture as a PDF file of one page in its size, with real text in the embedded font.
     ///
     /// # Errors
     /// [`DrawError::Backend`] if the picture cannot be drawn.
     pub fn to_pdf(&self) -> Result<Vec<u8>, DrawError> {
-        use std::sync::Arc;
-
-        use krilla::geom::Size;
-        use krilla::page::PageSettings;
-        use krilla_svg::{SurfaceExt, SvgSettings};
-        use krilla_usvg::{Options, Tree, fontdb::Database};
-
-        use super::geometry::{Length, MM};
-        use super::theme::Theme;
-
-        const POINTS_PER_MM: f64 = 72.0 / 25.4;
         let backend = |error: String| DrawError::Backend { format: "PDF", error };
         let mut fonts = Database::new();
         fonts.load_font_data(dejavu::sans::regular().to_vec());
@@ -42,16 +41,5 @@ impl Drawing {
         surface.finish();
         page.finish();
         document.finish().map_err(|error| backend(format!("{error:?}")))
-    }
-}
-
-#[cfg(not(feature = "pdf"))]
-impl Drawing {
-    /// Always the error that names the cargo feature `pdf`, without which this library was built.
-    ///
-    /// # Errors
-    /// [`DrawError::NoPdf`].
-    pub fn to_pdf(&self) -> Result<Vec<u8>, DrawError> {
-        Err(DrawError::NoPdf)
     }
 }

@@ -231,9 +231,4 @@ mod tests {
         let pattern = Pattern::new(Hatch::Horizontal, Colour::BLACK);
         assert_eq!((&*pattern.definition, &*pattern.id), (definition, "hatch-dea2cb50fcb4"));
     }
-
-    #[test]
-    fn sizes_are_exact_decimals() {
-        assert_eq!((millimetres(8890), millimetres(5)), ("88.90".to_owned(), "0.05".to_owned()));
-    }
 }

@@ -149,32 +149,6 @@ impl<'r, T: Into<Cell<'r>>> From<Option<T>> for Cell<'r> {
     }
 }
 
-macro_rules! cells {
-    ($($from:ty => |$value:ident| $cell:expr;)*) => {
-        $(impl<'r> From<$from> for Cell<'r> {
-            fn from($value: $from) -> Self {
-                $cell
-            }
-        })*
-    };
-}
-
-cells! {
-    &'r str => |text| Self::Text(Cow::Borrowed(text));
-    String => |text| Self::Text(Cow::Owned(text));
-    u16 => |number| Self::Unsigned(number.into());
-    u32 => |number| Self::Unsigned(number.into());
-    u64 => |number| Self::Unsigned(number);
-    usize => |number| Self::Unsigned(number as u64);
-    i64 => |number| Self::Signed(number.into());
-    i128 => |number| Self::Signed(number);
-    f64 => |number| Self::Real(number);
-    bool => |flag| Self::Flag(flag);
-    TaskTime => |time| Self::Unsigned(time.units());
-    Instant => |instant| Self::At(instant);
-    Duration => |time| Self::Lasting(time);
-}
-
 impl<'r, K, T: Into<CellOf<'r, K>>> From<Option<T>> for CellOf<'r, K> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::MISSING, Into::into)
@@ -189,9 +163,15 @@ impl CellOf<'_, Real> {
 }
 
 macro_rules! values {
-    ($($value:ty: $kind:ident,)*) => {
-        $(impl<'r> From<$value> for CellOf<'r, $kind> {
-            fn from(value: $value) -> Self {
+    ($($from:ty: $kind:ident = |$value:ident| $cell:expr;)*) => {
+        $(impl<'r> From<$from> for Cell<'r> {
+            fn from($value: $from) -> Self {
+                $cell
+            }
+        }
+
+        impl<'r> From<$from> for CellOf<'r, $kind> {
+            fn from(value: $from) -> Self {
                 Self { cell: value.into(), kind: PhantomData }
             }
         })*
@@ -199,17 +179,17 @@ macro_rules! values {
 }
 
 values! {
-    &'r str: Text,
-    String: Text,
-    u16: Unsigned,
-    u32: Unsigned,
-    u64: Unsigned,
-    usize: Unsigned,
-    TaskTime: Unsigned,
-    i64: Signed,
-    i128: Signed,
-    f64: Real,
-    bool: Flag,
-    Instant: Time,
-    Duration: Time,
+    &'r str: Text = |text| Self::Text(Cow::Borrowed(text));
+    String: Text = |text| Self::Text(Cow::Owned(text));
+    u16: Unsigned = |number| Self::Unsigned(number.into());
+    u32: Unsigned = |number| Self::Unsigned(number.into());
+    u64: Unsigned = |number| Self::Unsigned(number);
+    usize: Unsigned = |number| Self::Unsigned(number as u64);
+    i64: Signed = |number| Self::Signed(number.into());
+    i128: Signed = |number| Self::Signed(number);
+    f64: Real = |number| Self::Real(number);
+    bool: Flag = |flag| Self::Flag(flag);
+    TaskTime: Unsigned = |time| Self::Unsigned(time.units());
+    Instant: Time = |instant| Self::At(instant);
+    Duration: Time = |time| Self::Lasting(time);
 }

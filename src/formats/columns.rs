@@ -13,7 +13,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::cell::{Cell, CellKind, CellOf, Kind, Source};
 use super::csv::field;
-use super::rows_part::RowFormat;
+use super::rows_part::{RowFormat, RowsPart};
 use crate::limits::{NowAndThen, end_if_stopped};
 use crate::shortened::shortened_apart;
 
@@ -119,18 +119,9 @@ impl<R> Column<R> {
 /// whoever takes them, which would be one copy more.
 const TOGETHER: usize = 1 << 16;
 
-/// Rows of comma-separated values, of one file of several or of the only one.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CsvPart<'f> {
-    /// Which columns there are.
-    pub(crate) format: RowFormat,
-    /// The file that the rows are about, which is their first column (`file`); `None`: there is no such column.
-    pub(crate) file: Option<&'f str>,
-}
-
-impl CsvPart<'_> {
-    /// Writes a line for each row.
-    pub(crate) fn write_rows<R>(
+impl RowsPart<'_> {
+    /// Writes a line of comma-separated values for each row.
+    pub(super) fn write_lines<R>(
         self,
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
@@ -284,58 +275,44 @@ fn align_right(table: &mut Table, column: usize) {
     }
 }
 
-/// Which columns JSON objects have, and under which names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keys {
-    /// Those of JSON.
-    Json,
-    /// Those of comma-separated values.
-    Csv,
-}
-
-impl Keys {
-    const fn of<R>(self, column: &Column<R>) -> Option<&'static str> {
-        match self {
-            Self::Json => column.json,
-            Self::Csv => column.csv,
-        }
-    }
-}
+/// The name of a column, if it has one.
+type Key<R> = fn(&Column<R>) -> Option<&'static str>;
 
 /// A row as a JSON object.
 pub(crate) struct Object<'c, R> {
     columns: &'c [Column<R>],
     row: R,
-    keys: Keys,
+    /// Which columns it has, and under which names.
+    key: Key<R>,
 }
 
 impl<'c, R> Object<'c, R> {
     pub(crate) const fn new(columns: &'c [Column<R>], row: R) -> Self {
-        Self { columns, row, keys: Keys::Json }
+        Self { columns, row, key: |column| column.json }
     }
 
     /// With the columns and names of comma-separated values, for lists that JSON documents do not have.
     pub(crate) const fn as_csv(columns: &'c [Column<R>], row: R) -> Self {
-        Self { columns, row, keys: Keys::Csv }
+        Self { columns, row, key: |column| column.csv }
     }
 }
 
 impl<R> Serialize for Object<'_, R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        entries_by(self.keys, self.columns, &self.row, &mut map)?;
+        entries_by(self.key, self.columns, &self.row, &mut map)?;
         map.end()
     }
 }
 
 /// The columns of one row as entries of a JSON object that may have others.
 pub(crate) fn entries<R, M: SerializeMap>(columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
-    entries_by(Keys::Json, columns, row, map)
+    entries_by(|column| column.json, columns, row, map)
 }
 
-fn entries_by<R, M: SerializeMap>(keys: Keys, columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
+fn entries_by<R, M: SerializeMap>(key: Key<R>, columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
     for column in columns {
-        if let Some(key) = keys.of(column) {
+        if let Some(key) = key(column) {
             map.serialize_entry(key, &column.cell(row))?;
         }
     }

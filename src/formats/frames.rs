@@ -1,7 +1,7 @@
 //! The lists of a report as tables for data frames: names where other formats have numbers, and of which kind each
 //! column is, whatever its values.
 
-use std::io;
+use std::io::{self, Write};
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ struct Frames<'w> {
 impl DocumentWriter for Frames<'_> {
     type Error = io::Error;
     const IS_LINES: bool = true;
-    const IS_FRAMES: bool = true;
+    const IS_TABLES: bool = true;
 
     fn entry<T: Serialize + ?Sized>(&mut self, _key: &str, _value: &T) -> io::Result<()> {
         Ok(())
@@ -45,7 +45,11 @@ impl DocumentWriter for Frames<'_> {
         Ok(())
     }
 
-    fn frame(&mut self, key: &str, write: impl FnOnce(RowsPart<'_>, &mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
+    fn table(
+        &mut self,
+        key: &str,
+        write: impl FnOnce(RowsPart<'_>, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
         let known = self.found.iter().position(|(list, _)| list == key);
         let at = known.unwrap_or(self.found.len());
         if known.is_none() {
@@ -61,8 +65,6 @@ impl DocumentWriter for Frames<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
     use crate::formats::{Column, Page, Rows, frame_of_rows};
     use crate::time::Instant;
@@ -88,6 +90,8 @@ mod tests {
     struct Told;
 
     impl Report for Told {
+        const TABLE: &'static str = "kernels";
+
         fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
             to.entry("name", "x")?;
             to.elements("kernels", LAUNCHES, &columns(), LAUNCHES)?;
@@ -96,10 +100,6 @@ mod tests {
             // One list in two parts.
             to.lines("blocks", &columns(), [LAUNCHES[0]])?;
             to.lines("blocks", &columns(), [LAUNCHES[1]])
-        }
-
-        fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-            part.write(&columns(), LAUNCHES, out)
         }
 
         fn text(&self, _: &mut Page) {}

@@ -21,11 +21,16 @@ pub trait Report {
     /// Whatever `to` refuses.
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error>;
 
+    /// The list of its document that is its table for programs.
+    const TABLE: &'static str = "";
+
     /// Writes its table for programs.
     ///
     /// # Errors
     /// Whatever `out` refuses.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()>;
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        self.document(&mut OneTable { list: Self::TABLE, part, out })
+    }
 
     /// What people read.
     fn text(&self, page: &mut Page);
@@ -59,8 +64,8 @@ pub trait DocumentWriter {
     type Error;
     /// Whether each element of a list becomes a line, of which no more is told than fits there.
     const IS_LINES: bool;
-    /// Whether lists are told as data frames, those that have columns.
-    const IS_FRAMES: bool = false;
+    /// Whether lists are told as tables, those that have columns.
+    const IS_TABLES: bool = false;
 
     /// An entry that is no list of objects.
     ///
@@ -74,17 +79,46 @@ pub trait DocumentWriter {
     /// Whatever cannot be written.
     fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> Result<(), Self::Error>;
 
-    /// A list with columns, or a part of it, where lists are told as data frames; `write` writes its rows.
+    /// A list with columns, or a part of it, where lists are told as tables; `write` writes its rows.
     ///
     /// # Errors
     /// Whatever cannot be written.
-    fn frame(
+    fn table(
         &mut self,
         key: &str,
-        write: impl FnOnce(RowsPart<'_>, &mut Vec<u8>) -> io::Result<()>,
+        write: impl FnOnce(RowsPart<'_>, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Self::Error> {
         let _ = (key, write);
         Ok(())
+    }
+}
+
+/// Writes one list of a document as a table, and nothing else of it.
+struct OneTable<'f, W> {
+    list: &'static str,
+    part: RowsPart<'f>,
+    out: W,
+}
+
+impl<W: Write> DocumentWriter for OneTable<'_, W> {
+    type Error = io::Error;
+    const IS_LINES: bool = true;
+    const IS_TABLES: bool = true;
+
+    fn entry<T: Serialize + ?Sized>(&mut self, _key: &str, _value: &T) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn list<I: IntoIterator<Item: Serialize>>(&mut self, _key: &str, _elements: I) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn table(
+        &mut self,
+        key: &str,
+        write: impl FnOnce(RowsPart<'_>, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if key == self.list { write(self.part, &mut self.out) } else { Ok(()) }
     }
 }
 
@@ -97,8 +131,8 @@ pub(crate) trait Rows: DocumentWriter {
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
     ) -> Result<(), Self::Error> {
-        if Self::IS_FRAMES {
-            return self.frame(key, |part, out| part.write(columns, rows, out));
+        if Self::IS_TABLES {
+            return self.table(key, |part, out| part.write(columns, rows, out));
         }
         self.list(key, rows.into_iter().map(|row| Object::new(columns, row)))
     }
@@ -111,10 +145,7 @@ pub(crate) trait Rows: DocumentWriter {
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
     ) -> Result<(), Self::Error> {
-        if Self::IS_FRAMES {
-            return self.frame(key, |part, out| part.write(columns, rows, out));
-        }
-        self.list(key, elements)
+        if Self::IS_TABLES { self.rows(key, columns, rows) } else { self.list(key, elements) }
     }
 
     /// The rows of the table for programs, which the document has as lines alone.
@@ -124,8 +155,8 @@ pub(crate) trait Rows: DocumentWriter {
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
     ) -> Result<(), Self::Error> {
-        if Self::IS_FRAMES {
-            return self.frame(key, |part, out| part.write(columns, rows, out));
+        if Self::IS_TABLES {
+            return self.rows(key, columns, rows);
         }
         if Self::IS_LINES { self.list(key, rows.into_iter().map(|row| Object::as_csv(columns, row))) } else { Ok(()) }
     }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 #[cfg(feature = "arrow")]
 use super::arrow_rows::ArrowRows;
 use super::cell::{Cell, CellKind};
-use super::columns::{Column, CsvPart, cells_line};
+use super::columns::{Column, cells_line};
 use super::rows_part::{Field, RowFormat, RowsPart};
 use crate::proven::Proven;
 
@@ -25,7 +25,7 @@ impl RowsPart<'_> {
 
 /// Writes a table part by part.
 pub(crate) enum RowsWriter<'f, W> {
-    Csv(CsvPart<'f>, W),
+    Csv(RowsPart<'f>, W),
     #[cfg(feature = "arrow")]
     Arrow(Box<ArrowRows<'f, W>>),
 }
@@ -59,7 +59,7 @@ impl<'f, W: Write> RowsWriter<'f, W> {
                     }
                     out.write_all(cells_line(names.into_iter().map(Cell::Text)).as_bytes())?;
                 }
-                Ok(Self::Csv(CsvPart { format, file }, out))
+                Ok(Self::Csv(part, out))
             }
             #[cfg(feature = "arrow")]
             RowFormat::Arrow => Ok(Self::Arrow(Box::new(ArrowRows::begin(part, fields, out)?))),
@@ -74,7 +74,7 @@ impl<'f, W: Write> RowsWriter<'f, W> {
     /// Writes rows of the columns with which the table was begun.
     pub(crate) fn rows<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) -> io::Result<()> {
         match self {
-            Self::Csv(part, out) => part.write_rows(columns, rows, out),
+            Self::Csv(part, out) => part.write_lines(columns, rows, out),
             #[cfg(feature = "arrow")]
             Self::Arrow(arrow) => {
                 let columns: Vec<_> =

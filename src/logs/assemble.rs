@@ -6,9 +6,17 @@ use super::clock::LogTime;
 use super::defect::{Defect, Dropped};
 use super::log::{BlockList, Iteration, Log, LoggedKernel};
 use super::number::{NO_SM, NO_TIME};
-use super::reading::LogReading;
 use super::visit::{Draft, Entry};
 use crate::proven::OrMost;
+
+/// What a file held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogReading {
+    /// The log; `None` if the file is none: it has no list `times`.
+    pub log: Option<Log>,
+    /// What was left out.
+    pub dropped: Vec<Dropped>,
+}
 
 /// Makes a log of a draft.
 pub(super) fn assemble(file: &str, draft: Draft) -> LogReading {

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
+use thiserror::Error;
 
 /// Something in a log that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,10 +19,11 @@ pub struct Dropped {
 }
 
 /// What can be wrong with a log. Columns count bytes from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Defect {
     /// No JSON from there on; what stood before it was kept.
+    #[error("not valid JSON at line {line}, column {column}: {what}; kept {kept_kernels} kernels before")]
     Broken {
         /// Line, from 1.
         line: usize,
@@ -33,6 +35,7 @@ pub enum Defect {
         kept_kernels: usize,
     },
     /// The file ends in the middle; what stood before that was kept.
+    #[error("the file ends in the middle, at line {line}, column {column}; kept {kept_kernels} kernels")]
     Truncated {
         /// Line, from 1.
         line: usize,
@@ -42,8 +45,10 @@ pub enum Defect {
         kept_kernels: usize,
     },
     /// Nothing was dropped, but `times` does not begin with the empty object that the examiner writes.
+    #[error("\"times\" does not begin with an empty object, as the examiner's does; nothing was dropped")]
     NoEmptyFirstObject,
     /// A kernel without a key that is needed was dropped.
+    #[error("{key:?} is missing or not what it should be; dropped the kernel and its {blocks} blocks")]
     MissingKey {
         /// The key.
         key: &'static str,
@@ -51,6 +56,7 @@ pub enum Defect {
         blocks: usize,
     },
     /// More times than SM ids or the other way round; what has no counterpart was dropped.
+    #[error("{times} block_times (two for each block) and {sms} block_smids; dropped what has no partner")]
     UnequalLists {
         /// Entries of `block_times` (two for each block).
         times: usize,
@@ -58,6 +64,7 @@ pub enum Defect {
         sms: usize,
     },
     /// `block_count` and the lists disagree; the blocks of the lists were kept.
+    #[error("block_count is {stated} and the lists hold {listed} blocks; kept those of the lists")]
     BlockCount {
         /// `block_count`.
         stated: u64,
@@ -65,24 +72,29 @@ pub enum Defect {
         listed: usize,
     },
     /// Blocks whose times or SM ids are no usable numbers (NaN among them) were dropped.
+    #[error("dropped {blocks} blocks whose times or SM ids are no usable numbers")]
     NotANumber {
         /// How many.
         blocks: usize,
     },
     /// The run was ended before all that the benchmark had launched was done; of its last iteration nothing is in the
     /// log.
+    #[error("the run was ended at a horizon; {operations} operations in progress are not in the log")]
     LeftOutAtHorizon {
         /// How many kernels, copies and memsets.
         operations: u64,
     },
     /// No iteration and no kernel was logged.
+    #[error("no iteration and no kernel was logged; whatever this benchmark did is unknown")]
     NothingLogged,
     /// The same log under another name.
+    #[error("the same log as {of}; dropped")]
     Duplicate {
         /// The file that was kept.
         of: String,
     },
     /// A log of another run of the same scenario: its times contradict those of the run that was kept.
+    #[error("another run of the same benchmark as {of}, with other times; dropped, not averaged")]
     OtherRun {
         /// A log of the same benchmark that was kept.
         of: String,
@@ -114,44 +126,6 @@ impl Defect {
             Self::UnequalLists { times, sms } => times.div_ceil(2).abs_diff(sms).max(times % 2),
             Self::BlockCount { stated, listed } => usize::try_from(stated).or_most().saturating_sub(listed),
             _ => 0,
-        }
-    }
-}
-
-impl fmt::Display for Defect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Broken { line, column, what, kept_kernels } => {
-                write!(f, "not valid JSON at line {line}, column {column}: {what}; kept {kept_kernels} kernels before")
-            }
-            Self::Truncated { line, column, kept_kernels } => {
-                write!(f, "the file ends in the middle, at line {line}, column {column}; kept {kept_kernels} kernels")
-            }
-            Self::NoEmptyFirstObject => {
-                write!(f, "\"times\" does not begin with an empty object, as the examiner's does; nothing was dropped")
-            }
-            Self::MissingKey { key, blocks } => {
-                write!(f, "{key:?} is missing or not what it should be; dropped the kernel and its {blocks} blocks")
-            }
-            Self::UnequalLists { times, sms } => {
-                write!(f, "{times} block_times (two for each block) and {sms} block_smids; dropped what has no partner")
-            }
-            Self::BlockCount { stated, listed } => {
-                write!(f, "block_count is {stated} and the lists hold {listed} blocks; kept those of the lists")
-            }
-            Self::NotANumber { blocks } => {
-                write!(f, "dropped {blocks} blocks whose times or SM ids are no usable numbers")
-            }
-            Self::LeftOutAtHorizon { operations } => {
-                write!(f, "the run was ended at a horizon; {operations} operations in progress are not in the log")
-            }
-            Self::NothingLogged => {
-                write!(f, "no iteration and no kernel was logged; whatever this benchmark did is unknown")
-            }
-            Self::Duplicate { of } => write!(f, "the same log as {of}; dropped"),
-            Self::OtherRun { of } => {
-                write!(f, "another run of the same benchmark as {of}, with other times; dropped, not averaged")
-            }
         }
     }
 }

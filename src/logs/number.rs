@@ -46,9 +46,29 @@ impl Number {
     }
 }
 
+/// What values come to that are not what was expected.
+macro_rules! passed_over {
+    ($nothing:expr; $($visit:ident($value:ty)),+) => {
+        $(fn $visit<E>(self, _: $value) -> Result<Self::Value, E> {
+            Ok($nothing)
+        })+
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            Ok($nothing)
+        }
+    };
+}
+
 /// Visits any value for which a number was expected.
 impl<'de> Visitor<'de> for Number {
     type Value = Self;
+
+    passed_over!(Self(None); visit_bool(bool), visit_str(&str));
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a number")
@@ -66,25 +86,8 @@ impl<'de> Visitor<'de> for Number {
         Ok(Self(Some(value as f64)))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(Self(None))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(Self(None))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(Self(None))
-    }
-
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Self(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Self(None))
     }
 }
@@ -111,6 +114,8 @@ impl<'de, F: FnMut(Number)> DeserializeSeed<'de> for EachNumber<F> {
 impl<'de, F: FnMut(Number)> Visitor<'de> for EachNumber<F> {
     type Value = ();
 
+    passed_over!((); visit_f64(f64), visit_u64(u64), visit_i64(i64), visit_bool(bool), visit_str(&str));
+
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of numbers")
     }
@@ -119,35 +124,6 @@ impl<'de, F: FnMut(Number)> Visitor<'de> for EachNumber<F> {
         while let Some(number) = list.next_element_seed(Number(None))? {
             (self.0)(number);
         }
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
     }
 }

@@ -5,10 +5,9 @@ use std::io::{self, Read, Seek};
 use rayon::prelude::*;
 use serde::de::DeserializeSeed;
 
-use super::assemble::assemble;
+use super::assemble::{LogReading, assemble};
 use super::plain::plain_log;
 use super::read::read_log;
-use super::reading::LogReading;
 use super::visit::{Draft, FileSeed, any_log};
 use crate::json::without_byte_order_mark;
 use crate::limits::end_if_stopped;

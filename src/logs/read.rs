@@ -3,9 +3,8 @@
 use serde::de::DeserializeSeed;
 use serde_json::error::Category;
 
-use super::assemble::assemble;
+use super::assemble::{LogReading, assemble};
 use super::defect::{Defect, Dropped};
-use super::reading::LogReading;
 use super::repair::replace_non_numbers;
 use super::visit::{Draft, FileSeed};
 use crate::json::without_byte_order_mark;

@@ -26,6 +26,8 @@ mod waits;
 
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 pub use size::TooManyEntries;
 pub(crate) use tour::{HtmlScene, write_html_tour};
 
@@ -126,6 +128,7 @@ impl<'a> HtmlTimeline<'a> {
     /// # Errors
     /// Whatever `out` refuses.
     pub fn write_data(&self, out: impl Write) -> io::Result<()> {
-        Ok(serde_json::to_writer(out, &[data::PageData::new(self)])?)
+        let mut json = serde_json::Serializer::with_formatter(out, escape::InsideScript);
+        Ok([data::PageData::new(self)].serialize(&mut json)?)
     }
 }

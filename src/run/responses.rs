@@ -1,16 +1,19 @@
 //! Response times of jobs, summed up by stream or host.
 
+use serde::Serialize;
+
 use super::jobs::{DeadlineOutcome, Jobs};
-use crate::scenario::{HostThread, Scenario};
+use crate::scenario::Scenario;
 use crate::statistics::nearest_rank;
 use crate::time::Duration;
 
-/// The jobs of one stream with operations, or of one host, in numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The jobs of one stream with operations, or of one host, in numbers; serialized as pages have them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Responses<'a> {
     /// Name of the stream or host (the examiner's label).
     pub stream: &'a str,
     /// Index of the host thread (the examiner's benchmark).
+    #[serde(skip)]
     pub benchmark: u32,
     /// Jobs released by the end of the run.
     pub jobs: u64,
@@ -31,8 +34,10 @@ pub struct Responses<'a> {
     /// Jobs that missed it, finished or not; `None` without a deadline.
     pub misses: Option<u64>,
     /// What no response of a job of the run exceeds, if that was analysed and is known of all of them.
+    #[serde(skip)]
     pub bound_ns: Option<Duration>,
     /// Response times of the jobs that finished, ascending.
+    #[serde(skip)]
     pub sorted: Vec<Duration>,
 }
 
@@ -52,7 +57,13 @@ pub(crate) fn each_response<'a, 'j>(
         if !thread.submits() {
             return None;
         }
-        let mut row = empty(index, thread);
+        let mut row = Responses {
+            stream: &thread.label,
+            benchmark: index,
+            deadline_ns: thread.deadline(),
+            misses: thread.deadline().map(|_| 0),
+            ..Responses::default()
+        };
         for job in own {
             row.jobs += 1;
             match job.response() {
@@ -71,24 +82,6 @@ pub(crate) fn each_response<'a, 'j>(
         row.sum_up();
         Some(row)
     })
-}
-
-fn empty(benchmark: u32, thread: &HostThread) -> Responses<'_> {
-    Responses {
-        stream: &thread.label,
-        benchmark,
-        jobs: 0,
-        unfinished: 0,
-        min_ns: None,
-        mean_ns: None,
-        p95_ns: None,
-        p99_ns: None,
-        max_ns: None,
-        deadline_ns: thread.deadline(),
-        misses: thread.deadline().map(|_| 0),
-        bound_ns: None,
-        sorted: Vec::new(),
-    }
 }
 
 impl Responses<'_> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::state::title_of;
 use super::summary::Summary;
 use crate::time::{Duration, Instant};
-use crate::trace::TurnEnd;
+use crate::trace::{Rule, TurnEnd};
 use crate::workload::{OperationId, OperationKind};
 
 /// A rule that let an operation take a step.
@@ -56,7 +56,7 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
         for wait in summary.trace.waits(id) {
             let phase = if record.queued().is_some_and(|queued| wait.to <= queued) { QUEUED } else { ASSIGNED };
             let still_waits = wait.to == summary.trace.end() && record.last_start().is_none_or(|start| start > wait.to);
-            if !still_waits && !matches!(wait.rule.name(), "G2" | "C1" | "X1" | "C2" | "E2") {
+            if !still_waits && !matches!(wait.rule, Rule::G2 | Rule::C1 | Rule::X1 | Rule::C2 | Rule::E2) {
                 fire(Some(wait.to), phase, wait.rule.name(), "no longer holds it");
             }
         }
@@ -108,8 +108,7 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
 fn turns<'a>(summary: &Summary<'a>, firings: &mut Vec<(Order, Firing<'a>)>) {
     let trace = summary.trace;
     for turn in trace.turns() {
-        let process = trace.processes().get(turn.process.index());
-        let operation = process.map_or(Cow::Borrowed(""), |process| Cow::Borrowed(&*process.name));
+        let operation = Cow::Borrowed(trace.process_name(turn.process));
         let mut fire = |at_ns: Instant, place: u32, rule: &'static str, what: &'static str| {
             let order = (TURN, None, place);
             firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: None, what }));

@@ -9,8 +9,8 @@ use serde::ser::{SerializeMap, Serializer};
 use super::summary::{Recorded, Summary, stream_index};
 use crate::device::CopySharing;
 use crate::time::Instant;
-use crate::trace::{Cause, EeQueueSnapshot, Held, OperationRecord, SmSnapshot, Snapshot};
-use crate::workload::{Kernel, OperationId, OperationKind, ProcessId, StreamId};
+use crate::trace::{Cause, EeQueueSnapshot, Held, OperationRecord, Rule, SmSnapshot, Snapshot};
+use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
 
 /// A [`Snapshot`] in words: the GPU after all events of one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -159,7 +159,7 @@ pub struct Waiting {
     /// Its number.
     pub id: u32,
     /// The rule that holds it.
-    pub rule: &'static str,
+    pub rule: Rule,
     /// What it waits for.
     pub why: String,
 }
@@ -190,18 +190,14 @@ impl State {
         };
         let mut copies: Vec<OperationId> = ce_queues.iter().flatten().copied().collect();
         copies.sort_unstable_by_key(|id| summary.trace.operations().get(id.index()).map(OperationRecord::queue_order));
-        let stream_name = |stream: StreamId| {
-            let streams = summary.trace.streams();
-            streams.get(stream.index()).map_or_else(String::new, |stream| stream.name.to_string())
-        };
         let of_stream = |(stream, ids): &(StreamId, Vec<OperationId>)| QueueContent {
-            name: stream_name(*stream),
+            name: summary.trace.stream_name(*stream).to_owned(),
             stream: stream_index(*stream),
             operations: names(ids),
         };
         let is_sliced = summary.trace.is_time_sliced();
         let of_ee_queue = |EeQueueSnapshot { process, priority, operations }: &EeQueueSnapshot| EeQueue {
-            process: is_sliced.then(|| process_name(summary, *process)),
+            process: is_sliced.then(|| summary.trace.process_name(*process).to_owned()),
             priority: *priority,
             operations: names(operations),
         };
@@ -239,7 +235,7 @@ fn turn_state(summary: &Summary<'_>, at: Instant) -> TurnState {
     };
     let switching = at < turn.start;
     let (from, to) = if switching { (turn.switch_from, turn.start) } else { (turn.start, turn.end) };
-    let process = Some(process_name(summary, turn.process));
+    let process = Some(summary.trace.process_name(turn.process).to_owned());
     TurnState { process, switching, from_ns: Some(from), to_ns: Some(to) }
 }
 
@@ -249,7 +245,7 @@ fn suspended(summary: &Summary<'_>, at: Instant) -> Vec<Suspended> {
         summary.launches().filter(|Recorded { record, .. }| record.first_start().is_some_and(|start| start <= at));
     let of_kernel = |Recorded { id, .. }: Recorded<'_, &Kernel>| {
         let blocks = trace.suspended_at(id, at).map(|part| u32::from(part.blocks)).sum();
-        let process = process_name(summary, trace.process_of(id));
+        let process = trace.process_name(trace.process_of(id)).to_owned();
         (blocks > 0).then(|| Suspended { process, blocks: Resident { kernel: title(summary, id), id: id.0, blocks } })
     };
     begun.filter_map(of_kernel).collect()
@@ -264,7 +260,7 @@ fn suspended_copies(
 ) -> Vec<SuspendedCopy> {
     let stands_still = |id: &OperationId| {
         let record = summary.trace.operations().get(id.index());
-        let begun = record.filter(|record| matches!(record.kind, OperationKind::Copy(_)));
+        let begun = record.filter(|_| summary.trace.copy_of(*id).is_some());
         begun.and_then(OperationRecord::first_start).is_some_and(|start| start <= at)
             && !engines.iter().flatten().any(|served| served == id)
     };
@@ -272,17 +268,11 @@ fn suspended_copies(
     let mut copies: Vec<OperationId> = heads.filter(stands_still).collect();
     copies.sort_unstable();
     let told = |id: OperationId| SuspendedCopy {
-        process: process_name(summary, summary.trace.process_of(id)),
+        process: summary.trace.process_name(summary.trace.process_of(id)).to_owned(),
         copy: title(summary, id),
         id: id.0,
     };
     copies.into_iter().map(told).collect()
-}
-
-/// What a process is called.
-pub(crate) fn process_name(summary: &Summary<'_>, process: ProcessId) -> String {
-    let known = summary.trace.processes().get(process.index());
-    known.map_or_else(String::new, |process| process.name.to_string())
 }
 
 /// What is said of a wait for a turn behind its cause, with places for what differs.
@@ -318,8 +308,8 @@ fn other_turn(summary: &Summary<'_>, operation: OperationId, at: Instant) -> Str
     let mut words = next.map_or_else(String::new, |next| TURN_WORDS.next.replace("{next}", &next.to_string()));
     // The name comes last: it may be anything.
     let until = turn.map_or_else(String::new, |turn| turn.end.to_string());
-    let name = turn.map_or_else(String::new, |turn| process_name(summary, turn.process));
-    words += &now.replace("{until}", &until).replace("{process}", &name);
+    let name = turn.map_or("", |turn| trace.process_name(turn.process));
+    words += &now.replace("{until}", &until).replace("{process}", name);
     words
 }
 
@@ -332,7 +322,7 @@ fn waiting_of(summary: &Summary<'_>, held: &Held, at: Instant) -> Waiting {
         why.push(' ');
         why.push_str(&title(summary, other));
     }
-    Waiting { operation: title(summary, held.operation), id: held.operation.0, rule: held.rule.name(), why }
+    Waiting { operation: title(summary, held.operation), id: held.operation.0, rule: held.rule, why }
 }
 
 /// What reports call an operation: a kernel by its title, a copy by its number among the copies and its direction.
@@ -348,9 +338,8 @@ pub(crate) fn title_of<'a>(summary: &Summary<'a>, id: OperationId) -> Cow<'a, st
         OperationKind::Kernel(_) => {
             return trace.kernel_of(id).map_or(Cow::Borrowed(""), |kernel| Cow::Borrowed(&*kernel.title));
         }
-        OperationKind::Copy(copy) => {
-            let direction = trace.copies().get(copy.index()).map(|copy| copy.direction.name());
-            direction.map(|direction| format!("copy {} ({direction})", trace.number_of(id)))
+        OperationKind::Copy(_) => {
+            trace.copy_of(id).map(|copy| format!("copy {} ({})", trace.number_of(id), copy.direction.name()))
         }
         OperationKind::Memset => Some(format!("memset {}", trace.number_of(id))),
         OperationKind::Record(event) | OperationKind::Wait(event) => {

@@ -1,79 +1,44 @@
 //! What was read of an AMALTHEA model, for people and for programs.
 
-use std::io::{self, Write};
+use serde_json::{Value, json};
 
-use serde::Serialize;
-
-use crate::formats::{CellOf, Column, DocumentWriter, Page, Report, Rows, RowsPart, Text, fields};
+use crate::formats::{CellOf, Column, DocumentWriter, Page, Report, Rows, Text, fields};
 use crate::scenario::amalthea::{
-    Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, Ticks,
+    Activation, AmaltheaModel, ProcessingUnit, Requirement, RequirementOf, Runnable, Stimulus, TickEntry, TickRange,
+    Ticks,
 };
 
-#[derive(Serialize)]
-struct RunnableEntry<'a> {
-    name: &'a str,
-    ticks: Vec<TickRow<'a>>,
-    needs: Vec<TickRow<'a>>,
-    grid_size: Option<u32>,
-    block_size: Option<u32>,
-    registers: Option<u32>,
-    shared_memory_bytes: Option<u32>,
-    copy: Option<&'static str>,
-    copy_bytes: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct TickRow<'a> {
-    processing_unit: Option<&'a str>,
-    unit: &'a str,
-    lower: Option<Ticks>,
-    value: Option<Ticks>,
-    upper: Option<Ticks>,
-}
-
-impl<'a> From<&'a TickEntry> for TickRow<'a> {
-    fn from(entry: &'a TickEntry) -> Self {
-        let range = entry.range;
-        Self {
-            processing_unit: entry.processing_unit.as_deref(),
-            unit: entry.unit.name(),
-            lower: range.lower,
-            value: range.value,
-            upper: range.upper,
-        }
-    }
-}
-
-impl<'a> From<&'a Runnable> for RunnableEntry<'a> {
-    fn from(runnable: &'a Runnable) -> Self {
-        Self {
-            name: &runnable.name,
-            ticks: runnable.ticks().map(TickRow::from).collect(),
-            needs: runnable.needs().map(TickRow::from).collect(),
-            grid_size: runnable.grid_size,
-            block_size: runnable.block_size,
-            registers: runnable.registers,
-            shared_memory_bytes: runnable.shared_memory,
-            copy: runnable.copy.map(|copy| copy.direction.name()),
-            copy_bytes: runnable.copy.and_then(|copy| copy.bytes),
-        }
-    }
+fn runnable_entry(runnable: &Runnable) -> Value {
+    let ticks = |entry: &TickEntry| {
+        let TickRange { lower, value, upper } = entry.range;
+        let (of, unit) = (&entry.processing_unit, entry.unit.name());
+        json!({"processing_unit": of, "unit": unit, "lower": lower, "value": value, "upper": upper})
+    };
+    json!({
+        "name": runnable.name,
+        "ticks": runnable.ticks().map(ticks).collect::<Vec<_>>(),
+        "needs": runnable.needs().map(ticks).collect::<Vec<_>>(),
+        "grid_size": runnable.grid_size,
+        "block_size": runnable.block_size,
+        "registers": runnable.registers,
+        "shared_memory_bytes": runnable.shared_memory,
+        "copy": runnable.copy.map(|copy| copy.direction.name()),
+        "copy_bytes": runnable.copy.and_then(|copy| copy.bytes),
+    })
 }
 
 impl Report for AmaltheaModel<'_> {
+    /// One line for each amount of work, and one for each runnable without any; empty where the model says nothing.
+    const TABLE: &'static str = "work";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("version", &self.version)?;
-        to.list("runnables", self.runnables.iter().map(RunnableEntry::from))?;
+        to.list("runnables", self.runnables.iter().map(runnable_entry))?;
         to.list("processing_units", &self.processing_units)?;
         to.list("stimuli", &self.stimuli)?;
         to.list("requirements", &self.requirements)?;
         fields!(to, self => skipped, notes);
         to.lines("work", &work_columns(), work_rows(self))
-    }
-
-    /// One line for each amount of work, and one for each runnable without any; empty where the model says nothing.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&work_columns(), work_rows(self), out)
     }
 
     fn text(&self, page: &mut Page) {

@@ -1,12 +1,10 @@
 //! Applications under several schedulers, for people and for programs.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
 
 use crate::applications::{ApplicationOutcome, ApplicationSet, Outcome, SmCount};
 use crate::experiments::evr::{Ratio, SweepPoint, ratios};
-use crate::formats::{CellOf, Column, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, TableStyle, fields};
+use crate::formats::{CellOf, Column, DocumentWriter, MAX_ROWS, Page, Report, Rows, TableStyle, fields};
 use crate::proven::OrMost;
 use crate::spelling::formats;
 
@@ -35,6 +33,9 @@ struct OutcomeEntry<'a> {
 }
 
 impl Report for OutcomeDocument<'_> {
+    /// One row for each scheduler and application.
+    const TABLE: &'static str = "applications";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         let Self { set, seed, outcomes } = *self;
         head(to, set, seed)?;
@@ -47,11 +48,6 @@ impl Report for OutcomeDocument<'_> {
         }
         to.lines("applications", &application_columns(), application_rows(set, outcomes))?;
         to.entry("notes", &set.notes)
-    }
-
-    /// One row for each scheduler and application.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&application_columns(), application_rows(self.set, self.outcomes), out)
     }
 
     fn text(&self, page: &mut Page) {
@@ -83,16 +79,14 @@ pub struct PointDocument<'a> {
 }
 
 impl Report for PointDocument<'_> {
+    /// With four decimals as comma-separated values.
+    const TABLE: &'static str = "points";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         head(to, self.set, self.seed)?;
         to.elements("points", self.points, &point_columns(), self.points)?;
         to.list("ratios", ratios(self.points, "gpu-evr"))?;
         to.entry("notes", &self.set.notes)
-    }
-
-    /// With four decimals as comma-separated values.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&point_columns(), self.points, out)
     }
 
     fn text(&self, page: &mut Page) {

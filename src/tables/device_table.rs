@@ -1,9 +1,7 @@
 //! Devices, for people and for programs.
 
-use std::io::{self, Write};
-
 use crate::device::{Device, Sided};
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
 
 fn columns<'a>() -> [Column<&'a Device>; 11] {
     [
@@ -26,12 +24,10 @@ fn columns<'a>() -> [Column<&'a Device>; 11] {
 pub struct DevicesReport<'d>(pub &'d [Device]);
 
 impl Report for DevicesReport<'_> {
+    const TABLE: &'static str = "devices";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.lines("devices", &columns(), self.0)
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), self.0, out)
     }
 
     fn text(&self, page: &mut Page) {
@@ -77,12 +73,10 @@ fn limit_columns() -> [Column<Limit>; 3] {
 pub struct DeviceReport<'d>(pub &'d Device);
 
 impl Report for DeviceReport<'_> {
+    const TABLE: &'static str = "limits";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.lines("limits", &limit_columns(), limits(self.0))
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&limit_columns(), limits(self.0), out)
     }
 
     fn text(&self, page: &mut Page) {

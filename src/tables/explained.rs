@@ -1,9 +1,7 @@
 //! What is explained, for people and for programs.
 
-use std::io::{self, Write};
-
 use crate::explain::{Topic, TopicKind};
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
 
 fn columns<'t>() -> [Column<&'t Topic>; 9] {
     [
@@ -77,12 +75,10 @@ fn add_list(page: &mut Page, topics: &[Topic]) {
 }
 
 impl Report for ExplainReport {
+    const TABLE: &'static str = "topics";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.rows("topics", &columns(), &self.topics)
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), &self.topics, out)
     }
 
     fn text(&self, page: &mut Page) {

@@ -1,8 +1,6 @@
 //! What print says beside what comes out here: one value a line, each with its place in print.
 
-use std::io::{self, Write};
-
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
 use crate::printed::Printed;
 
 /// A value of print with the paper that it is of.
@@ -27,13 +25,11 @@ fn columns<'p>() -> [Column<OfPaper<'p>>; 7] {
 pub struct PrintedDocument<'p>(pub &'p [OfPaper<'p>]);
 
 impl Report for PrintedDocument<'_> {
+    const TABLE: &'static str = "values";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("agree", &self.0.iter().all(|(_, one)| one.agrees()))?;
         to.rows("values", &columns(), self.0.iter().copied())
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), self.0.iter().copied(), out)
     }
 
     fn text(&self, page: &mut Page) {

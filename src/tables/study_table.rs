@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
-use crate::formats::{Cell, CellKind, Column, DocumentWriter, Field, Page, Report, RowsPart, RowsWriter, StreamedMap};
-use crate::statistics::Measure;
+use crate::formats::{Cell, CellKind, Column, DocumentWriter, Field, Page, Report, RowsPart, RowsWriter};
+use crate::statistics::{Measure, Statistic};
 
 /// Names of all measures, in the order in which points have them.
 pub(crate) fn names(summary: &StudySummary) -> Vec<&'static str> {
@@ -42,7 +41,7 @@ impl Report for SummaryDocument<'_> {
         to.entry("gpusched", env!("CARGO_PKG_VERSION"))?;
         to.entry("rows", &summary.rows)?;
         to.entry("rows_expected", &summary.expected)?;
-        to.list("points", summary.points.iter().map(|point| PointEntry { study, point }))
+        to.list("points", summary.points.iter().map(|point| point_entry(study, point)))
     }
 
     /// The grid's values, samples, and for each quantity its value and 95 % confidence interval; empty where there is
@@ -105,67 +104,26 @@ fn shown(measure: Measure) -> String {
     format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
 }
 
-struct PointEntry<'a> {
-    study: &'a Study,
-    point: &'a PointSummary,
+/// A point with its measures, each with what its interval follows from.
+fn point_entry(study: &Study, point: &PointSummary) -> Value {
+    let values = study.axes.iter().zip(study.coordinates(point.point));
+    let parameters: Map<String, Value> =
+        values.map(|(axis, value)| (axis.key.clone(), value.text.as_str().into())).collect();
+    let measures = point.measures.iter().map(|(name, measure)| ((*name).to_owned(), measure_entry(*measure)));
+    let measures: Map<String, Value> = measures.collect();
+    json!({"point": point.point, "parameters": parameters, "samples": point.samples, "measures": measures})
 }
 
-impl Serialize for PointEntry<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { study, point } = *self;
-        let values = || study.coordinates(point.point).into_iter().map(|value| value.text.as_str());
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("point", &point.point)?;
-        map.serialize_entry("parameters", &StreamedMap(|| study.axes.iter().map(|axis| &axis.key).zip(values())))?;
-        map.serialize_entry("samples", &point.samples)?;
-        let measures = || point.measures.iter().map(|(name, measure)| (name, MeasureEntry::from(*measure)));
-        map.serialize_entry("measures", &StreamedMap(measures))?;
-        map.end()
-    }
-}
-
-/// A measure with what its interval follows from.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum MeasureEntry {
-    Share {
-        value: Option<f64>,
-        low: Option<f64>,
-        high: Option<f64>,
-        count: u64,
-        of: u64,
-    },
-    Mean {
-        value: Option<f64>,
-        low: Option<f64>,
-        high: Option<f64>,
-        samples: u64,
-        deviation: f64,
-        least: f64,
-        most: f64,
-    },
-    Largest {
-        largest: Option<f64>,
-    },
-}
-
-impl From<Measure> for MeasureEntry {
-    fn from(measure: Measure) -> Self {
-        let (low, high) = measure.interval().unzip();
-        let value = measure.value();
-        match measure {
-            Measure::Share { count, of } => Self::Share { value, low, high, count, of },
-            Measure::Mean { statistic, count } => Self::Mean {
-                value,
-                low,
-                high,
-                samples: count,
-                deviation: statistic.deviation,
-                least: statistic.least,
-                most: statistic.most,
-            },
-            Measure::Largest(_) => Self::Largest { largest: value },
-        }
+fn measure_entry(measure: Measure) -> Value {
+    let (low, high) = measure.interval().unzip();
+    let value = measure.value();
+    match measure {
+        Measure::Share { count, of } => json!({"value": value, "low": low, "high": high, "count": count, "of": of}),
+        Measure::Mean { statistic: Statistic { deviation, least, most, .. }, count } => json!({
+            "value": value, "low": low, "high": high, "samples": count, "deviation": deviation, "least": least,
+            "most": most,
+        }),
+        Measure::Largest(_) => json!({"largest": value}),
     }
 }
 
@@ -188,7 +146,7 @@ impl Report for ShardsDocument<'_> {
         to.entry("rows", &study.layout.rows())?;
         to.entry("samples", &(study.layout.points * study.layout.samples))?;
         to.entry("complete", &complete)?;
-        to.list("shards", shards.iter().map(ShardEntry::of))
+        to.list("shards", shards.iter().map(shard_entry))
     }
 
     fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
@@ -223,27 +181,15 @@ fn shard_columns<'s>() -> [Column<&'s ShardStatus>; 5] {
     ]
 }
 
-#[derive(Serialize)]
-struct ShardEntry {
-    shard: u64,
-    shards: u64,
-    state: &'static str,
-    rows: u64,
-    rows_expected: u64,
-    file: String,
-}
-
-impl ShardEntry {
-    fn of(one: &ShardStatus) -> Self {
-        Self {
-            shard: one.shard.index(),
-            shards: one.shard.count(),
-            state: one.state(),
-            rows: one.rows,
-            rows_expected: one.expected,
-            file: one.path.display().to_string(),
-        }
-    }
+fn shard_entry(one: &ShardStatus) -> Value {
+    json!({
+        "shard": one.shard.index(),
+        "shards": one.shard.count(),
+        "state": one.state(),
+        "rows": one.rows,
+        "rows_expected": one.expected,
+        "file": one.path.display().to_string(),
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use crate::formats::{Column, DocumentWriter, Page, Report, RowsPart, Streamed, fields};
 use crate::spelling::{formats, option};
@@ -26,16 +27,11 @@ pub struct WarpsDocument<'a> {
 /// The makespans, and the schedule: for people where it is small enough to read.
 impl Report for WarpsDocument<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
-        #[derive(Serialize)]
-        struct UnitEntry {
-            letter: char,
-            capacity: u32,
-        }
         let Self { written, string, answer } = *self;
         to.entry("string", written)?;
         to.entry("transformed", &string.to_string())?;
         to.entry("uninterrupted", &string.steps().iter().any(|step| step.held))?;
-        to.list("units", string.units().iter().map(|unit| UnitEntry { letter: unit.letter, capacity: unit.capacity }))?;
+        to.list("units", string.units().iter().map(|unit| json!({"letter": unit.letter, "capacity": unit.capacity})))?;
         fields!(to, answer => warps, pessimistic, pessimistic_is_bound);
         to.entry("bound", &answer.bound.cycles)?;
         to.entry("bound_formula", answer.bound.by.formula())?;

@@ -13,7 +13,7 @@ use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{
     CheckedKernel, CheckedProcess, CheckedStream, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement,
-    TurnTaking,
+    ProcessId, StreamId, TurnTaking,
 };
 
 /// More waves than 32 bits count, or more turns of contexts than memory should hold.
@@ -22,7 +22,7 @@ use crate::workload::{
 pub struct TraceFull;
 
 /// The record of one run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trace {
     pub(super) sms: u32,
     /// Whether it is what somebody observed elsewhere.
@@ -57,28 +57,7 @@ pub struct Trace {
 
 impl Trace {
     pub(super) fn new(sms: u32, placement: Placement, seed: u64) -> Self {
-        Self {
-            sms,
-            is_observed: false,
-            placement,
-            seed,
-            end: Instant::ZERO,
-            items: Items::default(),
-            operations: Vec::new(),
-            waves: Vec::new(),
-            parts: Vec::new(),
-            stretches: Vec::new(),
-            waits: Vec::new(),
-            first_wait: Vec::new(),
-            awaited: Vec::new(),
-            turns: Vec::new(),
-            ran_out: Vec::new(),
-            served: Vec::new(),
-            copy_pauses: Vec::new(),
-            first_wave: Vec::new(),
-            waves_by_operation: Vec::new(),
-            numbers: Numbers::default(),
-        }
+        Self { sms, placement, seed, ..Self::default() }
     }
 
     /// SMs of the device.
@@ -111,6 +90,16 @@ impl Trace {
     /// All processes; at least one, unless nothing was made known.
     pub fn processes(&self) -> &[CheckedProcess] {
         &self.items.processes
+    }
+
+    /// What a process is called; empty if it is not known.
+    pub fn process_name(&self, process: ProcessId) -> &str {
+        self.processes().get(process.index()).map_or("", |process| &process.name)
+    }
+
+    /// What a stream is called; empty if it is not known.
+    pub fn stream_name(&self, stream: StreamId) -> &str {
+        self.streams().get(stream.index()).map_or("", |stream| &stream.name)
     }
 
     /// Whether the processes are clients of MPS.
@@ -179,6 +168,14 @@ impl Trace {
     pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
         match self.operations.get(operation.index())?.kind {
             OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.index()).map(|kernel| &**kernel),
+            _ => None,
+        }
+    }
+
+    /// The copy that an operation is; `None` for what is none, and for unknown operations.
+    pub fn copy_of(&self, operation: OperationId) -> Option<&Copy> {
+        match self.operations.get(operation.index())?.kind {
+            OperationKind::Copy(copy) => self.items.copies.get(copy.index()),
             _ => None,
         }
     }

@@ -1,7 +1,5 @@
 //! The names of the rules.
 
-use serde::Serialize;
-
 use crate::named::named;
 
 named! {
@@ -10,9 +8,9 @@ named! {
     /// G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III and IV. `Channel`: Bakita and Anderson, RTAS
     /// 2024. T1: Bakita and Anderson, RTAS 2024, R4. T4, T5: `docs/processes.md`. E2: the CUDA runtime's description of
     ///       `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
-    pub enum Rule: ALL, Display {
+    pub enum Rule: ALL, Display, Serialize {
         /// A kernel enters its EE queue only when it reaches the head of its stream queue.
         G2 = "G2",
         /// A copy enters its CE queue only when it reaches the head of its stream queue.
@@ -75,24 +73,6 @@ impl Rule {
             Self::T4 => "suspended: not the turn of its context",
             Self::T5 => "copy stands still: not the turn of its context",
             Self::Mps => "no SM that its process may use has room",
-        }
-    }
-
-    /// What is said of an operation that waits under it, before the name of the operation that it waits for.
-    pub(super) const fn phrase(self) -> &'static str {
-        match self {
-            Self::G2 | Self::C1 => "in its stream, behind",
-            Self::X1 => "in its EE queue, behind",
-            Self::A2 => "while an EE queue of higher priority holds",
-            Self::N1 => "until an earlier operation of a blocking stream completes:",
-            Self::N2 => "until an earlier operation of the NULL stream completes:",
-            Self::C2 => "until its copy engine is idle, which serves",
-            Self::L1 => "until the launch latency is over",
-            Self::L2 => "until the gap behind the kernel before it in its stream is over",
-            Self::T1 | Self::T4 => "until it is the turn of its context",
-            Self::T5 => "until its engine has served",
-            Self::Mps => "until one of the SMs that its process may use has room",
-            Self::R2 | Self::R3 | Self::Registers | Self::Channel | Self::E2 => "behind",
         }
     }
 

@@ -35,7 +35,7 @@ proptest! {
         prop_assert_eq!(tables.total(), waited);
         let of_kernels: Duration = tables.kernels.iter().fold(Duration::ZERO, |sum, row| sum + row.wait_ns);
         prop_assert_eq!(of_kernels, waited);
-        for map in blame_maps(&summary, &tables) {
+        for map in blame_maps(&tables) {
             prop_assert_eq!(map.total(), waited);
         }
         let drawing = blame_figure(&summary, &tables);
@@ -120,7 +120,8 @@ fn what_waited_for_others_stands_before_what_waited_in_its_stream() {
     let text = stdout(&gpusched(&figure));
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words:?} is not in {text}"));
     let headings = (at("waits for work of other streams or processes"), at("waits within a stream"));
-    let (k4, copy) = (at(" K5                       K4                       R3"), at(" copy 3 (device-to-host)  K5 "));
+    let (k4, copy) =
+        (at(" K5                         K4                         R3"), at(" 4 copies (device-to-host)  K5 "));
     assert!(headings.0 < k4 && k4 < headings.1 && headings.1 < copy, "{text}");
     let rows = json(&[&figure[..], &["--format", "json"]].concat());
     let behind: Vec<&str> =
@@ -144,6 +145,11 @@ fn a_wait_for_an_event_is_named_with_what_waits_behind_it() {
     assert!(text.contains(&format!("E2: {}", Rule::E2.meaning())), "{text}");
     let lines = stdout(&gpusched_with(scenario, &["simulate", "-", "--blame", "--format", "json"]));
     let rows: serde_json::Value = serde_json::from_str(&lines).expect("JSON");
+    let file = directory("blame-figure-of-events").join("map.svg").display().to_string();
+    assert!(gpusched_with(scenario, &["simulate", "-", "--blame-figure", &file]).status.success());
+    let svg = fs::read_to_string(&file).expect("it is written");
+    let words = format!("G2 (E2): {}; E2: {}", Rule::G2.meaning(), Rule::E2.meaning());
+    assert!(svg.contains(">G2 (E2)</text>") && svg.contains(&words), "the map says as the table: {svg}");
     let row = serde_json::json!({"waiting": "B", "blocking": "A", "behind": "others", "rule": "G2", "through": "E2",
         "wait_ns": 2_000_000});
     assert_eq!(rows["blame"], serde_json::json!([row]));

@@ -173,7 +173,7 @@ proptest! {
             let told: Vec<_> = state.waiting.iter().map(|waiting| (waiting.id, waiting.rule)).collect();
             let holds = |wait: &&(Rule, u64, u64)| wait.1 <= at && at < wait.2;
             let waits = (0..).zip(&expected.operations).filter_map(|(id, operation)| {
-                operation.waits.iter().find(holds).map(|(rule, ..)| (id, rule.name()))
+                operation.waits.iter().find(holds).map(|(rule, ..)| (id, *rule))
             });
             prop_assert_eq!(told, waits.collect::<Vec<_>>(), "at {}", at);
         }

@@ -70,7 +70,7 @@ fn what_is_behind_a_wait_starts_when_what_is_before_the_record_has_completed() {
     assert_eq!((&**event, &**stream), ("E", "S"));
     let waiting = State::at(&Summary::of(&run), Instant::from_ns(5_000_000)).waiting;
     let told: Vec<_> = waiting.iter().map(|one| (&*one.operation, one.rule, &*one.why)).collect();
-    assert!(told.contains(&("wait 0 (E)", "E2", "until event E is recorded in stream S, behind A")), "{told:?}");
+    assert!(told.contains(&("wait 0 (E)", Rule::E2, "until event E is recorded in stream S, behind A")), "{told:?}");
 }
 
 #[test]

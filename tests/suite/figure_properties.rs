@@ -223,9 +223,9 @@ fn check_queues(timeline: &Timeline, summary: &Summary<'_>) -> Result<(), TestCa
             let names: Vec<String> = shown.iter().map(|entry| title(entry.operation)).collect();
             let places = queue.entries.iter().map(|entry| entry.position + 1).max().unwrap_or(0);
             prop_assert_eq!(&names[..], &expected[..expected.len().min(places)], "at {}", at);
-            let rule = shown.first().and_then(|head| head.rule.map(|rule| (head.operation.0, rule.name())));
+            let rule = shown.first().and_then(|head| head.rule.map(|rule| (head.operation.0, rule)));
             let told = rule.and_then(|(id, _)| state.waiting.iter().find(|waiting| waiting.id == id));
-            prop_assert_eq!(rule.map(|(_, name)| name), told.map(|waiting| waiting.rule), "at {}", at);
+            prop_assert_eq!(rule.map(|(_, rule)| rule), told.map(|waiting| waiting.rule), "at {}", at);
         }
     }
     Ok(())

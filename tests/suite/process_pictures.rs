@@ -210,8 +210,11 @@ fn blame_names_the_contexts_that_had_turns_before_kernels_began_and_while_they_p
     let scenario = two(2);
     let run = run(&scenario);
     let tables = BlameTables::new(&Summary::of(&run));
-    let rows: Vec<_> =
-        tables.kernels.iter().map(|row| (&*row.waiting, row.blocking.as_deref(), row.rule, row.wait_ns)).collect();
+    let rows: Vec<_> = tables
+        .kernels
+        .iter()
+        .map(|row| (&*row.waiting, row.blocking.as_deref(), row.rules.rule, row.wait_ns))
+        .collect();
     let [half, whole] = [MS / 2, MS].map(Duration::from_ns);
     // A pauses from 1 to 3 ms, B from 2.5 to 4.5 ms: two switches and a turn of the other.
     let switches = "switches of contexts";

@@ -8,6 +8,7 @@ use gpusched::hosts::simulate;
 use gpusched::run::{EeQueue, Run, Served, State, Summary, rule_log};
 use gpusched::tables::state_text;
 use gpusched::time::Instant;
+use gpusched::trace::Rule;
 use gpusched::workload::OperationId;
 
 use crate::published;
@@ -97,7 +98,7 @@ fn free_shared_memory(state: &State) -> Vec<u32> {
 }
 
 /// The rule that holds an operation, and what it waits for.
-fn waits(state: &State, operation: &str) -> (&'static str, String) {
+fn waits(state: &State, operation: &str) -> (Rule, String) {
     let waiting = state.waiting.iter().find(|waiting| name(&waiting.operation) == operation).expect("it waits");
     (waiting.rule, waiting.why.clone())
 }
@@ -113,10 +114,10 @@ fn thesis_tables_2_2_to_2_4_column_a_k1_heads_the_queue_and_k4_and_k5_wait_behin
     // X1: "even there are enough resources (512 threads)", of which K4's blocks need 256. R1, R2 and R3 apply to K1
     // only.
     assert_eq!((free_threads(&state), free_shared_memory(&state)), (vec![512, 512], vec![65_536, 65_536]));
-    let behind = ("X1", "in its EE queue, behind K1".to_owned());
-    assert_eq!((waits(&state, "K1").0, waits(&state, "K4"), waits(&state, "K5")), ("R2", behind.clone(), behind));
+    let behind = (Rule::X1, "in its EE queue, behind K1".to_owned());
+    assert_eq!((waits(&state, "K1").0, waits(&state, "K4"), waits(&state, "K5")), (Rule::R2, behind.clone(), behind));
     // C1 to C4: "No copy operations at the head of streams".
-    assert_eq!(waits(&state, "C5o"), ("C1", "in its stream, behind K5".to_owned()));
+    assert_eq!(waits(&state, "C5o"), (Rule::C1, "in its stream, behind K5".to_owned()));
     // G3, G4: no kernel is fully dispatched or completed.
     let fired = ran.fired(0, A);
     assert!(fired.iter().all(|fired| !fired.starts_with("G3") && !fired.starts_with("G4")), "{fired:?}");
@@ -135,7 +136,7 @@ fn thesis_tables_2_2_to_2_4_column_b_k5_waits_for_the_shared_memory_that_k4_hold
     // R3: K4's blocks hold "the whole shared memory available per SM (64KB)", K5's need 32 KB each.
     assert_eq!(free_shared_memory(&state), [0, 0]);
     let (rule, why) = waits(&state, "K5");
-    assert_eq!(rule, "R3");
+    assert_eq!(rule, Rule::R3);
     assert!(why.contains("lacks 32768 bytes of shared memory"), "{why}");
     // G1, G2, G4: no new kernel, none at a head, none completed. G3: K1 and K4 are fully dispatched. X1: K4 came next.
     let fired = ran.fired(A, B);
@@ -153,8 +154,8 @@ fn thesis_tables_2_2_to_2_4_column_c_k5_and_k2_run_and_the_ee_queue_is_empty() {
     // R2: "1024 threads in SM0, and 1536 threads in SM1". R3: K5's two blocks take the 64 KB of SM 1.
     assert_eq!((free_threads(&state), free_shared_memory(&state)), (vec![1024, 1536], vec![65_536, 0]));
     // "No copy operations at the head of the streams": K2 and K5 are still there (G4).
-    assert_eq!(waits(&state, "C2o"), ("C1", "in its stream, behind K2".to_owned()));
-    assert_eq!(waits(&state, "C5o"), ("C1", "in its stream, behind K5".to_owned()));
+    assert_eq!(waits(&state, "C2o"), (Rule::C1, "in its stream, behind K2".to_owned()));
+    assert_eq!(waits(&state, "C5o"), (Rule::C1, "in its stream, behind K5".to_owned()));
     // X1, R1, R3: K5 first, K2 after it. G4: K1 and K4 have left their streams; G2: so K2 has come into the EE queue.
     let published = ["R3 K5", "X1 K5", "G3 K5", "G4 K4", "G4 K1", "G2 K2", "X1 K2", "G3 K2"];
     assert_eq!(ran.fired(B, C), published);
@@ -169,9 +170,9 @@ fn thesis_tables_2_2_to_2_4_column_d_the_copy_of_k5_is_on_the_engine_and_that_of
     assert_eq!(ran.blocks(D), ["K6:1", "K6:0"]);
     assert_eq!(free_shared_memory(&state), [65_536, 65_536], "K6 required no shared memory");
     let (rule, why) = waits(&state, "C2o");
-    assert!(rule == "C2" && name(why.split("serves ").last().expect("text")) == "C5o", "{why}");
-    assert_eq!(waits(&state, "K3"), ("G2", "in its stream, behind copy 0 (device-to-host)".to_owned()));
-    assert_eq!(waits(&state, "C6o"), ("C1", "in its stream, behind K6".to_owned()));
+    assert!(rule == Rule::C2 && name(why.split("serves ").last().expect("text")) == "C5o", "{why}");
+    assert_eq!(waits(&state, "K3"), (Rule::G2, "in its stream, behind copy 0 (device-to-host)".to_owned()));
+    assert_eq!(waits(&state, "C6o"), (Rule::C1, "in its stream, behind K6".to_owned()));
     // R2: "free 512 threads per SM" is the least that K6's blocks need. Free when it came were those of column (c).
     assert_eq!(free_threads(&ran.state(2_800)), [1024, 1536]);
     // Table 1: K6 is launched 2.8 s after K1, which the tables' clock calls 3.2 s and the picture 3.11 s.

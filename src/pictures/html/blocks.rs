@@ -6,7 +6,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
-use super::instants::Instants;
+use super::instants::{Instants, steps};
 use crate::device::{BlockDemand, Device};
 use crate::pictures::pack::{most_at_once, packed_apart};
 use crate::pictures::timeline::HeightBy;
@@ -120,13 +120,12 @@ impl Groups {
         let mut in_order: Vec<Group> = distinct.into_iter().collect();
         in_order.sort_unstable();
         let start: Vec<i64> = in_order.iter().map(|group| instants.number(group.0)).collect();
-        let steps = start.iter().scan(0, |last, start| Some(start - std::mem::replace(last, *start)));
         let ends = in_order.iter().map(|group| instants.number(group.2));
         Self {
             operation: in_order.iter().map(|group| group.1).collect(),
             times: in_order.iter().map(|group| group.3).collect(),
             length: ends.zip(&start).map(|(end, start)| end - start).collect(),
-            start: steps.collect(),
+            start: steps(start),
             numbers: in_order.into_iter().zip(0..).collect(),
         }
     }
@@ -206,20 +205,13 @@ impl SmBlocks {
             let shown = resources.contains(&resource) && blocks.len() <= MOST_PLACED;
             shown.then(|| Places::new(blocks, resource, capacity))
         };
-        let mut columns = Self {
+        Self {
             places: Places::new(blocks, HeightBy::Threads, device.warps_per_sm()),
             shared_memory: places(HeightBy::SharedMemory, device.per_sm.shared_memory_bytes),
             registers: places(HeightBy::Registers, device.per_sm.registers),
             index: one_by_one.then(|| blocks.iter().map(|block| block.index).collect()),
             blocks: (!one_by_one).then(|| blocks.iter().map(|block| block.blocks).collect()),
-            group: Vec::with_capacity(blocks.len()),
-        };
-        let mut last = 0;
-        for block in blocks {
-            let group = groups.number(block);
-            columns.group.push(group - last);
-            last = group;
+            group: steps(blocks.iter().map(|block| groups.number(block))),
         }
-        columns
     }
 }

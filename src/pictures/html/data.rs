@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::blocks::{self, Groups, SmBlocks};
-use super::instants::{Exact, Instants};
-use super::jobs::{Deadlines, ResponseRow};
+use super::instants::Instants;
+use super::jobs::Deadlines;
 use super::lanes::{LaneColumns, lanes};
 use super::occupancy::{OccupancyCurve, occupancy};
 use super::palette::Palette;
@@ -19,7 +19,7 @@ use crate::effort::Counted;
 use crate::limits::count;
 use crate::pictures::kernel_series::KernelSeries;
 use crate::pictures::timeline::{FinishMark, HeightBy};
-use crate::run::Summary;
+use crate::run::{Responses, Summary};
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, phases, queue_contents, reasons};
 use crate::workload::{CheckedKernel, Copy, Kernel, KernelId, OperationKind};
@@ -32,19 +32,11 @@ pub(super) struct PageData<'a> {
     runs: Vec<RunData<'a>>,
     palette: Palette,
     rules: Vec<RuleLook>,
-    finishes: Vec<Finish<'a>>,
+    finishes: &'a [FinishMark],
     /// What instants are counted from where they are told.
-    origin_ns: Exact,
+    origin_ns: Instant,
     /// What is to be known beside the notes of the runs.
     notes: &'a [String],
-}
-
-/// When the same kernel finished in both runs.
-#[derive(Debug, Serialize)]
-struct Finish<'a> {
-    name: &'a str,
-    upper_ns: Exact,
-    lower_ns: Exact,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,7 +62,8 @@ struct RunData<'a> {
     /// Whose turn it is, if contexts take turns.
     turns: Option<TurnData>,
     deadlines: Deadlines,
-    responses: Vec<ResponseRow<'a>>,
+    /// Those of streams without deadline and with one job are told with their kernels.
+    responses: Vec<Responses<'a>>,
     response_figure: Option<String>,
     queues: Vec<QueueData<'a>>,
     lanes: Vec<LaneColumns>,
@@ -121,7 +114,7 @@ struct KernelData<'a> {
 #[derive(Debug, Serialize)]
 struct CopyData {
     direction: &'static str,
-    bytes: Exact,
+    bytes: u64,
     engine: u32,
 }
 
@@ -144,17 +137,12 @@ impl<'a> PageData<'a> {
     pub(super) fn new(timeline: &'a HtmlTimeline<'a>) -> Self {
         let HtmlTimeline { runs, marks, merged, origin, notes } = timeline;
         let one_by_one = !merged;
-        let finish = |mark: &'a FinishMark| Finish {
-            name: &mark.name,
-            upper_ns: Exact(mark.upper.as_ns()),
-            lower_ns: Exact(mark.lower.as_ns()),
-        };
         Self {
             runs: runs.iter().map(|run| RunData::new(run, one_by_one)).collect(),
             palette: Palette::new(),
             rules: RuleLook::all(),
-            finishes: marks.iter().map(finish).collect(),
-            origin_ns: Exact(origin.as_ns()),
+            finishes: marks,
+            origin_ns: *origin,
             notes,
         }
     }
@@ -219,7 +207,7 @@ impl<'a> RunData<'a> {
             occupancy: occupancy(&by_sm, device, trace, &instants),
             operations,
             deadlines: Deadlines::new(&run.summary),
-            responses: ResponseRow::rows(&run.summary),
+            responses: run.summary.responses().into_iter().filter(Responses::is_worth_showing).collect(),
             response_figure: response_figure(&run.summary),
             sms: by_sm.iter().map(sm).collect(),
             groups,
@@ -268,7 +256,7 @@ impl<'a> KernelData<'a> {
 impl CopyData {
     fn new(copy: &Copy, device: &Device) -> Self {
         let (direction, engine) = (copy.direction.name(), device.copy.engine_for(copy.direction));
-        Self { direction, bytes: Exact(copy.bytes), engine }
+        Self { direction, bytes: copy.bytes, engine }
     }
 }
 

@@ -4,12 +4,19 @@ use std::io::{self, Write};
 
 use serde_json::ser::{CompactFormatter, Formatter};
 
+/// The largest integer up to which JavaScript's numbers hold all integers.
+const MAX_EXACT: u64 = 1 << 53;
+
 /// Writes JSON that may stand inside a `<script>` element: no `<`, so that no text ends the element or opens a
-/// comment in it.
+/// comment in it; and no integer that JavaScript would not hold exactly: those are texts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InsideScript;
 
 impl Formatter for InsideScript {
+    fn write_u64<W: ?Sized + Write>(&mut self, writer: &mut W, value: u64) -> io::Result<()> {
+        if value <= MAX_EXACT { CompactFormatter.write_u64(writer, value) } else { write!(writer, "\"{value}\"") }
+    }
+
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some((before, after)) = rest.split_once('<') {

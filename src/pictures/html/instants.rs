@@ -5,9 +5,6 @@ use serde::ser::{Serialize, Serializer};
 use crate::proven::Proven;
 use crate::time::Instant;
 
-/// The largest integer up to which JavaScript's numbers hold all integers.
-const MAX_EXACT: u64 = 1 << 53;
-
 /// The distinct instants of a run, in ascending order.
 #[derive(Debug)]
 pub(super) struct Instants(Vec<Instant>);
@@ -37,23 +34,20 @@ impl Serialize for Instants {
         serializer.collect_seq(self.0.iter().map(|&instant| {
             let step = instant.since(last).as_ns();
             last = instant;
-            Exact(step)
+            step
         }))
     }
 }
 
-/// An integer as a number if JavaScript holds it exactly, else as text.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Exact(pub(super) u64);
-
-impl Serialize for Exact {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0 <= MAX_EXACT { serializer.serialize_u64(self.0) } else { serializer.collect_str(&self.0) }
-    }
+/// Each number less the one before it.
+pub(super) fn steps(numbers: impl IntoIterator<Item = i64>) -> Vec<i64> {
+    let mut last = 0;
+    numbers.into_iter().map(|number| number - std::mem::replace(&mut last, number)).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::escape::InsideScript;
     use super::*;
 
     #[test]
@@ -62,7 +56,10 @@ mod tests {
         let instants = Instants::new(vec![ns(u64::MAX - 1), ns(7), ns(0), ns(7), ns(9)]);
         assert_eq!((instants.number(ns(7)), instants.number_or_never(Some(ns(u64::MAX - 1)))), (1, 3));
         assert_eq!(instants.number_or_never(None), -1);
-        let text = serde_json::to_string(&instants).expect("it can be written");
+        let mut text = Vec::new();
+        let mut json = serde_json::Serializer::with_formatter(&mut text, InsideScript);
+        instants.serialize(&mut json).expect("it can be written");
+        let text = String::from_utf8(text).expect("JSON is text");
         assert_eq!(text, format!("[0,7,2,\"{}\"]", u64::MAX - 10));
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::blocks::PlacedBlocks;
-use super::instants::{Exact, Instants};
+use super::instants::Instants;
 use crate::device::Device;
 use crate::pictures::time_steps::{StepSums, TimeSteps};
 use crate::pictures::timeline::HeightBy;
@@ -23,12 +23,12 @@ const STEPS: u64 = 4_000;
 pub(super) struct OccupancyCurve {
     resource: &'static str,
     /// What all SMs have of it.
-    capacity: Exact,
+    capacity: u64,
     /// Numbers of the instants at which the amount changes; empty: `amount` has equal steps from the beginning to the
     /// end, over each of which it is the average.
     at: Vec<i64>,
     /// How much of it is taken from there on.
-    amount: Vec<Exact>,
+    amount: Vec<u64>,
 }
 
 /// The resources of which something is taken.
@@ -59,13 +59,12 @@ pub(super) fn occupancy(
             }
         }
         let _ = sum.finish(&mut emit);
-        let capacity = Exact(u64::from(resource.of_sm(device)) * u64::from(device.sms));
+        let capacity = u64::from(resource.of_sm(device)) * u64::from(device.sms);
         if changes.len() <= MOST_CHANGES {
-            let at = changes.iter().map(|(at, _)| instants.number(*at)).collect();
-            let amount = changes.into_iter().map(|(_, amount)| Exact(amount)).collect();
+            let (at, amount) = changes.into_iter().map(|(at, amount)| (instants.number(at), amount)).unzip();
             return OccupancyCurve { resource: resource.name(), capacity, at, amount };
         }
-        let amount = averages(&changes, trace.end()).into_iter().map(Exact).collect();
+        let amount = averages(&changes, trace.end());
         OccupancyCurve { resource: resource.name(), capacity, at: Vec::new(), amount }
     };
     let all = [HeightBy::Threads, HeightBy::SharedMemory, HeightBy::Registers].map(curve);

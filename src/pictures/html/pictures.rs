@@ -1,10 +1,7 @@
 //! Who made whom wait, and how long jobs took: tables, and pictures as other reports draw them.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
-use super::instants::Exact;
 use crate::draw::Drawing;
 use crate::pictures::charts::response_chart::response_chart;
 use crate::pictures::maps::blame_map::blame_figure;
@@ -23,7 +20,7 @@ const MOST_PARTS: usize = 20_000_000;
 pub(super) struct BlameData {
     streams: BlameList,
     kernels: BlameList,
-    total_ns: Exact,
+    total_ns: Duration,
     /// Maps of both, as SVG.
     figure: String,
 }
@@ -33,15 +30,15 @@ struct BlameList {
     rows: Vec<BlameEntry>,
     /// Rows that are not listed, and their time.
     more: usize,
-    more_ns: Exact,
+    more_ns: Duration,
 }
 
 #[derive(Debug, Serialize)]
 struct BlameEntry {
     waiting: String,
     blocking: Option<String>,
-    rule: Cow<'static, str>,
-    wait_ns: Exact,
+    rule: String,
+    wait_ns: Duration,
 }
 
 impl BlameData {
@@ -56,7 +53,7 @@ impl BlameData {
         Some(Self {
             streams: BlameList::new(&tables.streams),
             kernels: BlameList::new(&tables.kernels),
-            total_ns: Exact(tables.total().as_ns()),
+            total_ns: tables.total(),
             figure: inside_html(&blame_figure(summary, &tables)),
         })
     }
@@ -67,13 +64,13 @@ impl BlameList {
         let entry = |row: &BlameRow| BlameEntry {
             waiting: row.waiting.clone(),
             blocking: row.blocking.clone(),
-            rule: row.rules(),
-            wait_ns: Exact(row.wait_ns.as_ns()),
+            rule: row.rules.to_string(),
+            wait_ns: row.wait_ns,
         };
         let rest = rows.get(MOST_ROWS..).unwrap_or_default();
-        let more = rest.iter().fold(Duration::ZERO, |sum, row| sum.saturating_add(row.wait_ns));
+        let more_ns = rest.iter().fold(Duration::ZERO, |sum, row| sum.saturating_add(row.wait_ns));
         let rows = rows.iter().take(MOST_ROWS).map(entry).collect();
-        Self { rows, more: rest.len(), more_ns: Exact(more.as_ns()) }
+        Self { rows, more: rest.len(), more_ns }
     }
 }
 

@@ -2,21 +2,40 @@
 
 use serde::Serialize;
 
-use super::instants::Instants;
+use super::instants::{Instants, steps};
 use crate::run::stream_index;
-use crate::trace::{Queue, QueueContents, Trace};
+use crate::trace::{Queue, QueueContents, Stay, Trace};
+
+/// Which queue, or copy engine.
+#[derive(Debug, Serialize)]
+pub(super) struct QueueKey {
+    /// `stream`, `ee`, `ce` or `copy-engine`.
+    kind: &'static str,
+    /// The stream's number, the priority, or that of the copy engine.
+    number: i64,
+    /// Of an EE queue the number of its process, where contexts take turns and each has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
+}
+
+impl QueueKey {
+    pub(super) fn new(queue: Queue, trace: &Trace) -> Self {
+        let (kind, number, process) = match queue {
+            Queue::Stream(stream) => ("stream", stream_index(stream), None),
+            Queue::Ee(process, priority) => ("ee", i64::from(priority), trace.is_time_sliced().then_some(process.0)),
+            Queue::Ce(engine) => ("ce", i64::from(engine), None),
+            Queue::CopyEngine(engine) => ("copy-engine", i64::from(engine), None),
+        };
+        Self { kind, number, process }
+    }
+}
 
 /// One queue, or copy engine, and who was in it from when to when. Beginnings ascend; ends do, too, but for copies of
 /// several contexts in a CE queue, and where copies share a link.
 #[derive(Debug, Serialize)]
 pub(super) struct QueueData<'a> {
-    /// `stream`, `ee`, `ce` or `copy-engine`.
-    kind: &'static str,
-    /// The stream's number, the priority, or that of the copy engine.
-    number: i64,
-    /// Of an EE queue the number of its process, where contexts take turns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    process: Option<u32>,
+    #[serde(flatten)]
+    key: QueueKey,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     /// Counted from the one before.
@@ -32,44 +51,20 @@ pub(super) struct QueueData<'a> {
 
 impl<'a> QueueData<'a> {
     pub(super) fn new(contents: &QueueContents, trace: &'a Trace, instants: &Instants) -> Self {
-        let (kind, number, name) = match contents.queue {
-            Queue::Stream(stream) => {
-                let name = trace.streams().get(stream.index()).map(|stream| &*stream.name);
-                ("stream", stream_index(stream), name)
-            }
-            Queue::Ee(_, priority) => ("ee", i64::from(priority), None),
-            Queue::Ce(engine) => ("ce", i64::from(engine), None),
-            Queue::CopyEngine(engine) => ("copy-engine", i64::from(engine), None),
+        let QueueContents { queue, stays } = contents;
+        let name = match queue {
+            Queue::Stream(stream) => Some(trace.stream_name(*stream)),
+            _ => None,
         };
-        let mut data = Self {
-            kind,
-            number,
-            process: context_of(contents.queue, trace),
+        let ordered = if matches!(queue, Queue::Ce(_)) { &stays[..] } else { &[] };
+        let length = |stay: &Stay| stay.left.map_or(-1, |left| instants.number(left) - instants.number(stay.entered));
+        Self {
+            key: QueueKey::new(*queue, trace),
             name,
-            operation: Vec::new(),
-            entered: Vec::new(),
-            length: Vec::new(),
-            order: Vec::new(),
-        };
-        let (mut last, mut last_entered, mut last_order) = (0, 0, 0);
-        for stay in &contents.stays {
-            let (operation, entered) = (i64::from(stay.operation.0), instants.number(stay.entered));
-            data.operation.push(operation - last);
-            data.entered.push(entered - last_entered);
-            data.length.push(stay.left.map_or(-1, |left| instants.number(left) - entered));
-            if matches!(contents.queue, Queue::Ce(_)) {
-                data.order.push(i64::from(stay.order) - last_order);
-            }
-            (last, last_entered, last_order) = (operation, entered, i64::from(stay.order));
+            operation: steps(stays.iter().map(|stay| stay.operation.0.into())),
+            entered: steps(stays.iter().map(|stay| instants.number(stay.entered))),
+            length: stays.iter().map(length).collect(),
+            order: steps(ordered.iter().map(|stay| stay.order.into())),
         }
-        data
-    }
-}
-
-/// The number of the process that an EE queue is of, where contexts take turns and each has its own.
-pub(super) fn context_of(queue: Queue, trace: &Trace) -> Option<u32> {
-    match queue {
-        Queue::Ee(process, _) if trace.is_time_sliced() => Some(process.0),
-        _ => None,
     }
 }

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::instants::Instants;
+use super::instants::{Instants, steps};
 use super::palette::{PageFill, TurnPalette};
 use crate::run::{TURN_WORDS, TurnWords};
 use crate::time::Instant;
-use crate::trace::{Trace, TurnEnd};
+use crate::trace::{ContextTurn, Trace, TurnEnd};
 use crate::workload::ProcessId;
 
 #[derive(Debug, Serialize)]
@@ -43,48 +43,38 @@ impl TurnData {
             return None;
         }
         let processes = (0..).map(ProcessId).take(trace.processes().len());
-        let mut data = Self {
-            process: Vec::new(),
-            switch_from: Vec::new(),
-            start: Vec::new(),
-            length: Vec::new(),
-            ended_by: Vec::new(),
-            ends: Vec::new(),
+        let turns = trace.turns();
+        let times = turns.iter().flat_map(|turn| [turn.switch_from, turn.start, turn.end]);
+        let times = steps(times.map(|at| instants.number(at)));
+        let column = |place: usize| times.iter().skip(place).step_by(3).copied().collect();
+        let mut ends: Vec<TurnEnd> = Vec::new();
+        for turn in turns {
+            if !ends.contains(&turn.ended_by) {
+                ends.push(turn.ended_by);
+            }
+        }
+        let place = |turn: &ContextTurn| ends.iter().position(|end| *end == turn.ended_by).unwrap_or(0);
+        Some(Self {
+            process: turns.iter().map(|turn| turn.process.0).collect(),
+            switch_from: column(0),
+            start: column(1),
+            length: column(2),
+            ended_by: turns.iter().map(place).collect(),
+            ends: ends.iter().map(|end| end.name()).collect(),
             served: processes.clone().map(|process| Served::new(trace, process, instants)).collect(),
             has_copies: trace.copies_run_in_turns(),
             words: TURN_WORDS,
             light: TurnPalette::new(processes.clone(), PageFill::from),
             dark: TurnPalette::new(processes, PageFill::dark),
-        };
-        let mut ends: Vec<TurnEnd> = Vec::new();
-        let mut last = 0;
-        for turn in trace.turns() {
-            let [switch_from, start, end] = [turn.switch_from, turn.start, turn.end].map(|at| instants.number(at));
-            data.process.push(turn.process.0);
-            data.switch_from.push(switch_from - last);
-            data.start.push(start - switch_from);
-            data.length.push(end - start);
-            let known = ends.iter().position(|end| *end == turn.ended_by);
-            data.ended_by.push(known.unwrap_or(ends.len()));
-            if known.is_none() {
-                ends.push(turn.ended_by);
-            }
-            last = end;
-        }
-        data.ends = ends.into_iter().map(TurnEnd::name).collect();
-        Some(data)
+        })
     }
 }
 
 impl Served {
     fn new(trace: &Trace, process: ProcessId, instants: &Instants) -> Self {
-        let (mut start, mut length, mut last) = (Vec::new(), Vec::new(), 0);
-        for time in trace.in_turn(process, Instant::ZERO..trace.end()) {
-            let [from, to] = [time.start, time.end].map(|at| instants.number(at));
-            start.push(from - last);
-            length.push(to - from);
-            last = to;
-        }
+        let times = trace.in_turn(process, Instant::ZERO..trace.end()).flat_map(|time| [time.start, time.end]);
+        let times = steps(times.map(|at| instants.number(at)));
+        let (start, length) = times.chunks_exact(2).map(|time| (time[0], time[1])).unzip();
         Self { start, length }
     }
 }

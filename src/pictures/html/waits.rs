@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::instants::Instants;
-use crate::trace::{Cause, Queue, Reason};
+use crate::trace::{Cause, Queue, Reason, Rule};
 
 /// A rule that holds something, and what is said about it. Where the wait has a queue, the name of the operation at
 /// its head follows.
 #[derive(Debug, PartialEq, Eq, Hash, Clone, Serialize)]
 struct Said {
-    rule: &'static str,
+    rule: Rule,
     why: Cow<'static, str>,
     /// Whether it is for a turn: when that comes, and whose it is instead, is said behind it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -48,7 +48,7 @@ impl Waits {
         for reason in reasons {
             let why = reason.cause.as_ref().map_or_else(Cow::default, |cause| cause.sentence(reason.rule));
             let for_turn = reason.cause == Some(Cause::Turn);
-            let said = Said { rule: reason.rule.name(), why, for_turn };
+            let said = Said { rule: reason.rule, why, for_turn };
             let number = known.get(&said).copied().unwrap_or_else(|| {
                 columns.said.push(said.clone());
                 known.insert(said, columns.said.len() - 1);

@@ -1,6 +1,5 @@
 //! Who made whom wait as a picture: a map with a row for each that waited and a column for each that stood in the way,
-//! once by stream and once by kernel, where copies of one direction are one, and beside each row its time divided by
-//! rule.
+//! once by stream and once by kernel or copies, and beside each row its time divided by rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,10 +7,9 @@ use std::fmt::Write as _;
 use crate::draw::theme::{Colour, Fill};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
 use crate::pictures::rule_look::rule_fill;
-use crate::run::{Recorded, Summary, title_of};
-use crate::tables::{BlameRow, BlameTables};
+use crate::run::{Recorded, Summary};
+use crate::tables::{BlameRow, BlameRules, BlameTables};
 use crate::time::Duration;
-use crate::trace::Rule;
 
 /// Names that have a row or column of their own; the rest share one.
 const MOST: usize = 12;
@@ -38,7 +36,7 @@ pub struct BlameMap {
     /// How many more there are, which share the row and the column behind the last.
     pub others: usize,
     /// Times by rule, by row and by column. The last column stands for nobody (a channel, a latency).
-    pub cells: BTreeMap<(usize, usize), BTreeMap<Rule, Duration>>,
+    pub cells: BTreeMap<(usize, usize), BTreeMap<BlameRules, Duration>>,
 }
 
 impl BlameMap {
@@ -55,20 +53,14 @@ impl BlameMap {
         let shown: Vec<&str> = names.iter().take(MOST).map(|(name, _)| *name).collect();
         let place: BTreeMap<&str, usize> = shown.iter().copied().zip(0..).collect();
         let place = |name: &str| place.get(name).copied().unwrap_or(MOST);
-        let mut cells: BTreeMap<(usize, usize), BTreeMap<Rule, Duration>> = BTreeMap::new();
+        let mut cells: BTreeMap<(usize, usize), BTreeMap<BlameRules, Duration>> = BTreeMap::new();
         for row in rows {
             let column = row.blocking.as_deref().map_or(MOST + 1, place);
-            let time = cells.entry((place(&row.waiting), column)).or_default().entry(row.rule).or_default();
+            let time = cells.entry((place(&row.waiting), column)).or_default().entry(row.rules).or_default();
             *time = time.saturating_add(row.wait_ns);
         }
         let others = names.len() - shown.len();
         Self { of, names: shown.into_iter().map(str::to_owned).collect(), others, cells }
-    }
-
-    /// By what its rows and columns are.
-    fn heading(&self) -> String {
-        let has_copies = self.of == "kernel" && self.names.iter().any(|name| name.starts_with("copies ("));
-        format!("By {}{}", self.of, if has_copies { ", copies by direction" } else { "" })
     }
 
     /// Everything in it.
@@ -99,22 +91,11 @@ impl BlameMap {
     }
 }
 
-/// The maps of a run by stream, if there are several, and by kernel. In that, copies of one direction have one row and
-/// column: in the tables each copy has a name of its own.
-pub fn blame_maps(summary: &Summary<'_>, tables: &BlameTables) -> Vec<BlameMap> {
+/// The maps of a run by stream, if there are several, and by kernel.
+pub fn blame_maps(tables: &BlameTables) -> Vec<BlameMap> {
     let streams = BlameMap::new("stream", &tables.streams);
-    let copies: BTreeMap<String, String> = summary
-        .copies()
-        .map(|Recorded { id, work: copy, .. }| {
-            (title_of(summary, id).into_owned(), format!("copies ({})", copy.direction.name()))
-        })
-        .collect();
-    let kind = |name: &String| copies.get(name).unwrap_or(name).clone();
-    let by_kind =
-        |row: &BlameRow| BlameRow { waiting: kind(&row.waiting), blocking: row.blocking.as_ref().map(kind), ..*row };
-    let kernels = BlameMap::new("kernel", &tables.kernels.iter().map(by_kind).collect::<Vec<_>>());
     let several = streams.names.len() > 1;
-    several.then_some(streams).into_iter().chain([kernels]).collect()
+    several.then_some(streams).into_iter().chain([BlameMap::new("kernel", &tables.kernels)]).collect()
 }
 
 /// Draws who made whom wait, the same bytes for the same run. What is under the pointer tells whole names and exact
@@ -128,7 +109,7 @@ pub fn blame_figure(summary: &Summary<'_>, tables: &BlameTables) -> Drawing {
     let title = format!("Who made whom wait: {}", summary.scenario.name);
     let mut top = sheet.title(&title, PAGE_WIDTH);
     top = legend(&mut sheet, tables, top) + MM;
-    for map in blame_maps(summary, tables) {
+    for map in blame_maps(tables) {
         top = Picture { sheet: &mut sheet, map: &map, whole: &whole }.draw(top) + 2 * MM;
     }
     sheet.into_drawing(title, PAGE_WIDTH, top)
@@ -136,16 +117,16 @@ pub fn blame_figure(summary: &Summary<'_>, tables: &BlameTables) -> Drawing {
 
 /// What the colours of the bars mean.
 fn legend(sheet: &mut Sheet, tables: &BlameTables, top: Length) -> Length {
-    let rules: BTreeSet<Rule> = tables.streams.iter().map(|row| row.rule).collect();
+    let rules: BTreeSet<BlameRules> = tables.streams.iter().map(|row| row.rules).collect();
     let (mut x, mut y) = (Sheet::MARGIN, top);
-    for rule in rules {
-        let text = format!("{rule}: {}", rule.meaning());
+    for rules in rules {
+        let text = rules.in_words();
         let width = 4 * MM + Sheet::small_width(&text) + 3 * MM;
         if x + width > PAGE_WIDTH && x > Sheet::MARGIN {
             (x, y) = (Sheet::MARGIN, y + LINE);
         }
         let mark = Rect { x, y: y + MM / 2, width: 3 * MM, height: LINE - MM };
-        sheet.area(mark, Some(rule_fill(rule)), Some(Sheet::OUTLINE));
+        sheet.area(mark, Some(rule_fill(rules.rule)), Some(Sheet::OUTLINE));
         sheet.small(text, x + 4 * MM, y + LINE / 2, Anchor::Start);
         x += width;
     }
@@ -165,7 +146,7 @@ impl Picture<'_, '_> {
         let (rows, columns) = (map.used(|cell| cell.0), map.used(|cell| cell.1));
         let text = match map.total() {
             Duration::ZERO => format!("By {}: nothing waited", map.of),
-            total => format!("{}: waiting (rows) for blocking (columns), {total} in all", map.heading()),
+            total => format!("By {}: waiting (rows) for blocking (columns), {total} in all", map.of),
         };
         self.sheet.text(text, Sheet::MARGIN, top + LINE / 2, Anchor::Start);
         // Cells hold their numbers; names have what these leave.
@@ -213,29 +194,31 @@ impl Picture<'_, '_> {
         rows.iter().zip(fitted).map(|(&row, name)| number(row) + &name).collect()
     }
 
-    fn cell(&mut self, cell: (usize, usize), times: &BTreeMap<Rule, Duration>, longest: Duration, area: &Rect) {
+    fn cell(&mut self, cell: (usize, usize), times: &BTreeMap<BlameRules, Duration>, longest: Duration, area: &Rect) {
         let time = sum(times.values());
         let mut tooltip = format!("{}\nwaited for {}\n{time} in all", self.whole_name(cell.0), self.whole_name(cell.1));
-        for (rule, time) in times {
+        for (rules, time) in times {
             // Writing to a string cannot fail.
-            let _ = write!(tooltip, "\n{time} ({rule}: {})", rule.meaning());
+            let _ = write!(tooltip, "\n{time} ({})", rules.in_words());
         }
-        let most = times.iter().max_by_key(|(_, time)| **time).map(|(rule, _)| *rule);
-        let rule = most.map_or_else(String::new, |rule| format!("{rule}{}", if times.len() > 1 { " +" } else { "" }));
+        let most = times.iter().max_by_key(|(_, time)| **time).map(|(rules, _)| *rules);
+        let more = if times.len() > 1 { " +" } else { "" };
+        let whole = most.map_or_else(String::new, |rules| format!("{rules}{more}"));
+        let short = most.map_or_else(String::new, |rules| format!("{}{more}", rules.rule));
         let fill = Fill::plain(DARKEST.tint(10 + 90 * percent(time, longest) / 100));
         self.sheet.explained(tooltip, |sheet| {
             sheet.area(*area, Some(fill), Some(Sheet::FRAME));
             let half = Rect { height: ROW / 2, ..*area };
             sheet.label(&[&rounded(time)], &half, fill);
-            sheet.label(&[&rule], &Rect { y: area.y + ROW / 2, ..half }, fill);
+            sheet.label(&[&whole, &short], &Rect { y: area.y + ROW / 2, ..half }, fill);
         });
     }
 
     /// What a row waited, divided by rule.
     fn bars(&mut self, row: usize, (total, longest): (Duration, Duration), (left, y): (Length, Length)) {
-        let mut by_rule: BTreeMap<Rule, Duration> = BTreeMap::new();
-        for (rule, time) in self.map.cells.range((row, 0)..(row + 1, 0)).flat_map(|(_, times)| times) {
-            let sum = by_rule.entry(*rule).or_default();
+        let mut by_rule: BTreeMap<BlameRules, Duration> = BTreeMap::new();
+        for (rules, time) in self.map.cells.range((row, 0)..(row + 1, 0)).flat_map(|(_, times)| times) {
+            let sum = by_rule.entry(*rules).or_default();
             *sum = sum.saturating_add(*time);
         }
         let room = BARS - SUMS - 2 * MM;
@@ -244,13 +227,13 @@ impl Picture<'_, '_> {
             return;
         }
         let mut before = Duration::ZERO;
-        for (rule, time) in by_rule {
+        for (rules, time) in by_rule {
             let after = before.saturating_add(time);
             // At least as wide as a line, so that nothing is lost from sight.
             let right = x_of(after).max(x_of(before) + Sheet::OUTLINE.width);
             let area = Rect::between(x_of(before), y + MM, right, y + ROW - MM);
-            self.sheet.explained(format!("{time} ({rule}: {})", rule.meaning()), |sheet| {
-                sheet.area(area, Some(rule_fill(rule)), Some(Sheet::OUTLINE));
+            self.sheet.explained(format!("{time} ({})", rules.in_words()), |sheet| {
+                sheet.area(area, Some(rule_fill(rules.rule)), Some(Sheet::OUTLINE));
             });
             before = after;
         }
@@ -296,6 +279,7 @@ fn rounded(time: Duration) -> String {
 mod tests {
     use super::*;
     use crate::tables::Behind;
+    use crate::trace::Rule;
 
     #[test]
     fn labels_have_three_digits() {
@@ -309,8 +293,7 @@ mod tests {
             waiting: format!("W{number}"),
             blocking: (number > 0).then(|| format!("B{number}")),
             behind: Behind::Others,
-            rule: if number.is_multiple_of(2) { Rule::G2 } else { Rule::X1 },
-            through: None,
+            rules: BlameRules { rule: if number.is_multiple_of(2) { Rule::G2 } else { Rule::X1 }, through: None },
             wait_ns: Duration::from_ns(number as u64 + 1),
         };
         let rows: Vec<BlameRow> = (0..40).map(row).collect();

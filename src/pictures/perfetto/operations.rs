@@ -48,7 +48,7 @@ fn recorded<W: Write>(
     ran.sort_by_key(|(from, to, id, _)| (*from, *to, *id));
     let mut lanes: BTreeMap<StreamId, Lanes> = BTreeMap::new();
     for (from, to, id, record) in ran {
-        let name = summary.trace.streams().get(record.stream.index()).map_or("", |stream| &stream.name);
+        let name = summary.trace.stream_name(record.stream);
         let lanes = lanes.entry(record.stream).or_insert_with(|| Lanes::with(tracks.stream(record.stream)));
         let span = SliceTime { from, to };
         let lane = lanes.take(span, next_lane, events, |number| format!("{name} ({})", number + 1))?;

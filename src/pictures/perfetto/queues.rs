@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::PerfettoRun;
 use super::event::{Events, SliceTime};
 use super::tracks::Tracks;
-use crate::run::{process_name, title};
+use crate::run::title;
 use crate::trace::{Queue, queue_contents, stays};
 use crate::workload::OperationId;
 
@@ -18,7 +18,7 @@ const fn is_shown(queue: Queue) -> bool {
 fn name_of(run: &PerfettoRun<'_>, queue: Queue) -> String {
     match queue {
         Queue::Ee(process, priority) if run.summary.trace.is_time_sliced() => {
-            format!("EE queue of {}, priority {priority}", process_name(&run.summary, process))
+            format!("EE queue of {}, priority {priority}", run.summary.trace.process_name(process))
         }
         _ => queue.to_string(),
     }

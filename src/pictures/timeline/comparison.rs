@@ -1,5 +1,7 @@
 //! Two timelines above one another on one axis of time, with their differences marked.
 
+use serde::Serialize;
+
 use super::Timeline;
 use super::context::MARGIN;
 use super::error::TimelineError;
@@ -13,13 +15,15 @@ use crate::trace::Trace;
 use crate::workload::OperationId;
 
 /// The same event in both timelines.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FinishMark {
     /// What finishes.
     pub name: String,
     /// When, in the upper timeline.
+    #[serde(rename = "upper_ns")]
     pub upper: Instant,
     /// When, in the lower timeline.
+    #[serde(rename = "lower_ns")]
     pub lower: Instant,
 }
 

@@ -11,6 +11,7 @@ use crate::pictures::free_lanes::FreeLanes;
 use crate::proven::Proven;
 use crate::run::Recorded;
 use crate::time::Instant;
+use crate::workload::{Copy, OperationId};
 
 /// Height of a lane, and of what copies that overlap add to it: there are lanes within the lane then.
 const HEIGHT: Length = 3 * MM + MM / 2;
@@ -38,6 +39,10 @@ pub(super) const fn short_name(direction: CopyDirection) -> &'static str {
     }
 }
 
+pub(super) fn name_of(context: &Context<'_>, copy: OperationId) -> String {
+    context.summary.trace.copy_of(copy).map_or("", |copy| short_name(copy.direction)).to_owned()
+}
+
 /// The directions of the copies that are seen.
 pub(super) fn directions(context: &Context<'_>) -> Vec<CopyDirection> {
     let mut directions: Vec<CopyDirection> = seen(context).map(|(_, _, copy, _)| copy.direction).collect();
@@ -47,9 +52,7 @@ pub(super) fn directions(context: &Context<'_>) -> Vec<CopyDirection> {
 }
 
 /// Copies that began before the window ends and did not end before it begins.
-fn seen<'c>(
-    context: &'c Context<'_>,
-) -> impl Iterator<Item = (crate::workload::OperationId, Instant, crate::workload::Copy, Instant)> + 'c {
+fn seen<'c>(context: &'c Context<'_>) -> impl Iterator<Item = (OperationId, Instant, Copy, Instant)> + 'c {
     context.summary.copies().filter_map(|Recorded { id, record, work: copy }| {
         let start = record.first_start()?;
         let end = record.finish().unwrap_or(Instant::MAX);

@@ -121,18 +121,9 @@ impl Pen<'_> {
         self.shapes.push(text(label));
     }
 
-    /// A label over a hatch: on a plate of the background's colour.
-    fn plated(label: &Label, fill: Fill, shapes: &mut Vec<Shape>) {
-        if fill.ink != fill.background {
-            shapes.push(Shape::Box { area: label.area, fill: Some(Fill::plain(fill.background)), stroke: None });
-        }
-        shapes.push(text(label));
-    }
-
     fn legend(&mut self, entry: &LegendEntry) {
-        let mut shapes = Vec::new();
-        shapes.extend(entry.mark.iter().flat_map(legend_shapes));
-        shapes.push(text(&entry.label));
+        let mark = entry.mark.iter().flat_map(legend_shapes);
+        let shapes = mark.chain([text(&entry.label)]).collect();
         self.shapes.push(Shape::Explained { tooltip: entry.full.clone(), shapes });
     }
 
@@ -143,9 +134,7 @@ impl Pen<'_> {
             let polygon =
                 |corners: &Vec<Point>| Shape::Polygon { corners: corners.clone(), fill, stroke: Some(outline) };
             let mut shapes: Vec<Shape> = profile.outlines.iter().map(polygon).collect();
-            if let Some(label) = &profile.label {
-                Self::plated(label, fill, &mut shapes);
-            }
+            shapes.extend(plated(profile.label.as_ref(), fill));
             let tooltip = self.tooltips.profile(&band.name, profile);
             self.shapes.push(Shape::Explained { tooltip, shapes });
         }
@@ -162,9 +151,7 @@ impl Pen<'_> {
                 let stroke = (!small && band.area.height >= LEAST_FRAMED).then_some(outline);
                 let parts = piece.parts().into_iter();
                 shapes.extend(parts.map(|part| Shape::Box { area: visible(part), fill: Some(fill), stroke }));
-                if let Some(label) = piece.label.as_ref().filter(|_| !have_pauses) {
-                    Self::plated(label, fill, &mut shapes);
-                }
+                shapes.extend(plated(piece.label.as_ref().filter(|_| !have_pauses), fill));
             }
             let tooltip = self.tooltips.blocks(&band.name, blocks);
             self.shapes.push(Shape::Explained { tooltip, shapes });
@@ -173,9 +160,8 @@ impl Pen<'_> {
             pauses::across(&self.context, &self.tooltips, band, &mut self.shapes);
             for blocks in &band.blocks {
                 let fill = fill_of(&self.context, Some(blocks.kernel));
-                for label in blocks.pieces.iter().filter_map(|piece| piece.label.as_ref()) {
-                    Self::plated(label, Fill { ink: Colour::BLACK, ..fill }, &mut self.shapes);
-                }
+                let labels = blocks.pieces.iter().map(|piece| piece.label.as_ref());
+                self.shapes.extend(labels.flat_map(|label| plated(label, Fill { ink: Colour::BLACK, ..fill })));
             }
         }
         for line in &band.thin {
@@ -211,9 +197,7 @@ impl Pen<'_> {
             let fill = if small { turn.fill.without_hatch() } else { turn.fill };
             let stroke = (!small && turn.process.is_some()).then_some(OUTLINE);
             let mut shapes = vec![Shape::Box { area: visible(turn.area), fill: Some(fill), stroke }];
-            if let Some(label) = &turn.label {
-                Self::plated(label, fill, &mut shapes);
-            }
+            shapes.extend(plated(turn.label.as_ref(), fill));
             self.shapes.push(Shape::Explained { tooltip: self.tooltips.turn(turn), shapes });
         }
         self.shapes.push(Shape::Box { area: band.area, fill: None, stroke: Some(GRID) });
@@ -230,9 +214,7 @@ impl Pen<'_> {
             let stroke = (copy.area.width >= LEAST_OUTLINED).then_some(OUTLINE);
             let fill = if stroke.is_some() { copy.fill } else { Fill::plain(Colour::FRAME) };
             let mut shapes = paused_box(&copy.area, &copy.pauses, fill, stroke);
-            if let Some(label) = &copy.label {
-                Self::plated(label, copy.fill, &mut shapes);
-            }
+            shapes.extend(plated(copy.label.as_ref(), copy.fill));
             let tooltip = self.tooltips.copy(copy);
             self.shapes.push(Shape::Explained { tooltip, shapes });
         }
@@ -248,9 +230,7 @@ impl Pen<'_> {
             let small = ran.count > 1 || ran.area.width < LEAST_OUTLINED;
             let (fill, stroke) = if small { (ran.fill.without_hatch(), None) } else { (ran.fill, Some(OUTLINE)) };
             let mut shapes = paused_box(&ran.area, &ran.pauses, fill, stroke);
-            if let Some(label) = &ran.label {
-                Self::plated(label, fill, &mut shapes);
-            }
+            shapes.extend(plated(ran.label.as_ref(), fill));
             self.shapes.push(Shape::Explained { tooltip: self.tooltips.ran(&lane.name, ran), shapes });
         }
         let name = lane.name.clone();
@@ -287,9 +267,7 @@ impl Pen<'_> {
             let stroke = (entry.area.width >= LEAST_OUTLINED).then_some(outline);
             let fill = if stroke.is_some() { entry.fill } else { entry.fill.without_hatch() };
             let mut shapes = vec![Shape::Box { area: visible(entry.area), fill: Some(fill), stroke }];
-            if let Some(label) = &entry.label {
-                Self::plated(label, fill, &mut shapes);
-            }
+            shapes.extend(plated(entry.label.as_ref(), fill));
             self.shapes.push(Shape::Explained { tooltip: self.tooltips.queued(&queue.name, entry), shapes });
         }
         for label in queue.more.iter().chain([&queue.label]) {
@@ -353,6 +331,15 @@ impl Pen<'_> {
     }
 }
 
+/// A label, if there is one; over a hatch on a plate of the background's colour.
+fn plated(label: Option<&Label>, fill: Fill) -> impl Iterator<Item = Shape> + use<> {
+    let plate = label.filter(|_| fill.ink != fill.background).map(|label| {
+        let fill = Some(Fill::plain(fill.background));
+        Shape::Box { area: label.area, fill, stroke: None }
+    });
+    plate.into_iter().chain(label.map(text))
+}
+
 /// A box for each part between pauses, with lines over them.
 fn paused_box(area: &Rect, pauses: &[Range<Length>], fill: Fill, stroke: Option<Stroke>) -> Vec<Shape> {
     let parts = parts_between(area, pauses).into_iter();
@@ -413,11 +400,9 @@ fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
     let missed = mark.symbol == LegendSymbol::DeadlineMissed;
     match mark.symbol {
         LegendSymbol::Area => {
-            let mut shapes = vec![Shape::Box { area: mark.area, fill: Some(mark.fill), stroke: Some(OUTLINE) }];
-            if let Some(number) = mark.repeat {
-                Pen::plated(&number_in(&mark.area, number), mark.fill, &mut shapes);
-            }
-            shapes
+            let area = Shape::Box { area: mark.area, fill: Some(mark.fill), stroke: Some(OUTLINE) };
+            let number = mark.repeat.map(|number| number_in(&mark.area, number));
+            std::iter::once(area).chain(plated(number.as_ref(), mark.fill)).collect()
         }
         LegendSymbol::Thin => {
             let area = Rect { y: middle.y - MM / 8, height: MM / 4, ..mark.area };

@@ -159,14 +159,10 @@ fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<
 }
 
 fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
-    let record = context.summary.trace.operations().get(operation.index());
-    match record.map(|record| record.kind) {
+    let trace = context.summary.trace;
+    match trace.operations().get(operation.index()).map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => fill_of(context, Some(kernel)),
-        Some(OperationKind::Copy(copy)) => {
-            let copy = context.summary.trace.copies().get(copy.index());
-            copy.map_or(PALE, |copy| copies::fill_of(copy.direction))
-        }
-        _ => PALE,
+        _ => trace.copy_of(operation).map_or(PALE, |copy| copies::fill_of(copy.direction)),
     }
 }
 
@@ -180,10 +176,7 @@ fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String>
             repeat = context.repeat(kernel);
             context.short_name(kernel).to_owned()
         }
-        Some(OperationKind::Copy(copy)) => {
-            let copy = context.summary.trace.copies().get(copy.index());
-            copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
-        }
+        Some(OperationKind::Copy(_)) => copies::name_of(context, entry.operation),
         _ => return Vec::new(),
     };
     let mut texts = match entry.rule {

@@ -108,8 +108,7 @@ impl<'a> Tooltips<'a> {
     }
 
     fn process(&self, process: Option<ProcessId>) -> &'a str {
-        let known = process.and_then(|process| self.summary.trace.processes().get(process.index()));
-        known.map_or("", |process| &process.name)
+        process.map_or("", |process| self.summary.trace.process_name(process))
     }
 
     pub(super) fn turn(&self, turn: &TurnBox) -> String {

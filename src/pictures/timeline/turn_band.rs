@@ -154,7 +154,7 @@ impl Context<'_> {
 
     /// What a process is called.
     pub(super) fn process(&self, process: ProcessId) -> &str {
-        self.summary.trace.processes().get(process.index()).map_or("", |process| &process.name)
+        self.summary.trace.process_name(process)
     }
 
     /// In how many turns of its context something runs within the window, at least 1.

@@ -226,10 +226,7 @@ fn name_of(context: &Context<'_>, operation: OperationId) -> String {
     let trace = context.summary.trace;
     match trace.operations().get(operation.index()).map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => context.short_name(kernel).to_owned(),
-        Some(OperationKind::Copy(copy)) => {
-            let copy = trace.copies().get(copy.index());
-            copy.map_or_else(String::new, |copy| copies::short_name(copy.direction).to_owned())
-        }
+        Some(OperationKind::Copy(_)) => copies::name_of(context, operation),
         Some(kind) => kind.name().to_owned(),
         None => String::new(),
     }

@@ -1,9 +1,7 @@
 //! Occupancy of kernels, for people and for programs.
 
-use std::io::{self, Write};
-
 use crate::analysis::{OccupancyEntry, OccupancyReport};
-use crate::formats::{CellOf, Column, DocumentWriter, Page, Real, Report, Rows, RowsPart, fields};
+use crate::formats::{CellOf, Column, DocumentWriter, Page, Real, Report, Rows, fields};
 
 fn columns<'e>() -> [Column<&'e OccupancyEntry>; 14] {
     [
@@ -46,16 +44,13 @@ pub struct OccupancyDocument<'r> {
 
 impl Report for OccupancyDocument<'_> {
     const IS_INDENTED: bool = true;
+    const TABLE: &'static str = "kernels";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", self.device)?;
         to.rows("kernels", &columns(), &self.report.entries)?;
         fields!(to, self.report => compared, agreeing);
         to.entry("notes", self.notes)
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), &self.report.entries, out)
     }
 
     fn text(&self, page: &mut Page) {

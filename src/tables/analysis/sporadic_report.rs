@@ -1,7 +1,6 @@
 //! All that is told of one scenario whose releases are taken as unknown.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use thiserror::Error;
 
@@ -10,7 +9,7 @@ use crate::analysis::{
     AnalysisError, RequirementVerdict, SearchOptions, SporadicVerdicts, judge_sporadic, requirements_of_streams,
 };
 use crate::effort::Progress;
-use crate::formats::{DocumentWriter, Page, Report, Rows, RowsPart};
+use crate::formats::{DocumentWriter, Page, Report, Rows};
 use crate::near::did_you_mean;
 use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
@@ -88,15 +87,13 @@ impl SporadicReport {
 }
 
 impl Report for SporadicReport {
+    const TABLE: &'static str = "streams";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.elements("streams", &self.verdicts.streams, &stream_columns(), &self.verdicts.streams)?;
         to.entry("runs_searched", &self.verdicts.runs)?;
         to.entry("notes", &self.notes)?;
         self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&stream_columns(), &self.verdicts.streams, out)
     }
 
     fn text(&self, page: &mut Page) {

@@ -52,14 +52,12 @@ pub(super) fn add_steps(page: &mut Page, analysis: &Analysis<'_>, steps: &[Turn]
 }
 
 impl Report for Comparison<'_> {
+    const TABLE: &'static str = "kernels";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self => scenario, device, placement, equal, exact, optimistic, pessimistic);
         to.elements("kernels", &self.kernels, &comparison_columns(), &self.kernels)?;
         to.entry("notes", &self.notes)
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&comparison_columns(), &self.kernels, out)
     }
 
     fn text(&self, page: &mut Page) {
@@ -74,14 +72,12 @@ impl Report for Comparison<'_> {
 }
 
 impl Report for LaunchOrders<'_> {
+    const TABLE: &'static str = "kernels";
+
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self => scenario, device, method, orders, orders_tried, exhaustive, seed);
         to.elements("kernels", &self.kernels, &orders_columns(), &self.kernels)?;
         to.entry("notes", &self.notes)
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&orders_columns(), &self.kernels, out)
     }
 
     fn text(&self, page: &mut Page) {

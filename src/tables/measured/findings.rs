@@ -1,9 +1,7 @@
 //! What an audit of logs found.
 
-use std::io::{self, Write};
-
 use crate::audit::{AuditReport, Finding};
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::spelling::formats;
 use crate::tables::rule_words::HINT;
 
@@ -30,6 +28,7 @@ const SHOWN: usize = 100;
 /// The findings, and what was checked.
 impl Report for AuditReport {
     const IS_INDENTED: bool = true;
+    const TABLE: &'static str = "violations";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.elements("violations", &self.violations, &columns(), &self.violations)?;
@@ -37,10 +36,6 @@ impl Report for AuditReport {
         to.list("dropped", &self.dropped)?;
         fields!(to, self => placement, devices, notes);
         Ok(())
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), &self.violations, out)
     }
 
     fn text(&self, page: &mut Page) {

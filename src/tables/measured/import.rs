@@ -1,8 +1,6 @@
 //! What became of a profile, for people and for programs.
 
-use std::io::{self, Write};
-
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{Import, ImportedStream};
 
 fn columns<'s>() -> [Column<&'s ImportedStream>; 3] {
@@ -16,6 +14,7 @@ fn columns<'s>() -> [Column<&'s ImportedStream>; 3] {
 /// The streams of a profile and what was counted.
 impl Report for Import {
     const IS_INDENTED: bool = true;
+    const TABLE: &'static str = "streams";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", &self.scenario.device().name)?;
@@ -25,10 +24,6 @@ impl Report for Import {
         to.entry("launch_latency_ns", &self.launch_latency.map(|latency| latency.latency_ns))?;
         to.entry("kernel_gap_ns", &self.kernel_gap.map(|gap| gap.gap_ns))?;
         to.entry("notes", &self.scenario.notes)
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), &self.streams, out)
     }
 
     /// How many block times are from where is among the notes.

@@ -1,10 +1,8 @@
 //! The audit of a profile, for people and as comma-separated values.
 
-use std::io::{self, Write};
-
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
 use crate::device::Device;
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{GpuProfile, GpuProfileError, short_name};
 use crate::tables::rule_words::HINT;
 use crate::time::Instant;
@@ -45,6 +43,7 @@ pub struct ProfileAuditReport {
 /// Counts, and the cases: for people those that the rules do not explain.
 impl Report for ProfileAuditReport {
     const IS_INDENTED: bool = true;
+    const TABLE: &'static str = "cases";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         let audit = &self.audit;
@@ -53,10 +52,6 @@ impl Report for ProfileAuditReport {
         to.elements("cases", &audit.cases, &columns(), &audit.cases)?;
         fields!(to, self => device, notes);
         Ok(())
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), &self.audit.cases, out)
     }
 
     fn text(&self, page: &mut Page) {

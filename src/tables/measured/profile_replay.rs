@@ -1,9 +1,7 @@
 //! A replayed profile as JSON, CSV and for people.
 
-use std::io::{self, Write};
-
 use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::short_name;
 use crate::spelling::formats;
 use crate::tables::signed;
@@ -49,16 +47,13 @@ pub struct ProfileReplayDocument<'r> {
 /// The errors over all kernels, and the kernels: for people those that are furthest off.
 impl Report for ProfileReplayDocument<'_> {
     const IS_INDENTED: bool = true;
+    const TABLE: &'static str = "kernels";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", self.device)?;
         fields!(to, self.replay => alone, overlapped, predicted, predicted_without_sharing, unfinished);
         to.rows("kernels", &columns(), &self.replay.kernels)?;
         to.entry("notes", self.notes)
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), &self.replay.kernels, out)
     }
 
     fn text(&self, page: &mut Page) {

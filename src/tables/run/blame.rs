@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
 
 use rustc_hash::FxHashMap;
 
 use crate::formats::{Column, Page};
 use crate::named::named;
-use crate::run::{Summary, process_name, title_of};
+use crate::run::{Recorded, Summary, title_of};
 use crate::spelling::formats;
 use crate::tables::rule_words::RuleWords;
 use crate::time::Duration;
@@ -28,37 +29,56 @@ named! {
     }
 }
 
-/// How long something made something else wait under one rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BlameRow {
-    /// The kernel, copy or stream that waited, from launches until first blocks were assigned, or paused (T4, T5).
-    pub waiting: String,
-    /// The kernel, copy or stream that stood in the way, or the turns of the context that did (T1, T4, T5); `None`:
-    /// none did.
-    pub blocking: Option<String>,
-    /// Whose that is.
-    pub behind: Behind,
-    /// The rule.
+/// Under which rules something made something else wait: `G2`, or `G2 (E2)` behind a wait for an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlameRules {
+    /// The rule that held what waited.
     pub rule: Rule,
     /// Where the head of its queue was a memset, record or wait, the rule that held that, see [`Blame::through`].
     pub through: Option<Rule>,
-    /// How long in all.
-    pub wait_ns: Duration,
 }
 
-impl BlameRow {
-    /// Its rule, and the one through which it reached it: `G2 (E2)` behind a wait for an event.
-    pub fn rules(&self) -> Cow<'static, str> {
+impl BlameRules {
+    /// Its codes with what they mean.
+    pub(crate) fn in_words(self) -> String {
+        let mut words = format!("{self}: {}", self.rule.meaning());
+        if let Some(through) = self.through {
+            // Writing to a string cannot fail.
+            let _ = write!(words, "; {through}: {}", through.meaning());
+        }
+        words
+    }
+}
+
+impl fmt::Display for BlameRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.through {
-            Some(through) => Cow::Owned(format!("{} ({through})", self.rule)),
-            None => Cow::Borrowed(self.rule.name()),
+            Some(through) => write!(f, "{} ({through})", self.rule),
+            None => self.rule.fmt(f),
         }
     }
 }
 
+/// How long something made something else wait under one rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlameRow {
+    /// The kernel, copies or stream that waited, from launches until first blocks were assigned, or paused (T4, T5).
+    pub waiting: String,
+    /// The kernel, copies or stream that stood in the way, or the turns of the context that did (T1, T4, T5); `None`:
+    /// none did.
+    pub blocking: Option<String>,
+    /// Whose that is.
+    pub behind: Behind,
+    /// Under which rules.
+    pub rules: BlameRules,
+    /// How long in all.
+    pub wait_ns: Duration,
+}
+
 /// All of a run, once by kernels and copies and once by streams: what waited for others first, and of each kind the
-/// longest. What kernels and copies waited and paused is all there, so both add up to the same; memsets, records and
-/// waits are passed over, and who holds them stands in their place.
+/// longest. Launches of kernels of one title are one, and so are copies of one direction. What kernels and copies
+/// waited and paused is all there, so both add up to the same; memsets, records and waits are passed over, and who
+/// holds them stands in their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlameTables {
     /// By kernel and copy.
@@ -77,10 +97,20 @@ impl BlameTables {
     pub fn of(summary: &Summary<'_>, parts: &[Blame]) -> Self {
         let stream = |id: OperationId| {
             let record = summary.trace.operations().get(id.index());
-            let stream = record.and_then(|record| summary.trace.streams().get(record.stream.index()));
-            stream.map_or(Cow::Borrowed(""), |stream| Cow::Borrowed(&*stream.name))
+            Cow::Borrowed(record.map_or("", |record| summary.trace.stream_name(record.stream)))
         };
-        Self { kernels: rows(summary, parts, |id| title_of(summary, id)), streams: rows(summary, parts, stream) }
+        let mut copies: BTreeMap<&str, usize> = BTreeMap::new();
+        for Recorded { work: copy, .. } in summary.copies() {
+            *copies.entry(copy.direction.name()).or_default() += 1;
+        }
+        let kernel_or_copies = |id: OperationId| {
+            let several = summary.trace.copy_of(id).and_then(|copy| copies.get_key_value(copy.direction.name()));
+            match several.filter(|(_, count)| **count > 1) {
+                Some((direction, count)) => Cow::Owned(format!("{count} copies ({direction})")),
+                None => title_of(summary, id),
+            }
+        };
+        Self { kernels: rows(summary, parts, kernel_or_copies), streams: rows(summary, parts, stream) }
     }
 
     /// What waited in all.
@@ -100,7 +130,7 @@ enum Blocking {
 }
 
 /// What tells rows apart: what waited, what stood in the way, whose that is, and the rules.
-type Key<N, B> = (N, B, Behind, Rule, Option<Rule>);
+type Key<N, B> = (N, B, Behind, BlameRules);
 
 fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -> Cow<'a, str>) -> Vec<BlameRow> {
     let records = summary.trace.operations();
@@ -113,30 +143,24 @@ fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -
     let mut by_first: FxHashMap<Key<OperationId, Blocking>, Duration> = FxHashMap::default();
     for part in parts.iter().filter(|part| waits(part.operation)) {
         let blocking = part.blocking.map_or_else(|| turns(part), |id| Blocking::Named(first_of(id)));
-        let key = (first_of(part.operation), blocking, behind(summary, part), part.rule, part.through);
+        let rules = BlameRules { rule: part.rule, through: part.through };
+        let key = (first_of(part.operation), blocking, behind(summary, part), rules);
         let sum = by_first.entry(key).or_default();
         *sum = sum.saturating_add(part.to.since(part.from));
     }
     let mut sums: BTreeMap<Key<String, Option<String>>, Duration> = BTreeMap::new();
-    for ((waiting, blocking, behind, rule, through), wait) in by_first {
+    for ((waiting, blocking, behind, rules), wait) in by_first {
         let blocking = match blocking {
             Blocking::Named(id) => Some(name(id).into_owned()),
-            Blocking::Turns(Some(process)) => Some(format!("turns of {}", process_name(summary, process))),
+            Blocking::Turns(Some(process)) => Some(format!("turns of {}", summary.trace.process_name(process))),
             Blocking::Turns(None) => Some("switches of contexts".to_owned()),
             Blocking::Nobody => None,
         };
         // Names may be the same still: those of contexts.
-        let sum = sums.entry((name(waiting).into_owned(), blocking, behind, rule, through)).or_default();
+        let sum = sums.entry((name(waiting).into_owned(), blocking, behind, rules)).or_default();
         *sum = sum.saturating_add(wait);
     }
-    let row = |((waiting, blocking, behind, rule, through), wait_ns)| BlameRow {
-        waiting,
-        blocking,
-        behind,
-        rule,
-        through,
-        wait_ns,
-    };
+    let row = |((waiting, blocking, behind, rules), wait_ns)| BlameRow { waiting, blocking, behind, rules, wait_ns };
     let mut rows: Vec<BlameRow> = sums.into_iter().map(row).collect();
     rows.sort_by_key(|row| (row.behind, Reverse(row.wait_ns)));
     rows
@@ -163,9 +187,9 @@ fn columns_of(waiting: &'static str, blocking: &'static str) -> [Column<BlameRow
         Column::new("waiting", waiting, |row: &BlameRow| row.waiting.as_str().into()).names(),
         Column::new("blocking", blocking, |row: &BlameRow| row.blocking.as_deref().into()).names(),
         Column::data("behind", |row: &BlameRow| row.behind.name().into()),
-        Column::data("rule", |row: &BlameRow| row.rule.name().into()),
-        Column::data("through", |row: &BlameRow| row.through.map(Rule::name).into()),
-        Column::table("rule", |row: &BlameRow| row.rules().into_owned().into()).left(),
+        Column::data("rule", |row: &BlameRow| row.rules.rule.name().into()),
+        Column::data("through", |row: &BlameRow| row.rules.through.map(Rule::name).into()),
+        Column::table("rule", |row: &BlameRow| row.rules.to_string().into()).left(),
         Column::new("wait_ns", "waited", |row| row.wait_ns.into()),
     ]
 }
@@ -215,8 +239,8 @@ pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, words: &mut RuleW
 
 fn add_rows(page: &mut Page, most: usize, columns: &[Column<BlameRow>], rows: Vec<BlameRow>, words: &mut RuleWords) {
     for row in rows.iter().take(page.most_rows(most)) {
-        words.see(row.rule);
-        row.through.into_iter().for_each(|rule| words.see(rule));
+        words.see(row.rules.rule);
+        row.rules.through.into_iter().for_each(|rule| words.see(rule));
     }
     page.first_rows(most, columns, rows, "", &formats(&["json"]));
 }

@@ -14,15 +14,12 @@ impl<'a> TurnRow<'a> {
     pub(crate) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
         summary.trace.turns().iter().map(move |&turn| Self { summary, turn })
     }
-
-    fn process(&self) -> Option<&str> {
-        self.summary.trace.processes().get(self.turn.process.index()).map(|process| &*process.name)
-    }
 }
 
 pub(crate) fn turn_columns<'a>() -> [Column<TurnRow<'a>>; 5] {
     [
-        Column::new("process", "process", |row: &TurnRow<'_>| row.process().into()).left(),
+        Column::new("process", "process", |row: &TurnRow<'_>| row.summary.trace.process_name(row.turn.process).into())
+            .left(),
         Column::new("switch_from_ns", "switch from", |row| row.turn.switch_from.into()),
         Column::new("start_ns", "start", |row| row.turn.start.into()),
         Column::new("end_ns", "end", |row| row.turn.end.into()),

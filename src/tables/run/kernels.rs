@@ -8,7 +8,7 @@ use crate::run::{KernelSummary, Recorded, Summary, stream_index};
 use crate::scenario::KernelLaunch;
 use crate::time::{Duration, Instant};
 use crate::trace::{Block, OperationRecord, Rule};
-use crate::workload::{OperationId, StreamId};
+use crate::workload::OperationId;
 
 pub(crate) struct KernelRow<'a> {
     pub(crate) summary: Summary<'a>,
@@ -28,7 +28,8 @@ impl<'a> KernelRow<'a> {
     }
 
     fn process_name(&self) -> CellOf<'_, Text> {
-        process_name(&self.summary, self.id())
+        let trace = self.summary.trace;
+        trace.process_name(trace.process_of(self.id())).into()
     }
 
     /// The rule under which it waited longest, if it waited at all.
@@ -137,7 +138,8 @@ pub(crate) struct CopyRow<'a> {
 
 impl<'a> CopyRow<'a> {
     fn process_name(&self) -> CellOf<'_, Text> {
-        process_name(&self.summary, self.id)
+        let trace = self.summary.trace;
+        trace.process_name(trace.process_of(self.id)).into()
     }
 
     /// All of them, in launch order.
@@ -153,7 +155,7 @@ pub(crate) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>
         Column::data("id", |row| row.id.0.into()),
         Column::data("benchmark", |row| row.record.origin.thread.into()),
         Column::data("stream", |row: &CopyRow<'_>| stream_index(row.record.stream).into()).in_frames_as(None),
-        Column::table("stream", |row: &CopyRow<'_>| stream_name(&row.summary, row.record.stream))
+        Column::table("stream", |row: &CopyRow<'_>| row.summary.trace.stream_name(row.record.stream).into())
             .left()
             .in_frames_as(Some("stream")),
         Column::data("iteration", |row| row.record.origin.iteration.into()),
@@ -172,13 +174,4 @@ pub(crate) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>
     let column = Column::new("paused_ns", "paused", |row: &CopyRow<'_>| paused(&row.summary, row.id).into());
     with_pauses(summary, "finished", &mut columns, column);
     columns
-}
-
-fn process_name<'r>(summary: &'r Summary<'_>, operation: OperationId) -> CellOf<'r, Text> {
-    let process = summary.trace.process_of(operation);
-    summary.trace.processes().get(process.index()).map(|process| &*process.name).into()
-}
-
-fn stream_name<'r>(summary: &'r Summary<'_>, stream: StreamId) -> CellOf<'r, Text> {
-    summary.trace.streams().get(stream.index()).map(|stream| &*stream.name).into()
 }

@@ -11,13 +11,13 @@ use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, 
 use super::responses::response_columns;
 use super::table::{add_rules, state_text};
 use crate::formats::{
-    Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, entries, fields,
+    Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, StreamedMap, entries,
+    fields,
 };
 use crate::run::{Responses, State, Summary, each_response, rule_log};
 use crate::spelling::formats;
 use crate::tables::rule_words::RuleWords;
-use crate::time::{Duration, Instant};
-use crate::trace::Rule;
+use crate::time::Instant;
 
 /// A run; times for programs are integers \[ns\].
 #[derive(Debug, Clone, Copy)]
@@ -144,21 +144,13 @@ impl Serialize for KernelEntry<'_> {
         let (row, summary) = (&self.row, &self.row.summary);
         let mut map = serializer.serialize_map(None)?;
         entries(self.columns, row, &mut map)?;
-        map.serialize_entry("waits_ns", &Waits(&summary.sums_by_rule(row.id(), Instant::MAX)))?;
+        let waits = summary.sums_by_rule(row.id(), Instant::MAX);
+        map.serialize_entry("waits_ns", &StreamedMap(|| waits.iter().map(|(rule, time)| (rule, time))))?;
         if self.blocks {
             let columns = &block_columns();
             let blocks = || BlockRow::of(summary, &row.kernel).map(|block| Object::new(columns, block));
             map.serialize_entry("placements", &Streamed(blocks))?;
         }
         map.end()
-    }
-}
-
-/// Time spent waiting, by rule.
-struct Waits<'a>(&'a [(Rule, Duration)]);
-
-impl Serialize for Waits<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(rule, duration)| (rule.name(), duration)))
     }
 }

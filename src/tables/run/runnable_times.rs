@@ -4,8 +4,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde::Serialize;
-
 use crate::analysis::Analysis;
 use crate::device::CopyDirection;
 use crate::formats::{Column, Object, Streamed, write_csv};
@@ -13,7 +11,7 @@ use crate::run::{Recorded, Summary};
 use crate::time::{Duration, Instant};
 
 /// The times of one job of a runnable, from t = 0; `None` where one was not reached, or not analysed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunnableTimes<'a> {
     /// Its name.
     pub runnable: &'a str,
@@ -98,20 +96,13 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>
                 block_size: kernel.threads,
                 block_best_ns: stated.duration.best,
                 block_worst_ns: stated.duration.worst,
-                host_to_device_bytes: 0,
-                device_to_host_bytes: 0,
                 launched_ns: kernel.launched_ns,
                 kernel_start_ns: kernel.first_start_ns,
                 kernel_finish_ns: kernel.finish_ns,
                 finish_ns: kernel.finish_ns,
                 response_ns: kernel.response_ns,
-                analysed_kernel_finish_ns: None,
-                analysed_finish_ns: None,
-                analysed_response_ns: None,
-                safe_kernel_finish_ns: None,
                 job: job.1,
-                jobs: 0,
-                worst_response_ns: None,
+                ..RunnableTimes::default()
             },
         );
     }

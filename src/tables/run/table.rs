@@ -6,7 +6,6 @@ use crate::formats::{Column, MAX_ROWS, Page};
 use crate::run::{Firing, State, Summary, Suspended, SuspendedCopy, TurnState, Waiting, rule_log};
 use crate::spelling::formats;
 use crate::tables::rule_words::HINT;
-use crate::trace::Rule;
 use crate::workload::stream_in_words;
 
 /// Which rule let which operation go on, and when.
@@ -38,8 +37,8 @@ pub fn state_text(state: &State) -> String {
         let _ = writeln!(text, "  {}", turn_in_words(turn));
     }
     // Why the heads of queues wait is asked for most; what stands behind them in its stream is told after that.
-    let is_behind = |waiting: &&Waiting| [Rule::G2.name(), Rule::C1.name()].contains(&waiting.rule);
-    let (behind, heads): (Vec<&Waiting>, Vec<&Waiting>) = state.waiting.iter().partition(is_behind);
+    let (behind, heads): (Vec<&Waiting>, Vec<&Waiting>) =
+        state.waiting.iter().partition(|waiting| waiting.rule.is_behind_in_stream());
     for waiting in heads.into_iter().chain(behind) {
         let _ = writeln!(text, "  {} waits ({}): {}", waiting.operation, waiting.rule, waiting.why);
     }

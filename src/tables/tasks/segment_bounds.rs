@@ -1,11 +1,10 @@
 //! Bounds on the responses of tasks with segments, for people and for programs.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
 use crate::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
 use crate::time::Duration;
 
@@ -95,6 +94,8 @@ impl SegmentReport<'_> {
 
 impl Report for SegmentReport<'_> {
     const IS_INDENTED: bool = true;
+    /// One row for each test and task.
+    const TABLE: &'static str = "bounds";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("cpus", &self.set.cpus)?;
@@ -103,11 +104,6 @@ impl Report for SegmentReport<'_> {
         let notes = self.tests.iter().filter_map(|(test, _)| Some(format!("{}: {}", test.name(), caveat(*test)?)));
         to.entry("notes", &notes.collect::<Vec<_>>())?;
         to.rows("bounds", &line_columns(), self.lines())
-    }
-
-    /// One row for each test and task.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&line_columns(), self.lines(), out)
     }
 
     fn text(&self, page: &mut Page) {

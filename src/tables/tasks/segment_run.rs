@@ -1,9 +1,7 @@
 //! Response times of tasks with segments that ran, beside their bounds, for people and for programs.
 
-use std::io::{self, Write};
-
 use crate::broken_bound::BrokenBound;
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
 use crate::hosts::{SegmentJob, SegmentRun};
 use crate::tasks::segments::{SegmentTask, SegmentTaskSet, SegmentTest, TaskBound};
 use crate::time::Duration;
@@ -77,15 +75,12 @@ impl<'a> SegmentRunReport<'a> {
 
 impl Report for SegmentRunReport<'_> {
     const IS_INDENTED: bool = true;
+    const TABLE: &'static str = "tasks";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("strategy", self.test.name())?;
         to.entry("horizon_ns", &self.run.horizon)?;
         to.rows("tasks", &columns(), self.lines())
-    }
-
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&columns(), self.lines(), out)
     }
 
     fn text(&self, page: &mut Page) {

@@ -1,16 +1,11 @@
 //! What the schedulability tests say, for people and for programs.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, StreamedMap, fields};
-use crate::tasks::{
-    Partition, Reservation, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults,
-};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
+use crate::tasks::{Partition, ReservationTest, SmallestBudget, TaskSet, TaskTime, TaskVerdict, TestResults};
 
 /// A task set, what the tests say about it, and the budgets that would do, if they were asked for.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +73,16 @@ impl TaskReport<'_> {
         of_partitions.chain(std::iter::once_with(move || ("schedulable".into(), TestResults::all_pass(test, verdicts))))
     }
 
+    /// What each test says.
+    fn tests(&self) -> Map<String, Value> {
+        let on_gpu = on_whole_gpu(self.analysis).map(|(test, verdict)| (test.to_owned(), json!(verdict.answer())));
+        let on_parts = self.analysis.in_reservations.iter().map(|(test, verdicts)| {
+            let answers = Self::answers(*test, verdicts).map(|(part, answer)| (part.into_owned(), json!(answer)));
+            (test.name().to_owned(), answers.collect())
+        });
+        on_gpu.chain(on_parts).collect()
+    }
+
     /// The tests in the order of the document, with what they say and on what.
     fn verdicts(&self) -> impl Iterator<Item = (&'static str, Cow<'static, str>, &TaskVerdict)> {
         let on_parts = self.analysis.in_reservations.iter().flat_map(|(test, verdicts)| {
@@ -112,28 +117,31 @@ impl TaskReport<'_> {
 
 impl Report for TaskReport<'_> {
     const IS_INDENTED: bool = true;
+    /// One row per test and partition.
+    const TABLE: &'static str = "verdicts";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self.set => sms, priority_levels);
         fields!(to, self.analysis => necessary);
-        to.entry("tests", &TestEntries(self.analysis))?;
+        to.entry("tests", &self.tests())?;
         let reasons = self.verdicts().filter_map(|(test, on, verdict)| self.reason(test, &on, verdict));
         to.list("reasons", reasons)?;
         to.entry("notes", &self.notes().collect::<Vec<_>>())?;
         if let Some(both) = &self.set.reservations {
-            let [single, all] = [&both.single, &both.all].map(Supply::of);
-            to.entry("reservation", &BothSupplies { period: both.single.period, single, all })?;
+            // When each begins in its period, and how long it is.
+            let [single, all] =
+                [&both.single, &both.all].map(|one| json!({"offset": one.offset, "budget": one.budget}));
+            to.entry("reservation", &json!({"period": both.single.period, "single": single, "all": all}))?;
         }
         if let Some((period, budgets)) = self.budgets {
-            let tests = budgets.iter().map(BudgetEntry::of).collect();
-            to.entry("smallest_budgets", &BudgetEntries { period, tests })?;
+            let entry = |found: &SmallestBudget| {
+                let SmallestBudget { test, single, all, fits } = found;
+                json!({"test": test.name(), "single": single, "all": all, "fits": fits})
+            };
+            let tests: Vec<Value> = budgets.iter().map(entry).collect();
+            to.entry("smallest_budgets", &json!({"period": period, "tests": tests}))?;
         }
         to.lines("verdicts", &line_columns(), self.lines())
-    }
-
-    /// One row per test and partition.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&line_columns(), self.lines(), out)
     }
 
     fn text(&self, page: &mut Page) {
@@ -157,62 +165,6 @@ impl Report for TaskReport<'_> {
             page.line(&format!("in reservations of period {period}"));
             page.table(&budget_columns(), budgets);
         }
-    }
-}
-
-/// What each test says.
-struct TestEntries<'a>(&'a TestResults);
-
-impl Serialize for TestEntries<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (test, verdict) in on_whole_gpu(self.0) {
-            map.serialize_entry(test, &verdict.answer())?;
-        }
-        for (test, verdicts) in &self.0.in_reservations {
-            map.serialize_entry(test.name(), &StreamedMap(|| TaskReport::answers(*test, verdicts)))?;
-        }
-        map.end()
-    }
-}
-
-/// When a reservation begins in its period, and how long it is.
-#[derive(Serialize)]
-struct Supply {
-    offset: TaskTime,
-    budget: TaskTime,
-}
-
-impl Supply {
-    fn of(reservation: &Reservation) -> Self {
-        Self { offset: reservation.offset, budget: reservation.budget }
-    }
-}
-
-#[derive(Serialize)]
-struct BothSupplies {
-    period: TaskTime,
-    single: Supply,
-    all: Supply,
-}
-
-#[derive(Serialize)]
-struct BudgetEntries<'a> {
-    period: TaskTime,
-    tests: Vec<BudgetEntry<'a>>,
-}
-
-#[derive(Serialize)]
-struct BudgetEntry<'a> {
-    test: &'static str,
-    single: &'a Option<TaskTime>,
-    all: &'a Option<TaskTime>,
-    fits: bool,
-}
-
-impl<'a> BudgetEntry<'a> {
-    fn of(found: &'a SmallestBudget) -> Self {
-        Self { test: found.test.name(), single: &found.single, all: &found.all, fits: found.fits }
     }
 }
 

@@ -1,10 +1,8 @@
 //! Response times and misses of a task set that ran, for people and for programs.
 
-use std::io::{self, Write};
+use serde_json::{Value, json};
 
-use serde::Serialize;
-
-use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::hosts::{TaskJob, TaskRun};
 use crate::statistics::nearest_rank;
 use crate::tasks::{TaskSet, TaskTime};
@@ -91,19 +89,16 @@ impl TaskRunReport<'_> {
 
 impl Report for TaskRunReport<'_> {
     const IS_INDENTED: bool = true;
+    /// Every job; empty where an instant was not reached.
+    const TABLE: &'static str = "released";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self => strategy, policy);
         fields!(to, self.run => horizon);
         to.entry("jobs", &self.run.jobs.len())?;
         to.entry("misses", &self.run.jobs.iter().filter(|job| job.is_late()).count())?;
-        to.list("tasks", self.statistics().map(|(name, task)| TaskEntry::new(name, &task)))?;
+        to.list("tasks", self.statistics().map(|(name, task)| task_entry(name, &task)))?;
         to.lines("released", &job_columns(), self.jobs())
-    }
-
-    /// Every job; empty where an instant was not reached.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        part.write(&job_columns(), self.jobs(), out)
     }
 
     fn text(&self, page: &mut Page) {
@@ -112,53 +107,20 @@ impl Report for TaskRunReport<'_> {
 }
 
 /// What became of the jobs of a task.
-#[derive(Serialize)]
-struct TaskEntry<'a> {
-    name: &'a str,
-    jobs: usize,
-    misses: usize,
-    preemptions: u64,
-    response: ResponseEntry,
-    first_miss: Option<MissEntry>,
-}
-
-#[derive(Serialize)]
-struct ResponseEntry {
-    min: Option<TaskTime>,
-    mean: Option<f64>,
-    max: Option<TaskTime>,
-    p50: Option<TaskTime>,
-    p90: Option<TaskTime>,
-    p99: Option<TaskTime>,
-}
-
-#[derive(Serialize)]
-struct MissEntry {
-    job: u32,
-    release: TaskTime,
-    deadline: TaskTime,
-    finish: Option<TaskTime>,
-}
-
-impl<'a> TaskEntry<'a> {
-    fn new(name: &'a str, task: &TaskStatistics) -> Self {
-        let [p50, p90, p99] = PERCENTILES.map(|percent| task.percentile(percent));
-        let (min, max) = (task.responses.first().copied(), task.responses.last().copied());
-        let first_miss = task.first_miss.map(|job| MissEntry {
-            job: job.number,
-            release: job.release,
-            deadline: job.deadline,
-            finish: job.finish,
-        });
-        Self {
-            name,
-            jobs: task.jobs,
-            misses: task.misses,
-            preemptions: task.preemptions,
-            response: ResponseEntry { min, mean: task.mean(), max, p50, p90, p99 },
-            first_miss,
-        }
-    }
+fn task_entry(name: &str, task: &TaskStatistics) -> Value {
+    let [p50, p90, p99] = PERCENTILES.map(|percent| task.percentile(percent));
+    let (min, max) = (task.responses.first(), task.responses.last());
+    let first_miss = task
+        .first_miss
+        .map(|job| json!({"job": job.number, "release": job.release, "deadline": job.deadline, "finish": job.finish}));
+    json!({
+        "name": name,
+        "jobs": task.jobs,
+        "misses": task.misses,
+        "preemptions": task.preemptions,
+        "response": {"min": min, "mean": task.mean(), "max": max, "p50": p50, "p90": p90, "p99": p99},
+        "first_miss": first_miss,
+    })
 }
 
 fn task_columns<'a>() -> [Column<(&'a str, TaskStatistics)>; 11] {

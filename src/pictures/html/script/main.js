@@ -44,7 +44,7 @@ function start() {
     show: (text) => show(app, text),
     state: (ns, index = 0) => stateAt(app.runs[index], BigInt(ns)),
     turnShares: (index = 0) => turnShares(app, app.runs[index], Math.floor(app.view.width)),
-    stateText: (ns, index = 0) => stateLines(app.runs[index], stateAt(app.runs[index], BigInt(ns))),
+    stateText: (ns, index = 0) => stateLines(app, app.runs[index], stateAt(app.runs[index], BigInt(ns))),
   };
 }
 

@@ -33,7 +33,7 @@ function showState(app) {
   const sections = app.runs.map((run) => {
     const section = element("section", "", { class: "run" });
     if (app.runs.length > 1) section.append(element("h3", run.name));
-    const lines = [`state at ${formatInstant(ns)}`, ...stateLines(run, stateAt(run, ns))];
+    const lines = [`state at ${formatInstant(ns)}`, ...stateLines(app, run, stateAt(run, ns))];
     section.append(...lines.slice(0, MOST_LINES).map(lineOf));
     section.append(...rest(lines.length - MOST_LINES, "lines"));
     return section;

@@ -31,16 +31,12 @@ function turnLine({ process, switching, from_ns: from, to_ns: to }) {
   return `${switching ? "switch to" : "turn:"} ${process}, from ${formatInstant(from)} to ${formatInstant(to)}`;
 }
 
-/** Whether it waits behind another operation of its stream. */
-function isBehind(waiting) {
-  return waiting.rule === "G2" || waiting.rule === "C1";
-}
-
 /** The lines of `gpusched simulate --state-at T`; of a run of which only blocks are known, those about SMs. */
-function stateLines(run, state) {
+function stateLines(app, run, state) {
   const sms = state.sms.map(smLine);
   if (run.byStream) return runningLines(run, state.at_ns);
   if (run.blocks_only) return sms;
+  const isBehind = ({ rule }) => app.rules.get(rule).is_behind_in_stream;
   const eeLines = (queues, of) => run.device.priorities.map((priority) => `EE queue${of}, priority ${priority}: ${list(queues[priority])}`);
   return [
     ...(state.turn ? [turnLine(state.turn)] : []),
