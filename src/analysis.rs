@@ -8,9 +8,8 @@
 //! | --- | --- |
 //! | Algorithm 2 as printed, the oracle of everything else | [`printed`] |
 //! | the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
-//! | blocks that differ, on one SM with the resources of all | [`MergedResources`] |
+//! | blocks that differ, on one SM with the resources of all | `merged_resources` |
 //! | all kernels with the same block time, in closed form | [`equal_times`] |
-//! | utilization, Eq. 3.3 and 3.4 | [`KernelTask`] |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
 //! | by when every operation has finished, in every run | [`finish_bounds()`] |
@@ -56,7 +55,7 @@ mod task;
 mod verdict;
 
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse, analyse_and_bound};
-pub use assumptions::{Departure, LaunchDependence};
+pub use assumptions::Departure;
 pub use bound_options::{BlockTimes, BoundOptions};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
@@ -65,16 +64,15 @@ pub use jobs::{AnalysedJob, jobs_of};
 pub use kept::AnalysisError;
 pub use ladder::{Ladder, LadderRow, Rung, RungVerdict, ladder};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders, orders_to_try};
-pub use merged_resources::{MergedResources, PooledKernel};
+pub(crate) use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::{MergedScenarioError, merged_scenario};
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
 pub use occupancy::{OccupancyEntry, OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
-pub use pool::Pool;
 pub(crate) use pool::{needs, pool};
 pub use printed_steps::StepsError;
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
 pub use search::{SearchOptions, SearchResult, search};
 pub use sporadic::{SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
-pub use task::{KernelTask, TimeOverflow, total_utilization};
+pub use task::TimeOverflow;
 pub(crate) use verdict::judge_known;
 pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};

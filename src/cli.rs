@@ -75,8 +75,23 @@ pub(crate) struct Cli {
     limits: limits::Limits,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
+/// Declares the commands: what help says of each, and its options, which know how it runs.
+macro_rules! commands {
+    ($($(#[$about:meta])* $command:ident($options:ty)),+ $(,)?) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($(#[$about])* $command($options)),+
+        }
+
+        fn run(command: Command) -> anyhow::Result<Answer> {
+            match command {
+                $(Command::$command(command) => command.run()),+
+            }
+        }
+    };
+}
+
+commands! {
     /// Simulate a scenario block by block
     Simulate(Box<simulate::Simulate>),
     /// Say whether deadlines are met in every run: bounds, verdicts, and an analysis on one merged SM
@@ -187,33 +202,6 @@ fn ended(result: anyhow::Result<Answer>) -> ExitCode {
 /// What is parsed, with the examples in its help, and our options of help.
 fn command() -> clap::Command {
     help::with_options(examples::added_to(Cli::command()))
-}
-
-fn run(command: Command) -> anyhow::Result<Answer> {
-    match command {
-        Command::Simulate(command) => command.run(),
-        Command::Analyze(command) => command.run(),
-        Command::Compare(command) => command.run(),
-        Command::Orders(command) => command.run(),
-        Command::MergedSm(command) => command.run(),
-        Command::Audit(command) => command.run(),
-        Command::ReplayLog(command) => command.run(),
-        Command::Convert(command) => command.run(),
-        Command::Import(command) => command.run(),
-        Command::Occupancy(command) => command.run(),
-        Command::Amalthea(command) => command.run(),
-        Command::Tasks(command) => command.run(),
-        Command::Warps(command) => command.run(),
-        Command::Evr(command) => command.run(),
-        Command::Figures(command) => command.run(),
-        Command::Study(command) => command.run(),
-        Command::Tour(command) => command.run(),
-        Command::Devices(command) => command.run(),
-        Command::Explain(command) => command.run(),
-        Command::Schema(command) => command.run(),
-        Command::Completions(command) => command.run(),
-        Command::Man(command) => command.run(),
-    }
 }
 
 /// Whether an error says nothing but that somebody stopped the command.

@@ -29,7 +29,7 @@ pub use model::{
 };
 pub use occupancy::{KernelOccupancy, OccupancyLimit};
 pub(crate) use read::device as read_device;
-pub use sides::{Sided, SidesError};
+pub(crate) use sides::{Sided, SidesError};
 pub use time_slicing::{Preemption, Runlists, TimeSlicing};
 pub use validated::Device;
 

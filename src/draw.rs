@@ -1,6 +1,6 @@
 //! Pictures, of whatever: shapes on paper, and the formats that write them.
 //!
-//! All pictures are [`Drawing`]s in one [`theme`]: charts of curves ([`Chart`]), and whatever else is put together from
+//! All pictures are [`Drawing`]s in one [`theme`]: charts of curves (`Chart`), and whatever else is put together from
 //! shapes. A format writes the shapes ([`Drawing::to_svg`] and others). All of it is integers on paper, see [`Length`].
 
 mod chart;
@@ -20,10 +20,11 @@ pub mod theme;
 mod ticks;
 
 pub(crate) use chart::Look;
-pub use chart::{Axis, Chart, Series, SeriesLook};
+pub(crate) use chart::{Axis, Chart, Series};
 pub use drawing::{Anchor, Dash, Drawing, PictureOptions, Shape, Stroke, Text};
 pub use error::DrawError;
 pub use format::FigureFormat;
+pub(crate) use geometry::as_length;
 pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect};
 pub(crate) use sheet::Sheet;
 pub use ticks::AxisTicks;

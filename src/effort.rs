@@ -3,7 +3,7 @@
 //! Work is counted and not timed: the same input comes to the same count on every machine and under every load. Whoever
 //! starts work says how far it may go and does it [`Effort::within`] that; what lasts tells of each step
 //! ([`spend`]), and ends if it is told to: with a result, or where there is none by
-//! [`crate::limits::end_if_stopped`]. Work that
+//! `limits::end_if_stopped`. Work that
 //! nobody limits is neither counted nor stopped.
 
 use std::cell::RefCell;

@@ -28,7 +28,7 @@ mod observer;
 mod options;
 mod simulation;
 
-pub use backend::{Backend, BackendContext, ReadyOperation, SmBackend};
+pub use backend::{Backend, BackendContext, ReadyOperation};
 pub use calendar::{Calendar, Event, Latency};
 pub use catalogue::GpuCatalogue;
 pub use contexts::{ContextBackend, runlist};

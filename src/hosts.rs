@@ -21,7 +21,7 @@ pub use program::least_work::{least_memory, least_operations};
 pub(crate) use program::simulate_placed;
 pub use program::{LaunchOrder, ProgramError, ProgramHost, SimulateOptions, register_work, simulate, simulate_with};
 pub use real_time::grid::GridError;
-pub use real_time::job::{JobId, TaskJob};
+pub use real_time::job::TaskJob;
 pub use real_time::ready_queue::Policy;
 pub use real_time::run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 pub use segments::{CoreRun, CoreUse, SegmentJob, SegmentRun, SegmentRunError, SegmentRunOptions, run_segment_tasks};

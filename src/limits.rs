@@ -4,5 +4,6 @@ mod memory;
 mod unwinding;
 
 pub use memory::{Allowance, Memory};
+pub use unwinding::Unfinished;
+pub(crate) use unwinding::end_if_stopped;
 pub(crate) use unwinding::{NowAndThen, count, count_steps};
-pub use unwinding::{Unfinished, end_if_stopped};

@@ -23,11 +23,12 @@ pub use clock::{LogTime, LogTimeError};
 pub use defect::{Defect, Dropped};
 pub use files::{LogFiles, LogFilesError, LogFilesReader, LogInput, RunInput};
 pub use log::{BlockList, Iteration, Log, LoggedBlock, LoggedKernel};
-pub use pairing::{Pairing, PairingError, unrolled};
+pub(crate) use pairing::unrolled;
+pub use pairing::{Pairing, PairingError};
 pub(crate) use pieces::begins_a_log;
 pub use pieces::read_log_from;
 pub use read::read_log;
-pub use recognize::{Recognized, recognize_device};
+pub(crate) use recognize::recognize_device;
 pub use runs::{LogRun, sort_into_runs};
 
 #[cfg(test)]

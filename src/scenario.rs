@@ -28,7 +28,7 @@ pub use expected::{Expected, ExpectedKernel};
 pub use launch::KernelLaunch;
 pub use model::{BarrierId, HostThread, Scenario, Step};
 pub use native::NotNative;
-pub use options::{BlockDurations, LogUse, ReadOptions, ReadProgress};
+pub use options::{LogUse, ReadOptions, ReadProgress};
 pub(crate) use read::is_key_of_scenarios;
 pub use release_order::ReleaseOrder;
 pub use what_if::{WhatIf, WhatIfError};

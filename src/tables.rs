@@ -42,5 +42,5 @@ pub use tasks::curve_rows::{
 pub use tasks::segment_bounds::{SegmentReport, all_proven};
 pub use tasks::segment_run::SegmentRunReport;
 pub use tasks::task_analysis::TaskReport;
-pub use tasks::task_run::{TaskRunReport, TaskStatistics};
+pub use tasks::task_run::TaskRunReport;
 pub use warps::WarpsDocument;

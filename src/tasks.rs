@@ -55,13 +55,11 @@ pub use analysis::{Partition, ReservationTest, TestResults};
 pub use budget::{SmallestBudget, smallest_budgets};
 pub use generate::{Generator, Periods, ReservationPeriod, Utilizations};
 pub use hyperperiod::hyperperiod;
-pub use rand_fixed_sum::rand_fixed_sum;
 pub use reservation::{Reservation, Reservations};
-pub use supply::{Dedicated, LinearSupply, PeriodicResource, Supply, SupplyBound};
+pub(crate) use supply::{LinearSupply, Supply, SupplyBound};
 pub use task_set::{Allocation, Task, TaskKernel, TaskSet, Timing};
 pub use task_time::TaskTime;
-pub use utilization::compare_utilization;
-pub use uunifast::{uunifast, uunifast_discard};
+pub use uunifast::uunifast;
 pub use verdict::{Rejection, TaskVerdict};
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! nearest nanosecond (see [`Duration::from_decimal_seconds`]).
 
 use std::fmt;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::AddAssign;
 
 use serde::Serialize;
 
@@ -13,6 +13,21 @@ mod unit;
 
 pub use decimal::{Decimal, DecimalError};
 pub use unit::TimeError;
+
+/// Declares operators: between which types, what comes out, and how.
+macro_rules! operators {
+    ($($(#[$about:meta])* $operator:ident::$function:ident($left:ty, $right:ty) -> $output:ty = $result:expr;)+) => {$(
+        impl std::ops::$operator<$right> for $left {
+            type Output = $output;
+
+            $(#[$about])*
+            fn $function(self, other: $right) -> $output {
+                $result(self, other)
+            }
+        }
+    )+};
+}
+pub(crate) use operators;
 
 /// Nanoseconds in one second.
 pub(crate) const NS_PER_SECOND: u64 = 1_000_000_000;
@@ -150,36 +165,18 @@ impl Duration {
     }
 }
 
-impl Sub for Instant {
-    type Output = Duration;
-
+operators! {
     /// Saturates at zero, see [`Instant::since`].
-    fn sub(self, earlier: Self) -> Duration {
-        self.since(earlier)
-    }
-}
-
-impl Add<Duration> for Instant {
-    type Output = Self;
-
+    Sub::sub(Instant, Instant) -> Duration = Instant::since;
     /// Saturates at [`Instant::MAX`]; use [`Instant::checked_add`] where overflow is an error of the input.
-    fn add(self, duration: Duration) -> Self {
-        self.saturating_add(duration)
-    }
+    Add::add(Instant, Duration) -> Instant = Instant::saturating_add;
+    /// Saturates at the largest representable duration.
+    Add::add(Duration, Duration) -> Duration = Duration::saturating_add;
 }
 
 impl AddAssign for Duration {
     fn add_assign(&mut self, other: Self) {
         *self = self.saturating_add(other);
-    }
-}
-
-impl Add for Duration {
-    type Output = Self;
-
-    /// Saturates at the largest representable duration.
-    fn add(self, other: Self) -> Self {
-        self.saturating_add(other)
     }
 }
 

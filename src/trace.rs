@@ -1,7 +1,7 @@
 //! The record of a run, and what it tells.
 //!
 //! A trace is compact: blocks of one kernel that were assigned at one instant are one [`Wave`], waves that repeat are
-//! one [`Stretch`], and iterators expand both when asked. It knows neither the simulated GPU nor the hosts: whoever
+//! one `Stretch`, and iterators expand both when asked. It knows neither the simulated GPU nor the hosts: whoever
 //! runs something fills it in, and whoever reports reads it.
 //!
 //! What follows from the record is derived here, each thing in one place: what is in which queue when, what is taken on
@@ -54,4 +54,4 @@ pub use snapshot::{EeQueueSnapshot, Held, SmSnapshot, Snapshot};
 pub use sum_over_time::SumOverTime;
 pub use turn::{ContextTurn, NewTurn, TurnEnd};
 pub use wait::Wait;
-pub use wave::{Block, Stretch, Wave};
+pub use wave::{Block, Wave};

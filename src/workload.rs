@@ -33,10 +33,12 @@ macro_rules! numbered {
 }
 
 mod catalogue;
+mod error;
 mod placement;
 mod process;
 
-pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items, WorkloadError};
+pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
+pub use error::WorkloadError;
 pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, distribute};
 pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, TurnTaking};

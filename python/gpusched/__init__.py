@@ -22,6 +22,8 @@ What is wrong in a file or a dict raises :class:`InputError`, with the line and 
 
 from __future__ import annotations
 
+import functools
+import inspect
 import textwrap
 
 from . import _gpusched
@@ -72,11 +74,31 @@ __all__ = [
 ]
 
 
+def _keywords(function):
+    """Names those near to a keyword that the function does not take."""
+    parameters = inspect.signature(function).parameters.values()
+    known = [parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD]
+    if len(known) < len(parameters):
+        known.extend(key for key, _ in _gpusched.OPTIONS)
+
+    @functools.wraps(function)
+    def called(*given, **keywords):
+        for key in keywords:
+            if key not in known:
+                near = _gpusched.did_you_mean(key, known)
+                name = function.__name__
+                raise TypeError(f'there is no option "{key}"{near}; help(gpusched.{name}) lists them')
+        return function(*given, **keywords)
+
+    return called
+
+
 def _names(given):
     """A list of names; one may stand alone."""
     return [given] if isinstance(given, str) else list(given)
 
 
+@_keywords
 def simulate(scenario, **options):
     """Simulate a scenario block by block, as ``gpusched simulate``.
 
@@ -106,6 +128,7 @@ if simulate.__doc__:
     del options
 
 
+@_keywords
 def analyze(
     scenario, *, search=None, steps=False, sporadic=False, jitter=None, order=None, ladder=False, **options
 ):
@@ -139,11 +162,13 @@ def analyze(
     )
 
 
+@_keywords
 def compare(scenario, **options):
     """Simulated beside analysed finish times, as ``gpusched compare``; options as for :func:`simulate`."""
     return Comparison(_gpusched.compare(scenario, **options))
 
 
+@_keywords
 def orders(scenario, *, samples=10_000, **options):
     """Best and worst finish of each kernel over all orders of simultaneous launches, as ``gpusched orders``.
 
@@ -154,6 +179,7 @@ def orders(scenario, *, samples=10_000, **options):
     return Result(_gpusched.orders(scenario, samples=samples, **options))
 
 
+@_keywords
 def audit(
     what,
     *,
@@ -191,11 +217,13 @@ def audit(
     )
 
 
+@_keywords
 def occupancy(scenario, **options):
     """How each kernel fills the GPU when it runs alone, as ``gpusched occupancy``; options as for :func:`simulate`."""
     return Result(_gpusched.occupancy(scenario, **options))
 
 
+@_keywords
 def import_profile(profile, *, start=None, end=None, **options):
     """Make a scenario of a profile of PyTorch, Nsight Systems or nvprof, as ``gpusched import``.
 
@@ -206,6 +234,7 @@ def import_profile(profile, *, start=None, end=None, **options):
     return Import(_gpusched.import_profile(profile, start=start, end=end, **options))
 
 
+@_keywords
 def evr(
     applications,
     *,
@@ -252,6 +281,7 @@ def evr(
     )
 
 
+@_keywords
 def run_tasks(tasks, strategy, *, policy=None, horizon=None, seed=0, synchronization=0, device=None):
     """Run a set of real-time tasks on the simulated GPU, as ``gpusched tasks run``.
 
@@ -274,6 +304,7 @@ def run_tasks(tasks, strategy, *, policy=None, horizon=None, seed=0, synchroniza
     )
 
 
+@_keywords
 def tasks(tasks, *, device=None, tests=()):
     """What the schedulability tests say of a set of real-time tasks, as ``gpusched tasks``.
 
@@ -283,6 +314,7 @@ def tasks(tasks, *, device=None, tests=()):
     return Result(_gpusched.tasks(tasks, device=device, tests=_names(tests)))
 
 
+@_keywords
 def warps(
     string,
     warps=None,
@@ -317,6 +349,7 @@ def warps(
     )
 
 
+@_keywords
 def run_host(
     host, *, device=None, name="a scheduler in Python", placement=None, seed=0, horizon=None
 ):

@@ -31,6 +31,7 @@ __all__ = [
     "tasks",
     "warps",
     "run_host",
+    "did_you_mean",
     "set_memory_limit",
 ]
 
@@ -222,4 +223,7 @@ def run_host(
     seed: int = 0,
     horizon: str | int | None = None,
 ) -> Run: ...
+def did_you_mean(given: str, known: Sequence[str]) -> str:
+    """What a message says behind a name that is not among those known."""
+
 def set_memory_limit(limit: int | None) -> None: ...

@@ -49,6 +49,7 @@ fn _gpusched(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tasks::run_tasks, module)?)?;
     module.add_function(wrap_pyfunction!(warps::warps, module)?)?;
     module.add_function(wrap_pyfunction!(host::run_host, module)?)?;
+    module.add_function(wrap_pyfunction!(options::near_to, module)?)?;
     module.add_function(wrap_pyfunction!(work::set_memory_limit, module)?)?;
     Ok(())
 }

@@ -70,6 +70,13 @@ pub(crate) fn all() -> Vec<(&'static str, &'static str)> {
     OPTIONS.iter().map(|option| (option.key, option.help)).collect()
 }
 
+/// What a message says behind a name that is not among those known.
+#[pyfunction]
+#[pyo3(name = "did_you_mean")]
+pub(crate) fn near_to(given: &str, known: Vec<String>) -> String {
+    did_you_mean(given, known.iter().map(String::as_str))
+}
+
 /// A value of Python.
 struct Value<'py>(Bound<'py, PyAny>);
 

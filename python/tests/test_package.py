@@ -329,6 +329,9 @@ def test_figures_are_pixels_too_and_say_in_words_of_python_what_they_cannot_be(t
 def test_names_that_are_nearly_right_are_suggested():
     with pytest.raises(TypeError, match='there is no option "devise" \\(did you mean "device"\\?\\)'):
         gpusched.simulate(two_kernels(), devise="tx2")
+    for misspelt, near in (("serch", "search"), ("devise", "device")):
+        with pytest.raises(TypeError, match=f'no option "{misspelt}" \\(did you mean "{near}"\\?\\); help\\(gpusched.analyze'):
+            gpusched.analyze(two_kernels(), **{misspelt: None})
     with pytest.raises(FileNotFoundError, match='did you mean "scenarios/rtss2017/figure-3.json"'):
         gpusched.simulate("scenarios/rtss2017/figure3.json")
 

@@ -164,7 +164,7 @@ def test_what_cannot_be_run_of_applications_is_refused(command):
     for keywords in ({"inject": 1, "per_period": 1}, {"gap": "1 s"}, {"periods": 2}, {"rules": {"full-gpu": "no"}}):
         with pytest.raises(ValueError):
             gpusched.evr("narrow-k20m", **keywords)
-    with pytest.raises(TypeError, match="unexpected keyword"):
+    with pytest.raises(TypeError, match='no option "smaples" \\(did you mean "samples"'):
         gpusched.evr("narrow-k20m", smaples=2)
 
 

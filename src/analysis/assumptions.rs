@@ -73,7 +73,7 @@ pub enum Departure {
     "safe_finish_ns is not given: {thread:?} waits for operations and then goes on, so what it does later comes \
      earlier or later when blocks run shorter"
 )]
-pub struct LaunchDependence {
+pub(crate) struct LaunchDependence {
     /// The label of the first such thread.
     pub thread: String,
 }

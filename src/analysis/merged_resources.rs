@@ -16,7 +16,7 @@ use crate::time::{Duration, Instant};
 
 /// A kernel as the merged SM with pooled resources sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PooledKernel {
+pub(crate) struct PooledKernel {
     /// When it enters the EE queue \[ns\].
     pub release: Instant,
     /// How long one block runs \[ns\].
@@ -34,7 +34,7 @@ pub struct PooledKernel {
 /// Costs as [`MergedSm`](super::MergedSm) does: whole cycles are one step here too, because a kernel whose next block
 /// does not fit takes exactly the places again that its own blocks leave.
 #[derive(Debug, Clone)]
-pub struct MergedResources {
+pub(crate) struct MergedResources {
     capacity: Pool,
     free: Pool,
     t_a: Instant,
@@ -43,12 +43,12 @@ pub struct MergedResources {
 
 impl MergedResources {
     /// An empty merged SM at t = 0.
-    pub fn new(capacity: Pool) -> Self {
+    pub(crate) fn new(capacity: Pool) -> Self {
         Self { capacity, free: capacity, t_a: Instant::ZERO, h: Pending::new() }
     }
 
     /// Empty again at t = 0.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.free = self.capacity;
         self.t_a = Instant::ZERO;
         self.h.clear();
@@ -59,7 +59,7 @@ impl MergedResources {
     ///
     /// # Errors
     /// [`TimeOverflow`]; the merged SM is of no use then.
-    pub fn place(&mut self, kernel: &PooledKernel) -> Result<Instant, TimeOverflow> {
+    pub(crate) fn place(&mut self, kernel: &PooledKernel) -> Result<Instant, TimeOverflow> {
         if kernel.release > self.t_a {
             self.advance(kernel.release, &kernel.needs);
         }

@@ -6,7 +6,7 @@ use crate::device::{BlockDemand, Device};
 const RESOURCES: usize = 4;
 
 /// What is pooled, or what one block takes of it, in the order warps, block slots, shared memory, registers.
-pub type Pool = [u64; RESOURCES];
+pub(crate) type Pool = [u64; RESOURCES];
 
 /// The resources of so many SMs together.
 pub(crate) fn pool(device: &Device, sms: u32) -> Pool {

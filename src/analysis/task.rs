@@ -11,7 +11,7 @@ pub struct TimeOverflow;
 
 /// A task τ = {T, C, g, b} (Eq. 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct KernelTask {
+pub(crate) struct KernelTask {
     /// T: period, which is the deadline too \[ns\].
     pub period: Duration,
     /// C: how long one block runs, at worst \[ns\].
@@ -24,15 +24,10 @@ pub struct KernelTask {
 
 impl KernelTask {
     /// u = C g b / T \[threads\]: how many threads the task keeps busy on average (Eq. 3.3). `None` if T is zero.
-    pub fn utilization(&self) -> Option<f64> {
+    pub(crate) fn utilization(&self) -> Option<f64> {
         let work = self.block_time.as_ns() as f64 * f64::from(self.blocks) * f64::from(self.threads);
         (self.period > Duration::ZERO).then(|| work / self.period.as_ns() as f64)
     }
-}
-
-/// U, the sum of the utilizations \[threads\] (Eq. 3.4). `None` if a period is zero.
-pub fn total_utilization(tasks: &[KernelTask]) -> Option<f64> {
-    tasks.iter().map(KernelTask::utilization).sum()
 }
 
 #[cfg(test)]
@@ -49,7 +44,7 @@ mod tests {
         };
         let tasks = [task(4, 2), task(6, 7), task(6, 2), task(5, 5)];
         // 512 / 15 * (8 + 42 + 12 + 25)
-        let total = total_utilization(&tasks).unwrap();
+        let total: f64 = tasks.iter().map(|task| task.utilization().unwrap()).sum();
         assert!((total - 512.0 * 87.0 / 15.0).abs() < 1e-9);
         assert_eq!(KernelTask { period: Duration::ZERO, ..tasks[0] }.utilization(), None);
     }

@@ -67,7 +67,7 @@ impl ExecutionProfile {
             copy_out: copy(CopyDirection::DeviceToHost, application.copy_out_bytes)?,
             sms: device.sms,
         };
-        let most = (1..=device.sms).map(|sms| profile.execution(sms)).max().unwrap_or_default();
+        let most = (1..=device.sms).map(|sms| profile.execution(sms)).max().proven("a device has an SM");
         if most.as_ns() >> 63 == 0 { Ok(profile) } else { Err(ExecutionProfileError::TooLong) }
     }
 
@@ -128,7 +128,7 @@ impl ExecutionProfile {
 
     /// The smallest E(A, P), which is not E(A, `P_tot`) where E grows in P.
     pub fn shortest_execution(&self) -> Duration {
-        (1..=self.sms).map(|sms| self.execution(sms)).min().unwrap_or_default()
+        (1..=self.sms).map(|sms| self.execution(sms)).min().proven("a device has an SM")
     }
 
     /// The first P at which one more SM makes the application slower, if there is one.
@@ -138,8 +138,7 @@ impl ExecutionProfile {
 }
 
 fn at(times: &[Duration], sms: u32) -> Duration {
-    let index = (sms.max(1) as usize).min(times.len()) - 1;
-    times.get(index).copied().unwrap_or_default()
+    times[(sms.max(1) as usize).min(times.len()) - 1]
 }
 
 impl KernelProfile {

@@ -136,24 +136,9 @@ const TABLE: &[Need] = &[
         Needs::Input(&[Kind::Logs]),
     ),
     need(&["audit"], &["placement"], Needs::Input(&[Kind::Logs])),
-    need(
-        &["occupancy"],
-        &[
-            "launch_latency",
-            "kernel_gap",
-            "placement",
-            "time_slice",
-            "switch_cost",
-            "deadline",
-            "vary",
-            "seed",
-            "one_job",
-            "without_copies",
-            "launches",
-        ],
-        Needs::Another(RUNS),
-    )
-    .of(&[OptionGroup::WhatIf]),
+    need(&["occupancy"], &["one_job", "without_copies", "launches"], Needs::Another(RUNS))
+        .of(&[OptionGroup::Run, OptionGroup::WhatIf])
+        .but(&["device", "as_threads", "mps", "horizon", "period", "block_duration"]),
     need(
         &["occupancy"],
         &["as_threads", "mps", "horizon", "period", "block_duration", "ticks", "frequency", "block_times"],
@@ -204,12 +189,11 @@ const TABLE: &[Need] = &[
         &["uninterrupted"],
         Needs::Noted(Lacking::LongInstructions, "no instruction takes several cycles"),
     ),
-    need(
-        &["import"],
-        &["placement", "launch_latency", "kernel_gap", "period", "deadline", "horizon", "vary", "seed", "launches"],
-        Needs::Option(&["out"]),
-    )
-    .of(&[OptionGroup::WhatIf]),
+    need(&["import"], &["launches"], Needs::Option(&["out"])).of(&[OptionGroup::Run, OptionGroup::WhatIf]).but(&[
+        "device",
+        "block_duration",
+        "as_threads",
+    ]),
     need(&["tasks run"], &["policy", "synchronization"], Needs::Input(&[Kind::Tasks])),
     need(&["tasks curve"], &["inputs", "theorem_6"], Needs::Option(&["figure_number"])),
     need(

@@ -1,5 +1,6 @@
 //! `gpusched schema`
 
+use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::schema;
@@ -16,7 +17,7 @@ pub(crate) struct Schema {
 
 impl Schema {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let text = schema::json_schema(&self.name).unwrap_or_default();
+        let text = schema::json_schema(&self.name).context("there is no such schema")?;
         output::print(text.as_bytes())?;
         Ok(Answer::Done)
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use gpusched::effort::Progress;
 use gpusched::tables::WarpsDocument;
@@ -161,9 +161,9 @@ impl Warps {
             return Ok(Instance { estimate_from: self.estimate_from.or(instance.estimate_from), ..instance });
         }
         // clap asks for both where there is no file.
-        let text = self.string.clone().unwrap_or_default();
+        let (text, warps) = self.string.clone().zip(self.count).context("neither a file nor warps of a string")?;
         let string = self.kernel_string(&text)?;
-        Ok(Instance { text, string, warps: self.count.unwrap_or_default(), estimate_from: self.estimate_from })
+        Ok(Instance { text, string, warps, estimate_from: self.estimate_from })
     }
 
     /// The string over L, C and the units that were given.

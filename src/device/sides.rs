@@ -7,7 +7,7 @@ use crate::named::named;
 named! {
     /// What has sides.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Sided: ALL {
+    pub(crate) enum Sided: ALL {
         /// A grid, of blocks.
         Grid = "grid",
         /// A block, of threads.
@@ -18,7 +18,7 @@ named! {
 /// A grid or block that extends too far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum SidesError {
+pub(crate) enum SidesError {
     /// A side is longer than any GPU takes.
     #[error("{side} {} along {}, where a {} of a CUDA GPU has at most {most}", of.unit(), axis_name(*axis), of.name())]
     Side {
@@ -50,7 +50,7 @@ const MOST: u32 = i32::MAX as u32;
 
 impl Sided {
     /// Where [`Self::most`] is stated.
-    pub const SOURCE: &'static str = "CUDA C++ Programming Guide v12.9 (NVIDIA, 2025), table \"Technical \
+    pub(crate) const SOURCE: &'static str = "CUDA C++ Programming Guide v12.9 (NVIDIA, 2025), table \"Technical \
         Specifications per Compute Capability\": one number for all of them, from 5.0 on; those of 3.0 to 3.7 were the same (v10.2, \
         2019). deviceQuery prints them for a TX2";
 
@@ -63,7 +63,7 @@ impl Sided {
 
     /// The longest sides along x, y and z, the same for every GPU of compute capability 3.0 or later. A device limits
     /// the threads of a block besides.
-    pub const fn most(self) -> [u32; 3] {
+    pub(crate) const fn most(self) -> [u32; 3] {
         match self {
             Self::Grid => [i32::MAX as u32, 65_535, 65_535],
             Self::Block => [1_024, 1_024, 64],
@@ -74,7 +74,7 @@ impl Sided {
     ///
     /// # Errors
     /// [`SidesError`] if it extends too far.
-    pub fn count(self, sides: &[u32]) -> Result<u32, SidesError> {
+    pub(crate) fn count(self, sides: &[u32]) -> Result<u32, SidesError> {
         if sides.len() > AXES.len() {
             return Err(SidesError::Axes(sides.len()));
         }

@@ -37,7 +37,7 @@ const LEGEND_ROW: Length = 3 * MM + MM / 5;
 
 /// One axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// What is counted, with its unit.
     pub title: String,
     /// What is shown.
@@ -46,7 +46,7 @@ pub struct Axis {
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SeriesLook {
+pub(crate) enum SeriesLook {
     /// A line.
     Line,
     /// A line with its points.
@@ -55,7 +55,7 @@ pub enum SeriesLook {
 
 /// A curve.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub(crate) struct Series {
     /// Its name in the legend.
     pub name: String,
     /// Its points, from left to right.
@@ -67,14 +67,14 @@ pub struct Series {
 
 impl Series {
     /// A series without bars.
-    pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+    pub(crate) fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.into(), points, bars: Vec::new() }
     }
 }
 
 /// Curves in one pair of axes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chart {
+pub(crate) struct Chart {
     /// Above the chart; empty: none.
     pub title: String,
     /// To the right.
@@ -95,7 +95,7 @@ pub struct Chart {
 
 impl Chart {
     /// A chart of lines as wide as one column, both axes linear.
-    pub fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Self {
+    pub(crate) fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Self {
         Self {
             title: title.into(),
             x,
@@ -109,7 +109,7 @@ impl Chart {
     }
 
     /// The same chart with its points marked.
-    pub fn with_points(self) -> Self {
+    pub(crate) fn with_points(self) -> Self {
         Self { look: SeriesLook::Points, ..self }
     }
 
@@ -117,7 +117,7 @@ impl Chart {
     ///
     /// # Errors
     /// [`DrawError::Backend`] if plotters cannot draw it, for example because a range is empty or not finite.
-    pub fn draw(&self) -> Result<Drawing, DrawError> {
+    pub(crate) fn draw(&self) -> Result<Drawing, DrawError> {
         for (range, logarithmic) in [(&self.x.range, self.logarithmic_x), (&self.y.range, self.logarithmic)] {
             let sound = range.start.is_finite() && range.end.is_finite() && range.start < range.end;
             if !sound || logarithmic && range.start <= 0.0 {

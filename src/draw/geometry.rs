@@ -1,9 +1,16 @@
 //! Lengths and places on paper, as exact integers.
 
+use crate::proven::Proven;
+
 /// A length or coordinate on paper [1/100 mm]; y grows downwards.
 ///
 /// Integers make pictures exact: what touches in time touches on paper, and nothing overlaps by rounding.
 pub type Length = i64;
+
+/// So many entries of a list, or the place of one in it, to reckon lengths with.
+pub(crate) fn as_length(entries: usize) -> Length {
+    Length::try_from(entries).proven("a list has fewer than 2^63 entries")
+}
 
 /// One millimetre.
 pub const MM: Length = 100;

@@ -177,7 +177,7 @@ pub(crate) fn series_repeat(index: usize) -> Option<usize> {
 
 /// Sizes of text and strokes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Theme {
+pub(crate) struct Theme {
     /// Font families, the embedded one first; the others have nearly the same widths.
     pub font_family: &'static str,
     /// Titles.
@@ -202,7 +202,7 @@ pub struct Theme {
 
 impl Theme {
     /// For print in a two-column paper: text of 6.5 points, labels of 5.5.
-    pub const PAPER: Self = Self {
+    pub(crate) const PAPER: Self = Self {
         font_family: "DejaVu Sans, Bitstream Vera Sans, Verdana, sans-serif",
         title_size: points(15) / 2,
         text_size: points(13) / 2,
@@ -217,7 +217,7 @@ impl Theme {
 
     /// From the middle of a line of text down to its baseline: half the height of a capital, 0.729 of the size in
     /// `DejaVu Sans`.
-    pub const fn baseline(size: Length) -> Length {
+    pub(crate) const fn baseline(size: Length) -> Length {
         size * 729 / 2_000
     }
 }

@@ -15,5 +15,6 @@ mod variation;
 
 pub use injected::InjectedError;
 pub use options::SweepOptions;
-pub use points::{PointTally, Ratio, SweepPoint, ratios};
+pub(crate) use points::PointTally;
+pub use points::{Ratio, SweepPoint, ratios};
 pub use variation::{Variation, load};

@@ -41,7 +41,7 @@ pub use injections::{per_period, random_injection, sample_applications};
 pub use layout::{Layout, RowSamples, Shard};
 pub use merge::merge;
 pub use result_file::{Disk, ResultFile, file_name, is_claimed};
-pub use row::{LAST_COLUMN as CHECKSUM_COLUMN, with_checksum, without_checksum};
+pub use row::{CHECKSUM_COLUMN, with_checksum, without_checksum};
 pub use slurm::{BatchScript, LEAST_SAMPLES};
 pub use status::{ShardStatus, shard_files, status};
 pub use summary::{PointSummary, StudySummary};

@@ -9,7 +9,7 @@ mod shared_link;
 mod sm;
 mod sm_backend;
 
-pub use sm_backend::SmBackend;
+pub(crate) use sm_backend::SmBackend;
 
 use super::calendar::{Calendar, Event};
 use super::catalogue::GpuCatalogue;
@@ -45,7 +45,7 @@ pub struct ReadyOperation {
     pub stream: StreamId,
 }
 
-/// Runs what the frontend hands over. The simulated SMs and copy engines are one, [`SmBackend`]; an analysis may put
+/// Runs what the frontend hands over. The simulated SMs and copy engines are one, `SmBackend`; an analysis may put
 /// another behind the same stream queues and the same hosts.
 pub trait Backend {
     /// Takes over a ready operation. Operations of one instant come in their order.

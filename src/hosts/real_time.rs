@@ -8,11 +8,9 @@ mod dispatch;
 mod gang;
 pub(super) mod grid;
 pub(super) mod job;
-mod multi_stream;
 pub(super) mod ready_queue;
 pub(super) mod run_tasks;
-mod single_stream;
-mod sm_as_core;
+mod stacks;
 mod stream_per_task;
 mod synchronized;
 

@@ -76,9 +76,9 @@ named! {
 }
 
 /// Where a value goes.
-pub type SetOption<T> = fn(&mut ScenarioOptions, T);
+pub(crate) type SetOption<T> = fn(&mut ScenarioOptions, T);
 /// Where the value of a stream, kernel or runnable goes.
-pub type SetByName<T> = fn(&mut ScenarioOptions, String, T);
+pub(crate) type SetByName<T> = fn(&mut ScenarioOptions, String, T);
 
 /// What values an option takes, and where they go.
 #[derive(Debug, Clone, Copy)]

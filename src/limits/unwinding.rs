@@ -71,7 +71,7 @@ fn unwind(over: EarlyEnd) {
 }
 
 /// Ends the work of this thread here if it is stopped and nothing of it is kept; takes some nanoseconds otherwise.
-pub fn end_if_stopped() {
+pub(crate) fn end_if_stopped() {
     if effort::is_dropped() {
         unwind(EarlyEnd::Stopped);
     }

@@ -54,7 +54,7 @@ pub enum PairingError {
 const MAX_STEPS: usize = 10_000_000;
 
 /// One iteration of a thread, with its loops unrolled.
-pub fn unrolled(thread: &HostThread) -> Vec<Step> {
+pub(crate) fn unrolled(thread: &HostThread) -> Vec<Step> {
     let (mut steps, mut at) = (Vec::new(), 0);
     let mut repeated = vec![0; thread.steps.len()];
     while let Some(&step) = thread.steps.get(at).filter(|_| steps.len() < MAX_STEPS) {

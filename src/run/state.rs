@@ -245,7 +245,7 @@ fn suspended(summary: &Summary<'_>, at: Instant) -> Vec<Suspended> {
         summary.launches().filter(|Recorded { record, .. }| record.first_start().is_some_and(|start| start <= at));
     let of_kernel = |Recorded { id, .. }: Recorded<'_, &Kernel>| {
         let blocks = trace.suspended_at(id, at).map(|part| u32::from(part.blocks)).sum();
-        let process = trace.process_name(trace.process_of(id)).to_owned();
+        let process = trace.process_name(trace.process_of_known(id)).to_owned();
         (blocks > 0).then(|| Suspended { process, blocks: Resident { kernel: title(summary, id), id: id.0, blocks } })
     };
     begun.filter_map(of_kernel).collect()
@@ -268,7 +268,7 @@ fn suspended_copies(
     let mut copies: Vec<OperationId> = heads.filter(stands_still).collect();
     copies.sort_unstable();
     let told = |id: OperationId| SuspendedCopy {
-        process: summary.trace.process_name(summary.trace.process_of(id)).to_owned(),
+        process: summary.trace.process_name(summary.trace.process_of_known(id)).to_owned(),
         copy: title(summary, id),
         id: id.0,
     };
@@ -304,7 +304,7 @@ fn other_turn(summary: &Summary<'_>, operation: OperationId, at: Instant) -> Str
         Some(turn) if at < turn.start => TURN_WORDS.switching,
         Some(_) => TURN_WORDS.now,
     };
-    let next = trace.next_turn_of(trace.process_of(operation), at);
+    let next = trace.next_turn_of(trace.process_of_known(operation), at);
     let mut words = next.map_or_else(String::new, |next| TURN_WORDS.next.replace("{next}", &next.to_string()));
     // The name comes last: it may be anything.
     let until = turn.map_or_else(String::new, |turn| turn.end.to_string());

@@ -72,7 +72,7 @@ pub enum LogUse {
 
 /// The block times that a user has given, and which of them were needed.
 #[derive(Debug)]
-pub struct BlockDurations<'a> {
+pub(crate) struct BlockDurations<'a> {
     given: &'a BTreeMap<String, Duration>,
     other: Option<Duration>,
     used: Vec<&'a str>,
@@ -80,12 +80,12 @@ pub struct BlockDurations<'a> {
 
 impl<'a> BlockDurations<'a> {
     /// None of them is needed yet.
-    pub fn new(options: &'a ReadOptions) -> Self {
+    pub(crate) fn new(options: &'a ReadOptions) -> Self {
         Self { given: &options.block_durations, other: options.other_block_duration, used: Vec::new() }
     }
 
     /// The block time of a kernel that goes by any of `names`.
-    pub fn find(&mut self, names: &[&str]) -> Option<Duration> {
+    pub(crate) fn find(&mut self, names: &[&str]) -> Option<Duration> {
         let found = names.iter().find_map(|&name| self.given.get_key_value(name));
         let Some((name, duration)) = found else { return self.other };
         self.used.push(name);
@@ -93,7 +93,7 @@ impl<'a> BlockDurations<'a> {
     }
 
     /// A name that was given and never needed, which is likely to be a mistake.
-    pub fn unused(&self) -> Option<&'a str> {
+    pub(crate) fn unused(&self) -> Option<&'a str> {
         self.given.keys().map(String::as_str).find(|name| !self.used.contains(name))
     }
 }

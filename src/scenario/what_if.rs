@@ -32,21 +32,11 @@ pub struct WhatIf {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WhatIfError {
-    /// No such stream.
-    #[error("{option}: no stream is called {name:?}{near}; there are {known}")]
-    UnknownStream {
-        /// The option.
-        option: CalledOption<'static>,
-        /// The name.
-        name: String,
-        /// Which of those that exist may be meant.
-        near: String,
-        /// Names that exist.
-        known: String,
-    },
-    /// No such kernel.
-    #[error("{option}: no kernel is called {name:?}{near}; there are {known}")]
-    UnknownKernel {
+    /// No such stream or kernel.
+    #[error("{option}: no {kind} is called {name:?}{near}; there are {known}")]
+    Unknown {
+        /// `stream` or `kernel`.
+        kind: &'static str,
         /// The option.
         option: CalledOption<'static>,
         /// The name.
@@ -78,10 +68,17 @@ pub enum WhatIfError {
 /// Names that a message lists at most.
 const MOST_NAMES: usize = 12;
 
-fn list<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let all: BTreeSet<&str> = names.collect();
+fn unknown<'n>(
+    kind: &'static str,
+    option: CalledOption<'static>,
+    name: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> WhatIfError {
+    let near = did_you_mean(name, known.clone());
+    let all: BTreeSet<&str> = known.collect();
     let shown: Vec<&str> = all.iter().copied().take(MOST_NAMES).collect();
-    shown.join(", ") + if all.len() > MOST_NAMES { ", …" } else { "" }
+    let known = shown.join(", ") + if all.len() > MOST_NAMES { ", …" } else { "" };
+    WhatIfError::Unknown { kind, option, name: name.to_owned(), near, known }
 }
 
 impl Scenario {
@@ -120,11 +117,10 @@ impl Scenario {
         let streams = || (0..).map(StreamId).zip(self.streams());
         let exact = streams().find(|(_, stream)| *stream.name == *name);
         let by_number = || streams().find(|(_, stream)| is_stream_meant(&stream.name, name));
-        exact.or_else(by_number).map(|(id, _)| id).ok_or_else(|| {
-            let known = || self.streams().iter().map(|stream| &*stream.name);
-            let (near, known) = (did_you_mean(name, known()), list(known()));
-            WhatIfError::UnknownStream { option, name: name.to_owned(), near, known }
-        })
+        exact
+            .or_else(by_number)
+            .map(|(id, _)| id)
+            .ok_or_else(|| unknown("stream", option, name, self.streams().iter().map(|stream| &*stream.name)))
     }
 
     /// Changes a stream by name.
@@ -151,9 +147,7 @@ impl Scenario {
         if is_meant.contains(&true) {
             return Ok(is_meant);
         }
-        let known = || self.kernels().iter().map(|kernel| &*kernel.title);
-        let (near, known) = (did_you_mean(name, known()), list(known()));
-        Err(WhatIfError::UnknownKernel { option, name: name.to_owned(), near, known })
+        Err(unknown("kernel", option, name, self.kernels().iter().map(|kernel| &*kernel.title)))
     }
 
     fn set_block_time(&mut self, name: &str, time: Duration) -> Result<(), WhatIfError> {

@@ -17,9 +17,9 @@ named! {
     pub enum Utilizations: ALL, from_name {
         /// [`uunifast`].
         UUniFast = "uunifast",
-        /// [`uunifast_discard`].
+        /// `uunifast_discard`.
         UUniFastDiscard = "uunifast-discard",
-        /// [`rand_fixed_sum`].
+        /// `rand_fixed_sum`.
         RandFixedSum = "rand-fixed-sum",
     }
 }

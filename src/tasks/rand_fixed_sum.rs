@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 ///
 /// The polytope is cut into simplexes by how many coordinates are passed on the way; a table holds the relative volumes
 /// of those cuts, by which a walk from (n, k) down to (1, 1) chooses the simplex, and each step draws one coordinate.
-pub fn rand_fixed_sum(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
+pub(crate) fn rand_fixed_sum(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
     if n == 0 {
         return Vec::new();
     }

@@ -4,7 +4,7 @@ use super::reservation::Reservation;
 use super::task_time::TaskTime;
 
 /// A lower bound on the service in every interval of a given length.
-pub trait Supply {
+pub(crate) trait Supply {
     /// Service in every interval of length `t`, rounded down.
     fn within(&self, t: TaskTime) -> TaskTime;
 
@@ -17,7 +17,7 @@ pub trait Supply {
 
 /// A processor of one's own: t.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dedicated;
+pub(crate) struct Dedicated;
 
 impl Supply for Dedicated {
     fn within(&self, t: TaskTime) -> TaskTime {
@@ -37,7 +37,7 @@ impl Supply for Dedicated {
 /// Real-Time Guarantees", RTSS 2003, for the idea). With k = floor(t / P): t - (k + 1)(P - Q) if t > k P + (P - Q),
 /// else k Q. The worst interval begins where the budget ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SupplyBound(pub Reservation);
+pub(crate) struct SupplyBound(pub Reservation);
 
 impl Supply for SupplyBound {
     fn within(&self, t: TaskTime) -> TaskTime {
@@ -64,7 +64,7 @@ impl Supply for SupplyBound {
 
 /// The linear lower bound of sbf (RTNS 2020, Eq. 10, corrected to begin at P - Q): max(0, (Q / P)(t - (P - Q))).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinearSupply(pub Reservation);
+pub(crate) struct LinearSupply(pub Reservation);
 
 impl Supply for LinearSupply {
     fn within(&self, t: TaskTime) -> TaskTime {
@@ -100,7 +100,7 @@ impl Supply for LinearSupply {
 /// period, so that nothing may come for 2 (P - Q). With k = max(ceil((t - (P - Q)) / P), 1): t - (k + 1)(P - Q) if t
 /// lies in [(k + 1) P - 2 Q, (k + 1) P - Q], else (k - 1) Q. It is the sbf of a time-triggered reservation P - Q later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PeriodicResource(pub Reservation);
+pub(crate) struct PeriodicResource(pub Reservation);
 
 impl PeriodicResource {
     /// P - Q.

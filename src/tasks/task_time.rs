@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
+use std::ops::{AddAssign, SubAssign};
 
 use serde::Serialize;
 
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, operators};
 
 /// A time of a task, of its jobs or of a reservation: an instant or a length, in the whole units of the tasks' file.
 ///
@@ -107,25 +107,9 @@ impl From<TaskTime> for u128 {
     }
 }
 
-impl Add for TaskTime {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
-
 impl AddAssign for TaskTime {
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
-    }
-}
-
-impl Sub for TaskTime {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
     }
 }
 
@@ -135,29 +119,13 @@ impl SubAssign for TaskTime {
     }
 }
 
-impl Mul<TaskTime> for u64 {
-    type Output = TaskTime;
-
-    fn mul(self, time: TaskTime) -> TaskTime {
-        TaskTime(self * time.0)
-    }
-}
-
-impl Div for TaskTime {
-    type Output = u64;
-
+operators! {
+    Add::add(TaskTime, TaskTime) -> TaskTime = |one: Self, other: Self| Self(one.0 + other.0);
+    Sub::sub(TaskTime, TaskTime) -> TaskTime = |one: Self, other: Self| Self(one.0 - other.0);
+    Mul::mul(u64, TaskTime) -> TaskTime = |factor, time: TaskTime| TaskTime(factor * time.0);
     /// How often `other`, which is not zero, fits.
-    fn div(self, other: Self) -> u64 {
-        self.0 / other.0
-    }
-}
-
-impl Rem for TaskTime {
-    type Output = Self;
-
-    fn rem(self, other: Self) -> Self {
-        Self(self.0 % other.0)
-    }
+    Div::div(TaskTime, TaskTime) -> u64 = |one: Self, other: Self| one.0 / other.0;
+    Rem::rem(TaskTime, TaskTime) -> TaskTime = |one: Self, other: Self| Self(one.0 % other.0);
 }
 
 impl Sum for TaskTime {

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::exact::Miss;
+use super::supply::PeriodicResource;
+use super::utilization::compare_utilization;
 use super::*;
 
 mod brute_force;

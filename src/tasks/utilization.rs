@@ -38,7 +38,7 @@ pub(super) fn sum(parts: impl Iterator<Item = (u128, u64)>) -> Bounds {
 ///
 /// Almost always 32 fractional bits decide; else the sums are compared exactly. `None` if they agree in 32 bits and the
 /// exact common denominator does not fit 128 bits.
-pub fn compare_utilization(
+pub(crate) fn compare_utilization(
     left: impl Iterator<Item = (u128, u64)> + Clone,
     right: impl Iterator<Item = (u128, u64)> + Clone,
 ) -> Option<Ordering> {

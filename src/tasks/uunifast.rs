@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 const MAX_DRAWS: u32 = 100_000;
 
 /// `n` utilizations that add up to `total` (Bini and Buttazzo, "Measuring the Performance of Schedulability Tests",
-/// Real-Time Systems 30, 2005). For `total` above 1 single ones may exceed 1; see [`uunifast_discard`].
+/// Real-Time Systems 30, 2005). For `total` above 1 single ones may exceed 1; see `uunifast_discard`.
 pub fn uunifast(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
     let mut utilizations = Vec::with_capacity(n);
     let mut rest = total;
@@ -25,7 +25,7 @@ pub fn uunifast(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
 /// The same, drawn again until none exceeds 1 (Davis and Burns, "Improved Priority Assignment for Global Fixed
 /// Priority Pre-emptive Scheduling in Multiprocessor Real-Time Systems", Real-Time Systems 47, 2011). `None` if
 /// 100,000 draws did not give one.
-pub fn uunifast_discard(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Option<Vec<f64>> {
+pub(crate) fn uunifast_discard(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Option<Vec<f64>> {
     if total > n as f64 {
         return None;
     }

@@ -130,14 +130,14 @@ impl Trace {
     /// The blocks of a kernel launch that are on SMs at `at`, after all events of that instant; not those of a context
     /// whose turn it is not. Stretches are not expanded.
     pub fn resident_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
-        let is_turn = self.is_turn_of(self.process_of(operation), at);
+        let is_turn = self.process_of(operation).is_none_or(|process| self.is_turn_of(process, at));
         self.begun_at(operation, at).filter(move |_| is_turn)
     }
 
     /// Those that have begun and are suspended at `at`, as it is not the turn of their context (T4), and the SMs that
     /// keep them.
     pub fn suspended_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
-        let is_turn = self.is_turn_of(self.process_of(operation), at);
+        let is_turn = self.process_of(operation).is_none_or(|process| self.is_turn_of(process, at));
         self.begun_at(operation, at).filter(move |_| !is_turn)
     }
 
@@ -167,7 +167,7 @@ impl Trace {
             let last_time = if self.turns().is_empty() {
                 (last + wave.duration).min(self.end) - last
             } else {
-                self.time_in_turn(self.process_of(operation), last..self.end_of_wave(wave, last).min(self.end))
+                self.time_in_turn(self.process_of_known(operation), last..self.end_of_wave(wave, last).min(self.end))
             };
             let time = u128::from(wave.duration.as_ns()) * u128::from(cycles - 1) + u128::from(last_time.as_ns());
             self.parts_of(wave).iter().map(move |part| (part.sm, time * u128::from(part.blocks)))
@@ -200,7 +200,7 @@ impl Trace {
             return start + wave.duration;
         }
         let operation = OperationId(wave.operation);
-        let process = self.process_of(operation);
+        let process = self.process_of_known(operation);
         match self.kernel_of(operation).map_or(BlockClock::RunTime, |kernel| kernel.clock) {
             BlockClock::RunTime => self.end_of(process, start, wave.duration),
             BlockClock::Wall => self.end_of_timer(process, start + wave.duration),

@@ -101,7 +101,7 @@ impl<'a> Sweep<'a> {
             // What is free does not change where blocks are followed by others of the same kernel.
             for run in trace.repeated_runs(id).filter(|run| run.first.start < run.end()) {
                 // Suspended blocks are on no SM.
-                for time in trace.in_turn(trace.process_of(id), run.first.start..run.end()) {
+                for time in trace.in_turn(trace.process_of_known(id), run.first.start..run.end()) {
                     self.changes.push((time.start, Change::BlocksBegin, self.blocks.len()));
                     self.changes.push((time.end, Change::BlocksEnd, self.blocks.len()));
                     self.blocks.push((demand, run.first.sm, run.first.blocks));

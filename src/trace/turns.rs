@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::record::Trace;
 use super::turn::ContextTurn;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::workload::{CheckedProcess, OperationId, ProcessId, StreamId};
 
@@ -42,20 +43,24 @@ impl Trace {
         &self.turns[first.min(after)..after]
     }
 
-    /// The process of an operation.
-    pub fn process_of(&self, operation: OperationId) -> ProcessId {
-        let record = self.operations.get(operation.index());
-        record.map_or(ProcessId::FIRST, |record| self.process_of_stream(record.stream))
+    /// The process of an operation; `None` if the trace has no such operation.
+    pub fn process_of(&self, operation: OperationId) -> Option<ProcessId> {
+        self.process_of_stream(self.operations.get(operation.index())?.stream)
     }
 
-    /// The process of a stream.
-    pub fn process_of_stream(&self, stream: StreamId) -> ProcessId {
-        self.items.streams.get(stream.index()).map_or(ProcessId::FIRST, |stream| stream.process)
+    /// The process of an operation that the trace has.
+    pub(crate) fn process_of_known(&self, operation: OperationId) -> ProcessId {
+        self.process_of(operation).proven("the trace has the operation, and its stream")
+    }
+
+    /// The process of a stream; `None` if the trace has no such stream.
+    pub fn process_of_stream(&self, stream: StreamId) -> Option<ProcessId> {
+        self.items.streams.get(stream.index()).map(|stream| stream.process)
     }
 
     /// The NULL stream of a stream's process.
     pub(super) fn null_stream_of(&self, stream: StreamId) -> StreamId {
-        let process = self.items.processes.get(self.process_of_stream(stream).index());
+        let process = self.process_of_stream(stream).and_then(|process| self.items.processes.get(process.index()));
         process.map_or(StreamId::NULL, CheckedProcess::null_stream)
     }
 
@@ -76,7 +81,7 @@ impl Trace {
 
     /// The process whose turns an operation's blocks run in; `None` if contexts do not take turns, and share the SMs.
     pub fn context_with_turns(&self, operation: OperationId) -> Option<ProcessId> {
-        (!self.turns.is_empty()).then(|| self.process_of(operation))
+        self.process_of(operation).filter(|_| !self.turns.is_empty())
     }
 
     /// The turns of a process that end after `at`; `None` if contexts do not take turns, and each runs always.

@@ -8,6 +8,7 @@ use super::rule::Rule;
 use super::turn::TurnEnd;
 use super::wait::{NotedWait, Wait};
 use crate::limits::end_if_stopped;
+use crate::proven::Proven;
 use crate::time::Instant;
 use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
@@ -171,7 +172,7 @@ impl Trace {
     /// T1 holds what is ready whenever no other rule does; only in the turn of its context do others, as long as that
     /// takes what is new.
     fn only_in_turn(&self, stream: StreamId, waits: impl Iterator<Item = Wait>, time: Range<Instant>) -> Vec<Wait> {
-        let process = self.process_of_stream(stream);
+        let process = self.process_of_stream(stream).proven("the trace has the stream of what waits");
         let mut cut: Vec<Wait> = Vec::new();
         // Nothing is known of turns after the end of the run: what waits then does so under the rule that holds it.
         let known = time.start..time.end.min(self.end);

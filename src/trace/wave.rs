@@ -25,7 +25,7 @@ pub(super) const NO_STRETCH: u32 = u32::MAX;
 /// Adjacent waves of one kernel that repeat as a whole: a kernel that fills the GPU repeats itself with the duration
 /// of its blocks for a period, and such a stretch is stored once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     pub(super) first_wave: u32,
     /// How many waves make up one cycle.
     pub(super) waves: u32,

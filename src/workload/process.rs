@@ -8,6 +8,9 @@ use crate::device::Device;
 use crate::named::named;
 use crate::time::Duration;
 
+/// Turns of one round at most (T6).
+pub(super) const MOST_TURNS: u64 = 1 << 20;
+
 numbered! {
     /// A process, with its one CUDA context. Number 0 always exists: without others, everything is of it.
     #[derive(Default)]

@@ -21,7 +21,7 @@ fn ns(from: Instant, to: Instant) -> u64 {
 
 /// For how much of a time it is the turn of an operation's process, turn by turn.
 fn in_turns(trace: &Trace, id: OperationId, from: Instant, to: Instant) -> u64 {
-    let own = trace.turns().iter().filter(|turn| turn.process == trace.process_of(id));
+    let own = trace.turns().iter().filter(|turn| Some(turn.process) == trace.process_of(id));
     own.map(|turn| ns(turn.start.max(from), turn.end.min(to).max(turn.start.max(from)))).sum()
 }
 
@@ -107,7 +107,7 @@ proptest! {
                     prop_assert!(trace.runs(copy).any(|served| served.start <= part.from && part.to <= served.end));
                 }
                 (None, Some(process)) => {
-                    prop_assert!(process != own && !on.is_empty());
+                    prop_assert!(Some(process) != own && !on.is_empty());
                     prop_assert!(on.iter().all(|turn| turn.process == process), "{part:?}: {on:?}");
                 }
                 (None, None) => prop_assert!(on.is_empty(), "{:?}: {:?}", part, on),

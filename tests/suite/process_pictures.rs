@@ -300,7 +300,7 @@ proptest! {
             let mut parts = Vec::new();
             for blocks in &band.blocks {
                 let process = run.trace.process_of(blocks.operation);
-                let own: Vec<_> = turns.boxes.iter().filter(|turn| turn.process == Some(process)).collect();
+                let own: Vec<_> = turns.boxes.iter().filter(|turn| turn.process == process).collect();
                 for part in blocks.pieces.iter().flat_map(Piece::parts).filter(|part| part.width > 0) {
                     let within = own.iter().any(|turn| turn.area.x <= part.x && part.right() <= turn.area.right());
                     prop_assert!(within, "{part:?} is in no turn of {process:?}");

@@ -70,7 +70,7 @@ fn blocks_run_in_turns(run: &Run) -> Result<(), TestCaseError> {
     let trace = &run.trace;
     for (id, _) in (0..).map(OperationId).zip(trace.operations()) {
         let Some(kernel) = trace.kernel_of(id) else { continue };
-        let process = trace.process_of(id);
+        let process = trace.process_of(id).expect("it is in the trace");
         for block in trace.blocks(id) {
             let net = trace.time_in_turn(process, block.start..block.end.min(trace.end()));
             prop_assert!(net <= kernel.duration.worst, "{:?} of {:?}", block, id);

@@ -277,7 +277,7 @@ fn an_h100_with_two_processes_of_5_ms_blocks_is_as_measured() {
     assert!((switches / 225.87 - 1.0).abs() < 0.025, "{switches}");
     for operation in [OperationId(0), OperationId(1)] {
         for block in trace.blocks(operation) {
-            let process = trace.process_of(operation);
+            let process = trace.process_of(operation).expect("it is in the trace");
             assert!(trace.out_of_turn(process, block.start..block.end).next().is_some(), "it is suspended");
             let net = trace.time_in_turn(process, block.start..block.end);
             assert_eq!(net, Duration::from_ns(5 * MS), "it runs as long as ever");

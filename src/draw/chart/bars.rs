@@ -1,7 +1,7 @@
 //! Where the bars of several series stand that share their places.
 
+use crate::draw::geometry::as_length;
 use crate::draw::geometry::{Length, MM};
-use crate::proven::Proven;
 
 /// From one bar to the next where there is room.
 const APART: Length = 12 * MM / 10;
@@ -34,14 +34,14 @@ impl Bars {
         places.sort_unstable();
         places.dedup();
         let step = places.windows(2).map(|pair| Length::from(pair[1] - pair[0])).min().unwrap_or(Length::MAX);
-        let series = Length::try_from(series.max(1)).proven("a list has fewer than 2^63 entries");
+        let series = as_length(series.max(1));
         let apart = (step / series).min(APART);
         Self { apart, series, end: (apart * 2 / 5).min(END) }
     }
 
     /// How far aside those of one of the series stand.
     pub(super) fn aside(&self, number: usize) -> Length {
-        let number = Length::try_from(number).unwrap_or(0);
+        let number = as_length(number);
         self.apart * (2 * number - (self.series - 1)) / 2
     }
 }

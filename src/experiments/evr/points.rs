@@ -45,17 +45,13 @@ impl SweepPoint {
 
 /// Sums up samples of a point that come one by one.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct PointTally {
+pub(crate) struct PointTally {
     moments: [Moments; 6],
 }
 
 impl PointTally {
-    /// The names of [`PointTally::quantities`].
-    pub const NAMES: [&'static str; 6] =
-        ["met", "violation_ns", "utilization", "mean_power_w", "application_power_w", "energy_per_application_j"];
-
     /// What is summed up of an outcome, of all periods together.
-    pub fn quantities(outcome: &Outcome) -> [f64; 6] {
+    pub(crate) fn quantities(outcome: &Outcome) -> [f64; 6] {
         [
             outcome.met as f64,
             outcome.total_violation_ns.as_ns() as f64,
@@ -67,7 +63,7 @@ impl PointTally {
     }
 
     /// Adds the quantities of an outcome; met and violations are divided by `periods`.
-    pub fn add(&mut self, quantities: [f64; 6], periods: u32) {
+    pub(crate) fn add(&mut self, quantities: [f64; 6], periods: u32) {
         let periods = f64::from(periods.max(1));
         let [met, violation_ns, utilization, mean_power, application_power, energy] = quantities;
         let values = [
@@ -82,7 +78,7 @@ impl PointTally {
     }
 
     /// The point.
-    pub fn point(&self, scheduler: String, synthetic: bool, applications: u32) -> SweepPoint {
+    pub(crate) fn point(&self, scheduler: String, synthetic: bool, applications: u32) -> SweepPoint {
         let [met, violation_s, utilization, mean_power_w, application_power_w, energy_per_application_j] =
             self.moments.map(|moments| moments.statistic());
         SweepPoint {

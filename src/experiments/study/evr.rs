@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::command::StudyExperiment;
 use super::compute::{Experiment, Worker};
-use super::grid::{self, Change, Files, Grid, Parameters};
+use super::grid::{self, Grid, Parameters, Read};
 use super::tally::Tally;
 use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome};
 use crate::device::Device;
@@ -13,7 +13,6 @@ use crate::experiments::evr::{PointTally, Variation};
 use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
 use crate::hosts::{Scheduler, UsageDetail, usage_of_applications};
 use crate::json::{Node, Problem};
-use crate::named::named;
 use crate::statistics::Measure;
 use crate::time::Duration;
 
@@ -56,75 +55,49 @@ impl Default for EvrParameters {
     }
 }
 
-named! {
-    /// What a study of applications can say.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum Key: ALL, from_name {
-        Applications = "applications",
-        Device = "device",
-        Execution = "execution",
-        Gap = "gap",
-        Inject = "inject",
-        PerPeriod = "per_period",
-        Period = "period",
-        Periods = "periods",
-        Rules = "rules",
-        SaturationSms = "saturation_sms",
-        Scheduler = "scheduler",
-        TightnessPercent = "tightness_percent",
-    }
+/// A number of applications or of periods.
+fn count(value: Node<'_>) -> Result<u32, Problem> {
+    value.whole_u32(1, MAX_INJECTIONS)
 }
 
 impl Parameters for EvrParameters {
-    type Key = Key;
-
-    fn keys() -> Vec<&'static str> {
-        Key::ALL.map(Key::name).to_vec()
-    }
-
-    fn key(name: &str) -> Option<Key> {
-        Key::from_name(name)
-    }
-
-    fn read(key: Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
-        let count = || value.whole_u32(1, MAX_INJECTIONS);
-        Ok(match key {
-            Key::Applications => {
-                let name = value.string()?;
-                let text = match ApplicationSet::builtin_json(&name) {
-                    Some(text) => text.to_owned(),
-                    None => files.text(value, &name)?,
-                };
-                let applications = Arc::new((name, text));
-                Box::new(move |point| point.applications = Some(Arc::clone(&applications)))
+    const KEYS: &'static [(&'static str, Read<Self>)] = &[
+        ("applications", |value, files| {
+            let name = value.string()?;
+            let text = match ApplicationSet::builtin_json(&name) {
+                Some(text) => text.to_owned(),
+                None => files.text(value, &name)?,
+            };
+            Ok(Self::set(Arc::new((name, text)), |point, it| point.applications = Some(it)))
+        }),
+        ("device", |value, files| {
+            Ok(Self::set(Arc::new(grid::device(value, files)?), |point, it| point.device = Some(it)))
+        }),
+        ("execution", |value, _| Ok(Self::set(value.time()?, |point, it| point.variation.execution = Some(it)))),
+        ("gap", |value, _| Ok(Self::set(value.time()?, |point, it| point.gap = it))),
+        ("inject", |value, _| Ok(Self::set(count(value)?, |point, it| point.inject = Some(it)))),
+        ("per_period", |value, _| Ok(Self::set(count(value)?, |point, it| point.per_period = Some(it)))),
+        ("period", |value, _| Ok(Self::set(value.time()?, |point, it| point.period = it))),
+        ("periods", |value, _| Ok(Self::set(count(value)?, |point, it| point.periods = it))),
+        ("rules", |value, _| {
+            let mut rules = EvrRules::default();
+            for (key, node) in value.object()?.into_distinct_entries()? {
+                rules.set(&key, &node.string()?).map_err(|error| node.problem(error.to_string()))?;
             }
-            Key::Device => Self::set(Arc::new(grid::device(value, files)?), |point, it| point.device = Some(it)),
-            Key::Execution => Self::set(value.time()?, |point, it| point.variation.execution = Some(it)),
-            Key::Gap => Self::set(value.time()?, |point, it| point.gap = it),
-            Key::Inject => Self::set(count()?, |point, it| point.inject = Some(it)),
-            Key::PerPeriod => Self::set(count()?, |point, it| point.per_period = Some(it)),
-            Key::Period => Self::set(value.time()?, |point, it| point.period = it),
-            Key::Periods => Self::set(count()?, |point, it| point.periods = it),
-            Key::Rules => {
-                let mut rules = EvrRules::default();
-                for (key, node) in value.object()?.into_distinct_entries()? {
-                    rules.set(&key, &node.string()?).map_err(|error| node.problem(error.to_string()))?;
-                }
-                Box::new(move |point| point.rules = rules)
-            }
-            Key::SaturationSms => {
-                Self::set(value.whole_u32(1, MAX_SMS)?, |point, it| point.variation.saturation_sms = Some(it))
-            }
-            Key::TightnessPercent => {
-                let it = value.whole_u32(1, MAX_TIGHTNESS_PERCENT)?;
-                Self::set(it, |point, it| point.variation.tightness_percent = Some(it))
-            }
-            Key::Scheduler => {
-                let it = grid::one_of(value, &Scheduler::ALL.map(Scheduler::name), Scheduler::from_name)?;
-                Self::set(it, |point, it| point.scheduler = it)
-            }
-        })
-    }
+            Ok(Self::set(rules, |point, it| point.rules = it))
+        }),
+        ("saturation_sms", |value, _| {
+            Ok(Self::set(value.whole_u32(1, MAX_SMS)?, |point, it| point.variation.saturation_sms = Some(it)))
+        }),
+        ("scheduler", |value, _| {
+            let it = grid::one_of(value, &Scheduler::ALL.map(Scheduler::name), Scheduler::from_name)?;
+            Ok(Self::set(it, |point, it| point.scheduler = it))
+        }),
+        ("tightness_percent", |value, _| {
+            let it = value.whole_u32(1, MAX_TIGHTNESS_PERCENT)?;
+            Ok(Self::set(it, |point, it| point.variation.tightness_percent = Some(it)))
+        }),
+    ];
 
     fn set_seed(&mut self, seed: u64) {
         self.seed = seed;

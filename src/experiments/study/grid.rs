@@ -45,16 +45,23 @@ impl<'a> Files<'a> {
 /// What a value in the study file does to a point.
 pub(super) type Change<P> = Box<dyn Fn(&mut P)>;
 
+/// How the value of a key is read.
+pub(super) type Read<P> = fn(Node<'_>, &Files<'_>) -> Result<Change<P>, Problem>;
+
 /// The parameters of one point of a command.
 pub(super) trait Parameters: Clone + 'static {
-    /// The keys that there are, without the seed.
-    type Key;
+    /// The keys that there are, without the seed, and what their values do.
+    const KEYS: &'static [(&'static str, Read<Self>)];
 
-    fn keys() -> Vec<&'static str>;
+    /// The names of all keys.
+    fn keys() -> Vec<&'static str> {
+        Self::KEYS.iter().map(|(key, _)| *key).collect()
+    }
 
-    fn key(name: &str) -> Option<Self::Key>;
-
-    fn read(key: Self::Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem>;
+    /// What a value does, if there is such a key.
+    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
+        of_table(key, value, files)
+    }
 
     fn set_seed(&mut self, seed: u64);
 
@@ -62,6 +69,15 @@ pub(super) trait Parameters: Clone + 'static {
     fn set<T: Clone + 'static>(value: T, put: impl Fn(&mut Self, T) + 'static) -> Change<Self> {
         Box::new(move |point| put(point, value.clone()))
     }
+}
+
+/// What a value of one of the [`KEYS`](Parameters::KEYS) does.
+pub(super) fn of_table<P: Parameters>(
+    key: &str,
+    value: Node<'_>,
+    files: &Files<'_>,
+) -> Option<Result<Change<P>, Problem>> {
+    P::KEYS.iter().find(|(known, _)| *known == key).map(|(_, read)| read(value, files))
 }
 
 /// One key of a grid.
@@ -163,8 +179,8 @@ fn change<P: Parameters>(key: &str, value: Node<'_>, files: &Files<'_>) -> Resul
         let seed = value.whole_number(0, u64::MAX)?;
         return Ok(Box::new(move |point| point.set_seed(seed)));
     }
-    if let Some(key) = P::key(key) {
-        return P::read(key, value, files);
+    if let Some(read) = P::read(key, value, files) {
+        return read;
     }
     let near = did_you_mean(key, P::keys().iter().copied());
     let help = format!("known keys here: {}, seed, comment", P::keys().join(", "));

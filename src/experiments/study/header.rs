@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::error::StudyError;
 use super::file::Study;
 use super::layout::Shard;
-use super::row::{FIRST_COLUMNS, LAST_COLUMN};
+use super::row::{CHECKSUM_COLUMN, FIRST_COLUMNS};
 use crate::spelling::option;
 
 /// How a result file begins.
@@ -25,7 +25,7 @@ pub(super) fn text(study: &Study, shard: Shard) -> String {
         "shard": shard.to_string(),
         "rows": shard.rows(study.layout.rows()),
     });
-    format!("{MAGIC}{about}\n{FIRST_COLUMNS},{},{LAST_COLUMN}\n", study.columns())
+    format!("{MAGIC}{about}\n{FIRST_COLUMNS},{},{CHECKSUM_COLUMN}\n", study.columns())
 }
 
 /// Checks that `first_line`, without its end, is the header of rows of this study by this version; returns whose.

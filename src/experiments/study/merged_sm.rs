@@ -6,13 +6,12 @@ use std::sync::Arc;
 use super::command::{StudyCommand, StudyExperiment};
 use super::compute::{Experiment, Work, Worker};
 use super::error::StudyError;
-use super::grid::{self, Change, Files, Parameters};
+use super::grid::{self, Parameters, Read};
 use super::layout::{Layout, Shard};
 use super::tally::Tally;
 use crate::device::Device;
 use crate::experiments::validation::{Agreement, Campaign, CampaignReport, Family, FamilyTally, Sample, Sampler};
 use crate::json::{Node, Problem};
-use crate::named::named;
 use crate::statistics::Measure;
 use crate::workload::Placement;
 
@@ -39,40 +38,18 @@ pub(super) fn default_point(root: Node<'_>) -> Result<MergedSmPoint, Problem> {
     })
 }
 
-named! {
-    /// What a study of the merged SM can say.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum Key: ALL, from_name {
-        Device = "device",
-        Family = "family",
-        Placement = "placement",
-    }
-}
-
 impl Parameters for MergedSmPoint {
-    type Key = Key;
-
-    fn keys() -> Vec<&'static str> {
-        Key::ALL.map(Key::name).to_vec()
-    }
-
-    fn key(name: &str) -> Option<Key> {
-        Key::from_name(name)
-    }
-
-    fn read(key: Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
-        Ok(match key {
-            Key::Device => Self::set(Arc::new(grid::device(value, files)?), |point, it| point.device = it),
-            Key::Placement => {
-                let it = grid::one_of(value, &Placement::ALL.map(Placement::name), Placement::from_name)?;
-                Self::set(it, |point, it| point.placement = it)
-            }
-            Key::Family => {
-                let it = grid::one_of(value, &Family::ALL.map(Family::name), Family::from_name)?;
-                Self::set(it, |point, it| point.family = it)
-            }
-        })
-    }
+    const KEYS: &'static [(&'static str, Read<Self>)] = &[
+        ("device", |value, files| Ok(Self::set(Arc::new(grid::device(value, files)?), |point, it| point.device = it))),
+        ("family", |value, _| {
+            let it = grid::one_of(value, &Family::ALL.map(Family::name), Family::from_name)?;
+            Ok(Self::set(it, |point, it| point.family = it))
+        }),
+        ("placement", |value, _| {
+            let it = grid::one_of(value, &Placement::ALL.map(Placement::name), Placement::from_name)?;
+            Ok(Self::set(it, |point, it| point.placement = it))
+        }),
+    ];
 
     fn set_seed(&mut self, seed: u64) {
         self.seed = seed;

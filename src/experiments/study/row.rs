@@ -8,7 +8,7 @@ use super::layout::RowSamples;
 /// The columns before the values of a command.
 pub(super) const FIRST_COLUMNS: &str = "point,sample,samples";
 /// The column after them.
-pub const LAST_COLUMN: &str = "crc32";
+pub const CHECKSUM_COLUMN: &str = "crc32";
 
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;

@@ -1,13 +1,12 @@
 //! Any scenario or profile, simulated over a grid of what-ifs, as a study.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::command::StudyExperiment;
 use super::compute::{Experiment, Worker};
-use super::grid::{Change, Files, Grid, Parameters};
+use super::grid::{self, Change, Files, Grid, Parameters, Read};
 use super::simulate_tally::{Outcome, SimulateTally};
 use super::tally::Tally;
 use crate::hosts::simulate;
@@ -27,63 +26,31 @@ pub(super) struct SimulatePoint {
     responses_of: Option<String>,
 }
 
-/// What a study of scenarios can say.
-pub(super) enum Key {
-    Scenario,
-    ResponsesOf,
-    Option(&'static ScenarioOption),
-}
-
-/// Keys of a study alone.
-const SCENARIO: &str = "scenario";
-const RESPONSES_OF: &str = "responses_of";
 /// The option that counts samples, and is read with them.
 const SEED: &str = "seed";
 
 impl Parameters for SimulatePoint {
-    type Key = Key;
+    /// Those of a study alone.
+    const KEYS: &'static [(&'static str, Read<Self>)] = &[
+        ("responses_of", |value, _| Ok(Self::set(value.string()?, |point, it| point.responses_of = Some(it)))),
+        ("scenario", |value, files| {
+            let name = value.string()?;
+            let input = Input::of(&name, files.bytes(value, &name)?);
+            let input = Arc::new(input.map_err(|error| value.problem(error.to_string()))?);
+            Ok(Self::set(input, |point, it| point.input = Some(it)))
+        }),
+    ];
 
     fn keys() -> Vec<&'static str> {
         let options = OPTIONS.iter().map(|option| option.key).filter(|key| *key != SEED);
-        options.chain([SCENARIO, RESPONSES_OF]).collect::<BTreeSet<_>>().into_iter().collect()
+        let mut keys: Vec<&str> = options.chain(Self::KEYS.iter().map(|(key, _)| *key)).collect();
+        keys.sort_unstable();
+        keys
     }
 
-    fn key(name: &str) -> Option<Key> {
-        match name {
-            SCENARIO => Some(Key::Scenario),
-            RESPONSES_OF => Some(Key::ResponsesOf),
-            name => ScenarioOption::of(name).map(Key::Option),
-        }
-    }
-
-    fn read(key: Key, value: Node<'_>, files: &Files<'_>) -> Result<Change<Self>, Problem> {
-        Ok(match key {
-            Key::Scenario => {
-                let name = value.string()?;
-                let input = Input::of(&name, files.bytes(value, &name)?);
-                let input = Arc::new(input.map_err(|error| value.problem(error.to_string()))?);
-                Box::new(move |point| point.input = Some(Arc::clone(&input)))
-            }
-            Key::ResponsesOf => {
-                let name = value.string()?;
-                Box::new(move |point| point.responses_of = Some(name.clone()))
-            }
-            Key::Option(option) => {
-                let setting = option.read(&value)?;
-                let mut alone = ScenarioOptions::default();
-                setting.apply(&mut alone);
-                // Files are read once, with the study.
-                let read = |path: &Path| {
-                    let name = path.to_string_lossy().into_owned();
-                    files.bytes(value, &name).map(|bytes| (name, bytes)).map_err(Unopened::Said)
-                };
-                alone.open(|path| read(path).is_ok(), read).map_err(|error| error.at(value))?;
-                Box::new(move |point| {
-                    setting.apply(&mut point.options);
-                    point.options.take_files_of(&alone);
-                })
-            }
-        })
+    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
+        let of_option = || ScenarioOption::of(key).map(|option| Self::read_option(option, value, files));
+        grid::of_table(key, value, files).or_else(of_option)
     }
 
     fn set_seed(&mut self, seed: u64) {
@@ -113,6 +80,26 @@ impl Unopened {
 }
 
 impl SimulatePoint {
+    fn read_option(
+        option: &'static ScenarioOption,
+        value: Node<'_>,
+        files: &Files<'_>,
+    ) -> Result<Change<Self>, Problem> {
+        let setting = option.read(&value)?;
+        let mut alone = ScenarioOptions::default();
+        setting.apply(&mut alone);
+        // Files are read once, with the study.
+        let read = |path: &Path| {
+            let name = path.to_string_lossy().into_owned();
+            files.bytes(value, &name).map(|bytes| (name, bytes)).map_err(Unopened::Said)
+        };
+        alone.open(|path| read(path).is_ok(), read).map_err(|error| error.at(value))?;
+        Ok(Box::new(move |point| {
+            setting.apply(&mut point.options);
+            point.options.take_files_of(&alone);
+        }))
+    }
+
     /// The scenario as it is run, and the index of the host thread whose jobs are counted.
     fn scenario(&self) -> Result<(Scenario, Option<u32>), String> {
         let input = self.input.as_deref().ok_or("no scenario is stated: add \"scenario\": a file")?;

@@ -5,13 +5,12 @@ use std::ops::Range;
 use super::command::{StudyCommand, StudyExperiment};
 use super::compute::{Experiment, Work, Worker};
 use super::error::StudyError;
-use super::grid::{self, Change, Files, Grid, Parameters};
+use super::grid::{self, Grid, Parameters, Read};
 use super::layout::{Layout, Shard};
 use super::tally::Tally;
 use crate::effort;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted};
 use crate::json::{Node, Problem};
-use crate::named::named;
 use crate::statistics::Measure;
 use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
 
@@ -74,83 +73,49 @@ fn named<T: Copy>(value: Node<'_>, table: &[(&str, T)]) -> Result<T, Problem> {
     grid::one_of(value, &names, |name| table.iter().find(|entry| entry.0 == name).map(|entry| entry.1))
 }
 
-named! {
-    /// What a study of task sets can say.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum Key: ALL, from_name {
-        DeadlinesFromPercent = "deadlines_from_percent",
-        GangTasks = "gang_tasks",
-        GangUtilizationPermille = "gang_utilization_permille",
-        Periods = "periods",
-        PeriodsAre = "periods_are",
-        ReservationPeriod = "reservation_period",
-        Sms = "sms",
-        TasksPerSm = "tasks_per_sm",
-        Tests = "tests",
-        UtilizationPermille = "utilization_permille",
-        Utilizations = "utilizations",
-    }
-}
-
 impl Parameters for CurveParameters {
-    type Key = Key;
-
-    fn keys() -> Vec<&'static str> {
-        Key::ALL.map(Key::name).to_vec()
-    }
-
-    fn key(name: &str) -> Option<Key> {
-        Key::from_name(name)
-    }
-
-    fn read(key: Key, value: Node<'_>, _files: &Files<'_>) -> Result<Change<Self>, Problem> {
-        Ok(match key {
-            Key::DeadlinesFromPercent => {
-                Self::set(value.whole_u32(0, 100)?, |point, it| point.generator.deadline_percent = it)
+    const KEYS: &'static [(&'static str, Read<Self>)] = &[
+        ("deadlines_from_percent", |value, _| {
+            Ok(Self::set(value.whole_u32(0, 100)?, |point, it| point.generator.deadline_percent = it))
+        }),
+        ("gang_tasks", |value, _| {
+            Ok(Self::set(value.whole_u32(0, MAX_TASKS)? as usize, |point, it| point.generator.gang_tasks = it))
+        }),
+        ("gang_utilization_permille", |value, _| {
+            Ok(Self::set(value.whole_u32(0, 1_000)?, |point, it| point.generator.gang_permille = it))
+        }),
+        ("periods", |value, _| {
+            let periods = value.filled_list()?.into_iter();
+            let periods = periods.map(|period| period.whole_number(1, 1 << 48).map(TaskTime::from_units));
+            let periods = periods.collect::<Result<Vec<_>, Problem>>()?;
+            Ok(Self::set(periods, |point, it| point.periods = it))
+        }),
+        ("periods_are", |value, _| Ok(Self::set(named(value, &PERIODS_ARE)?, |point, it| point.periods_are = it))),
+        ("reservation_period", |value, _| {
+            Ok(Self::set(named(value, &RESERVATIONS)?, |point, it| point.generator.reservation = it))
+        }),
+        ("sms", |value, _| Ok(Self::set(value.whole_u32(1, 128)?, |point, it| point.generator.sms = it))),
+        ("tasks_per_sm", |value, _| {
+            Ok(Self::set(value.whole_u32(0, MAX_TASKS)? as usize, |point, it| point.generator.tasks_per_sm = it))
+        }),
+        ("tests", |value, _| {
+            let names = ReservationTest::ALL.map(ReservationTest::name);
+            let tests = value.filled_list()?.into_iter();
+            let tests = tests.map(|test| grid::one_of(test, &names, ReservationTest::from_name));
+            let tests = tests.collect::<Result<Vec<_>, Problem>>()?;
+            if (1..tests.len()).any(|index| tests[..index].contains(&tests[index])) {
+                return Err(value.problem("a test stands twice"));
             }
-            Key::GangTasks => {
-                Self::set(value.whole_u32(0, MAX_TASKS)? as usize, |point, it| point.generator.gang_tasks = it)
-            }
-            Key::GangUtilizationPermille => {
-                Self::set(value.whole_u32(0, 1_000)?, |point, it| point.generator.gang_permille = it)
-            }
-            Key::Periods => {
-                let periods = value
-                    .filled_list()?
-                    .into_iter()
-                    .map(|period| period.whole_number(1, 1 << 48).map(TaskTime::from_units));
-                let periods = periods.collect::<Result<Vec<TaskTime>, Problem>>()?;
-                Box::new(move |point| point.periods.clone_from(&periods))
-            }
-            Key::PeriodsAre => Self::set(named(value, &PERIODS_ARE)?, |point, it| point.periods_are = it),
-            Key::ReservationPeriod => {
-                Self::set(named(value, &RESERVATIONS)?, |point, it| point.generator.reservation = it)
-            }
-            Key::Sms => Self::set(value.whole_u32(1, 128)?, |point, it| point.generator.sms = it),
-            Key::TasksPerSm => {
-                Self::set(value.whole_u32(0, MAX_TASKS)? as usize, |point, it| point.generator.tasks_per_sm = it)
-            }
-            Key::Tests => {
-                let names = ReservationTest::ALL.map(ReservationTest::name);
-                let tests = value.filled_list()?.into_iter();
-                let tests = tests.map(|test| grid::one_of(test, &names, ReservationTest::from_name));
-                let tests = tests.collect::<Result<Vec<_>, Problem>>()?;
-                if (1..tests.len()).any(|index| tests[..index].contains(&tests[index])) {
-                    return Err(value.problem("a test stands twice"));
-                }
-                Box::new(move |point| point.tests.clone_from(&tests))
-            }
-            Key::UtilizationPermille => {
-                Self::set(value.whole_u32(0, 1_000)?, |point, it| point.generator.single_permille = it)
-            }
-            Key::Utilizations => {
-                let names = Utilizations::ALL.map(Utilizations::name);
-                Self::set(grid::one_of(value, &names, Utilizations::from_name)?, |point, it| {
-                    point.generator.utilizations = it;
-                })
-            }
-        })
-    }
+            Ok(Self::set(tests, |point, it| point.tests = it))
+        }),
+        ("utilization_permille", |value, _| {
+            Ok(Self::set(value.whole_u32(0, 1_000)?, |point, it| point.generator.single_permille = it))
+        }),
+        ("utilizations", |value, _| {
+            let it = grid::one_of(value, &Utilizations::ALL.map(Utilizations::name), Utilizations::from_name)?;
+            Ok(Self::set(it, |point, it| point.generator.utilizations = it))
+        }),
+    ];
 
     fn set_seed(&mut self, seed: u64) {
         self.seed = seed;

@@ -159,7 +159,7 @@ impl Judge {
                     Some(millionths) => i64::try_from(millionths.div_ceil(response)),
                     None => i64::try_from((u128::from(error.as_ns()) * 1_000_000).div_ceil(u128::from(response))),
                 }
-                .unwrap_or(i64::MAX)
+                .or_most()
             };
             let ns = |error: Duration| i64::try_from(error.as_ns()).or_most();
             (ppm(late) - ppm(early), ns(late) - ns(early))

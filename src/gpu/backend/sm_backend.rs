@@ -24,7 +24,7 @@ use crate::workload::{
 
 /// EE queues before SMs, CE queues before copy engines.
 #[derive(Debug, Clone)]
-pub struct SmBackend {
+pub(crate) struct SmBackend {
     pub(super) placement: Placement,
     pub(super) seed: u64,
     pub(super) may_skip_cycles: bool,
@@ -121,7 +121,7 @@ const NO_ATTEMPT: (OperationId, u32) = (OperationId(u32::MAX), 0);
 
 impl SmBackend {
     /// Idle SMs and copy engines.
-    pub fn new(device: &Device, options: &GpuOptions) -> Self {
+    pub(crate) fn new(device: &Device, options: &GpuOptions) -> Self {
         let empty = Sm::new(device);
         Self {
             placement: options.placement,

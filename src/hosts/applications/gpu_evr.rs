@@ -22,15 +22,16 @@ use gpu_manager::GpuManager;
 use mapping::Mapping;
 use workload_manager::WorkloadManager;
 
-pub use mapping::MAX_SMS;
+pub(crate) use mapping::MAX_SMS;
 pub use rules::{EvrRules, FullGpu, Keep, Late, Leftover, Remaining, RuleError, UrgentQueue};
-pub use running::{RunningApp, Stage};
-pub use sm_set::SmSet;
+pub(crate) use running::RunningApp;
+pub use running::Stage;
 
 use std::cmp::Reverse;
 
 use crate::applications::{ApplicationSet, ExecutionProfile};
 use crate::gpu::{GpuEvent, GpuInterface, Host, RunError};
+use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
 
 /// Launches for which room is made beforehand, at most: some 200 MB.
@@ -43,7 +44,7 @@ fn most_launches(set: &ApplicationSet) -> usize {
         (0..profile.kernels()).map(|k| rounds(k) * u64::from(profile.launches(k))).fold(0, u64::saturating_add)
     };
     let profiles = set.injections.iter().filter_map(|injection| set.of(injection));
-    usize::try_from(profiles.map(|(_, profile)| of(profile)).fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
+    usize::try_from(profiles.map(|(_, profile)| of(profile)).fold(0, u64::saturating_add)).or_most()
 }
 
 /// What the framework knew and did.

@@ -3,7 +3,7 @@
 use crate::tasks::TaskTime;
 
 /// Number of a job, in the order of release.
-pub type JobId = u32;
+pub(crate) type JobId = u32;
 
 /// One job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

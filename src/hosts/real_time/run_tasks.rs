@@ -7,10 +7,8 @@ use super::dispatch::{Dispatch, Scheduled};
 use super::gang::Gang;
 use super::grid::GridError;
 use super::job::{JobId, TaskJob};
-use super::multi_stream::MultiStream;
 use super::ready_queue::Policy;
-use super::single_stream::SingleStream;
-use super::sm_as_core::SmAsCore;
+use super::stacks::Stacks;
 use super::stream_per_task::StreamPerTask;
 use super::synchronized::Synchronized;
 use crate::device::{Device, DeviceError, SmOrder};
@@ -157,9 +155,9 @@ pub fn run_tasks(set: &TaskSet, options: &RunOptions, reached: Progress<'_>) -> 
     gpu.reserve(expected);
     let (tasks, watched) = (&set.tasks, (options, reached));
     let (trace, activations) = match options.strategy {
-        Strategy::SingleStream => simulated(SingleStream::new(tasks, &mut gpu)?, activations, gpu, watched)?,
-        Strategy::MultiStream => simulated(MultiStream::new(tasks, &mut gpu)?, activations, gpu, watched)?,
-        Strategy::SmAsCore => simulated(SmAsCore::new(tasks, &mut gpu)?, activations, gpu, watched)?,
+        Strategy::SingleStream => simulated(Stacks::single_stream(tasks, &mut gpu)?, activations, gpu, watched)?,
+        Strategy::MultiStream => simulated(Stacks::multi_stream(tasks, &mut gpu)?, activations, gpu, watched)?,
+        Strategy::SmAsCore => simulated(Stacks::sms_as_cores(tasks, &mut gpu)?, activations, gpu, watched)?,
         Strategy::Gang => {
             let reservations = set.reservations.ok_or(TaskRunError::NoReservations)?;
             simulated(Gang::new(tasks, reservations, &mut gpu)?, activations, gpu, watched)?

@@ -55,7 +55,7 @@ impl Curves<'_> {
     /// The picture.
     ///
     /// # Errors
-    /// As [`Chart::draw`].
+    /// [`DrawError::Backend`] if plotters cannot draw it.
     pub fn draw(&self) -> Result<Drawing, DrawError> {
         let value = |point: &SweepPoint| self.quantity.of(point);
         let last = self.points.iter().map(|point| f64::from(point.applications)).fold(1.0, f64::max);

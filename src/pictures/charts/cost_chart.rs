@@ -14,7 +14,7 @@ pub(crate) use loop_iterations::{iterations_chart, iterations_csv, share_chart};
 named! {
     /// What an axis shows, by its title.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum CostQuantity {
+    pub(crate) enum CostQuantity {
         /// The number of kernels.
         Kernels = "number of kernels",
         /// The number of blocks of all kernels.
@@ -42,9 +42,6 @@ impl CostQuantity {
 
 /// The printed algorithm, a curve for every setting of Fig. 3.12 or 3.13 in the thesis' order: (a) time against
 /// kernels, (b) blocks against kernels, (c) time against blocks.
-///
-/// # Errors
-/// As [`Chart::draw`]: there have to be points.
 pub(crate) fn chart(
     figure: CostFigure,
     x: CostQuantity,
@@ -56,9 +53,6 @@ pub(crate) fn chart(
 
 /// Fig. 3.11: the same, each curve with its polynomial of least squares. The degrees are those of the author's program:
 /// five against kernels, two against blocks.
-///
-/// # Errors
-/// As [`Chart::draw`].
 pub(crate) fn fitted_chart(x: CostQuantity, points: &[CostPoint]) -> Result<Drawing, DrawError> {
     const PLACES: u32 = 19;
     let degree = if x == CostQuantity::Kernels { 5 } else { 2 };

@@ -11,7 +11,7 @@ const MOST_STEPS: usize = 500;
 /// as an upright line. Jobs that had not finished count among all jobs, so a curve with such jobs ends below 1.
 ///
 /// # Errors
-/// As [`Chart::draw`].
+/// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn response_chart(scenario: &str, rows: &[Responses<'_>]) -> Result<Drawing, DrawError> {
     let shown = || rows.iter().filter(|row| !row.sorted.is_empty() || row.deadline_ns.is_some());
     let longest = shown().flat_map(|row| row.max_ns.into_iter().chain(row.deadline_ns)).max();

@@ -6,9 +6,6 @@ use crate::experiments::response_times::{Figure9, Figure10Point};
 const NS_PER_MS: f64 = 1e6;
 
 /// Fig. 9: response time of the most urgent task, job by job.
-///
-/// # Errors
-/// As [`Chart::draw`].
 pub(crate) fn figure_9_plot(title: &str, figure: &Figure9) -> Result<Drawing, DrawError> {
     let curve = |responses: &[u64]| -> Vec<(f64, f64)> {
         responses.iter().enumerate().map(|(job, &response)| (job as f64, response as f64 / NS_PER_MS)).collect()
@@ -24,9 +21,6 @@ pub(crate) fn figure_9_plot(title: &str, figure: &Figure9) -> Result<Drawing, Dr
 }
 
 /// Fig. 10: execution time of the low-priority job against its number of blocks.
-///
-/// # Errors
-/// As [`Chart::draw`].
 pub(crate) fn figure_10_plot(points: &[Figure10Point]) -> Result<Drawing, DrawError> {
     let curve = |value: fn(&Figure10Point) -> u64| -> Vec<(f64, f64)> {
         points.iter().map(|point| (f64::from(point.low_blocks), value(point) as f64 / NS_PER_MS)).collect()

@@ -13,7 +13,7 @@ const MAX_INSTANTS: u64 = 20_000;
 /// dbf, sbf, its linear bound, and t, over [0, `end`]; `end` is cut to 20,000 units.
 ///
 /// # Errors
-/// As [`Chart::draw`].
+/// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn demand_plot(
     title: &str,
     tasks: &[Timing],
@@ -51,7 +51,7 @@ pub fn demand_plot(
 /// Acceptance ratio of each test against the utilization of each SM's own tasks.
 ///
 /// # Errors
-/// As [`Chart::draw`].
+/// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn acceptance_plot(title: &str, points: &[CurvePoint]) -> Result<Drawing, DrawError> {
     let tests: Vec<_> =
         points.first().map(|point| point.accepted.iter().map(|(test, _)| *test)).into_iter().flatten().collect();
@@ -74,7 +74,7 @@ pub fn acceptance_plot(title: &str, points: &[CurvePoint]) -> Result<Drawing, Dr
 /// Acceptance ratio of each test against what a panel varies.
 ///
 /// # Errors
-/// As [`Chart::draw`].
+/// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn segment_acceptance_plot(
     title: &str,
     curve: &SegmentCurve,

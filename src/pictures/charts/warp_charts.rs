@@ -9,7 +9,7 @@ use crate::formats::{CellOf, Column, Text, csv_text};
 /// Figs. 6 and 7: the estimate against x, with the pessimistic value, the proven bound and what a schedule takes.
 ///
 /// # Errors
-/// As [`Chart::draw`].
+/// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn convergence_chart(convergence: &Convergence) -> Result<Drawing, DrawError> {
     let points = &convergence.points;
     let flat = |cycles: u64| points.iter().map(|point| (f64::from(point.x), cycles as f64)).collect();
@@ -42,7 +42,7 @@ pub fn convergence_chart(convergence: &Convergence) -> Result<Drawing, DrawError
 /// Fig. 5: solving time against W, on a logarithmic axis.
 ///
 /// # Errors
-/// As [`Chart::draw`].
+/// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn solving_times_chart(times: &[SolvingTime]) -> Result<Drawing, DrawError> {
     let of = |value: fn(&SolvingTime) -> Option<Duration>| {
         let seconds = |time: &SolvingTime| Some((f64::from(time.warps), value(time)?.as_secs_f64().max(1e-7)));

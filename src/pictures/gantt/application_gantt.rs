@@ -8,6 +8,7 @@ use crate::draw::{
     Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, time_ticks,
 };
 use crate::named::named;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 
 /// What a row stands for.
@@ -134,7 +135,7 @@ impl Canvas<'_> {
         let width = i128::from(self.right() - self.left);
         let since = i128::from(at.min(self.last).since(self.first).as_ns());
         let span = i128::from(self.last.since(self.first).as_ns());
-        self.left + Length::try_from(since * width / span).unwrap_or(0)
+        self.left + Length::try_from(since * width / span).proven("it lies between both ends")
     }
 
     fn fill(&self, injection: u32) -> Fill {

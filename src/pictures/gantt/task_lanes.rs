@@ -1,7 +1,10 @@
 //! Lanes over one axis of time: what ran where, and below them releases, deadlines and misses of each task.
 
 use crate::draw::theme::{self, Colour, Fill, Theme, series_fill, series_repeat};
-use crate::draw::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke};
+use crate::draw::{
+    Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, as_length,
+};
+use crate::proven::Proven;
 
 const LANE_HEIGHT: Length = 14 * MM;
 const TASK_HEIGHT: Length = 5 * MM;
@@ -73,7 +76,7 @@ impl TaskLanes {
     pub(crate) fn x(&self, t: u64) -> Length {
         let width = i128::from(self.right() - self.left);
         let offset = i128::from(t.min(self.end)) * width / i128::from(self.end);
-        self.left + Length::try_from(offset).unwrap_or(0)
+        self.left + Length::try_from(offset).proven("it lies between both ends")
     }
 
     pub(crate) fn lane_area(&self, lane: u32) -> Rect {
@@ -83,7 +86,7 @@ impl TaskLanes {
 
     /// Where the first `tasks` lanes of tasks end.
     fn task_bottom(&self, tasks: usize) -> Length {
-        self.lane_area(self.lanes).y + Length::try_from(tasks).unwrap_or(0) * TASK_HEIGHT
+        self.lane_area(self.lanes).y + as_length(tasks) * TASK_HEIGHT
     }
 
     /// An empty lane, these times of which are shaded.

@@ -1,7 +1,8 @@
 //! A schedule as the report's Fig. 2: warps down, clock cycles across.
 
 use crate::draw::theme::series_fill;
-use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Rect, Sheet, round_ticks};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Rect, Sheet, as_length, round_ticks};
+use crate::proven::Proven;
 use crate::warps::{KernelString, Schedule};
 
 /// Height of a cell, and its width where there is room.
@@ -12,7 +13,7 @@ const LEAST_CELL: Length = 2 * MM + MM / 2;
 /// The schedule as a figure, warps and cycles counted from 1, at most as wide as a page or as the options say, but with
 /// many cycles wider: a cell has room for a letter.
 pub fn schedule_figure(string: &KernelString, schedule: &Schedule, options: PictureOptions) -> Drawing {
-    let cycles = Length::try_from(schedule.cycles.len()).unwrap_or(Length::MAX / MM);
+    let cycles = as_length(schedule.cycles.len());
     let last_name = format!("Warp {}", schedule.warps);
     let names = Sheet::text_width("Clock cycle").max(Sheet::text_width(&last_name)) + 2 * MM;
     let left = Sheet::MARGIN + names;
@@ -29,7 +30,7 @@ pub fn schedule_figure(string: &KernelString, schedule: &Schedule, options: Pict
     let widest = Sheet::small_width(&cycles.to_string()) + MM / 2;
     let most = u64::try_from((cycles * cell / widest.max(cell)).max(2)).unwrap_or(2);
     for cycle in round_ticks(1, cycles.unsigned_abs(), most.saturating_add(1)) {
-        let x = left + Length::try_from(cycle - 1).unwrap_or(0) * cell + cell / 2;
+        let x = left + Length::try_from(cycle - 1).proven("a list has fewer than 2^63 cycles") * cell + cell / 2;
         sheet.small(cycle.to_string(), x, y, Anchor::Middle);
     }
     for (line, row) in (1..).zip(schedule.units(string)) {

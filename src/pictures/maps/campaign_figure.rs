@@ -1,7 +1,7 @@
 //! Agreement and error of the merged SM, family by family.
 
 use crate::draw::theme::{self, Colour, Fill, Hatch};
-use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, as_length};
 use crate::experiments::validation::{CampaignReport, FamilyReport};
 
 const ROW: Length = 5 * MM;
@@ -31,7 +31,7 @@ pub fn campaign_figure(report: &CampaignReport) -> Drawing {
     let mut sheet = Sheet::new();
     let legend = sheet.title(&title, PAGE_WIDTH);
     let top = legend + 2 * LEGEND_ROW;
-    let bottom = top + ROW * Length::try_from(report.families.len()).unwrap_or(0);
+    let bottom = top + ROW * as_length(report.families.len());
     let shares = Rect::between(left, top, left + rest * 3 / 5, bottom);
     let errors = Rect::between(shares.right() + GAP, top, PAGE_WIDTH - RIGHT_MARGIN, bottom);
 

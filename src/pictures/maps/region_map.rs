@@ -1,7 +1,7 @@
 //! Which of two wins over a grid of two parameters: a map of cells, whose boundary is what one looks for.
 
 use crate::draw::theme::{Colour, Fill, Theme, series_fill};
-use crate::draw::{Anchor, COLUMN_WIDTH, Drawing, Length, MM, Rect, Sheet};
+use crate::draw::{Anchor, COLUMN_WIDTH, Drawing, Length, MM, Rect, Sheet, as_length};
 
 /// Height of a cell.
 const CELL: Length = 6 * MM;
@@ -51,11 +51,11 @@ impl RegionMap {
         top += ROW;
         let widest = self.y.values.iter().map(|value| Sheet::small_width(value)).max().unwrap_or(0);
         let left = Sheet::MARGIN + widest + MM;
-        let columns = Length::try_from(self.x.values.len().max(1)).unwrap_or(1);
-        let edge = |column: usize| left + (right - left) * Length::try_from(column).unwrap_or(0) / columns;
+        let columns = as_length(self.x.values.len().max(1));
+        let edge = |column: usize| left + (right - left) * as_length(column) / columns;
         // The first value of y stands at the bottom.
         for (row, (value, cells)) in self.y.values.iter().zip(&self.cells).rev().enumerate() {
-            let y = top + Length::try_from(row).unwrap_or(0) * CELL;
+            let y = top + as_length(row) * CELL;
             sheet.small(value.clone(), left - MM / 2, y + CELL / 2, Anchor::End);
             for (column, (region, text)) in cells.iter().enumerate() {
                 let area = Rect::between(edge(column), y, edge(column + 1), y + CELL);
@@ -64,7 +64,7 @@ impl RegionMap {
                 sheet.label(&[text], &area, fill);
             }
         }
-        let bottom = top + Length::try_from(self.y.values.len()).unwrap_or(0) * CELL;
+        let bottom = top + as_length(self.y.values.len()) * CELL;
         for (column, value) in self.x.values.iter().enumerate() {
             let middle = edge(column).midpoint(edge(column + 1));
             sheet.small(value.clone(), middle, bottom + MM / 2 + Theme::PAPER.small_size / 2, Anchor::Middle);

@@ -35,7 +35,7 @@ pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, 
         let OperationKind::Kernel(id) = record.kind else { continue };
         let (units, series) = (u64::from(context.units(kernel)), context.series(id));
         for run in items::runs(context, operation).filter(|run| places.contains_key(&u32::from(run.first.sm))) {
-            let process = context.summary.trace.process_of(operation);
+            let process = context.summary.trace.process_of_known(operation);
             let amount = Amount { group: series, units: units * u64::from(run.first.blocks), process, run };
             amount.add_to(&mut all, &steps.time, context.summary.trace);
             *totals.entry(series).or_default() += amount.unit_ns(context.summary.trace);

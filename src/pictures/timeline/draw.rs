@@ -14,6 +14,7 @@ use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text,
 use crate::effort::Counted;
 use crate::limits::count;
 use crate::pictures::rule_look::rule_fill;
+use crate::proven::OrMost;
 use crate::run::Summary;
 
 const THEME: Theme = Theme::PAPER;
@@ -382,7 +383,7 @@ fn event_shapes(from: Point, to: Point, held: bool) -> Vec<Shape> {
     // The head points along the arrow: its base is a head's length behind the tip.
     let (dx, dy) = (to.x - from.x, to.y - from.y);
     let length = dx.unsigned_abs().max(dy.unsigned_abs()).max(1);
-    let length = Length::try_from(length).unwrap_or(1);
+    let length = Length::try_from(length).or_most();
     let back = |by: Length| Point { x: to.x - dx * by / length, y: to.y - dy * by / length };
     let (base, half) = (back(HEAD * 2 / 3), HEAD / 4);
     let (across_x, across_y) = (-dy * half / length, dx * half / length);

@@ -9,9 +9,8 @@ use super::crowd::{self, Crowd, LEAST_WIDTH};
 use super::shares::{self, Had};
 use super::{LabelStyle, StreamBox, StreamLane, TimeShare, copies, widest_part};
 use crate::draw::theme::{Fill, Theme};
-use crate::draw::{Length, MM, Rect};
+use crate::draw::{Length, MM, Rect, as_length};
 use crate::pictures::free_lanes::FreeLanes;
-use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind};
 
@@ -20,7 +19,7 @@ const HEIGHT: Length = 6 * MM;
 
 /// How high each of `count` lanes is.
 fn height(context: &Context<'_>, count: usize) -> Length {
-    let count = Length::try_from(count.max(1)).proven("a list has fewer than 2^63 entries");
+    let count = as_length(count.max(1));
     (context.budget.bands / count - STREAM_LANE_GAP).clamp(LEAST_STREAM_LANE, HEIGHT)
 }
 

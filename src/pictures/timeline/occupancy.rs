@@ -68,7 +68,7 @@ fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
         // A kernel of which no block fits has no runs.
         let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
         let trace = context.summary.trace;
-        let process = trace.process_of(operation);
+        let process = trace.process_of_known(operation);
         for run in items::runs(context, operation) {
             for (in_use, (resource, _)) in all.iter_mut().zip(RESOURCES) {
                 let units = u64::from(resource.of_block(&demand, device)) * u64::from(run.first.blocks);

@@ -21,7 +21,7 @@ pub(in crate::pictures) fn line(from: Point, to: Point, fill: Fill) -> Shape {
 /// The lines of all blocks of a band, over the blocks of other contexts that run meanwhile.
 pub(super) fn across(context: &Context<'_>, tooltips: &Tooltips<'_>, band: &Band, shapes: &mut Vec<Shape>) {
     for blocks in &band.blocks {
-        let process = context.summary.trace.process_of(blocks.operation);
+        let process = context.summary.trace.process_of_known(blocks.operation);
         let place = 1 + Length::from(process.0) % PLACES;
         let fill = fill_of(context, Some(blocks.kernel));
         for piece in blocks.pieces.iter().filter(|piece| !piece.pauses.is_empty()) {

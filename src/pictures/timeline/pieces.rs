@@ -21,7 +21,7 @@ pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect, capa
     let blocks = |(item, places): (Item, Vec<Range<u32>>)| {
         let (left, right) = (context.scale.x(item.time.start), context.scale.x(item.time.end));
         let labels = labels(context, &item);
-        let pauses = context.pauses(trace.process_of(item.operation), &item.time);
+        let pauses = context.pauses(trace.process_of_known(item.operation), &item.time);
         let pieces = places.into_iter().map(|units| {
             let area = Rect::between(left, y(band, units.end, capacity), right, y(band, units.start, capacity));
             let label = centred(&labels, &widest_part(&area, &pauses), Theme::PAPER.small_size);

@@ -6,9 +6,9 @@ use super::context::{Context, centred};
 use super::scale::TimeScale;
 use super::{Label, OccupancyProfile, items};
 use crate::draw::theme::Theme;
-use crate::draw::{Length, Point, Rect, font};
+use crate::draw::{Length, Point, Rect, as_length, font};
 use crate::pictures::time_steps::{StepSums, TimeSteps};
-use crate::proven::OrMost;
+use crate::proven::{OrMost, Proven};
 use crate::run::Recorded;
 use crate::trace::{RepeatedRun, Trace};
 use crate::workload::{KernelId, OperationKind, ProcessId};
@@ -57,7 +57,7 @@ pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<Oc
     for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         let (units, group) = (u64::from(context.units(kernel)), context.series(id));
-        let process = context.summary.trace.process_of(operation);
+        let process = context.summary.trace.process_of_known(operation);
         for run in items::runs(context, operation) {
             let Some(band) = band_of.get(usize::from(run.first.sm)).copied().flatten() else { continue };
             let amount = Amount { group, units: units * u64::from(run.first.blocks), process, run };
@@ -101,7 +101,7 @@ impl<'s> Steps<'s> {
         }
         let width = u128::from(self.scale.width.unsigned_abs());
         let offset = width * step as u128 / self.time.count() as u128;
-        self.scale.left + Length::try_from(offset).unwrap_or_default()
+        self.scale.left + Length::try_from(offset).proven("a step begins within the width")
     }
 }
 
@@ -210,7 +210,7 @@ fn label(
         None => "others".to_owned(),
     };
     let size = Theme::PAPER.small_size;
-    let step = (context.scale.width / Length::try_from(steps.time.count()).unwrap_or(1)).max(1);
+    let step = (context.scale.width / as_length(steps.time.count())).max(1);
     [format!("{title} ×{count}"), title].into_iter().find_map(|text| {
         let needed = font::width(&text, size, false) + size;
         let width = usize::try_from(needed / step).unwrap_or(0) + 2;

@@ -164,7 +164,7 @@ impl Context<'_> {
             return 1;
         }
         let seen = time.start.max(self.scale.window.start)..time.end.min(self.scale.window.end);
-        (trace.in_turn(trace.process_of(operation), seen).count() as u64).max(1)
+        (trace.in_turn(trace.process_of_known(operation), seen).count() as u64).max(1)
     }
 
     /// The places from left to right, from where to where, at which what runs for `time` pauses because it is the turn

@@ -280,7 +280,7 @@ impl<'a> Writer<'a> {
 
     fn stream(&self, id: StreamId) -> Map<String, Value> {
         let mut entry = Map::new();
-        entry.insert("name".to_owned(), json!(self.stream_name(id).unwrap_or_default()));
+        entry.insert("name".to_owned(), json!(self.stream_name(id).proven("the scenario has the stream")));
         if let Some(process) = self.scenario.catalogue.process_of(id) {
             self.process(process, &mut entry);
         }

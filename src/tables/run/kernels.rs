@@ -29,7 +29,7 @@ impl<'a> KernelRow<'a> {
 
     fn process_name(&self) -> CellOf<'_, Text> {
         let trace = self.summary.trace;
-        trace.process_name(trace.process_of(self.id())).into()
+        trace.process_of(self.id()).map(|process| trace.process_name(process)).into()
     }
 
     /// The rule under which it waited longest, if it waited at all.
@@ -139,7 +139,7 @@ pub(crate) struct CopyRow<'a> {
 impl<'a> CopyRow<'a> {
     fn process_name(&self) -> CellOf<'_, Text> {
         let trace = self.summary.trace;
-        trace.process_name(trace.process_of(self.id)).into()
+        trace.process_of(self.id).map(|process| trace.process_name(process)).into()
     }
 
     /// All of them, in launch order.

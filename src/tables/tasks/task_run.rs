@@ -24,7 +24,7 @@ pub struct TaskRunReport<'a> {
 
 /// What one task's jobs experienced.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TaskStatistics {
+pub(crate) struct TaskStatistics {
     /// Jobs released.
     pub jobs: usize,
     /// Jobs done late, or not at all.
@@ -41,7 +41,7 @@ const PERCENTILES: [usize; 3] = [50, 90, 99];
 
 impl TaskStatistics {
     /// Of task number `task`.
-    pub fn of(run: &TaskRun, task: usize) -> Self {
+    pub(crate) fn of(run: &TaskRun, task: usize) -> Self {
         let jobs = || run.jobs.iter().filter(|job| job.task as usize == task);
         let mut responses: Vec<TaskTime> = jobs().filter_map(TaskJob::response).collect();
         responses.sort_unstable();
@@ -55,12 +55,12 @@ impl TaskStatistics {
     }
 
     /// The smallest response time that at least `percent` of the jobs do not exceed.
-    pub fn percentile(&self, percent: usize) -> Option<TaskTime> {
+    pub(crate) fn percentile(&self, percent: usize) -> Option<TaskTime> {
         nearest_rank(&self.responses, percent)
     }
 
     /// The mean response time.
-    pub fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         let sum: u128 = self.responses.iter().map(|&response| u128::from(response)).sum();
         (!self.responses.is_empty()).then(|| sum as f64 / self.responses.len() as f64)
     }

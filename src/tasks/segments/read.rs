@@ -52,10 +52,11 @@ fn task_set(node: Node<'_>) -> Result<SegmentTaskSet, Problem> {
         if tasks.iter().any(|other| other.name == task.name) {
             return Err(entry.problem(format!("two tasks are called {:?}", task.name)));
         }
-        if let Some(other) = tasks.iter().find(|other| task.priority.is_some() && other.priority == task.priority) {
-            let (name, rank) = (&other.name, task.priority.unwrap_or_default());
+        if let Some(rank) = task.priority
+            && let Some(other) = tasks.iter().find(|other| other.priority == Some(rank))
+        {
             return Err(entry
-                .problem(format!("the task {name:?} has the priority {rank} too"))
+                .problem(format!("the task {:?} has the priority {rank} too", other.name))
                 .with_help("the analyses need an order of all tasks: give each its own priority"));
         }
         tasks.push(task);

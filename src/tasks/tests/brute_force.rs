@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::supply::PeriodicResource;
 use super::*;
 
 /// (C, T, D) as numbers.

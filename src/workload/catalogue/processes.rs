@@ -5,12 +5,10 @@ use std::sync::Arc;
 use super::{Catalogue, CheckedStream, WorkloadError, next};
 use crate::device::Runlists;
 use crate::time::Duration;
+use crate::workload::process::MOST_TURNS;
 use crate::workload::{
     CheckedProcess, InterleaveLevel, ProcessId, ProcessSharing, ProcessSpec, StreamId, StreamSpec, TurnTaking,
 };
-
-/// Turns of one round at most (T6).
-pub(super) const MOST_TURNS: u64 = 1 << 20;
 
 impl Catalogue {
     /// Processes, by [`ProcessId`]; at least one.

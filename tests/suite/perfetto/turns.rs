@@ -15,7 +15,7 @@ use crate::generate_processes::with_processes;
 /// The parts of a time in which it is the turn of an operation's process, found turn by turn.
 fn in_turns(trace: &Trace, id: OperationId, from: u64, to: u64) -> Vec<(u64, u64)> {
     let mut parts: Vec<(u64, u64)> = Vec::new();
-    for turn in trace.turns().iter().filter(|turn| turn.process == trace.process_of(id)) {
+    for turn in trace.turns().iter().filter(|turn| Some(turn.process) == trace.process_of(id)) {
         let part = (turn.start.as_ns().max(from), turn.end.as_ns().min(to));
         match parts.last_mut() {
             _ if part.0 >= part.1 => {}

@@ -8,7 +8,7 @@ use crate::time::{Duration, Instant};
 
 /// The applications on the GPU, and the SMs allotted to them.
 #[derive(Debug)]
-pub struct GpuManager<'a> {
+pub(crate) struct GpuManager<'a> {
     rules: EvrRules,
     sms: u32,
     /// S', in order of class; within a class, in order of submission.
@@ -20,12 +20,12 @@ pub struct GpuManager<'a> {
 
 impl<'a> GpuManager<'a> {
     /// A manager of `sms` SMs, all of them free.
-    pub fn new(sms: u32, rules: EvrRules) -> Self {
+    pub(crate) fn new(sms: u32, rules: EvrRules) -> Self {
         Self { rules, sms, running: Vec::new(), realloc_flag: false, changed: false }
     }
 
     /// The applications on the GPU, the highest class first.
-    pub fn running(&self) -> &[RunningApp<'a>] {
+    pub(crate) fn running(&self) -> &[RunningApp<'a>] {
         &self.running
     }
 
@@ -34,12 +34,12 @@ impl<'a> GpuManager<'a> {
     }
 
     /// `GPU.availSM()`: SMs that are allotted to nobody.
-    pub fn available_sm(&self) -> u32 {
+    pub(crate) fn available_sm(&self) -> u32 {
         self.sms.saturating_sub(self.running.iter().map(|app| app.allotted).sum())
     }
 
     /// Whether an application of a class below `class` has SMs that it does not keep.
-    pub fn can_reclaim_for(&self, class: Class) -> bool {
+    pub(crate) fn can_reclaim_for(&self, class: Class) -> bool {
         self.running.iter().any(|app| app.class > class && app.allotted > self.kept_by(app))
     }
 
@@ -49,12 +49,12 @@ impl<'a> GpuManager<'a> {
     }
 
     /// `GPU.SetReallocFlag(true)`
-    pub fn set_realloc_flag(&mut self) {
+    pub(crate) fn set_realloc_flag(&mut self) {
         self.realloc_flag = true;
     }
 
     /// `GPU.SubmitApp()`: an application comes to the GPU with the SMs that were allotted to it.
-    pub fn submit_app(&mut self, app: RunningApp<'a>) {
+    pub(crate) fn submit_app(&mut self, app: RunningApp<'a>) {
         let position = self.running.partition_point(|other| other.class <= app.class);
         self.running.insert(position, app);
         self.changed = true;
@@ -69,7 +69,7 @@ impl<'a> GpuManager<'a> {
 
     /// The response time to expect for an application that arrives now: by Equation 4 with the SMs that it would get,
     /// or by Equation 5 if none is available.
-    pub fn expected_response(&self, app: &RunningApp<'_>, now: Instant) -> Duration {
+    pub(crate) fn expected_response(&self, app: &RunningApp<'_>, now: Instant) -> Duration {
         match self.available_sm() {
             0 => response_when_occupied(
                 app.profile,
@@ -86,7 +86,7 @@ impl<'a> GpuManager<'a> {
     ///
     /// In order of class, applications that meet their requirement keep what they have. From the first that does not,
     /// it and all after it are on the reallocation list, and each gets what it needs, or what is left.
-    pub fn reallocate(&mut self, now: Instant) -> bool {
+    pub(crate) fn reallocate(&mut self, now: Instant) -> bool {
         if !std::mem::take(&mut self.realloc_flag) {
             return false;
         }
@@ -124,7 +124,7 @@ impl<'a> GpuManager<'a> {
     }
 
     /// Lines 21 and 22, as far as they can be read: what to do with SMs that nobody needs.
-    pub fn lend(&mut self) {
+    pub(crate) fn lend(&mut self) {
         if self.rules.leftover != Leftover::Lend || !self.changed {
             return;
         }

@@ -9,10 +9,11 @@ use crate::applications::ApplicationSet;
 use crate::device::CopyDirection;
 use crate::gpu::{GpuInterface, SubmitError};
 use crate::hosts::applications::whole_application::{Catalogue, KernelKey};
+use crate::proven::Proven;
 use crate::workload::{OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
 /// SMs that GPU-EvR can tell apart: the bits of an SM mask.
-pub const MAX_SMS: u32 = 128;
+pub(crate) const MAX_SMS: u32 = 128;
 
 /// The SMs and what was launched on them.
 #[derive(Debug)]
@@ -159,8 +160,7 @@ impl<'a> Mapping<'a> {
         let sms = app.idle.lowest_of(left);
         let Some(lowest) = sms.lowest() else { return Ok(()) };
         let blocks = left.min(sms.len().saturating_mul(app.profile.blocks_per_sm(kernel)));
-        // There are as many kernels as the file has, whose numbers fit.
-        let kernel = u32::try_from(kernel).unwrap_or(u32::MAX);
+        let kernel = u32::try_from(kernel).proven("a file has fewer than 2^32 kernels");
         let key = KernelKey {
             application: self.catalogue.injection(app.number).application,
             kernel,

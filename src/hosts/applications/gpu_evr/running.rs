@@ -28,7 +28,7 @@ pub enum Stage {
 
 /// An application that waits for the GPU or has SMs.
 #[derive(Debug, Clone)]
-pub struct RunningApp<'a> {
+pub(crate) struct RunningApp<'a> {
     /// Number of its injection.
     pub number: u32,
     /// Its class.
@@ -52,7 +52,7 @@ pub struct RunningApp<'a> {
 
 impl<'a> RunningApp<'a> {
     /// An application that has just arrived.
-    pub fn new(number: u32, class: Class, due: Instant, profile: &'a ExecutionProfile) -> Self {
+    pub(crate) fn new(number: u32, class: Class, due: Instant, profile: &'a ExecutionProfile) -> Self {
         Self {
             number,
             class,
@@ -67,12 +67,12 @@ impl<'a> RunningApp<'a> {
     }
 
     /// SMs that it should have.
-    pub fn target(&self) -> u32 {
+    pub(crate) fn target(&self) -> u32 {
         self.allotted + self.lent
     }
 
     /// Whether any of its blocks was given to the hardware, after which it may not be suspended.
-    pub fn has_started(&self) -> bool {
+    pub(crate) fn has_started(&self) -> bool {
         match self.progress {
             Stage::Submitted | Stage::CopyIn => false,
             Stage::Kernel { kernel, launch, submitted, .. } => (kernel, launch, submitted) != (0, 0, 0),

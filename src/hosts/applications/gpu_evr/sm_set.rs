@@ -4,34 +4,34 @@ use crate::device::SmMask;
 
 /// SMs with numbers below 128, as many as an SM mask has bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct SmSet(u128);
+pub(crate) struct SmSet(u128);
 
 impl SmSet {
     /// No SM.
-    pub const EMPTY: Self = Self(0);
+    pub(crate) const EMPTY: Self = Self(0);
 
     /// SMs 0 to `sms` - 1; at most 128.
-    pub fn first(sms: u32) -> Self {
+    pub(crate) fn first(sms: u32) -> Self {
         Self(1_u128.checked_shl(sms).map_or(u128::MAX, |bit| bit - 1))
     }
 
     /// How many.
-    pub fn len(self) -> u32 {
+    pub(crate) fn len(self) -> u32 {
         self.0.count_ones()
     }
 
     /// Whether there is none.
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// The lowest number.
-    pub fn lowest(self) -> Option<u32> {
+    pub(crate) fn lowest(self) -> Option<u32> {
         (self.0 != 0).then(|| self.0.trailing_zeros())
     }
 
     /// The `count` lowest numbers, or all if there are fewer.
-    pub fn lowest_of(self, count: u32) -> Self {
+    pub(crate) fn lowest_of(self, count: u32) -> Self {
         let (mut left, mut taken) = (self.0, 0);
         for _ in 0..count.min(self.len()) {
             let bit = left & left.wrapping_neg();
@@ -42,17 +42,17 @@ impl SmSet {
     }
 
     /// Adds those of `other`.
-    pub fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
     /// Removes those of `other`.
-    pub fn remove(&mut self, other: Self) {
+    pub(crate) fn remove(&mut self, other: Self) {
         self.0 &= !other.0;
     }
 
     /// The mask under which blocks run on these SMs only, on a device with one SM per TPC.
-    pub fn mask(self) -> SmMask {
+    pub(crate) fn mask(self) -> SmMask {
         SmMask::only(self.0)
     }
 }

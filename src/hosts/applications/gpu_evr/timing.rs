@@ -1,16 +1,13 @@
-//! The timing model: Equations 3 to 9 of the paper. (Equations 1 and 2, E(A, P), are [`ExecutionProfile::execution`].)
+//! The timing model: Equations 4 to 9 of the paper. (Equations 1 and 2, E(A, P), are [`ExecutionProfile::execution`];
+//! Equation 3 is [`Injection::due`](crate::applications::Injection::due).)
 //!
 //! Times are rounded up to whole nanoseconds, so that an estimate never becomes optimistic by rounding.
 
 use super::rules::{Late, Remaining};
 use super::running::{RunningApp, Stage};
 use crate::applications::ExecutionProfile;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
-
-/// Equation 3: the response time requirement `T_resp = T_init + T_req`.
-pub fn response_requirement(init: Instant, requirement: Duration) -> Instant {
-    init + requirement
-}
 
 /// Equation 4, for a GPU that is not fully occupied: the response time on `sms` SMs.
 pub fn response(profile: &ExecutionProfile, sms: u32) -> Duration {
@@ -20,7 +17,10 @@ pub fn response(profile: &ExecutionProfile, sms: u32) -> Duration {
 /// Equation 5, for a fully occupied GPU: the response time after waiting for the application that ends first, on the
 /// SMs of that one. `running` gives the remaining time and the SMs of each running application; if there is none, there
 /// is nothing to wait for.
-pub fn response_when_occupied(profile: &ExecutionProfile, running: impl Iterator<Item = (Duration, u32)>) -> Duration {
+pub(crate) fn response_when_occupied(
+    profile: &ExecutionProfile,
+    running: impl Iterator<Item = (Duration, u32)>,
+) -> Duration {
     match running.min() {
         Some((waiting, sms)) => waiting + profile.execution(sms),
         None => response(profile, profile.sms()),
@@ -29,7 +29,7 @@ pub fn response_when_occupied(profile: &ExecutionProfile, running: impl Iterator
 
 /// Equation 6: what is left of an application on `sms` SMs: the kernel that runs now, those that follow, and the copies
 /// that have not been done.
-pub fn remaining(profile: &ExecutionProfile, progress: &Stage, sms: u32, estimate: Remaining) -> Duration {
+pub(crate) fn remaining(profile: &ExecutionProfile, progress: &Stage, sms: u32, estimate: Remaining) -> Duration {
     match *progress {
         Stage::Submitted | Stage::CopyIn => profile.execution(sms),
         Stage::Kernel { kernel, launch, completed, .. } => {
@@ -45,7 +45,7 @@ pub fn remaining(profile: &ExecutionProfile, progress: &Stage, sms: u32, estimat
 
 /// Equation 7: what is left of the launch of kernel `kernel` of which `completed` blocks have completed, N' in the
 /// paper: (N - N') / N * E(K, P). The alternative counts the rounds in which they run, instead.
-pub fn remaining_kernel(
+pub(crate) fn remaining_kernel(
     profile: &ExecutionProfile,
     kernel: usize,
     completed: u32,
@@ -56,9 +56,8 @@ pub fn remaining_kernel(
     let left = blocks.saturating_sub(u64::from(completed));
     match estimate {
         Remaining::Share => {
-            // At most the time of the launch, since at most N blocks are left.
             let product = u128::from(left) * u128::from(profile.launch(kernel, sms).as_ns());
-            Duration::from_ns(u64::try_from(product.div_ceil(u128::from(blocks))).unwrap_or(u64::MAX))
+            Duration::from_ns(u64::try_from(product.div_ceil(u128::from(blocks))).proven("at most N blocks are left"))
         }
         Remaining::Rounds => {
             let at_once = u64::from(profile.blocks_per_sm(kernel).max(1)) * u64::from(sms.max(1));
@@ -80,7 +79,7 @@ pub fn margin(due: Instant, profile: &ExecutionProfile) -> Instant {
 }
 
 /// The fewest SMs with which an application meets its requirement by Equation 8; if no number does, as the rule says.
-pub fn required_sms(app: &RunningApp<'_>, now: Instant, estimate: Remaining, late: Late) -> u32 {
+pub(crate) fn required_sms(app: &RunningApp<'_>, now: Instant, estimate: Remaining, late: Late) -> u32 {
     let on = |sms| remaining(app.profile, &app.progress, sms, estimate);
     let most = app.profile.sms();
     (1..=most).find(|&sms| meets(app.due, now, on(sms))).unwrap_or_else(|| match late {
@@ -90,7 +89,7 @@ pub fn required_sms(app: &RunningApp<'_>, now: Instant, estimate: Remaining, lat
 }
 
 /// The fewest SMs with which an application finishes as early as it can.
-pub fn fastest_sms(app: &RunningApp<'_>, estimate: Remaining) -> u32 {
+pub(crate) fn fastest_sms(app: &RunningApp<'_>, estimate: Remaining) -> u32 {
     let on = |sms: &u32| remaining(app.profile, &app.progress, *sms, estimate);
     (1..=app.profile.sms()).min_by_key(on).unwrap_or(1)
 }

@@ -11,7 +11,7 @@ use crate::time::Instant;
 
 /// Applications that wait for the GPU: one queue for each class, and the urgent queue.
 #[derive(Debug)]
-pub struct WorkloadManager<'a> {
+pub(crate) struct WorkloadManager<'a> {
     rules: EvrRules,
     /// High, medium, low.
     queues: [VecDeque<RunningApp<'a>>; 3],
@@ -22,12 +22,12 @@ pub struct WorkloadManager<'a> {
 
 impl<'a> WorkloadManager<'a> {
     /// A manager for whom nothing waits.
-    pub fn new(rules: EvrRules) -> Self {
+    pub(crate) fn new(rules: EvrRules) -> Self {
         Self { rules, queues: Default::default(), urgent_queue: VecDeque::new(), promotions: BTreeSet::new() }
     }
 
     /// An application arrives and is pushed into the queue of its class.
-    pub fn enqueue(&mut self, app: RunningApp<'a>) {
+    pub(crate) fn enqueue(&mut self, app: RunningApp<'a>) {
         if app.class != Class::High && self.rules.urgent != UrgentQueue::Off {
             self.promotions.insert((self.promotion(&app), app.number));
         }
@@ -41,18 +41,13 @@ impl<'a> WorkloadManager<'a> {
     }
 
     /// The next instant at which an application that waits becomes urgent.
-    pub fn next_promotion(&self) -> Option<Instant> {
+    pub(crate) fn next_promotion(&self) -> Option<Instant> {
         self.promotions.first().map(|&(at, _)| at)
-    }
-
-    /// `NumWaitingApp()`
-    pub fn num_waiting_app(&self) -> usize {
-        self.urgent_queue.len() + self.queues.iter().map(VecDeque::len).sum::<usize>()
     }
 
     /// Lines 7 to 9, `CheckAndUpdateAppInfo()`: medium and low applications that are close to their `T_margin`
     /// (Equation 9) go from their class's queue to the urgent queue. Gives their numbers.
-    pub fn check_and_update_app_info(&mut self, now: Instant) -> Vec<u32> {
+    pub(crate) fn check_and_update_app_info(&mut self, now: Instant) -> Vec<u32> {
         let mut promoted = Vec::new();
         while let Some(&(at, number)) = self.promotions.first().filter(|(at, _)| *at <= now) {
             self.promotions.remove(&(at, number));
@@ -88,7 +83,7 @@ impl<'a> WorkloadManager<'a> {
     ///
     /// It gets the fewest SMs with which it meets its requirement, or else what is available, and then the GPU manager
     /// is asked to reallocate. With [`FullGpu::Reclaim`], SMs that lower classes can give up count as there, too.
-    pub fn submit_next(&mut self, now: Instant, gpu: &mut GpuManager<'a>) -> bool {
+    pub(crate) fn submit_next(&mut self, now: Instant, gpu: &mut GpuManager<'a>) -> bool {
         let rules = self.rules;
         let available_sm = gpu.available_sm();
         let Some(queue) = self.next_queue() else { return false };

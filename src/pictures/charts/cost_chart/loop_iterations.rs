@@ -6,9 +6,6 @@ use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::experiments::cost_study::LoopIterations;
 
 /// Turns against kernels, both axes linear, as the thesis' figures have time.
-///
-/// # Errors
-/// As [`Chart::draw`].
 pub(crate) fn iterations_chart(points: &[LoopIterations]) -> Result<Drawing, DrawError> {
     let most = |of: fn(&LoopIterations) -> f64| points.iter().map(of).fold(0.0, f64::max);
     let x = Axis { title: "number of kernels".to_owned(), range: 0.0..most(|point| point.kernels as f64) };
@@ -17,9 +14,6 @@ pub(crate) fn iterations_chart(points: &[LoopIterations]) -> Result<Drawing, Dra
 }
 
 /// Turns as a share of n g / `g_max`, both axes logarithmic: level where the factor n shows, falling where it does not.
-///
-/// # Errors
-/// As [`Chart::draw`].
 pub(crate) fn share_chart(points: &[LoopIterations]) -> Result<Drawing, DrawError> {
     let kernels = points.iter().map(|point| point.kernels as f64);
     let shares = || points.iter().map(|point| point.turns_over_estimate);

@@ -1,0 +1,64 @@
+//! Why a device does not take what runs on it, in the words of messages.
+
+use thiserror::Error;
+
+use super::process::MOST_TURNS;
+use crate::device::{DemandError, SmMask};
+use crate::time::Duration;
+
+/// Why a device does not take a stream, kernel or copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// A block that can never run.
+    #[error(transparent)]
+    Demand(#[from] DemandError),
+    /// A kernel without blocks.
+    #[error("a kernel needs at least 1 block")]
+    EmptyGrid,
+    /// A mask under which nothing could ever run.
+    #[error("the SM mask {mask} leaves none of the {sms} SMs of this device")]
+    MaskLeavesNoSm {
+        /// The mask.
+        mask: SmMask,
+        /// SMs of the device.
+        sms: u32,
+    },
+    /// A stream priority that the device does not have.
+    #[error("stream priority {priority} is outside this device's range, {highest} (highest) to 0 (lowest)")]
+    Priority {
+        /// The priority.
+        priority: i32,
+        /// The device's highest one.
+        highest: i32,
+    },
+    /// Best block time above worst.
+    #[error("the best block time is longer than the worst")]
+    BlockTime,
+    /// A block time that, varied as the user asks, is longer than time itself.
+    #[error("the block time, in the share of it that the user asks for, is longer than 2^64 ns")]
+    BlockTimeTooLong,
+    /// A copy longer than time itself.
+    #[error("the copy takes longer than 2^64 ns")]
+    CopyTooLong,
+    /// A turn of no length.
+    #[error("a time slice of 0: a context would never run")]
+    NoTimeSlice,
+    /// A GPU that would switch contexts for longer than it runs one of them.
+    #[error("a switch of contexts costs {switch_cost}, more than the time slice of {time_slice}")]
+    SwitchCost {
+        /// The cost of a switch.
+        switch_cost: Duration,
+        /// The time slice.
+        time_slice: Duration,
+    },
+    /// A round of turns that is too long to be kept.
+    #[error("so many processes of these levels take more than {} turns in a round", MOST_TURNS)]
+    Runlist,
+    /// A stream of a process that was not made known.
+    #[error("no such process")]
+    NoProcess,
+    /// More streams, events, kernels or copies than 32 bits count.
+    #[error("more than 4294967295 streams, events, kernels or copies")]
+    TooMany,
+}
