@@ -16,6 +16,7 @@
 //! | runs with long responses | [`search()`] |
 //! | whether every job meets its deadline: proven, missed or open | [`judge()`] |
 //! | the same for streams whose releases are not given | [`judge_sporadic()`] |
+//! | what would have to be guaranteed for each deadline | [`ladder()`] |
 //! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
@@ -34,6 +35,7 @@ mod finish_bounds;
 mod job_bounds;
 mod jobs;
 mod kept;
+mod ladder;
 mod launch_orders;
 mod merged_backend;
 mod merged_resources;
@@ -60,6 +62,7 @@ pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bou
 pub use job_bounds::SporadicRefusal;
 pub use jobs::{AnalysedJob, jobs_of};
 pub use kept::AnalysisError;
+pub use ladder::{Ladder, LadderRow, Rung, RungVerdict, ladder};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders, orders_to_try};
 pub(crate) use merged_resources::{MergedResources, PooledKernel};
 pub use merged_scenario::{MergedScenarioError, merged_scenario};

@@ -61,7 +61,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use gpusched::analysis::{AnalysisError, OrdersError};
 use gpusched::broken_bound::BrokenBound;
-use gpusched::effort::EarlyEnd;
+use gpusched::effort::{EarlyEnd, PartialBounds};
 use gpusched::hosts::ProgramError;
 use gpusched::spelling;
 
@@ -218,7 +218,7 @@ fn status_of(error: &anyhow::Error) -> u8 {
             || matches!(cause.downcast_ref(), Some(AnalysisError::Broken(_)))
             || matches!(cause.downcast_ref(), Some(OrdersError::Broken(_)))
     };
-    let is_limit = error.chain().any(<dyn std::error::Error>::is::<EarlyEnd>);
+    let is_limit = error.chain().any(|cause| cause.is::<EarlyEnd>() || cause.is::<PartialBounds>());
     match (error.chain().any(is_fault), is_limit) {
         (true, _) => 70,
         (false, true) => ending::LIMITED,

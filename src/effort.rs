@@ -130,6 +130,18 @@ pub enum EarlyEnd {
     },
 }
 
+/// Bounds were left as they were when as much was done as the input may ask for them; what they say is told, and holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "bounds would take more than {most} {}, which is what {} leaves for them: what is told is what is known by then",
+    Counted::States,
+    option("limits").with("strict")
+)]
+pub struct PartialBounds {
+    /// After so many states, those before the bounds included.
+    pub most: u64,
+}
+
 /// How far the work on one input may go, and how far it has gone.
 #[derive(Debug)]
 pub struct Effort {
@@ -137,12 +149,17 @@ pub struct Effort {
     spent: [AtomicU64; 5],
     stop: Arc<AtomicBool>,
     keeps_parts: bool,
+    /// States after which work that tells what it has ends; `u64::MAX` where nothing of that kind is done.
+    part: AtomicU64,
+    /// States after which such work did end; 0 if it did not.
+    ended: AtomicU64,
 }
 
 impl Effort {
     /// Nothing is done yet; once `stop` is set, work ends with what is complete by then.
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
-        Self { limits, spent: Default::default(), stop, keeps_parts: true }
+        let (part, ended) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
+        Self { limits, spent: Default::default(), stop, keeps_parts: true, part, ended }
     }
 
     /// Work without limits, of which nothing is kept once it is stopped.
@@ -167,7 +184,23 @@ impl Effort {
                 return Err(EarlyEnd::TooMuch { what, most });
             }
         }
-        if self.stop.load(Ordering::Relaxed) { Err(EarlyEnd::Stopped) } else { Ok(()) }
+        let is_stopped = self.stop.load(Ordering::Relaxed) || self.is_part_done();
+        if is_stopped { Err(EarlyEnd::Stopped) } else { Ok(()) }
+    }
+
+    fn is_part_done(&self) -> bool {
+        self.spent[Counted::States as usize].load(Ordering::Relaxed) > self.part.load(Ordering::Relaxed)
+    }
+
+    /// What was not done that could have told more, though all that is told holds.
+    ///
+    /// # Errors
+    /// [`PartialBounds`]
+    pub fn check_whole(&self) -> Result<(), PartialBounds> {
+        match self.ended.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            most => Err(PartialBounds { most }),
+        }
     }
 }
 
@@ -206,6 +239,24 @@ impl Here {
 /// Does work that is neither counted nor stopped: what has to be done in any case, unless nothing is kept anyway.
 pub fn unlimited<T>(work: impl FnOnce() -> T) -> T {
     Here(here().0.filter(|effort| !effort.keeps_parts)).within(work)
+}
+
+/// Does work on this thread alone that tells what it has when it is stopped: once half of the states are looked at that
+/// may still be, it is. Others that share its limits do nothing meanwhile.
+pub(crate) fn in_part<T>(work: impl FnOnce() -> T) -> T {
+    let current = CURRENT.with_borrow(Clone::clone);
+    let is_within = |effort: &Arc<Effort>| effort.part.load(Ordering::Relaxed) < u64::MAX;
+    let Some((effort, left)) = current.filter(|effort| !is_within(effort)).zip(left(Counted::States)) else {
+        return work();
+    };
+    let most = effort.spent[Counted::States as usize].load(Ordering::Relaxed).saturating_add(left / 2);
+    effort.part.store(most, Ordering::Relaxed);
+    let done = work();
+    if effort.is_part_done() {
+        effort.ended.store(most.max(1), Ordering::Relaxed);
+    }
+    effort.part.store(u64::MAX, Ordering::Relaxed);
+    done
 }
 
 /// Whether the work on this thread is stopped, and nothing of it is kept.
@@ -263,6 +314,24 @@ mod tests {
         assert_eq!(spend(Counted::States, 1), Ok(()), "nor outside");
         let said = effort.check().expect_err("it stays so").to_string();
         assert!(said.contains("more than 10 states") && said.contains("\"limits\": \"strict\""), "{said}");
+    }
+
+    #[test]
+    fn what_tells_what_it_has_is_stopped_after_half_of_the_states_and_the_rest_goes_on() {
+        let effort = Arc::new(Effort::new(Limits { states: 10, ..Limits::NONE }, Arc::default()));
+        let done = effort.within(|| {
+            assert_eq!(in_part(|| spend(Counted::States, 5)), Ok(()));
+            assert_eq!(effort.check_whole(), Ok(()));
+            // Two of the five that are left.
+            let inner = || in_part(|| spend(Counted::States, 1));
+            assert_eq!(in_part(|| [inner(), inner(), inner()]), [Ok(()), Ok(()), Err(EarlyEnd::Stopped)]);
+            assert_eq!(check(), Ok(()));
+            assert_eq!(effort.check_whole(), Err(PartialBounds { most: 7 }));
+            let over = Err(EarlyEnd::TooMuch { what: Counted::States, most: 10 });
+            assert_eq!(in_part(|| spend(Counted::States, 3)), over);
+        });
+        assert_eq!(done, Ok(()));
+        assert_eq!(in_part(|| 1), 1, "without limits");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod warps;
 
 pub use analysis::bounded_responses::BoundedResponses;
 pub use analysis::columns::analysis_rows;
+pub use analysis::ladder_report::LadderReport;
 pub use analysis::occupancy::OccupancyDocument;
 pub use analysis::report::AnalysisReport;
 pub use analysis::sporadic_report::{SporadicReport, UnknownStream, jitter_of_threads};

@@ -129,7 +129,9 @@ if simulate.__doc__:
 
 
 @_keywords
-def analyze(scenario, *, search=None, steps=False, sporadic=False, jitter=None, order=None, **options):
+def analyze(
+    scenario, *, search=None, steps=False, sporadic=False, jitter=None, order=None, ladder=False, **options
+):
     """Is each deadline met, at worst? As ``gpusched analyze``; options as for :func:`simulate`.
 
     ``jobs`` of the result have ``verdict`` (``"proven"``, ``"missed"`` or ``"open"``), ``bound_ns`` and
@@ -143,11 +145,19 @@ def analyze(scenario, *, search=None, steps=False, sporadic=False, jitter=None, 
     With ``steps`` the result has ``steps`` too: what each turn of the thesis' Algorithm 2 does (equal blocks only). With
     ``sporadic`` jobs of a stream are taken to arrive at any times at least a period apart, and the result has ``streams``
     in place of ``jobs`` and ``kernels``; ``jitter`` is a dict from streams to how much later than its arrival a job may
-    be released.
+    be released. With ``ladder`` it has ``deadlines`` alone: each under weaker and stronger assumptions, and the weakest under
+    which it is proven.
     """
     return Analysis(
         _gpusched.analyze(
-            scenario, search=search, steps=steps, sporadic=sporadic, jitter=jitter, order=order, **options
+            scenario,
+            search=search,
+            steps=steps,
+            sporadic=sporadic,
+            jitter=jitter,
+            order=order,
+            ladder=ladder,
+            **options,
         )
     )
 

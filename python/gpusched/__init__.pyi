@@ -105,6 +105,7 @@ def analyze(
     sporadic: bool = False,
     jitter: Mapping[str, _Time] | None = None,
     order: str | None = None,
+    ladder: bool = False,
     **options: Unpack[_Options],
 ) -> Analysis: ...
 def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Comparison: ...

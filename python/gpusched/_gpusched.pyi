@@ -194,6 +194,7 @@ def analyze(
     sporadic: bool = False,
     jitter: Mapping[str, str | int] | None = None,
     order: str | None = None,
+    ladder: bool = False,
     **options: Any,
 ) -> Document: ...
 def orders(scenario: Any, *, samples: int, **options: Any) -> Document: ...

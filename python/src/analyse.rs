@@ -10,7 +10,7 @@ use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::pictures::{HtmlRun, HtmlTimeline};
 use gpusched::run::Summary;
 use gpusched::scenario::ReleaseOrder;
-use gpusched::tables::{AnalysisReport, SporadicReport, jitter_of_threads};
+use gpusched::tables::{AnalysisReport, LadderReport, SporadicReport, jitter_of_threads};
 use gpusched::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,9 +23,10 @@ use crate::run::{refuse_beyond_memory, simulated};
 use crate::scenario::{Scenario, Wanted};
 use crate::work::{aside, on_all_cores};
 
-/// Verdicts, bounds and finish times on the merged SM; with `sporadic`, of streams whose releases are unknown.
+/// Verdicts, bounds and finish times on the merged SM; with `sporadic`, of streams whose releases are unknown; with
+/// `ladder`, deadlines under weaker and stronger assumptions.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, **options))]
+#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, ladder = false, **options))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -35,11 +36,15 @@ pub(crate) fn analyze(
     sporadic: bool,
     jitter: Option<&Bound<'_, PyDict>>,
     order: Option<&Bound<'_, PyAny>>,
+    ladder: bool,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Document> {
     let refused = |text: &str| Err(Failure::Argument(text.to_owned()).into_exception(py));
     if steps && sporadic {
         return refused("steps are of stated releases, and sporadic takes them as unknown: leave out one of them");
+    }
+    if ladder && (steps || sporadic || order.is_some()) {
+        return refused("ladder judges deadlines under all of its assumptions: leave out steps, sporadic and order");
     }
     if jitter.is_some() && !sporadic {
         return refused("jitter is for releases that are unknown: add sporadic=True");
@@ -55,7 +60,11 @@ pub(crate) fn analyze(
         if let Some(order) = order.filter(|order| *order != given.scenario.release_order) {
             Arc::make_mut(&mut given.scenario).release_order = order;
         }
-        if sporadic { streams(&given, jitter, search) } else { jobs(&given, steps, search) }
+        match (ladder, sporadic) {
+            (true, _) => rungs(&given, search),
+            (_, true) => streams(&given, jitter, search),
+            _ => jobs(&given, steps, search),
+        }
     })
 }
 
@@ -72,6 +81,12 @@ fn jobs(given: &Scenario, steps: bool, search: Option<Duration>) -> Result<Docum
     let notes = report.analysis.notes.clone();
     let witness = report.verdicts.latest_miss().and_then(|job| report.verdicts.witness(job));
     Ok(Document::new(&report, notes)?.with_scenario(witness))
+}
+
+fn rungs(given: &Scenario, search: Option<Duration>) -> Result<Document, Failure> {
+    let report = LadderReport::of(&given.scenario, given.demands.as_deref(), search, UNWATCHED);
+    let report = report.map_err(|error| Failure::run(&error))?;
+    Document::new(&report, report.ladder.notes.clone())
 }
 
 fn streams(

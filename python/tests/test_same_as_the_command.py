@@ -259,6 +259,9 @@ def test_steps_and_sporadic_streams_are_those_of_the_command(same, command):
         gpusched.analyze(streams, jitter={"camera": "2 ms"})
     with pytest.raises(ValueError, match="leave out one of them"):
         gpusched.analyze(streams, sporadic=True, steps=True)
+    same(gpusched.analyze(streams, ladder=True), "analyze", streams, "--ladder")
+    with pytest.raises(ValueError, match="leave out steps, sporadic and order"):
+        gpusched.analyze(streams, ladder=True, order="declared")
 
 
 @pytest.mark.parametrize("sporadic", [False, True])

@@ -152,6 +152,11 @@ fn waits_for_shared_stream(threads: &[HostThread]) -> bool {
 
 /// The bounds of a scenario made ready.
 pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptions) -> FinishBounds {
+    effort::in_part(|| known_bounds_of(scenario, prepared, options))
+}
+
+/// As far as there is time for them.
+fn known_bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptions) -> FinishBounds {
     let Prepared { demands, costs, walked, departures, dependence, .. } = prepared;
     let on_time = |options| dependence.as_ref().and_then(|_| bounds_on_time(scenario, options));
     if let Some(bounds) = on_time(options) {
@@ -277,5 +282,5 @@ fn of_jobs(
         _ => None,
     });
     notes.extend(held.map(|held| format!("bounds of jobs assume that {held}")));
-    FinishBounds { responses, notes, ..FinishBounds::none(refusal, options) }
+    FinishBounds { responses, notes, stopped: effort::check().is_err(), ..FinishBounds::none(refusal, options) }
 }

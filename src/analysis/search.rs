@@ -19,7 +19,7 @@ use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate, simulate_placed};
 use crate::run::{Jobs, Run};
-use crate::scenario::{ReleaseOrder, Scenario};
+use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::workload::Placement;
 
@@ -129,13 +129,16 @@ pub fn search<'s>(
     progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
     let run = simulate(scenario)?;
-    search_known(scenario, (&run, &run.jobs()), options, progress)
+    search_known(scenario, (&run, &run.jobs()), &[], options, progress)
 }
 
-/// As [`search()`], with the run of the scenario itself and the jobs of that.
+/// As [`search()`], with the run of the scenario itself and the jobs of that. Where no thread sleeps, or waits and goes
+/// on, each job may be released up to its thread's `jitter` later than stated, and its response then counts from when
+/// it is stated; without any jitter nothing is late.
 pub(super) fn search_known<'s>(
     scenario: &'s Scenario,
     (run, begun): (&Run<'_>, &Jobs),
+    jitter: &[Duration],
     options: &SearchOptions,
     progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
@@ -150,6 +153,7 @@ pub(super) fn search_known<'s>(
         let ranks = scenario.thread_ranks();
         jobs.sort_by_key(|job| (ranks[job.thread as usize], job.job));
     }
+    let releases = if unrolls { late_releases(scenario, &jobs, jitter) } else { Vec::new() };
     let (base, own) = if unrolls {
         (Cow::Owned(unrolled(run, &jobs)), None)
     } else {
@@ -158,8 +162,28 @@ pub(super) fn search_known<'s>(
         let own = jobs.iter().map(response).collect();
         (Cow::Borrowed(scenario), Some(own))
     };
-    let base = Base { scenario: base, is_unrolled: unrolls, jobs, own, releases: Vec::new() };
+    let base = Base { scenario: base, is_unrolled: unrolls, jobs, own, releases };
     search_from(base, options, progress)
+}
+
+/// How late jobs may be, each of which is a thread.
+fn late_releases(scenario: &Scenario, jobs: &[AnalysedJob], jitter: &[Duration]) -> Vec<ReleaseRule> {
+    // A job that sleeps may still be at it when the next one is released.
+    let sleeps = |thread: &HostThread| thread.steps.iter().any(|step| matches!(step, Step::Sleep(_)));
+    let is_late = jitter.iter().any(|jitter| *jitter > Duration::ZERO);
+    if !is_late || scenario.threads.iter().any(sleeps) {
+        return Vec::new();
+    }
+    let rule = |(number, jitter): (u32, &Duration)| {
+        let of_thread = || jobs.iter().enumerate().filter(move |(_, job)| job.thread == number);
+        ReleaseRule {
+            threads: of_thread().map(|(index, _)| index).collect(),
+            arrivals: of_thread().map(|(_, job)| job.released.as_ns()).collect(),
+            period: None,
+            jitter: jitter.as_ns(),
+        }
+    };
+    (0..).zip(jitter).map(rule).collect()
 }
 
 /// A scenario whose runs are searched.

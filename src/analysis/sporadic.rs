@@ -16,7 +16,7 @@ use super::kept::AnalysisError;
 use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from};
 use super::verdict::Verdict;
 use crate::broken_bound::BrokenBound;
-use crate::effort::Progress;
+use crate::effort::{self, Progress};
 use crate::hosts::ProgramError;
 use crate::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
@@ -53,6 +53,8 @@ pub struct SporadicVerdicts {
     pub streams: Vec<SporadicVerdict>,
     /// Why there are no bounds, or none on some streams.
     pub refusal: Option<SporadicRefusal>,
+    /// Whether the work was stopped before all bounds were computed: others may be smaller, and more of them known.
+    pub stopped: bool,
     /// Runs that were simulated.
     pub runs: u64,
     /// Absent if no run can be made up for the scenario.
@@ -89,14 +91,30 @@ pub fn sporadic_bounds(
     scenario: &Scenario,
     jitter: &[Duration],
 ) -> Result<Result<Vec<Duration>, SporadicRefusal>, ProgramError> {
-    Ok(stream_bounds(scenario, jitter)?.and_then(|bounds| match bounds.refusal() {
+    Ok(stream_bounds(scenario, jitter)?.bounds.and_then(|bounds| match bounds.refusal() {
         Some(refusal) => Err(refusal),
         None => Ok(bounds.responses.into_iter().flatten().collect()),
     }))
 }
 
-/// The bounds on those streams that have one.
-fn stream_bounds(scenario: &Scenario, jitter: &[Duration]) -> Result<Result<JobBounds, SporadicRefusal>, ProgramError> {
+/// The bounds on those streams that have one, as far as there is time for them.
+fn stream_bounds(scenario: &Scenario, jitter: &[Duration]) -> Result<StreamBounds, ProgramError> {
+    effort::in_part(|| {
+        let bounds = known_stream_bounds(scenario, jitter)?;
+        Ok(StreamBounds { bounds, stopped: effort::check().is_err() })
+    })
+}
+
+/// What is known of streams, and whether the work was stopped before all of it was.
+struct StreamBounds {
+    bounds: Result<JobBounds, SporadicRefusal>,
+    stopped: bool,
+}
+
+fn known_stream_bounds(
+    scenario: &Scenario,
+    jitter: &[Duration],
+) -> Result<Result<JobBounds, SporadicRefusal>, ProgramError> {
     let tasks = match TaskSet::new(scenario, Releases::Sporadic(jitter))? {
         Ok(tasks) => tasks,
         Err(refusal) => return Ok(Err(refusal)),
@@ -137,7 +155,8 @@ pub fn judge_sporadic(
     options: &SearchOptions,
     watch: Progress<'_>,
 ) -> Result<SporadicVerdicts, AnalysisError> {
-    let (bounds, refusal) = match stream_bounds(scenario, jitter)? {
+    let StreamBounds { bounds, stopped } = stream_bounds(scenario, jitter)?;
+    let (bounds, refusal) = match bounds {
         Ok(bounds) => {
             let refusal = bounds.refusal();
             (Some(bounds.responses), refusal)
@@ -179,7 +198,7 @@ pub fn judge_sporadic(
         BrokenBound::check(*worst_found_ns, ("the bound on all runs of all phasings", *bound_ns), subject)?;
     }
     let runs = found.as_ref().map_or(0, |found| found.runs);
-    Ok(SporadicVerdicts { streams, refusal, runs, found, worst_job })
+    Ok(SporadicVerdicts { streams, refusal, stopped, runs, found, worst_job })
 }
 
 /// A few jobs of every stream as threads of their own, with kernels and copies of their own; `None` if some thread has
@@ -206,12 +225,13 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
         if period > LONGEST / MOST_JOBS || jitter > LONGEST {
             return None;
         }
-        let mut rule = ReleaseRule { threads: Vec::new(), period, jitter };
+        let mut rule = ReleaseRule { threads: Vec::new(), arrivals: Vec::new(), period: Some(period), jitter };
         let number = longest.checked_mul(3)?.div_ceil(period.max(1)).clamp(LEAST_JOBS, MOST_JOBS);
         for job in 0..number {
             let steps = steps_of(scenario, &mut base, thread, (index, job, number))?;
             rule.threads.push(base.threads.len());
             let released = Duration::from_ns(job.checked_mul(period)?);
+            rule.arrivals.push(released.as_ns());
             let deadline = thread.deadline();
             let once = HostThread::once(format!("{} job {job}", thread.label), released, steps);
             base.threads.push(HostThread { process: thread.process, deadline: deadline.into(), ..once });

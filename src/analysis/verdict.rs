@@ -144,7 +144,7 @@ pub(crate) fn judge_known<'s>(
     options: &SearchOptions,
     watch: Progress<'_>,
 ) -> Result<JobVerdicts<'s>, AnalysisError> {
-    let found = search_known(scenario, own, options, watch)?;
+    let found = search_known(scenario, own, &[], options, watch)?;
     let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {

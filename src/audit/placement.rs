@@ -1,5 +1,7 @@
 //! Did blocks go where the model would have put them?
 
+use std::iter::Peekable;
+
 use serde::Serialize;
 
 use super::case::Case;
@@ -90,8 +92,8 @@ fn walk(case: &Case<'_>, mut visit: impl FnMut(&BlockEvent, u32)) {
         return;
     }
     let (mut ends, mut last_end) = (case.events.ends().peekable(), None);
-    let (mut assignments, mut before) = (case.counted(assignments(case)).peekable(), None);
-    while let Some(event) = assignments.next() {
+    let mut starts = Starts::of(assignments(case));
+    for event in case.counted(assignments(case)) {
         while let Some(end) = ends.next_if(|end| end.at <= event.at) {
             contexts[observation.context_of(end.operation())].change(&end, &case.facts[end.operation()].taken, -1);
             last_end = Some(end.at);
@@ -99,15 +101,12 @@ fn walk(case: &Case<'_>, mut visit: impl FnMut(&BlockEvent, u32)) {
         let operation = event.operation();
         let sms = &mut contexts[observation.context_of(operation)];
         let near = |at: LogTime| at.abs_diff(event.at) <= tolerance.unsigned_abs();
-        let other_starts = |other: Option<&BlockEvent>| {
-            other.is_some_and(|other| other.operation != event.operation && near(other.at))
+        let mut disturbed = || {
+            ends.peek().is_some_and(|end| near(end.at))
+                || last_end.is_some_and(near)
+                || starts.last_of_others(&event, tolerance).is_some_and(near)
         };
-        let disturbed = ends.peek().is_some_and(|end| near(end.at))
-            || last_end.is_some_and(near)
-            || other_starts(assignments.peek())
-            || other_starts(before.as_ref());
-        before = Some(event);
-        if simulated || !disturbed {
+        if simulated || !disturbed() {
             sms.count(&case.facts[operation].taken);
             let rooms = order.iter().filter(|&&sm| case.may_use(operation, sm)).filter_map(|&sm| {
                 let room = sms.room(sm)?;
@@ -120,6 +119,33 @@ fn walk(case: &Case<'_>, mut visit: impl FnMut(&BlockEvent, u32)) {
             }
         }
         sms.change(&event, &case.facts[operation].taken, 1);
+    }
+}
+
+/// Starts of blocks in the order of assignment, looked at up to some instant.
+struct Starts<I: Iterator> {
+    ahead: Peekable<I>,
+    /// When a block last started: of its kernel, and of any other.
+    last: Option<BlockEvent>,
+    last_of_others: Option<BlockEvent>,
+}
+
+impl<I: Iterator<Item = BlockEvent>> Starts<I> {
+    fn of(ahead: I) -> Self {
+        Self { ahead: ahead.peekable(), last: None, last_of_others: None }
+    }
+
+    /// When a block of a kernel other than that of `event` last started, no more than `tolerance` after it. To be asked
+    /// of events in their order.
+    fn last_of_others(&mut self, event: &BlockEvent, tolerance: i64) -> Option<LogTime> {
+        while let Some(next) = self.ahead.next_if(|next| next.at.since(event.at) <= tolerance) {
+            if self.last.as_ref().is_some_and(|last| last.operation != next.operation) {
+                self.last_of_others = self.last.take();
+            }
+            self.last = Some(next);
+        }
+        let other = |start: &&BlockEvent| start.operation != event.operation;
+        self.last.iter().find(other).or(self.last_of_others.as_ref()).map(|start| start.at)
     }
 }
 

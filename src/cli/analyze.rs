@@ -9,7 +9,7 @@ use gpusched::effort::Progress;
 use gpusched::run::Summary;
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{ReleaseOrder, Scenario};
-use gpusched::tables::{AnalysisReport, SporadicReport, jitter_of_threads};
+use gpusched::tables::{AnalysisReport, LadderReport, SporadicReport, jitter_of_threads};
 use gpusched::time::Duration;
 
 use super::choices::one_of;
@@ -54,6 +54,10 @@ pub(crate) struct Analyze {
     /// Show h, `t_a` and `g_f` after every step of the thesis' Algorithm 2 (equal blocks only)
     #[arg(long)]
     steps: bool,
+    /// Judge each deadline under weaker and stronger assumptions, from unknown releases to the scenario's own run: what
+    /// would have to be guaranteed for it. The time of --search is shared among them
+    #[arg(long, conflicts_with_all = ["steps", "sporadic", "verdicts_alone", "order", "witness", "check"])]
+    ladder: bool,
     /// Take releases as unknown: jobs of a stream arrive at any times at least a period apart
     #[arg(long, conflicts_with = "steps")]
     sporadic: bool,
@@ -80,6 +84,9 @@ impl Analyze {
         if self.sporadic && runnable_times.is_some() {
             bail!("--runnable-times is about given releases: leave out --sporadic");
         }
+        if self.ladder && runnable_times.is_some() {
+            bail!("--runnable-times is about one run: leave out --ladder");
+        }
         let files = self.run.files()?;
         files.refuse_options(&[
             ("--runnable-times", runnable_times.is_some()),
@@ -94,7 +101,11 @@ impl Analyze {
         }
         // The threads share each search.
         files.run(scenarios, 1, self.format, |(scenario, demands), part| {
-            let one = if self.sporadic { Self::sporadic } else { Self::one };
+            let one = match (self.ladder, self.sporadic) {
+                (true, _) => Self::ladder,
+                (_, true) => Self::sporadic,
+                _ => Self::one,
+            };
             let answer = one(self, &scenario, demands.as_ref(), part)?;
             part.done_with(scenario);
             Ok(answer)
@@ -136,6 +147,18 @@ impl Analyze {
         part.print(&report, out)?;
         part.done_with(report);
         Ok(answer)
+    }
+
+    fn ladder(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let search = |watch: Progress<'_>| LadderReport::of(scenario, demands, self.search.time(), watch);
+        let report = self.search.watched(search)??;
+        if report.ladder.rows.is_empty() {
+            bail!("--ladder: no job has a deadline; --deadline STREAM=TIME gives one");
+        }
+        let out = part.turn()?;
+        notes::show_abridged(&report.ladder.notes, |text| part.note(text));
+        part.print(&report, out)?;
+        Ok(Answer::Done)
     }
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {

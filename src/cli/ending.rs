@@ -167,7 +167,11 @@ pub(crate) fn per_input<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::
     match effort.check() {
         // What could not go on for it may say so in other words.
         Err(over) if over != EarlyEnd::Stopped => Err(over.into()),
-        _ => done?,
+        _ => {
+            let done = done??;
+            effort.check_whole()?;
+            Ok(done)
+        }
     }
 }
 

@@ -22,6 +22,7 @@ const USED_MOST: &[&str] = &[
     "format",
     "horizon",
     "html",
+    "ladder",
     "logs-alone",
     "occupancy",
     "order",

@@ -43,7 +43,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 54] = [
+pub(super) const TERMS: [Term; 55] = [
     term(
         "verdict",
         &[],
@@ -122,11 +122,19 @@ pub(super) const TERMS: [Term; 54] = [
          for all such times.",
     ),
     term(
+        "assumption",
+        &["given", "stated-times", "declared-order", "order-and-times", "run", "proven under"],
+        "docs/analysis.md#what-would-have-to-be-guaranteed",
+        Some("gpusched analyze scenarios/deadlines/camera-and-lidar.json --ladder"),
+        "What is taken for granted of releases, their order, block times and placement. The option ladder of gpusched analyze \
+         judges each deadline under weaker and stronger ones, and names the weakest under which it is proven.",
+    ),
+    term(
         "jitter",
         &["jitter up to"],
         SPORADIC,
         Some("gpusched analyze scenarios/deadlines/camera-and-lidar.json --sporadic --jitter camera=1ms"),
-        "How much later than its arrival a job may be released. Response times count from the release.",
+        "How much later than its arrival a job may be released. Where jitter counts, response times are from the arrival.",
     ),
     term(
         "percentile",

@@ -2,6 +2,7 @@
 
 pub(super) mod bounded_responses;
 pub(super) mod columns;
+pub(super) mod ladder_report;
 pub(super) mod occupancy;
 pub(super) mod report;
 pub(super) mod sporadic_report;

@@ -13,6 +13,7 @@ use crate::common::tx2;
 
 mod clients;
 mod global;
+mod ladder;
 mod orders;
 mod programs;
 mod random;

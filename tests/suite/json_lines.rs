@@ -46,6 +46,7 @@ pub(crate) fn tables(test: &str) -> Vec<(Vec<String>, &'static str)> {
         (vec!["simulate", figure, "--blocks"], "blocks"),
         (vec!["analyze", figure], "kernels"),
         (vec!["analyze", deadlines, "--sporadic"], "streams"),
+        (vec!["analyze", deadlines, "--ladder"], "deadlines"),
         (vec!["compare", figure], "kernels"),
         (vec!["orders", figure, "--samples", "10"], "kernels"),
         (vec!["merged-sm", "--samples", "5"], "families"),

@@ -2,13 +2,15 @@
 
 pub(crate) mod made;
 
-use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::audit::{Audit, Observation, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::logs::Pairing;
+use gpusched::scenario::ReadOptions;
 use gpusched::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::common::tx2;
 use made::{OwnLogs, benchmark, logs_until, own_logs};
 
 /// The first example: B's second launch is at the instant of A's only one.
@@ -85,6 +87,24 @@ fn an_audit_knows_that_another_threads_copy_may_be_ahead_on_the_null_stream() {
     assert_eq!(findings, []);
 }
 
+#[test]
+fn placement_is_judged_only_of_blocks_beside_which_no_other_kernel_starts() {
+    // With one channel A is placed before B, whose priority is higher, at the same instant: five blocks of B one after
+    // another, of which the first alone is beside a start of A in any list of starts.
+    let spin = |label, keys: (u32, u32, i32)| {
+        let (blocks, threads, priority) = keys;
+        let keys = json!({
+            "block_count": blocks, "thread_count": threads, "additional_info": 10_000_000, "stream_priority": priority,
+        });
+        benchmark("timer_spin", label, keys)
+    };
+    let device = tx2().with(|spec| spec.channels = Some(1)).expect("it is a GPU");
+    let options = ReadOptions { device: Some(device), ..ReadOptions::default() };
+    let own = OwnLogs::read(&[spin("A", (3, 1024, 0)), spin("B", (5, 64, -1))], json!({}), options);
+    let audit = own.expect("there are kernels").audit(&Tolerances::default());
+    assert_eq!((audit.checked.blocks, audit.placement.decidable), (8, 0), "all start at one instant");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
@@ -100,8 +120,9 @@ proptest! {
     fn own_logs_audit_clean(own in own_logs(), exact in any::<bool>()) {
         let Some(own) = own else { return Ok(()) };
         let tolerances = if exact { Tolerances::EXACT } else { Tolerances::default() };
-        let findings = own.audit(&tolerances).findings;
+        let Audit { findings, placement, .. } = own.audit(&tolerances);
         prop_assert!(findings.is_empty(), "{:#?}", findings);
+        prop_assert_eq!(placement.followed, placement.decidable);
     }
     #[test]
     fn own_logs_of_several_processes_audit_clean(own in logs_until((1_u64..40).prop_map(|at| (at < 20).then_some(at)), true)) {

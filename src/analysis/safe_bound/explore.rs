@@ -365,11 +365,26 @@ impl<'a> Explorer<'a> {
     fn may_be_first(&self, state: &State, node: usize, entry: Interval, others: &[Eligible]) -> bool {
         let nodes = &self.graph.nodes;
         others.iter().filter(|other| other.node != node).all(|&Eligible { node: other, entry: before, .. }| {
-            let at_launch = state.enters_at_launch(self.graph, node) && state.enters_at_launch(self.graph, other);
-            let open = self.graph.any_order && nodes[node].thread != nodes[other].thread;
-            let same = entry.from == before.to;
-            entry.from < before.to || same && (!at_launch || open || node < other)
+            if entry.from != before.to || !state.enters_at_launch(self.graph, other) {
+                return entry.from <= before.to;
+            }
+            if state.enters_at_launch(self.graph, node) {
+                let open = self.graph.any_order && nodes[node].thread != nodes[other].thread;
+                return open || node < other;
+            }
+            !self.waits_for_later(node, before.to)
         })
+    }
+
+    /// Whether an operation waits for a kernel or copy that is launched at an instant or later. That begins when all
+    /// that is launched at the instant has entered its queue, so it ends after that even if it takes no time.
+    fn waits_for_later(&self, node: usize, launch: u64) -> bool {
+        let nodes = &self.graph.nodes;
+        nodes[node]
+            .predecessors
+            .iter()
+            .map(|&before| &nodes[before])
+            .any(|before| before.work.needs_no_engine().is_none() && before.launched.as_ns() >= launch)
     }
 
     /// The state after a kernel, dispatched at `most` at the latest; `None`: it cannot be.

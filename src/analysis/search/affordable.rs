@@ -14,6 +14,9 @@ const MOST_OPERATIONS: u64 = 2_000_000;
 /// a bad run could miss, and each run takes as long as a simulation.
 const MOST_UNJUDGED: usize = 100_000;
 
+/// Jobs of a stream whose releases are not given that are made up for a search, roughly.
+const JOBS_OF_A_STREAM: usize = 64;
+
 impl SearchOptions {
     /// What to search in a scenario whose simulation submits `operations` operations: for `time`, or without one as
     /// many runs as do not hold its user up.
@@ -28,6 +31,11 @@ impl SearchOptions {
         let time_limit = time.map(|time| std::time::Duration::from_nanos(time.as_ns()));
         let runs = if time_limit.is_some() { options.runs } else { options.runs.min(affordable).max(1) };
         Self { runs, time_limit, ..options }
+    }
+
+    /// The same where releases are not given.
+    pub fn affordable_sporadic(scenario: &Scenario, time: Option<Duration>) -> Self {
+        Self::affordable(scenario, JOBS_OF_A_STREAM * scenario.threads.len(), time)
     }
 
     /// What the user should know of what [`affordable`](Self::affordable) leaves out.

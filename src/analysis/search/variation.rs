@@ -26,13 +26,16 @@ pub(super) struct Freedom {
     pub(super) releases: Vec<ReleaseRule>,
 }
 
-/// How the releases of the jobs of one stream may vary: a job arrives `period` or more after the one before it, and is
-/// released up to `jitter` after its arrival.
+/// How the releases of the jobs of one stream may vary: each is released up to `jitter` after its arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::analysis) struct ReleaseRule {
     /// Index of the thread of each job.
     pub(in crate::analysis) threads: Vec<usize>,
-    pub(in crate::analysis) period: u64,
+    /// Of each job, ascending: when it arrives at the earliest \[ns\].
+    pub(in crate::analysis) arrivals: Vec<u64>,
+    /// From one arrival to the next at least \[ns\]; `None`: each comes at its earliest.
+    pub(in crate::analysis) period: Option<u64>,
+    /// \[ns\]
     pub(in crate::analysis) jitter: u64,
 }
 
@@ -255,17 +258,18 @@ impl Variation {
 
 impl ReleaseRule {
     fn earliest(&self) -> Vec<(u64, u64)> {
-        (0..self.threads.len() as u64).map(|job| (job * self.period, job * self.period)).collect()
+        self.arrivals.iter().map(|&arrival| (arrival, arrival)).collect()
     }
 
     /// A phase, then jobs that mostly come as early as they can.
     fn draw(&self, numbers: &mut impl Rng) -> Vec<(u64, u64)> {
         let mut jobs = self.earliest();
-        let phase = if numbers.random_range(0..3) == 0 { 0 } else { time((0, self.period), numbers) };
+        let period = self.period.unwrap_or(0);
+        let phase = if numbers.random_range(0..3) == 0 { 0 } else { time((0, period), numbers) };
         let mut late = phase;
         for (arrival, release) in &mut jobs {
             if numbers.random_range(0..8) == 0 {
-                late += time((0, self.period), numbers);
+                late += time((0, period), numbers);
             }
             *arrival += late;
             *release = *arrival + time((0, self.jitter), numbers);
@@ -279,14 +283,15 @@ impl ReleaseRule {
             return;
         }
         let from = numbers.random_range(0..jobs.len());
-        if self.jitter > 0 && numbers.random_range(0..2) == 0 {
+        if self.jitter > 0 && (self.period.is_none() || numbers.random_range(0..2) == 0) {
             jobs[from].1 = jobs[from].0 + time((0, self.jitter), numbers);
             return;
         }
+        let Some(period) = self.period else { return };
         let from = if numbers.random_range(0..2) == 0 { 0 } else { from };
-        let earliest = from.checked_sub(1).map_or(0, |before| jobs[before].0 + self.period);
+        let earliest = from.checked_sub(1).map_or(0, |before| jobs[before].0 + period);
         let slack = jobs[from].0 - earliest;
-        let size = time((0, self.period), numbers) >> numbers.random_range(0..8_u32);
+        let size = time((0, period), numbers) >> numbers.random_range(0..8_u32);
         let later = numbers.random_range(0..2) == 0;
         for (arrival, release) in &mut jobs[from..] {
             let by = if later { size } else { 0 };

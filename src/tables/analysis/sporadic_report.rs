@@ -15,9 +15,6 @@ use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
 use crate::time::Duration;
 
-/// Jobs of a stream that are made up for the search, roughly.
-const JOBS_OF_A_STREAM: usize = 64;
-
 /// The verdicts on streams, and what is to be known of them.
 #[derive(Debug)]
 pub struct SporadicReport {
@@ -71,11 +68,19 @@ impl SporadicReport {
         search: Option<Duration>,
         watch: Progress<'_>,
     ) -> Result<Self, AnalysisError> {
-        let options = SearchOptions::affordable(scenario, JOBS_OF_A_STREAM * scenario.threads.len(), search);
+        let options = SearchOptions::affordable_sporadic(scenario, search);
         let verdicts = judge_sporadic(scenario, jitter, &options, watch)?;
         let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
+        notes.extend(verdicts.stopped.then(|| {
+            let missing = verdicts.streams.iter().filter(|stream| stream.bound_ns.is_none()).count();
+            format!(
+                "bounds were not done when the work was stopped: {missing} of {} streams have none yet, and those of others \
+                 may be larger than they need be; what is proven is proven",
+                verdicts.streams.len()
+            )
+        }));
         notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
         Ok(Self { verdicts, requirements, notes })
     }

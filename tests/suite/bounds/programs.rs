@@ -6,6 +6,7 @@ use gpusched::analysis::{
 };
 use gpusched::device::{CopySharing, Device, Preemption, Runlists};
 use gpusched::effort::Progress;
+use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use proptest::prelude::*;
@@ -88,6 +89,58 @@ fn a_host_that_sleeps_beyond_its_period_has_no_bound_and_the_note_says_why() {
     let reason = SporadicRefusal::BeyondPeriod { thread: "H".to_owned() };
     assert_eq!(verdicts.refusal, Some(BoundRefusal::Jobs { reason, is_partial: false }));
     assert!(verdicts.jobs.iter().all(|job| job.bound_ns.is_none()));
+}
+
+#[test]
+fn a_witness_of_hosts_without_deadlines_of_their_own_misses_those_that_follow_from_periods() {
+    // 4 ms for every 5 of H, and 8 at once of G.
+    let launch = |stream: &str| json!({"launch": "K", "stream": stream});
+    let one = json!([launch("S"), {"synchronize": "S"}]);
+    let whole = json!([launch("T"), {"synchronize": "T"}, launch("T"), {"synchronize": "last"}]);
+    for second in [json!([launch("T"), launch("T")]), whole] {
+        let file = hosts(&json!([
+            {"name": "H", "period": "5 ms", "iterations": 3, "steps": one},
+            {"name": "G", "period": "20 ms", "iterations": 2, "steps": second},
+        ]));
+        let scenario = read(&file, &tx2());
+        let (given, over_all) = (searched(&scenario, 64), phased(&scenario, 64));
+        let of_given = given.witness(given.latest_miss().expect("H is late"));
+        let of_phased = over_all.witness(over_all.first_miss().expect("H is late"));
+        for witness in [of_given, of_phased] {
+            let text = witness.and_then(|witness| witness.to_native_json().ok()).expect("there is one");
+            let file: Value = serde_json::from_str(&text).expect("it is JSON");
+            let again = read(&file, &tx2());
+            assert!(again.threads.iter().all(|thread| thread.deadline().is_some()), "{text}");
+            assert!(simulate(&again).expect("it runs").jobs().misses() > 0, "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_waits_for_a_copy_is_behind_what_is_launched_with_that_however_short_the_copy() {
+    // G's kernel enters at its release, H's when its copy is done: behind it, also if the copy takes no time.
+    for copy in ["0 ns", "1 ns", "3 ms"] {
+        let file = json!({
+            "format": "gpusched-scenario/1", "name": "short copy",
+            "kernels": {"K": {"blocks": 8, "threads": 512, "duration": "4 ms"}},
+            "streams": [
+                {"name": "H", "period": "50 ms", "jobs": 2, "operations": [
+                    {"copy": "host-to-device", "duration": copy}, {"kernel": "K"}]},
+                {"name": "G", "period": "50 ms", "jobs": 2, "operations": [
+                    {"kernel": "K"}, {"copy": "device-to-host", "duration": "1 ms"}]},
+            ],
+        });
+        let scenario = read(&file, &tx2());
+        let verdicts = searched(&scenario, 64);
+        let of = |stream: &str| {
+            let jobs = verdicts.jobs.iter().filter(|job| &*job.stream == stream);
+            jobs.map(|job| (job.worst_found_ns, job.bound_ns)).max()
+        };
+        let five = Some(Duration::from_ns(5 * MS));
+        assert_eq!(of("G"), Some((five, five)), "{copy}");
+        let eight = Some(Duration::from_ns(8 * MS));
+        assert_eq!(of("H").map(|(found, _)| found), Some(eight), "{copy}");
+    }
 }
 
 #[test]

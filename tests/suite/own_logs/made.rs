@@ -29,6 +29,12 @@ impl OwnLogs {
 
     /// The same of a run that is ended at a horizon.
     pub(crate) fn until(benchmarks: &[Value], globally: Value, horizon: Option<Duration>) -> Option<Self> {
+        Self::read(benchmarks, globally, ReadOptions { horizon, ..ReadOptions::default() })
+    }
+
+    /// The same, of a scenario that is read so.
+    pub(crate) fn read(benchmarks: &[Value], globally: Value, options: ReadOptions) -> Option<Self> {
+        let horizon = options.horizon;
         let mut file = json!({
             "name": "own", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "base_result_directory": "results",
             "benchmarks": benchmarks,
@@ -36,8 +42,7 @@ impl OwnLogs {
         let Value::Object(globally) = globally else { panic!("keys of the file") };
         file.as_object_mut().expect("it is an object").extend(globally);
         // In turns of 10 ms, if there are several processes.
-        let options =
-            ReadOptions { horizon, time_slice: Some(Duration::from_ns(10_000_000)), ..ReadOptions::default() };
+        let options = ReadOptions { time_slice: Some(Duration::from_ns(10_000_000)), ..options };
         let scenario = Scenario::from_json("own.json", &file.to_string(), &options);
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{file}"));
         let simulated = simulate(&scenario).expect("it runs");
