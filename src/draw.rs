@@ -24,6 +24,7 @@ pub use chart::{Axis, Chart, Series, SeriesLook};
 pub use drawing::{Anchor, Dash, Drawing, PictureOptions, Shape, Stroke, Text};
 pub use error::DrawError;
 pub use format::FigureFormat;
+pub(crate) use geometry::times;
 pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect};
 pub(crate) use sheet::Sheet;
 pub use ticks::AxisTicks;

@@ -1,7 +1,7 @@
 //! The chunks of a task as a cycle of vertices (RTNS 2020, Figs. 3 and 4).
 
 use crate::draw::theme::{Colour, Fill, Theme};
-use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Point, Rect, Shape, Sheet, times};
 use crate::tasks::TaskTime;
 
 /// Of one vertex, and the room between two.
@@ -26,11 +26,11 @@ pub(crate) struct Vertex {
 pub(crate) fn chunk_cycle(title: &str, vertices: &[Vertex]) -> Drawing {
     let mut sheet = Sheet::new();
     let top = sheet.title(title, PAGE_WIDTH) + MM;
-    let count = Length::try_from(vertices.len().max(1)).unwrap_or(1);
+    let count = times(vertices.len().max(1));
     let width = (PAGE_WIDTH - 2 * Sheet::MARGIN - (count - 1) * GAP) / count;
     let middle = top + HEIGHT / 2;
     let small = Theme::PAPER.small_size;
-    let left = |index: usize| Sheet::MARGIN + Length::try_from(index).unwrap_or(0) * (width + GAP);
+    let left = |index: usize| Sheet::MARGIN + times(index) * (width + GAP);
     for (index, vertex) in vertices.iter().enumerate() {
         let area = Rect { x: left(index), y: top, width, height: HEIGHT };
         sheet.area(area, Some(Fill::plain(Colour::WHITE)), Some(Sheet::AXIS));

@@ -2,7 +2,7 @@
 
 use super::task_lanes::{LaneJob, MAX_DRAWN, TaskLanes};
 use crate::draw::theme::{Colour, series_fill};
-use crate::draw::{Drawing, Length, PictureOptions, Point, Rect, time_ticks};
+use crate::draw::{Drawing, Length, PictureOptions, Point, Rect, time_ticks, times};
 use crate::hosts::{CoreUse, SegmentRun};
 use crate::pictures::timeline::pauses::line as pause_line;
 use crate::tasks::segments::SegmentTaskSet;
@@ -119,18 +119,14 @@ fn gpu(lanes: &mut TaskLanes, set: &SegmentTaskSet, run: &SegmentRun, pieces: &[
         lanes.block(area, (piece.task, name), false, format!("{name}, {} to {}", piece.from, piece.to));
     }
     // Lines of several tasks have places of their own, over the boxes of others.
-    let places = length(set.tasks.len()) + 1;
+    let places = times(set.tasks.len()) + 1;
     for (one, next) in pieces.iter().zip(pieces.iter().skip(1)) {
         if one.operation == next.operation && one.to < next.from {
-            let y = lane.y + lane.height * (length(one.task) + 1) / places;
+            let y = lane.y + lane.height * (times(one.task) + 1) / places;
             let [from, to] = [one.to, next.from].map(|at| Point { x: lanes.x(at.as_ns()), y });
             let note = format!("{} pauses, {} to {}", set.tasks[one.task].name, one.to, next.from);
             let line = pause_line(from, to, series_fill(one.task));
             lanes.sheet.explained(note, |sheet| sheet.push(line));
         }
     }
-}
-
-fn length(number: usize) -> Length {
-    Length::try_from(number).unwrap_or(0)
 }

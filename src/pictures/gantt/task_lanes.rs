@@ -1,7 +1,9 @@
 //! Lanes over one axis of time: what ran where, and below them releases, deadlines and misses of each task.
 
 use crate::draw::theme::{self, Colour, Fill, Theme, series_fill, series_repeat};
-use crate::draw::{Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke};
+use crate::draw::{
+    Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, times,
+};
 
 const LANE_HEIGHT: Length = 14 * MM;
 const TASK_HEIGHT: Length = 5 * MM;
@@ -83,7 +85,7 @@ impl TaskLanes {
 
     /// Where the first `tasks` lanes of tasks end.
     fn task_bottom(&self, tasks: usize) -> Length {
-        self.lane_area(self.lanes).y + Length::try_from(tasks).unwrap_or(0) * TASK_HEIGHT
+        self.lane_area(self.lanes).y + times(tasks) * TASK_HEIGHT
     }
 
     /// An empty lane, these times of which are shaded.

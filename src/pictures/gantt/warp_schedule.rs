@@ -1,7 +1,7 @@
 //! A schedule as the report's Fig. 2: warps down, clock cycles across.
 
 use crate::draw::theme::series_fill;
-use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Rect, Sheet, round_ticks};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Rect, Sheet, round_ticks, times};
 use crate::warps::{KernelString, Schedule};
 
 /// Height of a cell, and its width where there is room.
@@ -12,7 +12,7 @@ const LEAST_CELL: Length = 2 * MM + MM / 2;
 /// The schedule as a figure, warps and cycles counted from 1, at most as wide as a page or as the options say, but with
 /// many cycles wider: a cell has room for a letter.
 pub fn schedule_figure(string: &KernelString, schedule: &Schedule, options: PictureOptions) -> Drawing {
-    let cycles = Length::try_from(schedule.cycles.len()).unwrap_or(Length::MAX / MM);
+    let cycles = times(schedule.cycles.len());
     let last_name = format!("Warp {}", schedule.warps);
     let names = Sheet::text_width("Clock cycle").max(Sheet::text_width(&last_name)) + 2 * MM;
     let left = Sheet::MARGIN + names;

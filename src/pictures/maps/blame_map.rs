@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::draw::theme::{Colour, Fill};
-use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, times};
 use crate::pictures::rule_look::rule_fill;
 use crate::run::{Recorded, Summary};
 use crate::tables::{BlameRow, BlameRules, BlameTables};
@@ -150,7 +150,7 @@ impl Picture<'_, '_> {
         };
         self.sheet.text(text, Sheet::MARGIN, top + LINE / 2, Anchor::Start);
         // Cells hold their numbers; names have what these leave.
-        let count = Length::try_from(columns.len().max(1)).unwrap_or(1);
+        let count = times(columns.len().max(1));
         let numbers = map.cells.values().map(|times| Sheet::label_width(&rounded(sum(times.values()))));
         let needed = numbers.max().unwrap_or(0);
         let both = PAGE_WIDTH - 2 * Sheet::MARGIN - BARS;
@@ -181,7 +181,7 @@ impl Picture<'_, '_> {
             let bars = left + count * cell + MM;
             self.bars(*row, (row_sum(*row), longest_row), (bars, y));
         }
-        first + Length::try_from(rows.len()).unwrap_or(0) * ROW
+        first + times(rows.len()) * ROW
     }
 
     /// What rows are called: names with their numbers, shortened to what tells them apart.

@@ -1,7 +1,7 @@
 //! Which of two wins over a grid of two parameters: a map of cells, whose boundary is what one looks for.
 
 use crate::draw::theme::{Colour, Fill, Theme, series_fill};
-use crate::draw::{Anchor, COLUMN_WIDTH, Drawing, Length, MM, Rect, Sheet};
+use crate::draw::{Anchor, COLUMN_WIDTH, Drawing, Length, MM, Rect, Sheet, times};
 
 /// Height of a cell.
 const CELL: Length = 6 * MM;
@@ -43,7 +43,7 @@ impl RegionMap {
         let mut top = sheet.title(&self.title, COLUMN_WIDTH);
         for (region, name) in self.regions.iter().enumerate() {
             let key = Rect { x: Sheet::MARGIN, y: top + MM / 2, width: KEY, height: ROW - MM };
-            sheet.area(key, Some(fill(region)), Some(Sheet::OUTLINE));
+            sheet.area(key, Some(series_fill(region)), Some(Sheet::OUTLINE));
             sheet.text(Sheet::fitted(name, right - KEY), key.right() + BESIDE_KEY, top + ROW / 2, Anchor::Start);
             top += ROW;
         }
@@ -51,20 +51,20 @@ impl RegionMap {
         top += ROW;
         let widest = self.y.values.iter().map(|value| Sheet::small_width(value)).max().unwrap_or(0);
         let left = Sheet::MARGIN + widest + MM;
-        let columns = Length::try_from(self.x.values.len().max(1)).unwrap_or(1);
-        let edge = |column: usize| left + (right - left) * Length::try_from(column).unwrap_or(0) / columns;
+        let columns = times(self.x.values.len().max(1));
+        let edge = |column: usize| left + (right - left) * times(column) / columns;
         // The first value of y stands at the bottom.
         for (row, (value, cells)) in self.y.values.iter().zip(&self.cells).rev().enumerate() {
-            let y = top + Length::try_from(row).unwrap_or(0) * CELL;
+            let y = top + times(row) * CELL;
             sheet.small(value.clone(), left - MM / 2, y + CELL / 2, Anchor::End);
             for (column, (region, text)) in cells.iter().enumerate() {
                 let area = Rect::between(edge(column), y, edge(column + 1), y + CELL);
-                let fill = region.map_or(Fill::plain(Colour::WHITE), fill);
+                let fill = region.map_or(Fill::plain(Colour::WHITE), series_fill);
                 sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
                 sheet.label(&[text], &area, fill);
             }
         }
-        let bottom = top + Length::try_from(self.y.values.len()).unwrap_or(0) * CELL;
+        let bottom = top + times(self.y.values.len()) * CELL;
         for (column, value) in self.x.values.iter().enumerate() {
             let middle = edge(column).midpoint(edge(column + 1));
             sheet.small(value.clone(), middle, bottom + MM / 2 + Theme::PAPER.small_size / 2, Anchor::Middle);
@@ -73,10 +73,6 @@ impl RegionMap {
         sheet.text(self.x.title.clone(), left.midpoint(right), below + ROW / 2, Anchor::Middle);
         sheet.into_drawing(self.title.clone(), COLUMN_WIDTH, below + ROW + Sheet::MARGIN)
     }
-}
-
-fn fill(region: usize) -> Fill {
-    series_fill(region)
 }
 
 #[cfg(test)]

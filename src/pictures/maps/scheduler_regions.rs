@@ -2,7 +2,7 @@
 //! applications per period.
 
 use crate::draw::theme::{Colour, Fill, Hatch, series_colour};
-use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet};
+use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, times};
 use crate::experiments::study::{Study, StudyError, StudySummary};
 use crate::hosts::Scheduler;
 use crate::named::named;
@@ -160,18 +160,18 @@ pub(crate) fn scheduler_regions(cells: &[RegionCell], title: &str, panel: impl F
     let mut sheet = Sheet::new();
     let top = sheet.title(title, PAGE_WIDTH);
     let top = legend(&mut sheet, top, cells) + MM;
-    let columns = length(PANELS_IN_A_ROW);
+    let columns = times(PANELS_IN_A_ROW);
     let panel_width = (PAGE_WIDTH - 2 * Sheet::MARGIN - (columns - 1) * BETWEEN) / columns;
-    let cell_width = (panel_width - LEFT) / length(widths.len().max(1));
+    let cell_width = (panel_width - LEFT) / times(widths.len().max(1));
     // Its name, the rows, the widths and what they are.
-    let panel_height = LINE + CELL_HEIGHT * length(tightnesses.len()) + 2 * LINE + BETWEEN;
+    let panel_height = LINE + CELL_HEIGHT * times(tightnesses.len()) + 2 * LINE + BETWEEN;
     for (index, &number) in numbers.iter().enumerate() {
-        let x = Sheet::MARGIN + length(index % PANELS_IN_A_ROW) * (panel_width + BETWEEN);
-        let y = top + length(index / PANELS_IN_A_ROW) * panel_height;
+        let x = Sheet::MARGIN + times(index % PANELS_IN_A_ROW) * (panel_width + BETWEEN);
+        let y = top + times(index / PANELS_IN_A_ROW) * panel_height;
         let (left, first) = (x + LEFT, y + LINE);
         sheet.text(panel(number), left, y + LINE / 2, Anchor::Start);
         for (row, &tightness) in tightnesses.iter().rev().enumerate() {
-            let upper = first + CELL_HEIGHT * length(row);
+            let upper = first + CELL_HEIGHT * times(row);
             let text = format!("{}.{}", tightness / 100, tightness % 100 / 10);
             sheet.small(text, left - MM, upper + CELL_HEIGHT / 2, Anchor::End);
             for (column, &width) in widths.iter().enumerate() {
@@ -180,20 +180,20 @@ pub(crate) fn scheduler_regions(cells: &[RegionCell], title: &str, panel: impl F
                 });
                 let Some(cell) = found else { continue };
                 let area =
-                    Rect { x: left + cell_width * length(column), y: upper, width: cell_width, height: CELL_HEIGHT };
+                    Rect { x: left + cell_width * times(column), y: upper, width: cell_width, height: CELL_HEIGHT };
                 draw_cell(&mut sheet, cell, area);
             }
         }
-        let bottom = first + CELL_HEIGHT * length(tightnesses.len());
+        let bottom = first + CELL_HEIGHT * times(tightnesses.len());
         for (column, width) in widths.iter().enumerate() {
-            let middle = left + cell_width * length(column) + cell_width / 2;
+            let middle = left + cell_width * times(column) + cell_width / 2;
             sheet.small(width.to_string(), middle, bottom + LINE / 2, Anchor::Middle);
         }
         sheet.small("T_req / E", x, y + LINE / 2, Anchor::Start);
-        let middle = left + cell_width * length(widths.len()) / 2;
+        let middle = left + cell_width * times(widths.len()) / 2;
         sheet.small("SMs that an application fills", middle, bottom + LINE + LINE / 3, Anchor::Middle);
     }
-    let rows = length(numbers.len().div_ceil(PANELS_IN_A_ROW));
+    let rows = times(numbers.len().div_ceil(PANELS_IN_A_ROW));
     sheet.into_drawing(title.to_owned(), PAGE_WIDTH, top + rows * panel_height)
 }
 
@@ -235,10 +235,6 @@ fn legend(sheet: &mut Sheet, top: Length, cells: &[RegionCell]) -> Length {
     let text = "Numbers: met under GPU-EvR, divided by the better of TimeGraph and Global EDF (the paper: up to 6.4).";
     sheet.text(text, Sheet::MARGIN, y + LINE + LINE / 2, Anchor::Start);
     y + 2 * LINE
-}
-
-fn length(count: usize) -> Length {
-    Length::try_from(count).unwrap_or(Length::MAX / 1_000_000)
 }
 
 #[cfg(test)]

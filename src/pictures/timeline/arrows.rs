@@ -9,8 +9,7 @@ use super::legend_entry::Other;
 use super::waits::Waits;
 use super::{Arrow, DeadlineMark, Label, LabelStyle, LegendSymbol, MarkStrip, StreamRow};
 use crate::draw::theme::{Fill, Theme};
-use crate::draw::{Length, MM, Rect, font};
-use crate::proven::Proven;
+use crate::draw::{Length, MM, Rect, font, times};
 use crate::workload::{OperationId, OperationKind, StreamId};
 
 /// Width of an arrow's head.
@@ -151,7 +150,7 @@ pub(super) fn row(
         }
     }
     let mut deadlines = deadlines.marks(context, &group.streams);
-    let marks = Length::try_from(arrows.len() + deadlines.len()).proven("a list has fewer than 2^63 entries");
+    let marks = times(arrows.len() + deadlines.len());
     let is_crowded = marks.saturating_mul(CROWDED) > area.width;
     let strips = if is_crowded { strips(&arrows, &deadlines, &area) } else { Vec::new() };
     if is_crowded {

@@ -1,7 +1,7 @@
 //! How much of the sheet each part of a timeline may take.
 
 use super::options::Lanes;
-use crate::draw::{Length, MM};
+use crate::draw::{Length, MM, times};
 
 pub(super) const LEGEND_ROW: Length = 3 * MM + MM / 5;
 /// Rows of the legend where there is room; what they do not hold is counted.
@@ -58,7 +58,7 @@ impl Budget {
             Lanes::Sms => (LEAST_BANDS, 0),
             Lanes::Streams => {
                 let each = LEAST_STREAM_LANE + STREAM_LANE_GAP;
-                (each * Length::try_from(stream_rows).unwrap_or(0), each)
+                (each * times(stream_rows), each)
             }
         };
         let lower = excess.clamp(0, (bands - least).max(0));
@@ -67,9 +67,9 @@ impl Budget {
             let wanted = usize::try_from((missing + height - 1) / height).unwrap_or(0);
             let fewer = wanted.min(rows.saturating_sub(least));
             *rows -= fewer;
-            missing -= Length::try_from(fewer).unwrap_or(0) * height;
+            missing -= times(fewer) * height;
         };
-        cut(&mut wait_lanes, 2, WAIT_LANE * Length::try_from(stream_rows).unwrap_or(1));
+        cut(&mut wait_lanes, 2, WAIT_LANE * times(stream_rows));
         cut(&mut stream_rows, 4, STREAM_ROW + lane);
         cut(&mut legend_rows, 3, LEGEND_ROW);
         cut(&mut queue_lanes, 2, QUEUE_LANE);

@@ -1,6 +1,6 @@
 //! Where the entries of a legend stand: whole, as many side by side as there is room for.
 
-use crate::draw::Length;
+use crate::draw::{Length, times};
 
 /// The place of one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,11 +28,7 @@ pub(super) fn whole(widths: &[Length], room: Length) -> Vec<Place> {
 /// `count` entries down columns of one width, which may not hold them whole.
 pub(super) fn alike(count: usize, column: Length, room: Length) -> Vec<Place> {
     let rows = count.div_ceil(columns_of(column, room)).max(1);
-    let place = |number: usize| Place {
-        row: number % rows,
-        x: column * Length::try_from(number / rows).unwrap_or(0),
-        room: column - BETWEEN,
-    };
+    let place = |number: usize| Place { row: number % rows, x: column * times(number / rows), room: column - BETWEEN };
     (0..count).map(place).collect()
 }
 

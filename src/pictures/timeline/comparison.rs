@@ -8,7 +8,7 @@ use super::error::TimelineError;
 use super::options::TimelineOptions;
 use crate::analysis::{ComparedKernel, Comparison};
 use crate::draw::theme::{self, Colour, Theme};
-use crate::draw::{Anchor, Drawing, Length, MM, Point, Shape, Stroke, Text, font};
+use crate::draw::{Anchor, Drawing, Length, MM, Point, Shape, Stroke, Text, font, times};
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
@@ -88,7 +88,7 @@ impl Panels<'_> {
         };
         let options = TimelineOptions { window: Some(window.clone()), ..options.clone() };
         let marks: Vec<&FinishMark> = self.marks.iter().filter(|mark| mark.upper != mark.lower).collect();
-        let below = ROW * (2 + rows(marks.len().min(MOST_ROWS)) + rows(self.notes.len()));
+        let below = ROW * (2 + times(marks.len().min(MOST_ROWS)) + times(self.notes.len()));
         let (top, bottom, known) = self.fitted(&options, options.height_limit - below - MM)?;
         let mut drawing = top.draw(self.upper, &options);
         let offset = drawing.height + MM;
@@ -160,10 +160,6 @@ impl Panels<'_> {
         let known = lower.known_entries.clone();
         Ok((again(self.upper, first, upper)?, again(self.lower, second, lower)?, known))
     }
-}
-
-fn rows(count: usize) -> Length {
-    Length::try_from(count).unwrap_or(0)
 }
 
 /// What is drawn over and below two panels.

@@ -6,9 +6,8 @@ use super::shares::{self, Had};
 use super::{CopyBox, LabelStyle, Lane, widest_part};
 use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Hatch, Theme};
-use crate::draw::{Length, MM, Rect};
+use crate::draw::{Length, MM, Rect, times};
 use crate::pictures::free_lanes::FreeLanes;
-use crate::proven::Proven;
 use crate::run::Recorded;
 use crate::time::Instant;
 use crate::workload::{Copy, OperationId};
@@ -86,7 +85,7 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
         copies.sort_by_key(|(id, start, _, _)| (*start, *id));
         let mut free = FreeLanes::default();
         let within: Vec<usize> = copies.iter().map(|(_, start, _, end)| free.take(*start, *end)).collect();
-        let depth = Length::try_from(free.count()).proven("a list has fewer than 2^63 entries");
+        let depth = times(free.count());
         let height = (depth - 1).saturating_mul(MORE).saturating_add(HEIGHT).min(MOST_HEIGHT);
         let area = Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height };
         bottom = area.bottom();
@@ -105,7 +104,7 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
         let mut last_within: Vec<Option<usize>> = vec![None; free.count()];
         for ((id, start, copy, end), lane) in copies.into_iter().zip(within) {
             let (left, right) = (context.scale.x(start), context.scale.x(end));
-            let place = Length::try_from(lane).proven("a list has fewer than 2^63 entries");
+            let place = times(lane);
             let edge = |place: Length| area.y + height * place / depth;
             let here = Rect::between(left, edge(place), right, edge(place + 1));
             let last = last_within[lane].and_then(|last| boxes.get_mut(last));

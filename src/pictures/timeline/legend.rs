@@ -12,7 +12,7 @@ use super::options::HeightBy;
 use super::plan::Plan;
 use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, copies};
 use crate::draw::theme::{self, Fill, Theme};
-use crate::draw::{Length, MM, Rect, font};
+use crate::draw::{Length, MM, Rect, font, times};
 use crate::run::Recorded;
 use crate::workload::{Kernel, KernelId, OperationKind};
 
@@ -88,7 +88,7 @@ pub(super) fn legend(
     let texts = texts(&entries, &places);
     let rows = rows(&places);
     let placed = entries.iter().zip(places).zip(texts).map(|((entry, place), text)| {
-        let (x, y) = (left + place.x, top + LEGEND_ROW * Length::try_from(place.row).unwrap_or(0));
+        let (x, y) = (left + place.x, top + LEGEND_ROW * times(place.row));
         let style = if entry.mark.is_some() { LabelStyle::Normal } else { LabelStyle::Quiet };
         let label = starting_at(text, x + entry.lead(), y + LEGEND_ROW / 2, Theme::PAPER.text_size, style);
         let mark = entry.mark.map(|(fill, symbol)| LegendMark {
@@ -99,7 +99,7 @@ pub(super) fn legend(
         });
         LegendEntry { mark, label, full: entry.full() }
     });
-    let bottom = top + LEGEND_ROW * Length::try_from(rows).unwrap_or(0);
+    let bottom = top + LEGEND_ROW * times(rows);
     Legend { entries: placed.collect(), titles, rows, bottom }
 }
 

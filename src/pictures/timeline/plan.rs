@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::context::Context;
 use super::{BandLook, items, thin};
-use crate::draw::{Length, MM};
+use crate::draw::{Length, MM, times};
 use crate::pictures::sm_groups::{SmGroup, SmRun, peak_units, short_sm_list, sm_groups, sm_list};
-use crate::proven::{OrMost, Proven};
+use crate::proven::OrMost;
 use crate::run::Recorded;
 use crate::time::{Duration, Instant};
-use crate::workload::{OperationKind, ProcessId};
+use crate::workload::ProcessId;
 
 /// What all bands together should take, if that is not too much or too little for one.
 const TOGETHER: Length = 64 * MM;
@@ -122,7 +122,7 @@ impl Plan {
     }
 
     pub(super) fn below(&self) -> Length {
-        thin::STEP * Length::try_from(self.thin_rows).unwrap_or(0)
+        thin::STEP * times(self.thin_rows)
     }
 
     /// SMs that differ share bands of their means, but for overfull ones as far as these have room.
@@ -156,7 +156,7 @@ impl Plan {
         }
         kept.sort_by_key(|band| band.sms.first().copied());
         self.bands = kept;
-        let means = Length::try_from(sms.len().div_ceil(each)).unwrap_or(1).max(1);
+        let means = times(sms.len().div_ceil(each)).max(1);
         self.set_heights((room / means - self.below()).clamp(LEAST_NAMED, MEAN), context.capacity());
     }
 
@@ -193,7 +193,7 @@ impl PlannedBand {
 
 /// How high each of `count` bands is where there is room, and what is between them.
 fn heights(count: usize) -> (Length, Length) {
-    let count = Length::try_from(count.max(1)).proven("a list has fewer than 2^63 entries");
+    let count = times(count.max(1));
     let height = (TOGETHER / count).clamp(LOWEST, HIGHEST);
     // Low bands touch: two frames would be all that is seen.
     (height, if height < 3 * MM { 0 } else { (height / 10).min(MM) })
@@ -233,8 +233,7 @@ fn peak(context: &Context<'_>, runs: &[SmRun]) -> u64 {
 /// What runs on each SM in the window.
 fn runs_by_sm(context: &Context<'_>, sms: &[u32]) -> BTreeMap<u32, Vec<SmRun>> {
     let mut runs: BTreeMap<u32, Vec<SmRun>> = sms.iter().map(|&sm| (sm, Vec::new())).collect();
-    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
-        let OperationKind::Kernel(_) = record.kind else { continue };
+    for Recorded { id: operation, work: kernel, .. } in context.summary.launches() {
         let units = u64::from(context.units(kernel));
         for run in items::runs(context, operation) {
             if let Some(own) = runs.get_mut(&u32::from(run.first.sm)) {

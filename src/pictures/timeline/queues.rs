@@ -7,7 +7,7 @@ use super::budget::{MOST_QUEUE_LANES, QUEUE_LANE};
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of, starting_at};
 use super::{Label, LabelStyle, QueueEntry, QueueRow, copies};
 use crate::draw::theme::{Fill, Theme};
-use crate::draw::{Length, MM, Rect, font};
+use crate::draw::{Length, MM, Rect, font, times};
 use crate::pictures::rule_look::rule_in_short;
 use crate::time::Instant;
 use crate::trace::{Place, Queue, Rule, queue_contents};
@@ -78,7 +78,7 @@ impl Queues {
             let is_seen = |place: &&Place| context.scale.length(place.time.end.since(place.time.start)) >= LEAST_SEEN;
             let shown = places.iter().filter(is_seen).map(|place| place.position + 1).max().unwrap_or(1);
             let shown = shown.min(context.budget.queue_lanes.max(1));
-            let lanes = Length::try_from(shown).unwrap_or(1);
+            let lanes = times(shown);
             let area =
                 Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: lanes * QUEUE_LANE };
             bottom = area.bottom();
@@ -109,7 +109,7 @@ fn entries<'p>(
         for (time, rule) in divided(context, place) {
             let (left, right) =
                 (context.scale.x(time.start.max(context.scale.window.start)), context.scale.x(time.end));
-            let y = area.y + QUEUE_LANE * Length::try_from(place.position).unwrap_or(0);
+            let y = area.y + QUEUE_LANE * times(place.position);
             let here = Rect { x: left, y, width: right - left, height: QUEUE_LANE };
             let last: Option<usize> = last_of_lane[place.position];
             if let Some(last) = last.map(|last| &mut entries[last]) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::context::Context;
 use super::{ThinLine, items};
-use crate::draw::{Length, MM, Rect};
+use crate::draw::{Length, MM, Rect, times};
 use crate::run::Recorded;
 use crate::time::Instant;
 use crate::workload::{KernelId, OperationKind};
@@ -73,7 +73,7 @@ fn in_rows(context: &Context<'_>, spans: BTreeMap<KernelId, Vec<BlockLine>>) -> 
 pub(super) fn placed(context: &Context<'_>, spans: &[BlockLine], band: &Rect) -> Vec<ThinLine> {
     let line = |span: &BlockLine| {
         let (left, right) = (context.scale.x(span.start), context.scale.x(span.end));
-        let row = Length::try_from(span.row).unwrap_or_default();
+        let row = times(span.row);
         let y = band.bottom() + STEP * row + (STEP - LINE);
         let area = Rect { x: left, y, width: right - left, height: LINE };
         ThinLine { kernel: span.kernel, count: span.count, time: span.start..span.end, area }

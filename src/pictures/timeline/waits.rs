@@ -11,7 +11,7 @@ use super::legend_entry::Other;
 use super::shares::{self, Had};
 use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, copies};
 use crate::draw::theme::Theme;
-use crate::draw::{Length, MM, Rect, font};
+use crate::draw::{Length, MM, Rect, font, times};
 use crate::pictures::rule_look::{rule_fill, rule_in_short};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Wait};
@@ -112,16 +112,12 @@ fn as_bars(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamWai
             None => others.push(one),
         }
     }
-    let lane = |number: usize| Rect {
-        y: row.bottom() + WAIT_LANE * Length::try_from(number).unwrap_or(0),
-        height: WAIT_LANE,
-        ..*row
-    };
+    let lane = |number: usize| Rect { y: row.bottom() + WAIT_LANE * times(number), height: WAIT_LANE, ..*row };
     let bars = lanes.iter().enumerate().flat_map(|(number, waiting)| bars(context, waiting, &lane(number))).collect();
     let strip = lane(lanes.len());
     let (more, at_once) = strips(context, &others, &strip);
     let label = (at_once > 0).then(|| format!("up to {at_once} more"));
-    let height = WAIT_LANE * Length::try_from(lanes.len() + usize::from(at_once > 0)).unwrap_or(0);
+    let height = WAIT_LANE * times(lanes.len() + usize::from(at_once > 0));
     let area = Rect { y: row.bottom(), height, ..*row };
     let label = label.map(|text| quiet(text, &strip));
     StreamWaits { area, bars, more, shares: Vec::new(), label }

@@ -2,7 +2,7 @@
 
 use super::{Curve, Dot};
 use crate::draw::{
-    Anchor, Drawing, Length, Look, MM, PAGE_HEIGHT, PAGE_WIDTH, PictureOptions, Point, Rect, Sheet, Stroke,
+    Anchor, Drawing, Length, Look, MM, PAGE_HEIGHT, PAGE_WIDTH, PictureOptions, Point, Rect, Sheet, Stroke, times,
 };
 
 /// Height of one quantity in a row.
@@ -31,11 +31,11 @@ pub(super) fn draw(
     let legend = if options.title { sheet.title(title, width) } else { Sheet::MARGIN };
     let left = Sheet::MARGIN + widest + 2 * MM;
     let top = self::legend(&mut sheet, legend, (left, width), curves) + MM;
-    let row = LINE * length(curves.len()) + GAP;
+    let row = LINE * times(curves.len()) + GAP;
     // As many rows as a page holds; the others are counted.
     let most = usize::try_from((PAGE_HEIGHT - top - BELOW) / row).unwrap_or(1).max(1);
     let shown = names.len().min(most);
-    let plot = Rect::between(left, top, width - RIGHT_MARGIN, top + row * length(shown));
+    let plot = Rect::between(left, top, width - RIGHT_MARGIN, top + row * times(shown));
     let step = round_step(highest);
     let ticks: Vec<(Length, String)> = (0..=10)
         .map(|number| f64::from(number) * step)
@@ -47,10 +47,10 @@ pub(super) fn draw(
     }
     let fitted = Sheet::fitted_apart(names.iter().copied().take(shown), widest);
     for (number, name) in fitted.into_iter().enumerate() {
-        let upper = top + row * length(number);
+        let upper = top + row * times(number);
         sheet.text(name, left - MM, upper + row / 2, Anchor::End);
         for (index, curve) in curves.iter().enumerate() {
-            let y = upper + GAP / 2 + LINE * length(index) + LINE / 2;
+            let y = upper + GAP / 2 + LINE * times(index) + LINE / 2;
             for dot in curve.dots.iter().filter(|dot| (dot.x - number as f64).abs() < 0.5) {
                 self::dot(&mut sheet, &plot, highest, index, dot, y);
             }
@@ -113,10 +113,6 @@ fn round_step(highest: f64) -> f64 {
 fn tick(value: f64, step: f64) -> String {
     let decimals = (0..12).find(|&decimals| step * 10_f64.powi(decimals) >= 0.999_999).unwrap_or(12);
     format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
-}
-
-fn length(count: usize) -> Length {
-    Length::try_from(count).unwrap_or(Length::MAX / 1_000_000)
 }
 
 #[cfg(test)]
