@@ -1,5 +1,7 @@
 //! Response-time analysis of a whole scenario.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::assumptions::{Departure, LaunchDependence};
@@ -118,7 +120,15 @@ pub struct AnalysedCopy {
 pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     let prepared = Prepared::new(scenario)?;
     let bounds = (!prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::DECLARED));
-    Ok(analysis_of(scenario, &prepared, bounds.as_ref()))
+    Ok(analysis_of(scenario, &prepared, Safe::of(bounds.as_ref())))
+}
+
+/// The same for whoever does not tell when kernels have finished if blocks run shorter: nothing is computed for that,
+/// and `safe_finish_ns` is given only where it is the analysed finish.
+pub(super) fn analyse_as_stated(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
+    let prepared = Prepared::new(scenario)?;
+    let safe = if prepared.finish_is_safe() { Safe::AsAnalysed } else { Safe::Unasked };
+    Ok(analysis_of(scenario, &prepared, safe))
 }
 
 /// Analyses a scenario and bounds the finish of every operation, as [`analyse()`] and
@@ -137,33 +147,51 @@ pub fn analyse_and_bound(
         || !prepared.order.simultaneous && options.block_times == BoundOptions::DECLARED.block_times;
     let own =
         (!is_declared && !prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::DECLARED));
-    let analysis = analysis_of(scenario, &prepared, own.as_ref().or(is_declared.then_some(&bounds)));
+    let known = own.as_ref().or(is_declared.then_some(&bounds)).filter(|_| !prepared.finish_is_safe());
+    let safe = Safe::of(known);
+    let analysis = analysis_of(scenario, &prepared, safe);
     Ok((analysis, bounds))
 }
 
-/// The analysis, with bounds for shorter blocks unless the analysed times are that.
-fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&FinishBounds>) -> Analysis<'a> {
+/// By when kernels have finished if blocks run shorter.
+#[derive(Clone, Copy)]
+enum Safe<'b> {
+    /// As analysed.
+    AsAnalysed,
+    /// By these bounds.
+    Bounds(&'b FinishBounds),
+    /// Nobody wants to know.
+    Unasked,
+}
+
+impl<'b> Safe<'b> {
+    /// By bounds, which are there unless the analysed times are that.
+    fn of(bounds: Option<&'b FinishBounds>) -> Self {
+        bounds.map_or(Self::AsAnalysed, Self::Bounds)
+    }
+}
+
+fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, safe: Safe<'_>) -> Analysis<'a> {
     let Prepared { costs, merged, walked, departures, dependence, .. } = prepared;
     let kernel_of = |record: &Analysed| match record.kind {
         OperationKind::Kernel(kernel) => scenario.kernels().get(kernel.index()).map(|found| (kernel, found)),
         _ => None,
     };
-    let finish_is_safe = prepared.finish_is_safe();
 
     let mut index_of = vec![usize::MAX; walked.operations.len()];
     let mut kernels = Vec::with_capacity(walked.operations.len());
     for (number, record) in (0_u32..).zip(&walked.operations) {
         let Some((id, kernel)) = kernel_of(record) else { continue };
         let finish = record.finish.filter(|finish| *finish <= walked.horizon);
-        let safe_finish = match bounds {
-            _ if finish_is_safe => record.finish,
+        let safe_finish = match safe {
+            Safe::AsAnalysed => record.finish,
             // Of a scenario that waits they are numbered as without waits.
-            Some(bounds) => bounds
+            Safe::Bounds(bounds) => bounds
                 .operations
                 .get(number as usize)
                 .filter(|bound| (bound.kind, bound.origin) == (record.kind, record.origin))
                 .and_then(|bound| bound.finish),
-            None => None,
+            Safe::Unasked => None,
         };
         let thread = scenario.threads.get(record.origin.thread as usize);
         let deadline = thread.and_then(HostThread::deadline);
@@ -200,9 +228,21 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
     });
     let alike = matches!(merged, Merged::Slots(_));
     let in_order = || walked.ee_order.iter().filter(|_| alike);
-    // Waits that no release depends on do not matter.
-    let dependence = dependence.as_ref().filter(|_| bounds.is_none_or(|bounds| bounds.operations.is_empty()));
-    let notes = notes(scenario, departures, dependence, &kernels, (costs.sms, walked.horizon));
+    let mut notes = notes(scenario, departures, costs.sms);
+    notes.extend(match safe {
+        Safe::AsAnalysed => missing_safe_finish(departures, None, &kernels),
+        // Waits that no release depends on do not matter.
+        Safe::Bounds(bounds) => {
+            let dependence = dependence.as_ref().filter(|_| bounds.operations.is_empty());
+            missing_safe_finish(departures, dependence, &kernels)
+        }
+        Safe::Unasked => None,
+    });
+    let unfinished = kernels.iter().filter(|kernel| kernel.finish_ns.is_none()).count();
+    if unfinished > 0 {
+        let horizon = walked.horizon;
+        notes.push(format!("{unfinished} of {} kernels do not finish by the horizon, {horizon}", kernels.len()));
+    }
     Analysis {
         of: scenario,
         scenario: &scenario.name,
@@ -234,13 +274,7 @@ fn total(kernels: &[AnalysedKernel<'_>]) -> Option<f64> {
     first().map(|kernel| kernel.utilization_threads).sum()
 }
 
-fn notes(
-    scenario: &Scenario,
-    departures: &std::collections::BTreeSet<Departure>,
-    dependence: Option<&LaunchDependence>,
-    kernels: &[AnalysedKernel<'_>],
-    (sms, horizon): (u32, Instant),
-) -> Vec<String> {
+fn notes(scenario: &Scenario, departures: &BTreeSet<Departure>, sms: u32) -> Vec<String> {
     let mut notes = scenario.notes.clone();
     if sms < scenario.device().sms {
         notes.push(format!(
@@ -257,23 +291,28 @@ fn notes(
                 .to_owned(),
         );
     }
-    if departures.contains(&Departure::Channels) && dependence.is_none() {
-        notes.push("safe_finish_ns is not given: streams may have to wait for a hardware channel".to_owned());
-    } else if departures.contains(&Departure::Turns) && dependence.is_none() {
-        notes.push("safe_finish_ns is not given: contexts take turns".to_owned());
-    } else if departures.contains(&Departure::Latencies) && dependence.is_none() {
-        notes.push("safe_finish_ns is not given: the bound does not know launch latencies and kernel gaps".to_owned());
-    } else if departures.contains(&Departure::MaskedClient) && dependence.is_none() {
-        notes.push("safe_finish_ns is not given: the bound does not know a client of MPS with SM masks".to_owned());
-    } else if departures.contains(&Departure::SharedLink) && dependence.is_none() {
-        notes.push("safe_finish_ns is not given: the bound does not know copies that share a link".to_owned());
-    } else if dependence.is_none() && kernels.iter().any(|kernel| kernel.safe_finish_ns.is_none()) {
-        notes.push("safe_finish_ns is not given where it is past 2^64 ns or there are too many operations".to_owned());
-    }
-    notes.extend(dependence.map(ToString::to_string));
-    let unfinished = kernels.iter().filter(|kernel| kernel.finish_ns.is_none()).count();
-    if unfinished > 0 {
-        notes.push(format!("{unfinished} of {} kernels do not finish by the horizon, {horizon}", kernels.len()));
-    }
     notes
+}
+
+/// Why kernels have no safe finish, if some have none.
+fn missing_safe_finish(
+    departures: &BTreeSet<Departure>,
+    dependence: Option<&LaunchDependence>,
+    kernels: &[AnalysedKernel<'_>],
+) -> Option<String> {
+    let unknown = [
+        (Departure::Channels, "streams may have to wait for a hardware channel"),
+        (Departure::Turns, "contexts take turns"),
+        (Departure::Latencies, "the bound does not know launch latencies and kernel gaps"),
+        (Departure::MaskedClient, "the bound does not know a client of MPS with SM masks"),
+        (Departure::SharedLink, "the bound does not know copies that share a link"),
+    ];
+    let unknown = unknown.iter().find(|(departure, _)| departures.contains(departure));
+    match (dependence, unknown) {
+        (Some(dependence), _) => Some(dependence.to_string()),
+        (None, Some((_, reason))) => Some(format!("safe_finish_ns is not given: {reason}")),
+        _ => kernels.iter().any(|kernel| kernel.safe_finish_ns.is_none()).then(|| {
+            "safe_finish_ns is not given where it is past 2^64 ns or there are too many operations".to_owned()
+        }),
+    }
 }

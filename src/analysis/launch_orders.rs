@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
-use super::analyse::analyse;
+use super::analyse::analyse_as_stated;
 use crate::broken_bound::BrokenBound;
 use crate::effort;
 use crate::effort::Progress;
@@ -122,7 +122,7 @@ pub fn launch_orders<'s>(
     seed: u64,
     progress: Progress<'_>,
 ) -> Result<LaunchOrders<'s>, OrdersError> {
-    let analysis = analyse(scenario)?;
+    let analysis = analyse_as_stated(scenario)?;
     analysis.check_run(&simulate(scenario)?.trace)?;
     let method = if analysis.exact { Method::Analysis } else { Method::Simulation };
     let groups = groups(&scenario.threads);
@@ -266,7 +266,7 @@ fn finishes(
         (u32::try_from(declared).unwrap_or(u32::MAX), launches[declared] - 1)
     };
     Ok(match method {
-        Method::Analysis => analyse(permuted)?
+        Method::Analysis => analyse_as_stated(permuted)?
             .kernels
             .iter()
             .map(|kernel| (launch(kernel.launch.benchmark), kernel.finish_ns.unwrap_or(Instant::MAX)))

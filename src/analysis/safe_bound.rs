@@ -25,6 +25,7 @@ use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 
 mod arrivals;
+mod background;
 mod blocking;
 mod busy;
 mod explore;
@@ -38,6 +39,7 @@ mod twins;
 mod weights;
 mod windows;
 
+pub(super) use background::Background;
 pub(super) use graph::Work;
 use graph::{Graph, Relatives};
 pub(super) use phased::{Job, Operation, Phased};
@@ -170,6 +172,8 @@ fn bound(graph: &Graph, weights: &Weights, k: usize, known: &[Option<Instant>]) 
 struct Interference {
     /// By class: sum of g C \[ns\], and blocks.
     load: Vec<(u128, u64)>,
+    /// Kernels below all that the chain waits for: (stream, class, blocks, block time \[ns\]).
+    lower: Vec<(usize, usize, u64, u64)>,
     heads: Vec<bool>,
     /// Time of all copies, if one of them can be waited for \[ns\].
     copies: u128,
@@ -180,6 +184,7 @@ impl Interference {
     fn new(graph: &Graph, relatives: &Relatives, k: usize, known: &[Option<Instant>], before: Instant) -> Self {
         let mut load = vec![(0_u128, 0_u64); graph.classes.len()];
         let mut heads = vec![false; graph.classes.len()];
+        let mut lower = Vec::new();
         let mut copies = 0;
         count_steps(graph.nodes.len());
         for (j, node) in graph.nodes.iter().enumerate() {
@@ -198,12 +203,15 @@ impl Interference {
                     *time += u128::from(blocks) * u128::from(block_time.as_ns());
                     *count += u64::from(blocks);
                     heads[class] |= node.level <= relatives.lowest_level;
+                    if node.level > relatives.lowest_level {
+                        lower.push((node.stream, class, u64::from(blocks), block_time.as_ns()));
+                    }
                 }
                 Work::Copy { worst, .. } if relatives.has_copy => copies += u128::from(worst.as_ns()),
                 _ => {}
             }
         }
-        Self { load, heads, copies }
+        Self { load, lower, heads, copies }
     }
 
     /// The bound by the best of several choices of weights, each of which gives one that holds.
@@ -214,16 +222,23 @@ impl Interference {
         orders[1].sort_by_key(|&class| self.load[class].0);
         let blocks: Vec<u64> = self.load.iter().map(|load| load.1).collect();
         let choices = orders.iter().map(|order| weights.lowered(order, &self.heads, &blocks));
-        choices.filter_map(|chosen| self.bound_with(graph, &chosen, relatives, k)).min()
+        choices.filter_map(|chosen| self.bound_with(graph, (weights, &chosen), relatives, k)).min()
     }
 
-    fn bound_with(&self, graph: &Graph, chosen: &[u64], relatives: &Relatives, k: usize) -> Option<Instant> {
+    fn bound_with(&self, graph: &Graph, (weights, chosen): (&Weights, &[u64]), relatives: &Relatives, k: usize) -> Option<Instant> {
         // In units of 1 / ONE ns.
         let mut total = graph.longest_chain(chosen, relatives, k)?;
         total = total.checked_add(self.copies.checked_mul(u128::from(ONE))?)?;
         for (&(time, _), &weight) in self.load.iter().zip(chosen) {
             total = total.checked_add(time.checked_mul(u128::from(weight))?)?;
         }
+        let (mut background, mut whole) = (Background::default(), 0_u128);
+        for &(stream, class, blocks, time) in &self.lower {
+            let weight = chosen[class];
+            whole = whole.checked_add((u128::from(blocks) * u128::from(time)).checked_mul(u128::from(weight))?)?;
+            background.add(stream, (blocks, time, weight), weights.resident(class), 1);
+        }
+        total -= whole.saturating_sub(background.most(relatives.kernels, false));
         let end = u64::try_from(total.div_ceil(u128::from(ONE))).ok();
         // By the end of time nothing is known to have ended.
         end.filter(|end| *end < u64::MAX).map(Instant::from_ns)

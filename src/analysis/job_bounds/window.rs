@@ -2,7 +2,7 @@
 //! programs, processes, links and channels".
 
 use super::model::{Task, TaskSet};
-use crate::analysis::safe_bound::{ONE, Operation, Weights, Work};
+use crate::analysis::safe_bound::{Background, ONE, Operation, Weights, Work};
 use crate::limits::count_steps;
 
 /// Lengths of a window that are tried.
@@ -34,9 +34,12 @@ impl<'a> Windows<'a> {
     pub(super) fn ends(&self, task: usize, responses: &[Option<u64>]) -> Option<Vec<u64>> {
         let &Self { tasks, weights, .. } = self;
         let chains = &self.chains[task];
-        let windows = self.choices[task].iter();
-        let windows: Vec<Window<'_>> =
-            windows.map(|weighed| Window { tasks, task, weighed, responses, weights, chains }).collect();
+        let mut is_reached = vec![false; tasks.tasks.len()];
+        tasks.tasks[task].reached.iter().flatten().for_each(|&other| is_reached[other] = true);
+        let is_reached = &is_reached[..];
+        let level = lowest_level(tasks, &tasks.tasks[task]);
+        let window = |weighed| Window { tasks, task, level, is_reached, weighed, responses, weights, chains };
+        let windows: Vec<Window<'_>> = self.choices[task].iter().map(|weighed| window(weighed)).collect();
         let end = |last: usize| windows.iter().filter_map(|window| window.end(last)).min();
         (0..tasks.tasks[task].operations.len()).map(end).collect()
     }
@@ -86,6 +89,10 @@ fn lowest_level(tasks: &TaskSet, task: &Task) -> usize {
 struct Window<'a> {
     tasks: &'a TaskSet,
     task: usize,
+    /// The lowest priority of what the job can have to wait for.
+    level: usize,
+    /// By task: whether the job can have to wait for what its jobs submit.
+    is_reached: &'a [bool],
     weighed: &'a [u64],
     responses: &'a [Option<u64>],
     weights: &'a Weights<'a>,
@@ -197,7 +204,6 @@ impl Window<'_> {
     /// for its end, if its last block may be held up.
     fn covered(&self, last: usize, window: u64) -> Option<u64> {
         let task = self.own();
-        let level = lowest_level(self.tasks, task);
         let is_copy = |work: &Work| matches!(work, Work::Copy { .. });
         let with_copies = self.tasks.channels.is_some() || self.chain(last).any(|one| is_copy(&one.work));
         let mut contexts: Vec<OfContext> = Vec::new();
@@ -239,7 +245,7 @@ impl Window<'_> {
         }
         let mut lower = 0_u128;
         for (index, other) in self.tasks.tasks.iter().enumerate().filter(|(index, _)| *index != self.task) {
-            let is_reached = task.reached.iter().flatten().any(|reached| *reached == index);
+            let is_reached = self.is_reached[index];
             let mut of_job = 0_u128;
             for operation in &other.operations {
                 let mut one = load(operation)?.checked_add(self.keeps_channel(&operation.work))?;
@@ -264,7 +270,7 @@ impl Window<'_> {
             let of_all = jobs.and_then(|jobs| of_job.checked_mul(u128::from(jobs)));
             // Copies know no priority, and channels neither.
             let has_copy = with_copies && other.operations.iter().any(|one| is_copy(&one.work));
-            let is_lower = other.highest > level && !has_copy && !is_reached && self.tasks.channels.is_none();
+            let is_lower = other.highest > self.level && !has_copy && !is_reached && self.tasks.channels.is_none();
             if is_lower {
                 lower = of_all.map_or(u128::MAX, |of_all| lower.saturating_add(of_all));
             } else {
@@ -272,7 +278,7 @@ impl Window<'_> {
             }
         }
         if task.reached.is_none() {
-            lower = lower.min(self.blocking(level, last, is_met)?);
+            lower = lower.min(self.blocking(last, window, is_met));
         }
         total = total.checked_add(lower)?.checked_add(self.lost(&met, window)?)?;
         u64::try_from(total.div_ceil(u128::from(ONE))).ok()
@@ -345,17 +351,16 @@ impl Window<'_> {
         lost.checked_mul(u128::from(ONE))
     }
 
-    /// What blocks of a lower priority can add to the waits of a chain's kernels: those that run when one begins, to
-    /// their ends. A wait that begins with a launch finds only blocks that began before that instant.
-    fn blocking(&self, level: usize, last: usize, is_met: impl Fn(&Operation) -> bool) -> Option<u128> {
+    /// What blocks of a lower priority can add to the waits of a chain's kernels in `window` ns.
+    fn blocking(&self, last: usize, window: u64, is_met: impl Fn(&Operation) -> bool) -> u128 {
         let task = self.own();
-        let mut longest = 0;
-        let mut lower: Vec<usize> = Vec::new();
-        for other in self.tasks.tasks.iter().filter(|other| other.highest > level) {
+        let mut background = Background::default();
+        for (index, other) in self.tasks.tasks.iter().enumerate().filter(|(_, other)| other.highest > self.level) {
+            let jobs = other.jobs(window, self.responses[index]).unwrap_or(u64::MAX);
             for operation in other.operations.iter().filter(|one| is_met(one)) {
-                if let Work::Kernel { class, block_time, .. } = operation.work {
-                    longest = longest.max(block_time.as_ns());
-                    lower.push(class);
+                if let Work::Kernel { class, blocks, block_time, .. } = operation.work {
+                    let blocks = (u64::from(blocks), block_time.as_ns(), self.weighed[class]);
+                    background.add(operation.stream, blocks, self.weights.resident(class), jobs);
                 }
             }
         }
@@ -364,8 +369,6 @@ impl Window<'_> {
         let waits = chain().filter(|one| is_kernel(one)).count() as u64;
         let at_launch =
             self.tasks.is_plain() && !task.pauses() && chain().filter(|one| one.after.is_empty()).all(is_kernel);
-        let time =
-            u128::from(longest).checked_mul(u128::from(waits))?.saturating_sub(u128::from(at_launch && waits > 0));
-        self.weights.heaviest_sm(&lower, self.weighed).checked_mul(u128::from(self.tasks.sms))?.checked_mul(time)
+        background.most(waits, at_launch)
     }
 }

@@ -21,53 +21,59 @@ const MOST_CLASSES: usize = 64;
 /// Answers for the classes of one scenario.
 #[derive(Debug)]
 pub(super) struct Blocking<'a> {
-    weights: &'a Weights<'a>,
-    /// How many blocks of each class there are in all.
-    blocks: Vec<u64>,
+    by_weight: ByWeight<'a>,
     /// Counted in the unit that all classes share.
     resources: Vec<Resource>,
-    /// For a head and the classes present: weights, and what must be reached.
-    chosen: FxHashMap<(usize, u64), [Vec<u64>; 2]>,
 }
 
 impl<'a> Blocking<'a> {
+    /// `blocks` says how many of each class there are in all.
     pub(super) fn new(weights: &'a Weights<'a>, blocks: Vec<u64>) -> Self {
         let all: Vec<usize> = (0..blocks.len()).collect();
-        Self { weights, resources: weights.resources(&all), blocks, chosen: FxHashMap::default() }
+        let by_weight = ByWeight { weights, blocks, chosen: FxHashMap::default() };
+        Self { by_weight, resources: weights.resources(&all) }
     }
 
     /// How many blocks of class `head`, at most `most`, can certainly be assigned beside `counts` blocks of each class;
     /// `counts` then has them too.
     pub(super) fn room(&mut self, head: usize, counts: &mut [u32], most: u32) -> u32 {
-        let mut room = 0;
-        while room < most && !self.can_keep_out(head, counts) {
-            counts[head] += 1;
-            room += 1;
+        let allowed = self.by_weight.weights.allowed(head);
+        let mut splits: Option<Vec<Split<'_>>> = None;
+        let (mut room, mut is_heavy) = (0, false);
+        while room < most {
+            let light = if is_heavy { 0 } else { self.by_weight.light(head, allowed, counts) };
+            let more = if light > 0 {
+                // Where there is one of its class, weights are others than where there is none.
+                if counts[head] == 0 { 1 } else { light.min(most - room) }
+            } else {
+                is_heavy = counts[head] > 0;
+                let splits = splits.get_or_insert_with(|| splits_of(&self.resources, head, allowed));
+                if splits.is_empty() || splits.iter_mut().any(|split| split.keeps_out(head, counts)) {
+                    break;
+                }
+                1
+            };
+            counts[head] += more;
+            room += more;
+            splits.iter_mut().flatten().for_each(|split| split.add(head, more));
         }
         room
     }
+}
 
-    /// Whether `counts` blocks of each class might keep a block of class `head` out of all its SMs.
-    pub(super) fn can_keep_out(&mut self, head: usize, counts: &[u32]) -> bool {
-        let allowed = self.weights.allowed(head);
-        if self.too_light(head, allowed, counts) {
-            return false;
-        }
-        let small = |resource: &Resource| resource.needs[head] == 0 || resource.units <= MOST_UNITS;
-        if allowed > 2 || !self.resources.iter().all(small) {
-            return true;
-        }
-        let limiting: Vec<&Resource> = self.resources.iter().filter(|resource| resource.needs[head] > 0).collect();
-        if allowed == 1 {
-            return limiting.iter().any(|resource| one_sm(resource, head, counts));
-        }
-        let pairs = limiting.iter().enumerate();
-        pairs
-            .into_iter()
-            .any(|(index, first)| limiting[index..].iter().any(|second| two_sms(first, second, head, counts)))
-    }
+/// The test by weights.
+#[derive(Debug)]
+struct ByWeight<'a> {
+    weights: &'a Weights<'a>,
+    blocks: Vec<u64>,
+    /// For a head and the classes present.
+    chosen: FxHashMap<(usize, u64), [Vec<u64>; 2]>,
+}
 
-    fn too_light(&mut self, head: usize, allowed: u64, counts: &[u32]) -> bool {
+impl ByWeight<'_> {
+    /// How many blocks of class `head` there can be beside `counts` blocks of each class until all of them may be heavy
+    /// enough, if the weights do not change with the first of them.
+    fn light(&mut self, head: usize, allowed: u64, counts: &[u32]) -> u32 {
         let all = counts.len() > MOST_CLASSES;
         let present = counts.iter().enumerate().filter(|(class, count)| **count > 0 && *class < MOST_CLASSES);
         let mask = if all { u64::MAX } else { present.fold(0_u64, |mask, (class, _)| mask | 1 << class) };
@@ -85,10 +91,17 @@ impl<'a> Blocking<'a> {
         });
         // Each SM that the head may use must be kept, for a share of `ONE` that is rounded up.
         let needed = u128::from(ONE.div_ceil(allowed)) * u128::from(allowed);
-        chosen.iter().any(|weights| {
-            let sum: u128 = weights.iter().zip(counts).map(|(w, count)| u128::from(*w) * u128::from(*count)).sum();
-            sum < needed
-        })
+        let more = |weights: &Vec<u64>| {
+            let mut sum = 0_u128;
+            for (weight, &count) in weights.iter().zip(counts) {
+                sum += u128::from(*weight) * u128::from(count);
+            }
+            let missing = needed.saturating_sub(sum);
+            // Blocks that weigh nothing keep nothing out.
+            if missing == 0 { 0 } else { missing.div_ceil(u128::from(weights[head]).max(1)) }
+        };
+        let most = chosen.iter().map(more).max().unwrap_or(0);
+        u32::try_from(most).unwrap_or(u32::MAX)
     }
 }
 
@@ -102,38 +115,63 @@ fn up_to(units: u64) -> u128 {
     if units >= MOST_UNITS { u128::MAX } else { (1 << (units + 1)) - 1 }
 }
 
-/// Whether some of the blocks can take enough of a resource on one SM.
-fn one_sm(resource: &Resource, head: usize, counts: &[u32]) -> bool {
-    let mut sums = 1_u128;
-    for (class, &count) in counts.iter().enumerate() {
-        let need = resource.needs[class];
-        let Some(most) = resource.units.checked_div(need) else { continue };
-        for _ in 0..u64::from(count).min(most) {
-            sums |= (sums << need) & up_to(resource.units);
-        }
-    }
-    sums >> threshold(resource, head) != 0
+/// What blocks can take of one resource on one SM while others of them take of another on the second SM, or of the same.
+#[derive(Debug)]
+struct Split<'r> {
+    /// `None`: there is no second SM.
+    first: Option<&'r Resource>,
+    second: &'r Resource,
+    /// By what is taken of the first: bits of what can be taken of the second; `None`: no blocks are known yet.
+    sums: Option<Vec<u128>>,
 }
 
-/// Whether some of the blocks can take enough of one resource on one SM while others take enough of another on the
-/// other.
-fn two_sms(first: &Resource, second: &Resource, head: usize, counts: &[u32]) -> bool {
-    let units = usize::try_from(first.units).unwrap_or(0);
-    let (first_from, second_from) = (threshold(first, head), threshold(second, head));
-    // By what is taken on the first SM: what can be taken on the second.
-    let mut sums = vec![0_u128; units + 1];
-    sums[0] = 1;
-    for (class, &count) in counts.iter().enumerate() {
-        let (here, there) = (first.needs[class], second.needs[class]);
-        let most = first.units.checked_div(here).unwrap_or(0) + second.units.checked_div(there).unwrap_or(0);
+/// The ways to keep a block of class `head` out of one or two SMs; none if it may use more, or units are too many.
+fn splits_of(resources: &[Resource], head: usize, allowed: u64) -> Vec<Split<'_>> {
+    let limiting: Vec<&Resource> = resources.iter().filter(|resource| resource.needs[head] > 0).collect();
+    if allowed > 2 || limiting.iter().any(|resource| resource.units > MOST_UNITS) {
+        return Vec::new();
+    }
+    let split = |first, second| Split { first, second, sums: None };
+    if allowed == 1 {
+        return limiting.into_iter().map(|second| split(None, second)).collect();
+    }
+    let pairs = limiting.iter().enumerate();
+    pairs.flat_map(|(index, &first)| limiting[index..].iter().map(move |&second| split(Some(first), second))).collect()
+}
+
+impl Split<'_> {
+    /// Whether `counts` blocks of each class can be split so that a block of class `head` has room on no SM.
+    fn keeps_out(&mut self, head: usize, counts: &[u32]) -> bool {
+        if self.sums.is_none() {
+            let units = self.first.map_or(0, |first| first.units);
+            let mut sums = vec![0; usize::try_from(units).unwrap_or(0) + 1];
+            sums[0] = 1;
+            self.sums = Some(sums);
+            for (class, &count) in counts.iter().enumerate() {
+                self.add(class, count);
+            }
+        }
+        let (from, there) = (self.first.map_or(0, |first| threshold(first, head)), threshold(self.second, head));
+        let enough = self.sums.as_ref().and_then(|sums| sums.get(from..));
+        enough.is_some_and(|sums| sums.iter().any(|sums| sums >> there != 0))
+    }
+
+    /// So many more blocks, if any are known yet.
+    fn add(&mut self, class: usize, count: u32) {
+        let Some(sums) = &mut self.sums else { return };
+        let (here, there) = (self.first.map_or(0, |first| first.needs[class]), self.second.needs[class]);
+        let of_first = self.first.and_then(|first| first.units.checked_div(here)).unwrap_or(0);
+        // More have no room on both SMs together.
+        let most = of_first + self.second.units.checked_div(there).unwrap_or(0);
         let here = usize::try_from(here).unwrap_or(usize::MAX);
         let times = u64::from(count).min(most);
-        count_steps(units * usize::try_from(times).unwrap_or(usize::MAX));
+        count_steps(sums.len() * usize::try_from(times).unwrap_or(usize::MAX));
+        let within = up_to(self.second.units);
         for _ in 0..times {
-            for taken in (0..=units).rev() {
+            for taken in (0..sums.len()).rev() {
                 let mut with = sums[taken];
                 if there > 0 {
-                    with |= (sums[taken] << there) & up_to(second.units);
+                    with |= (with << there) & within;
                 }
                 if here > 0 && here <= taken {
                     with |= sums[taken - here];
@@ -142,5 +180,4 @@ fn two_sms(first: &Resource, second: &Resource, head: usize, counts: &[u32]) -> 
             }
         }
     }
-    sums.get(first_from..).is_some_and(|sums| sums.iter().any(|there| there >> second_from != 0))
 }

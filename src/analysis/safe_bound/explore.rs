@@ -109,13 +109,7 @@ impl Candidate {
 
 /// Adds a state to those with the same operations, unless one of them holds of all its runs.
 fn enter(known: &mut Vec<State>, state: State, apart: usize) {
-    // Merging widens intervals and adds what may run: if it changes nothing, `known` holds of all runs of `state`.
-    let covers = |known: &State| {
-        let mut both = known.clone();
-        both.merge(&state);
-        both == *known
-    };
-    if known.iter().any(covers) {
+    if known.iter().any(|known| known.covers(&state)) {
         return;
     }
     if known.len() < apart {
@@ -206,10 +200,9 @@ impl<'a> Explorer<'a> {
             let Some(time) = graph.nodes[node].work.needs_no_engine() else { continue };
             // It is over when it enters or so long after it, and holds nobody else's place, so it need not be ordered
             // with the others.
-            let mut next = state.clone();
             let after = |at: u64| at.saturating_add(time.as_ns());
             let finish = Interval { from: after(entry.from), to: after(entry.to) };
-            return Some(vec![self.finished(dispatched, node, finish, &mut next)]);
+            return Some(vec![self.finished(dispatched, node, finish, state.clone())]);
         }
         let streams = eligible.iter().map(|(node, _)| graph.nodes[*node].stream);
         let firsts = self.twins.firsts(graph, (dispatched, state), streams);
@@ -254,7 +247,7 @@ impl<'a> Explorer<'a> {
                     };
                     let mut after = State { last: start.from, ..state.clone() };
                     after.engines[engine] = finish;
-                    next.push(self.finished(dispatched, node, finish, &mut after));
+                    next.push(self.finished(dispatched, node, finish, after));
                 }
             }
         }
@@ -411,11 +404,13 @@ impl<'a> Explorer<'a> {
             last: from,
             level: self.graph.nodes[node].level,
             begun: kernel.begun,
-            ..state.clone()
+            engines: state.engines.clone(),
+            running: state.running.clone(),
+            finish: state.finish.clone(),
         };
         next.set_running(node, &starts, block_time.as_ns());
         next.forget_ended();
-        Some(self.finished(dispatched, node, finish, &mut next))
+        Some(self.finished(dispatched, node, finish, next))
     }
 
     /// Enters an operation among the dispatched ones of `next`.
@@ -424,7 +419,7 @@ impl<'a> Explorer<'a> {
         dispatched: &Dispatched,
         node: usize,
         finish: Interval,
-        next: &mut State,
+        mut next: State,
     ) -> (Dispatched, State) {
         self.finish[node] = self.finish[node].max(finish.to);
         let mut key = dispatched.clone();
@@ -433,7 +428,6 @@ impl<'a> Explorer<'a> {
         let (graph, successors) = (self.graph, &self.successors);
         let is_open = |node: usize| key[graph.nodes[node].stream] as usize <= graph.nodes[node].position;
         next.finish.retain(|(node, _)| successors[*node].iter().any(|after| is_open(*after)));
-        let mut next = next.clone();
         self.twins.sorted(graph, &mut key, &mut next);
         (key, next)
     }

@@ -119,6 +119,18 @@ fn whole_cycles(
     if limit == own_blocks { by_blocks.min(by_time) } else { 0 }
 }
 
+/// How many blocks may run before `end` \[ns\].
+fn running(list: &[(u64, u32)], end: u64) -> u32 {
+    list.iter().filter(|(until, _)| *until >= end).map(|(_, blocks)| *blocks).sum()
+}
+
+/// Whether [`more_of`] both, as far as they may run after `now` \[ns\], is `one`.
+pub(super) fn adds_nothing(one: &[(u64, u32)], other: &[(u64, u32)], now: u64) -> bool {
+    let is_as_merged = one.is_sorted_by(|(one, _), (next, _)| one < next) && one.iter().all(|(_, blocks)| *blocks > 0);
+    let is_less = |end: u64| end <= now || running(other, end) <= running(one, end);
+    is_as_merged && other.iter().all(|(end, _)| is_less(*end))
+}
+
 /// (until, blocks) such that after every instant at least as many blocks may run as by either.
 pub(super) fn more_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u32)> {
     let mut ends: Vec<u64> = one.iter().chain(other).map(|(until, _)| *until).collect();
@@ -128,10 +140,7 @@ pub(super) fn more_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u32
     // From the last end backwards: how many blocks may run before it.
     let mut before = 0;
     for &end in ends.iter().rev() {
-        let running = |list: &[(u64, u32)]| -> u32 {
-            list.iter().filter(|(until, _)| *until >= end).map(|(_, blocks)| *blocks).sum()
-        };
-        let now = running(one).max(running(other));
+        let now = running(one, end).max(running(other, end));
         if now > before {
             merged.push((end, now - before));
             before = now;
@@ -173,6 +182,18 @@ pub(super) fn later_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u3
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_that_adds_nothing_changes_nothing_when_it_is_merged() {
+        let lists: [&[(u64, u32)]; 7] =
+            [&[], &[(3, 2)], &[(3, 1), (5, 1)], &[(5, 2)], &[(5, 1), (3, 1)], &[(4, 0)], &[(2, 9), (3, 1), (5, 1)]];
+        let later = |list: &[(u64, u32)]| list.iter().copied().filter(|(until, _)| *until > 2).collect::<Vec<_>>();
+        for one in lists.into_iter().filter(|one| later(one) == *one) {
+            for other in lists {
+                assert_eq!(adds_nothing(one, other, 2), later(&more_of(one, other)) == one, "{one:?} {other:?}");
+            }
+        }
+    }
 
     #[test]
     fn of_two_lists_each_block_is_as_late_as_in_either() {

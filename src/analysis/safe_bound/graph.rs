@@ -136,6 +136,8 @@ pub(super) struct Relatives {
     pub(super) first_launch: Instant,
     /// The lowest priority among their EE queues.
     pub(super) lowest_level: usize,
+    /// How many of them are kernels.
+    pub(super) kernels: u64,
 }
 
 impl Graph {
@@ -286,10 +288,12 @@ impl Graph {
             has_copy: false,
             first_launch: self.nodes[k].launched,
             lowest_level: 0,
+            kernels: 0,
         };
         for chained in (0..self.nodes.len()).filter(|&chained| chained == k || relatives.is_ancestor[chained]) {
             let node = &self.nodes[chained];
-            relatives.has_kernel |= matches!(node.work, Work::Kernel { .. });
+            relatives.has_kernel |= node.is_kernel();
+            relatives.kernels += u64::from(node.is_kernel());
             relatives.has_copy |= node.is_copy();
             relatives.first_launch = relatives.first_launch.min(node.launched);
             relatives.lowest_level = relatives.lowest_level.max(node.level);

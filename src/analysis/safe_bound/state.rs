@@ -1,6 +1,6 @@
 //! What is known of all runs that have dispatched the same operations.
 
-use super::fill::{MayRun, more_of};
+use super::fill::{MayRun, adds_nothing, more_of};
 use super::graph::{Graph, Node, Work};
 
 /// How many operations of each stream are dispatched.
@@ -100,6 +100,31 @@ impl State {
             let Work::Kernel { class, .. } = graph.nodes[*node].work else { continue };
             into.extend(ends.iter().map(|&(until, blocks)| MayRun { until, class, blocks }));
         }
+    }
+
+    /// Whether it holds of all runs of another state with the same operations: merging that into it would change
+    /// nothing.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        let within = |one: &Interval, other: &Interval| one.from <= other.from && other.to <= one.to;
+        let now = self.kernel.to;
+        let has_finish = |(node, span): &(usize, Interval)| {
+            let known = self.finish.binary_search_by_key(node, |(node, _)| *node);
+            known.is_ok_and(|index| within(&self.finish[index].1, span))
+        };
+        let has_running = |(node, ends): &(usize, Vec<(u64, u32)>)| match self
+            .running
+            .binary_search_by_key(node, |(node, _)| *node)
+        {
+            Ok(index) => adds_nothing(&self.running[index].1, ends, now),
+            Err(_) => ends.iter().all(|(until, _)| *until <= now),
+        };
+        within(&self.kernel, &other.kernel)
+            && self.last <= other.last
+            && self.level >= other.level
+            && self.begun.iter().zip(&other.begun).all(|(one, other)| one >= other)
+            && self.engines.iter().zip(&other.engines).all(|(one, other)| within(one, other))
+            && other.finish.iter().all(has_finish)
+            && other.running.iter().all(has_running)
     }
 
     /// Holds of the runs of both.

@@ -73,27 +73,11 @@ impl<'a> Weights<'a> {
     }
 
     /// How many blocks of a class an empty GPU holds, at least 1.
-    pub(super) fn resident(&self, class: usize) -> u64 {
+    pub(in crate::analysis) fn resident(&self, class: usize) -> u64 {
         let Class { needs, .. } = self.classes[class];
         let of = |(limit, need): (u64, u64)| limit.checked_div(need);
         let per_sm = self.limits.into_iter().zip(needs).filter_map(of).min().unwrap_or(1);
         (per_sm * self.allowed(class)).max(1)
-    }
-
-    /// What blocks of some classes weigh at most that are on one SM together.
-    pub(in crate::analysis) fn heaviest_sm(&self, classes: &[usize], weights: &[u64]) -> u128 {
-        let by = |resource: usize| -> Option<u128> {
-            let mut heaviest = 0;
-            for &class in classes {
-                // A full SM of the class that weighs most for what it takes.
-                let all = u128::from(weights[class]) * u128::from(self.limits[resource]);
-                let need = self.classes[class].needs[resource];
-                heaviest = heaviest.max(if need == 0 { return None } else { all.div_ceil(u128::from(need)) });
-            }
-            Some(heaviest)
-        };
-        // Every block takes warps, so there is one.
-        (0..self.limits.len()).filter_map(by).min().unwrap_or(u128::MAX)
     }
 
     /// Whether one block of either class keeps one of the other out of an SM.
