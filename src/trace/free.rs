@@ -38,23 +38,20 @@ impl Free {
     /// Without `blocks` blocks more. Nothing is free where a measured run, whose clocks differ, seems to have taken
     /// more than there is.
     pub(super) fn take(&mut self, demand: &BlockDemand, blocks: u32) {
-        let less = |free: u32, one: u32| free.saturating_sub(one.saturating_mul(blocks));
-        *self = Self {
-            warps: less(self.warps, demand.warps),
-            blocks: less(self.blocks, 1),
-            shared_memory_bytes: less(self.shared_memory_bytes, demand.shared_memory_bytes),
-            registers: less(self.registers, demand.registers),
-        };
+        self.change(demand, |free, one| free.saturating_sub(one.saturating_mul(blocks)));
     }
 
     /// With what `blocks` blocks took.
     pub(super) fn give_back(&mut self, demand: &BlockDemand, blocks: u32) {
-        let more = |free: u32, one: u32| free.saturating_add(one.saturating_mul(blocks));
+        self.change(demand, |free, one| free.saturating_add(one.saturating_mul(blocks)));
+    }
+
+    fn change(&mut self, demand: &BlockDemand, changed: impl Fn(u32, u32) -> u32) {
         *self = Self {
-            warps: more(self.warps, demand.warps),
-            blocks: more(self.blocks, 1),
-            shared_memory_bytes: more(self.shared_memory_bytes, demand.shared_memory_bytes),
-            registers: more(self.registers, demand.registers),
+            warps: changed(self.warps, demand.warps),
+            blocks: changed(self.blocks, 1),
+            shared_memory_bytes: changed(self.shared_memory_bytes, demand.shared_memory_bytes),
+            registers: changed(self.registers, demand.registers),
         };
     }
 

@@ -43,7 +43,7 @@ impl RegionMap {
         let mut top = sheet.title(&self.title, COLUMN_WIDTH);
         for (region, name) in self.regions.iter().enumerate() {
             let key = Rect { x: Sheet::MARGIN, y: top + MM / 2, width: KEY, height: ROW - MM };
-            sheet.area(key, Some(fill(region)), Some(Sheet::OUTLINE));
+            sheet.area(key, Some(series_fill(region)), Some(Sheet::OUTLINE));
             sheet.text(Sheet::fitted(name, right - KEY), key.right() + BESIDE_KEY, top + ROW / 2, Anchor::Start);
             top += ROW;
         }
@@ -59,7 +59,7 @@ impl RegionMap {
             sheet.small(value.clone(), left - MM / 2, y + CELL / 2, Anchor::End);
             for (column, (region, text)) in cells.iter().enumerate() {
                 let area = Rect::between(edge(column), y, edge(column + 1), y + CELL);
-                let fill = region.map_or(Fill::plain(Colour::WHITE), fill);
+                let fill = region.map_or(Fill::plain(Colour::WHITE), series_fill);
                 sheet.area(area, Some(fill), Some(Sheet::OUTLINE));
                 sheet.label(&[text], &area, fill);
             }
@@ -73,10 +73,6 @@ impl RegionMap {
         sheet.text(self.x.title.clone(), left.midpoint(right), below + ROW / 2, Anchor::Middle);
         sheet.into_drawing(self.title.clone(), COLUMN_WIDTH, below + ROW + Sheet::MARGIN)
     }
-}
-
-fn fill(region: usize) -> Fill {
-    series_fill(region)
 }
 
 #[cfg(test)]

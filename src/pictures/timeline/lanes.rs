@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::arrows::Group;
 use super::budget::{LEAST_STREAM_LANE, STREAM_LANE_GAP};
 use super::context::{BESIDE_PLOT, Context, PALE, centred, ending_at, fill_of};
-use super::crowd::{self, Crowd, LEAST_WIDTH};
+use super::crowd::{self, LEAST_WIDTH};
 use super::shares::{self, Had};
 use super::{LabelStyle, StreamBox, StreamLane, TimeShare, copies, widest_part};
 use crate::draw::theme::{Fill, Theme};
@@ -34,10 +34,7 @@ pub(super) fn lanes(
     let height = height(context, groups.len());
     let mut bottom = top - STREAM_LANE_GAP;
     let mut lanes = Vec::with_capacity(groups.len());
-    let mut of_stream: BTreeMap<u32, Vec<Ran>> = BTreeMap::new();
-    for ran in everything(context) {
-        of_stream.entry(ran.stream).or_default().push(ran);
-    }
+    let mut of_stream = by_stream(context);
     for ((group, (name, suffix)), label) in groups.iter().zip(names).zip(labels) {
         let area = Rect { x: context.scale.left, y: bottom + STREAM_LANE_GAP, width: context.scale.width, height };
         bottom = area.bottom();
@@ -59,20 +56,14 @@ pub(super) fn lanes(
 
 /// Whether what ran in a stream is too much and too short to be seen.
 pub(super) fn are_dense(context: &Context<'_>, groups: &[Group]) -> bool {
-    let mut of_stream: BTreeMap<u32, Vec<Ran>> = BTreeMap::new();
-    for ran in everything(context) {
-        of_stream.entry(ran.stream).or_default().push(ran);
-    }
-    groups.iter().any(|group| {
-        let mut crowd = Crowd::new(&context.scale);
-        let ran = group.streams.iter().filter_map(|stream| of_stream.get(&stream.0)).flatten();
-        ran.for_each(|ran| crowd.add(&context.scale, &(ran.start..ran.end)));
-        crowd.is_dense()
-    })
+    let of_stream = by_stream(context);
+    groups
+        .iter()
+        .any(|group| is_dense(context, group.streams.iter().filter_map(|stream| of_stream.get(&stream.0)).flatten()))
 }
 
-fn is_dense(context: &Context<'_>, ran: &[Ran]) -> bool {
-    crowd::are_dense(&context.scale, ran.iter().map(|ran| ran.start..ran.end))
+fn is_dense<'r>(context: &Context<'_>, ran: impl IntoIterator<Item = &'r Ran>) -> bool {
+    crowd::are_dense(&context.scale, ran.into_iter().map(|ran| ran.start..ran.end))
 }
 
 /// Shares of time by kernel, copies together; of several streams as many at once as run at most, on average.
@@ -94,7 +85,6 @@ fn shares(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<TimeShare<Opti
 /// A kernel or copy that ran in the window.
 struct Ran {
     operation: OperationId,
-    stream: u32,
     kernel: Option<KernelId>,
     fill: Fill,
     /// What may be written on it, best first.
@@ -103,9 +93,9 @@ struct Ran {
     end: Instant,
 }
 
-fn everything<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Ran> + 'c {
+fn by_stream(context: &Context<'_>) -> BTreeMap<u32, Vec<Ran>> {
     let trace = context.summary.trace;
-    (0..).map(OperationId).zip(trace.operations()).filter_map(move |(operation, record)| {
+    let ran = (0..).map(OperationId).zip(trace.operations()).filter_map(|(operation, record)| {
         let start = record.first_start()?;
         let end = record.finish().unwrap_or(trace.end());
         if !context.scale.shows(start, end) {
@@ -123,8 +113,11 @@ fn everything<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Ran> + 'c {
             }
             _ => return None,
         };
-        Some(Ran { operation, stream: record.stream.0, kernel, fill, labels, start, end })
-    })
+        Some((record.stream.0, Ran { operation, kernel, fill, labels, start, end }))
+    });
+    let mut of_stream: BTreeMap<u32, Vec<Ran>> = BTreeMap::new();
+    ran.for_each(|(stream, ran)| of_stream.entry(stream).or_default().push(ran));
+    of_stream
 }
 
 /// Boxes of what ran in one lane, in the order in which it started. What is too narrow is joined with what follows

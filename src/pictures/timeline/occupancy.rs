@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::context::{BESIDE_PLOT, Context, ending_at, starting_at};
 use super::options::HeightBy;
-use super::profile::{LEAST_STEP, Steps};
+use super::profile::{LEAST_STEP, Steps, level};
 use super::{LabelStyle, Occupancy, OccupancyCurve, items};
 use crate::device::BlockDemand;
 use crate::draw::theme::Theme;
@@ -96,18 +96,13 @@ impl InUse {
         if self.amounts.is_empty() || capacity == 0 {
             return None;
         }
-        let y = |amount: u128, whole: u128| {
-            let height = u128::from(area.height.unsigned_abs());
-            let high = (amount * height * 2 + whole) / (whole * 2);
-            area.bottom() - Length::try_from(high).unwrap_or(area.height).min(area.height)
-        };
         if self.amounts.len() <= MOST_CHANGES / 2 && context.rounds.is_none() {
-            return Some(exact(context, self.amounts, |amount| y(amount, capacity)));
+            return Some(exact(context, self.amounts, |amount| level(area, amount, capacity)));
         }
         let totals = self.sums.totals(&steps.time).into_iter().enumerate();
         let mut line = Line::new(steps.x(0), area.bottom());
         for (step, total) in totals {
-            line.go_to(steps.x(step), y(total, capacity * steps.time.length(step)));
+            line.go_to(steps.x(step), level(area, total, capacity * steps.time.length(step)));
         }
         Some(line.until(steps.x(steps.time.count())))
     }

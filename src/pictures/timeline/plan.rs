@@ -9,7 +9,7 @@ use crate::pictures::sm_groups::{SmGroup, SmRun, peak_units, short_sm_list, sm_g
 use crate::proven::OrMost;
 use crate::run::Recorded;
 use crate::time::{Duration, Instant};
-use crate::workload::{OperationKind, ProcessId};
+use crate::workload::ProcessId;
 
 /// What all bands together should take, if that is not too much or too little for one.
 const TOGETHER: Length = 64 * MM;
@@ -233,8 +233,7 @@ fn peak(context: &Context<'_>, runs: &[SmRun]) -> u64 {
 /// What runs on each SM in the window.
 fn runs_by_sm(context: &Context<'_>, sms: &[u32]) -> BTreeMap<u32, Vec<SmRun>> {
     let mut runs: BTreeMap<u32, Vec<SmRun>> = sms.iter().map(|&sm| (sm, Vec::new())).collect();
-    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
-        let OperationKind::Kernel(_) = record.kind else { continue };
+    for Recorded { id: operation, work: kernel, .. } in context.summary.launches() {
         let units = u64::from(context.units(kernel));
         for run in items::runs(context, operation) {
             if let Some(own) = runs.get_mut(&u32::from(run.first.sm)) {

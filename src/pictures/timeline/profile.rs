@@ -120,6 +120,12 @@ impl Amount {
     }
 }
 
+/// How high in an area some of a whole is, rounded; no more than all.
+pub(super) fn level(area: &Rect, amount: u128, whole: u128) -> Length {
+    let high = (amount * u128::from(area.height.unsigned_abs()) * 2 + whole) / (whole * 2);
+    area.bottom() - Length::try_from(high).unwrap_or(area.height).min(area.height)
+}
+
 fn of_one_band(
     context: &Context<'_>,
     amounts: &[Amount],
@@ -142,14 +148,8 @@ fn of_one_band(
         for (stacked, total) in stacked.iter_mut().zip(sums.totals(&steps.time)) {
             *stacked += total;
         }
-        let height = u128::from(band.height.unsigned_abs());
-        let above: Vec<Length> = (0..count_of_steps)
-            .map(|step| {
-                let whole = capacity * steps.time.length(step);
-                let high = (stacked[step] * height * 2 + whole) / (whole * 2);
-                band.bottom() - Length::try_from(high).unwrap_or(band.height).min(band.height)
-            })
-            .collect();
+        let above: Vec<Length> =
+            (0..count_of_steps).map(|step| level(band, stacked[step], capacity * steps.time.length(step))).collect();
         let kernel = (group != OTHERS).then(|| context.first_of(group));
         let label = label(context, kernel, count, &above, &below, steps);
         let outlines = outlines(&above, &below, steps);

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::TimeShare;
 use super::context::Context;
-use super::profile::{LEAST_STEP, Steps, outlines};
+use super::profile::{LEAST_STEP, Steps, level, outlines};
 use crate::draw::theme::Fill;
 use crate::draw::{Length, Rect};
 use crate::pictures::time_steps::StepSums;
@@ -47,12 +47,7 @@ pub(super) fn stacked<K: Ord + Copy>(
         .collect();
     let most = stacked.iter().enumerate().map(|(step, sum)| sum.div_ceil(steps.time.length(step))).max();
     let at_once = at_once.or(most).unwrap_or(1).max(1);
-    let height = u128::from(area.height.unsigned_abs());
-    let y = |(step, sum): (usize, &u128)| {
-        let whole = steps.time.length(step) * at_once;
-        let high = (sum * height * 2 + whole) / (whole * 2);
-        area.bottom() - Length::try_from(high).unwrap_or(area.height).min(area.height)
-    };
+    let y = |(step, sum): (usize, &u128)| level(area, *sum, steps.time.length(step) * at_once);
     let mut below = vec![area.bottom(); steps.time.count()];
     let mut shares = Vec::new();
     for (of, count, level) in levels {

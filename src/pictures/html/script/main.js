@@ -13,8 +13,8 @@ function describe(app) {
   showResource(app);
   showSelected(app);
   showState(app);
-  // The rest is below the figure.
-  requestAnimationFrame(() => showReport(app));
+  // The rest is below the figure, and made when that is drawn.
+  requestAnimationFrame(() => setTimeout(() => showReport(app)));
 }
 
 /** Shows other runs, as a page around this one has them made; the text is that of `HtmlTimeline::write_data`. */
