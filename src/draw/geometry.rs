@@ -15,11 +15,6 @@ pub(crate) fn as_length(entries: usize) -> Length {
 /// One millimetre.
 pub const MM: Length = 100;
 
-/// So many steps of one length are this times as long.
-pub(crate) fn times(count: usize) -> Length {
-    Length::try_from(count).unwrap_or(Length::MAX / 1_000_000)
-}
-
 /// A length as an exact decimal \[mm\].
 pub(super) fn millimetres(length: Length) -> String {
     let (sign, length) = (if length < 0 { "-" } else { "" }, length.abs());
