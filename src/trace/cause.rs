@@ -46,21 +46,7 @@ impl Cause {
     /// Says it, as far as it can be said without the name of the operation at the head of a queue, which follows it.
     pub fn sentence(&self, rule: Rule) -> Cow<'static, str> {
         match self {
-            Self::Behind(_) | Self::Time | Self::Turn | Self::Share => match rule {
-                Rule::G2 | Rule::C1 => "in its stream, behind",
-                Rule::X1 => "in its EE queue, behind",
-                Rule::A2 => "while an EE queue of higher priority holds",
-                Rule::N1 => "until an earlier operation of a blocking stream completes:",
-                Rule::N2 => "until an earlier operation of the NULL stream completes:",
-                Rule::C2 => "until its copy engine is idle, which serves",
-                Rule::L1 => "until the launch latency is over",
-                Rule::L2 => "until the gap behind the kernel before it in its stream is over",
-                Rule::T1 | Rule::T4 => "until it is the turn of its context",
-                Rule::T5 => "until its engine has served",
-                Rule::Mps => "until one of the SMs that its process may use has room",
-                Rule::R2 | Rule::R3 | Rule::Registers | Rule::Channel | Rule::E2 => "behind",
-            }
-            .into(),
+            Self::Behind(_) | Self::Time | Self::Turn | Self::Share => rule.phrase().into(),
             Self::Record { event, stream, .. } => {
                 format!("until event {event} is recorded in {}, behind", stream_in_words(stream)).into()
             }

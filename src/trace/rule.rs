@@ -76,6 +76,24 @@ impl Rule {
         }
     }
 
+    /// What is said of an operation that waits under it, before the name of the operation that it waits for.
+    pub(super) const fn phrase(self) -> &'static str {
+        match self {
+            Self::G2 | Self::C1 => "in its stream, behind",
+            Self::X1 => "in its EE queue, behind",
+            Self::A2 => "while an EE queue of higher priority holds",
+            Self::N1 => "until an earlier operation of a blocking stream completes:",
+            Self::N2 => "until an earlier operation of the NULL stream completes:",
+            Self::C2 => "until its copy engine is idle, which serves",
+            Self::L1 => "until the launch latency is over",
+            Self::L2 => "until the gap behind the kernel before it in its stream is over",
+            Self::T1 | Self::T4 => "until it is the turn of its context",
+            Self::T5 => "until its engine has served",
+            Self::Mps => "until one of the SMs that its process may use has room",
+            Self::R2 | Self::R3 | Self::Registers | Self::Channel | Self::E2 => "behind",
+        }
+    }
+
     /// With what the cause of one wait can change while it lasts; `None`: it is the same from its beginning to its end.
     pub(super) const fn cause_varies_with(self) -> Option<Varying> {
         match self {
