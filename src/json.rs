@@ -25,6 +25,7 @@ pub(crate) use error::{place, write_excerpt};
 pub use keys::{Keys, Values};
 pub use node::Node;
 pub use object::Object;
+pub(crate) use source::is_comment;
 
 #[cfg(test)]
 mod tests;

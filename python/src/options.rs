@@ -73,6 +73,7 @@ pub(crate) fn all() -> Vec<(&'static str, &'static str)> {
 /// What a message says behind a name that is not among those known.
 #[pyfunction]
 #[pyo3(name = "did_you_mean")]
+#[expect(clippy::needless_pass_by_value, reason = "Python's list is copied to be read")]
 pub(crate) fn near_to(given: &str, known: Vec<String>) -> String {
     did_you_mean(given, known.iter().map(String::as_str))
 }

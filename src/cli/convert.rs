@@ -8,6 +8,7 @@ use clap::Args;
 use gpusched::effort::Progress;
 use gpusched::experiments::replay::replay;
 use gpusched::input::Input;
+use gpusched::json::Document;
 use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 
 use super::log_input::LogOptions;
@@ -61,9 +62,10 @@ impl Convert {
     }
 }
 
-/// Whether this is a scenario in JSON with comments: keys that begin with that word.
+/// Whether this is a scenario in JSON with comments.
 fn has_comments(input: &Input) -> bool {
-    matches!(input, Input::Scenario { text, .. } if text.trim_start().starts_with('{') && text.contains("\"comment"))
+    let Input::Scenario { text, .. } = input else { return false };
+    Document::parse("", text).is_ok_and(|document| document.has_comments())
 }
 
 /// What a replay of logs simulates, measured block times included.

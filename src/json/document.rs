@@ -43,6 +43,11 @@ impl<'a> Document<'a> {
         Node::new(&self.source, scan::place(behind_space(self.source.text.as_bytes(), 0)), 0)
     }
 
+    /// Whether any object has a comment: a key that begins with that word.
+    pub fn has_comments(&self) -> bool {
+        self.source.fields.iter().any(|field| field.is_comment(&self.source))
+    }
+
     /// The file, line, column and path of a problem found in this document.
     pub fn locate(&self, problem: Problem) -> JsonError {
         let offset = floor_char_boundary(self.source.text, problem.offset.min(self.source.text.len()));

@@ -38,8 +38,10 @@ impl Source<'_> {
     }
 }
 
-/// Keys that begin so are free text.
-const COMMENT: &str = "comment";
+/// Whether what a key has is free text.
+pub(crate) fn is_comment(key: &str) -> bool {
+    key.starts_with("comment")
+}
 
 impl Field {
     /// Its key, borrowed from the text unless it has escapes; `None` if it contains half a surrogate pair, which is
@@ -68,6 +70,6 @@ impl Field {
 
     /// Whether it is free text.
     pub(super) fn is_comment(&self, source: &Source<'_>) -> bool {
-        self.key(source).is_some_and(|key| key.starts_with(COMMENT))
+        self.key(source).is_some_and(|key| is_comment(&key))
     }
 }

@@ -70,4 +70,8 @@ fn convert_replaces_nothing_unless_it_is_told_to_and_says_what_it_leaves_out() {
         "{said}"
     );
     assert!(!fs::read_to_string(&file).expect("it is there").contains("mine"));
+    let named = fs::read_to_string(&file).expect("it is there").replace("\"name\": \"", "\"name\": \"comment on ");
+    fs::write(&other, named).expect("it can be written");
+    let no_comment = stderr(&gpusched(&["convert", &other]));
+    assert!(!no_comment.contains("comments of the file"), "a name is no comment: {no_comment}");
 }

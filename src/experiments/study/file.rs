@@ -15,7 +15,7 @@ use super::merged_sm::MergedSmStudy;
 use super::simulate::{SimulatePoint, SimulateStudy};
 use super::tally::Tally;
 use super::tasks_curve::CurveStudy;
-use crate::json::{Document, JsonError, Node, Problem, without_byte_order_mark};
+use crate::json::{Document, JsonError, Node, Problem, is_comment, without_byte_order_mark};
 use crate::proven::Proven;
 
 const FORMAT: &str = "gpusched-study/1";
@@ -165,7 +165,7 @@ fn digest(text: &str, files: Files<'_>) -> String {
 fn without_comments(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let kept = fields.into_iter().filter(|(key, _)| !key.starts_with("comment"));
+            let kept = fields.into_iter().filter(|(key, _)| !is_comment(key));
             Value::Object(kept.map(|(key, value)| (key, without_comments(value))).collect())
         }
         Value::Array(list) => Value::Array(list.into_iter().map(without_comments).collect()),
