@@ -111,9 +111,16 @@ def cpu_after_ctrl_c(call, after):
         spent.append(time.process_time())
         os.kill(os.getpid(), signal.SIGINT)
 
+    is_over = False
+
+    def on_ctrl_c(number, frame):
+        if not is_over:
+            raise KeyboardInterrupt
+
     timer, threads_before = threading.Timer(after, interrupt), threads()
-    timer.start()
+    usual = signal.signal(signal.SIGINT, on_ctrl_c)
     try:
+        timer.start()
         call()
     except KeyboardInterrupt:
         # Whatever went on would show.
@@ -121,8 +128,10 @@ def cpu_after_ctrl_c(call, after):
         assert threads() <= threads_before
         return time.process_time() - spent[0]
     finally:
+        is_over = True
         timer.cancel()
         timer.join()
+        signal.signal(signal.SIGINT, usual)
     return None
 
 
