@@ -65,9 +65,8 @@ pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> Result<JobBounds
             let of_member = task
                 .operations
                 .iter()
-                .zip(&task.owner)
                 .zip(&ends)
-                .filter(|((operation, owner), _)| **owner == member && !matches!(operation.work, Work::Pause(_)));
+                .filter(|(operation, _)| operation.member == member && !matches!(operation.work, Work::Pause(_)));
             let last = of_member.map(|(_, end)| *end).max().unwrap_or(0);
             bounds.responses[thread] = Some(Duration::from_ns(last.saturating_sub(offset)));
         }

@@ -42,7 +42,7 @@ mod windows;
 pub(super) use background::Background;
 pub(super) use graph::Work;
 use graph::{Graph, Relatives};
-pub(super) use phased::{Job, Operation, Phased};
+pub(super) use phased::{Begin, Job, Operation, Phased};
 use predecessors::NullRule;
 pub(super) use weights::{Class, ONE, Weights};
 

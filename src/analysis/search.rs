@@ -144,10 +144,10 @@ pub(super) fn search_known<'s>(
 ) -> Result<SearchResult<'s>, ProgramError> {
     let mut jobs = with_operations(run, begun);
     let is_small = run.trace.operations().len() <= MOST_UNROLLED;
-    // Jobs as threads of their own know no barriers, which are passed in some orders only.
+    // Jobs as threads of their own know no barriers, which threads pass in an order that no file states.
     let is_any = options.bound.order == ReleaseOrder::Any;
     let has_barriers = scenario.threads.iter().any(|thread| thread.barriers().next().is_some());
-    let unrolls = is_small && assumptions::launch_dependence(scenario).is_none() && !(is_any && has_barriers);
+    let unrolls = is_small && assumptions::launch_dependence(scenario).is_none() && !has_barriers;
     if unrolls && is_any {
         // The search is the same wherever threads stand in the file.
         let ranks = scenario.thread_ranks();

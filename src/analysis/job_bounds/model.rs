@@ -8,7 +8,7 @@ use crate::analysis::assumptions::{Departure, departures, launches, sms_of};
 use crate::analysis::merged_backend::Costs;
 use crate::analysis::pool::needs;
 use crate::analysis::prepared::{demands, merge};
-use crate::analysis::safe_bound::{Class, Operation, Work};
+use crate::analysis::safe_bound::{Begin, Class, Operation, Work};
 use crate::device::BlockDemand;
 use crate::gpu::SubmitError;
 use crate::scenario::{BarrierId, HostThread, Scenario};
@@ -45,14 +45,26 @@ pub(in crate::analysis) struct Task {
     pub(super) reached: Option<Vec<usize>>,
     /// What a job does.
     pub(in crate::analysis) operations: Vec<Operation>,
-    /// By operation: whose it is among the members.
-    pub(super) owner: Vec<usize>,
+    /// Whether a job begins by a timer, and not when another thread, or its job before, comes to an end.
+    pub(super) is_timed: bool,
 }
 
 impl Task {
     /// Whether its host sleeps or waits for others.
     pub(in crate::analysis) fn pauses(&self) -> bool {
         self.operations.iter().any(|operation| matches!(operation.work, Work::Pause(_)))
+    }
+
+    /// How a job begins if it takes no longer than `response` ns. What has no length may end in a later round of the
+    /// instant at which the next job begins, when blocks have been assigned.
+    pub(super) fn begin(&self, response: Option<u64>) -> Begin {
+        let lasts = |operation: &Operation| match operation.work {
+            Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time > Duration::ZERO,
+            Work::Memset => false,
+            Work::Pause(_) => true,
+        };
+        let is_over = || response.is_some_and(|response| response < self.period) || self.operations.iter().all(lasts);
+        if self.is_timed && is_over() { Begin::Timer } else { Begin::Event }
     }
 
     /// Jobs that may be there in `window` ns, if a job ends within `response`; `None`: not known.
@@ -247,7 +259,7 @@ impl Described<'_> {
         let mut priorities = scenario.device().priorities();
         let level = priorities.position(|known| known == of.priority);
         let level = level.unwrap_or_else(|| scenario.device().priorities().count());
-        Operation { stream: stream.index(), level, process: of.process.index(), work, after: Vec::new() }
+        Operation { stream: stream.index(), level, process: of.process.index(), member: 0, work, after: Vec::new() }
     }
 
     fn program(
@@ -302,12 +314,11 @@ impl Described<'_> {
         if period > LONGEST || jitter > LONGEST {
             return Err(SporadicRefusal::TooLong);
         }
-        let Program { mut operations, mut owner, .. } = program;
+        let Program { mut operations, .. } = program;
         // A host that has waited for its own operations only goes on when these have ended, which is known.
         let is_over = |operation: &Operation| operation.work == Work::Pause(Duration::ZERO);
         while reached.is_none() && operations.last().is_some_and(is_over) {
             operations.pop();
-            owner.pop();
         }
         let kernels = || operations.iter().filter(|operation| !matches!(operation.work, Work::Pause(_)));
         Ok(Task {
@@ -321,7 +332,8 @@ impl Described<'_> {
             lowest: kernels().map(|operation| operation.level).max().unwrap_or(0),
             reached,
             operations,
-            owner,
+            is_timed: group.period.is_some()
+                || most_jobs == 1 && group.threads.len() == 1 && of(thread).barrier.is_none(),
         })
     }
 }

@@ -92,12 +92,13 @@ fn of_job(
         }
         let job = |number: u64| {
             let after = number.checked_mul(other.period)?;
-            Some(Job { operations: &other.operations, before, after })
+            Some(Job { operations: &other.operations, before, after, begin: other.begin(*response) })
         };
         others.push((0..jobs).map(job).collect::<Option<Vec<_>>>()?);
     }
     let phased = Phased {
         job: &task.operations,
+        begin: task.begin(responses[index]),
         others,
         lower,
         streams: tasks.streams,

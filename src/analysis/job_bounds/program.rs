@@ -32,8 +32,6 @@ pub(super) enum Unknown {
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) operations: Vec<Operation>,
-    /// By operation or pause: whose it is, counted among the threads of the job.
-    pub(super) owner: Vec<usize>,
     /// By thread: whether all that it submits has ended when it ends.
     pub(super) is_closed: Vec<bool>,
     /// By thread: how long it sleeps in all.
@@ -195,7 +193,8 @@ impl Maker<'_> {
             }
             operation.after.sort_unstable();
             operation.after.dedup();
-            let number = self.add(operation, owner);
+            operation.member = owner;
+            let number = self.add(operation);
             if let OperationKind::Record(event) = kind {
                 thread.records.insert(event, number);
             }
@@ -237,19 +236,17 @@ impl Maker<'_> {
         *pauses = pauses.saturating_add(time);
         let stream = self.scenario.streams().len() + thread.number;
         let process = self.scenario.threads[thread.number].process.index();
-        self.add(Operation { stream, level: 0, process, work: Work::Pause(time), after }, owner)
+        self.add(Operation { stream, level: 0, process, member: owner, work: Work::Pause(time), after })
     }
 
-    fn add(&mut self, operation: Operation, owner: usize) -> usize {
+    fn add(&mut self, operation: Operation) -> usize {
         self.program.operations.push(operation);
-        self.program.owner.push(owner);
         self.program.operations.len() - 1
     }
 
     fn has_waited_for_all(&self, owner: usize, gate: &[usize]) -> bool {
         let known = self.program.ancestors_of(gate);
-        let owned = self.program.owner.iter().zip(known);
-        owned.into_iter().all(|(&of, known)| of != owner || known)
+        self.program.operations.iter().zip(known).all(|(operation, known)| operation.member != owner || known)
     }
 }
 

@@ -2,7 +2,7 @@
 //! programs, processes, links and channels".
 
 use super::model::{Task, TaskSet};
-use crate::analysis::safe_bound::{Background, ONE, Operation, Weights, Work};
+use crate::analysis::safe_bound::{Background, Begin, ONE, Operation, Weights, Work};
 use crate::limits::count_steps;
 
 /// Lengths of a window that are tried.
@@ -367,8 +367,10 @@ impl Window<'_> {
         let chain = || self.chains[last].iter().map(|&number| &task.operations[number]);
         let is_kernel = |one: &Operation| matches!(one.work, Work::Kernel { .. });
         let waits = chain().filter(|one| is_kernel(one)).count() as u64;
-        let at_launch =
-            self.tasks.is_plain() && !task.pauses() && chain().filter(|one| one.after.is_empty()).all(is_kernel);
+        let at_launch = self.tasks.is_plain()
+            && task.begin(self.responses[self.task]) == Begin::Timer
+            && !task.pauses()
+            && chain().filter(|one| one.after.is_empty()).all(is_kernel);
         background.most(waits, at_launch)
     }
 }

@@ -25,10 +25,21 @@ pub(in crate::analysis) struct Operation {
     pub(in crate::analysis) level: usize,
     /// The process in whose context it runs.
     pub(in crate::analysis) process: usize,
+    /// Whose it is among the threads that do the job.
+    pub(in crate::analysis) member: usize,
     /// What it does.
     pub(in crate::analysis) work: Work,
     /// The numbers of those before it in the job that it waits for; with none it is launched when the job is released.
     pub(in crate::analysis) after: Vec<usize>,
+}
+
+/// How a job begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::analysis) enum Begin {
+    /// By a timer: before any block is assigned at its instant.
+    Timer,
+    /// When something else has ended: blocks may have been assigned at its instant.
+    Event,
 }
 
 /// A job that may come.
@@ -40,6 +51,7 @@ pub(in crate::analysis) struct Job<'a> {
     pub(in crate::analysis) before: u64,
     /// so long after it \[ns\], it is released at the earliest.
     pub(in crate::analysis) after: u64,
+    pub(in crate::analysis) begin: Begin,
 }
 
 /// A job and those that may come beside it.
@@ -47,6 +59,7 @@ pub(in crate::analysis) struct Job<'a> {
 pub(in crate::analysis) struct Phased<'a> {
     /// What the job looked at does from its release on.
     pub(in crate::analysis) job: &'a [Operation],
+    pub(in crate::analysis) begin: Begin,
     /// By thread: its jobs, none of which is released before the one before it has ended. They have streams of their
     /// own.
     pub(in crate::analysis) others: Vec<Vec<Job<'a>>>,
@@ -81,13 +94,15 @@ impl Phased<'_> {
             waits: Waits::Known,
             lower: Lower::default(),
         };
-        add(&mut graph, 0, self.job, release, release, &[]);
+        let own = Released { task: 0, begin: self.begin, earliest: release, latest: release };
+        let (numbers, _) = own.add(&mut graph, self.job, &[]);
         let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
-        for (thread, jobs) in (1..).zip(&self.others) {
+        for (task, jobs) in (1..).zip(&self.others) {
             let mut last = Vec::new();
             for job in jobs {
                 let earliest = (release - job.before).checked_add(job.after)?;
-                last = add(&mut graph, thread, job.operations, earliest, u64::MAX, &last);
+                let released = Released { task, begin: job.begin, earliest, latest: u64::MAX };
+                (_, last) = released.add(&mut graph, job.operations, &last);
             }
         }
         for &Operation { stream, level, work, .. } in self.lower.iter().copied().flatten() {
@@ -95,26 +110,54 @@ impl Phased<'_> {
         }
         let extent = Extent { over: release, goal, most_states: MOST_STATES };
         let (finish, _) = finish_bounds(&graph, weights, &extent);
-        finish[..self.job.len()].iter().map(|end| Some((*end)?.as_ns().saturating_sub(release))).collect()
+        numbers.into_iter().map(|number| Some(finish[number]?.as_ns().saturating_sub(release))).collect()
     }
 }
 
-/// Adds a job, released in the interval and after the operations `before`. Those of its operations for which no other
-/// one of it waits.
-fn add(graph: &mut Graph, thread: u32, job: &[Operation], earliest: u64, latest: u64, before: &[usize]) -> Vec<usize> {
-    let first = graph.nodes.len();
-    let mut is_last = vec![true; job.len()];
-    for &Operation { stream, level, work, ref after, .. } in job {
-        let (predecessors, launched_by) = if after.is_empty() {
-            (before.to_vec(), latest)
-        } else {
-            (after.iter().map(|own| first + own).collect(), 0)
-        };
-        for &own in after {
-            is_last[own] = false;
+/// When a job of a task is released, in nanoseconds.
+struct Released {
+    task: u32,
+    begin: Begin,
+    earliest: u64,
+    latest: u64,
+}
+
+impl Released {
+    /// Adds a job after the operations `before`. Says the numbers of its operations, and those for which no other one of
+    /// it waits.
+    fn add(&self, graph: &mut Graph, job: &[Operation], before: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let (mut numbers, mut is_last) = (Vec::with_capacity(job.len()), vec![true; job.len()]);
+        let launched = Instant::from_ns(self.earliest);
+        for &Operation { stream, level, work, member, ref after, .. } in job {
+            // What several threads launch at one instant comes in any order.
+            let thread = u32::try_from(member).map_or(u32::MAX, |member| member.saturating_mul(1 << 16));
+            let thread = thread.saturating_add(self.task);
+            let mut node = Node {
+                launched,
+                launched_by: 0,
+                work,
+                level,
+                stream,
+                position: 0,
+                thread,
+                predecessors: after.iter().map(|own: &usize| numbers[*own]).collect(),
+            };
+            if after.is_empty() {
+                node.predecessors = before.to_vec();
+                node.launched_by = self.latest;
+                if self.begin == Begin::Event {
+                    // Something stands before it that ends when the job is released.
+                    let predecessors = std::mem::take(&mut node.predecessors);
+                    let standing = graph.add(Node { work: Work::Memset, predecessors, ..node });
+                    node = Node { launched_by: 0, predecessors: vec![standing], ..node };
+                }
+            }
+            for &own in after {
+                is_last[own] = false;
+            }
+            numbers.push(graph.add(node));
         }
-        let launched = Instant::from_ns(earliest);
-        graph.add(Node { launched, launched_by, work, level, stream, position: 0, thread, predecessors });
+        let last = numbers.iter().zip(is_last).filter(|(_, is_last)| *is_last).map(|(number, _)| *number).collect();
+        (numbers, last)
     }
-    (first..).zip(is_last).filter(|(_, is_last)| *is_last).map(|(number, _)| number).collect()
 }

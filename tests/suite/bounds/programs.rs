@@ -143,6 +143,70 @@ fn what_waits_for_a_copy_is_behind_what_is_launched_with_that_however_short_the_
     }
 }
 
+/// The longest response found and the bound of the job number `job` of a thread.
+fn of_job(file: &Value, thread: &str, job: u32) -> (Option<u64>, Option<u64>) {
+    let verdicts = searched(&read(file, &tx2()), 64);
+    let job = verdicts.jobs.iter().find(|one| &*one.stream == thread && one.job == job).expect("it is there");
+    (job.worst_found_ns.map(Duration::as_ns), job.bound_ns.map(Duration::as_ns))
+}
+
+/// Kernels of which one block of either keeps out the other, and fills an SM.
+fn short_kernels(more: &Value) -> Value {
+    let kernel = |blocks: u32, ns: u32| json!({"blocks": blocks, "threads": 1024, "duration": format!("{ns} ns"), "shared_memory_bytes": 33_000});
+    let mut file = json!({
+        "format": "gpusched-scenario/1", "name": "short",
+        "kernels": {"A": kernel(2, 5), "B": kernel(2, 20), "P": kernel(2, 10), "L": kernel(8, 10)},
+    });
+    for (key, value) in more.as_object().expect("an object") {
+        file[key] = value.clone();
+    }
+    file
+}
+
+#[test]
+fn of_two_threads_that_do_a_job_together_either_may_launch_first() {
+    let host = |name: &str, kernel: &str, stream: &str| {
+        let steps = json!([{"launch": kernel, "stream": stream}, {"synchronize": stream}, {"barrier": "b"}]);
+        json!({"name": name, "period": "100 ns", "iterations": 2, "steps": steps})
+    };
+    let file = short_kernels(&json!({
+        "streams": [{"name": "sa"}, {"name": "sb"}], "hosts": [host("x", "A", "sa"), host("y", "B", "sb")],
+    }));
+    assert_eq!(of_job(&file, "x", 0), (Some(25), Some(25)));
+}
+
+#[test]
+fn a_job_that_begins_when_another_ends_may_find_blocks_that_began_at_that_instant() {
+    // What has no length ends in a second round of its instant; in the first, blocks of L were assigned.
+    let empty = json!({"copy": "host-to-device", "duration": "0 s", "stream": "H"});
+    let steps = json!([{"launch": "A", "stream": "H"}, empty, {"synchronize": "H"}]);
+    let low = |release: &str| json!({"name": "low", "release": release, "operations": [{"kernel": "L"}]});
+    let closed_loop = short_kernels(&json!({
+        "streams": [{"name": "H", "priority": -1}, low("0 s")],
+        "hosts": [{"name": "h", "release": "1 ns", "iterations": 3, "steps": steps}],
+    }));
+    assert_eq!(of_job(&closed_loop, "h", 1), (Some(15), Some(15)));
+    let first = json!([{"launch": "P", "stream": "P"}, {"copy": "host-to-device", "duration": "0 s", "stream": "P"},
+        {"synchronize": "P"}]);
+    let barrier = short_kernels(&json!({
+        "streams": [{"name": "H", "priority": -1}, {"name": "P", "priority": 0}, low("1 ns")],
+        "hosts": [{"name": "x", "barrier": "b", "iterations": 2, "steps": first},
+            {"name": "y", "barrier": "b", "iterations": 2,
+             "steps": [{"launch": "A", "stream": "H"}, {"synchronize": "H"}]}],
+    }));
+    assert_eq!(of_job(&barrier, "y", 1), (Some(15), Some(15)));
+    let period = short_kernels(&json!({
+        "horizon": "2 us",
+        "streams": [
+            {"name": "H", "priority": -1, "release": "1 ns", "period": "14 ns", "jobs": 2,
+             "operations": [{"kernel": "A"}, {"copy": "host-to-device", "duration": "0 s"}]},
+            {"name": "low", "priority": 0, "period": "1 us", "jobs": 1, "operations": [{"kernel": "L"}]},
+        ],
+    }));
+    let (found, bound) = of_job(&period, "H", 1);
+    assert!(found == Some(15) && bound.is_none_or(|bound| bound >= 15), "{found:?}, {bound:?}");
+}
+
 #[test]
 fn two_hosts_that_meet_at_a_barrier_do_one_job() {
     let step = |sleep: u32, stream: &str| json!([{"sleep": format!("{sleep} ms")}, {"barrier": "B"}, {"launch": "K", "stream": stream}, {"synchronize": stream}]);
