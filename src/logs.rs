@@ -28,7 +28,7 @@ pub use pairing::{Pairing, PairingError};
 pub(crate) use pieces::begins_a_log;
 pub use pieces::read_log_from;
 pub use read::read_log;
-pub(crate) use recognize::recognize_device;
+pub use recognize::{Recognized, recognize_device};
 pub use runs::{LogRun, sort_into_runs};
 
 #[cfg(test)]

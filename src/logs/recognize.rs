@@ -6,7 +6,7 @@ use crate::spelling::option;
 
 /// A device found from logs.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Recognized {
+pub struct Recognized {
     /// The device.
     pub device: Device,
     /// What its user should know: others that fit as well, or that it was made up.
@@ -18,7 +18,7 @@ const THREADS_PER_SM: u32 = 2048;
 
 /// Recognizes the device from `max_resident_threads` (2048 for each SM), and among devices of one size by the order in
 /// which an idle GPU served its SMs. `None` without any log, or if the built-in devices cannot be read.
-pub(crate) fn recognize_device(logs: &[Log]) -> Option<Recognized> {
+pub fn recognize_device(logs: &[Log]) -> Option<Recognized> {
     let stated = logs.iter().filter_map(|log| log.max_resident_threads).find(|&threads| threads >= THREADS_PER_SM);
     let sms = stated.map(|threads| threads / THREADS_PER_SM);
     let used = logs.iter().flat_map(|log| &log.kernels).flat_map(|kernel| kernel.blocks.sms.iter()).max();

@@ -10,7 +10,7 @@ use gpusched::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::common::tx2;
+use crate::generate::builtin;
 use made::{OwnLogs, benchmark, logs_until, own_logs};
 
 /// The first example: B's second launch is at the instant of A's only one.
@@ -98,7 +98,7 @@ fn placement_is_judged_only_of_blocks_beside_which_no_other_kernel_starts() {
         });
         benchmark("timer_spin", label, keys)
     };
-    let device = tx2().with(|spec| spec.channels = Some(1)).expect("it is a GPU");
+    let device = builtin("tx2").with(|spec| spec.channels = Some(1)).expect("it is a GPU");
     let options = ReadOptions { device: Some(device), ..ReadOptions::default() };
     let own = OwnLogs::read(&[spin("A", (3, 1024, 0)), spin("B", (5, 64, -1))], json!({}), options);
     let audit = own.expect("there are kernels").audit(&Tolerances::default());

@@ -145,7 +145,8 @@ fn what_waits_for_a_copy_is_behind_what_is_launched_with_that_however_short_the_
 
 /// The longest response found and the bound of the job number `job` of a thread.
 fn of_job(file: &Value, thread: &str, job: u32) -> (Option<u64>, Option<u64>) {
-    let verdicts = searched(&read(file, &tx2()), 64);
+    let scenario = read(file, &tx2());
+    let verdicts = searched(&scenario, 64);
     let job = verdicts.jobs.iter().find(|one| &*one.stream == thread && one.job == job).expect("it is there");
     (job.worst_found_ns.map(Duration::as_ns), job.bound_ns.map(Duration::as_ns))
 }
