@@ -123,8 +123,8 @@ struct Released {
 }
 
 impl Released {
-    /// Adds a job after the operations `before`. Says the numbers of its operations, and those for which no other one of
-    /// it waits.
+    /// Adds a job after the operations `before`. Says the numbers of its operations, and those for which no other
+    /// one of it waits.
     fn add(&self, graph: &mut Graph, job: &[Operation], before: &[usize]) -> (Vec<usize>, Vec<usize>) {
         let (mut numbers, mut is_last) = (Vec::with_capacity(job.len()), vec![true; job.len()]);
         let launched = Instant::from_ns(self.earliest);
