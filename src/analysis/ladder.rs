@@ -31,7 +31,7 @@ named! {
         DeclaredOrder = "declared-order",
         /// As given, with stated times and the declared order.
         OrderAndTimes = "order-and-times",
-        /// The scenario's own run: releases, times, order and placement are what a simulation takes.
+        /// The scenario's own run, without jitter: releases, times, order and placement are what a simulation takes.
         Run = "run",
     }
 }

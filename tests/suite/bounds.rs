@@ -121,9 +121,8 @@ fn a_kernel_alone_takes_its_waves_however_many_blocks_it_has() {
     }
 }
 
-#[test]
-fn shorter_blocks_and_the_witness_that_shows_them_are_found() {
-    // docs/analysis.md, witness B: with the first kernel at 3 ms the last job ends at 9 ms instead of 6.
+/// docs/analysis.md, witness B: with the first kernel at 3 ms the last job ends at 9 ms instead of 6.
+fn witness_b() -> Scenario {
     let kernel = |name: &str, blocks: u32, ms: u32| {
         format!(r#""{name}": {{"blocks": {blocks}, "threads": 512, "duration": "{ms} ms"}}"#)
     };
@@ -131,7 +130,12 @@ fn shorter_blocks_and_the_witness_that_shows_them_are_found() {
     let streams = r#"{"name": "S0", "operations": [{"kernel": "A"}, {"kernel": "B"}]},
         {"name": "S1", "operations": [{"kernel": "C"}]},
         {"name": "S2", "deadline": "7 ms", "operations": [{"kernel": "D"}, {"kernel": "D"}]}"#;
-    let scenario = scenario(&kernels, streams, &tx2());
+    scenario(&kernels, streams, &tx2())
+}
+
+#[test]
+fn shorter_blocks_and_the_witness_that_shows_them_are_found() {
+    let scenario = witness_b();
     let options = SearchOptions { runs: 2_000, ..SearchOptions::default() };
     let verdicts = judged(&scenario, &options);
     let (_, found, bound, verdict) = rows(&verdicts)[2];

@@ -75,3 +75,11 @@ fn convert_replaces_nothing_unless_it_is_told_to_and_says_what_it_leaves_out() {
     let no_comment = stderr(&gpusched(&["convert", &other]));
     assert!(!no_comment.contains("comments of the file"), "a name is no comment: {no_comment}");
 }
+
+#[test]
+fn what_import_only_writes_is_refused_where_it_writes_nothing() {
+    for option in [&["--mps"][..], &["--time-slice", "1 ms"], &["--switch-cost", "1 us"]] {
+        let arguments = [&["import", "scenarios/profiles/synthetic.json"][..], option].concat();
+        refused(&gpusched(&arguments), &[option[0], "--out"]);
+    }
+}

@@ -156,6 +156,16 @@ fn who_gets_a_channel_by_chance_is_drawn_in_each_process_by_itself() {
     }
 }
 
+/// A scenario for a TX2 whose copy engines have runlists of their own, and whose blocks run to their ends.
+fn with_runlists_of_engines(file: &serde_json::Value, copy_time_slice: Duration) -> Scenario {
+    let device = builtin("tx2").with(|spec| {
+        let slicing = &mut spec.time_slicing;
+        slicing.copy_time_slice = copy_time_slice;
+        (slicing.runlists, slicing.preemption) = (Runlists::Separate, Preemption::BlockEnd);
+    });
+    scenario_with(file, &ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() })
+}
+
 #[test]
 fn a_copy_that_comes_when_a_slice_of_its_engine_ends_does_not_wait_for_another() {
     let copy = |ns: u64, stream: &str| json!({"copy": "host-to-device", "bytes": 0, "duration": format!("{ns} ns"), "stream": stream});
@@ -172,13 +182,7 @@ fn a_copy_that_comes_when_a_slice_of_its_engine_ends_does_not_wait_for_another()
             {"name": "T2", "process": "P", "release": "1 ns", "steps": [{"launch": "long", "stream": "p"}, copy(2, "p")]},
         ],
     });
-    let device = builtin("tx2").with(|spec| {
-        let slicing = &mut spec.time_slicing;
-        slicing.copy_time_slice = Duration::from_ns(1);
-        (slicing.runlists, slicing.preemption) = (Runlists::Separate, Preemption::BlockEnd);
-    });
-    let options = ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() };
-    let run = agreed(&scenario_with(&file, &options)).expect("all agree");
+    let run = agreed(&with_runlists_of_engines(&file, Duration::from_ns(1))).expect("all agree");
     let second = run.trace.operations()[2];
     assert_eq!((second.queued(), second.finish()), (Some(Instant::from_ns(7)), Some(Instant::from_ns(10))));
 }
@@ -203,13 +207,7 @@ fn a_copy_that_comes_at_the_very_end_of_a_slice_of_its_engine_begins_before_bloc
              "steps": [kernel("short", "q"), kernel("long", "q"), copy("q"), kernel("long", "q")]},
         ],
     });
-    let device = builtin("tx2").with(|spec| {
-        let slicing = &mut spec.time_slicing;
-        slicing.copy_time_slice = Duration::from_ns(1);
-        (slicing.runlists, slicing.preemption) = (Runlists::Separate, Preemption::BlockEnd);
-    });
-    let options = ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() };
-    let run = agreed(&scenario_with(&file, &options)).expect("all agree");
+    let run = agreed(&with_runlists_of_engines(&file, Duration::from_ns(1))).expect("all agree");
     let at_15 = run.trace.operations().iter().filter(|record| record.queued() == Some(Instant::from_ns(15)));
     let mut at_15: Vec<_> = at_15.map(|record| (record.queue_order(), record.origin.thread)).collect();
     at_15.sort_unstable();
@@ -231,12 +229,7 @@ fn a_block_that_began_at_the_end_of_a_slice_before_others_had_work_runs_to_its_e
              "operations": [{"copy": "host-to-device", "bytes": 0, "duration": "0 s"}, {"kernel": "K"}]},
         ],
     });
-    let device = builtin("tx2").with(|spec| {
-        let slicing = &mut spec.time_slicing;
-        (slicing.runlists, slicing.preemption) = (Runlists::Separate, Preemption::BlockEnd);
-    });
-    let options = ReadOptions { device: Some(device.expect("sound")), ..ReadOptions::default() };
-    let run = agreed(&scenario_with(&file, &options)).expect("all agree");
+    let run = agreed(&with_runlists_of_engines(&file, Duration::from_ns(1_000_000))).expect("all agree");
     assert_eq!(run.trace.turns()[0].end, Instant::from_ns(12));
 }
 

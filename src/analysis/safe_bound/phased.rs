@@ -8,6 +8,7 @@ use super::explore::{Extent, finish_bounds};
 use super::graph::{Graph, Node, Waits, Work};
 use super::lower::Lower;
 use super::weights::{Class, Weights};
+use crate::proven::Proven;
 use crate::time::Instant;
 
 /// States after which an exploration is given up.
@@ -94,16 +95,18 @@ impl Phased<'_> {
             waits: Waits::Known,
             lower: Lower::default(),
         };
-        let own = Released { task: 0, begin: self.begin, earliest: release, latest: release };
+        let own = Released { first_thread: 0, begin: self.begin, earliest: release, latest: release };
         let (numbers, _) = own.add(&mut graph, self.job, &[]);
         let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
-        for (task, jobs) in (1..).zip(&self.others) {
+        let mut first_thread = members(self.job);
+        for jobs in &self.others {
             let mut last = Vec::new();
             for job in jobs {
                 let earliest = (release - job.before).checked_add(job.after)?;
-                let released = Released { task, begin: job.begin, earliest, latest: u64::MAX };
+                let released = Released { first_thread, begin: job.begin, earliest, latest: u64::MAX };
                 (_, last) = released.add(&mut graph, job.operations, &last);
             }
+            first_thread += jobs.first().map_or(0, |job| members(job.operations));
         }
         for &Operation { stream, level, work, .. } in self.lower.iter().copied().flatten() {
             graph.add_lower((stream, level), Instant::ZERO, u64::MAX, work);
@@ -114,9 +117,15 @@ impl Phased<'_> {
     }
 }
 
-/// When a job of a task is released, in nanoseconds.
+/// How many threads do a job, as far as its operations are theirs.
+fn members(job: &[Operation]) -> usize {
+    job.iter().map(|operation| operation.member + 1).max().unwrap_or(0)
+}
+
+/// When a job is released, in nanoseconds.
 struct Released {
-    task: u32,
+    /// The number of the first of the threads that do it.
+    first_thread: usize,
     begin: Begin,
     earliest: u64,
     latest: u64,
@@ -130,8 +139,7 @@ impl Released {
         let launched = Instant::from_ns(self.earliest);
         for &Operation { stream, level, work, member, ref after, .. } in job {
             // What several threads launch at one instant comes in any order.
-            let thread = u32::try_from(member).map_or(u32::MAX, |member| member.saturating_mul(1 << 16));
-            let thread = thread.saturating_add(self.task);
+            let thread = u32::try_from(self.first_thread + member).proven("as a scenario's threads, with 32 bits");
             let mut node = Node {
                 launched,
                 launched_by: 0,

@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::random::{Sample, sample};
-use super::{MS, scenario};
+use super::{MS, scenario, witness_b};
 use crate::campaign::campaign;
 use crate::common::tx2;
 
@@ -76,15 +76,7 @@ fn a_jitter_that_makes_streams_meet_is_told_from_releases_that_are_given() {
 
 #[test]
 fn block_times_that_are_known_are_told_from_those_that_may_be_shorter() {
-    // docs/analysis.md, witness B: with the first kernel at 3 ms the last job ends at 9 ms instead of 6.
-    let kernel = |name: &str, blocks: u32, ms: u32| {
-        format!(r#""{name}": {{"blocks": {blocks}, "threads": 512, "duration": "{ms} ms"}}"#)
-    };
-    let kernels = [kernel("A", 1, 4), kernel("B", 3, 4), kernel("C", 4, 6), kernel("D", 2, 3)].join(",");
-    let streams = r#"{"name": "S0", "operations": [{"kernel": "A"}, {"kernel": "B"}]},
-        {"name": "S1", "operations": [{"kernel": "C"}]},
-        {"name": "S2", "deadline": "7 ms", "operations": [{"kernel": "D"}, {"kernel": "D"}]}"#;
-    let (verdicts, _) = row(&found(&scenario(&kernels, streams, &tx2()), None), "S2");
+    let (verdicts, _) = row(&found(&witness_b(), None), "S2");
     let under = |rung: Rung| verdicts[rung as usize];
     assert_eq!((under(Rung::DeclaredOrder), under(Rung::OrderAndTimes)), (Verdict::Missed, Verdict::Proven));
 }
