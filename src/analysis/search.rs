@@ -206,7 +206,8 @@ pub(super) fn search_from<'s>(
     let Base { scenario: base, is_unrolled, jobs, own: known, releases } = base;
     let own = [base.placement];
     let placements = if options.placements.is_empty() { &own[..] } else { &options.placements };
-    let mut freedom = Freedom::new(&base, options.bound, placements);
+    let owners: Vec<u32> = if is_unrolled { jobs.iter().map(|job| job.thread).collect() } else { Vec::new() };
+    let mut freedom = Freedom::new(&base, options.bound, placements, &owners);
     freedom.releases = releases;
     if options.bound.order == ReleaseOrder::Any {
         let releases_are_given = is_unrolled && freedom.releases.is_empty();

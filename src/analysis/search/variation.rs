@@ -1,13 +1,14 @@
 //! One way in which a scenario may run: what the statement of the scenario leaves open.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rand::{Rng, RngExt};
 
 use super::orders::Orders;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions};
-use crate::scenario::Scenario;
+use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, Placement};
 
@@ -21,6 +22,8 @@ pub(super) struct Freedom {
     kernels: Vec<(u64, u64, u32)>,
     /// By copy: shortest, longest \[ns\].
     copies: Vec<(u64, u64)>,
+    /// The kernels of each thread, and of all threads that are jobs of one.
+    together: Vec<Vec<usize>>,
     pub(super) orders: Orders,
     placements: Vec<Placement>,
     pub(super) releases: Vec<ReleaseRule>,
@@ -56,11 +59,14 @@ pub(super) struct Variation {
 enum Times {
     AsStated,
     All(u64),
+    /// So long \[ns\], all but the last block 1 ns less: what waits gets the room of a kernel just before the next of its
+    /// stream may ask for it, whatever the priorities.
+    LastEndsLast(u64),
     Each(Arc<[Duration]>),
 }
 
 impl Freedom {
-    pub(super) fn new(scenario: &Scenario, options: BoundOptions, placements: &[Placement]) -> Self {
+    pub(super) fn new(scenario: &Scenario, options: BoundOptions, placements: &[Placement], owners: &[u32]) -> Self {
         let shortest = |declared: u64| match options.block_times {
             BlockTimes::UpToStated => 0,
             BlockTimes::Declared => declared,
@@ -74,6 +80,7 @@ impl Freedom {
         Self {
             kernels: kernels.collect(),
             copies: copies.collect(),
+            together: kernels_of_threads(scenario, owners),
             orders: Orders::declared(scenario.threads.len()),
             placements: placements.to_vec(),
             releases: Vec::new(),
@@ -97,13 +104,24 @@ impl Freedom {
         self.placements.len()
     }
 
-    /// How many runs differ from what is stated in their placements and orders only.
+    /// How many runs differ from what is stated in their placements and orders only, and in the gaps that blocks leave
+    /// which end 1 ns early.
     pub(super) fn stated_runs(&self) -> u64 {
-        (self.placements.len() + self.orders.likely.len()) as u64
+        let with_gaps = self.kernels.iter().any(|kernel| gapped(kernel) != Times::AsStated);
+        (self.placed_and_ordered() << u32::from(with_gaps)) as u64
+    }
+
+    /// How many runs differ from what is stated in their placements and orders only.
+    fn placed_and_ordered(&self) -> usize {
+        self.placements.len() + self.orders.likely.len()
     }
 
     /// One of these.
     pub(super) fn stated_run(&self, scenario: &Scenario, number: usize) -> Variation {
+        if let Some(without) = number.checked_sub(self.placed_and_ordered()) {
+            let kernels = self.kernels.iter().map(gapped).collect();
+            return Variation { kernels, ..self.stated_run(scenario, without) };
+        }
         match number.checked_sub(self.placements.len()).and_then(|number| self.orders.likely.get(number)) {
             Some(order) => self.in_order(scenario, order),
             None => self.stated(scenario, number),
@@ -124,6 +142,12 @@ impl Freedom {
     /// Everything drawn anew.
     pub(super) fn draw(&self, scenario: &Scenario, numbers: &mut impl Rng) -> Variation {
         let mut drawn = self.stated(scenario, 0);
+        // In half of the runs the kernels of a thread are alike: all long, with gaps between them, or all short.
+        if numbers.random_range(0..2) == 0 {
+            for kernels in &self.together {
+                self.style(kernels, &mut drawn.kernels, numbers);
+            }
+        }
         // Some runs take the stated times, others have hardly any of them.
         let share = numbers.random_range(0..=6_u32).saturating_sub(2);
         for kernel in 0..self.kernels.len() {
@@ -151,6 +175,12 @@ impl Freedom {
             let (kernels, copies) = (self.kernels.len(), self.copies.len());
             let releases = 2 * self.releases.iter().map(|rule| rule.threads.len()).sum::<usize>();
             let ordered = self.orders.open_threads();
+            // As often as all kernels one by one, all of some thread at once.
+            if kernels > 0 && !self.together.is_empty() && numbers.random_range(0..3) == 0 {
+                let which = numbers.random_range(0..self.together.len());
+                self.style(&self.together[which], &mut mutant.kernels, numbers);
+                continue;
+            }
             let mut which = numbers.random_range(0..(kernels + copies + ordered + releases + 2));
             if which < kernels {
                 mutant.kernels[which] = self.times(which, numbers);
@@ -186,12 +216,28 @@ impl Freedom {
 
     fn times(&self, kernel: usize, numbers: &mut impl Rng) -> Times {
         let (shortest, longest, blocks) = self.kernels[kernel];
-        match numbers.random_range(0..8) {
-            0..3 => Times::AsStated,
-            3..5 if blocks <= MOST_OWN_TIMES => {
+        match numbers.random_range(0..10) {
+            0..2 => Times::AsStated,
+            2..4 => gapped(&self.kernels[kernel]),
+            4 => Times::All(shortest),
+            5..7 if blocks <= MOST_OWN_TIMES => {
                 Times::Each((0..blocks).map(|_| Duration::from_ns(time((shortest, longest), numbers))).collect())
             }
             _ => Times::All(time((shortest, longest), numbers)),
+        }
+    }
+
+    /// Gives all of these kernels times of one kind.
+    fn style(&self, kernels: &[usize], times: &mut [Times], numbers: &mut impl Rng) {
+        let style = numbers.random_range(0..5_u32);
+        for &kernel in kernels {
+            let of = &self.kernels[kernel];
+            times[kernel] = match style {
+                0 => Times::AsStated,
+                1 | 2 => gapped(of),
+                3 => Times::All(of.0),
+                _ => Times::All(of.1),
+            };
         }
     }
 
@@ -224,6 +270,12 @@ impl Freedom {
                 Times::All(ns) => {
                     all = Duration::from_ns(*ns);
                     varied.block_times.remove(&id);
+                }
+                Times::LastEndsLast(ns) => {
+                    let early = Duration::from_ns(ns.saturating_sub(1));
+                    let last = Duration::from_ns(*ns);
+                    let each = (1..=kernel.blocks).map(|block| if block < kernel.blocks { early } else { last });
+                    varied.block_times.insert(id, each.collect());
                 }
                 Times::Each(each) => _ = varied.block_times.insert(id, Arc::clone(each)),
             }
@@ -300,6 +352,33 @@ impl ReleaseRule {
             *release = *release + by - back;
         }
     }
+}
+
+/// The kernels of each thread, then of the threads that have one owner.
+fn kernels_of_threads(scenario: &Scenario, owners: &[u32]) -> Vec<Vec<usize>> {
+    let of = |thread: &HostThread| {
+        let launched = |step: &Step| if let Step::Launch(kernel, _) = step { Some(kernel.index()) } else { None };
+        thread.steps.iter().filter_map(launched).collect::<Vec<_>>()
+    };
+    let mut together: Vec<_> = scenario.threads.iter().map(of).collect();
+    // In the order of the threads, not of their owners' numbers, which tell where these stand in the file.
+    let mut place = BTreeMap::<u32, usize>::new();
+    for (thread, &owner) in owners.iter().enumerate() {
+        let next = together.len();
+        let at = *place.entry(owner).or_insert(next);
+        if at == next {
+            together.push(Vec::new());
+        }
+        let of_thread = together[thread].clone();
+        together[at].extend(of_thread);
+    }
+    together.retain(|kernels| !kernels.is_empty());
+    together
+}
+
+/// The longest times, but the last block ends 1 ns after the others if it may.
+fn gapped(&(shortest, longest, blocks): &(u64, u64, u32)) -> Times {
+    if blocks > 1 && shortest < longest { Times::LastEndsLast(longest) } else { Times::AsStated }
 }
 
 /// A time of an interval: often one of its ends or a simple share, at which ends of different kernels meet.
