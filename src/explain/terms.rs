@@ -369,11 +369,12 @@ pub(super) const TERMS: [Term; 55] = [
     ),
     term(
         "alone",
-        &["overlapped", "block time", "same_kernel_alone", "upper_bound", "other_profile"],
+        &["overlapped", "block time", "same_kernel_alone", "recorded", "upper_bound", "other_profile"],
         REPLAY,
         REPLAYED,
         "A kernel of a profile that had the GPU to itself: its blocks take its duration over its waves. One that overlapped \
-         others takes the block time of the same kernel where that ran alone, or else an upper bound.",
+         others takes the block time of the same kernel where that ran alone, or else an upper bound; where that scatters, or the \
+         kernel waits for other GPUs, its own recorded time.",
     ),
     term(
         "simulated",

@@ -23,6 +23,9 @@ named! {
         SameKernelAlone = "same_kernel_alone",
         /// Launches of the same kernel in the same shape that ran alone in another profile: their median.
         OtherProfile = "other_profile",
+        /// Its own duration over its waves: launches of this kernel in this shape take very different times also alone
+        /// (the ninth decile is more than 1.5 times the first), or it waits for other GPUs.
+        Recorded = "recorded",
         /// It overlapped others and never ran alone: its duration over its waves, which the others may have lengthened.
         UpperBound = "upper_bound",
     }
@@ -44,6 +47,8 @@ pub struct BlockTimeCounts {
     pub alone: u64,
     /// See [`BlockTimeSource::SameKernelAlone`].
     pub same_kernel_alone: u64,
+    /// See [`BlockTimeSource::Recorded`].
+    pub recorded: u64,
     /// See [`BlockTimeSource::UpperBound`].
     pub upper_bound: u64,
     /// See [`BlockTimeSource::OtherProfile`].
@@ -55,11 +60,15 @@ impl BlockTimeCounts {
         match source {
             BlockTimeSource::Alone => self.alone += 1,
             BlockTimeSource::SameKernelAlone => self.same_kernel_alone += 1,
+            BlockTimeSource::Recorded => self.recorded += 1,
             BlockTimeSource::UpperBound => self.upper_bound += 1,
             BlockTimeSource::OtherProfile => self.other_profile += 1,
         }
     }
 }
+
+/// What names of kernels contain that wait for other GPUs: those of NCCL and of NVSHMEM.
+const COLLECTIVES: [&str; 2] = ["nccl", "nvshmem"];
 
 /// The same function, grid and block.
 type Shape = (u32, u32, BlockShape);
@@ -116,9 +125,9 @@ impl GpuProfile {
 
     /// The median block times of the kernels that ran alone on a GPU whose SMs are those of `device`.
     pub(super) fn known_block_times(&self, gpu: u32, device: &Device) -> KnownBlockTimes {
-        let medians = self.medians_alone(&self.ran_alone(gpu), device);
-        let named = medians.into_iter().filter_map(|((function, blocks, shape), time)| {
-            Some(((Arc::clone(self.functions.get(function as usize)?), blocks, shape), time))
+        let times = self.times_alone(&self.ran_alone(gpu), device);
+        let named = times.into_iter().filter_map(|((function, blocks, shape), times)| {
+            Some(((Arc::clone(self.functions.get(function as usize)?), blocks, shape), upper_median(&times)?))
         });
         KnownBlockTimes { file: self.file.clone(), times: named.collect() }
     }
@@ -129,38 +138,56 @@ impl GpuProfile {
         self.known.as_ref()?.times.get(&(Arc::clone(name), kernel.blocks, kernel.shape)).copied()
     }
 
-    fn medians_alone(&self, alone: &[bool], device: &Device) -> BTreeMap<Shape, u64> {
-        let mut alone_times: BTreeMap<Shape, Vec<u64>> = BTreeMap::new();
+    fn times_alone(&self, alone: &[bool], device: &Device) -> BTreeMap<Shape, Vec<u64>> {
+        let mut times: BTreeMap<Shape, Vec<u64>> = BTreeMap::new();
         for (operation, _) in self.operations.iter().zip(alone).filter(|(_, alone)| **alone) {
             let Some(kernel) = operation.kernel() else { continue };
-            alone_times.entry(shape(kernel)).or_default().push(over_waves(kernel, operation.duration_ns, device));
+            times.entry(shape(kernel)).or_default().push(over_waves(kernel, operation.duration_ns, device));
         }
-        let medians = alone_times.into_iter().filter_map(|(shape, mut times)| {
-            times.sort_unstable();
-            Some((shape, upper_median(&times)?))
-        });
-        medians.collect()
+        times.values_mut().for_each(|times| times.sort_unstable());
+        times
+    }
+
+    /// Whether a kernel's name is that of a collective operation, which takes as long as other GPUs let it.
+    fn is_collective(&self, kernel: &ProfiledKernel) -> bool {
+        let name = self.functions.get(kernel.function as usize);
+        name.is_some_and(|name| COLLECTIVES.iter().any(|known| name.contains(known)))
     }
 
     /// The block time of every kernel of a GPU, by operation, if its SMs are those of `device`. A kernel that can never
     /// run there counts with one wave.
     pub fn block_times(&self, gpu: u32, device: &Device) -> Vec<Option<EstimatedBlockTime>> {
         let alone = self.ran_alone(gpu);
-        let medians = self.medians_alone(&alone, device);
+        let times = self.times_alone(&alone, device);
+        // Whether they scatter, and their median.
+        let known =
+            times.iter().filter_map(|(shape, times)| Some((*shape, (is_scattered(times), upper_median(times)?))));
+        let known: BTreeMap<Shape, (bool, u64)> = known.collect();
         let estimate = |(operation, alone): (&super::ProfiledOperation, &bool)| {
             let kernel = operation.kernel().filter(|_| self.gpu_of(operation.stream) == gpu)?;
             let own = over_waves(kernel, operation.duration_ns, device);
             if let Some(block_ns) = self.known_block_time(kernel) {
                 return Some(EstimatedBlockTime { block_ns, source: BlockTimeSource::OtherProfile });
             }
-            Some(match medians.get(&shape(kernel)) {
+            let of_shape = known.get(&shape(kernel));
+            Some(match of_shape {
                 _ if *alone => EstimatedBlockTime { block_ns: own, source: BlockTimeSource::Alone },
-                Some(&block_ns) => EstimatedBlockTime { block_ns, source: BlockTimeSource::SameKernelAlone },
+                _ if self.is_collective(kernel) || of_shape.is_some_and(|(is_scattered, _)| *is_scattered) => {
+                    EstimatedBlockTime { block_ns: own, source: BlockTimeSource::Recorded }
+                }
+                Some(&(_, block_ns)) => EstimatedBlockTime { block_ns, source: BlockTimeSource::SameKernelAlone },
                 None => EstimatedBlockTime { block_ns: own, source: BlockTimeSource::UpperBound },
             })
         };
         self.operations.iter().zip(&alone).map(estimate).collect()
     }
+}
+
+/// Whether times of the same work, by size, are so different that their median says nothing of another one: the ninth
+/// decile is more than 1.5 times the first.
+fn is_scattered(times: &[u64]) -> bool {
+    let decile = |part: usize| times.get((times.len() * part).div_ceil(10).saturating_sub(1)).copied();
+    decile(1).zip(decile(9)).is_some_and(|(first, ninth)| u128::from(ninth) * 2 > u128::from(first) * 3)
 }
 
 /// The duration of a kernel over its waves, rounded to the nearest nanosecond.

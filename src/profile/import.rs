@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::block_times::BlockTimeCounts;
+use super::block_times::{BlockTimeCounts, BlockTimeSource};
 use super::error::GpuProfileError;
 use super::import_options::{ImportOptions, Launches};
 use super::latency::{KernelGap, LaunchLatency};
@@ -106,6 +106,9 @@ impl GpuProfile {
                     // Every kernel of this GPU has one.
                     let Some(time) = times.get(index as usize).copied().flatten() else { continue };
                     work.block_times.add(time.source);
+                    if time.source == BlockTimeSource::Recorded {
+                        *work.as_recorded.entry(kernel.function).or_insert(0) += 1;
+                    }
                     let id = work.kernel(self, &kernel, time.block_ns, &mut builder).map_err(refuse)?;
                     Step::Launch(id, stream)
                 }
@@ -131,7 +134,7 @@ impl GpuProfile {
                 work.block_times.other_profile, known.file
             ));
         }
-        work.add_notes(&mut builder);
+        work.add_notes(self, &mut builder);
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
         let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches, &mut builder)
             .map_err(|error| refuse(error.to_string()))?;
@@ -316,6 +319,9 @@ fn stem(file: &str) -> String {
     name.split('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned()
 }
 
+/// Functions that a note names.
+const MOST_NAMED: usize = 5;
+
 /// Kernels and copies made known so far: equal ones are one.
 #[derive(Default)]
 struct Work {
@@ -323,6 +329,8 @@ struct Work {
     known_copies: FxHashMap<Copy, CopyId>,
     known_memsets: FxHashMap<Duration, KernelId>,
     block_times: BlockTimeCounts,
+    /// Launches that keep their recorded time, by function.
+    as_recorded: BTreeMap<u32, u64>,
     launches: u64,
     copies: u64,
     /// Copies that shared a link, and would take less time alone.
@@ -389,12 +397,28 @@ impl Work {
         Ok(id)
     }
 
-    fn add_notes(&self, builder: &mut ScenarioBuilder<'_>) {
+    fn add_notes(&self, profile: &GpuProfile, builder: &mut ScenarioBuilder<'_>) {
         let BlockTimeCounts { alone, same_kernel_alone, upper_bound, .. } = self.block_times;
         builder.note(format!(
             "block times: {alone} kernels ran alone, {same_kernel_alone} overlapped and take the median of the same \
              kernel alone, {upper_bound} overlapped and never ran alone (an upper bound)"
         ));
+        if self.block_times.recorded > 0 {
+            let mut functions: Vec<(u64, &str)> = (self.as_recorded.iter())
+                .filter_map(|(&function, &count)| Some((count, profile.functions.get(function as usize)?.as_ref())))
+                .collect();
+            functions.sort_unstable_by_key(|&(count, name)| (std::cmp::Reverse(count), name));
+            let named =
+                functions.iter().take(MOST_NAMED).map(|(count, name)| format!("{count} of {}", short_name(name)));
+            let others = functions.len().saturating_sub(MOST_NAMED);
+            let more = if others > 0 { format!(", and those of {others} more functions") } else { String::new() };
+            builder.note(format!(
+                "{} kernels that overlapped keep their recorded durations, whatever else is changed: they wait for other \
+                 GPUs, or the same kernel alone takes very different times: {}{more}",
+                self.block_times.recorded,
+                named.collect::<Vec<_>>().join(", ")
+            ));
+        }
         if self.memsets > 0 {
             let time = Duration::from_ns(self.memset_ns);
             let memsets = self.memsets;

@@ -1,6 +1,6 @@
 //! Who submits the operations of a profile, and when.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::import_options::Launches;
 use super::model::GpuProfile;
@@ -8,11 +8,13 @@ use crate::scenario::{HostThread, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::workload::{StreamId, WorkloadError};
 
+mod causes;
 mod closed_loop;
 mod events;
 mod open_loop;
 mod submissions;
 
+use closed_loop::Unseen;
 use events::EventFinder;
 use submissions::Submissions;
 
@@ -57,19 +59,19 @@ pub(super) fn programs(
     match launches {
         Launches::Recorded => open_loop::add(profile, steps, &times, &events, "", &mut programs),
         Launches::Host => {
-            let (mut with, mut without, mut unseen_times) = (Vec::new(), Vec::new(), Vec::new());
-            for (submitted, at) in steps.iter().zip(&times) {
-                if profile.operations[submitted.index as usize].call.is_some() {
-                    with.push(*submitted);
-                } else {
-                    without.push(*submitted);
-                    unseen_times.push(*at);
-                }
-            }
+            let stream = |submitted: &Submitted| profile.operations[submitted.index as usize].stream;
+            let has_call = |submitted: &&Submitted| profile.operations[submitted.index as usize].call.is_some();
+            let with: Vec<Submitted> = steps.iter().filter(has_call).copied().collect();
+            let seen: BTreeSet<u32> = with.iter().map(stream).collect();
+            // Between others that calls submitted to its stream, an operation without a call keeps its place.
+            let unseen = steps.iter().copied().zip(times).filter(|(submitted, _)| !has_call(&submitted));
+            let (between, alone): (Vec<Unseen>, Vec<Unseen>) =
+                unseen.partition(|(submitted, _)| seen.contains(&stream(submitted)));
+            let (alone, alone_at): (Vec<Submitted>, Vec<u64>) = alone.into_iter().unzip();
             let kind = if with.is_empty() { "" } else { ", launched unseen" };
-            let unseen = events.unseen();
-            open_loop::add(profile, &without, &unseen_times, &unseen, kind, &mut programs);
-            closed_loop::add(profile, gpu, (&with, &submitted_at), streams, &events, &mut programs);
+            open_loop::add(profile, &alone, &alone_at, &events.unseen(), kind, &mut programs);
+            let recorded = (profile, gpu, &submissions);
+            closed_loop::add(recorded, (&with, &submitted_at), &between, streams, &events, &mut programs);
         }
     }
     Ok(programs)

@@ -110,7 +110,7 @@ fn block_times_come_from_kernels_that_ran_alone() {
     let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
     assert_eq!(
         import.block_times,
-        BlockTimeCounts { alone: 3, same_kernel_alone: 2, upper_bound: 0, other_profile: 0 }
+        BlockTimeCounts { alone: 3, same_kernel_alone: 2, recorded: 0, upper_bound: 0, other_profile: 0 }
     );
 }
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::causes::{Act, Groups, What, in_recorded_order};
 use super::events::Events;
+use super::submissions::Submissions;
 use super::{Program, Programs, Submitted};
 use crate::device::CopyDirection;
 use crate::profile::call::CallKind;
@@ -12,14 +14,17 @@ use crate::profile::model::{GpuProfile, HostCall, ProfiledKind, SyncKind};
 use crate::scenario::Step;
 use crate::workload::StreamId;
 
-/// Adds one thread for each host thread of the recording.
+/// What submits without a call that the file has: when it is taken to do so.
+pub(super) type Unseen = (Submitted, u64);
+
+/// Adds one thread for each host thread of the recording, or for several of them whose calls depend on one another.
 ///
 /// A thread takes the recorded time between its calls. A call that waited ends when what it waited for has ended, and
 /// what the host did after that takes as long as it did.
 pub(super) fn add(
-    profile: &GpuProfile,
-    gpu: u32,
+    (profile, gpu, submissions): (&GpuProfile, u32, &Submissions<'_>),
     (steps, submitted_at): (&[Submitted], &[Option<u64>]),
+    unseen: &[Unseen],
     streams: &BTreeMap<u32, StreamId>,
     events: &Events,
     programs: &mut Programs,
@@ -30,62 +35,101 @@ pub(super) fn add(
             by_call.entry(call).or_default().push(*submitted);
         }
     }
-    let mut last_submission: BTreeMap<u32, u32> = BTreeMap::new();
+    let groups = Groups::new(profile, &by_call, events);
+    let mut last_submission: BTreeMap<usize, u32> = BTreeMap::new();
     let mut first_submission = u64::MAX;
     for &call in by_call.keys().chain(events.at_call.keys()) {
         let Some(stated) = profile.calls.get(call as usize) else { continue };
-        let last = last_submission.entry(stated.thread).or_insert(call);
+        let last = last_submission.entry(groups.of_thread(stated.thread)).or_insert(call);
         *last = call.max(*last);
         first_submission = first_submission.min(stated.start_ns);
     }
-    let waits = Waits::new(profile, gpu, streams, events);
-    let mut by_thread: BTreeMap<u32, Vec<(u32, &HostCall)>> = BTreeMap::new();
+    let waits = Waits::new((profile, gpu, submissions), streams, events);
+    let mut by_group: BTreeMap<usize, Vec<Act>> = BTreeMap::new();
+    let mut inferred = 0;
     for (index, call) in (0..).zip(&profile.calls) {
-        let counts = last_submission.get(&call.thread).is_some_and(|last| index <= *last);
-        let submits = by_call.contains_key(&index) || events.at_call.contains_key(&index);
+        let group = groups.of_thread(call.thread);
+        let counts = last_submission.get(&group).is_some_and(|last| index <= *last);
+        let own = by_call.get(&index).and_then(|submitted| submitted.last()).map(|submitted| submitted.index);
+        let submits = own.is_some() || events.at_call.contains_key(&index);
         if counts && (submits || may_wait(call) && call.start_ns >= first_submission) {
-            by_thread.entry(call.thread).or_default().push((index, call));
+            let acts = by_group.entry(group).or_default();
+            if submits {
+                acts.push(Act { at_ns: call.start_ns, thread: Some(call.thread), what: What::Submit(index) });
+            }
+            if let Some((step, until)) = waits.step(index, call, own, &mut inferred) {
+                let until = until.max(call.start_ns);
+                acts.push(Act { at_ns: call.start_ns, thread: Some(call.thread), what: What::Wait(step, until) });
+            }
         }
     }
-    let one_process = profile.threads.iter().all(|thread| thread.process == profile.threads[0].process);
-    let mut inferred = 0;
-    for (thread, calls) in by_thread {
-        let Some(first) = calls.first() else { continue };
-        let mut program = Program::new(first.1.start_ns);
-        for (index, call) in calls {
-            program.at(call.start_ns);
-            program.steps.extend(events.at_call.get(&index).into_iter().flatten().map(|(_, step)| *step));
-            let mut own: Option<u32> = None;
-            for submitted in by_call.get(&index).into_iter().flatten() {
-                program.at(submitted_at.get(submitted.index as usize).copied().flatten().unwrap_or(0));
-                program.submit(*submitted, events);
-                own = Some(submitted.index);
+    for &(submitted, at_ns) in unseen {
+        let group = groups.of_stream(profile.operations[submitted.index as usize].stream);
+        by_group.entry(group).or_default().push(Act { at_ns, thread: None, what: What::Unseen(submitted) });
+    }
+    for acts in by_group.into_values() {
+        let acts = in_recorded_order(profile, acts, &by_call);
+        let Some(first) = acts.first() else { continue };
+        let mut program = Program::new(first.at_ns);
+        for act in &acts {
+            program.at(act.at_ns);
+            match act.what {
+                What::Submit(call) => {
+                    let between = events.at_call.get(&call).into_iter().flatten();
+                    program.steps.extend(between.map(|(_, step)| *step));
+                    for submitted in by_call.get(&call).into_iter().flatten() {
+                        program.at(submitted_at.get(submitted.index as usize).copied().flatten().unwrap_or(0));
+                        program.submit(*submitted, events);
+                    }
+                }
+                What::Wait(step, until_ns) => {
+                    program.steps.push(step);
+                    program.now_ns = until_ns;
+                }
+                What::Unseen(submitted) => program.submit(submitted, events),
             }
-            let Some((step, until)) = waits.step(index, call, own, &mut inferred) else { continue };
-            program.steps.push(step);
-            program.now_ns = until.max(call.start_ns);
         }
-        let named = profile.threads.get(thread as usize);
-        let label = named.map_or_else(String::new, |named| {
-            if one_process {
-                format!("thread {}", named.thread)
-            } else {
-                format!("process {} thread {}", named.process, named.thread)
-            }
-        });
-        program.finish(label, programs);
+        program.finish(label(profile, &acts, programs), programs);
     }
     if inferred > 0 {
         programs.notes.push(format!(
             "{inferred} host calls wait for a stream that the file does not name: taken is the stream whose operation \
-             ended last before the call returned"
+             ended last before the call returned, of those that were done with all they had by then"
         ));
     }
+}
+
+/// What the program of these is called; where it is of several threads, that is noted.
+fn label(profile: &GpuProfile, acts: &[Act], programs: &mut Programs) -> String {
+    let one_process = profile.threads.iter().all(|thread| thread.process == profile.threads[0].process);
+    let mut threads: Vec<u32> = acts.iter().filter_map(|act| act.thread).collect();
+    let hand_overs = threads.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let mut seen = FxHashSet::default();
+    threads.retain(|thread| seen.insert(*thread));
+    let name = |thread: &u32| {
+        let Some(named) = profile.threads.get(*thread as usize) else { return String::new() };
+        if one_process {
+            format!("thread {}", named.thread)
+        } else {
+            format!("process {} thread {}", named.process, named.thread)
+        }
+    };
+    let first = threads.first().map_or_else(|| "launched unseen".to_owned(), name);
+    if threads.len() < 2 {
+        return first;
+    }
+    programs.notes.push(format!(
+        "{} host threads submit to the same streams, or wait for one another's events: they are one program, in the \
+         recorded order, with {hand_overs} hand-overs from one to another",
+        threads.len()
+    ));
+    format!("{first} and {} more", threads.len() - 1)
 }
 
 /// What host calls waited for.
 struct Waits<'a> {
     profile: &'a GpuProfile,
+    submissions: &'a Submissions<'a>,
     streams: &'a BTreeMap<u32, StreamId>,
     /// Ends of operations with their streams, by end.
     ends: Vec<(u64, u32)>,
@@ -97,7 +141,11 @@ struct Waits<'a> {
 }
 
 impl<'a> Waits<'a> {
-    fn new(profile: &'a GpuProfile, gpu: u32, streams: &'a BTreeMap<u32, StreamId>, events: &'a Events) -> Self {
+    fn new(
+        (profile, gpu, submissions): (&'a GpuProfile, u32, &'a Submissions<'a>),
+        streams: &'a BTreeMap<u32, StreamId>,
+        events: &'a Events,
+    ) -> Self {
         let on_gpu = profile.operations.iter().filter(|operation| profile.gpu_of(operation.stream) == gpu);
         let mut ends: Vec<(u64, u32)> = on_gpu.map(|operation| (operation.end_ns(), operation.stream)).collect();
         ends.sort_unstable();
@@ -107,7 +155,7 @@ impl<'a> Waits<'a> {
         }
         let of_streams = profile.syncs.iter().filter(|sync| sync.kind == SyncKind::Stream);
         let stated = of_streams.filter_map(|sync| Some((sync.call?, sync.stream?))).collect();
-        Self { profile, streams, ends, ends_in, stated, events }
+        Self { profile, submissions, streams, ends, ends_in, stated, events }
     }
 
     /// The step that waits as a call did, and until when the recorded one waited; the call's own start if it did not.
@@ -133,16 +181,21 @@ impl<'a> Waits<'a> {
         }
     }
 
+    /// Whether all that a stream had been given before a call was done when that returned: else it did not wait for it.
+    fn was_done(&self, stream: u32, call: &HostCall) -> bool {
+        let last = self.submissions.last_before(stream, call.start_ns);
+        last.is_none_or(|last| self.profile.operations[last as usize].end_ns() <= call.end_ns)
+    }
+
     fn stream_step(&self, index: u32, call: &HostCall, inferred: &mut u64) -> Option<(Step, u64)> {
         let stream = if let Some(stream) = self.stated.get(&index) {
             *stream
         } else {
-            let last = self.ends.partition_point(|(end, _)| *end <= call.end_ns).checked_sub(1)?;
-            let (end, stream) = self.ends[last];
-            // Nothing ended meanwhile: it had nothing to wait for.
-            if end <= call.start_ns {
-                return None;
-            }
+            // If nothing ended meanwhile, it had nothing to wait for.
+            let from = self.ends.partition_point(|(end, _)| *end <= call.start_ns);
+            let until = self.ends.partition_point(|(end, _)| *end <= call.end_ns);
+            let ended = self.ends.get(from..until)?.iter().rev();
+            let (_, stream) = ended.copied().find(|&(_, stream)| self.was_done(stream, call))?;
             *inferred += 1;
             stream
         };

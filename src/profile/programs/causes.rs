@@ -1,0 +1,180 @@
+//! Which host threads depend on one another, and in which order they acted.
+//!
+//! Threads that submit to one stream, or of which one waits for what another records, hand work over in ways that a
+//! profile does not show: the main thread of a training script waits while another computes gradients. What is kept is
+//! the recorded order of their calls, so that each goes on only once those before it have.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use rustc_hash::FxHashMap;
+
+use super::Submitted;
+use super::events::Events;
+use crate::profile::model::GpuProfile;
+use crate::scenario::Step;
+use crate::workload::EventId;
+
+/// Something that a host thread did.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Act {
+    /// When it began, on the clock of the recording.
+    pub(super) at_ns: u64,
+    /// `None`: the file does not have the call.
+    pub(super) thread: Option<u32>,
+    pub(super) what: What,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum What {
+    /// Everything that a call submitted.
+    Submit(u32),
+    /// It waited until then.
+    Wait(Step, u64),
+    Unseen(Submitted),
+}
+
+/// Sets of host threads and streams that have to do with one another.
+#[derive(Debug)]
+pub(super) struct Groups {
+    /// Of each thread, then of each stream, another of its set; of one of them itself.
+    parents: Vec<usize>,
+    threads: usize,
+}
+
+impl Groups {
+    pub(super) fn new(profile: &GpuProfile, by_call: &FxHashMap<u32, Vec<Submitted>>, events: &Events) -> Self {
+        let threads = profile.threads.len();
+        let mut groups = Self { parents: (0..threads + profile.streams.len()).collect(), threads };
+        let thread_of = |call: u32| profile.calls.get(call as usize).map(|call| call.thread as usize);
+        let mut recorded_by: FxHashMap<EventId, usize> = FxHashMap::default();
+        let mut waited_by: Vec<(EventId, usize)> =
+            events.host_waits.iter().filter_map(|(&call, &(event, _))| Some((event, thread_of(call)?))).collect();
+        for (&call, submitted) in by_call {
+            let Some(thread) = thread_of(call) else { continue };
+            for submitted in submitted {
+                groups.join(thread, threads + profile.operations[submitted.index as usize].stream as usize);
+                for step in events.behind.get(&submitted.index).into_iter().flatten() {
+                    if let Step::Record(event, _) = step {
+                        recorded_by.insert(*event, thread);
+                    }
+                }
+            }
+        }
+        for (&call, list) in &events.at_call {
+            let Some(thread) = thread_of(call) else { continue };
+            for (stream, step) in list {
+                groups.join(thread, threads + *stream as usize);
+                match step {
+                    Step::Record(event, _) => _ = recorded_by.insert(*event, thread),
+                    Step::Wait(event, _) => waited_by.push((*event, thread)),
+                    _ => {}
+                }
+            }
+        }
+        for (event, thread) in waited_by {
+            if let Some(&by) = recorded_by.get(&event) {
+                groups.join(thread, by);
+            }
+        }
+        groups
+    }
+
+    pub(super) fn of_thread(&self, thread: u32) -> usize {
+        self.of(thread as usize)
+    }
+
+    pub(super) fn of_stream(&self, stream: u32) -> usize {
+        self.of(self.threads + stream as usize)
+    }
+
+    fn of(&self, mut member: usize) -> usize {
+        while self.parents[member] != member {
+            member = self.parents[member];
+        }
+        member
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.of(one), self.of(other));
+        // The smaller number stands for both, and ways to it stay short, as most join the same few.
+        self.parents[one.max(other)] = one.min(other);
+    }
+}
+
+/// Puts what was done in the order in which it took effect: by time, but what a thread did keeps its order, and so do
+/// the operations of a stream. A wait during which others acted ends after the last of them that began before its end.
+pub(super) fn in_recorded_order(
+    profile: &GpuProfile,
+    mut acts: Vec<Act>,
+    by_call: &FxHashMap<u32, Vec<Submitted>>,
+) -> Vec<Act> {
+    acts.sort_by_key(|act| act.at_ns);
+    let starts: Vec<(u64, Option<u32>)> = acts.iter().map(|act| (act.at_ns, act.thread)).collect();
+    for (place, act) in acts.iter_mut().enumerate() {
+        if let What::Wait(_, until_ns) = act.what {
+            let meanwhile = &starts[place..starts.partition_point(|(at_ns, _)| *at_ns < until_ns).max(place)];
+            let last = meanwhile.iter().rfind(|(_, thread)| *thread != act.thread);
+            act.at_ns = last.map_or(act.at_ns, |(at_ns, _)| *at_ns);
+        }
+    }
+    acts.sort_by_key(|act| (act.at_ns, matches!(act.what, What::Wait(..))));
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); acts.len()];
+    let mut before = vec![0_u32; acts.len()];
+    let mut of_stream: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
+    let mut last_of_thread: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut then = |first: usize, second: usize| {
+        if first != second {
+            after[first].push(second);
+            before[second] += 1;
+        }
+    };
+    for (place, act) in acts.iter().enumerate() {
+        if let Some(earlier) = act.thread.and_then(|thread| last_of_thread.insert(thread, place)) {
+            then(earlier, place);
+        }
+        let submitted = match &act.what {
+            What::Submit(call) => by_call.get(call).map_or(&[][..], Vec::as_slice),
+            What::Unseen(submitted) => std::slice::from_ref(submitted),
+            What::Wait(..) => &[],
+        };
+        for submitted in submitted {
+            let stream = profile.operations[submitted.index as usize].stream;
+            of_stream.entry(stream).or_default().push((submitted.index, place));
+        }
+    }
+    for list in of_stream.values_mut() {
+        // Operations are numbered by start.
+        list.sort_unstable();
+        for pair in list.windows(2) {
+            then(pair[0].1, pair[1].1);
+        }
+    }
+    let mut free: BinaryHeap<Reverse<usize>> =
+        (0..acts.len()).filter(|place| before[*place] == 0).map(Reverse).collect();
+    let (mut ordered, mut first_left) = (Vec::with_capacity(acts.len()), 0);
+    let mut done = vec![false; acts.len()];
+    while ordered.len() < acts.len() {
+        let place = free.pop().map_or_else(
+            || {
+                // What the file says of threads and streams contradicts itself: the earliest.
+                while done[first_left] {
+                    first_left += 1;
+                }
+                first_left
+            },
+            |Reverse(place)| place,
+        );
+        if std::mem::replace(&mut done[place], true) {
+            continue;
+        }
+        ordered.push(acts[place]);
+        for &next in &after[place] {
+            before[next] -= 1;
+            if before[next] == 0 {
+                free.push(Reverse(next));
+            }
+        }
+    }
+    ordered
+}
