@@ -227,7 +227,7 @@ impl GpuProfile {
             let spec = StreamSpec {
                 name: name.into(),
                 process: ProcessId::FIRST,
-                priority: stream.priority.unwrap_or(0),
+                priority: stream.priority.unwrap_or(StreamSpec::DEFAULT_PRIORITY),
                 blocking: stream.blocking.unwrap_or(false) && !stream.is_null,
                 sm_mask: None,
             };

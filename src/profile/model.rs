@@ -11,7 +11,7 @@ use crate::device::{BlockShape, CopyDirection};
 use crate::named::named;
 use crate::near::did_you_mean;
 use crate::proven::Proven;
-use crate::workload::{is_stream_meant, numbered_stream};
+use crate::workload::{StreamSpec, is_stream_meant, numbered_stream};
 
 named! {
     /// Which profiler wrote it.
@@ -78,7 +78,7 @@ impl GpuProfile {
         }
         if !priorities.is_empty() {
             for stream in &mut self.streams {
-                stream.priority.get_or_insert(0);
+                stream.priority.get_or_insert(StreamSpec::DEFAULT_PRIORITY);
             }
         }
         Ok(())
