@@ -47,20 +47,39 @@ Proof.
   - apply nth_error_In, repeat_spec in H. subst k. destruct H0.
 Qed.
 
-(* Queues of which one lost its head, or only changed whether that has gone on. *)
-Lemma queues_shorter s q b b' o rest l :
-  nth_error (queues s) q = Some (Queue b (o :: rest)) -> (l = rest \/ l = o :: rest) ->
-  forall q' k' p, nth_error (update q (Queue b' l) (queues s)) q' = Some k' -> In p (waiting k') ->
-  exists k, nth_error (queues s) q' = Some k /\ In p (waiting k).
+(* What is left in order where a queue has lost its head, or only changed whether that has gone on. *)
+Lemma queues_in_order g s q b b' o rest l :
+  in_order g s -> nth_error (queues s) q = Some (Queue b (o :: rest)) -> (l = rest /\ b' = false \/ l = o :: rest) ->
+  let u := update q (Queue b' l) (queues s) in
+  (forall q k, nth_error u q = Some k -> ascending (waiting k)) /\
+  (forall q k o, nth_error u q = Some k -> In o (waiting k) -> number o < launched s) /\
+  (forall q k o q' k' o', nth_error u q = Some k -> In o (waiting k) ->
+    nth_error u q' = Some k' -> In o' (waiting k') -> number o = number o' -> q = q') /\
+  (forall q k, nth_error u q = Some k -> gone_on k = true -> waiting k <> []).
 Proof.
-  intros E L q' k' p E' I. destruct (update_cases _ _ _ _ _ E') as [[<- ->]|[N E1]].
-  - exists (Queue b (o :: rest)). split; [exact E|]. simpl in *. destruct L as [->| ->]; [right|]; exact I.
-  - exists k'. tauto.
+  intros [A L P G _ _] Q C u.
+  assert (Sh : forall q' k' p, nth_error u q' = Some k' -> In p (waiting k') ->
+    exists k, nth_error (queues s) q' = Some k /\ In p (waiting k)).
+  { intros q' k' p E I. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[N E1]]; [|exists k'; tauto].
+    exists (Queue b (o :: rest)). split; [exact Q|]. simpl in *. destruct C as [[-> _]| ->]; [right|]; exact I. }
+  repeat split.
+  - intros q' k E. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [|apply (A q' k E')].
+    destruct C as [[-> _]| ->]; apply (A _ _ Q).
+  - intros q' k p E I. destruct (Sh q' k p E I) as (k' & E' & I'). apply (L q' k' p E' I').
+  - intros q1 k a q2 k' a' E I E' I' F. destruct (Sh q1 k a E I) as (? & ? & ?), (Sh q2 k' a' E' I') as (? & ? & ?).
+    eapply P; eassumption.
+  - intros q' k E F. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [|apply (G q' k E' F)].
+    destruct C as [[_ ->]| ->]; discriminate.
 Qed.
 
-Lemma somewhere_same s s' m :
-  running s' = running s -> ee s' = ee s -> ce s' = ce s -> somewhere s m -> somewhere s' m.
-Proof. unfold somewhere. intros -> -> ->. tauto. Qed.
+Lemma stays {A} (ks : list (list A)) l before x l' k y : nth_error ks l = Some before ->
+  nth_error ks l' = Some k -> In y k -> exists k', nth_error (update l (before ++ [x]) ks) l' = Some k' /\ In y k'.
+Proof.
+  intros H E I. destruct (Nat.eq_dec l l') as [<-|N].
+  - exists (before ++ [x]). rewrite (update_same _ _ _ _ H). rewrite H in E. injection E as <-.
+    split; [reflexivity|apply in_app_iff; left; exact I].
+  - exists k. rewrite update_other by exact N. tauto.
+Qed.
 
 Lemma not_over s o still : ~ over s o still ->
   (exists r, In r still /\ number (of r) = number o) \/
@@ -89,25 +108,19 @@ Qed.
 
 Lemma in_order_step g s x t : in_order g s -> step g s x t -> in_order g t.
 Proof.
-  intros [A L P G S K] H. assert (H0 := H). destruct H0.
+  intros O H. assert (O' := O). destruct O' as [A L P G S K]. assert (H0 := H). destruct H0.
   - (* the last block ended *)
-    assert (Sh := queues_shorter s (stream (of r)) true false (of r) rest rest H6 (or_introl eq_refl)).
-    split; simpl in *.
-    + intros q k E. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [|apply (A q k E')].
-      apply (A _ _ H6).
-    + intros q k o E I. destruct (Sh q k o E I) as (k' & E' & I'). apply (L q k' o E' I').
-    + intros q k o q' k' o' E I E' I' F. destruct (Sh q k o E I) as (? & ? & ?), (Sh q' k' o' E' I') as (? & ? & ?).
-      eapply P; eassumption.
-    + intros q k E F. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [discriminate F|apply (G q k E' F)].
-    + intros q o rest' E. destruct (update_cases _ _ _ _ _ E) as [[_ F]|[N E']]; [discriminate F|].
-      assert (D : number o <> number (of r)).
-      { intros F. apply N. symmetry. eapply (P q _ o (stream (of r))); [exact E'|left; reflexivity|exact H6|left;
-        reflexivity|exact F]. }
-      destruct (S q o rest' E') as [(r' & I & F)|F]; [|right; exact F]. left. exists r'. split; [|exact F].
-      rewrite H2 in I. apply in_app_iff in I. apply in_app_iff. destruct I as [I|[<-|I]]; [left; exact I| |right;
-        exact I].
-      destruct (D (eq_sym F)).
-    + exact K.
+    destruct (queues_in_order g s (stream (of r)) true false (of r) rest rest O H6 (or_introl (conj eq_refl eq_refl)))
+      as (A' & L' & P' & G').
+    split; simpl in *; try assumption.
+    intros q o rest' E. destruct (update_cases _ _ _ _ _ E) as [[_ F]|[N E']]; [discriminate F|].
+    assert (D : number o <> number (of r)).
+    { intros F. apply N. symmetry. eapply (P q _ o (stream (of r))); [exact E'|left; reflexivity|exact H6|left;
+      reflexivity|exact F]. }
+    destruct (S q o rest' E') as [(r' & I & F)|F]; [|right; exact F]. left. exists r'. split; [|exact F].
+    rewrite H2 in I. apply in_app_iff in I. apply in_app_iff. destruct I as [I|[<-|I]]; [left; exact I| |right;
+      exact I].
+    destruct (D (eq_sym F)).
   - (* one of several ended *)
     split; simpl; try assumption. intros q o rest E. destruct (Nat.eq_dec (number o) (number (of r))) as [F|D].
     + rewrite F. destruct (not_over _ _ _ H5) as [T|T]; [left|right; left]; exact T.
@@ -142,59 +155,33 @@ Proof.
   - split; simpl; assumption.
   - (* a kernel goes on *)
     destruct H0 as [[Q _] _].
-    assert (Sh := queues_shorter s (stream o) false true o rest (o :: rest) Q (or_intror eq_refl)).
-    split; simpl in *.
-    + intros q k E. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [|apply (A q k E')]. apply (A _ _ Q).
-    + intros q k o' E I. destruct (Sh q k o' E I) as (k' & E' & I'). apply (L q k' o' E' I').
-    + intros q k a q' k' a' E I E' I' F. destruct (Sh q k a E I) as (? & ? & ?), (Sh q' k' a' E' I') as (? & ? & ?).
-      eapply P; eassumption.
-    + intros q k E F. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [discriminate|apply (G q k E' F)].
+    destruct (queues_in_order g s (stream o) false true o rest (o :: rest) O Q (or_intror eq_refl)) as (A' & L' & P' & G').
+    split; simpl in *; try assumption.
     + intros q o' rest' E.
-      assert (Old : somewhere s (number o') -> somewhere (State (now s) (turn s) (launched s)
-        (update (stream o) (Queue true (o :: rest)) (queues s)) (update l (before ++ [(o, n)]) (ee s)) (ce s) (running
-          s)
-        (free s)) (number o')).
-      { intros [F|[(l' & k & y & E1 & I & F)|F]]; [left; exact F| |right; right; exact F]. right. left.
-        destruct (Nat.eq_dec l l') as [<-|N].
-        - exists l, (before ++ [(o, n)]), y. simpl. rewrite (update_same _ _ _ _ H3).
-          rewrite H3 in E1. injection E1 as <-. repeat split; [apply in_app_iff; left; exact I|exact F].
-        - exists l', k, y. simpl. rewrite update_other by exact N. tauto. }
-      destruct (update_cases _ _ _ _ _ E) as [[_ F]|[_ E']]; [|apply Old, (S q o' rest' E')].
+      destruct (update_cases _ _ _ _ _ E) as [[_ F]|[_ E']].
+      2:{ destruct (S q o' rest' E') as [F|[(l' & k & y & E1 & I & F)|F]]; [left; exact F| |right; right; exact F].
+        right. left. destruct (stays _ _ _ (o, n) _ _ _ H3 E1 I) as (k' & E2 & I'). exists l', k', y. tauto. }
       injection F as -> _. right. left. exists l, (before ++ [(o, n)]), (o, n). simpl.
       rewrite (update_same _ _ _ _ H3). repeat split. apply in_app_iff. right. left. reflexivity.
     + intros l' k y E I. destruct (update_cases _ _ _ _ _ E) as [[_ ->]|[_ E']]; [|apply (K l' k y E' I)].
       apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (K _ _ _ H3 I)|]. exists n, need, lasts. exact H1.
   - (* a copy goes on *)
     destruct H0 as [[Q _] _].
-    assert (Sh := queues_shorter s (stream o) false true o rest (o :: rest) Q (or_intror eq_refl)).
-    split; simpl in *.
-    + intros q k E. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [|apply (A q k E')]. apply (A _ _ Q).
-    + intros q k o' E I. destruct (Sh q k o' E I) as (k' & E' & I'). apply (L q k' o' E' I').
-    + intros q k a q' k' a' E I E' I' F. destruct (Sh q k a E I) as (? & ? & ?), (Sh q' k' a' E' I') as (? & ? & ?).
-      eapply P; eassumption.
-    + intros q k E F. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [discriminate|apply (G q k E' F)].
-    + intros q o' rest' E.
-      destruct (update_cases _ _ _ _ _ E) as [[_ F]|[_ E']].
-      * injection F as -> _. right. right. exists e, (before ++ [o]), o. simpl. rewrite (update_same _ _ _ _ H2).
-        repeat split. apply in_app_iff. right. left. reflexivity.
-      * destruct (S q o' rest' E') as [F|[F|(e' & k & y & E1 & I & F)]]; [left; exact F|right; left; exact F|].
-        right. right. destruct (Nat.eq_dec e e') as [<-|N].
-        { exists e, (before ++ [o]), y. simpl. rewrite (update_same _ _ _ _ H2).
-          rewrite H2 in E1. injection E1 as <-. repeat split; [apply in_app_iff; left; exact I|exact F]. }
-        { exists e', k, y. simpl. rewrite update_other by exact N. tauto. }
-    + exact K.
+    destruct (queues_in_order g s (stream o) false true o rest (o :: rest) O Q (or_intror eq_refl)) as (A' & L' & P' & G').
+    split; simpl in *; try assumption.
+    intros q o' rest' E.
+    destruct (update_cases _ _ _ _ _ E) as [[_ F]|[_ E']].
+    * injection F as -> _. right. right. exists e, (before ++ [o]), o. simpl. rewrite (update_same _ _ _ _ H2).
+      repeat split. apply in_app_iff. right. left. reflexivity.
+    * destruct (S q o' rest' E') as [F|[F|(e' & k & y & E1 & I & F)]]; [left; exact F|right; left; exact F|].
+      right. right. destruct (stays _ _ _ o _ _ _ H2 E1 I) as (k' & E2 & I'). exists e', k', y. tauto.
   - (* a memset, record or wait ends *)
     destruct H0 as [[Q _] _].
-    assert (Sh := queues_shorter s (stream o) false false o rest rest Q (or_introl eq_refl)).
-    split; simpl in *.
-    + intros q k E. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [|apply (A q k E')]. apply (A _ _ Q).
-    + intros q k o' E I. destruct (Sh q k o' E I) as (k' & E' & I'). apply (L q k' o' E' I').
-    + intros q k a q' k' a' E I E' I' F. destruct (Sh q k a E I) as (? & ? & ?), (Sh q' k' a' E' I') as (? & ? & ?).
-      eapply P; eassumption.
-    + intros q k E F. destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[_ E']]; [discriminate F|apply (G q k E' F)].
-    + intros q o' rest' E. destruct (update_cases _ _ _ _ _ E) as [[_ F]|[_ E']]; [discriminate F|apply (S q o' rest'
-      E')].
-    + exact K.
+    destruct (queues_in_order g s (stream o) false false o rest rest O Q (or_introl (conj eq_refl eq_refl)))
+      as (A' & L' & P' & G').
+    split; simpl in *; try assumption.
+    intros q o' rest' E. destruct (update_cases _ _ _ _ _ E) as [[_ F]|[_ E']]; [discriminate F|apply (S q o' rest'
+    E')].
   - (* a copy begins *)
     destruct H1 as [Q _]. split; simpl; try assumption. intros q o' rest' E.
     destruct (S q o' rest' E) as [(r & I & F)|[F|(e' & k & y & E1 & I & F)]].

@@ -6,7 +6,7 @@
 //! `limits::end_if_stopped`. Work that
 //! nobody limits is neither counted nor stopped.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -149,17 +149,14 @@ pub struct Effort {
     spent: [AtomicU64; 5],
     stop: Arc<AtomicBool>,
     keeps_parts: bool,
-    /// States after which work that tells what it has ends; `u64::MAX` where nothing of that kind is done.
-    part: AtomicU64,
-    /// States after which such work did end; 0 if it did not.
+    /// States after which work that tells what it has did end; 0 if it did not.
     ended: AtomicU64,
 }
 
 impl Effort {
     /// Nothing is done yet; once `stop` is set, work ends with what is complete by then.
     pub fn new(limits: Limits, stop: Arc<AtomicBool>) -> Self {
-        let (part, ended) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
-        Self { limits, spent: Default::default(), stop, keeps_parts: true, part, ended }
+        Self { limits, spent: Default::default(), stop, keeps_parts: true, ended: AtomicU64::new(0) }
     }
 
     /// Work without limits, of which nothing is kept once it is stopped.
@@ -184,12 +181,13 @@ impl Effort {
                 return Err(EarlyEnd::TooMuch { what, most });
             }
         }
-        let is_stopped = self.stop.load(Ordering::Relaxed) || self.is_part_done();
-        if is_stopped { Err(EarlyEnd::Stopped) } else { Ok(()) }
+        if self.stop.load(Ordering::Relaxed) { Err(EarlyEnd::Stopped) } else { Ok(()) }
     }
 
-    fn is_part_done(&self) -> bool {
-        self.spent[Counted::States as usize].load(Ordering::Relaxed) > self.part.load(Ordering::Relaxed)
+    /// Whether work on this thread may.
+    fn check_here(&self) -> Result<(), EarlyEnd> {
+        self.check()?;
+        if PART.get() == Some(Part::Done) { Err(EarlyEnd::Stopped) } else { Ok(()) }
     }
 
     /// What was not done that could have told more, though all that is told holds.
@@ -206,6 +204,17 @@ impl Effort {
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Effort>>> = const { RefCell::new(None) };
+    /// Of work that tells what it has, which other threads neither share nor see.
+    static PART: Cell<Option<Part>> = const { Cell::new(None) };
+}
+
+/// How much of the work in part on one thread is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// So many states may still be looked at.
+    Left(u64),
+    /// More were.
+    Done,
 }
 
 /// The limits of the work on this thread, if it has any, for the threads that share it.
@@ -225,13 +234,14 @@ impl Here {
     /// Does some work on another thread within the same limits.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         /// Gives a thread its own limits back, also if the work panics.
-        struct Restore(Option<Arc<Effort>>);
+        struct Restore(Option<Arc<Effort>>, Option<Part>);
         impl Drop for Restore {
             fn drop(&mut self) {
                 CURRENT.set(self.0.take());
+                PART.set(self.1);
             }
         }
-        let _restore = Restore(CURRENT.replace(self.0.clone()));
+        let _restore = Restore(CURRENT.replace(self.0.clone()), PART.take());
         work()
     }
 }
@@ -241,21 +251,18 @@ pub fn unlimited<T>(work: impl FnOnce() -> T) -> T {
     Here(here().0.filter(|effort| !effort.keeps_parts)).within(work)
 }
 
-/// Does work on this thread alone that tells what it has when it is stopped: once half of the states are looked at that
-/// may still be, it is. Others that share its limits do nothing meanwhile.
+/// Does work that tells what it has when it is stopped: once this thread has looked at half of the states that may
+/// still be, it is.
 pub(crate) fn in_part<T>(work: impl FnOnce() -> T) -> T {
-    let current = CURRENT.with_borrow(Clone::clone);
-    let is_within = |effort: &Arc<Effort>| effort.part.load(Ordering::Relaxed) < u64::MAX;
-    let Some((effort, left)) = current.filter(|effort| !is_within(effort)).zip(left(Counted::States)) else {
-        return work();
-    };
-    let most = effort.spent[Counted::States as usize].load(Ordering::Relaxed).saturating_add(left / 2);
-    effort.part.store(most, Ordering::Relaxed);
+    let Some(left) = left(Counted::States).filter(|_| PART.get().is_none()) else { return work() };
+    PART.set(Some(Part::Left(left / 2)));
     let done = work();
-    if effort.is_part_done() {
-        effort.ended.store(most.max(1), Ordering::Relaxed);
+    if PART.take() == Some(Part::Done) {
+        CURRENT.with_borrow(|current| {
+            let Some(effort) = current else { return };
+            effort.ended.store((effort.limits.states - left.div_ceil(2)).max(1), Ordering::Relaxed);
+        });
     }
-    effort.part.store(u64::MAX, Ordering::Relaxed);
     done
 }
 
@@ -274,7 +281,10 @@ pub fn spend(what: Counted, amount: u64) -> Result<(), EarlyEnd> {
     CURRENT.with_borrow(|current| {
         let Some(effort) = current else { return Ok(()) };
         effort.spent[what as usize].fetch_add(amount, Ordering::Relaxed);
-        effort.check()
+        if let (Counted::States, Some(Part::Left(left))) = (what, PART.get()) {
+            PART.set(Some(left.checked_sub(amount).map_or(Part::Done, Part::Left)));
+        }
+        effort.check_here()
     })
 }
 
@@ -283,7 +293,7 @@ pub fn spend(what: Counted, amount: u64) -> Result<(), EarlyEnd> {
 /// # Errors
 /// [`EarlyEnd`]
 pub fn check() -> Result<(), EarlyEnd> {
-    CURRENT.with_borrow(|current| current.as_ref().map_or(Ok(()), |effort| effort.check()))
+    CURRENT.with_borrow(|current| current.as_ref().map_or(Ok(()), |effort| effort.check_here()))
 }
 
 /// How much of something may still be done; `None` without a limit.

@@ -33,7 +33,7 @@ pub use run::examiner_log::{ExaminerLog, examiner_logs};
 pub use run::report::SimulationReport;
 pub use run::responses::responses_csv;
 pub use run::runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
-pub use run::table::state_text;
+pub use run::state::state_text;
 pub use study_table::{ShardsDocument, SummaryDocument};
 pub(crate) use study_table::{measure, names};
 pub use tasks::curve_rows::{

@@ -179,9 +179,18 @@ pub struct StreamSpec {
 }
 
 impl StreamSpec {
+    /// The lowest priority, which every device has and a stream that states none gets.
+    pub(crate) const DEFAULT_PRIORITY: i32 = 0;
+
     /// A blocking stream of the default (lowest) priority, of the first process.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), process: ProcessId::FIRST, priority: 0, blocking: true, sm_mask: None }
+        Self {
+            name: name.into(),
+            process: ProcessId::FIRST,
+            priority: Self::DEFAULT_PRIORITY,
+            blocking: true,
+            sm_mask: None,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::assumptions::{Departure, LaunchDependence};
 use super::bound_options::BoundOptions;
-use super::finish_bounds::{FinishBounds, bounds_of};
+use super::finish_bounds::{BoundedOperation, FinishBounds, bounds_of};
 use super::merged_backend::{Analysed, Costs, Merged};
 use super::merged_sm::MergedKernel;
 use super::prepared::Prepared;
@@ -120,15 +120,14 @@ pub struct AnalysedCopy {
 pub fn analyse(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     let prepared = Prepared::new(scenario)?;
     let bounds = (!prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::DECLARED));
-    Ok(analysis_of(scenario, &prepared, Safe::of(bounds.as_ref())))
+    Ok(analysis_of(scenario, &prepared, bounds.as_ref()))
 }
 
 /// The same for whoever does not tell when kernels have finished if blocks run shorter: nothing is computed for that,
 /// and `safe_finish_ns` is given only where it is the analysed finish.
 pub(super) fn analyse_as_stated(scenario: &Scenario) -> Result<Analysis<'_>, ProgramError> {
     let prepared = Prepared::new(scenario)?;
-    let safe = if prepared.finish_is_safe() { Safe::AsAnalysed } else { Safe::Unasked };
-    Ok(analysis_of(scenario, &prepared, safe))
+    Ok(analysis_of(scenario, &prepared, None))
 }
 
 /// Analyses a scenario and bounds the finish of every operation, as [`analyse()`] and
@@ -147,32 +146,15 @@ pub fn analyse_and_bound(
         || !prepared.order.simultaneous && options.block_times == BoundOptions::DECLARED.block_times;
     let own =
         (!is_declared && !prepared.finish_is_safe()).then(|| bounds_of(scenario, &prepared, BoundOptions::DECLARED));
-    let known = own.as_ref().or(is_declared.then_some(&bounds)).filter(|_| !prepared.finish_is_safe());
-    let safe = Safe::of(known);
-    let analysis = analysis_of(scenario, &prepared, safe);
+    let analysis = analysis_of(scenario, &prepared, own.as_ref().or(Some(&bounds)));
     Ok((analysis, bounds))
 }
 
-/// By when kernels have finished if blocks run shorter.
-#[derive(Clone, Copy)]
-enum Safe<'b> {
-    /// As analysed.
-    AsAnalysed,
-    /// By these bounds.
-    Bounds(&'b FinishBounds),
-    /// Nobody wants to know.
-    Unasked,
-}
-
-impl<'b> Safe<'b> {
-    /// By bounds, which are there unless the analysed times are that.
-    fn of(bounds: Option<&'b FinishBounds>) -> Self {
-        bounds.map_or(Self::AsAnalysed, Self::Bounds)
-    }
-}
-
-fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, safe: Safe<'_>) -> Analysis<'a> {
+/// Where kernels may finish later than analysed if blocks run shorter, `bounds` say by when they have; `None`: nobody
+/// wants to know.
+fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&FinishBounds>) -> Analysis<'a> {
     let Prepared { costs, merged, walked, departures, dependence, .. } = prepared;
+    let is_safe = prepared.finish_is_safe();
     let kernel_of = |record: &Analysed| match record.kind {
         OperationKind::Kernel(kernel) => scenario.kernels().get(kernel.index()).map(|found| (kernel, found)),
         _ => None,
@@ -183,16 +165,10 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, safe: Safe<'_>) 
     for (number, record) in (0_u32..).zip(&walked.operations) {
         let Some((id, kernel)) = kernel_of(record) else { continue };
         let finish = record.finish.filter(|finish| *finish <= walked.horizon);
-        let safe_finish = match safe {
-            Safe::AsAnalysed => record.finish,
-            // Of a scenario that waits they are numbered as without waits.
-            Safe::Bounds(bounds) => bounds
-                .operations
-                .get(number as usize)
-                .filter(|bound| (bound.kind, bound.origin) == (record.kind, record.origin))
-                .and_then(|bound| bound.finish),
-            Safe::Unasked => None,
-        };
+        // Of a scenario that waits they are numbered as without waits.
+        let is_same = |bound: &&BoundedOperation| (bound.kind, bound.origin) == (record.kind, record.origin);
+        let bound = bounds.and_then(|bounds| bounds.operations.get(number as usize)).filter(is_same);
+        let safe_finish = if is_safe { record.finish } else { bound.and_then(|bound| bound.finish) };
         let thread = scenario.threads.get(record.origin.thread as usize);
         let deadline = thread.and_then(HostThread::deadline);
         let job = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
@@ -229,15 +205,11 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, safe: Safe<'_>) 
     let alike = matches!(merged, Merged::Slots(_));
     let in_order = || walked.ee_order.iter().filter(|_| alike);
     let mut notes = notes(scenario, departures, costs.sms);
-    notes.extend(match safe {
-        Safe::AsAnalysed => missing_safe_finish(departures, None, &kernels),
+    if is_safe || bounds.is_some() {
         // Waits that no release depends on do not matter.
-        Safe::Bounds(bounds) => {
-            let dependence = dependence.as_ref().filter(|_| bounds.operations.is_empty());
-            missing_safe_finish(departures, dependence, &kernels)
-        }
-        Safe::Unasked => None,
-    });
+        let dependence = dependence.as_ref().filter(|_| bounds.is_some_and(|bounds| bounds.operations.is_empty()));
+        notes.extend(missing_safe_finish(departures, dependence, &kernels));
+    }
     let unfinished = kernels.iter().filter(|kernel| kernel.finish_ns.is_none()).count();
     if unfinished > 0 {
         let horizon = walked.horizon;

@@ -282,7 +282,7 @@ pub(super) fn acts_after_waiting(thread: &HostThread) -> bool {
     let acts = |step: &Step| step.submission().is_some() || matches!(step, Step::Barrier(_));
     let mut waited = false;
     // What holds from one iteration to the next holds for all.
-    let rounds = thread.iterations.unwrap_or(u64::MAX).min(2);
+    let rounds = thread.iterations.map_or(2, |iterations| iterations.min(2));
     for _ in 0..rounds {
         if waited && thread.barrier.is_some() {
             return true;

@@ -90,7 +90,7 @@ fn side_by_side<'a>(scenario: &Scenario, analysis: &Analysis<'a>, launches: &Fin
     }
     let agree = |kernel: &ComparedKernel<'_>| kernel.simulated_finish_ns == kernel.analysed_finish_ns;
     // What is not finished by the horizon finishes later than what is.
-    let finish = |finish: Option<Instant>| finish.unwrap_or(Instant::MAX);
+    let finish = |finish: Option<Instant>| (finish.is_none(), finish);
     let early = |kernel: &ComparedKernel<'_>| finish(kernel.analysed_finish_ns) < finish(kernel.simulated_finish_ns);
     let late = |kernel: &ComparedKernel<'_>| finish(kernel.analysed_finish_ns) > finish(kernel.simulated_finish_ns);
     Comparison {

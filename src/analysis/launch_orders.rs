@@ -16,6 +16,7 @@ use crate::broken_bound::BrokenBound;
 use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate};
+use crate::proven::Proven;
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
@@ -263,8 +264,7 @@ fn finishes(
     let mut launch = |thread: u32| {
         let declared = order[thread as usize];
         launches[declared] += 1;
-        // There are at most 2^32 threads.
-        (u32::try_from(declared).unwrap_or(u32::MAX), launches[declared] - 1)
+        (u32::try_from(declared).proven("32 bits count threads"), launches[declared] - 1)
     };
     Ok(match method {
         Method::Analysis => analyse_as_stated(permuted)?

@@ -12,6 +12,7 @@ use super::pending::Pending;
 use super::pool::Pool;
 use super::task::TimeOverflow;
 use crate::limits::end_if_stopped;
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 
 /// A kernel as the merged SM with pooled resources sees it.
@@ -81,8 +82,7 @@ impl MergedResources {
             if cycles > 0 {
                 // At most `rest` blocks, see `whole_cycles`.
                 let blocks = u64::from(cycles) * self.h.own_blocks();
-                debug_assert!(blocks <= u64::from(rest), "cycles of more blocks than are left");
-                rest -= u32::try_from(blocks).unwrap_or(rest);
+                rest -= u32::try_from(blocks).proven("no more blocks than are left");
                 self.h.skip(cycles, kernel.block_time).ok_or(TimeOverflow)?;
             }
             match self.h.earliest() {
@@ -97,7 +97,7 @@ impl MergedResources {
     fn room(&self, kernel: &PooledKernel) -> u32 {
         let fitting = self.free.iter().zip(&kernel.needs).filter_map(|(free, need)| free.checked_div(*need)).min();
         let left = u64::from(kernel.g_max).saturating_sub(self.h.own_blocks());
-        u32::try_from(fitting.unwrap_or(u64::MAX).min(left)).unwrap_or(u32::MAX)
+        u32::try_from(fitting.map_or(left, |fitting| fitting.min(left))).proven("at most g_max")
     }
 
     fn take(&mut self, needs: &Pool, blocks: u32) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::device::{BlockShape, Device, KernelOccupancy};
 use crate::profile::{GpuProfile, ProfiledKernel};
+use crate::proven::Proven;
 use crate::scenario::{Scenario, Step};
 use crate::time::Duration;
 use crate::workload::KernelId;
@@ -67,7 +68,7 @@ pub fn occupancy_of_profile(profile: &GpuProfile, gpu: u32, device: &Device, is_
         entry.2 = entry.2.saturating_add(operation.duration_ns);
     }
     let entries = launches.into_values().map(|(kernel, count, total)| OccupancyEntry {
-        name: profile.functions.get(kernel.function as usize).cloned().unwrap_or_default(),
+        name: Arc::clone(profile.name_of(&kernel)),
         count,
         blocks: kernel.blocks,
         shape: kernel.shape,
@@ -102,8 +103,7 @@ pub fn occupancy_of_scenario(scenario: &Scenario) -> OccupancyReport {
     let device = scenario.device();
     let entry = |((id, _, at_once), count): ((KernelId, Vec<u32>, usize), u64)| {
         let kernel = scenario.kernels().get(id.index())?;
-        // A device has far fewer SMs than 32 bits count.
-        let sms = u32::try_from(at_once).unwrap_or(u32::MAX);
+        let sms = u32::try_from(at_once).proven("no more than the device has");
         let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, sms, device);
         let alone = kernel.duration.worst.as_ns().saturating_mul(u64::from(occupancy.waves));
         Some(OccupancyEntry {

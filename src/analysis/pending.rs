@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 
 /// h, split into the blocks of the kernel that is being placed and those of all kernels before it.
@@ -86,19 +87,13 @@ impl<D: Ord + Copy> Pending<D> {
     pub(super) fn whole_cycles(&self, rest: u32, block_time: Duration) -> u32 {
         let Some(&(last, _)) = self.own.back() else { return 0 };
         let by_blocks = u64::from(rest.saturating_sub(1)) / self.own_blocks.max(1);
-        // Cannot fail: the quotient of a 32-bit number.
-        let by_blocks = u32::try_from(by_blocks).unwrap_or(u32::MAX);
-        let Some(&Reverse((other, _, _))) = self.others.peek() else { return by_blocks };
         let last = last + self.shift;
-        if last >= other {
-            return 0;
-        }
-        // The smaller of the two, which 32 bits count.
-        let by_time = match block_time.as_ns() {
-            0 => u64::MAX,
-            time => (other.since(last).as_ns() - 1) / time + 1,
-        };
-        u32::try_from(by_time).unwrap_or(u32::MAX).min(by_blocks)
+        let by_time = self.others.peek().and_then(|&Reverse((other, _, _))| match other.since(last).as_ns() {
+            0 => Some(0),
+            left => (left - 1).checked_div(block_time.as_ns()).map(|whole| whole + 1),
+        });
+        let cycles = by_time.map_or(by_blocks, |by_time| by_time.min(by_blocks));
+        u32::try_from(cycles).proven("less than `rest`")
     }
 
     /// Lets `cycles` cycles pass. `None` past the end of time.

@@ -221,7 +221,7 @@ impl Auditor<'_> {
         verdict: CaseVerdict,
     ) {
         let name = |operation: &ProfiledOperation| match operation.kernel() {
-            Some(kernel) => self.profile.functions.get(kernel.function as usize).map_or("", |name| name).to_owned(),
+            Some(kernel) => self.profile.name_of(kernel).to_string(),
             None => "a copy or memset".to_owned(),
         };
         let stream = |operation: &ProfiledOperation| self.profile.streams[operation.stream as usize].number;

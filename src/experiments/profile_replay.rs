@@ -155,7 +155,7 @@ pub fn replay_profile(
         };
         let stream = import.scenario.streams().get(operation.stream.index());
         kernels.push(ReplayedKernel {
-            name: profile.functions.get(kernel.function as usize).cloned().unwrap_or_default(),
+            name: Arc::clone(profile.name_of(kernel)),
             stream: stream.map(|stream| Arc::clone(&stream.name)).unwrap_or_default(),
             ran_alone: ran_alone.get(index as usize) == Some(&true),
             source: time.source,

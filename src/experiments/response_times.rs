@@ -67,7 +67,7 @@ fn task(name: &str, priority: u64, blocks: u32, period: TaskTime) -> Task {
 }
 
 fn set(tasks: Vec<Task>) -> TaskSet {
-    TaskSet { sms: 2, tasks, reservations: None, priority_levels: 2 }
+    TaskSet { sms: 2, tasks, reservations: None, priority_levels: TaskSet::PRIORITY_LEVELS }
 }
 
 fn options(device: &Device, strategy: Strategy, horizon: TaskTime, seed: u64) -> RunOptions {

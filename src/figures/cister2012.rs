@@ -142,7 +142,7 @@ fn counterexample(name: &'static str) -> Result<Made, Failure> {
 fn known(string: &KernelString, warps: u32) -> Result<String, Failure> {
     let last = |objective| -> Result<u64, Failure> {
         let search = MakespanSearch::run(string, warps, objective, &SearchLimits::DEFAULT, Progress::NONE)?;
-        Ok(search.makespans().last().copied().unwrap_or_default())
+        Ok(search.makespans().last().copied().ok_or("the search has come this far")?)
     };
     Ok(format!(
         "By exact search the worst case is {} cycles and the best {}; the proven bound is {}, the pessimistic value {}.",

@@ -3,8 +3,6 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
 use super::report::{DocumentWriter, Report};
 use super::rows_part::{RowFormat, RowsPart};
 use crate::proven::Proven;
@@ -37,14 +35,6 @@ impl DocumentWriter for Frames<'_> {
     const IS_LINES: bool = true;
     const IS_TABLES: bool = true;
 
-    fn entry<T: Serialize + ?Sized>(&mut self, _key: &str, _value: &T) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn list<I: IntoIterator<Item: Serialize>>(&mut self, _key: &str, _elements: I) -> io::Result<()> {
-        Ok(())
-    }
-
     fn table(
         &mut self,
         key: &str,
@@ -65,6 +55,8 @@ impl DocumentWriter for Frames<'_> {
 
 #[cfg(test)]
 mod tests {
+    use serde::Serialize;
+
     use super::*;
     use crate::formats::{Column, Page, Rows, frame_of_rows};
     use crate::time::Instant;

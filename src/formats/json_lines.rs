@@ -52,10 +52,6 @@ impl DocumentWriter for FirstLine {
         }
         Ok(())
     }
-
-    fn list<I: IntoIterator<Item: Serialize>>(&mut self, _key: &str, _elements: I) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The lists of objects.
@@ -78,10 +74,6 @@ struct Listed<'r, T> {
 impl<W: Write> DocumentWriter for ListLines<'_, W> {
     type Error = io::Error;
     const IS_LINES: bool = true;
-
-    fn entry<T: Serialize + ?Sized>(&mut self, _key: &str, _value: &T) -> io::Result<()> {
-        Ok(())
-    }
 
     fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> io::Result<()> {
         let Self { out, file, line } = self;

@@ -58,7 +58,7 @@ pub fn frame_of_rows<R: Report>(report: &R) -> String {
     in_memory(|out| report.rows(RowsPart::whole(RowFormat::Frame), out))
 }
 
-/// What takes the entries of a report's document.
+/// What takes the entries of a report's document; one that takes nothing of a kind leaves that out.
 pub trait DocumentWriter {
     /// Why it does not.
     type Error;
@@ -71,13 +71,19 @@ pub trait DocumentWriter {
     ///
     /// # Errors
     /// Whatever cannot be written.
-    fn entry<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), Self::Error>;
+    fn entry<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), Self::Error> {
+        let _ = (key, value);
+        Ok(())
+    }
 
     /// A list of objects, which are made while they are written.
     ///
     /// # Errors
     /// Whatever cannot be written.
-    fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> Result<(), Self::Error>;
+    fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> Result<(), Self::Error> {
+        let _ = (key, elements);
+        Ok(())
+    }
 
     /// A list with columns, or a part of it, where lists are told as tables; `write` writes its rows.
     ///
@@ -104,14 +110,6 @@ impl<W: Write> DocumentWriter for OneTable<'_, W> {
     type Error = io::Error;
     const IS_LINES: bool = true;
     const IS_TABLES: bool = true;
-
-    fn entry<T: Serialize + ?Sized>(&mut self, _key: &str, _value: &T) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn list<I: IntoIterator<Item: Serialize>>(&mut self, _key: &str, _elements: I) -> io::Result<()> {
-        Ok(())
-    }
 
     fn table(
         &mut self,

@@ -134,7 +134,7 @@ impl GpuProfile {
 
     /// The block time of a kernel, where another profile says it.
     fn known_block_time(&self, kernel: &ProfiledKernel) -> Option<u64> {
-        let name = self.functions.get(kernel.function as usize)?;
+        let name = self.name_of(kernel);
         self.known.as_ref()?.times.get(&(Arc::clone(name), kernel.blocks, kernel.shape)).copied()
     }
 

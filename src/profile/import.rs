@@ -230,7 +230,7 @@ impl GpuProfile {
             let spec = StreamSpec {
                 name: name.into(),
                 process: ProcessId::FIRST,
-                priority: stream.priority.unwrap_or(0),
+                priority: stream.priority.unwrap_or(StreamSpec::DEFAULT_PRIORITY),
                 blocking: stream.blocking.unwrap_or(false) && !stream.is_null,
                 sm_mask: None,
             };
@@ -352,17 +352,17 @@ impl Work {
         if let Some(known) = self.kernels.get(&key) {
             return Ok(*known);
         }
-        let name = profile.functions.get(kernel.function as usize).cloned().unwrap_or_default();
+        let name = profile.name_of(kernel);
         let added = builder.add_kernel(Kernel {
-            title: short_name(&name).into(),
-            name: Arc::clone(&name),
+            title: short_name(name).into(),
+            name: Arc::clone(name),
             blocks: kernel.blocks,
             shape: kernel.shape,
             duration: BlockTime::fixed(Duration::from_ns(block_ns)),
             clock: BlockClock::RunTime,
             sm_mask: None,
         });
-        let id = added.map_err(|error| format!("kernel {:?}: {error}", short_name(&name)))?;
+        let id = added.map_err(|error| format!("kernel {:?}: {error}", short_name(name)))?;
         self.kernels.insert(key, id);
         Ok(id)
     }

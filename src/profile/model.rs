@@ -10,7 +10,8 @@ use super::known_block_times::KnownBlockTimes;
 use crate::device::{BlockShape, CopyDirection};
 use crate::named::named;
 use crate::near::did_you_mean;
-use crate::workload::{is_stream_meant, numbered_stream};
+use crate::proven::Proven;
+use crate::workload::{StreamSpec, is_stream_meant, numbered_stream};
 
 named! {
     /// Which profiler wrote it.
@@ -35,7 +36,7 @@ pub struct GpuProfile {
     /// What it says of its GPUs, by their number; formats that say nothing leave this empty.
     pub gpus: BTreeMap<u32, GpuProperties>,
     /// Names of kernel functions, whole, as [`ProfiledKernel::function`] counts them.
-    pub functions: Vec<Arc<str>>,
+    pub(super) functions: Vec<Arc<str>>,
     /// Streams that something ran in, as [`ProfiledOperation::stream`] counts them.
     pub streams: Vec<ProfiledStream>,
     /// Kernels, copies and memsets, by start.
@@ -53,6 +54,11 @@ pub struct GpuProfile {
 }
 
 impl GpuProfile {
+    /// The name of a kernel.
+    pub(crate) fn name_of(&self, kernel: &ProfiledKernel) -> &Arc<str> {
+        self.functions.get(kernel.function as usize).proven("its number is one of the profile's functions")
+    }
+
     /// Gives streams priorities, in place of those that it states; they go by `stream 7` or their number. Where it
     /// states none, those of the others are 0.
     ///
@@ -72,7 +78,7 @@ impl GpuProfile {
         }
         if !priorities.is_empty() {
             for stream in &mut self.streams {
-                stream.priority.get_or_insert(0);
+                stream.priority.get_or_insert(StreamSpec::DEFAULT_PRIORITY);
             }
         }
         Ok(())

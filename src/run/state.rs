@@ -1,4 +1,4 @@
-//! The state of the GPU at one instant in words: queues, residents, and why each thing waits.
+//! The state of the GPU at one instant with names: queues, residents, and why each thing waits.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::time::Instant;
 use crate::trace::{Cause, EeQueueSnapshot, Held, OperationRecord, Rule, SmSnapshot, Snapshot};
 use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
 
-/// A [`Snapshot`] in words: the GPU after all events of one instant.
+/// A [`Snapshot`] with names in place of numbers: the GPU after all events of one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct State {
     /// The instant.

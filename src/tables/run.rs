@@ -1,12 +1,12 @@
 //! Tables of one run.
 
 pub(super) mod blame;
+pub(super) mod context_turns;
 pub(super) mod examiner_log;
 pub(super) mod kernels;
 pub(super) mod launches;
 pub(super) mod report;
 pub(super) mod responses;
+pub(super) mod rule_log;
 pub(super) mod runnable_times;
-
-pub(super) mod context_turns;
-pub(super) mod table;
+pub(super) mod state;

@@ -79,7 +79,8 @@ impl Generator {
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         numbers.set_stream(index);
         let period = self.reservation_period(&mut numbers);
-        let mut set = TaskSet { sms: self.sms, tasks: Vec::new(), reservations: None, priority_levels: 2 };
+        let priority_levels = TaskSet::PRIORITY_LEVELS;
+        let mut set = TaskSet { sms: self.sms, tasks: Vec::new(), reservations: None, priority_levels };
         let partitions = (0..self.sms).map(|sm| (Allocation::Sm(sm), self.tasks_per_sm, self.single_permille));
         for (allocation, count, permille) in partitions.chain([(Allocation::All, self.gang_tasks, self.gang_permille)])
         {

@@ -41,7 +41,8 @@ fn task_set(node: Node<'_>, device: &Device) -> Result<TaskSet, Problem> {
         tasks.push(task);
     }
     let reservations = file.optional("reservation")?.map(reservations).transpose()?;
-    let levels = file.optional("priority_levels")?.map_or(Ok(2), |levels| levels.whole_u32(1, 64))?;
+    let levels =
+        file.optional("priority_levels")?.map_or(Ok(TaskSet::PRIORITY_LEVELS), |levels| levels.whole_u32(1, 64))?;
     file.finish()?;
     Ok(TaskSet { sms, tasks, reservations, priority_levels: levels })
 }

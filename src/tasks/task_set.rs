@@ -122,6 +122,9 @@ pub struct TaskSet {
 }
 
 impl TaskSet {
+    /// PL of sets that state none: the two of the paper.
+    pub(crate) const PRIORITY_LEVELS: u32 = 2;
+
     /// C, T and D of all tasks.
     pub fn timings(&self) -> Vec<Timing> {
         self.tasks.iter().map(|task| task.timing).collect()

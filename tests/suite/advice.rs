@@ -70,7 +70,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("tables/measured/profile_replay.rs", &["replay-log"]),
     ("tables/run/blame.rs", &["simulate"]),
     ("tables/run/report.rs", &["simulate"]),
-    ("tables/run/table.rs", &["simulate"]),
+    ("tables/run/rule_log.rs", &["simulate"]),
     ("tables/warps.rs", &["warps"]),
     ("scenario/", SCENARIO),
     // Asked for by --logs alone.

@@ -111,7 +111,7 @@ fn every_message_that_is_explained_is_one() {
 }
 
 /// Titles of columns that mean what they say to everybody, or whose table says what they are.
-const PLAIN: [&str; 43] = [
+const PLAIN: [&str; 42] = [
     "",
     "+-",
     "SMs at most",
@@ -146,7 +146,6 @@ const PLAIN: [&str; 43] = [
     "on",
     "preemptions",
     "scheduler",
-    "start",
     "task",
     "total time",
     "type",

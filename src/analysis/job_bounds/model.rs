@@ -35,8 +35,8 @@ pub(in crate::analysis) struct Task {
     pub(super) period: u64,
     /// Within this time of its arrival a job has to end, or nothing is known.
     pub(super) within: u64,
-    /// How many jobs there are at most.
-    pub(super) most_jobs: u64,
+    /// How many jobs there are at most, if that is known.
+    pub(super) most_jobs: Option<u64>,
     pub(super) jitter: u64,
     /// The EE queues of its streams, 0 is the highest priority.
     pub(super) highest: usize,
@@ -70,8 +70,7 @@ impl Task {
     /// Jobs that may be there in `window` ns, if a job ends within `response`; `None`: not known.
     pub(super) fn jobs(&self, window: u64, response: Option<u64>) -> Option<u64> {
         let by_period = response.and_then(|response| Some(window.checked_add(response)?.div_ceil(self.period.max(1))));
-        let by_number = (self.most_jobs < u64::MAX).then_some(self.most_jobs);
-        by_period.into_iter().chain(by_number).min()
+        by_period.into_iter().chain(self.most_jobs).min()
     }
 }
 
@@ -105,7 +104,7 @@ struct Group {
     threads: Vec<usize>,
     iterations: u64,
     period: Option<u64>,
-    most_jobs: u64,
+    most_jobs: Option<u64>,
 }
 
 impl TaskSet {
@@ -188,17 +187,12 @@ fn groups(scenario: &Scenario, is_sporadic: bool) -> Result<Vec<Group>, Sporadic
                 threads: vec![number],
                 iterations: 1,
                 period: Some(period.as_ns()),
-                most_jobs: thread.iterations.filter(|_| !is_sporadic).unwrap_or(u64::MAX),
+                most_jobs: thread.iterations.filter(|_| !is_sporadic),
             },
             None if is_sporadic => return Err(SporadicRefusal::NoPeriod { thread: label() }),
-            None => Group {
-                threads: vec![number],
-                iterations: 1,
-                period: None,
-                most_jobs: thread.iterations.unwrap_or(u64::MAX),
-            },
+            None => Group { threads: vec![number], iterations: 1, period: None, most_jobs: thread.iterations },
         };
-        if meets && group.period.is_none() && group.most_jobs != 1 {
+        if meets && group.period.is_none() && group.most_jobs != Some(1) {
             return refuse;
         }
         let known = barriers.iter().find(|(barrier, _)| at_barriers.contains(barrier)).map(|(_, place)| *place);
@@ -294,14 +288,14 @@ impl Described<'_> {
         let label = || of(thread).label.to_string();
         let mut program = self.program((&threads, group.iterations), classes, &label)?;
         let (mut period, mut most_jobs) = (group.period, group.most_jobs);
-        if period.is_none() && most_jobs != 1 {
+        if period.is_none() && most_jobs != Some(1) {
             if program.is_closed[0] {
                 // An iteration begins when the one before it has ended, after all its pauses.
                 period = Some(program.pauses[0].as_ns());
-            } else if of(thread).iterations.is_some() && of(thread).barrier.is_none() {
+            } else if let Some(all) = most_jobs.filter(|_| of(thread).barrier.is_none()) {
                 // All of them as one.
-                program = self.program((&threads, most_jobs), classes, &label)?;
-                most_jobs = 1;
+                program = self.program((&threads, all), classes, &label)?;
+                most_jobs = Some(1);
             } else {
                 return Err(SporadicRefusal::Unpaced { thread: label() });
             }
@@ -333,7 +327,7 @@ impl Described<'_> {
             reached,
             operations,
             is_timed: group.period.is_some()
-                || most_jobs == 1 && group.threads.len() == 1 && of(thread).barrier.is_none(),
+                || most_jobs == Some(1) && group.threads.len() == 1 && of(thread).barrier.is_none(),
         })
     }
 }

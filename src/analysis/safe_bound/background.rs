@@ -6,6 +6,7 @@
 
 use super::weights::ONE;
 use crate::limits::count_steps;
+use crate::proven::OrMost;
 
 /// Blocks of one lower kernel, as many as count in a wait.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +44,7 @@ impl Background {
         let all = of_blocks(blocks).saturating_mul(u128::from(times));
         if let Some(full) = all.checked_div(most) {
             let slots = &mut self.streams[place].1;
-            slots.push(Slot { weight: most, time, count: u64::try_from(full).unwrap_or(u64::MAX) });
+            slots.push(Slot { weight: most, time, count: u64::try_from(full).or_most() });
             slots.push(Slot { weight: all % most, time, count: 1 });
         }
     }

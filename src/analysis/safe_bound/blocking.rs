@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::weights::{ONE, Resource, Weights};
 use crate::limits::count_steps;
+use crate::proven::{OrMost, Proven};
 
 /// Sums of a resource are bits of a `u128`.
 const MOST_UNITS: u64 = 127;
@@ -101,14 +102,15 @@ impl ByWeight<'_> {
             if missing == 0 { 0 } else { missing.div_ceil(u128::from(weights[head]).max(1)) }
         };
         let most = chosen.iter().map(more).max().unwrap_or(0);
-        u32::try_from(most).unwrap_or(u32::MAX)
+        u32::try_from(most).or_most()
     }
 }
 
 /// The units of a resource that keep a block of class `head` out of an SM.
 fn threshold(resource: &Resource, head: usize) -> usize {
-    // It fits on an empty SM, and units are at most `MOST_UNITS` here.
-    usize::try_from((resource.units + 1).saturating_sub(resource.needs[head]).max(1)).unwrap_or(usize::MAX)
+    // It fits on an empty SM.
+    let units = (resource.units + 1).saturating_sub(resource.needs[head]).max(1);
+    usize::try_from(units).proven("at most `MOST_UNITS` here")
 }
 
 fn up_to(units: u64) -> u128 {
@@ -164,9 +166,9 @@ impl Split<'_> {
         let of_first = self.first.and_then(|first| first.units.checked_div(here)).unwrap_or(0);
         // More have no room on both SMs together.
         let most = of_first + self.second.units.checked_div(there).unwrap_or(0);
-        let here = usize::try_from(here).unwrap_or(usize::MAX);
+        let here = usize::try_from(here).or_most();
         let times = u64::from(count).min(most);
-        count_steps(sums.len() * usize::try_from(times).unwrap_or(usize::MAX));
+        count_steps(sums.len() * usize::try_from(times).or_most());
         let within = up_to(self.second.units);
         for _ in 0..times {
             for taken in (0..sums.len()).rev() {

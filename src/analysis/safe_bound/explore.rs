@@ -15,6 +15,7 @@ use super::twins::Twins;
 use super::weights::Weights;
 use crate::effort;
 use crate::limits::count_steps;
+use crate::proven::{OrMost, Proven};
 use crate::time::Instant;
 
 /// States after which the search for orders is given up; what is known of all states left by then holds. A state of
@@ -47,13 +48,18 @@ pub(super) struct Extent {
 impl Extent {
     /// All operations, from the beginning.
     pub(super) fn all(graph: &Graph) -> Self {
-        let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
+        let goal = graph.streams.iter().map(|stream| count(stream.len())).collect();
         Self { over: 0, goal, most_states: MOST_STATES }
     }
 
     fn is_reached(&self, dispatched: &Dispatched) -> bool {
         self.goal.iter().zip(dispatched).all(|(goal, done)| done >= goal)
     }
+}
+
+/// Operations of one stream.
+pub(super) fn count(operations: usize) -> u32 {
+    u32::try_from(operations).proven("at most `MOST_OPERATIONS`")
 }
 
 /// By when each operation has finished in every run, under every work-conserving placement; `None`: not found. And how
@@ -64,7 +70,7 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Exten
     explorer.twins.spread(graph, &mut explorer.finish, &mut complete);
     // A finish is the maximum over all states that were explored. It bounds every run only if no state in which the
     // operation is still to be dispatched was left out, which `complete` says by stream.
-    let known = |node: &Node| complete[node.stream] > u32::try_from(node.position).unwrap_or(u32::MAX);
+    let known = |node: &Node| complete[node.stream] > count(node.position);
     let bounds = graph.nodes.iter().zip(&explorer.finish);
     let bounds = bounds.map(|(node, &finish)| (known(node) && finish < u64::MAX).then(|| Instant::from_ns(finish)));
     (bounds.collect(), states)
@@ -341,7 +347,7 @@ impl<'a> Explorer<'a> {
     /// then more of them may run at once than are listed, and no more than an empty GPU holds.
     fn list_resident(&self, filling: Filling, starts: &mut Vec<(u64, u32)>) {
         let Filling { class, blocks, block_time, .. } = filling;
-        let resident = u32::try_from(self.weights.resident(class)).unwrap_or(u32::MAX).min(blocks);
+        let resident = u32::try_from(self.weights.resident(class)).or_most().min(blocks);
         let listed = starts.iter().map(|(_, blocks)| *blocks).sum::<u32>();
         if let Some(&(last, _)) = starts.last().filter(|_| resident > listed) {
             starts.insert(0, (last.saturating_sub(block_time), resident - listed));

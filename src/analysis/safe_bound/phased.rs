@@ -4,7 +4,7 @@
 //! never. What happened before the release is unknown: other jobs may then have had the GPU, but have ended.
 //! `docs/analysis.md`, "Releases that are not given", has the proof.
 
-use super::explore::{Extent, finish_bounds};
+use super::explore::{Extent, count, finish_bounds};
 use super::graph::{Graph, Node, Waits, Work};
 use super::lower::Lower;
 use super::weights::{Class, Weights};
@@ -97,7 +97,7 @@ impl Phased<'_> {
         };
         let own = Released { first_thread: 0, begin: self.begin, earliest: release, latest: release };
         let (numbers, _) = own.add(&mut graph, self.job, &[]);
-        let goal = graph.streams.iter().map(|stream| u32::try_from(stream.len()).unwrap_or(u32::MAX)).collect();
+        let goal = graph.streams.iter().map(|stream| count(stream.len())).collect();
         let mut first_thread = members(self.job);
         for jobs in &self.others {
             let mut last = Vec::new();

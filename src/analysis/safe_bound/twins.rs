@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Graph, Node, Work};
 use super::state::{Dispatched, Interval, State};
+use crate::proven::Proven;
 use crate::time::Instant;
 
 /// By operation of a stream: when it finishes, and until when its blocks may run, where a state knows it.
@@ -138,13 +139,13 @@ impl Twins {
     /// Makes what is known of one of several twins known of all.
     pub(super) fn spread(&self, graph: &Graph, finish: &mut [u64], complete: &mut Dispatched) {
         for group in &self.groups {
-            let least = group.iter().map(|&stream| complete[stream]).min().unwrap_or(0);
+            let least = group.iter().map(|&stream| complete[stream]).min().proven("no group is empty");
             for &stream in group {
                 complete[stream] = least;
             }
             for position in 0..graph.streams[group[0]].len() {
                 let nodes = || group.iter().map(|&stream| graph.streams[stream][position]);
-                let latest = nodes().map(|node| finish[node]).max().unwrap_or(u64::MAX);
+                let latest = nodes().map(|node| finish[node]).max().proven("no group is empty");
                 nodes().for_each(|node| finish[node] = latest);
             }
         }

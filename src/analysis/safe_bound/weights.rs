@@ -5,6 +5,7 @@
 use crate::analysis::pool::{Pool, pool};
 use crate::device::Device;
 use crate::limits::count_steps;
+use crate::proven::{OrMost, Proven};
 
 /// The weight 1. Divisible by 1 to 16, so that the shares of small GPUs are exact.
 pub(in crate::analysis) const ONE: u64 = 720_720 << 13;
@@ -119,7 +120,7 @@ fn sufficient(class: usize, resources: &[Resource], constraints: &[Constraint]) 
     let of = |constraint: &Constraint| {
         let need = resources[constraint.resource].needs[class];
         let part = (u128::from(constraint.share) * u128::from(need)).div_ceil(u128::from(constraint.threshold));
-        u64::try_from(part).unwrap_or(u64::MAX)
+        u64::try_from(part).or_most()
     };
     let whole = constraints.iter().map(|constraint| constraint.share).max().unwrap_or(0);
     constraints.iter().map(of).max().unwrap_or(0).min(whole)
@@ -176,9 +177,8 @@ fn cheapest_sums(resource: &Resource, classes: &[usize], weights: &[u64]) -> Vec
     cheapest
 }
 
-/// Units are limited to [`MOST_UNITS`] where they are used as an index.
 fn index_of(units: u64) -> usize {
-    usize::try_from(units).unwrap_or(usize::MAX)
+    usize::try_from(units).proven("at most `MOST_UNITS` where they are used as an index")
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -70,10 +70,10 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
             .to_owned();
     let mut agree = true;
     for (index, (kernel, blocks)) in compared.kernels.iter().zip(&grids).enumerate() {
-        let ns = |finish: Option<Instant>| finish.map(|finish| 2 * HalfNs::from(finish.as_ns())).unwrap_or_default();
+        let ns = |finish: Option<Instant>| finish.map(|finish| 2 * HalfNs::from(finish.as_ns())).ok_or("all finish");
         let columns = [
-            ns(kernel.simulated_finish_ns),
-            ns(kernel.analysed_finish_ns),
+            ns(kernel.simulated_finish_ns)?,
+            ns(kernel.analysed_finish_ns)?,
             right[index],
             with_cases[index],
             without_cases[index],

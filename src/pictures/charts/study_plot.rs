@@ -6,6 +6,7 @@ mod words;
 use self::words::{axis_title, name_of};
 use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, Look, PAGE_WIDTH, PictureOptions, Series};
 use crate::experiments::study::{AxisValue, PointSummary, Study, StudyError, StudySummary};
+use crate::proven::Proven;
 use crate::statistics::Measure;
 use crate::tables::{measure, names};
 
@@ -149,7 +150,7 @@ fn curves(
         let coordinates = study.coordinates(point.point);
         let x = match across.axis {
             None => 0.0,
-            Some(axis) if across.names.is_empty() => coordinates[axis].number.unwrap_or_default(),
+            Some(axis) if across.names.is_empty() => coordinates[axis].number.proven("without names all are numbers"),
             Some(axis) => across.names.iter().position(|name| *name == coordinates[axis].text).unwrap_or(0) as f64,
         };
         for quantity in quantities {

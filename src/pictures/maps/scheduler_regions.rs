@@ -126,7 +126,7 @@ pub(crate) fn region_cells(study: &Study, summary: &StudySummary) -> Result<Vec<
         else {
             continue;
         };
-        let mean = met.value().unwrap_or_default();
+        let Some(mean) = met.value() else { continue };
         let half = met.interval().map_or(0.0, |(low, high)| (high - low) / 2.0);
         let cell = RegionCell {
             per_period: number(per_period),

@@ -148,6 +148,7 @@ fn syncs(database: &Connection, builder: &mut ProfileBuilder<'_>) -> Result<(), 
             Some(4) => SyncKind::Context,
             _ => return builder.leave_out("waits of an unknown kind"),
         };
+        let Some(at_ns) = row.unsigned(0) else { return builder.leave_out("waits with a negative time") };
         let process = process(row.whole(7));
         let place = (row.small(1), row.small(2), row.whole(3).filter(|&number| (0..0xFFFF_FFFF).contains(&number)));
         let stream = match place {
@@ -162,7 +163,7 @@ fn syncs(database: &Connection, builder: &mut ProfileBuilder<'_>) -> Result<(), 
             stream,
             of_stream: event.map(|(stream, _)| *stream),
             record_correlation: event.and_then(|(_, correlation)| *correlation),
-            at_ns: row.unsigned(0).unwrap_or(0),
+            at_ns,
         });
     })
 }

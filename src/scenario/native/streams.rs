@@ -7,6 +7,7 @@ use super::operations;
 use super::processes;
 use super::reading::{NULL_STREAM, Reading};
 use crate::json::{Node, Object, Problem};
+use crate::proven::Proven;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::fields::{self, Place};
 use crate::scenario::model::{HostThread, Step};
@@ -87,7 +88,8 @@ fn add_stream(
     let spec = StreamSpec {
         name,
         process,
-        priority: stated.map_or(0, |priority| i32::try_from(priority).unwrap_or(i32::MIN)),
+        priority: stated
+            .map_or(StreamSpec::DEFAULT_PRIORITY, |priority| i32::try_from(priority).proven("it was checked")),
         blocking: blocking.unwrap_or(stated.is_none()),
         sm_mask: place.sm_mask.map(fields::sm_mask).transpose()?,
     };

@@ -108,8 +108,8 @@ impl Report for CampaignReport {
         page.blank();
         page.line(&format!("{}, {} placement, seed {}", self.device_title, self.placement, self.seed));
         for family in &self.families {
-            let Some(counterexample) = &family.smallest_counterexample else { continue };
-            let direction = family.counterexample_direction.unwrap_or_default();
+            let found = family.smallest_counterexample.as_ref().zip(family.counterexample_direction);
+            let Some((counterexample, direction)) = found else { continue };
             page.blank();
             page.line(&format!("smallest {direction} counterexample of {}:", family.family));
             page.code(&format!("{counterexample:#}\n"));

@@ -9,7 +9,8 @@ use super::blame::{BlameTables, add_blame, blame_columns};
 use super::context_turns::{TurnRow, turn_columns};
 use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
-use super::table::{add_rules, state_text};
+use super::rule_log::add_rules;
+use super::state::state_text;
 use crate::formats::{
     Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, StreamedMap, entries,
     fields,

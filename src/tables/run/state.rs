@@ -1,26 +1,9 @@
-//! Tables and plain text for people.
+//! The state at one instant in words.
 
 use std::fmt::Write;
 
-use crate::formats::{Column, MAX_ROWS, Page};
-use crate::run::{Firing, State, Summary, Suspended, SuspendedCopy, TurnState, Waiting, rule_log};
-use crate::spelling::formats;
-use crate::tables::rule_words::HINT;
+use crate::run::{State, Suspended, SuspendedCopy, TurnState, Waiting};
 use crate::workload::stream_in_words;
-
-/// Which rule let which operation go on, and when.
-pub(super) fn add_rules(page: &mut Page, summary: &Summary<'_>) {
-    let firings = rule_log(summary);
-    let columns = [
-        Column::table("at", |firing: &&Firing<'_>| firing.at_ns.into()),
-        Column::table("rule", |firing: &&Firing<'_>| firing.rule.into()).left(),
-        Column::table("operation", |firing: &&Firing<'_>| (&*firing.operation).into()).left(),
-        Column::table("", |firing: &&Firing<'_>| firing.what.into()).left(),
-    ];
-    // CSV has the kernels alone.
-    page.first_rows(MAX_ROWS, &columns, &firings, " steps", &formats(&["json"]));
-    page.line(HINT);
-}
 
 fn turn_in_words(turn: &TurnState) -> String {
     let (Some(process), Some(from), Some(to)) = (&turn.process, turn.from_ns, turn.to_ns) else {
