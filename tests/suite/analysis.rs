@@ -409,7 +409,7 @@ fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 750, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn no_shorter_run_finishes_after_safe_finish(sample in anything(), seed in any::<u64>()) {
@@ -430,7 +430,7 @@ fn counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
     use gpusched::experiments::validation::Campaign;
 
     let families = vec![Family::Unequal, Family::SharedMemory, Family::Priorities, Family::ShrunkDurations];
-    let campaign = Campaign { device: tx2(), placement: Placement::MostRoom, families, samples: 600, seed: 3 };
+    let campaign = Campaign { device: tx2(), placement: Placement::MostRoom, families, samples: 300, seed: 3 };
     let run = |jobs: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads can be made");
         pool.install(|| campaign.run(&|_| {})).expect("samples fit the TX2")

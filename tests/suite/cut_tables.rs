@@ -104,7 +104,7 @@ fn many_findings_of_an_audit_say_what_they_leave_out() {
 
 #[test]
 fn many_applications_say_what_they_leave_out() {
-    let arguments = ["evr", "rodinia-like-k20m", "--inject", "1100", "--scheduler", "plain-streams"];
+    let arguments = ["evr", "narrow-k20m", "--inject", "1100", "--scheduler", "plain-streams"];
     let words = " ... and 100 more; --format json or --format csv lists all of them\n";
     assert!(printed(&arguments).contains(words));
     assert_eq!(printed(&[&arguments[..], &["--format", "csv"]].concat()).lines().count(), 1_101);

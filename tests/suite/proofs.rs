@@ -56,18 +56,31 @@ fn no_proof_is_left_out_and_nothing_is_assumed() {
     }
 }
 
-/// A folder of this name with what `make` makes of the proofs.
+/// A folder of this name with what `make` makes of the proofs. It is kept while they and Coq are the same, as is what
+/// cargo compiled.
 fn made(name: &str, target: &str) -> PathBuf {
-    let folder = directory(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let proofs = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
+    let mut files = sources();
     for file in ["Makefile", "check.ml"] {
-        fs::copy(proofs.join(file), folder.join(file)).expect("it can be copied");
+        let path = proofs.join(file);
+        files.push((path.clone(), fs::read_to_string(path).expect("text")));
     }
-    for (path, text) in sources() {
+    files.sort();
+    let version = Command::new("coqc").arg("--version").output().expect("it is there");
+    let of = format!("{} {files:?}", String::from_utf8_lossy(&version.stdout));
+    // Written last, and so not there if making it was broken off.
+    let stamp = folder.join("made-of");
+    if fs::read_to_string(&stamp).is_ok_and(|known| known == of) {
+        return folder;
+    }
+    let folder = directory(name);
+    for (path, text) in files {
         fs::write(folder.join(path.file_name().expect("a file")), text).expect("it can be written");
     }
     let made = Command::new("make").arg(target).current_dir(&folder).output().expect("there is a make");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    fs::write(stamp, of).expect("it can be written");
     folder
 }
 

@@ -308,7 +308,7 @@ proptest! {
 
     #[test]
     fn the_order_of_the_file_decides_nothing(mixed in mixed(), seed in any::<u64>()) {
-        order_decides_nothing(&mixed, seed, 96)?;
+        order_decides_nothing(&mixed, seed, 48)?;
     }
 
     /// Equal, independent kernels: the bound is at least the worst of all orders, and if all take equally long it is

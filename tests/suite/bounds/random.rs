@@ -290,7 +290,7 @@ proptest! {
 
     #[test]
     fn no_run_of_pipelines_is_above_the_bound_of_its_job(sample in pipelines(), seed in any::<u64>()) {
-        ratios(&sample, BoundOptions::default(), seed, 24)?;
+        ratios(&sample, BoundOptions::default(), seed, 12)?;
     }
 }
 
