@@ -24,9 +24,9 @@ pub struct HeldAtMost {
 }
 
 impl Default for HeldAtMost {
-    /// What a quarter of a million launches of one block each take, and what is written in some milliseconds.
+    /// What an eighth of a million launches of one block each take, and what is written in some milliseconds.
     fn default() -> Self {
-        Self { whole: 32 << 20, piece: 8 << 20 }
+        Self { whole: 16 << 20, piece: 8 << 20 }
     }
 }
 
