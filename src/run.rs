@@ -2,17 +2,22 @@
 
 mod deadlines;
 mod differences;
+mod job_window;
 mod jobs;
+mod piece;
 mod record;
 mod responses;
 mod rule_log;
 mod state;
 mod summary;
+mod sums;
 
 pub(crate) use deadlines::{DueJobs, due_jobs};
 pub use differences::{Difference, NotComparable};
 pub(crate) use differences::{against_expected, differing};
+pub(crate) use job_window::JobWindow;
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
+pub(crate) use piece::RunPiece;
 pub use record::{IterationSpan, Run};
 pub use responses::Responses;
 pub(crate) use responses::each_response;
@@ -20,6 +25,7 @@ pub use rule_log::{Firing, rule_log};
 pub use state::{
     EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, SuspendedCopy, TurnState, Waiting,
 };
-pub(crate) use state::{TURN_WORDS, TurnWords, title, title_of};
-pub(crate) use summary::stream_index;
-pub use summary::{KernelSummary, Recorded, SmUtilization, Summary};
+pub(crate) use state::{TURN_WORDS, TurnWords, copy_title, title, title_of};
+pub use summary::{KernelSummary, Recorded, Summary};
+pub(crate) use summary::{RuleSums, stream_index};
+pub use sums::{SmUtilization, Sums};

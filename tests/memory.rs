@@ -1,5 +1,5 @@
 //! Memory, counted by an allocator of this test's own: reports do not grow with their length, and what is read,
-//! simulated and written grows with the number of kernels and no faster.
+//! simulated and written grows with the number of kernels and no faster, or not at all where it may leave.
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
 
@@ -7,11 +7,11 @@ use std::fmt::Write;
 use std::io;
 use std::sync::Mutex;
 
-use gpusched::formats::{Report, RowsPart, write_json, write_json_lines};
-use gpusched::hosts::simulate;
+use gpusched::formats::{Report, RowsPart, TableStyle, text_of, write_json, write_json_lines};
+use gpusched::hosts::{AnyLength, HeldAtMost, LongRun, SimulateOptions, simulate, simulate_any_length};
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::SimulationReport;
+use gpusched::tables::{LongReport, SimulationReport};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -110,4 +110,67 @@ fn ten_times_the_kernels_take_ten_times_the_allocations() {
         let (few, many) = (allocations(&few), allocations(&many));
         assert!(many <= 11 * few, "{few} and {many} allocations");
     }
+}
+
+/// Two streams with jobs every millisecond, of `blocks` blocks whose lengths are drawn, and every 5 ms, for so long
+/// \[ms\].
+fn periodic(blocks: u32, lasting: u32) -> Scenario {
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "n", "horizon": "{lasting} ms",
+            "kernels": {{"C": {{"blocks": {blocks}, "threads": 64, "duration": {{"best": "20 us", "worst": "60 us"}}}},
+                "L": {{"blocks": 2, "threads": 256, "duration": "1 ms"}}}},
+            "streams": [{{"name": "c", "period": "1 ms", "operations": [{{"kernel": "C"}}]}},
+                {{"name": "l", "period": "5 ms", "operations": [{{"kernel": "L"}}]}}]}}"#
+    );
+    read(&text)
+}
+
+fn long<'a>(run: &'a AnyLength<'a>) -> &'a LongRun<'a> {
+    match run {
+        AnyLength::Long(run) => Some(run),
+        AnyLength::Recorded(_) => None,
+    }
+    .expect("it is long")
+}
+
+/// The most bytes that it takes to simulate a scenario and to write all that is told of it.
+fn simulated(scenario: &Scenario, held: HeldAtMost) -> usize {
+    counted(|| {
+        let run = simulate_any_length(scenario, SimulateOptions::of(scenario), held).unwrap();
+        let run = long(&run);
+        for blocks in [false, true] {
+            let report = LongReport { run, blocks };
+            report.rows(RowsPart::CSV, io::sink()).unwrap();
+            write_json(&report, None, io::sink()).unwrap();
+            write_json_lines(&report, None, None, io::sink()).unwrap();
+        }
+        text_of(&LongReport { run, blocks: false }, TableStyle::Plain);
+    })
+    .1
+}
+
+#[test]
+fn a_run_takes_no_more_memory_the_longer_it_lasts() {
+    let _alone = COUNTED.lock();
+    let held = HeldAtMost { whole: 100_000, piece: 50_000 };
+    let (short, long) = (simulated(&periodic(8, 1_000), held), simulated(&periodic(8, 3_000), held));
+    // Of each of 2,400 more jobs its response time is kept; a list that grows stands twice for a moment.
+    assert!(long <= short + 3 * 8 * 2_400 + 4_096, "{short} bytes for a second, {long} for three");
+}
+
+#[test]
+fn a_kernel_takes_no_more_memory_the_more_blocks_it_has() {
+    let _alone = COUNTED.lock();
+    let held = HeldAtMost { whole: 100_000, piece: 50_000 };
+    let sums = |blocks| {
+        let scenario = periodic(blocks, 100);
+        counted(|| {
+            let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
+            let run = long(&run);
+            LongReport { run, blocks: false }.rows(RowsPart::CSV, io::sink()).unwrap();
+        })
+        .1
+    };
+    let (few, many) = (sums(2_000), sums(10_000));
+    assert!(many <= few + 4_096, "{few} bytes for blocks by 2,000, {many} by 10,000");
 }

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
-use crate::workload::OperationId;
 
 /// A time during which blocks of one injection ran on one SM without a break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +38,7 @@ pub struct SmCount {
 pub fn segments(trace: &Trace) -> Vec<Segment> {
     let mut open: Vec<Option<Segment>> = vec![None; trace.sms() as usize];
     let mut done = Vec::new();
-    for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+    for (id, record) in trace.numbered() {
         let injection = record.origin.thread;
         for run in trace.repeated_runs(id) {
             let (sm, start, end) = (run.first.sm, run.first.start, run.end());

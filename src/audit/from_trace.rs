@@ -47,7 +47,7 @@ impl Observation {
             let (name, priority) = (Arc::clone(&stream.name), Some(stream.priority));
             ObservedStream { name, process, is_null, priority, blocking: stream.blocking && !is_null }
         });
-        let operations = (0..).map(OperationId).zip(trace.operations());
+        let operations = trace.numbered();
         let contexts = contexts(trace)?;
         let takes_turns = contexts != ObservedContexts::One;
         Ok(Self {

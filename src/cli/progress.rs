@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gpusched::effort::{self, Counted as Work, EarlyEnd, Progress};
-use gpusched::hosts::{ProgramError, SimulateOptions, simulate_with};
+use gpusched::hosts::{AnyLength, HeldAtMost, ProgramError, SimulateOptions, simulate_any_length, simulate_with};
 use gpusched::run::Run;
 use gpusched::scenario::{HostThread, Scenario};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -150,20 +150,19 @@ pub(crate) fn counted<T>(
 
 /// Simulates a scenario, and shows how far it is.
 pub(crate) fn simulated(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
-    simulated_with(scenario, SimulateOptions::of(scenario))
+    let options = SimulateOptions::of(scenario);
+    simulating(scenario, |progress| simulate_with(scenario, SimulateOptions { progress, ..options }))
 }
 
-/// The same of a run that is told of also if it is stopped.
-pub(crate) fn simulated_until_stopped(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
+/// The same of a run that is told of also if it is stopped, and of which so much is held.
+pub(crate) fn simulated_until_stopped(scenario: &Scenario, held: HeldAtMost) -> Result<AnyLength<'_>, ProgramError> {
     let mut options = SimulateOptions::of(scenario);
     options.gpu.may_be_cut = true;
-    simulated_with(scenario, options)
+    simulating(scenario, |progress| simulate_any_length(scenario, SimulateOptions { progress, ..options }, held))
 }
 
-fn simulated_with<'s>(scenario: &'s Scenario, options: SimulateOptions<'_>) -> Result<Run<'s>, ProgramError> {
-    counted("simulating", Unit::Of("operations"), operations(scenario), |progress| {
-        simulate_with(scenario, SimulateOptions { progress, ..options })
-    })
+fn simulating<T>(scenario: &Scenario, simulate: impl FnOnce(Progress<'static>) -> T) -> T {
+    counted("simulating", Unit::Of("operations"), operations(scenario), simulate)
 }
 
 /// How many operations a run has; unknown with a horizon, a time limit or a repetition.

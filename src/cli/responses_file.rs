@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use gpusched::draw::FigureFormat;
 use gpusched::pictures::response_chart;
-use gpusched::run::Summary;
+use gpusched::run::Responses;
+use gpusched::scenario::Scenario;
 use gpusched::tables::responses_csv;
 
 use super::output::write_whole;
@@ -28,11 +29,10 @@ impl<'a> ResponsesFile<'a> {
         Ok(Self { path, is_table })
     }
 
-    pub(crate) fn write(self, summary: &Summary<'_>) -> anyhow::Result<()> {
-        let rows = summary.responses();
+    pub(crate) fn write(self, scenario: &Scenario, rows: Vec<Responses<'_>>) -> anyhow::Result<()> {
         if self.is_table {
             return write_whole(self.path, |out| responses_csv(rows, out));
         }
-        picture::write(self.path, &response_chart(&summary.scenario.name, &rows)?)
+        picture::write(self.path, &response_chart(&scenario.name, &rows)?)
     }
 }

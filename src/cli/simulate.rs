@@ -7,10 +7,11 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
+use gpusched::hosts::{AnyLength, HeldAtMost};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
-use gpusched::run::{Difference, Recorded, Run, Summary};
+use gpusched::run::{Difference, Summary};
 use gpusched::scenario::{LogUse, Scenario};
-use gpusched::tables::{BlameTables, SimulationReport, examiner_logs};
+use gpusched::tables::{BlameTables, LongReport, SimulationReport, examiner_logs};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::OperationRecord;
 
@@ -23,6 +24,9 @@ use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::several::{self, Part};
 use super::{Answer, ending, notes, outputs, picture, progress};
+
+/// The one option that writes a file and needs no record of the run.
+const RESPONSES: &str = "--responses";
 
 /// Blocks above which listing each of them must be asked for twice.
 pub(crate) const MANY_BLOCKS: u64 = 10_000_000;
@@ -132,34 +136,56 @@ impl Simulate {
     }
 
     fn one(&self, scenario: Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
-        refuse_beyond_memory(&scenario)?;
+        let needs_record = self.needs_record(&scenario);
+        let held = HeldAtMost::default();
+        let held = if needs_record { HeldAtMost { whole: usize::MAX, ..held } } else { held };
+        if needs_record {
+            refuse_beyond_memory(&scenario)?;
+        }
         ending::keep_complete_results();
-        let run = progress::simulated_until_stopped(&scenario)?;
-        let answer = self.report_run(&run, part)?;
+        let run = progress::simulated_until_stopped(&scenario, held)?;
+        let answer = self.report_run(&scenario, &run, part)?;
         part.done_with(run);
         part.done_with(scenario);
         Ok(answer)
     }
 
-    fn report_run(&self, run: &Run<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let summary = Summary::of(run);
-        let scenario = summary.scenario;
-        self.refuse_too_many_blocks(&summary)?;
+    /// Whether it takes all that is known of a run at once to tell what is asked for.
+    fn needs_record(&self, scenario: &Scenario) -> bool {
+        let states = self.rules || self.blame || !self.state_at.is_empty();
+        let files = self.files().iter().any(|&(option, is_given)| is_given && option != RESPONSES);
+        states || files || self.check && scenario.expected.is_some()
+    }
+
+    fn report_run(&self, scenario: &Scenario, run: &AnyLength<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
+        self.refuse_too_many_blocks(run.blocks())?;
         ending::stop_working()?;
-        if run.ended == Ended::Cut {
-            return self.report_cut_run(&summary, part);
+        if run.ended() == Ended::Cut {
+            return self.report_cut_run(run, part);
         }
         let blame = OnceCell::new();
-        self.write_files(&summary, &blame)?;
-        // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
-        let differences = self.check.then(|| summary.differences()).transpose()?;
+        if let Some(path) = self.responses.as_deref() {
+            ResponsesFile::new(path)?.write(scenario, run.responses())?;
+        }
+        let mut differences = None;
+        if let AnyLength::Recorded(run) = run {
+            let summary = Summary::of(run);
+            self.write_files(&summary, &blame)?;
+            // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
+            differences = self.check.then(|| summary.differences()).transpose()?;
+        }
         let out = part.turn()?;
-        notes::show_abridged(summary.notes(), |text| part.note(text));
+        notes::show_abridged(run.notes(), |text| part.note(text));
         let states = self.states();
-        part.print(&self.report(summary, &states, &blame), out)?;
-        let Some(differences) = differences else { return Ok(Answer::Done) };
-        let as_expected = check(scenario, &differences, part);
-        if summary.jobs().misses() > 0 {
+        match run {
+            AnyLength::Recorded(run) => part.print(&self.report(Summary::of(run), &states, &blame), out)?,
+            AnyLength::Long(run) => part.print(&LongReport { run, blocks: self.blocks }, out)?,
+        }
+        if !self.check {
+            return Ok(Answer::Done);
+        }
+        let as_expected = check(scenario, &differences.unwrap_or_default(), part);
+        if run.misses() > 0 {
             return Ok(Answer::No);
         }
         if scenario.threads.iter().any(|thread| thread.deadline().is_some()) {
@@ -169,9 +195,9 @@ impl Simulate {
     }
 
     /// Prints how far a run came that was stopped. Files would look like those of a whole run, and are not written.
-    fn report_cut_run(&self, summary: &Summary<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
+    fn report_cut_run(&self, run: &AnyLength<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
         let out = part.turn()?;
-        for text in summary.notes() {
+        for text in run.notes() {
             part.note(&text);
         }
         let is_given = self.files().into_iter().filter(|(_, is_given)| *is_given);
@@ -179,9 +205,14 @@ impl Simulate {
             part.note(&format!("{option}: nothing is written of a run that was stopped"));
         }
         let (states, blame) = (self.states(), OnceCell::new());
-        let mut report = self.report(*summary, &states, &blame);
-        report.blame = report.blame.filter(|_| self.format != Format::Table);
-        part.print(&report, out)?;
+        match run {
+            AnyLength::Recorded(run) => {
+                let mut report = self.report(Summary::of(run), &states, &blame);
+                report.blame = report.blame.filter(|_| self.format != Format::Table);
+                part.print(&report, out)?;
+            }
+            AnyLength::Long(run) => part.print(&LongReport { run, blocks: self.blocks }, out)?,
+        }
         Ok(Answer::Done)
     }
 
@@ -205,7 +236,7 @@ impl Simulate {
             ("--logs", self.logs.is_some()),
             ("--runnable-times", self.runnable_times.is_given()),
             ("--perfetto", self.perfetto.is_some()),
-            ("--responses", self.responses.is_some()),
+            (RESPONSES, self.responses.is_some()),
             ("--blame-figure", self.blame_figure.is_some()),
             ("--html", self.html.is_given()),
             ("--figure", self.figure.is_given()),
@@ -228,9 +259,6 @@ impl Simulate {
         if let Some(table) = self.runnable_times.table()? {
             table.write(summary, None)?;
         }
-        if let Some(path) = self.responses.as_deref() {
-            ResponsesFile::new(path)?.write(summary)?;
-        }
         if let Some(path) = &self.perfetto {
             let run = PerfettoRun { summary: *summary, label: "", known: PerfettoKnown::Everything };
             write_whole(path, |out| perfetto_trace(&[run], out))?;
@@ -238,11 +266,10 @@ impl Simulate {
         Ok(())
     }
 
-    fn refuse_too_many_blocks(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
+    fn refuse_too_many_blocks(&self, blocks: u64) -> anyhow::Result<()> {
         if self.force || !(self.blocks || self.logs.is_some() || self.perfetto.is_some()) {
             return Ok(());
         }
-        let blocks: u64 = summary.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
         if blocks > MANY_BLOCKS {
             bail!("--blocks, --logs and --perfetto would write each of {blocks} blocks; --force does it");
         }

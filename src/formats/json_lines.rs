@@ -38,6 +38,7 @@ struct FirstLine(Vec<u8>);
 impl DocumentWriter for FirstLine {
     type Error = io::Error;
     const IS_LINES: bool = true;
+    const HAS_LISTS: bool = false;
 
     fn entry<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> io::Result<()> {
         let Self(line) = self;

@@ -64,6 +64,8 @@ pub trait DocumentWriter {
     type Error;
     /// Whether each element of a list becomes a line, of which no more is told than fits there.
     const IS_LINES: bool;
+    /// Whether it takes lists at all.
+    const HAS_LISTS: bool = true;
     /// Whether lists are told as tables, those that have columns.
     const IS_TABLES: bool = false;
 

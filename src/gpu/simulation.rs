@@ -156,6 +156,11 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         self.catalogue.set_block_times(kernel, times);
     }
 
+    /// What time it is, and whom it told what happened until then.
+    pub(crate) fn observed(&mut self) -> (Instant, &mut O) {
+        (self.now, &mut self.observer)
+    }
+
     /// Whom it told what happened.
     pub fn observer(&self) -> &O {
         &self.observer
@@ -172,12 +177,32 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     /// # Errors
     /// The host's own, or [`RunError`]; the state is of no use then, except to [`Gpu::reset`].
     pub fn run<H: Host>(&mut self, host: &mut H) -> Result<Ended, H::Error> {
+        loop {
+            if let Some(ended) = self.run_until(host, |_| false)? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// As [`Gpu::run`], but comes back with `None` after an instant of which all is told and `is_enough` says so of
+    /// what was observed. Called again, it goes on.
+    pub(crate) fn run_until<H: Host>(
+        &mut self,
+        host: &mut H,
+        mut is_enough: impl FnMut(&O) -> bool,
+    ) -> Result<Option<Ended>, H::Error> {
         end_if_stopped();
-        host.start(self)?;
+        if !self.counted.has_begun {
+            self.counted.has_begun = true;
+            host.start(self)?;
+        }
         let mut rounds = 0;
         let mut ended = Ended::Done;
         let mut now_and_then = NowAndThen::default();
         while let Some(at) = self.calendar.next() {
+            if at > self.now && is_enough(&self.observer) {
+                return Ok(None);
+            }
             if at > self.options.horizon {
                 ended = Ended::Horizon;
                 break;
@@ -221,7 +246,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         backend.close(&mut context);
         frontend.close(&mut context);
         context.observer.ended(end);
-        Ok(ended)
+        Ok(Some(ended))
     }
 
     /// Tells of the work since the last time.
@@ -397,6 +422,8 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
 /// How much work of a run was counted.
 #[derive(Debug, Clone, Copy, Default)]
 struct SoFar {
+    /// Whether the host was told that the run begins.
+    has_begun: bool,
     /// Rounds since the run began.
     rounds: u64,
     /// Operations and rounds that were told of.

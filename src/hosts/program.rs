@@ -4,6 +4,7 @@ mod device_waits;
 mod error;
 mod launch_order;
 pub(super) mod least_work;
+pub(super) mod long_run;
 mod releases;
 mod waiting;
 
@@ -163,10 +164,7 @@ pub fn simulate_with<'s, 'w>(
     let gpu = gpu_for(scenario, gpu)?;
     let host = ProgramHost { order, progress, ..ProgramHost::new(&scenario.threads) };
     let Simulated { trace, ended, host } = Simulation::new(gpu, host).run()?;
-    let waits_forever = host.threads.iter().position(|thread| thread.position != Position::Ended);
-    if let Some(thread) = waits_forever.filter(|_| ended == Ended::Done) {
-        return Err(ProgramError::WaitsForever { thread: to_u32(thread) });
-    }
+    host.refuse_endless_wait(ended)?;
     Ok(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations: host.spans })
 }
 
@@ -246,6 +244,24 @@ impl<'a> ProgramHost<'a> {
             progress: Progress::NONE,
             now_and_then: NowAndThen::default(),
         }
+    }
+
+    /// A run that has nothing left to do is no result as long as a thread waits for something.
+    fn refuse_endless_wait(&self, ended: Ended) -> Result<(), ProgramError> {
+        let waits_forever = self.threads.iter().position(|thread| thread.position != Position::Ended);
+        match waits_forever.filter(|_| ended == Ended::Done) {
+            Some(thread) => Err(ProgramError::WaitsForever { thread: to_u32(thread) }),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes out the iterations that have ended; those of one thread are in their order.
+    fn take_ended_iterations(&mut self) -> Vec<IterationSpan> {
+        let ended = self.spans.extract_if(.., |span| span.end != NEVER).collect();
+        for (place, span) in (0..).zip(&self.spans) {
+            self.threads[span.thread as usize].span = place;
+        }
+        ended
     }
 
     /// Learns that an operation of `gpu` has completed.

@@ -95,7 +95,9 @@ pub struct Jobs {
     /// one entry a thread.
     pub backlog: Vec<Backlog>,
     /// Where the jobs of each thread begin in `begun`; one more than threads.
-    first: Vec<usize>,
+    pub(super) first: Vec<usize>,
+    /// How many earlier jobs of each thread are left out, past the end of the list none: they have left the record.
+    pub(super) passed: Vec<u32>,
     /// When the run ended.
     pub end: Instant,
 }
@@ -152,7 +154,8 @@ impl Jobs {
     /// Where the job that is iteration `iteration` of thread `thread` stands in `begun`, if it began.
     pub fn position(&self, thread: u32, iteration: u32) -> Option<usize> {
         end_if_stopped();
-        let position = self.first.get(thread as usize)?.checked_add(iteration as usize)?;
+        let passed = self.passed.get(thread as usize).copied().unwrap_or(0);
+        let position = self.first.get(thread as usize)?.checked_add(iteration.checked_sub(passed)? as usize)?;
         (position < *self.first.get(thread as usize + 1)?).then_some(position)
     }
 
@@ -164,7 +167,7 @@ impl Jobs {
 }
 
 /// Releases of a thread with a period, from iteration `next` on, that had come by `end`.
-fn backlog(index: u32, thread: &HostThread, next: u64, end: Instant) -> Option<Backlog> {
+pub(super) fn backlog(index: u32, thread: &HostThread, next: u64, end: Instant) -> Option<Backlog> {
     let period = thread.period?.as_ns();
     let first = Instant::ZERO + thread.release;
     // An iteration that may not start any more is not late, it does not exist.
@@ -185,22 +188,22 @@ fn backlog(index: u32, thread: &HostThread, next: u64, end: Instant) -> Option<B
 
 /// How far an iteration has come.
 #[derive(Debug, Clone, Copy)]
-struct Progress {
-    span: IterationSpan,
+pub(super) struct Progress {
+    pub(super) span: IterationSpan,
     /// The latest completion so far; `None` once an operation has not completed.
-    finished: Option<Instant>,
+    pub(super) finished: Option<Instant>,
 }
 
 impl Progress {
-    fn new(span: IterationSpan) -> Self {
+    pub(super) fn new(span: IterationSpan) -> Self {
         Self { span, finished: Some(span.start) }
     }
 
-    fn count(&mut self, finish: Option<Instant>) {
+    pub(super) fn count(&mut self, finish: Option<Instant>) {
         self.finished = self.finished.zip(finish).map(|(latest, finish)| latest.max(finish));
     }
 
-    fn job(&self, threads: &[HostThread]) -> Job {
+    pub(super) fn job(&self, threads: &[HostThread]) -> Job {
         let IterationSpan { thread: index, iteration, start, .. } = self.span;
         let thread = &threads[index as usize];
         let end = self.span.end();

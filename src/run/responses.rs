@@ -1,11 +1,13 @@
 //! Response times of jobs, summed up by stream or host.
 
+use std::borrow::Borrow;
+
 use serde::Serialize;
 
-use super::jobs::{DeadlineOutcome, Jobs};
-use crate::scenario::Scenario;
+use super::jobs::{Backlog, DeadlineOutcome, Job, Jobs};
+use crate::scenario::{HostThread, Scenario};
 use crate::statistics::nearest_rank;
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 
 /// The jobs of one stream with operations, or of one host, in numbers; serialized as pages have them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -43,49 +45,83 @@ pub struct Responses<'a> {
 
 /// [`Summary::responses`](super::Summary::responses), made one by one: of many streams they take more memory than all
 /// that is known of their jobs.
-pub(crate) fn each_response<'a, 'j>(
-    scenario: &'a Scenario,
-    jobs: &'j Jobs,
-) -> impl Iterator<Item = Responses<'a>> + use<'a, 'j> {
+pub(crate) fn each_response<J: Borrow<Jobs>>(
+    scenario: &Scenario,
+    jobs: J,
+) -> impl Iterator<Item = Responses<'_>> + use<'_, J> {
     // Both are in the order of the threads.
-    let (mut begun, mut backlogs) = (&jobs.begun[..], &jobs.backlog[..]);
+    let (mut begun, mut late) = (0, 0);
     (0..).zip(&scenario.threads).filter_map(move |(index, thread)| {
-        let (own, later) = begun.split_at(begun.iter().take_while(|job| job.thread <= index).count());
-        begun = later;
-        let (own_backlog, later) = backlogs.split_at(backlogs.iter().take_while(|one| one.thread <= index).count());
-        backlogs = later;
+        let jobs = jobs.borrow();
+        let own = jobs.begun[begun..].iter().take_while(|job| job.thread <= index);
+        let own_late = jobs.backlog[late..].iter().take_while(|one| one.thread <= index);
+        let mut row = Responses::none(index, thread);
+        own.for_each(|job| {
+            begun += 1;
+            row.count(job, jobs.end);
+        });
+        own_late.for_each(|backlog| {
+            late += 1;
+            row.count_late(backlog);
+        });
         if !thread.submits() {
             return None;
-        }
-        let mut row = Responses {
-            stream: &thread.label,
-            benchmark: index,
-            deadline_ns: thread.deadline(),
-            misses: thread.deadline().map(|_| 0),
-            ..Responses::default()
-        };
-        for job in own {
-            row.jobs += 1;
-            match job.response() {
-                Some(response) => row.sorted.push(response),
-                None => row.unfinished += 1,
-            }
-            if let Some(misses) = &mut row.misses {
-                *misses += u64::from(job.outcome(jobs.end) == Some(DeadlineOutcome::Missed));
-            }
-        }
-        for backlog in own_backlog {
-            row.jobs += backlog.releases;
-            row.unfinished += backlog.releases;
-            row.misses = row.misses.map(|misses| misses + backlog.missed);
         }
         row.sum_up();
         Some(row)
     })
 }
 
-impl Responses<'_> {
-    fn sum_up(&mut self) {
+impl<'a> Responses<'a> {
+    /// No job of a thread yet.
+    pub(super) fn none(index: u32, thread: &'a HostThread) -> Self {
+        let (deadline_ns, misses) = (thread.deadline(), thread.deadline().map(|_| 0));
+        Self { stream: &thread.label, benchmark: index, deadline_ns, misses, ..Self::default() }
+    }
+
+    /// One more job, of a run that ended at `end`.
+    pub(super) fn count(&mut self, job: &Job, end: Instant) {
+        self.jobs += 1;
+        match job.response() {
+            Some(response) => self.sorted.push(response),
+            None => self.unfinished += 1,
+        }
+        if let Some(misses) = &mut self.misses {
+            *misses += u64::from(job.outcome(end) == Some(DeadlineOutcome::Missed));
+        }
+    }
+
+    /// Jobs that had not begun.
+    pub(super) fn count_late(&mut self, backlog: &Backlog) {
+        self.jobs += backlog.releases;
+        self.unfinished += backlog.releases;
+        self.misses = self.misses.map(|misses| misses + backlog.missed);
+    }
+
+    /// The same numbers, without the response times that they are of: there may be millions.
+    pub(crate) fn without_single_ones(&self) -> Self {
+        let Self { stream, benchmark, jobs, unfinished, min_ns, mean_ns, p95_ns, p99_ns, max_ns, .. } = *self;
+        let Self { deadline_ns, misses, bound_ns, .. } = *self;
+        let sorted = Vec::new();
+        Self {
+            stream,
+            benchmark,
+            jobs,
+            unfinished,
+            min_ns,
+            mean_ns,
+            p95_ns,
+            p99_ns,
+            max_ns,
+            deadline_ns,
+            misses,
+            bound_ns,
+            sorted,
+        }
+    }
+
+    /// All jobs are counted.
+    pub(super) fn sum_up(&mut self) {
         self.sorted.sort_unstable();
         let sum: u128 = self.sorted.iter().map(|response| u128::from(response.as_ns())).sum();
         // The mean of 64-bit numbers is one.

@@ -8,7 +8,7 @@ use super::state::title_of;
 use super::summary::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::{Rule, TurnEnd};
-use crate::workload::{OperationId, OperationKind};
+use crate::workload::OperationKind;
 
 /// A rule that let an operation take a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,7 +41,7 @@ const ASSIGNED: u8 = 5;
 /// G3, and A2, R2 or R3 where they had).
 pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
     let mut firings: Vec<(Order, Firing<'a>)> = Vec::new();
-    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+    for (id, record) in summary.trace.numbered() {
         let operation = title_of(summary, id);
         let mut fire = |at: Option<Instant>, phase: u8, rule: &'static str, what: &'static str| {
             if let Some(at_ns) = at {

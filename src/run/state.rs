@@ -10,7 +10,7 @@ use super::summary::{Recorded, Summary, stream_index};
 use crate::device::CopySharing;
 use crate::time::Instant;
 use crate::trace::{Cause, EeQueueSnapshot, Held, OperationRecord, Rule, SmSnapshot, Snapshot};
-use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
+use crate::workload::{Copy, Kernel, OperationId, OperationKind, StreamId};
 
 /// A [`Snapshot`] with names in place of numbers: the GPU after all events of one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -189,7 +189,7 @@ impl State {
             CopySharing::SharedLink => Served::Shared(names),
         };
         let mut copies: Vec<OperationId> = ce_queues.iter().flatten().copied().collect();
-        copies.sort_unstable_by_key(|id| summary.trace.operations().get(id.index()).map(OperationRecord::queue_order));
+        copies.sort_unstable_by_key(|id| summary.trace.record(*id).map(OperationRecord::queue_order));
         let of_stream = |(stream, ids): &(StreamId, Vec<OperationId>)| QueueContent {
             name: summary.trace.stream_name(*stream).to_owned(),
             stream: stream_index(*stream),
@@ -259,7 +259,7 @@ fn suspended_copies(
     at: Instant,
 ) -> Vec<SuspendedCopy> {
     let stands_still = |id: &OperationId| {
-        let record = summary.trace.operations().get(id.index());
+        let record = summary.trace.record(*id);
         let begun = record.filter(|_| summary.trace.copy_of(*id).is_some());
         begun.and_then(OperationRecord::first_start).is_some_and(|start| start <= at)
             && !engines.iter().flatten().any(|served| served == id)
@@ -333,14 +333,12 @@ pub(crate) fn title(summary: &Summary<'_>, id: OperationId) -> String {
 /// [`title`], which of a kernel is kept already.
 pub(crate) fn title_of<'a>(summary: &Summary<'a>, id: OperationId) -> Cow<'a, str> {
     let trace = summary.trace;
-    let Some(record) = trace.operations().get(id.index()) else { return Cow::Borrowed("") };
+    let Some(record) = trace.record(id) else { return Cow::Borrowed("") };
     let made = match record.kind {
         OperationKind::Kernel(_) => {
             return trace.kernel_of(id).map_or(Cow::Borrowed(""), |kernel| Cow::Borrowed(&*kernel.title));
         }
-        OperationKind::Copy(_) => {
-            trace.copy_of(id).map(|copy| format!("copy {} ({})", trace.number_of(id), copy.direction.name()))
-        }
+        OperationKind::Copy(_) => trace.copy_of(id).map(|copy| copy_title(trace.number_of(id), copy)),
         OperationKind::Memset => Some(format!("memset {}", trace.number_of(id))),
         OperationKind::Record(event) | OperationKind::Wait(event) => {
             let name = trace.events().get(event.index());
@@ -348,4 +346,9 @@ pub(crate) fn title_of<'a>(summary: &Summary<'a>, id: OperationId) -> Cow<'a, st
         }
     };
     Cow::Owned(made.unwrap_or_default())
+}
+
+/// What reports call the copy that so many other copies came before.
+pub(crate) fn copy_title(number: u32, copy: &Copy) -> String {
+    format!("copy {number} ({})", copy.direction.name())
 }

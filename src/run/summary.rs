@@ -7,7 +7,7 @@ use super::differences::{Difference, NotComparable, differences};
 use super::jobs::{DeadlineOutcome, Job, Jobs};
 use super::record::{IterationSpan, Run};
 use super::responses::{Responses, each_response};
-use crate::device::BlockDemand;
+use super::sums::{Busy, Counts, SmUtilization};
 use crate::gpu::Ended;
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
@@ -105,14 +105,15 @@ impl<'a> Summary<'a> {
 
     /// The kernel launches, in launch order.
     pub fn kernels(&self) -> impl Iterator<Item = KernelSummary<'a>> + use<'a> {
-        let (copied, jobs) = (*self, self.jobs());
-        self.launches().map(move |Recorded { id, record, work: kernel }| copied.kernel(&jobs, id, record, kernel))
+        let (scenario, jobs) = (self.scenario, self.jobs());
+        self.launches()
+            .map(move |Recorded { id, record, work: kernel }| KernelSummary::new(scenario, &jobs, (id, record), kernel))
     }
 
     /// Kernel launches, in launch order.
     pub fn launches(&self) -> impl Iterator<Item = Recorded<'a, &'a Kernel>> + use<'a> {
         let trace = self.trace;
-        (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
+        trace.numbered().filter_map(|(id, record)| match record.kind {
             OperationKind::Kernel(kernel) => {
                 Some(Recorded { id, record, work: &**trace.kernels().get(kernel.index())? })
             }
@@ -123,24 +124,26 @@ impl<'a> Summary<'a> {
     /// Copies, in launch order.
     pub fn copies(&self) -> impl Iterator<Item = Recorded<'a, crate::workload::Copy>> + use<'a> {
         let trace = self.trace;
-        (0..).map(OperationId).zip(trace.operations()).filter_map(|(id, record)| match record.kind {
+        trace.numbered().filter_map(|(id, record)| match record.kind {
             OperationKind::Copy(copy) => Some(Recorded { id, record, work: *trace.copies().get(copy.index())? }),
             _ => None,
         })
     }
+}
 
-    fn kernel(
-        &self,
+impl<'a> KernelSummary<'a> {
+    /// One launch of a scenario, with the jobs of its run.
+    pub(crate) fn new(
+        scenario: &'a Scenario,
         jobs: &Jobs,
-        id: OperationId,
-        record: &'a OperationRecord,
+        (id, record): (OperationId, &OperationRecord),
         kernel: &'a Kernel,
-    ) -> KernelSummary<'a> {
+    ) -> Self {
         let job = jobs.get(record.origin.thread, record.origin.iteration);
         let due = job.and_then(Job::due);
         let outcome = job.and_then(|job| job.outcome(jobs.end));
-        KernelSummary {
-            launch: KernelLaunch::new(self.scenario, id.0, kernel, record.stream, record.origin),
+        Self {
+            launch: KernelLaunch::new(scenario, id.0, kernel, record.stream, record.origin),
             threads: kernel.shape.threads,
             blocks: kernel.blocks,
             launched_ns: record.launched(),
@@ -155,7 +158,9 @@ impl<'a> Summary<'a> {
             job_met: outcome.and_then(DeadlineOutcome::is_met),
         }
     }
+}
 
+impl Summary<'_> {
     /// When the last operation completed; `None` if there was none, or one had not completed when the run ended.
     pub fn makespan(&self) -> Option<Instant> {
         self.trace.makespan()
@@ -163,7 +168,7 @@ impl<'a> Summary<'a> {
 
     /// The rule that held an operation longest before its first block or its copy started, and for how long.
     pub fn longest_wait(&self, id: OperationId) -> Option<(Rule, Duration)> {
-        let start = self.trace.operations().get(id.index())?.first_start().unwrap_or(Instant::MAX);
+        let start = self.trace.record(id)?.first_start().unwrap_or(Instant::MAX);
         let before_start = self.sums_by_rule(id, start);
         // The earliest of equals: `max_by_key` would take the last.
         let longer =
@@ -193,87 +198,23 @@ impl<'a> Summary<'a> {
     /// The share of the run in which an SM's thread slots, block slots and shared memory were taken, by SM, each from
     /// 0 to 1; empty if the run took no time.
     pub fn utilization(&self) -> Vec<SmUtilization> {
-        let device = self.scenario.device();
-        let span = self.trace.end().as_ns() as f64;
-        if span == 0.0 {
-            return Vec::new();
-        }
-        let mut busy = vec![[0_u128; 3]; device.sms as usize];
-        for Recorded { id, work: kernel, .. } in self.launches() {
-            let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
-            for (sm, block_ns) in self.trace.block_time(id) {
-                let sums = &mut busy[usize::from(sm)];
-                sums[0] += block_ns * u128::from(demand.warps);
-                sums[1] += block_ns;
-                sums[2] += block_ns * u128::from(demand.shared_memory_bytes);
-            }
-        }
-        let share =
-            |sum: u128, capacity: u32| if capacity == 0 { 0.0 } else { sum as f64 / (span * f64::from(capacity)) };
-        (0..)
-            .zip(busy)
-            .map(|(sm, [warps, blocks, shared])| SmUtilization {
-                sm,
-                threads: share(warps, device.warps_per_sm()),
-                block_slots: share(blocks, device.per_sm.blocks),
-                shared_memory: share(shared, device.per_sm.shared_memory_bytes),
-            })
-            .collect()
+        let mut busy = Busy::new(self.scenario.device());
+        busy.add_all(self.trace);
+        busy.shares(self.trace.end())
     }
 
     /// What the user should know: the reader's notes, what had not finished at the horizon, and missed deadlines.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.scenario.notes.clone();
-        let unfinished = self.trace.operations().iter().filter(|record| record.finish().is_none()).count();
-        if self.ended != Ended::Done {
-            let end = if self.ended == Ended::Cut { "was stopped at" } else { "ends at the horizon," };
-            notes.push(format!(
-                "the run {end} {}; {unfinished} of {} operations had not finished",
-                self.trace.end(),
-                self.trace.operations().len()
-            ));
-        }
-        notes.extend(self.note_on_waits_without_record());
+        let mut counts = Counts::default();
+        counts.add(self.trace);
+        let (events, end) = (self.trace.events(), (self.ended, self.trace.end()));
+        let mut notes = counts.notes(self.scenario, events, end);
         // Nothing is to be said of jobs but that they miss deadlines.
         if self.scenario.threads.iter().any(|thread| thread.deadline().is_some()) {
             notes.extend(each_response(self.scenario, &self.jobs()).filter_map(|row| row.note()));
         }
         notes
     }
-
-    /// A wait for an event that was not recorded before is no wait, which is rarely what was meant.
-    fn note_on_waits_without_record(&self) -> Option<String> {
-        let numbered = (0..).map(OperationId).zip(self.trace.operations());
-        // Of a measured run it is not known, nor when a wait was over.
-        let is_over =
-            |record: &OperationRecord| matches!(record.kind, OperationKind::Wait(_)) && record.finish().is_some();
-        let waits = numbered.filter(|(_, record)| is_over(record));
-        let mut idle = waits.map(|(id, _)| id).filter(|&id| self.trace.awaited_by(id).is_none());
-        let OperationKind::Wait(event) = self.trace.operations().get(idle.next()?.index())?.kind else {
-            return None;
-        };
-        let first = self.trace.events().get(event.index())?;
-        let more = idle.count();
-        let which = if more == 0 {
-            "1 wait for an event holds nothing".to_owned()
-        } else {
-            format!("{} waits for events hold nothing", more + 1)
-        };
-        Some(format!("{which}, the first for {first}: it had not been recorded when the wait was submitted (E2)"))
-    }
-}
-
-/// How busy one SM was.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct SmUtilization {
-    /// The SM.
-    pub sm: u32,
-    /// Thread slots.
-    pub threads: f64,
-    /// Block slots.
-    pub block_slots: f64,
-    /// Shared memory.
-    pub shared_memory: f64,
 }
 
 /// A stream as reports number them.

@@ -1,5 +1,6 @@
 //! Tables of one run.
 
+mod any_run;
 pub(super) mod blame;
 pub(super) mod context_turns;
 pub(super) mod examiner_log;

@@ -54,7 +54,7 @@ pub fn blame(trace: &Trace, device: &Device) -> Vec<Blame> {
 pub(crate) fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blame> {
     let mut accuser = Accuser { standing: Standing::new(trace, device), parts: Vec::new(), first: Vec::new() };
     let mut reasons = reasons.iter().peekable();
-    for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+    for (id, record) in trace.numbered() {
         end_if_stopped();
         accuser.first.push(accuser.parts.len());
         let start = record.first_start().unwrap_or(trace.end()).min(trace.end());
@@ -102,7 +102,7 @@ impl Accuser<'_> {
         let Standing { trace, device, .. } = self.standing;
         let rule = trace.pauses_under(operation);
         let in_turns = trace.runs_in_turns_of(operation).is_some();
-        let engine = trace.operations().get(operation.index()).and_then(|record| engine_of(trace, device, record.kind));
+        let engine = trace.record(operation).and_then(|record| engine_of(trace, device, record.kind));
         for mut pause in trace.pauses(operation) {
             if in_turns {
                 self.divide_by_turns(operation, rule, pause);
@@ -244,7 +244,7 @@ struct Running {
 
 impl Running {
     fn new(trace: &Trace) -> Self {
-        let numbered = (0..).map(OperationId).zip(trace.operations());
+        let numbered = trace.numbered();
         let kernels = numbered.filter(|(id, _)| trace.kernel_of(*id).is_some());
         let mut kernels: Vec<_> = kernels
             .filter_map(|(id, record)| Some((record.first_start()?, record.finish().unwrap_or(Instant::MAX), id)))

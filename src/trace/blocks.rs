@@ -159,19 +159,29 @@ impl Trace {
     /// end of the run does not count. Stretches are not expanded.
     pub fn block_time(&self, operation: OperationId) -> impl Iterator<Item = (u16, u128)> + '_ {
         let waves = &self.waves_by_operation[self.wave_range(operation)];
-        waves.iter().filter_map(|&index| self.waves.get(index as usize)).flat_map(move |wave| {
-            let cycles = self.stretches.get(wave.stretch as usize).map_or(1, |stretch| stretch.cycles);
-            let period = self.stretches.get(wave.stretch as usize).map_or(Duration::ZERO, |stretch| stretch.period);
-            // Only the last of them can reach beyond the end.
-            let last = wave.start + period.repeated(u64::from(cycles - 1));
-            let last_time = if self.turns().is_empty() {
-                (last + wave.duration).min(self.end) - last
-            } else {
-                self.time_in_turn(self.process_of_known(operation), last..self.end_of_wave(wave, last).min(self.end))
-            };
-            let time = u128::from(wave.duration.as_ns()) * u128::from(cycles - 1) + u128::from(last_time.as_ns());
-            self.parts_of(wave).iter().map(move |part| (part.sm, time * u128::from(part.blocks)))
-        })
+        waves.iter().filter_map(|&index| self.waves.get(index as usize)).flat_map(|wave| self.block_time_of(wave))
+    }
+
+    /// [`Trace::block_time`] of the blocks of one wave, all its repetitions included.
+    pub(super) fn block_time_of(&self, wave: &Wave) -> impl Iterator<Item = (u16, u128)> + '_ {
+        let (last, cycles) = self.last_repetition(wave);
+        // Only the last of them can reach beyond the end.
+        let last_time = if self.turns().is_empty() {
+            (last + wave.duration).min(self.end) - last
+        } else {
+            let process = self.process_of_known(OperationId(wave.operation));
+            self.time_in_turn(process, last..self.end_of_wave(wave, last).min(self.end))
+        };
+        let time = u128::from(wave.duration.as_ns()) * u128::from(cycles - 1) + u128::from(last_time.as_ns());
+        self.parts_of(wave).iter().map(move |part| (part.sm, time * u128::from(part.blocks)))
+    }
+
+    /// When a wave happens for the last time, and how often in all.
+    pub(super) fn last_repetition(&self, wave: &Wave) -> (Instant, u32) {
+        match self.stretches.get(wave.stretch as usize) {
+            None => (wave.start, 1),
+            Some(stretch) => (wave.start + stretch.period.repeated(u64::from(stretch.cycles - 1)), stretch.cycles),
+        }
     }
 
     /// Every time that a wave of an operation happened and touched `window`: the wave, when, and its first block.
@@ -210,14 +220,14 @@ impl Trace {
     fn wave_range(&self, operation: OperationId) -> Range<usize> {
         // Whoever goes through a run comes by here.
         end_if_stopped();
-        let index = operation.index();
-        match (self.first_wave.get(index), self.first_wave.get(index + 1)) {
+        let Some(place) = self.place(operation) else { return 0..0 };
+        match (self.first_wave.get(place), self.first_wave.get(place + 1)) {
             (Some(&first), Some(&end)) => first as usize..end as usize,
             _ => 0..0,
         }
     }
 
-    fn parts_of(&self, wave: &Wave) -> &[Part] {
+    pub(super) fn parts_of(&self, wave: &Wave) -> &[Part] {
         &self.parts[wave.parts.0 as usize..(wave.parts.0 + wave.parts.1) as usize]
     }
 }

@@ -51,7 +51,7 @@ impl Trace {
 
     /// The process in whose turns alone it runs; `None`: it runs whoever has a turn.
     pub(super) fn runs_in_turns_of(&self, operation: OperationId) -> Option<ProcessId> {
-        let in_turns = match self.operations.get(operation.index())?.kind {
+        let in_turns = match self.record(operation)?.kind {
             OperationKind::Kernel(_) => true,
             OperationKind::Copy(_) => self.copies_run_in_turns(),
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => false,
@@ -61,7 +61,7 @@ impl Trace {
 
     /// From its start until it finished or the run ended.
     fn begun_time(&self, operation: OperationId) -> Option<Range<Instant>> {
-        let record = self.operations.get(operation.index())?;
+        let record = self.record(operation)?;
         let start = record.first_start()?;
         Some(start..record.finish().unwrap_or(self.end).max(start))
     }

@@ -53,7 +53,7 @@ pub fn phases(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Phase> 
         engaged: BTreeMap::new(),
     };
     let mut reasons = reasons.iter().peekable();
-    for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+    for (id, record) in trace.numbered() {
         end_if_stopped();
         sweep.first.push(sweep.phases.len());
         let start = record.first_start().unwrap_or(trace.end()).min(trace.end());

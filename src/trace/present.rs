@@ -60,7 +60,7 @@ impl<'a> Present<'a> {
 
     /// What `id` waits for now under the rule that holds it; `None` if nothing can be found, as in a measured run.
     pub(super) fn cause(&self, id: OperationId, rule: Rule) -> Option<Cause> {
-        let record = self.trace.operations().get(id.index())?;
+        let record = self.trace.record(id)?;
         let stream = self.trace.streams().get(record.stream.index())?;
         let queue = match rule {
             Rule::G2 | Rule::C1 => Queue::Stream(record.stream),

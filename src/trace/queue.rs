@@ -64,7 +64,7 @@ impl Stay {
 /// The queues that an operation was in, and when: its stream queue, then its EE queue, or its CE queue and copy engine,
 /// on which it is several times if it stood still in between.
 pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Iterator<Item = (Queue, Stay)> + use<> {
-    let record = trace.operations().get(operation.index());
+    let record = trace.record(operation);
     let stay = |order, entered, left| Stay { operation, order, entered, left };
     let of_stream =
         record.map(|record| (Queue::Stream(record.stream), stay(operation.0, record.launched(), record.finish())));
@@ -116,7 +116,7 @@ pub struct QueueContents {
 /// priority first), CE queues, copy engines.
 pub fn queue_contents(trace: &Trace, device: &Device) -> Vec<QueueContents> {
     let mut contents: BTreeMap<Queue, Vec<Stay>> = BTreeMap::new();
-    for (operation, _) in (0..).map(OperationId).zip(trace.operations()) {
+    for (operation, _) in trace.numbered() {
         for (queue, stay) in stays(trace, device, operation) {
             contents.entry(queue).or_default().push(stay);
         }

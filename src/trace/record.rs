@@ -31,6 +31,8 @@ pub struct Trace {
     pub(super) seed: u64,
     pub(super) end: Instant,
     pub(super) items: Items,
+    /// Number of the first of the operations: of a long run, those before it may have left the record.
+    pub(super) first: u32,
     pub(super) operations: Vec<OperationRecord>,
     pub(super) waves: Vec<Wave>,
     pub(super) parts: Vec<Part>,
@@ -131,7 +133,7 @@ impl Trace {
     pub(super) fn mask_of(&self, operation: OperationId) -> Option<SmMask> {
         let own = self.kernel_of(operation).and_then(|kernel| kernel.sm_mask);
         own.or_else(|| {
-            let record = self.operations.get(operation.index())?;
+            let record = self.record(operation)?;
             self.items.streams.get(record.stream.index())?.sm_mask
         })
     }
@@ -144,6 +146,27 @@ impl Trace {
     /// All operations, in launch order (G1).
     pub fn operations(&self) -> &[OperationRecord] {
         &self.operations
+    }
+
+    /// All operations with their numbers, in launch order.
+    pub fn numbered(&self) -> impl Iterator<Item = (OperationId, &OperationRecord)> + Clone {
+        (self.first..).map(OperationId).zip(&self.operations)
+    }
+
+    /// What is recorded of an operation; `None` if the record does not have it.
+    pub fn record(&self, operation: OperationId) -> Option<&OperationRecord> {
+        self.operations.get(self.place(operation)?)
+    }
+
+    /// The operation that stands at a place of the record, counted from 0, with its number.
+    pub(crate) fn nth(&self, place: usize) -> Option<(OperationId, &OperationRecord)> {
+        let record = self.operations.get(place)?;
+        Some((OperationId(self.first + u32::try_from(place).ok()?), record))
+    }
+
+    /// Where an operation stands in the record; past its end if it was not launched.
+    pub(super) fn place(&self, operation: OperationId) -> Option<usize> {
+        operation.0.checked_sub(self.first).map(|place| place as usize)
     }
 
     /// How many operations of the same kind (kernels, copies, memsets, records, waits) were launched before this one,
@@ -166,7 +189,7 @@ impl Trace {
 
     /// The kernel of a kernel launch; `None` for what is none, and for unknown operations.
     pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
-        match self.operations.get(operation.index())?.kind {
+        match self.record(operation)?.kind {
             OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.index()).map(|kernel| &**kernel),
             _ => None,
         }
@@ -174,7 +197,7 @@ impl Trace {
 
     /// The copy that an operation is; `None` for what is none, and for unknown operations.
     pub fn copy_of(&self, operation: OperationId) -> Option<&Copy> {
-        match self.operations.get(operation.index())?.kind {
+        match self.record(operation)?.kind {
             OperationKind::Copy(copy) => self.items.copies.get(copy.index()),
             _ => None,
         }
@@ -208,7 +231,7 @@ impl Trace {
         self.first_wave.clear();
         self.first_wave.resize(operations + 1, 0);
         for wave in &self.waves {
-            self.first_wave[wave.operation as usize] += 1;
+            self.first_wave[(wave.operation - self.first) as usize] += 1;
         }
         let mut end = 0_u32;
         for first in &mut self.first_wave {
@@ -220,7 +243,7 @@ impl Trace {
         let mut index = end;
         for wave in self.waves.iter().rev() {
             index -= 1;
-            let first = &mut self.first_wave[wave.operation as usize];
+            let first = &mut self.first_wave[(wave.operation - self.first) as usize];
             *first -= 1;
             self.waves_by_operation[*first as usize] = index;
         }

@@ -59,9 +59,9 @@ const MOST_TURNS: usize = 1 << 25;
 /// launched is passed over.
 #[derive(Debug, Clone)]
 pub struct Recorder {
-    trace: Trace,
+    pub(super) trace: Trace,
     /// The stretch that is being told, and how many of its waves are still to come.
-    stretch: (u32, u32),
+    pub(super) stretch: (u32, u32),
 }
 
 impl Recorder {
@@ -87,6 +87,7 @@ impl Recorder {
     pub fn clear(&mut self) {
         let trace = &mut self.trace;
         trace.end = Instant::ZERO;
+        trace.first = 0;
         trace.operations.clear();
         trace.waves.clear();
         trace.parts.clear();
@@ -102,7 +103,7 @@ impl Recorder {
 
     /// An operation was submitted.
     pub fn launched(&mut self, operation: OperationId, launch: &Launch) {
-        debug_assert_eq!(operation.index(), self.trace.operations.len());
+        debug_assert_eq!(self.trace.place(operation), Some(self.trace.operations.len()));
         self.trace.operations.push(OperationRecord::new(launch.kind, launch.stream, launch.origin, launch.at));
     }
 
@@ -270,7 +271,8 @@ impl Recorder {
     }
 
     fn with(&mut self, operation: OperationId, write: impl FnOnce(&mut OperationRecord)) {
-        if let Some(record) = self.trace.operations.get_mut(operation.index()) {
+        let place = self.trace.place(operation);
+        if let Some(record) = place.and_then(|place| self.trace.operations.get_mut(place)) {
             write(record);
         }
     }

@@ -74,7 +74,7 @@ impl Snapshot {
     pub fn new(trace: &Trace, device: &Device, at: Instant) -> Self {
         let mut present = Present::empty(trace, device);
         let mut residents: Vec<BTreeMap<OperationId, u32>> = vec![BTreeMap::new(); device.sms as usize];
-        for (id, record) in (0..).map(OperationId).zip(trace.operations()) {
+        for (id, record) in trace.numbered() {
             if record.finish().is_some_and(|finish| finish <= at) {
                 continue;
             }

@@ -45,7 +45,7 @@ impl Trace {
 
     /// The process of an operation; `None` if the trace has no such operation.
     pub fn process_of(&self, operation: OperationId) -> Option<ProcessId> {
-        self.process_of_stream(self.operations.get(operation.index())?.stream)
+        self.process_of_stream(self.record(operation)?.stream)
     }
 
     /// The process of an operation that the trace has.

@@ -55,7 +55,7 @@ impl Trace {
 
     fn each_open_wait(&self, operation: OperationId, mut visit: impl FnMut(Wait)) {
         end_if_stopped();
-        let Some(record) = self.operations.get(operation.index()) else { return };
+        let Some(record) = self.record(operation) else { return };
         let noted = self.noted_waits(operation);
         if let (OperationKind::Kernel(_), [], false) = (record.kind, noted, self.is_time_sliced()) {
             return self.each_plain_wait(record, visit);
@@ -64,7 +64,7 @@ impl Trace {
         let in_stream = || noted(|rule| rule.is_noted_in_stream() && rule != Rule::Channel);
         let channel = || noted(|rule| rule == Rule::Channel);
         let reached_head = record.reached_head;
-        let awaited = self.awaited_by(operation).and_then(|other| self.operations.get(other.index()));
+        let awaited = self.awaited_by(operation).and_then(|other| self.record(other));
         let awaited =
             awaited.map(|other| Wait { rule: Rule::E2, from: reached_head, to: other.finish.max(reached_head) });
 
@@ -141,8 +141,8 @@ impl Trace {
 
     /// What the record has of an operation's waits; nothing as long as the run is not over.
     fn noted_waits(&self, operation: OperationId) -> &[NotedWait] {
-        let operation = operation.index();
-        match (self.first_wait.get(operation), self.first_wait.get(operation + 1)) {
+        let Some(place) = self.place(operation) else { return &[] };
+        match (self.first_wait.get(place), self.first_wait.get(place + 1)) {
             (Some(&first), Some(&next)) => &self.waits[first as usize..next as usize],
             _ => &[],
         }
@@ -160,7 +160,7 @@ impl Trace {
         // Each operation's number of waits, then the sum of those before it. There are fewer than 2^32: as many would
         // take 100 GB.
         for wait in &self.waits {
-            self.first_wait[wait.operation as usize + 1] += 1;
+            self.first_wait[(wait.operation - self.first) as usize + 1] += 1;
         }
         let mut before = 0;
         for first in &mut self.first_wait {

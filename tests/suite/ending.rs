@@ -343,7 +343,10 @@ fn what_is_known_to_take_more_memory_is_refused_before_it_is_read() {
     refused(&output, "takes at least 1048576 MiB of memory");
     assert!(stderr(&output).contains("--max-memory"));
     let (_, file) = written("record", &scenario(r#", "period": "1 us", "jobs": 40000000"#, ""));
-    refused(&gpusched(&["simulate", &file, "--max-memory", "1G"]), "the record of 40000000 operations takes at least");
+    refused(
+        &gpusched(&["simulate", &file, "--rules", "--max-memory", "1G"]),
+        "the record of 40000000 operations takes at least",
+    );
 }
 
 #[test]

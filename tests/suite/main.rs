@@ -56,6 +56,7 @@ mod html_browser;
 mod html_data;
 mod jobs;
 mod json_lines;
+mod long_runs;
 mod markdown;
 mod measured_logs;
 mod mutants;

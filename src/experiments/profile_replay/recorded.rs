@@ -31,7 +31,7 @@ pub(super) fn submitted_operations<'a>(
     trace: &'a Trace,
 ) -> impl Iterator<Item = (OperationId, &'a OperationRecord, u32)> {
     let mut next: Vec<usize> = vec![0; import.submitted.len()];
-    (0..).map(OperationId).zip(trace.operations()).filter_map(move |(id, record)| {
+    trace.numbered().filter_map(move |(id, record)| {
         // Records and waits are no operations of the profile.
         if matches!(record.kind, OperationKind::Record(_) | OperationKind::Wait(_)) {
             return None;

@@ -231,7 +231,7 @@ impl Sides<'_> {
     /// The launches of each thread, in order.
     fn launches(&self) -> BTreeMap<u32, Vec<OperationId>> {
         let mut launches: BTreeMap<u32, Vec<OperationId>> = BTreeMap::new();
-        for (id, record) in (0..).map(OperationId).zip(self.trace.operations()) {
+        for (id, record) in self.trace.numbered() {
             if self.trace.kernel_of(id).is_some() {
                 launches.entry(record.origin.thread).or_default().push(id);
             }
@@ -277,7 +277,7 @@ impl Sides<'_> {
             let logged = log.kernels.get(at)?;
             let kernel = self.trace.kernel_of(id)?;
             let ends = (logged.blocks.first_start_ns()?, logged.blocks.finish_ns()?);
-            Some((log, logged, self.trace.operations().get(id.index())?, Arc::clone(&kernel.title), ends))
+            Some((log, logged, self.trace.record(id)?, Arc::clone(&kernel.title), ends))
         };
         let Some((log, logged, record, name, (first_start, finish))) = found() else { return Ok(None) };
         let simulated_zero = self.simulated_zero;

@@ -65,7 +65,7 @@ fn recorded<W: Write>(
 fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
     let summary = &run.summary;
     let mut submitted: BTreeMap<(u32, Instant), Vec<OperationId>> = BTreeMap::new();
-    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+    for (id, record) in summary.trace.numbered() {
         // Of what nobody measured the launch is that of another run.
         if !summary.trace.is_observed() || record.first_start().is_some() {
             submitted.entry((record.origin.thread, record.launched())).or_default().push(id);
@@ -93,14 +93,14 @@ fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mu
 /// Whether an arrow leads from the launch of a kernel to its first block: it has one, and it did not start before the
 /// launch, as it may seem where a measured run's clocks differ.
 pub(super) fn has_arrow(summary: &Summary<'_>, id: OperationId) -> bool {
-    let record = summary.trace.operations().get(id.index()).filter(|_| summary.trace.kernel_of(id).is_some());
+    let record = summary.trace.record(id).filter(|_| summary.trace.kernel_of(id).is_some());
     record.is_some_and(|record| record.first_start().is_some_and(|start| start >= record.launched()))
 }
 
 /// What is at the head of each stream queue.
 fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
     let released = waits_by_record(summary.trace);
-    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+    for (id, record) in summary.trace.numbered() {
         let Some(from) = record.reached_head() else { continue };
         let to = record.finish().unwrap_or(summary.trace.end());
         let waits: Map<String, Value> = summary
@@ -132,7 +132,7 @@ fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &m
 /// The record that a wait was for, if both completed.
 fn released_by(trace: &Trace, wait: OperationId) -> Option<OperationId> {
     let record = trace.awaited_by(wait)?;
-    let completed = |id: OperationId| trace.operations().get(id.index()).is_some_and(|one| one.finish().is_some());
+    let completed = |id: OperationId| trace.record(id).is_some_and(|one| one.finish().is_some());
     (completed(record) && completed(wait)).then_some(record)
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Group {
 pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines, waits: &Waits) -> Vec<Group> {
     let mut streams: BTreeMap<StreamId, Vec<OperationId>> = BTreeMap::new();
     let window = &context.scale.window;
-    for (id, record) in (0..).map(OperationId).zip(context.summary.trace.operations()) {
+    for (id, record) in context.summary.trace.numbered() {
         let chosen = match record.kind {
             OperationKind::Kernel(kernel) => context.is_chosen(kernel),
             _ => context.options.only.is_none(),

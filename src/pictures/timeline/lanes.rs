@@ -95,7 +95,7 @@ struct Ran {
 
 fn by_stream(context: &Context<'_>) -> BTreeMap<u32, Vec<Ran>> {
     let trace = context.summary.trace;
-    let ran = (0..).map(OperationId).zip(trace.operations()).filter_map(|(operation, record)| {
+    let ran = trace.numbered().filter_map(|(operation, record)| {
         let start = record.first_start()?;
         let end = record.finish().unwrap_or(trace.end());
         if !context.scale.shows(start, end) {

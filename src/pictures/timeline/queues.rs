@@ -160,7 +160,7 @@ fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<
 
 fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
     let trace = context.summary.trace;
-    match trace.operations().get(operation.index()).map(|record| record.kind) {
+    match trace.record(operation).map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => fill_of(context, Some(kernel)),
         _ => trace.copy_of(operation).map_or(PALE, |copy| copies::fill_of(copy.direction)),
     }

@@ -49,7 +49,7 @@ impl<'a> Tooltips<'a> {
     /// When it was launched, and how long it waited for which rule before it started.
     fn launch(&mut self, id: OperationId) -> &str {
         if self.last.as_ref().is_none_or(|(last, _)| *last != id) {
-            let record = self.summary.trace.operations().get(id.index());
+            let record = self.summary.trace.record(id);
             let launched = record.map_or(Instant::ZERO, OperationRecord::launched);
             let start = record.and_then(OperationRecord::last_start).unwrap_or(Instant::MAX);
             let waits: Vec<String> = self.summary.waits_by_rule(id, start).iter().map(wait).collect();

@@ -42,7 +42,7 @@ impl Waits {
         if !context.options.waits || trace.is_observed() {
             return waits;
         }
-        for (operation, record) in (0..).map(OperationId).zip(trace.operations()) {
+        for (operation, record) in trace.numbered() {
             let is_chosen = match record.kind {
                 OperationKind::Kernel(kernel) => context.is_chosen(kernel),
                 _ => context.options.only.is_none(),
@@ -220,7 +220,7 @@ fn texts(context: &Context<'_>, bar: &WaitBar) -> Vec<String> {
 /// What an operation is called in few words.
 fn name_of(context: &Context<'_>, operation: OperationId) -> String {
     let trace = context.summary.trace;
-    match trace.operations().get(operation.index()).map(|record| record.kind) {
+    match trace.record(operation).map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => context.short_name(kernel).to_owned(),
         Some(OperationKind::Copy(_)) => copies::name_of(context, operation),
         Some(kind) => kind.name().to_owned(),

@@ -96,7 +96,7 @@ impl BlameTables {
     /// Sums up what is known already of who made what wait.
     pub fn of(summary: &Summary<'_>, parts: &[Blame]) -> Self {
         let stream = |id: OperationId| {
-            let record = summary.trace.operations().get(id.index());
+            let record = summary.trace.record(id);
             Cow::Borrowed(record.map_or("", |record| summary.trace.stream_name(record.stream)))
         };
         let mut copies: BTreeMap<&str, usize> = BTreeMap::new();
@@ -168,7 +168,7 @@ fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -
 
 /// Whose work a part of a wait was for.
 fn behind(summary: &Summary<'_>, part: &Blame) -> Behind {
-    let stream = |id: OperationId| summary.trace.operations().get(id.index()).map(|record| record.stream);
+    let stream = |id: OperationId| summary.trace.record(id).map(|record| record.stream);
     let rule = part.through.unwrap_or(part.rule);
     match part.blocking {
         Some(blocking) if stream(blocking) == stream(part.operation) => Behind::OwnStream,

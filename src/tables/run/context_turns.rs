@@ -1,25 +1,23 @@
 //! The turns of contexts.
 
 use crate::formats::Column;
-use crate::run::Summary;
+use crate::scenario::Scenario;
 use crate::trace::ContextTurn;
 
 pub(crate) struct TurnRow<'a> {
-    summary: Summary<'a>,
+    process: &'a str,
     turn: ContextTurn,
 }
 
 impl<'a> TurnRow<'a> {
-    /// All of them, in order of time.
-    pub(crate) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
-        summary.trace.turns().iter().map(move |&turn| Self { summary, turn })
+    pub(super) fn new(scenario: &'a Scenario, turn: ContextTurn) -> Self {
+        Self { process: scenario.catalogue.process_name(turn.process), turn }
     }
 }
 
 pub(crate) fn turn_columns<'a>() -> [Column<TurnRow<'a>>; 5] {
     [
-        Column::new("process", "process", |row: &TurnRow<'_>| row.summary.trace.process_name(row.turn.process).into())
-            .left(),
+        Column::new("process", "process", |row: &TurnRow<'_>| row.process.into()).left(),
         Column::new("switch_from_ns", "switch from", |row| row.turn.switch_from.into()),
         Column::new("start_ns", "started", |row| row.turn.start.into()),
         Column::new("end_ns", "end", |row| row.turn.end.into()),

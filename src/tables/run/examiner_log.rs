@@ -41,7 +41,7 @@ pub fn examiner_logs<'a>(summary: &Summary<'a>) -> Vec<ExaminerLog<'a>> {
             log.iterations.push(*span);
         }
     }
-    for (id, record) in (0..).map(OperationId).zip(summary.trace.operations()) {
+    for (id, record) in summary.trace.numbered() {
         let Some(log) = list.get_mut(record.origin.thread as usize) else { continue };
         let ended = log.iterations.last().is_some_and(|last| record.origin.iteration <= last.iteration);
         // A thread may end an iteration without having waited for all of it.
@@ -120,12 +120,12 @@ impl ExaminerLog<'_> {
     }
 
     fn iteration_of(&self, id: OperationId) -> u32 {
-        self.summary.trace.operations().get(id.index()).map_or(0, |record| record.origin.iteration)
+        self.summary.trace.record(id).map_or(0, |record| record.origin.iteration)
     }
 
     fn write_kernel(&self, out: &mut impl Write, id: OperationId, kernel: &Kernel) -> io::Result<()> {
         let trace = self.summary.trace;
-        let Some(record) = trace.operations().get(id.index()) else { return Ok(()) };
+        let Some(record) = trace.record(id) else { return Ok(()) };
         let launched = seconds(record.launched());
         let synchronized = match self.benchmark.sync {
             KernelSync::AfterKernel => seconds(record.finish().unwrap_or_default()),

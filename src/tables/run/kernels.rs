@@ -3,33 +3,43 @@
 use std::cell::OnceCell;
 
 use super::launches::{OfLaunch, launch_columns};
-use crate::formats::{CellOf, Column, Text};
-use crate::run::{KernelSummary, Recorded, Summary, stream_index};
-use crate::scenario::KernelLaunch;
+use crate::formats::Column;
+use crate::run::{KernelSummary, RunPiece, Summary, stream_index};
+use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
-use crate::trace::{Block, OperationRecord, Rule};
+use crate::trace::{Block, OperationRecord, Rule, Trace};
 use crate::workload::OperationId;
 
 pub(crate) struct KernelRow<'a> {
-    pub(crate) summary: Summary<'a>,
     pub(crate) kernel: KernelSummary<'a>,
+    process: &'a str,
+    paused: Option<Duration>,
     /// What several columns tell of, found once; not where no column does.
     longest_wait: OnceCell<Option<(Rule, Duration)>>,
+    /// Where it is found, unless that is done.
+    summary: Option<Summary<'a>>,
 }
 
 impl<'a> KernelRow<'a> {
-    /// All of them, in launch order.
-    pub(crate) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
-        summary.kernels().map(move |kernel| Self { summary, kernel, longest_wait: OnceCell::new() })
+    /// Of a run that is recorded.
+    pub(super) fn new(summary: Summary<'a>, kernel: KernelSummary<'a>) -> Self {
+        Self { summary: Some(summary), ..Self::with(summary.scenario, summary.trace, kernel) }
+    }
+
+    /// Of a run that is forgotten piece by piece.
+    pub(super) fn left(scenario: &'a Scenario, piece: &RunPiece, kernel: KernelSummary<'a>) -> Self {
+        let longest_wait = piece.summary(scenario).longest_wait(OperationId(kernel.launch.id)).into();
+        Self { longest_wait, ..Self::with(scenario, &piece.trace, kernel) }
+    }
+
+    fn with(scenario: &'a Scenario, trace: &Trace, kernel: KernelSummary<'a>) -> Self {
+        let id = OperationId(kernel.launch.id);
+        let (process, paused) = (process_of(scenario, trace, id), paused(scenario, trace, id));
+        Self { kernel, process, paused, longest_wait: OnceCell::new(), summary: None }
     }
 
     pub(crate) const fn id(&self) -> OperationId {
         OperationId(self.kernel.launch.id)
-    }
-
-    fn process_name(&self) -> CellOf<'_, Text> {
-        let trace = self.summary.trace;
-        trace.process_of(self.id()).map(|process| trace.process_name(process)).into()
     }
 
     /// The rule under which it waited longest, if it waited at all.
@@ -38,8 +48,15 @@ impl<'a> KernelRow<'a> {
     }
 
     fn longest_wait(&self) -> Option<(Rule, Duration)> {
-        *self.longest_wait.get_or_init(|| self.summary.longest_wait(self.id()))
+        let find = || self.summary.and_then(|summary| summary.longest_wait(self.id()));
+        *self.longest_wait.get_or_init(find)
     }
+}
+
+/// What the process of an operation is called; empty where there is one only.
+fn process_of<'s>(scenario: &'s Scenario, trace: &Trace, id: OperationId) -> &'s str {
+    let several = scenario.has_processes().then(|| trace.process_of(id)).flatten();
+    several.map_or("", |process| scenario.catalogue.process_name(process))
 }
 
 impl OfLaunch for KernelRow<'_> {
@@ -48,29 +65,32 @@ impl OfLaunch for KernelRow<'_> {
     }
 }
 
-/// How long something that began stood still, until it finished or the run ended.
-fn paused(summary: &Summary<'_>, id: OperationId) -> Option<Duration> {
-    let begun = summary.trace.operations().get(id.index())?.first_start();
-    begun.map(|_| summary.trace.paused(id))
+/// How long something that began stood still, until it finished or the run ended, where contexts take turns.
+fn paused(scenario: &Scenario, trace: &Trace, id: OperationId) -> Option<Duration> {
+    let begun = trace.record(id).filter(|_| scenario.catalogue.is_time_sliced())?.first_start();
+    begun.map(|_| trace.paused(id))
 }
 
 /// Puts a column of that before the one that tells when things finished, where contexts take turns.
-fn with_pauses<R>(summary: &Summary<'_>, finish: &str, columns: &mut Vec<Column<R>>, column: Column<R>) {
-    if summary.scenario.catalogue.is_time_sliced() {
+fn with_pauses<R>(scenario: &Scenario, finish: &str, columns: &mut Vec<Column<R>>, column: Column<R>) {
+    if scenario.catalogue.is_time_sliced() {
         let place = columns.iter().position(|other| other.title() == Some(finish)).unwrap_or(columns.len());
         columns.insert(place, column);
     }
 }
 
 /// The columns of kernel launches; with the process where the run has several.
-pub(crate) fn kernel_columns<'a>(summary: &Summary<'_>) -> Vec<Column<KernelRow<'a>>> {
+pub(crate) fn kernel_columns<'a>(scenario: &Scenario) -> Vec<Column<KernelRow<'a>>> {
     let mut columns = launch_columns();
     columns.insert(
         columns.len() - 1,
         Column::table("stream", |row: &KernelRow<'_>| row.kernel.launch.stream_name().into()).left(),
     );
-    if summary.scenario.has_processes() {
-        columns.insert(columns.len() - 1, Column::new("process", "process", KernelRow::process_name).left());
+    if scenario.has_processes() {
+        columns.insert(
+            columns.len() - 1,
+            Column::new("process", "process", |row: &KernelRow<'_>| row.process.into()).left(),
+        );
     }
     columns.extend([
         Column::table("blocks", |row: &KernelRow<'_>| row.kernel.blocks.into()),
@@ -96,8 +116,8 @@ pub(crate) fn kernel_columns<'a>(summary: &Summary<'_>) -> Vec<Column<KernelRow<
         Column::data("job_response_ns", |row| row.kernel.job_response_ns.into()),
         Column::data("job_met", |row| row.kernel.job_met.into()),
     ]);
-    let column = Column::new("paused_ns", "paused", |row: &KernelRow<'_>| paused(&row.summary, row.id()).into());
-    with_pauses(summary, "finished", &mut columns, column);
+    let column = Column::new("paused_ns", "paused", |row: &KernelRow<'_>| row.paused.into());
+    with_pauses(scenario, "finished", &mut columns, column);
     columns
 }
 
@@ -109,8 +129,10 @@ pub(crate) struct BlockRow<'k, 'a> {
 
 impl<'k, 'a: 'k> BlockRow<'k, 'a> {
     /// All blocks of a kernel launch.
-    pub(crate) fn of(summary: &Summary<'a>, kernel: &'k KernelSummary<'a>) -> impl Iterator<Item = Self> + use<'k, 'a> {
-        let trace = summary.trace;
+    pub(super) fn of<'t>(
+        trace: &'t Trace,
+        kernel: &'k KernelSummary<'a>,
+    ) -> impl Iterator<Item = Self> + use<'k, 't, 'a> {
         let blocks = trace.blocks(OperationId(kernel.launch.id));
         blocks.map(move |block| Self { kernel, block, end: trace.completed(&block) })
     }
@@ -130,34 +152,41 @@ pub(crate) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
 }
 
 pub(crate) struct CopyRow<'a> {
-    summary: Summary<'a>,
+    scenario: &'a Scenario,
+    /// How many copies were submitted before it.
+    number: u32,
     id: OperationId,
-    record: &'a OperationRecord,
+    record: OperationRecord,
     copy: crate::workload::Copy,
+    process: &'a str,
+    paused: Option<Duration>,
 }
 
 impl<'a> CopyRow<'a> {
-    fn process_name(&self) -> CellOf<'_, Text> {
-        let trace = self.summary.trace;
-        trace.process_of(self.id).map(|process| trace.process_name(process)).into()
+    pub(super) fn new(
+        scenario: &'a Scenario,
+        trace: &Trace,
+        (number, id): (u32, OperationId),
+        record: &OperationRecord,
+        copy: crate::workload::Copy,
+    ) -> Self {
+        let (process, paused) = (process_of(scenario, trace, id), paused(scenario, trace, id));
+        Self { scenario, number, id, record: *record, copy, process, paused }
     }
 
-    /// All of them, in launch order.
-    pub(crate) fn of(summary: Summary<'a>) -> impl Iterator<Item = Self> {
-        summary.copies().map(move |Recorded { id, record, work: copy }| Self { summary, id, record, copy })
+    fn stream_name(&self) -> &str {
+        self.scenario.streams().get(self.record.stream.index()).map_or("", |stream| &stream.name)
     }
 }
 
 /// The columns of copies; with the process where the run has several.
-pub(crate) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>> {
+pub(crate) fn copy_columns<'a>(scenario: &Scenario) -> Vec<Column<CopyRow<'a>>> {
     let mut columns = vec![
-        Column::table("copy", |row: &CopyRow<'_>| crate::run::title(&row.summary, row.id).into()).left(),
+        Column::table("copy", |row: &CopyRow<'_>| crate::run::copy_title(row.number, &row.copy).into()).left(),
         Column::data("id", |row| row.id.0.into()),
         Column::data("benchmark", |row| row.record.origin.thread.into()),
         Column::data("stream", |row: &CopyRow<'_>| stream_index(row.record.stream).into()).in_frames_as(None),
-        Column::table("stream", |row: &CopyRow<'_>| row.summary.trace.stream_name(row.record.stream).into())
-            .left()
-            .in_frames_as(Some("stream")),
+        Column::table("stream", |row: &CopyRow<'_>| row.stream_name().into()).left().in_frames_as(Some("stream")),
         Column::data("iteration", |row| row.record.origin.iteration.into()),
         Column::data("direction", |row| row.copy.direction.name().into()),
         Column::new("bytes", "bytes", |row| row.copy.bytes.into()),
@@ -167,11 +196,11 @@ pub(crate) fn copy_columns<'a>(summary: &Summary<'_>) -> Vec<Column<CopyRow<'a>>
         Column::new("start_ns", "started", |row| row.record.first_start().into()),
         Column::new("end_ns", "finished", |row| row.record.finish().into()),
     ];
-    if summary.scenario.has_processes() {
+    if scenario.has_processes() {
         // Behind the stream.
-        columns.insert(5, Column::new("process", "process", CopyRow::process_name).left());
+        columns.insert(5, Column::new("process", "process", |row: &CopyRow<'_>| row.process.into()).left());
     }
-    let column = Column::new("paused_ns", "paused", |row: &CopyRow<'_>| paused(&row.summary, row.id).into());
-    with_pauses(summary, "finished", &mut columns, column);
+    let column = Column::new("paused_ns", "paused", |row: &CopyRow<'_>| row.paused.into());
+    with_pauses(scenario, "finished", &mut columns, column);
     columns
 }

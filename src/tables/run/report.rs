@@ -5,9 +5,10 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::any_run::{AnyRun, Blocks};
 use super::blame::{BlameTables, add_blame, blame_columns};
-use super::context_turns::{TurnRow, turn_columns};
-use super::kernels::{BlockRow, CopyRow, KernelRow, block_columns, copy_columns, kernel_columns};
+use super::context_turns::turn_columns;
+use super::kernels::{BlockRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
 use super::rule_log::add_rules;
 use super::state::state_text;
@@ -15,7 +16,8 @@ use crate::formats::{
     Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, StreamedMap, entries,
     fields,
 };
-use crate::run::{Responses, State, Summary, each_response, rule_log};
+use crate::hosts::LongRun;
+use crate::run::{Responses, RuleSums, State, Summary, rule_log};
 use crate::spelling::formats;
 use crate::tables::rule_words::RuleWords;
 use crate::time::Instant;
@@ -43,80 +45,116 @@ impl<'a> SimulationReport<'a> {
         Self { summary, blocks: false, rules: false, blame: None, states: &[] }
     }
 
+    fn told(&self) -> Told<'a> {
+        Told { run: AnyRun::Recorded(self.summary), blocks: self.blocks }
+    }
+
     fn blame_tables(&self) -> Option<&'a BlameTables> {
         self.blame.map(|tables| tables.get_or_init(|| BlameTables::new(&self.summary)))
     }
 }
 
-impl Report for SimulationReport<'_> {
-    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
-        let Summary { scenario, trace, .. } = self.summary;
+/// What is told of a run of any length.
+#[derive(Debug, Clone, Copy)]
+struct Told<'a> {
+    run: AnyRun<'a>,
+    blocks: bool,
+}
+
+impl Told<'_> {
+    /// The document, with `more` before its notes.
+    fn document<D: DocumentWriter>(
+        self,
+        to: &mut D,
+        more: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let Self { run, blocks } = self;
+        let scenario = run.scenario();
         to.entry("scenario", &scenario.name)?;
         to.entry("device", &scenario.device().name)?;
         fields!(to, scenario => placement, seed);
-        to.entry("makespan_ns", &self.summary.makespan())?;
-        to.entry("end_ns", &trace.end())?;
-        let (columns, blocks) = (&kernel_columns(&self.summary), self.blocks && !D::IS_LINES);
-        let entries = KernelRow::of(self.summary).map(|row| KernelEntry { columns, row, blocks });
-        to.elements("kernels", entries, columns, KernelRow::of(self.summary))?;
-        if self.blocks {
-            for kernel in self.summary.kernels() {
-                to.lines("blocks", &block_columns(), BlockRow::of(&self.summary, &kernel))?;
-            }
+        to.entry("makespan_ns", &run.makespan())?;
+        to.entry("end_ns", &run.end())?;
+        let columns = &kernel_columns(scenario);
+        let entries = run.launches(blocks && !D::IS_LINES);
+        let entries = entries.map(|(row, waits, blocks)| KernelEntry { columns, row, waits, blocks });
+        to.elements("kernels", entries, columns, run.kernels())?;
+        // To go through them takes as long as to run a long run again.
+        if blocks && D::IS_LINES && D::HAS_LISTS {
+            run.each_with_blocks(|summary, kernel| {
+                to.lines("blocks", &block_columns(), BlockRow::of(summary.trace, kernel))
+            })?;
         }
-        to.rows("copies", &copy_columns(&self.summary), CopyRow::of(self.summary))?;
+        to.rows("copies", &copy_columns(scenario), run.copies())?;
         if scenario.catalogue.is_time_sliced() {
-            to.rows("turns", &turn_columns(), TurnRow::of(self.summary))?;
+            to.rows("turns", &turn_columns(), run.turns())?;
         }
-        to.rows("responses", &response_columns(), each_response(scenario, &self.summary.jobs()))?;
-        to.list("sms", self.summary.utilization())?;
-        to.list("states", self.states.iter().map(|&at| State::at(&self.summary, at)))?;
-        if self.rules {
-            to.list("rules", rule_log(&self.summary))?;
-        }
-        if let Some(tables) = self.blame_tables() {
-            to.rows("blame", &blame_columns(), tables.kernels.iter().cloned())?;
-            to.rows("blame_by_stream", &blame_columns(), tables.streams.iter().cloned())?;
-        }
-        to.entry("notes", &self.summary.notes())
+        to.rows("responses", &response_columns(), run.responses())?;
+        to.list("sms", run.utilization())?;
+        more(to)?;
+        to.entry("notes", &run.notes())
     }
 
     /// The kernel launches, or each block of them; empty where an instant was not reached.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        let Self { summary, .. } = self;
-        if !self.blocks {
-            return part.write(&kernel_columns(summary), KernelRow::of(*summary), out);
+    fn rows(self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        let Self { run, blocks } = self;
+        if !blocks {
+            return part.write(&kernel_columns(run.scenario()), run.kernels(), out);
         }
         let mut writer = RowsWriter::begin(part, &block_columns(), out)?;
-        for kernel in summary.kernels() {
-            writer.rows(&block_columns(), BlockRow::of(summary, &kernel))?;
-        }
+        run.each_with_blocks(|summary, kernel| writer.rows(&block_columns(), BlockRow::of(summary.trace, kernel)))?;
         writer.end()
     }
 
-    /// The kernel launches: launched, waited and for which rule longest, started, finished, response; then the copies,
-    /// the response times of jobs, and what else is asked for.
-    fn text(&self, page: &mut Page) {
-        let Self { summary, .. } = self;
-        let (mut words, shown) = (RuleWords::default(), page.most_rows(MAX_ROWS));
-        let launches = KernelRow::of(*summary).enumerate().map(|(number, row)| {
-            if let Some(rule) = row.waited_for().filter(|_| number < shown) {
+    /// The kernel launches: launched, waited and for which rule longest, started, finished, response; then the copies
+    /// and the response times of jobs.
+    fn text(self, page: &mut Page, words: &mut RuleWords) {
+        let Self { run, .. } = self;
+        let (scenario, shown) = (run.scenario(), page.most_rows(MAX_ROWS));
+        let launches = run.kernels().take(shown).inspect(|row| {
+            if let Some(rule) = row.waited_for() {
                 words.see(rule);
             }
-            row
         });
-        page.first_rows(MAX_ROWS, &kernel_columns(summary), launches, " kernel launches", &formats(&["json", "csv"]));
+        page.trimmed_table(&kernel_columns(scenario), launches);
+        let more = usize::try_from(run.launched()).unwrap_or(usize::MAX).saturating_sub(shown);
+        page.rest(more, " kernel launches", &formats(&["json", "csv"]));
         words.add_to(page);
         let json = formats(&["json"]);
-        if summary.copies().next().is_some() {
+        if run.has_copies() {
             page.blank();
-            page.first_rows(MAX_ROWS, &copy_columns(summary), CopyRow::of(*summary), " copies", &json);
+            page.first_rows(MAX_ROWS, &copy_columns(scenario), run.copies(), " copies", &json);
         }
-        let rows = summary.responses();
+        let rows: Vec<_> = run.responses().collect();
         if rows.iter().any(Responses::is_worth_showing) {
             page.blank();
             page.first_rows(MAX_ROWS, &response_columns(), rows, " streams and hosts", &json);
         }
+    }
+}
+
+impl Report for SimulationReport<'_> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
+        self.told().document(to, |to| {
+            to.list("states", self.states.iter().map(|&at| State::at(&self.summary, at)))?;
+            if self.rules {
+                to.list("rules", rule_log(&self.summary))?;
+            }
+            if let Some(tables) = self.blame_tables() {
+                to.rows("blame", &blame_columns(), tables.kernels.iter().cloned())?;
+                to.rows("blame_by_stream", &blame_columns(), tables.streams.iter().cloned())?;
+            }
+            Ok(())
+        })
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        self.told().rows(part, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let (Self { summary, .. }, mut words) = (self, RuleWords::default());
+        self.told().text(page, &mut words);
         if self.rules {
             page.blank();
             add_rules(page, summary);
@@ -133,24 +171,61 @@ impl Report for SimulationReport<'_> {
     }
 }
 
+/// A run of any length, of which no more is held while it is told than what still happens: what a [`SimulationReport`]
+/// tells of every run, in the same words.
+#[derive(Debug, Clone, Copy)]
+pub struct LongReport<'a> {
+    /// The run.
+    pub run: &'a LongRun<'a>,
+    /// Whether to list every block for programs, as [`SimulationReport::blocks`].
+    pub blocks: bool,
+}
+
+impl<'a> LongReport<'a> {
+    fn told(self) -> Told<'a> {
+        Told { run: AnyRun::Long(self.run), blocks: self.blocks }
+    }
+}
+
+impl Report for LongReport<'_> {
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
+        self.told().document(to, |to| to.list("states", [(); 0]))
+    }
+
+    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+        self.told().rows(part, out)
+    }
+
+    fn text(&self, page: &mut Page) {
+        self.told().text(page, &mut RuleWords::default());
+    }
+}
+
 struct KernelEntry<'a> {
     columns: &'a [Column<KernelRow<'a>>],
     row: KernelRow<'a>,
-    /// Whether its blocks are listed with it.
-    blocks: bool,
+    waits: RuleSums,
+    /// Its blocks, if they are listed with it.
+    blocks: Option<Blocks<'a>>,
 }
 
 impl Serialize for KernelEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (row, summary) = (&self.row, &self.row.summary);
+        let Self { columns, row, waits, blocks } = self;
         let mut map = serializer.serialize_map(None)?;
-        entries(self.columns, row, &mut map)?;
-        let waits = summary.sums_by_rule(row.id(), Instant::MAX);
+        entries(columns, row, &mut map)?;
         map.serialize_entry("waits_ns", &StreamedMap(|| waits.iter().map(|(rule, time)| (rule, time))))?;
-        if self.blocks {
-            let columns = &block_columns();
-            let blocks = || BlockRow::of(summary, &row.kernel).map(|block| Object::new(columns, block));
-            map.serialize_entry("placements", &Streamed(blocks))?;
+        let (columns, kernel) = (&block_columns(), &row.kernel);
+        match blocks {
+            None => {}
+            Some(Blocks::Recorded(summary)) => {
+                let blocks = || BlockRow::of(summary.trace, kernel).map(|block| Object::new(columns, block));
+                map.serialize_entry("placements", &Streamed(blocks))?;
+            }
+            Some(Blocks::Listed(blocks)) => {
+                let rows = || blocks.iter().map(|&(block, end)| BlockRow { kernel, block, end });
+                map.serialize_entry("placements", &Streamed(|| rows().map(|block| Object::new(columns, block))))?;
+            }
         }
         map.end()
     }

@@ -16,6 +16,11 @@ impl Catalogue {
         &self.processes
     }
 
+    /// What a process is called; empty if it is not known.
+    pub fn process_name(&self, process: ProcessId) -> &str {
+        self.processes().get(process.index()).map_or("", |process| &process.name)
+    }
+
     /// Whether the contexts of several processes take turns.
     pub fn is_time_sliced(&self) -> bool {
         self.processes.len() > 1 && !self.sharing.mps

@@ -1,0 +1,253 @@
+//! Runs of any length in the memory of a short one: what happens is told of piece by piece and forgotten.
+//!
+//! A run up to some length is recorded as a whole. Of a longer one sums are kept; whoever wants the operations
+//! themselves has it run again, which it does in the same way.
+
+use std::borrow::Cow;
+
+use super::{ProgramError, ProgramHost, SimulateOptions, gpu_for};
+use crate::effort;
+use crate::gpu::{Ended, Gpu, GpuOptions};
+use crate::proven::Proven;
+use crate::run::{JobWindow, Responses, Run, RunPiece, Summary, Sums};
+use crate::scenario::Scenario;
+use crate::trace::Piece;
+use crate::workload::Items;
+
+/// How much of a run is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldAtMost {
+    /// What is recorded as a whole \[bytes\], roughly.
+    pub whole: usize,
+    /// Of a longer run, what leaves together \[bytes\]; more is held only where it may not leave yet.
+    pub piece: usize,
+}
+
+impl Default for HeldAtMost {
+    /// What an eighth of a million launches of one block each take, and what is written in some milliseconds.
+    fn default() -> Self {
+        Self { whole: 16 << 20, piece: 8 << 20 }
+    }
+}
+
+/// A run: its record, or of a long one what is known without.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one")]
+pub enum AnyLength<'s> {
+    /// All of it.
+    Recorded(Run<'s>),
+    /// It is longer than what is recorded.
+    Long(LongRun<'s>),
+}
+
+/// What is told of each operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// When things happened to it.
+    Instants,
+    /// Also where and when each of its blocks ran.
+    Blocks,
+}
+
+/// A run of which only sums are kept.
+#[derive(Debug)]
+pub struct LongRun<'s> {
+    sums: Sums<'s>,
+    options: SimulateOptions<'static>,
+    piece: usize,
+}
+
+/// Simulates a scenario as [`simulate_with`](super::simulate_with) does, in memory that does not grow with the length
+/// of the run but by 8 bytes a job.
+///
+/// # Errors
+/// As [`simulate_with`](super::simulate_with).
+pub fn simulate_any_length<'s>(
+    scenario: &'s Scenario,
+    options: SimulateOptions<'s>,
+    HeldAtMost { whole, piece }: HeldAtMost,
+) -> Result<AnyLength<'s>, ProgramError> {
+    let (gpu, order) = (options.gpu, options.order.clone());
+    let mut pieces = Pieces::new(scenario, options, Need::Instants, piece)?;
+    if let Some(ended) = pieces.run_until(whole)? {
+        let Pieces { gpu, host, .. } = pieces;
+        host.refuse_endless_wait(ended)?;
+        let (trace, iterations) = (gpu.into_trace(), host.spans);
+        return Ok(AnyLength::Recorded(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations }));
+    }
+    let mut sums = Sums::new(scenario);
+    pieces.part(Some(&mut sums));
+    while pieces.advance(Some(&mut sums))?.is_some() {}
+    let horizon = if sums.ended() == Ended::Cut { sums.end() } else { gpu.horizon };
+    let gpu = GpuOptions { horizon, may_be_cut: false, ..gpu };
+    let options = SimulateOptions { order, ..gpu.into() };
+    Ok(AnyLength::Long(LongRun { sums, options, piece }))
+}
+
+impl AnyLength<'_> {
+    /// How it ended.
+    pub fn ended(&self) -> Ended {
+        match self {
+            Self::Recorded(run) => run.ended,
+            Self::Long(run) => run.sums.ended(),
+        }
+    }
+
+    /// How many blocks the kernels have that were launched.
+    pub fn blocks(&self) -> u64 {
+        match self {
+            Self::Recorded(run) => Summary::of(run).launches().map(|launch| u64::from(launch.work.blocks)).sum(),
+            Self::Long(run) => run.sums.blocks(),
+        }
+    }
+
+    /// As [`Summary::responses`].
+    pub fn responses(&self) -> Vec<Responses<'_>> {
+        match self {
+            Self::Recorded(run) => Summary::of(run).responses(),
+            Self::Long(run) => run.sums.responses().to_vec(),
+        }
+    }
+
+    /// Jobs whose deadline was missed, those that never began included.
+    pub fn misses(&self) -> u64 {
+        match self {
+            Self::Recorded(run) => run.jobs().misses(),
+            Self::Long(run) => run.sums.misses(),
+        }
+    }
+
+    /// As [`Summary::notes`].
+    pub fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Recorded(run) => Summary::of(run).notes(),
+            Self::Long(run) => run.sums.notes(),
+        }
+    }
+}
+
+impl<'s> LongRun<'s> {
+    /// What is known of it.
+    pub fn sums(&self) -> &Sums<'s> {
+        &self.sums
+    }
+
+    /// Runs it again.
+    pub(crate) fn pieces(&self, need: Need) -> Pieces<'s> {
+        let pieces = effort::unlimited(|| Pieces::new(self.sums.scenario(), self.options.clone(), need, self.piece));
+        pieces.proven("it has run before")
+    }
+}
+
+/// A run that is told of piece by piece.
+#[derive(Debug)]
+pub(crate) struct Pieces<'s> {
+    gpu: Gpu,
+    host: ProgramHost<'s>,
+    need: Need,
+    items: Items,
+    jobs: JobWindow<'s>,
+    /// What leaves together at least, and what is held at most before something does, if it can \[bytes\].
+    least: usize,
+    most: usize,
+    is_over: bool,
+}
+
+impl<'s> Pieces<'s> {
+    fn new(
+        scenario: &'s Scenario,
+        options: SimulateOptions<'s>,
+        need: Need,
+        least: usize,
+    ) -> Result<Self, ProgramError> {
+        let SimulateOptions { gpu, order, progress } = options;
+        let gpu = gpu_for(scenario, gpu)?;
+        let host = ProgramHost { order, progress, ..ProgramHost::new(&scenario.threads) };
+        let (items, jobs) = (scenario.catalogue.clone().into_items(), JobWindow::new(scenario));
+        Ok(Self { gpu, host, need, items, jobs, least, most: least, is_over: false })
+    }
+}
+
+impl Pieces<'_> {
+    /// Goes on until the run has ended, which is said, or so many bytes are held.
+    fn run_until(&mut self, most: usize) -> Result<Option<Ended>, ProgramError> {
+        self.gpu.run_until(&mut self.host, |recorder| recorder.held_bytes() >= most && recorder.can_be_parted())
+    }
+
+    /// What comes next of the run, the last of which is all that had not left when it ended; what leaves is added to
+    /// `sums`.
+    fn advance(&mut self, mut sums: Option<&mut Sums<'_>>) -> Result<Option<RunPiece>, ProgramError> {
+        while !self.is_over {
+            if let Some(ended) = self.run_until(self.most)? {
+                self.is_over = true;
+                self.host.refuse_endless_wait(ended)?;
+                return Ok(Some(self.rest(ended, sums)));
+            }
+            let piece = self.part(sums.as_deref_mut());
+            if piece.is_some() {
+                return Ok(piece);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes out what may leave.
+    fn part(&mut self, mut sums: Option<&mut Sums<'_>>) -> Option<RunPiece> {
+        let (now, recorder) = self.gpu.observed();
+        if self.need == Need::Instants {
+            recorder.take_completed_blocks(now, |record, sm, block_ns| {
+                if let Some(sums) = &mut sums {
+                    sums.add_blocks(record, sm, block_ns);
+                }
+            });
+        }
+        // It would not be worth the while.
+        if recorder.held_bytes() < self.least / 2 {
+            self.most = self.least;
+            return None;
+        }
+        self.jobs.extend(self.host.take_ended_iterations());
+        let open = self.jobs.settle(recorder.held(), |job| {
+            if let Some(sums) = &mut sums {
+                sums.add_job(job);
+            }
+        });
+        let Piece { trace, turns } = recorder.take_before(open, now, &self.items);
+        let jobs = self.jobs.jobs(now);
+        self.jobs.forget(recorder.held());
+        // If little could leave, much more may come before it is looked again.
+        self.most = self.least.max(recorder.held_bytes().saturating_mul(2));
+        if let Some(sums) = sums {
+            sums.add(&trace);
+        }
+        Some(RunPiece { trace, turns, jobs })
+    }
+
+    /// Takes out what is left.
+    fn rest(&mut self, ended: Ended, mut sums: Option<&mut Sums<'_>>) -> RunPiece {
+        let (end, recorder) = self.gpu.observed();
+        let Piece { trace, turns } = recorder.take_rest(std::mem::take(&mut self.items));
+        self.jobs.extend(std::mem::take(&mut self.host.spans));
+        if let Some(sums) = &mut sums {
+            sums.end_at(ended, end);
+            sums.add(&trace);
+        }
+        let jobs = self.jobs.end(trace.numbered(), (ended, end), |job| {
+            if let Some(sums) = &mut sums {
+                sums.add_job(job);
+            }
+        });
+        if let Some(sums) = sums {
+            sums.close(&jobs.backlog);
+        }
+        RunPiece { trace, turns, jobs }
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = RunPiece;
+
+    fn next(&mut self) -> Option<RunPiece> {
+        effort::unlimited(|| self.advance(None)).proven("what ran once runs in the same way again")
+    }
+}

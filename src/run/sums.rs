@@ -1,0 +1,272 @@
+//! What is known of a run without its record: sums over its operations, each of which is counted once and forgotten.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::jobs::{Backlog, Job};
+use super::responses::Responses;
+use crate::device::{BlockDemand, Device};
+use crate::gpu::Ended;
+use crate::scenario::Scenario;
+use crate::time::Instant;
+use crate::trace::{OperationRecord, Trace};
+use crate::workload::{EventId, OperationKind};
+
+/// How busy one SM was.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SmUtilization {
+    /// The SM.
+    pub sm: u32,
+    /// Thread slots.
+    pub threads: f64,
+    /// Block slots.
+    pub block_slots: f64,
+    /// Shared memory.
+    pub shared_memory: f64,
+}
+
+/// For how long what of the SMs was taken.
+#[derive(Debug, Clone)]
+pub(super) struct Busy<'s> {
+    device: &'s Device,
+    /// Warp slots, block slots and bytes of shared memory, times ns, by SM.
+    sums: Vec<[u128; 3]>,
+}
+
+impl<'s> Busy<'s> {
+    pub(super) fn new(device: &'s Device) -> Self {
+        Self { device, sums: vec![[0; 3]; device.sms as usize] }
+    }
+
+    /// Blocks of that demand ran for so long on an SM, all together \[ns\].
+    fn add(&mut self, demand: BlockDemand, sm: u16, block_ns: u128) {
+        let sums = &mut self.sums[usize::from(sm)];
+        sums[0] += block_ns * u128::from(demand.warps);
+        sums[1] += block_ns;
+        sums[2] += block_ns * u128::from(demand.shared_memory_bytes);
+    }
+
+    /// All blocks that a record has.
+    pub(super) fn add_all(&mut self, trace: &Trace) {
+        for (id, _) in trace.numbered() {
+            let Some(kernel) = trace.kernel_of(id) else { continue };
+            let Ok(demand) = BlockDemand::new(&kernel.shape, self.device) else { continue };
+            trace.block_time(id).for_each(|(sm, block_ns)| self.add(demand, sm, block_ns));
+        }
+    }
+
+    /// The shares of a run that lasted until `end`.
+    pub(super) fn shares(&self, end: Instant) -> Vec<SmUtilization> {
+        let span = end.as_ns() as f64;
+        if span == 0.0 {
+            return Vec::new();
+        }
+        let share =
+            |sum: u128, capacity: u32| if capacity == 0 { 0.0 } else { sum as f64 / (span * f64::from(capacity)) };
+        (0..)
+            .zip(&self.sums)
+            .map(|(sm, &[warps, blocks, shared])| SmUtilization {
+                sm,
+                threads: share(warps, self.device.warps_per_sm()),
+                block_slots: share(blocks, self.device.per_sm.blocks),
+                shared_memory: share(shared, self.device.per_sm.shared_memory_bytes),
+            })
+            .collect()
+    }
+}
+
+/// Operations, counted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    operations: u64,
+    unfinished: u64,
+    kernels: u64,
+    copies: u64,
+    blocks: u64,
+    /// When the last of those that finished did.
+    finish: Option<Instant>,
+    /// Waits for events that were not recorded before, and the event of the first of them.
+    idle_waits: u64,
+    first_idle: Option<EventId>,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, trace: &Trace) {
+        for (id, record) in trace.numbered() {
+            self.operations += 1;
+            match record.finish() {
+                None => self.unfinished += 1,
+                finish => self.finish = self.finish.max(finish),
+            }
+            match record.kind {
+                OperationKind::Kernel(_) => {
+                    self.kernels += 1;
+                    self.blocks += trace.kernel_of(id).map_or(0, |kernel| u64::from(kernel.blocks));
+                }
+                OperationKind::Copy(_) => self.copies += 1,
+                // Of a measured run it is not known, nor when a wait was over.
+                OperationKind::Wait(event) if record.finish().is_some() && trace.awaited_by(id).is_none() => {
+                    self.idle_waits += 1;
+                    self.first_idle.get_or_insert(event);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What the user should know of a run, but for deadlines: the reader's notes, and what had not finished when it
+    /// ended.
+    pub(super) fn notes(
+        &self,
+        scenario: &Scenario,
+        events: &[Arc<str>],
+        (ended, end): (Ended, Instant),
+    ) -> Vec<String> {
+        let mut notes = scenario.notes.clone();
+        if ended != Ended::Done {
+            let how = if ended == Ended::Cut { "was stopped at" } else { "ends at the horizon," };
+            let Self { unfinished, operations, .. } = self;
+            notes.push(format!("the run {how} {end}; {unfinished} of {operations} operations had not finished"));
+        }
+        notes.extend(self.note_on_idle_waits(events));
+        notes
+    }
+
+    /// A wait for an event that was not recorded before is no wait, which is rarely what was meant.
+    fn note_on_idle_waits(&self, events: &[Arc<str>]) -> Option<String> {
+        let first = events.get(self.first_idle?.index())?;
+        let which = match self.idle_waits {
+            1 => "1 wait for an event holds nothing".to_owned(),
+            more => format!("{more} waits for events hold nothing"),
+        };
+        Some(format!("{which}, the first for {first}: it had not been recorded when the wait was submitted (E2)"))
+    }
+}
+
+/// What is known of a run of which no record was kept.
+#[derive(Debug, Clone)]
+pub struct Sums<'s> {
+    scenario: &'s Scenario,
+    counts: Counts,
+    busy: Busy<'s>,
+    /// Of each thread that submits something.
+    responses: Vec<Responses<'s>>,
+    ended: Ended,
+    end: Instant,
+}
+
+impl<'s> Sums<'s> {
+    pub(crate) fn new(scenario: &'s Scenario) -> Self {
+        let threads = (0..).zip(&scenario.threads).filter(|(_, thread)| thread.submits());
+        Self {
+            scenario,
+            counts: Counts::default(),
+            busy: Busy::new(scenario.device()),
+            responses: threads.map(|(index, thread)| Responses::none(index, thread)).collect(),
+            ended: Ended::Done,
+            end: Instant::ZERO,
+        }
+    }
+
+    /// Blocks of an operation have completed that leave before it.
+    pub(crate) fn add_blocks(&mut self, record: &OperationRecord, sm: u16, block_ns: u128) {
+        if let OperationKind::Kernel(kernel) = record.kind
+            && let Some(kernel) = self.scenario.kernels().get(kernel.index())
+        {
+            self.busy.add(kernel.demand(), sm, block_ns);
+        }
+    }
+
+    /// Operations leave with what is known of them.
+    pub(crate) fn add(&mut self, trace: &Trace) {
+        self.counts.add(trace);
+        self.busy.add_all(trace);
+    }
+
+    fn row_of(&mut self, thread: u32) -> Option<&mut Responses<'s>> {
+        let place = self.responses.binary_search_by_key(&thread, |row| row.benchmark).ok()?;
+        self.responses.get_mut(place)
+    }
+
+    /// A job is over, or the run has ended.
+    pub(crate) fn add_job(&mut self, job: &Job) {
+        let end = self.end;
+        if let Some(row) = self.row_of(job.thread) {
+            row.count(job, end);
+        }
+    }
+
+    /// The run has ended, which is known before what is left then is counted.
+    pub(crate) fn end_at(&mut self, ended: Ended, end: Instant) {
+        (self.ended, self.end) = (ended, end);
+    }
+
+    /// All is counted but what had not begun.
+    pub(crate) fn close(&mut self, backlogs: &[Backlog]) {
+        for backlog in backlogs {
+            if let Some(row) = self.row_of(backlog.thread) {
+                row.count_late(backlog);
+            }
+        }
+        self.responses.iter_mut().for_each(Responses::sum_up);
+    }
+
+    /// What was simulated.
+    pub fn scenario(&self) -> &'s Scenario {
+        self.scenario
+    }
+
+    /// How it ended.
+    pub fn ended(&self) -> Ended {
+        self.ended
+    }
+
+    /// As [`Trace::end`](crate::trace::Trace::end).
+    pub fn end(&self) -> Instant {
+        self.end
+    }
+
+    /// As [`Trace::makespan`](crate::trace::Trace::makespan).
+    pub fn makespan(&self) -> Option<Instant> {
+        self.counts.finish.filter(|_| self.counts.unfinished == 0)
+    }
+
+    /// How many kernels were launched.
+    pub fn kernels(&self) -> u64 {
+        self.counts.kernels
+    }
+
+    /// How many blocks they have.
+    pub fn blocks(&self) -> u64 {
+        self.counts.blocks
+    }
+
+    /// How many copies were submitted.
+    pub fn copies(&self) -> u64 {
+        self.counts.copies
+    }
+
+    /// As [`Summary::responses`](super::Summary::responses).
+    pub fn responses(&self) -> &[Responses<'s>] {
+        &self.responses
+    }
+
+    /// As [`Jobs::misses`](super::Jobs::misses).
+    pub fn misses(&self) -> u64 {
+        self.responses.iter().filter_map(|row| row.misses).sum()
+    }
+
+    /// As [`Summary::utilization`](super::Summary::utilization).
+    pub fn utilization(&self) -> Vec<SmUtilization> {
+        self.busy.shares(self.end)
+    }
+
+    /// As [`Summary::notes`](super::Summary::notes).
+    pub fn notes(&self) -> Vec<String> {
+        let events = self.scenario.events();
+        let mut notes = self.counts.notes(self.scenario, events, (self.ended, self.end));
+        notes.extend(self.responses.iter().filter_map(Responses::note));
+        notes
+    }
+}

@@ -1,0 +1,206 @@
+//! A run as tables read it: its record, or of a long run what comes by while it runs again.
+
+use super::context_turns::TurnRow;
+use super::kernels::{CopyRow, KernelRow};
+use crate::hosts::{LongRun, Need};
+use crate::run::{Jobs, KernelSummary, Recorded, Responses, RuleSums, RunPiece, SmUtilization, Summary, each_response};
+use crate::scenario::Scenario;
+use crate::time::Instant;
+use crate::trace::{Block, OperationRecord};
+use crate::workload::{OperationId, OperationKind};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum AnyRun<'a> {
+    Recorded(Summary<'a>),
+    Long(&'a LongRun<'a>),
+}
+
+/// Blocks of a kernel launch with when each completed, if it did: made when they are told, or as a list.
+pub(super) enum Blocks<'a> {
+    Recorded(Summary<'a>),
+    Listed(Vec<(Block, Option<Instant>)>),
+}
+
+impl<'a> AnyRun<'a> {
+    pub(super) fn scenario(self) -> &'a Scenario {
+        match self {
+            Self::Recorded(summary) => summary.scenario,
+            Self::Long(run) => run.sums().scenario(),
+        }
+    }
+
+    pub(super) fn makespan(self) -> Option<Instant> {
+        match self {
+            Self::Recorded(summary) => summary.makespan(),
+            Self::Long(run) => run.sums().makespan(),
+        }
+    }
+
+    pub(super) fn end(self) -> Instant {
+        match self {
+            Self::Recorded(summary) => summary.trace.end(),
+            Self::Long(run) => run.sums().end(),
+        }
+    }
+
+    /// How many kernels were launched.
+    pub(super) fn launched(self) -> u64 {
+        match self {
+            Self::Recorded(summary) => summary.launches().count() as u64,
+            Self::Long(run) => run.sums().kernels(),
+        }
+    }
+
+    pub(super) fn has_copies(self) -> bool {
+        match self {
+            Self::Recorded(summary) => summary.copies().next().is_some(),
+            Self::Long(run) => run.sums().copies() > 0,
+        }
+    }
+
+    /// The response times of its jobs, summed up.
+    pub(super) fn responses(self) -> Box<dyn Iterator<Item = Responses<'a>> + 'a> {
+        match self {
+            Self::Recorded(summary) => Box::new(each_response(summary.scenario, summary.jobs())),
+            Self::Long(run) => Box::new(run.sums().responses().iter().map(Responses::without_single_ones)),
+        }
+    }
+
+    pub(super) fn utilization(self) -> Vec<SmUtilization> {
+        match self {
+            Self::Recorded(summary) => summary.utilization(),
+            Self::Long(run) => run.sums().utilization(),
+        }
+    }
+
+    pub(super) fn notes(self) -> Vec<String> {
+        match self {
+            Self::Recorded(summary) => summary.notes(),
+            Self::Long(run) => run.sums().notes(),
+        }
+    }
+
+    /// The kernel launches, in launch order.
+    pub(super) fn kernels(self) -> Box<dyn Iterator<Item = KernelRow<'a>> + 'a> {
+        match self {
+            Self::Recorded(summary) => Box::new(summary.kernels().map(move |kernel| KernelRow::new(summary, kernel))),
+            Self::Long(run) => {
+                let scenario = run.sums().scenario();
+                let row = move |piece: &RunPiece, id, record: &_| {
+                    Some(KernelRow::left(scenario, piece, kernel_of(scenario, &piece.jobs, id, record)?))
+                };
+                Box::new(rows(run, Need::Instants, row))
+            }
+        }
+    }
+
+    /// The kernel launches with the time that each waited under each rule, and its blocks if they are wanted.
+    pub(super) fn launches(
+        self,
+        blocks: bool,
+    ) -> Box<dyn Iterator<Item = (KernelRow<'a>, RuleSums, Option<Blocks<'a>>)> + 'a> {
+        match self {
+            Self::Recorded(summary) => Box::new(self.kernels().map(move |row| {
+                let waits = summary.sums_by_rule(row.id(), Instant::MAX);
+                (row, waits, blocks.then_some(Blocks::Recorded(summary)))
+            })),
+            Self::Long(run) => {
+                let scenario = run.sums().scenario();
+                let row = move |piece: &RunPiece, id, record: &_| {
+                    let row = KernelRow::left(scenario, piece, kernel_of(scenario, &piece.jobs, id, record)?);
+                    let listed = || piece.trace.blocks(id).map(|block| (block, piece.trace.completed(&block)));
+                    let listed = blocks.then(|| Blocks::Listed(listed().collect()));
+                    Some((row, piece.summary(scenario).sums_by_rule(id, Instant::MAX), listed))
+                };
+                Box::new(rows(run, if blocks { Need::Blocks } else { Need::Instants }, row))
+            }
+        }
+    }
+
+    /// Tells `visit` of the kernel launches whose blocks are wanted, with what has them.
+    pub(super) fn each_with_blocks<E>(
+        self,
+        mut visit: impl FnMut(&Summary<'_>, &KernelSummary<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Self::Recorded(summary) => summary.kernels().try_for_each(|kernel| visit(&summary, &kernel)),
+            Self::Long(run) => run.pieces(Need::Blocks).try_for_each(|piece| {
+                let (scenario, summary) = (run.sums().scenario(), piece.summary(run.sums().scenario()));
+                let kernels = summary.trace.numbered();
+                let mut kernels = kernels.filter_map(|(id, record)| kernel_of(scenario, &piece.jobs, id, record));
+                kernels.try_for_each(|kernel| visit(&summary, &kernel))
+            }),
+        }
+    }
+
+    /// The copies, in launch order.
+    pub(super) fn copies(self) -> Box<dyn Iterator<Item = CopyRow<'a>> + 'a> {
+        match self {
+            Self::Recorded(summary) => {
+                let copies = (0..).zip(summary.copies());
+                Box::new(copies.map(move |(number, Recorded { id, record, work: copy })| {
+                    CopyRow::new(summary.scenario, summary.trace, (number, id), record, copy)
+                }))
+            }
+            Self::Long(run) if run.sums().copies() == 0 => Box::new(std::iter::empty()),
+            Self::Long(run) => {
+                let (scenario, mut number) = (run.sums().scenario(), 0);
+                let row = move |piece: &RunPiece, id, record: &OperationRecord| {
+                    let OperationKind::Copy(copy) = record.kind else { return None };
+                    let copy = scenario.catalogue.copies().get(copy.index())?;
+                    number += 1;
+                    Some(CopyRow::new(scenario, &piece.trace, (number - 1, id), record, **copy))
+                };
+                Box::new(rows(run, Need::Instants, row))
+            }
+        }
+    }
+
+    /// The turns of contexts, in order of time.
+    pub(super) fn turns(self) -> Box<dyn Iterator<Item = TurnRow<'a>> + 'a> {
+        let scenario = self.scenario();
+        match self {
+            Self::Recorded(summary) => {
+                Box::new(summary.trace.turns().iter().map(move |&turn| TurnRow::new(scenario, turn)))
+            }
+            Self::Long(run) => {
+                let turns = run.pieces(Need::Instants).flat_map(|piece| piece.trace.turns()[..piece.turns].to_vec());
+                Box::new(turns.map(move |turn| TurnRow::new(scenario, turn)))
+            }
+        }
+    }
+}
+
+/// The kernel launch that an operation is, if it is one.
+fn kernel_of<'s>(
+    scenario: &'s Scenario,
+    jobs: &Jobs,
+    id: OperationId,
+    record: &OperationRecord,
+) -> Option<KernelSummary<'s>> {
+    let OperationKind::Kernel(kernel) = record.kind else { return None };
+    Some(KernelSummary::new(scenario, jobs, (id, record), scenario.kernels().get(kernel.index())?))
+}
+
+/// Rows of a run that runs again, made of its operations while those are held.
+fn rows<'a, R>(
+    run: &'a LongRun<'a>,
+    need: Need,
+    mut row: impl FnMut(&RunPiece, OperationId, &OperationRecord) -> Option<R>,
+) -> impl Iterator<Item = R> {
+    let mut pieces = run.pieces(need);
+    let (mut current, mut next): (Option<RunPiece>, usize) = (None, 0);
+    std::iter::from_fn(move || {
+        loop {
+            let held = current.as_ref().and_then(|piece| Some((piece, piece.trace.nth(next)?)));
+            let Some((piece, (id, record))) = held else {
+                (current, next) = (Some(pieces.next()?), 0);
+                continue;
+            };
+            next += 1;
+            if let Some(row) = row(piece, id, record) {
+                return Some(row);
+            }
+        }
+    })
+}
