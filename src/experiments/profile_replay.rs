@@ -1,5 +1,6 @@
 //! A profile simulated again: recorded against simulated, kernel by kernel.
 
+mod held_out;
 mod recorded;
 mod unshared;
 
@@ -14,6 +15,8 @@ use crate::profile::{BlockTimeSource, GpuProfile, Import};
 use crate::proven::OrMost;
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
+pub use held_out::HeldOut;
+use held_out::Overlapped;
 pub use recorded::recorded_trace;
 use recorded::submitted_operations;
 use unshared::unshared;
@@ -27,6 +30,10 @@ pub struct ProfileReplay {
     pub kernels: Vec<ReplayedKernel>,
     /// Kernels that did not end before the horizon.
     pub unfinished: u64,
+    /// Errors over all kernels.
+    pub all: ReplayErrors,
+    /// From the first submission until the last of these kernels ended, as recorded and as simulated \[ns\].
+    pub makespans_ns: (u64, u64),
     /// Errors over kernels that had the GPU to themselves when they were recorded.
     pub alone: ReplayErrors,
     /// Errors over kernels that overlapped others.
@@ -36,6 +43,20 @@ pub struct ProfileReplay {
     /// The same without a model of sharing: each kernel starts once it is submitted and its stream lets it, and takes
     /// as long as it does alone.
     pub predicted_without_sharing: ReplayErrors,
+    /// What a median would have predicted of kernels that overlapped.
+    pub held_out: HeldOut,
+}
+
+impl ProfileReplay {
+    /// Whether starts are so far off that what-ifs say little: 95 % of them are not within a hundredth of the recording.
+    pub fn is_far_off(&self) -> bool {
+        self.all.p95_start_error_ns > self.makespans_ns.0 / 100
+    }
+
+    /// Whether a median predicts durations of kernels that overlap no worse than the simulation does.
+    pub fn median_predicts_as_well(&self) -> bool {
+        self.held_out.kernels > 0 && self.held_out.median_error_ns <= self.held_out.simulated_error_ns
+    }
 }
 
 /// One kernel on both sides.
@@ -137,8 +158,9 @@ pub fn replay_profile(
     let unshared = unshared(&import.scenario, &run.trace)?;
     let times = profile.block_times(import.gpu, &recorded_device(profile, import));
     let ran_alone = profile.ran_alone(import.gpu);
-    let mut kernels = Vec::new();
+    let (mut kernels, mut overlapped) = (Vec::new(), Vec::new());
     let mut unfinished = 0;
+    let mut makespans_ns = (0, 0);
     for (id, operation, index) in submitted_operations(import, &run.trace) {
         let recorded = &profile.operations[index as usize];
         let (Some(kernel), Some(time)) = (recorded.kernel(), times.get(index as usize).copied().flatten()) else {
@@ -154,12 +176,24 @@ pub fn replay_profile(
             continue;
         };
         let stream = import.scenario.streams().get(operation.stream.index());
+        let recorded_start_ns = signed(recorded.start_ns).saturating_sub(signed(import.base_ns));
+        let recorded_end_ns = recorded.end_ns().saturating_sub(import.base_ns);
+        makespans_ns = (recorded_end_ns.max(makespans_ns.0), finish.as_ns().max(makespans_ns.1));
+        let is_alone = ran_alone.get(index as usize) == Some(&true);
+        if !is_alone && time.source != BlockTimeSource::Recorded {
+            overlapped.push(Overlapped {
+                kernel: (Arc::clone(profile.name_of(kernel)), kernel.blocks, kernel.shape),
+                recorded_start_ns,
+                recorded_ns: recorded.duration_ns,
+                simulated_ns: finish.since(start).as_ns(),
+            });
+        }
         kernels.push(ReplayedKernel {
             name: Arc::clone(profile.name_of(kernel)),
             stream: stream.map(|stream| Arc::clone(&stream.name)).unwrap_or_default(),
-            ran_alone: ran_alone.get(index as usize) == Some(&true),
+            ran_alone: is_alone,
             source: time.source,
-            recorded_start_ns: signed(recorded.start_ns).saturating_sub(signed(import.base_ns)),
+            recorded_start_ns,
             recorded_duration_ns: recorded.duration_ns,
             simulated_start_ns: start.as_ns(),
             simulated_duration_ns: finish.since(start).as_ns(),
@@ -168,10 +202,13 @@ pub fn replay_profile(
         });
     }
     kernels.sort_by_key(|kernel| kernel.recorded_start_ns);
+    overlapped.sort_by_key(|kernel| kernel.recorded_start_ns);
+    let held_out = HeldOut::new(&overlapped);
     let errors = |wanted: fn(&ReplayedKernel) -> bool| {
         let those = kernels.iter().filter(move |kernel| wanted(kernel));
         ReplayErrors::new(those.map(|kernel| (kernel.start_error_ns(), kernel.duration_error_ns())))
     };
+    let all = errors(|_| true);
     let alone = errors(|kernel| kernel.ran_alone);
     let overlapped = errors(|kernel| !kernel.ran_alone);
     let predicted = errors(ReplayedKernel::is_predicted);
@@ -180,7 +217,18 @@ pub fn replay_profile(
         let start = difference(kernel.unshared_start_ns, kernel.recorded_start_ns);
         (start, difference(kernel.unshared_duration_ns, signed(kernel.recorded_duration_ns)))
     }));
-    Ok(ProfileReplay { trace: run.trace, kernels, unfinished, alone, overlapped, predicted, predicted_without_sharing })
+    Ok(ProfileReplay {
+        trace: run.trace,
+        kernels,
+        unfinished,
+        all,
+        makespans_ns,
+        alone,
+        overlapped,
+        predicted,
+        predicted_without_sharing,
+        held_out,
+    })
 }
 
 /// The device whose SMs the block times are about.

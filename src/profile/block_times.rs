@@ -144,7 +144,9 @@ impl GpuProfile {
             let Some(kernel) = operation.kernel() else { continue };
             times.entry(shape(kernel)).or_default().push(over_waves(kernel, operation.duration_ns, device));
         }
-        times.values_mut().for_each(|times| times.sort_unstable());
+        for times in times.values_mut() {
+            times.sort_unstable();
+        }
         times
     }
 

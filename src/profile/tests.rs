@@ -8,6 +8,7 @@ use crate::workload::OperationKind;
 
 #[cfg(feature = "nsight")]
 mod nsight;
+mod threads;
 mod waits;
 
 /// A trace with these events, on a GPU with the limits of an A100.

@@ -51,7 +51,10 @@ impl Report for ProfileReplayDocument<'_> {
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", self.device)?;
-        fields!(to, self.replay => alone, overlapped, predicted, predicted_without_sharing, unfinished);
+        fields!(to, self.replay => all, alone, overlapped, predicted, predicted_without_sharing, held_out, unfinished);
+        let (recorded_ns, simulated_ns) = self.replay.makespans_ns;
+        to.entry("recorded_makespan_ns", &recorded_ns)?;
+        to.entry("simulated_makespan_ns", &simulated_ns)?;
         to.rows("kernels", &columns(), &self.replay.kernels)?;
         to.entry("notes", self.notes)
     }
@@ -61,6 +64,12 @@ impl Report for ProfileReplayDocument<'_> {
         let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
         worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
         let (alone, overlapped, predicted) = (&replay.alone, &replay.overlapped, &replay.predicted);
+        if replay.all.kernels > 0 {
+            page.line(&within(replay));
+        }
+        if replay.held_out.kernels > 0 {
+            page.line(&beside_median(replay));
+        }
         for (what, errors) in [("alone", alone), ("overlapped", overlapped)] {
             if errors.kernels > 0 {
                 page.line(&line(what, errors));
@@ -90,6 +99,34 @@ impl Report for ProfileReplayDocument<'_> {
         let rest = " kernels, whose durations are closer";
         page.first_rows(SHOWN, &columns(), worst, rest, &formats(&["json", "csv"]));
     }
+}
+
+/// How close the replay comes to the recording, and so from what difference on a what-if says something.
+fn within(replay: &ProfileReplay) -> String {
+    let (recorded, simulated) = replay.makespans_ns;
+    let [off, recorded, simulated] = [replay.all.p95_start_error_ns, recorded, simulated].map(Duration::from_ns);
+    let trust = if replay.is_far_off() {
+        "do not trust what-ifs that change less than that"
+    } else {
+        "what-ifs that change less than that say nothing"
+    };
+    format!(
+        "replayed to within {off} of the recording (95 % of starts), which lasts {recorded} (simulated {simulated}): {trust}"
+    )
+}
+
+/// Whether sharing explains more than a median does.
+fn beside_median(replay: &ProfileReplay) -> String {
+    let held_out = &replay.held_out;
+    let percent = |error: u64| format!("{:.1} %", error as f64 * 100.0 / held_out.recorded_ns.max(1) as f64);
+    let simulated = percent(held_out.simulated_error_ns);
+    let median = percent(held_out.median_error_ns);
+    let lead = if replay.median_predicts_as_well() { "sharing of SMs explains nothing here: " } else { "" };
+    format!(
+        "{lead}durations of {} overlapped kernels of the second half are off by {simulated} of their sum as simulated, by \
+         {median} if taken as the median of the same kernel overlapped in the first half",
+        held_out.kernels
+    )
 }
 
 fn line(what: &str, errors: &ReplayErrors) -> String {
