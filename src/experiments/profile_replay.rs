@@ -48,7 +48,8 @@ pub struct ProfileReplay {
 }
 
 impl ProfileReplay {
-    /// Whether starts are so far off that what-ifs say little: 95 % of them are not within a hundredth of the recording.
+    /// Whether starts are so far off that what-ifs say little: 95 % of them are not within a hundredth of the
+    /// recording.
     pub fn is_far_off(&self) -> bool {
         self.all.p95_start_error_ns > self.makespans_ns.0 / 100
     }
@@ -87,7 +88,7 @@ pub struct ReplayedKernel {
 impl ReplayedKernel {
     /// Whether its block time is that of other launches, which ran alone.
     pub fn is_predicted(&self) -> bool {
-        matches!(self.source, BlockTimeSource::SameKernelAlone | BlockTimeSource::OtherProfile)
+        self.source.is_of_other_launches()
     }
 
     /// Simulated minus recorded start.
@@ -180,12 +181,13 @@ pub fn replay_profile(
         let recorded_end_ns = recorded.end_ns().saturating_sub(import.base_ns);
         makespans_ns = (recorded_end_ns.max(makespans_ns.0), finish.as_ns().max(makespans_ns.1));
         let is_alone = ran_alone.get(index as usize) == Some(&true);
-        if !is_alone && time.source != BlockTimeSource::Recorded {
+        if !is_alone {
             overlapped.push(Overlapped {
                 kernel: (Arc::clone(profile.name_of(kernel)), kernel.blocks, kernel.shape),
                 recorded_start_ns,
                 recorded_ns: recorded.duration_ns,
                 simulated_ns: finish.since(start).as_ns(),
+                is_predicted: time.source.is_of_other_launches(),
             });
         }
         kernels.push(ReplayedKernel {

@@ -43,7 +43,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 55] = [
+pub(super) const TERMS: [Term; 56] = [
     term(
         "verdict",
         &[],
@@ -149,6 +149,14 @@ pub(super) const TERMS: [Term; 55] = [
         RESULTS,
         None,
         "When a run is ended, if it is said. What has not finished by then has neither finish nor response.",
+    ),
+    term(
+        "long run",
+        &[],
+        BUILT,
+        None,
+        "A run whose record leaves while it goes on, so that memory does not grow with its length. Its rows are those of any \
+         other run; pictures, states, rules and blame need the whole record at once.",
     ),
     term(
         "merged SM",

@@ -60,10 +60,12 @@ pub(crate) fn peak_units(runs: &[SmRun]) -> u64 {
     let mut changes: Vec<(Instant, bool, u64)> = Vec::with_capacity(2 * runs.len());
     let mut peak = 0;
     for run in runs {
-        // What takes no time takes nothing from the others.
         peak = peak.max(run.units);
-        changes.push((run.run.first.start, true, run.units));
-        changes.push((run.run.end(), false, run.units));
+        // What takes no time takes nothing from the others; its end would come before its beginning below.
+        if run.run.first.start < run.run.end() {
+            changes.push((run.run.first.start, true, run.units));
+            changes.push((run.run.end(), false, run.units));
+        }
     }
     // Ends come before beginnings.
     changes.sort_unstable();
@@ -137,6 +139,13 @@ mod tests {
         let runs = [run(0, 0, (0, 10), 5), run(1, 0, (10, 20), 6), run(2, 0, (15, 25), 7), run(3, 0, (30, 30), 9)];
         assert_eq!(peak_units(&runs), 13);
         assert_eq!(peak_units(&runs[3..]), 9);
+    }
+
+    #[test]
+    fn what_takes_no_time_stays_in_no_sum() {
+        // 5 and 3 at one time, 9 for no time in between.
+        let runs = [run(0, 0, (0, 10), 5), run(1, 0, (5, 5), 9), run(2, 0, (6, 8), 3)];
+        assert_eq!(peak_units(&runs), 9);
     }
 
     #[test]

@@ -31,6 +31,13 @@ named! {
     }
 }
 
+impl BlockTimeSource {
+    /// Whether it is that of other launches, so that the launch's own duration is predicted.
+    pub const fn is_of_other_launches(self) -> bool {
+        matches!(self, Self::SameKernelAlone | Self::OtherProfile)
+    }
+}
+
 /// The block time of one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EstimatedBlockTime {

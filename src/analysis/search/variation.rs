@@ -59,8 +59,8 @@ pub(super) struct Variation {
 enum Times {
     AsStated,
     All(u64),
-    /// So long \[ns\], all but the last block 1 ns less: what waits gets the room of a kernel just before the next of its
-    /// stream may ask for it, whatever the priorities.
+    /// So long \[ns\], all but the last block 1 ns less: what waits gets the room of a kernel just before the next of
+    /// its stream may ask for it, whatever the priorities.
     LastEndsLast(u64),
     Each(Arc<[Duration]>),
 }

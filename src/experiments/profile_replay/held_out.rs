@@ -17,11 +17,13 @@ pub(super) struct Overlapped {
     pub(super) recorded_start_ns: i64,
     pub(super) recorded_ns: u64,
     pub(super) simulated_ns: u64,
+    /// Whether its block time is that of other launches, and not its own.
+    pub(super) is_predicted: bool,
 }
 
 /// Durations of overlapped kernels in the second half of a recording, as simulated and as the median of the same kernel
 /// overlapped in the first half: sums of absolute errors. Kernels that did not overlap there are left out, as are those
-/// that keep their recorded times.
+/// whose block time is from their own recorded time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct HeldOut {
     /// How many kernels.
@@ -46,7 +48,7 @@ impl HeldOut {
             times.sort_unstable();
         }
         let mut sums = Self::default();
-        for kernel in second {
+        for kernel in second.iter().filter(|kernel| kernel.is_predicted) {
             let Some(median) = known.get(&kernel.kernel).and_then(|times| upper_median(times)) else { continue };
             sums.kernels += 1;
             sums.recorded_ns += kernel.recorded_ns;

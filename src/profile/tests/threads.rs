@@ -40,8 +40,9 @@ fn a_stream_keeps_its_order_though_one_of_two_threads_waits_longer() {
     let note = "2 host threads submit to the same streams, or wait for one another's events: they are one program, in the \
                 recorded order, with 6 hand-overs from one to another";
     assert!(import.scenario.notes.iter().any(|known| known == note), "{:?}", import.scenario.notes);
-    // Launched at 0, there after 10 us, 8 x 30 us long; then 8 x 40 us, for whose end, at 570 us, the second thread waits.
-    // The first went on 10 us after that, and its launch takes 10 us: 590 us, then 8 x 20 us until the next forward.
+    // Launched at 0, there after 10 us, 8 x 30 us long; then 8 x 40 us, for whose end, at 570 us, the second thread
+    // waits. The first went on 10 us after that, and its launch takes 10 us: 590 us, then 8 x 20 us until the next
+    // forward.
     let starts = starts(&import.scenario);
     assert_eq!(starts[..4], [10_000, 250_000, 590_000, 750_000]);
     assert!(starts.is_sorted());

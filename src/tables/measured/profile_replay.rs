@@ -121,7 +121,8 @@ fn beside_median(replay: &ProfileReplay) -> String {
     let percent = |error: u64| format!("{:.1} %", error as f64 * 100.0 / held_out.recorded_ns.max(1) as f64);
     let simulated = percent(held_out.simulated_error_ns);
     let median = percent(held_out.median_error_ns);
-    let lead = if replay.median_predicts_as_well() { "sharing of SMs explains nothing here: " } else { "" };
+    let lead =
+        if replay.median_predicts_as_well() { "sharing of SMs explains no more than a median here: " } else { "" };
     format!(
         "{lead}durations of {} overlapped kernels of the second half are off by {simulated} of their sum as simulated, by \
          {median} if taken as the median of the same kernel overlapped in the first half",
