@@ -4,6 +4,8 @@
 //!
 //! - X1: a kernel that starts while one of another stream still runs must not start before the last wave of that one,
 //!   unless its stream has the higher priority (A2);
+//! - G: a kernel must not start before what stands before it in its stream has ended, but for programmatic dependent
+//!   launch (PDL), which GPUs have from compute capability 9.0 on;
 //! - why a kernel started later than its launch: behind its stream (G), behind a kernel of another stream (X1), until
 //!   one had ended (R), after a wait for an event, or for the NULL stream (N1, N2).
 
@@ -20,6 +22,12 @@ pub(crate) const TELLING_WAVES: u32 = 20;
 /// A last wave may begin this much earlier than equal blocks would have it: in its own length, and in the whole
 /// kernel's.
 const LAST_WAVE: (f64, f64) = (1.2, 0.02);
+
+/// Profilers that round to microseconds make ends and starts meet this much too early.
+const ROUNDING_NS: u64 = 1_000;
+
+/// The first major compute capability whose kernels may start before the one before them in their stream has ended.
+const FIRST_WITH_PDL: u32 = 9;
 
 /// What becomes of one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -45,7 +53,7 @@ pub struct ProfileCase {
     pub stream: i64,
     /// When it started, from the first operation of the GPU on.
     pub at_ns: u64,
-    /// The rule: `X1`, `A2`, `G`, `R`, `N1`, `wait`, `launch`; `None`: none is known.
+    /// The rule: `X1`, `A2`, `G`, `PDL`, `R`, `N1`, `wait`, `launch`; `None`: none is known.
     pub rule: Option<&'static str>,
     /// The operation that it met or waited for.
     pub by: Option<String>,
@@ -128,6 +136,9 @@ pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> 
             for &(met, other) in &others {
                 auditor.overlap((index, operation), (met, other));
             }
+            if let Some(&before) = last_in.get(&operation.stream) {
+                auditor.order((index, operation), before);
+            }
             auditor.delay((index, operation), last_in.get(&operation.stream).copied(), &others, &ended);
             running.push((index, operation));
         }
@@ -154,6 +165,18 @@ impl Auditor<'_> {
             (false, Some(_)) => (None, CaseVerdict::Unexplained),
             (false, None) => (Some("A2"), CaseVerdict::OnlyByHigherPriority),
         };
+        self.case((index, second), rule, Some((met, first)), verdict);
+    }
+
+    /// G: a kernel starts before what stands before it in its stream has ended.
+    fn order(&mut self, (index, second): (u32, &ProfiledOperation), (met, first): (u32, &ProfiledOperation)) {
+        if first.end_ns() <= second.start_ns.saturating_add(ROUNDING_NS) {
+            return;
+        }
+        let major = self.device.compute_capability.split('.').next().and_then(|major| major.parse().ok());
+        let has_pdl = first.kernel().is_some() && major.is_some_and(|major: u32| major >= FIRST_WITH_PDL);
+        let (rule, verdict) =
+            if has_pdl { (Some("PDL"), CaseVerdict::Explained) } else { (None, CaseVerdict::Unexplained) };
         self.case((index, second), rule, Some((met, first)), verdict);
     }
 

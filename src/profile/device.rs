@@ -91,12 +91,11 @@ impl GpuProfile {
 
 /// The built-in device that fits what is known: size and compute capability must, the name should.
 fn builtin_like(properties: &GpuProperties) -> Option<Device> {
-    let words = words(&properties.name);
     let fits = |device: &Device| {
         properties.sms.is_none_or(|sms| sms == device.sms)
             && properties.compute_capability.is_none_or(|known| known.to_string() == device.compute_capability)
     };
-    let named = |device: &Device| board(device).iter().all(|word| words.contains(word));
+    let named = |device: &Device| is_called(device, &properties.name);
     let memory_gap = |device: &Device| {
         let stated = gigabytes(&device.title).zip(properties.memory_bytes);
         stated.map_or(u64::MAX, |(title, bytes)| title.abs_diff(bytes / 1_000_000_000))
@@ -105,6 +104,12 @@ fn builtin_like(properties: &GpuProperties) -> Option<Device> {
     // The longest name says most: an RTX 3080 Ti is no RTX 3080.
     let best = all().filter(named).min_by_key(|device| (usize::MAX - board(device).len(), memory_gap(device)));
     best.or_else(|| all().find(|_| properties.sms.is_some() && properties.compute_capability.is_some()))
+}
+
+/// Whether a name has all the words by which a built-in board is told apart.
+fn is_called(device: &Device, name: &str) -> bool {
+    let words = words(name);
+    board(device).iter().all(|word| words.contains(word))
 }
 
 fn words(name: &str) -> Vec<String> {
@@ -164,7 +169,8 @@ fn complete(
         spec.copy.engines = stated(properties.copy_engines, spec.copy.engines);
     });
     let changed = changed.map_err(|error| error.to_string())?;
-    if own.is_some() && changed == like {
+    // An H800 with the limits of an H100 is none.
+    if own.is_some_and(|own| is_called(&own, &properties.name)) && changed == like {
         return Ok(like);
     }
     let named = changed.with(|spec| {

@@ -13,7 +13,7 @@ use super::latency::{KernelGap, LaunchLatency};
 use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
 use super::short_name::short_name;
-use crate::device::{BlockShape, Device, DeviceError};
+use crate::device::{BUILTIN_NAMES, BlockShape, Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::workload::{
@@ -81,13 +81,14 @@ impl GpuProfile {
             return Err(refuse(why.to_owned()));
         }
         let latency = launch_latency.map_or(0, |latency| latency.latency_ns);
+        let device_notes = device_notes(&recorded_on, &device);
         let device = as_recorded(&device, latency, kernel_gap).map_err(|error| refuse(error.to_string()))?;
         let later = ReadOptions { device: None, ..options.clone() };
         let mut builder = ScenarioBuilder::new(stem(&self.file), device, &later);
         builder.settings(None, None, None);
         builder.note(format!("{} of {}", self.format.name(), recorded_on.title));
-        if let Some(choice) = choice {
-            builder.note(choice);
+        for note in choice.into_iter().chain(device_notes) {
+            builder.note(note);
         }
         for note in self.left_out_notes() {
             builder.note(note);
@@ -299,6 +300,24 @@ impl GpuProfile {
             builder.note("without host calls nothing waits for the GPU: the launches are the recorded ones");
         }
     }
+}
+
+/// What a user should know of the device that is simulated: what of it is assumed, and that times are the recorded
+/// ones.
+fn device_notes(recorded_on: &Device, simulated: &Device) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (title, other) = (&recorded_on.title, &simulated.title);
+    let is_builtin = BUILTIN_NAMES.contains(&recorded_on.name.as_str());
+    if let Some(assumed) = recorded_on.assumptions.values().next().filter(|_| !is_builtin) {
+        notes.push(format!("{title} is no built-in device: what the file does not say of it is {assumed}"));
+    }
+    if recorded_on.name != simulated.name {
+        notes.push(format!(
+            "block and copy times, launch latency and kernel gap are those of {title}, not rescaled for {other}: what changes \
+             is where blocks find room"
+        ));
+    }
+    notes
 }
 
 /// A device with what the recording shows of it: latencies are those of the recorded machine, on whatever device it is

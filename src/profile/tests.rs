@@ -6,6 +6,7 @@ use crate::scenario::{ReadOptions, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::OperationKind;
 
+mod devices;
 #[cfg(feature = "nsight")]
 mod nsight;
 mod threads;

@@ -211,6 +211,32 @@ fn a_stream_that_breaks_into_another_must_have_the_higher_priority() {
 }
 
 #[test]
+fn a_kernel_that_starts_before_the_one_before_it_in_its_stream_has_ended_breaks_g_but_for_dependent_launch() {
+    let folder = directory("profile-order");
+    let text = fs::read_to_string(KINETO).expect("a profile");
+    // 303.5 us is 2 us after the end of the kernel before it: 1 us earlier is no overlap, 2.5 us are one within what
+    // profilers round, 23.5 us it is not.
+    for (start, is_broken) in [("1000302.5", false), ("1000301.0", false), ("1000280.0", true)] {
+        for (major, rule) in [(8, "unexplained"), (9, "PDL")] {
+            let changed = text.replace("\"ts\": 1000303.5", &format!("\"ts\": {start}"));
+            let changed = changed.replace("\"computeMajor\": 8", &format!("\"computeMajor\": {major}"));
+            let file = written(&folder, "order.json", changed.as_bytes());
+            // The exit status says whether anything is unexplained.
+            let output = gpusched(&["audit", &file, "--format", "json"]);
+            let report: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+            assert_eq!(output.status.code(), Some(i32::from(is_broken && rule == "unexplained")));
+            let counts = (report["unexplained"].as_u64(), report["by_rule"]["PDL"].as_u64().unwrap_or(0));
+            let expected = match (is_broken, rule) {
+                (false, _) => (Some(0), 0),
+                (true, "PDL") => (Some(0), 1),
+                (true, _) => (Some(1), 0),
+            };
+            assert_eq!(counts, expected, "{start} on {major}.0: {}", report["cases"]);
+        }
+    }
+}
+
+#[test]
 fn only_kernels_of_more_than_twenty_waves_count_among_those_that_tell() {
     let folder = directory("profile-waves");
     for (waves, second, pairs, in_last_wave) in [(20, 1118, 0, 0), (21, 1118, 1, 1), (21, 1050, 1, 0)] {
