@@ -173,8 +173,8 @@ impl Auditor<'_> {
         if first.end_ns() <= second.start_ns.saturating_add(ROUNDING_NS) {
             return;
         }
-        let major = self.device.compute_capability.split('.').next().and_then(|major| major.parse().ok());
-        let has_pdl = first.kernel().is_some() && major.is_some_and(|major: u32| major >= FIRST_WITH_PDL);
+        let major = self.device.major_compute_capability();
+        let has_pdl = first.kernel().is_some() && major.is_some_and(|major| major >= FIRST_WITH_PDL);
         let (rule, verdict) =
             if has_pdl { (Some("PDL"), CaseVerdict::Explained) } else { (None, CaseVerdict::Unexplained) };
         self.case((index, second), rule, Some((met, first)), verdict);

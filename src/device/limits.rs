@@ -139,6 +139,11 @@ pub enum DeviceError {
 }
 
 impl DeviceSpec {
+    /// The number before the point of the compute capability; `None` if there is none.
+    pub(crate) fn major_compute_capability(&self) -> Option<u32> {
+        self.compute_capability.split('.').next()?.parse().ok()
+    }
+
     /// Whether every number is within its limits, and all of them go together.
     pub(super) fn check(&self) -> Result<(), DeviceError> {
         let Self { per_sm, per_block, register_allocation, shared_memory_allocation, copy, .. } = self;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::device::Device;
+use crate::device::{BlockShape, Device};
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, SimulateOptions, simulate_with};
 use crate::profile::{BlockTimeSource, GpuProfile, Import};
@@ -16,7 +16,6 @@ use crate::proven::OrMost;
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
 pub use held_out::HeldOut;
-use held_out::Overlapped;
 pub use recorded::recorded_trace;
 use recorded::submitted_operations;
 use unshared::unshared;
@@ -32,8 +31,6 @@ pub struct ProfileReplay {
     pub unfinished: u64,
     /// Errors over all kernels.
     pub all: ReplayErrors,
-    /// From the first submission until the last of these kernels ended, as recorded and as simulated \[ns\].
-    pub makespans_ns: (u64, u64),
     /// Errors over kernels that had the GPU to themselves when they were recorded.
     pub alone: ReplayErrors,
     /// Errors over kernels that overlapped others.
@@ -48,10 +45,25 @@ pub struct ProfileReplay {
 }
 
 impl ProfileReplay {
+    /// From the first submission until the last of these kernels ended, as recorded \[ns\].
+    pub fn recorded_makespan_ns(&self) -> u64 {
+        let ends = self
+            .kernels
+            .iter()
+            .map(|kernel| kernel.recorded_start_ns.saturating_add_unsigned(kernel.recorded_duration_ns));
+        ends.max().map_or(0, |end| end.max(0).unsigned_abs())
+    }
+
+    /// The same as simulated \[ns\].
+    pub fn simulated_makespan_ns(&self) -> u64 {
+        let ends = self.kernels.iter().map(|kernel| kernel.simulated_start_ns + kernel.simulated_duration_ns);
+        ends.max().unwrap_or(0)
+    }
+
     /// Whether starts are so far off that what-ifs say little: 95 % of them are not within a hundredth of the
     /// recording.
     pub fn is_far_off(&self) -> bool {
-        self.all.p95_start_error_ns > self.makespans_ns.0 / 100
+        self.all.p95_start_error_ns > self.recorded_makespan_ns() / 100
     }
 
     /// Whether a median predicts durations of kernels that overlap no worse than the simulation does.
@@ -65,6 +77,10 @@ impl ProfileReplay {
 pub struct ReplayedKernel {
     /// Name of the function.
     pub name: Arc<str>,
+    /// Blocks of its grid.
+    pub blocks: u32,
+    /// What one of them takes.
+    pub shape: BlockShape,
     /// Its stream.
     pub stream: Arc<str>,
     /// Whether it had the GPU to itself when it was recorded.
@@ -159,9 +175,8 @@ pub fn replay_profile(
     let unshared = unshared(&import.scenario, &run.trace)?;
     let times = profile.block_times(import.gpu, &recorded_device(profile, import));
     let ran_alone = profile.ran_alone(import.gpu);
-    let (mut kernels, mut overlapped) = (Vec::new(), Vec::new());
+    let mut kernels = Vec::new();
     let mut unfinished = 0;
-    let mut makespans_ns = (0, 0);
     for (id, operation, index) in submitted_operations(import, &run.trace) {
         let recorded = &profile.operations[index as usize];
         let (Some(kernel), Some(time)) = (recorded.kernel(), times.get(index as usize).copied().flatten()) else {
@@ -177,25 +192,14 @@ pub fn replay_profile(
             continue;
         };
         let stream = import.scenario.streams().get(operation.stream.index());
-        let recorded_start_ns = signed(recorded.start_ns).saturating_sub(signed(import.base_ns));
-        let recorded_end_ns = recorded.end_ns().saturating_sub(import.base_ns);
-        makespans_ns = (recorded_end_ns.max(makespans_ns.0), finish.as_ns().max(makespans_ns.1));
-        let is_alone = ran_alone.get(index as usize) == Some(&true);
-        if !is_alone {
-            overlapped.push(Overlapped {
-                kernel: (Arc::clone(profile.name_of(kernel)), kernel.blocks, kernel.shape),
-                recorded_start_ns,
-                recorded_ns: recorded.duration_ns,
-                simulated_ns: finish.since(start).as_ns(),
-                is_predicted: time.source.is_of_other_launches(),
-            });
-        }
         kernels.push(ReplayedKernel {
             name: Arc::clone(profile.name_of(kernel)),
+            blocks: kernel.blocks,
+            shape: kernel.shape,
             stream: stream.map(|stream| Arc::clone(&stream.name)).unwrap_or_default(),
-            ran_alone: is_alone,
+            ran_alone: ran_alone.get(index as usize) == Some(&true),
             source: time.source,
-            recorded_start_ns,
+            recorded_start_ns: signed(recorded.start_ns).saturating_sub(signed(import.base_ns)),
             recorded_duration_ns: recorded.duration_ns,
             simulated_start_ns: start.as_ns(),
             simulated_duration_ns: finish.since(start).as_ns(),
@@ -204,8 +208,7 @@ pub fn replay_profile(
         });
     }
     kernels.sort_by_key(|kernel| kernel.recorded_start_ns);
-    overlapped.sort_by_key(|kernel| kernel.recorded_start_ns);
-    let held_out = HeldOut::new(&overlapped);
+    let held_out = HeldOut::new(&kernels);
     let errors = |wanted: fn(&ReplayedKernel) -> bool| {
         let those = kernels.iter().filter(move |kernel| wanted(kernel));
         ReplayErrors::new(those.map(|kernel| (kernel.start_error_ns(), kernel.duration_error_ns())))
@@ -224,7 +227,6 @@ pub fn replay_profile(
         kernels,
         unfinished,
         all,
-        makespans_ns,
         alone,
         overlapped,
         predicted,

@@ -141,7 +141,7 @@ fn complete(
     let own = builtin_like(properties);
     let like = own.clone().or_else(|| {
         // Speeds of copies and the number of priorities are those of a board of the same generation.
-        let same = |device: &Device| device.compute_capability.split('.').next() == Some(&capability.major.to_string());
+        let same = |device: &Device| device.major_compute_capability() == Some(capability.major);
         let mut all = BUILTIN_NAMES.iter().rev().filter_map(|name| Device::builtin(name).ok().flatten());
         all.find(same).or_else(|| Device::builtin("h100").ok().flatten())
     });

@@ -40,6 +40,11 @@ fn read(text: &str) -> GpuProfile {
     GpuProfile::read("test.json", text.as_bytes()).expect("it can be read")
 }
 
+fn import(events: &[String], launches: Launches, options: &ReadOptions) -> Import {
+    let chosen = ImportOptions { launches, ..ImportOptions::default() };
+    read(&trace(&events.join(","))).import(&chosen, options).expect("sound")
+}
+
 /// When the kernels started, in the order of their submission \[ns\].
 fn starts(scenario: &Scenario) -> Vec<u64> {
     let run = crate::hosts::simulate(scenario).expect("it runs");

@@ -119,20 +119,17 @@ pub(super) fn in_recorded_order(
         }
     }
     acts.sort_by_key(|act| (act.at_ns, matches!(act.what, What::Wait(..))));
-    let mut after: Vec<Vec<usize>> = vec![Vec::new(); acts.len()];
-    let mut before = vec![0_u32; acts.len()];
+    let orders = orders(profile, &acts, by_call);
+    sorted(acts.len(), &orders).into_iter().map(|place| acts[place]).collect()
+}
+
+/// Pairs of places of which the first comes before the second: in a thread, and in a stream.
+fn orders(profile: &GpuProfile, acts: &[Act], by_call: &FxHashMap<u32, Vec<Submitted>>) -> Vec<(usize, usize)> {
+    let mut orders = Vec::new();
     let mut of_stream: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
     let mut last_of_thread: FxHashMap<u32, usize> = FxHashMap::default();
-    let mut then = |first: usize, second: usize| {
-        if first != second {
-            after[first].push(second);
-            before[second] += 1;
-        }
-    };
     for (place, act) in acts.iter().enumerate() {
-        if let Some(earlier) = act.thread.and_then(|thread| last_of_thread.insert(thread, place)) {
-            then(earlier, place);
-        }
+        orders.extend(act.thread.and_then(|thread| Some((last_of_thread.insert(thread, place)?, place))));
         let submitted = match &act.what {
             What::Submit(call) => by_call.get(call).map_or(&[][..], Vec::as_slice),
             What::Unseen(submitted) => std::slice::from_ref(submitted),
@@ -144,37 +141,48 @@ pub(super) fn in_recorded_order(
         }
     }
     for list in of_stream.values_mut() {
-        // Operations are numbered by start.
+        // Operations are numbered by start. One call may submit several.
         list.sort_unstable();
-        for pair in list.windows(2) {
-            then(pair[0].1, pair[1].1);
-        }
+        orders.extend(list.windows(2).map(|pair| (pair[0].1, pair[1].1)).filter(|(first, second)| first != second));
     }
-    let mut free: BinaryHeap<Reverse<usize>> =
-        (0..acts.len()).filter(|place| before[*place] == 0).map(Reverse).collect();
-    let (mut ordered, mut first_left) = (Vec::with_capacity(acts.len()), 0);
-    let mut done = vec![false; acts.len()];
-    while ordered.len() < acts.len() {
-        let place = free.pop().map_or_else(
-            || {
-                // What the file says of threads and streams contradicts itself: the earliest.
-                while done[first_left] {
-                    first_left += 1;
+    orders
+}
+
+/// Numbers up to `count` in these orders, else by size; where orders contradict one another, the smallest comes first.
+fn sorted(count: usize, orders: &[(usize, usize)]) -> Vec<usize> {
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut before = vec![0_usize; count];
+    for &(first, second) in orders {
+        after[first].push(second);
+        before[second] += 1;
+    }
+    let mut free: BinaryHeap<Reverse<usize>> = (0..count).filter(|place| before[*place] == 0).map(Reverse).collect();
+    let (mut sorted, mut done) = (Vec::with_capacity(count), vec![false; count]);
+    // Each number comes up here once all before it are done, and once more by itself, which matters in a contradiction.
+    for smallest in 0..count {
+        while let Some(Reverse(place)) = free.pop().or_else(|| (!done[smallest]).then_some(Reverse(smallest))) {
+            if std::mem::replace(&mut done[place], true) {
+                continue;
+            }
+            sorted.push(place);
+            for &next in &after[place] {
+                before[next] -= 1;
+                if before[next] == 0 {
+                    free.push(Reverse(next));
                 }
-                first_left
-            },
-            |Reverse(place)| place,
-        );
-        if std::mem::replace(&mut done[place], true) {
-            continue;
-        }
-        ordered.push(acts[place]);
-        for &next in &after[place] {
-            before[next] -= 1;
-            if before[next] == 0 {
-                free.push(Reverse(next));
             }
         }
     }
-    ordered
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_kept_and_contradictions_end() {
+        assert_eq!(sorted(4, &[(2, 0), (3, 1)]), [2, 0, 3, 1]);
+        assert_eq!(sorted(4, &[(1, 2), (2, 1), (3, 0)]), [3, 0, 1, 2]);
+    }
 }

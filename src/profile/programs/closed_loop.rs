@@ -114,7 +114,7 @@ fn label(profile: &GpuProfile, acts: &[Act], programs: &mut Programs) -> String 
             format!("process {} thread {}", named.process, named.thread)
         }
     };
-    let first = threads.first().map_or_else(|| "launched unseen".to_owned(), name);
+    let first = threads.first().map_or_else(String::new, name);
     if threads.len() < 2 {
         return first;
     }

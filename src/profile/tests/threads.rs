@@ -2,10 +2,6 @@
 
 use super::*;
 
-fn import(events: &[String], options: &ReadOptions) -> Import {
-    read(&trace(&events.join(","))).import(&ImportOptions::default(), options).expect("sound")
-}
-
 /// A call of another host thread.
 fn call_of_second(name: &str, start: u32, duration: u32, correlation: u32) -> String {
     call(name, start, duration, correlation).replace(r#""tid": -11"#, r#""tid": -12"#)
@@ -35,7 +31,7 @@ fn training() -> Vec<String> {
 
 #[test]
 fn a_stream_keeps_its_order_though_one_of_two_threads_waits_longer() {
-    let import = import(&training(), &eight_times());
+    let import = import(&training(), Launches::Host, &eight_times());
     assert_eq!(import.submitted, [(0..9).collect::<Vec<u32>>()]);
     let note = "2 host threads submit to the same streams, or wait for one another's events: they are one program, in the \
                 recorded order, with 6 hand-overs from one to another";
@@ -60,7 +56,7 @@ fn a_thread_that_waits_does_not_hold_up_what_another_did_meanwhile() {
         call_of_second("cudaLaunchKernel", 330, 3, 4),
         kernel("340", "10", 7, 4),
     ];
-    let import = import(&events, &eight_times());
+    let import = import(&events, Launches::Host, &eight_times());
     let run = crate::hosts::simulate(&import.scenario).expect("it runs");
     let launched: Vec<u64> = run.trace.operations().iter().map(|operation| operation.launched().as_ns()).collect();
     assert_eq!(launched[1], 100_000);
@@ -79,7 +75,7 @@ fn an_operation_without_a_call_keeps_its_place_in_its_stream() {
         call("cudaLaunchKernel", 80, 3, 4),
         kernel("90", "10", 7, 4),
     ];
-    let import = import(&events, &eight_times());
+    let import = import(&events, Launches::Host, &eight_times());
     assert_eq!(import.submitted, [vec![0, 1, 2, 3]]);
 }
 
@@ -94,7 +90,7 @@ fn a_wait_for_an_unnamed_stream_is_not_for_one_that_still_had_work_when_it_retur
         call("cudaLaunchKernel", 120, 3, 4),
         kernel("312", "10", 7, 4),
     ];
-    let import = import(&events, &ReadOptions::default());
+    let import = import(&events, Launches::Host, &ReadOptions::default());
     let steps = &import.scenario.threads[0].steps;
     assert!(!steps.iter().any(|step| matches!(step, Step::SynchronizeStream(_))), "{steps:?}");
 }
@@ -110,7 +106,7 @@ fn a_kernel_whose_times_scatter_alone_keeps_its_recorded_time_when_it_overlaps()
         kernel("2000", "224", 7, 4),
         small,
     ];
-    let import = import(&events, &ReadOptions::default());
+    let import = import(&events, Launches::Host, &ReadOptions::default());
     let counts = BlockTimeCounts { alone: 3, recorded: 1, upper_bound: 1, ..BlockTimeCounts::default() };
     assert_eq!(import.block_times, counts);
     let told = "1 kernels that overlapped keep their recorded durations, whatever else is changed: they wait for other GPUs, \
@@ -124,6 +120,6 @@ fn a_collective_that_overlaps_keeps_its_recorded_time() {
         kernel(start, duration, 8, correlation).replace("void f<float>(int)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL")
     };
     let events = [collective("0", "100", 1), collective("200", "300", 2), kernel("250", "20", 7, 3)];
-    let import = import(&events, &ReadOptions::default());
+    let import = import(&events, Launches::Host, &ReadOptions::default());
     assert_eq!((import.block_times.alone, import.block_times.recorded), (1, 1));
 }

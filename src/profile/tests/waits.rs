@@ -12,11 +12,6 @@ fn sync(kind: &str, correlation: u32, start: u32, streams: (i32, i32), record: i
     )
 }
 
-fn import(events: &[String], launches: Launches, options: &ReadOptions) -> Import {
-    let chosen = ImportOptions { launches, ..ImportOptions::default() };
-    read(&trace(&events.join(","))).import(&chosen, options).expect("sound")
-}
-
 fn half() -> ReadOptions {
     ReadOptions { vary_percent: Some((50, 50)), ..ReadOptions::default() }
 }

@@ -52,9 +52,8 @@ impl Report for ProfileReplayDocument<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", self.device)?;
         fields!(to, self.replay => all, alone, overlapped, predicted, predicted_without_sharing, held_out, unfinished);
-        let (recorded_ns, simulated_ns) = self.replay.makespans_ns;
-        to.entry("recorded_makespan_ns", &recorded_ns)?;
-        to.entry("simulated_makespan_ns", &simulated_ns)?;
+        to.entry("recorded_makespan_ns", &self.replay.recorded_makespan_ns())?;
+        to.entry("simulated_makespan_ns", &self.replay.simulated_makespan_ns())?;
         to.rows("kernels", &columns(), &self.replay.kernels)?;
         to.entry("notes", self.notes)
     }
@@ -103,8 +102,9 @@ impl Report for ProfileReplayDocument<'_> {
 
 /// How close the replay comes to the recording, and so from what difference on a what-if says something.
 fn within(replay: &ProfileReplay) -> String {
-    let (recorded, simulated) = replay.makespans_ns;
-    let [off, recorded, simulated] = [replay.all.p95_start_error_ns, recorded, simulated].map(Duration::from_ns);
+    let [off, recorded, simulated] =
+        [replay.all.p95_start_error_ns, replay.recorded_makespan_ns(), replay.simulated_makespan_ns()]
+            .map(Duration::from_ns);
     let trust = if replay.is_far_off() {
         "do not trust what-ifs that change less than that"
     } else {
