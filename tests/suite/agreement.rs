@@ -9,15 +9,8 @@ use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 use gpusched::workload::OperationId;
 use proptest::prelude::*;
-use proptest::test_runner::Config;
 
 use crate::reference::{self, Outcome, ReferenceIteration};
-
-/// As many cases as `PROPTEST_CASES` says, or else `cases`.
-pub(crate) fn config(cases: u32) -> Config {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
-    Config { cases: asked.unwrap_or(cases), ..Config::default() }
-}
 
 fn ns(instant: Option<Instant>) -> Option<u64> {
     instant.map(Instant::as_ns)

@@ -12,7 +12,7 @@ use gpusched::time::{Duration, Instant};
 use gpusched::workload::{BlockTime, KernelId, Placement};
 use proptest::prelude::*;
 
-use crate::campaign::campaign;
+use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
 const MS: u64 = 1_000_000;
@@ -409,7 +409,7 @@ fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(config(150))]
 
     #[test]
     fn no_shorter_run_finishes_after_safe_finish(sample in anything(), seed in any::<u64>()) {

@@ -14,9 +14,10 @@ use proptest::prelude::*;
 use super::common::{directory, gpusched, gpusched_with, json, stderr, stdout};
 use super::generate::{self, Case, Limits};
 use super::published;
+use crate::campaign::config;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(config(60))]
 
     #[test]
     fn tables_and_maps_add_up_to_what_kernels_and_copies_waited(Case(scenario) in generate::scenario(Limits::ALL)) {
@@ -60,7 +61,7 @@ fn joined(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(config(100))]
 
     #[test]
     fn phases_are_the_waits_that_blame_divides_and_name_who_it_blames(Case(scenario) in generate::scenario(Limits::ALL)) {

@@ -8,6 +8,12 @@ use std::cell::RefCell;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 
+/// As many cases as `PROPTEST_CASES` says, or else `cases`.
+pub(crate) fn config(cases: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    ProptestConfig { cases: asked.unwrap_or(cases), ..ProptestConfig::default() }
+}
+
 /// Runs `test` on `GPUSCHED_CASES` values, by default `cases`; it gives bound / worst found of whatever it bounds. Says
 /// how these are distributed.
 pub(crate) fn campaign<S: Strategy>(

@@ -5,6 +5,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::agreement::agreed;
+use crate::campaign::config;
 use crate::generate::{Case, Limits, scenario};
 use crate::generate_processes::with_processes;
 use crate::own_logs::made::{OwnLogs, own_logs};
@@ -45,7 +46,7 @@ fn own_logs_hold(own: Option<OwnLogs>) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
+    #![proptest_config(config(120))]
 
     #[test]
     fn whatever_bytes_draw_holds(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {

@@ -13,6 +13,7 @@ use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::campaign::config;
 use crate::generate::{Case, Limits, scenario};
 use crate::perfetto::validator::validate;
 
@@ -161,7 +162,7 @@ fn the_example_of_readme_has_the_responses_computed_by_hand() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(config(96))]
 
     #[test]
     fn every_deadline_missed_in_the_window_is_in_one_mark(

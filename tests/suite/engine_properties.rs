@@ -15,7 +15,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use crate::agreement::{agrees, config, same};
+use crate::agreement::{agrees, same};
+use crate::campaign::config;
 use crate::generate::{Case, Limits, scenario};
 use crate::{recount, reference};
 
@@ -41,7 +42,7 @@ const VARYING: Limits = Limits { varying: true, ..Limits::ALL };
 const EQUAL_BLOCKS: Limits = Limits { equal_blocks: true, ..Limits::ALL };
 
 proptest! {
-    #![proptest_config(config(1000))]
+    #![proptest_config(config(300))]
 
     #[test]
     fn the_engine_agrees_with_the_reference_on_every_instant_block_and_wait(Case(scenario) in scenario(Limits::ALL)) {
@@ -50,7 +51,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(60))]
 
     #[test]
     fn with_equal_blocks_any_placement_gives_the_reference_instants(
@@ -252,7 +253,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn blame_divides_the_wait_of_every_operation_and_keeps_its_rules(Case(scenario) in scenario(Limits::ALL)) {

@@ -13,6 +13,8 @@ use gpusched::workload::{BlockClock, BlockTime, Kernel, Placement, StreamSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::campaign::config;
+
 fn tx2_with(change: impl FnOnce(&mut DeviceSpec)) -> Result<Device, DeviceError> {
     Device::builtin("tx2").expect("sound").expect("built in").with(change)
 }
@@ -149,7 +151,7 @@ fn shape() -> impl Strategy<Value = BlockShape> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_global_rejects: 100_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..config(400) })]
 
     #[test]
     fn nothing_panics_on_a_device_at_its_limits(

@@ -13,6 +13,8 @@ use gpusched::trace::Block;
 use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
 use proptest::prelude::*;
 
+use crate::campaign::config;
+
 #[derive(Debug, Clone)]
 struct Launch {
     priority: Option<i32>,
@@ -232,7 +234,7 @@ fn check_queues(timeline: &Timeline, summary: &Summary<'_>) -> Result<(), TestCa
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(config(32))]
 
     #[test]
     fn every_block_is_drawn_once_within_its_sm_and_nothing_overlaps(

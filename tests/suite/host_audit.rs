@@ -13,6 +13,8 @@ use gpusched::time::Duration;
 use gpusched::trace::Trace;
 use proptest::prelude::*;
 
+use crate::campaign::config;
+
 /// Checks a run; gives the number of blocks that were looked at.
 fn accepted(title: &str, device: &Device, trace: &Trace) -> usize {
     let observation =
@@ -44,7 +46,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(config(24))]
 
     #[test]
     fn the_audit_accepts_every_strategy_for_real_time_tasks(

@@ -15,6 +15,7 @@ use gpusched::workload::OperationId;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use crate::campaign::config;
 use crate::common::{directory, gpusched_in};
 use crate::generate::{self, Case, Limits};
 use crate::published;
@@ -140,7 +141,7 @@ fn waits(run: &Value, instants: &[Instant]) -> Vec<Said> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(config(60))]
 
     #[test]
     fn the_page_holds_the_blocks_the_instants_the_queues_and_the_waits_of_the_run(

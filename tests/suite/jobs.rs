@@ -10,6 +10,7 @@ use gpusched::time::Duration;
 use gpusched::trace::OperationRecord;
 use proptest::prelude::*;
 
+use crate::campaign::config;
 use crate::common::{directory, gpusched};
 use crate::generate::{Case, Limits, scenario};
 
@@ -195,7 +196,7 @@ fn all_kinds_of_input_are_converted_to_scenarios_with_the_same_times() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(config(256))]
 
     /// Jobs against the plain definition: the latest finish of all operations with the same origin.
     #[test]

@@ -10,7 +10,7 @@ use gpusched::tables::{LongReport, SimulationReport, responses_csv};
 use gpusched::time::Instant;
 use proptest::prelude::*;
 
-use crate::agreement::config;
+use crate::campaign::config;
 use crate::generate::{Case, Limits, scenario};
 use crate::generate_processes::with_processes;
 
@@ -76,7 +76,7 @@ const VARYING: Limits = Limits { varying: true, ..Limits::ALL };
 const EQUAL: Limits = Limits { equal_blocks: true, ..Limits::MANY_BLOCKS };
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(50))]
 
     #[test]
     fn a_run_that_leaves_piece_by_piece_tells_what_its_record_tells(

@@ -10,6 +10,7 @@ use gpusched::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::campaign::config;
 use crate::generate::builtin;
 use made::{OwnLogs, benchmark, logs_until, own_logs};
 
@@ -106,7 +107,7 @@ fn placement_is_judged_only_of_blocks_beside_which_no_other_kernel_starts() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(config(400))]
 
     #[test]
     fn own_logs_replay_without_a_difference(own in own_logs()) {

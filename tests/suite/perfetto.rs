@@ -17,6 +17,7 @@ use gpusched::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 
 use self::validator::{Shown, Slice, validate};
+use crate::campaign::config;
 use crate::common::gpusched;
 use crate::figure::fig_3;
 use crate::figure_command::directory;
@@ -262,7 +263,7 @@ fn shows_the_run(scenario: &Scenario, shown: &Shown) -> Result<(), TestCaseError
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn every_run_keeps_to_the_format_and_shows_what_happened(

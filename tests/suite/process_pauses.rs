@@ -14,6 +14,7 @@ use serde_json::json;
 use super::common::gpusched;
 use super::generate::{Case, Limits};
 use super::generate_processes::with_processes;
+use crate::campaign::config;
 
 fn ns(from: Instant, to: Instant) -> u64 {
     to.since(from).as_ns()
@@ -43,7 +44,7 @@ fn net(scenario: &Scenario, trace: &Trace, record: &OperationRecord) -> Option<u
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
+    #![proptest_config(config(120))]
 
     /// What the tables of blame tell of an operation, and the time in which it ran, are its response time; nothing of a
     /// pause is left in run time.

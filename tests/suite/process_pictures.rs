@@ -16,6 +16,7 @@ use gpusched::workload::{OperationId, ProcessId};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::campaign::config;
 use crate::generate::builtin;
 
 const MS: u64 = 1_000_000;
@@ -267,7 +268,7 @@ fn perfetto_has_turns_by_process_and_a_slice_for_each_part_of_a_block() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(config(24))]
 
     /// Parts of blocks never meet on paper, whoever they are of, and they are in turns of their own contexts.
     #[test]

@@ -11,7 +11,8 @@ use gpusched::workload::{
 };
 use proptest::prelude::*;
 
-use crate::agreement::{config, same};
+use crate::agreement::same;
+use crate::campaign::config;
 use crate::generate::{Case, Limits, scenario};
 use crate::processes::check_conservation;
 
@@ -96,7 +97,7 @@ fn blocks_run_in_turns(run: &Run) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn an_idle_second_process_changes_nothing(Case(scenario) in scenario(Limits::ALL), shared_runlist in any::<bool>()) {

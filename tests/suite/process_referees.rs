@@ -13,7 +13,8 @@ use gpusched::workload::{InterleaveLevel, ProcessId, ProcessSharing, ProcessSpec
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::agreement::{agreed, config, same};
+use crate::agreement::{agreed, same};
+use crate::campaign::config;
 use crate::generate::{Case, Limits, builtin, scenario};
 use crate::generate_processes::with_processes;
 use crate::processes::scenario_with;
@@ -39,7 +40,7 @@ fn times_add_up(run: &Run) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(600))]
+    #![proptest_config(config(200))]
 
     #[test]
     fn contexts_take_turns_as_reference_and_audit_say(Case(scenario) in with_processes(Limits::ALL, false)) {
@@ -48,7 +49,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(60))]
 
     #[test]
     fn with_many_blocks_contexts_take_turns_as_reference_and_audit_say(

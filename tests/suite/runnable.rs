@@ -10,7 +10,7 @@ use gpusched::workload::{OperationId, ProcessId};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::agreement::config;
+use crate::campaign::config;
 use crate::generate::{Case, Limits, builtin};
 use crate::generate_processes::with_processes;
 use crate::processes::{check_conservation, scenario_with};

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::{directory, gpusched, json, stderr, stdout};
 
-const DIRECTORY: &str = "scenarios/thesis2019";
+const DIRECTORY: &str = "scenarios/ospert2017";
 
 /// The scenario files of a directory, by name.
 fn files(directory: &str) -> Vec<String> {

@@ -14,6 +14,7 @@ use gpusched::trace::{Rule, blame};
 use gpusched::workload::{Copy, OperationId, StreamSpec};
 use proptest::prelude::*;
 
+use crate::campaign::config;
 use crate::generate::builtin;
 
 const TO_DEVICE: CopyDirection = CopyDirection::HostToDevice;
@@ -142,6 +143,8 @@ fn copies(most: usize) -> impl Strategy<Value = Vec<(u64, u64, CopyDirection)>> 
 }
 
 proptest! {
+    #![proptest_config(config(64))]
+
     /// Also with more copies at once than have exact shares.
     #[test]
     fn the_link_does_all_the_work_and_loses_less_than_two_nanoseconds_for_each_copy(copies in copies(70)) {

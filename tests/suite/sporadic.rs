@@ -15,7 +15,7 @@ use response_time_analysis::wcet::Scalar;
 use response_time_analysis::{arrival, fifo};
 
 use crate::bounds::{processors, scenario};
-use crate::campaign::campaign;
+use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
 /// A task: (C, T, priority) with 0 the highest; in ns.
@@ -95,7 +95,7 @@ fn fifo_by_the_crate(tasks: &[Task]) -> Option<Vec<u64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(config(80))]
 
     #[test]
     fn one_queue_has_the_bounds_of_the_crate_on_one_sm_and_for_kernels_that_fill_two(
@@ -290,7 +290,7 @@ fn ratios(streams: &[Stream], null: bool, sms: u32, seed: u64, runs: u64) -> Res
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(config(50))]
 
     #[test]
     fn no_phasing_is_above_the_bound_of_its_stream(

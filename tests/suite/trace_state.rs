@@ -13,7 +13,7 @@ use gpusched::trace::{
 use gpusched::workload::{OperationId, OperationKind, ProcessId, StreamId};
 use proptest::prelude::*;
 
-use crate::agreement::config;
+use crate::campaign::config;
 use crate::generate::{Case, Limits, scenario};
 
 /// A run as plain lists, and the published rules read off them at one instant.

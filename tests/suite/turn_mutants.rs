@@ -16,7 +16,7 @@ use gpusched::workload::BlockClock;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::agreement::config;
+use crate::campaign::config;
 use crate::generate::{Case, Limits, builtin};
 use crate::generate_processes::with_processes;
 

@@ -9,6 +9,8 @@ use gpusched::warps::{
     changes_bound, construct, estimate, pessimistic, pessimistic_as_printed, verify, waiting_bound,
 };
 
+use crate::campaign::config;
+
 fn units(sigma_l: &str, sigma_c: &str) -> [Unit; 2] {
     let unit = |letter, sigma: &str| Unit { sigma: sigma.parse::<Sigma>().expect("sound"), ..Unit::new(letter) };
     [unit('L', sigma_l), unit('C', sigma_c)]
@@ -368,7 +370,7 @@ fn check_charges(string: &KernelString, warps: usize, choices: &[usize]) {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::test_runner::Config { cases: 2000, ..Default::default() })]
+    #![proptest_config(config(2_000))]
 
     #[test]
     fn each_step_of_the_bounds_proof_holds_in_random_schedules(

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::random::{Sample, options, sample};
 use super::{MS, judged};
+use crate::campaign::config;
 
 const WATCH: Progress<'static> = Progress::NONE;
 
@@ -162,7 +163,7 @@ fn shares() -> impl Strategy<Value = (u32, u64)> {
 }
 
 proptest! {
-    #![proptest_config(crate::agreement::config(60))]
+    #![proptest_config(config(24))]
 
     #[test]
     fn no_run_of_a_limited_client_is_above_a_bound(

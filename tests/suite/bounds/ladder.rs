@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::random::{Sample, sample};
 use super::{MS, scenario, witness_b};
-use crate::campaign::campaign;
+use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
 const KERNELS: &str = r#""A": {"blocks": 4, "threads": 1024, "duration": "1 ms"},
@@ -237,7 +237,7 @@ fn climb() -> impl Strategy<Value = (Sample, Vec<u64>, u64, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(config(16))]
 
     #[test]
     fn no_run_is_above_the_bound_of_its_assumption((sample, jitters, deadline_ms, seed) in climb()) {

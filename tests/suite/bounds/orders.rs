@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 use super::random::{Sample, sample};
 use super::{MS, judged, rows, scenario};
-use crate::campaign::campaign;
+use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
 const SHORT: &str =
@@ -304,7 +304,7 @@ fn order_decides_nothing(mixed: &Mixed, seed: u64, runs: u64) -> Result<Vec<f64>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(config(10))]
 
     #[test]
     fn the_order_of_the_file_decides_nothing(mixed in mixed(), seed in any::<u64>()) {

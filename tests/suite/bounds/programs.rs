@@ -14,7 +14,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 
 use super::MS;
-use crate::campaign::campaign;
+use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
 fn read(file: &Value, device: &Device) -> Scenario {
@@ -508,7 +508,7 @@ fn ratios(sample: &Sample, seed: u64, runs: u64) -> Result<Vec<f64>, TestCaseErr
 }
 
 proptest! {
-    #![proptest_config(crate::agreement::config(60))]
+    #![proptest_config(config(24))]
 
     #[test]
     fn no_run_of_a_host_program_is_above_a_bound(sample in sample(), seed in any::<u64>()) {

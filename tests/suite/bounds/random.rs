@@ -6,7 +6,7 @@ use gpusched::scenario::{ReleaseOrder, Scenario};
 use proptest::prelude::*;
 
 use super::{judged, scenario};
-use crate::campaign::campaign;
+use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
 /// A stream and its jobs.
@@ -244,7 +244,7 @@ fn ratios(sample: &Sample, bound: BoundOptions, seed: u64, runs: u64) -> Result<
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
+    #![proptest_config(config(80))]
 
     #[test]
     fn no_run_is_above_the_bound_of_its_job(sample in sample(), options in options(), seed in any::<u64>()) {
@@ -286,7 +286,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(config(30))]
 
     #[test]
     fn no_run_of_pipelines_is_above_the_bound_of_its_job(sample in pipelines(), seed in any::<u64>()) {

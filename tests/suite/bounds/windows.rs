@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::random::{Sample, options, sample};
 use super::{judged, scenario};
-use crate::campaign::campaign;
+use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
 /// Streams of which each launches what `operations` says, so many times.
@@ -41,8 +41,8 @@ fn a_second_job_spoils_no_bound_of_the_first() {
 fn a_long_row_of_jobs_is_proven_like_a_short_one() {
     let kernels = r#""K": {"blocks": 5, "threads": 512, "duration": "200 us"}"#;
     let operations = [r#"{"kernel": "K"}"#; 8].join(", ");
-    let verdicts = judged(&scenario(kernels, &equal_streams(3, 20, 200, &operations), &tx2()), &few_runs());
-    assert!(verdicts.all_proven(), "4,800 operations, {:?}", verdicts.jobs.last());
+    let verdicts = judged(&scenario(kernels, &equal_streams(3, 20, 60, &operations), &tx2()), &few_runs());
+    assert!(verdicts.all_proven(), "1,440 operations, {:?}", verdicts.jobs.last());
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn ratios(sample: &Sample, bound: BoundOptions, seed: u64, runs: u64) -> Vec<f64
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3, ..ProptestConfig::default() })]
+    #![proptest_config(config(2))]
 
     #[test]
     fn no_run_of_many_jobs_is_above_a_bound(sample in long(), options in options(), seed in any::<u64>()) {

@@ -11,6 +11,7 @@ use gpusched::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 
 use super::{builtin, on_four_sms, run, schedule};
+use crate::campaign::config;
 
 /// (SM, start, end, injection) of all blocks, grouped by SM and instant.
 fn runs(trace: &Trace) -> Vec<(u16, Instant, Instant, u32)> {
@@ -89,7 +90,7 @@ fn small_thirteen(count: u32, seed: u64) -> ApplicationSet {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(config(24))]
 
     #[test]
     fn no_sm_ever_runs_two_applications_and_nothing_waits_in_the_hardware(

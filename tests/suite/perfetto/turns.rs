@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::validator::{Slice, validate};
 use super::written;
+use crate::campaign::config;
 use crate::generate::{Case, Limits};
 use crate::generate_processes::with_processes;
 
@@ -31,7 +32,7 @@ fn number(slice: &Slice, key: &str) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(80))]
+    #![proptest_config(config(80))]
 
     #[test]
     fn turns_switches_and_the_parts_of_what_pauses_are_those_of_the_run(

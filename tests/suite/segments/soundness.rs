@@ -124,12 +124,12 @@ fn published_and_not_refuted() -> impl Iterator<Item = SegmentTest> {
 
 #[test]
 fn no_run_of_a_small_set_exceeds_a_bound() {
-    campaign(SegmentTest::sound(), true, 1_000, 2);
+    campaign(SegmentTest::sound(), true, 250, 2);
 }
 
 #[test]
 fn no_run_without_switch_costs_exceeds_the_published_bounds_that_are_not_refuted() {
-    campaign(published_and_not_refuted(), false, 500, 2);
+    campaign(published_and_not_refuted(), false, 150, 2);
 }
 
 /// MPCP as published, busy, where a holder that only waits for the GPU is not raised.
