@@ -18,6 +18,8 @@ enum Nearness {
     Spelling,
     /// The one begins with the other: `a100` and `a100-40gb`.
     Beginning,
+    /// The known one is the end of the given: `tx2` and `jetson-tx2`.
+    Ending,
     /// So many letters were mistyped.
     Typos(usize),
 }
@@ -36,6 +38,9 @@ fn nearness(given: &str, known: &str) -> Option<Nearness> {
     let shorter = own.min(other);
     if shorter >= 2 && (known.starts_with(given) || (given.starts_with(&*known) && shorter >= 3)) {
         return Some(Nearness::Beginning);
+    }
+    if other >= 3 && given.ends_with(&*known) {
+        return Some(Nearness::Ending);
     }
     // One letter in three: of shorter names nearly all are near to each other.
     let most = shorter / 3;
@@ -118,6 +123,7 @@ mod tests {
         assert_eq!(near("A100_80GB"), ["a100-80gb"]);
         assert_eq!(near("gxt1070"), ["gtx1070"]);
         assert_eq!(near("rtx3080ti"), ["rtx3080"]);
+        assert_eq!(near("jetson-tx2"), ["tx2"]);
         assert_eq!(near_names("camra", ["camera", "lidar"]), ["camera"]);
     }
 

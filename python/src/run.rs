@@ -173,7 +173,11 @@ impl Run {
     /// The page of `--html`.
     fn to_html(&self, py: Python<'_>) -> PyResult<String> {
         let run = self.clone();
-        aside(py, move || written(|out| HtmlTimeline::new(run.summary()).write(out)))
+        aside(py, move || {
+            let page = HtmlTimeline::new(run.summary()).sized();
+            let page = page.map_err(|error| Failure::Argument(format!("the page {error}: draw a figure")))?;
+            written(|out| page.write(out))
+        })
     }
 
     /// The trace of `--perfetto`.

@@ -68,6 +68,17 @@ def test_rows_and_pages_have_the_bytes_of_the_command(command, tmp_path):
     assert [file.read_text() for file in files] == made
 
 
+def test_a_page_of_very_many_blocks_has_the_bytes_of_the_command(command, tmp_path):
+    scenario = gpusched.ScenarioBuilder("many")
+    scenario.kernel("K", blocks=400_000, threads=64, duration="1 us")
+    scenario.stream("S", operations=[{"kernel": "K"}])
+    file, page = tmp_path / "many.json", tmp_path / "many.html"
+    file.write_text(gpusched.Scenario.read(scenario).to_json())
+    assert command("simulate", file, "--html", page).returncode == 0
+    assert gpusched.simulate(str(file)).to_html() == page.read_text()
+    assert page.stat().st_size < 4 << 20
+
+
 @pytest.mark.parametrize("scenario", ANALYSED)
 def test_analyses_and_comparisons_have_the_bytes_of_the_command(scenario, command):
     for name, compute in (("analyze", gpusched.analyze), ("compare", gpusched.compare)):

@@ -148,6 +148,7 @@ pub(crate) fn judge_known<'s>(
     let found = search_known(scenario, own, &[], options, watch)?;
     let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
+    let mut beyond = 0;
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
         let worst_found_ns = found.worst(index);
         let origin = Origin { thread: job.thread, iteration: job.job };
@@ -155,9 +156,10 @@ pub(crate) fn judge_known<'s>(
         let own = |operation: u32| bounds.operations.get(operation as usize).filter(|known| known.origin == origin);
         let finish = job.finish(|operation| own(operation)?.finish);
         // What is released after the horizon is not in the scenario, and might delay what then still runs.
-        let finish = finish.filter(|finish| *finish <= horizon);
+        let within = finish.filter(|finish| *finish <= horizon);
         let response = bounds.responses.get(job.thread as usize).copied().flatten().filter(|_| job.complete);
-        let bound_ns = finish.map(|finish| finish.since(job.released)).or(response);
+        let bound_ns = within.map(|finish| finish.since(job.released)).or(response);
+        beyond += usize::from(finish.is_some() && bound_ns.is_none());
         JobVerdict {
             stream: Arc::clone(&job.stream),
             thread: job.thread,
@@ -205,6 +207,15 @@ pub(crate) fn judge_known<'s>(
         notes.push(format!(
             "{cut} of {} jobs are not launched as a whole by the horizon: they have no bound",
             jobs.len()
+        ));
+    }
+    if beyond > 0 {
+        notes.push(format!(
+            "{beyond} of {} jobs may end after the horizon, {}: they have no bound, as nothing is known of what is released \
+             then; a later {} bounds them",
+            jobs.len(),
+            horizon,
+            option("horizon")
         ));
     }
     Ok(JobVerdicts { jobs, refusal: bounds.refusal.clone(), options: bounds.options, notes, runs: found.runs, found })

@@ -64,6 +64,21 @@ fn a_stream_keeps_its_bound_beside_an_overloaded_one_below_it() {
 }
 
 #[test]
+fn what_may_end_after_the_horizon_is_open_and_a_note_says_so() {
+    let stream = r#"{"name": "S", "period": "10 ms", "jobs": 2, "operations": [{"kernel": "K"}]}"#;
+    let mut scenario = scenario(r#""K": {"blocks": 1, "threads": 32, "duration": "5 ms"}"#, stream, &tx2());
+    scenario.horizon = Some(Duration::from_ns(14_000_000));
+    let verdicts = judged(&scenario, &few_runs());
+    assert_eq!(
+        verdicts.jobs.iter().map(|job| job.verdict).collect::<Vec<_>>(),
+        [Some(Verdict::Proven), Some(Verdict::Open)]
+    );
+    let note = "1 of 2 jobs may end after the horizon, 14 ms: they have no bound, as nothing is known of what is released \
+                then; a later \"horizon\" bounds them";
+    assert!(verdicts.notes.iter().any(|said| said == note), "{:?}", verdicts.notes);
+}
+
+#[test]
 fn what_had_the_gpu_before_a_window_still_counts_for_what_is_open_since_the_beginning() {
     // L, launched first, begins when H has ended, and is open for longer than a window of ticks is.
     let kernels = r#""L": {"blocks": 2, "threads": 1024, "duration": "60 ms"},
