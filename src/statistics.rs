@@ -29,7 +29,7 @@ impl Statistic {
 /// Mean and spread of samples that come one by one (B. P. Welford, "Note on a method for calculating corrected sums of
 /// squares and products", Technometrics 4, 1962): exact enough for any number of them, and nothing is kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moments {
+pub(crate) struct Moments {
     count: u64,
     mean: f64,
     squares: f64,
@@ -45,7 +45,7 @@ impl Default for Moments {
 
 impl Moments {
     /// Adds a sample.
-    pub fn add(&mut self, sample: f64) {
+    pub(crate) fn add(&mut self, sample: f64) {
         self.count += 1;
         let before = sample - self.mean;
         self.mean += before / self.count as f64;
@@ -55,12 +55,12 @@ impl Moments {
     }
 
     /// How many were added.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Of what was added; all 0 if nothing was.
-    pub fn statistic(&self) -> Statistic {
+    pub(crate) fn statistic(&self) -> Statistic {
         if self.count == 0 {
             return Statistic { mean: 0.0, deviation: 0.0, least: 0.0, most: 0.0 };
         }
@@ -79,6 +79,8 @@ pub enum Measure {
         /// Of how many.
         of: u64,
     },
+    /// So many of the parts of runs that are independent, while the parts of one run are not: jobs that miss deadlines.
+    PartsOfRuns(PartsOfRuns),
     /// A number that each sample has.
     Mean {
         /// Mean and spread.
@@ -90,6 +92,57 @@ pub enum Measure {
     Largest(f64),
 }
 
+/// What runs had of something, and how many of it were of some kind, one run after the other. The sums are exact.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PartsOfRuns {
+    runs: u64,
+    count: u64,
+    of: u64,
+    count_squares: u128,
+    products: u128,
+    of_squares: u128,
+}
+
+impl PartsOfRuns {
+    /// Adds a run with `count` of `of` parts.
+    pub(crate) fn add(&mut self, count: u64, of: u64) {
+        self.runs += u64::from(of > 0);
+        self.count += count;
+        self.of += of;
+        let [count, of] = [count, of].map(u128::from);
+        self.count_squares += count * count;
+        self.products += count * of;
+        self.of_squares += of * of;
+    }
+
+    /// How many runs had any of the parts, how many parts were of the kind, and how many there were.
+    pub(crate) fn sums(&self) -> (u64, u64, u64) {
+        (self.runs, self.count, self.of)
+    }
+
+    /// Wilson's interval for as many independent parts as would spread as much as the runs do (W. G. Cochran, "Sampling
+    /// techniques", 1977, 6.3, is the variance of the ratio of two sums; L. Kish, "Survey sampling", 1965, 8.2, the
+    /// number of parts that it is worth), with Student's quantile. Where no part of any run, or each, is of the kind,
+    /// nothing spreads, and a run counts as one part.
+    fn interval(&self) -> Option<(f64, f64)> {
+        if self.runs < 3 {
+            return None;
+        }
+        let (runs, of) = (self.runs as f64, self.of as f64);
+        let share = self.count as f64 / of;
+        if self.count == 0 || self.count == self.of {
+            return Some(wilson(share, runs));
+        }
+        let [count_squares, products, of_squares] =
+            [self.count_squares, self.products, self.of_squares].map(|sum| sum as f64);
+        let residuals = (count_squares - 2.0 * share * products + share * share * of_squares).max(0.0);
+        let variance = runs / (runs - 1.0) * residuals / (of * of);
+        let worth = share * (1.0 - share) / variance * (Z / student(self.runs - 1)).powi(2);
+        // Runs that are all alike: below what the sums round to.
+        Some(if residuals <= 1e-9 * count_squares { (share, share) } else { wilson(share, worth) })
+    }
+}
+
 /// Two-sided quantile of the normal distribution for 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
@@ -97,19 +150,28 @@ impl Measure {
     /// The value: a share from 0 to 1, a mean, or a maximum; `None` without samples.
     pub fn value(&self) -> Option<f64> {
         match *self {
-            Self::Share { count, of } => (of > 0).then(|| count as f64 / of as f64),
+            Self::Share { count, of } | Self::PartsOfRuns(PartsOfRuns { count, of, .. }) => {
+                (of > 0).then(|| count as f64 / of as f64)
+            }
             Self::Mean { statistic, count } => (count > 0).then_some(statistic.mean),
             Self::Largest(value) => Some(value),
         }
     }
 
+    /// Whether the value is a share.
+    pub(crate) fn is_share(&self) -> bool {
+        matches!(self, Self::Share { .. } | Self::PartsOfRuns(_))
+    }
+
     /// The 95 % confidence interval of the share or mean.
     ///
     /// For shares Wilson's score interval, which holds near 0 and 1 too (E. B. Wilson, "Probable inference, the law of
-    /// succession, and statistical inference", J. Am. Stat. Assoc. 22, 1927); for means Student's, from 3 samples.
+    /// succession, and statistical inference", J. Am. Stat. Assoc. 22, 1927); for parts of runs over the runs,
+    /// from 3 of them; for means Student's, from 3 samples.
     pub fn interval(&self) -> Option<(f64, f64)> {
         match *self {
-            Self::Share { count, of } => (of > 0).then(|| wilson(count, of)),
+            Self::Share { count, of } => (of > 0).then(|| wilson(count as f64 / of as f64, of as f64)),
+            Self::PartsOfRuns(parts) => parts.interval(),
             Self::Mean { statistic, count } if count >= 3 => {
                 let half = student(count - 1) * statistic.deviation / (count as f64).sqrt();
                 Some((statistic.mean - half, statistic.mean + half))
@@ -119,14 +181,14 @@ impl Measure {
     }
 }
 
-fn wilson(count: u64, of: u64) -> (f64, f64) {
-    let (n, p) = (of as f64, count as f64 / of as f64);
+/// Of a share `p` of `n` samples.
+fn wilson(p: f64, n: f64) -> (f64, f64) {
     let shrink = 1.0 + Z * Z / n;
     let middle = (p + Z * Z / (2.0 * n)) / shrink;
     let half = Z / shrink * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     // Exactly 0 and 1 at the ends, which rounding would miss.
-    let low = if count == 0 { 0.0 } else { middle - half };
-    let high = if count == of { 1.0 } else { middle + half };
+    let low = if p <= 0.0 { 0.0 } else { middle - half };
+    let high = if p >= 1.0 { 1.0 } else { middle + half };
     (low, high)
 }
 
@@ -170,11 +232,36 @@ mod tests {
         for (count, of, low, high) in
             [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
         {
-            let (found_low, found_high) = wilson(count, of);
+            let (found_low, found_high) = wilson(f64::from(count) / f64::from(of), f64::from(of));
             near(found_low, low, 5e-5);
             near(found_high, high, 5e-5);
         }
-        assert_eq!(wilson(7, 7).1.to_bits(), 1.0_f64.to_bits());
+        assert_eq!(wilson(1.0, 7.0).1.to_bits(), 1.0_f64.to_bits());
+    }
+
+    fn parts(runs: impl IntoIterator<Item = (u64, u64)>) -> (f64, f64) {
+        let mut parts = PartsOfRuns::default();
+        runs.into_iter().for_each(|(count, of)| parts.add(count, of));
+        Measure::PartsOfRuns(parts).interval().unwrap_or((f64::NAN, f64::NAN))
+    }
+
+    #[test]
+    fn parts_of_runs_are_as_sure_as_the_runs_are_alike() {
+        // By hand: residuals 0, 1 and -1 of 8 parts, variance 3/64, worth 16/3 parts less Student's (1.960/4.303)^2.
+        let (low, high) = parts([(1, 2), (3, 4), (0, 2)]);
+        near(low, 0.059, 0.005);
+        near(high, 0.941, 0.005);
+        // 50 runs that do not differ.
+        let share = 8.0 / 21.0;
+        assert_eq!(parts([(8, 21); 50]), (share, share));
+        // Runs of one part each are independent parts.
+        let (low, high) = parts((0..100).map(|run| (u64::from(run % 10 < 3), 1)));
+        let (expected_low, expected_high) = wilson(0.3, 100.0);
+        near(low, expected_low, 0.002);
+        near(high, expected_high, 0.002);
+        // Of none in any of 20 runs Newcombe's 0 of 20, however many parts a run has.
+        near(parts([(0, 1_000); 20]).1, 0.1611, 5e-5);
+        assert!(parts([(1, 2), (0, 2)]).0.is_nan(), "two runs say nothing");
     }
 
     #[test]

@@ -152,6 +152,10 @@ impl Chart {
 
     /// The names in rows below `top`; gives where they end.
     fn legend(&self, sheet: &mut Sheet, top: Length) -> Length {
+        // One curve alone is what the axis says.
+        if self.series.iter().all(|series| series.name.is_empty()) {
+            return top;
+        }
         let right = self.width - Sheet::MARGIN;
         let (mut x, mut y) = (Sheet::MARGIN, top);
         let names = Sheet::fitted_apart(self.series.iter().map(|series| &*series.name), right - x - KEY - BESIDE_KEY);

@@ -74,32 +74,76 @@ impl Report for SummaryDocument<'_> {
     fn text(&self, page: &mut Page) {
         let Self { study, summary } = *self;
         let names = names(summary);
-        let mut titles: Vec<&str> = study.axes.iter().map(|axis| axis.key.as_str()).collect();
+        let mut titles: Vec<String> = study.axes.iter().map(|axis| axis.key.clone()).collect();
         let axes = titles.len();
-        titles.push("samples");
-        titles.extend(&names);
-        let rows = summary.points.iter().map(|point| {
-            let mut cells: Vec<String> =
-                study.coordinates(point.point).iter().map(|value| value.text.clone()).collect();
-            cells.push(point.samples.to_string());
-            cells.extend(names.iter().map(|name| measure(point, name).map_or_else(|| "-".to_owned(), shown)));
-            cells
-        });
-        page.cells(&titles, axes, rows);
+        titles.push("samples".to_owned());
+        titles.extend(names.iter().map(|name| title(name)));
+        let rows: Vec<Vec<String>> = (summary.points.iter())
+            .map(|point| {
+                let mut cells: Vec<String> =
+                    study.coordinates(point.point).iter().map(|value| value.words.clone()).collect();
+                cells.push(point.samples.to_string());
+                let of = |name: &&str| measure(point, name).map_or_else(|| "-".to_owned(), |found| shown(name, found));
+                cells.extend(names.iter().map(of));
+                cells
+            })
+            .collect();
+        for columns in narrow(page, &titles, axes, &rows) {
+            let of = |row: &Vec<String>| columns.iter().map(|column| row[*column].clone()).collect();
+            page.cells(&columns.iter().map(|column| &*titles[*column]).collect::<Vec<_>>(), axes, rows.iter().map(of));
+        }
     }
 }
 
+/// Characters that a line of a table for people has at most, if no column alone is wider.
+const WIDEST: usize = 120;
+
+/// The columns of each table that is printed: all in one, or as many as fit a terminal, each with the `axes` in front.
+fn narrow(page: &Page, titles: &[String], axes: usize, rows: &[Vec<String>]) -> Vec<Vec<usize>> {
+    let front: Vec<usize> = (0..axes).collect();
+    if !page.is_cut() {
+        return vec![(0..titles.len()).collect()];
+    }
+    let width = |column: &usize| {
+        let cells = rows.iter().map(|row| row[*column].chars().count());
+        cells.chain([titles[*column].chars().count()]).max().unwrap_or(0) + 2
+    };
+    let base: usize = front.iter().map(width).sum();
+    let (mut tables, mut used) = (vec![front.clone()], base);
+    for column in axes..titles.len() {
+        if used + width(&column) > WIDEST && used > base {
+            tables.push(front.clone());
+            used = base;
+        }
+        used += width(&column);
+        if let Some(table) = tables.last_mut() {
+            table.push(column);
+        }
+    }
+    tables
+}
+
+/// The name of a quantity for people, who read times in milliseconds.
+fn title(name: &str) -> String {
+    name.strip_suffix("_s").map_or_else(|| name.to_owned(), |name| format!("{name}_ms"))
+}
+
 /// A measure for people, with the digits that its interval leaves sense to.
-fn shown(measure: Measure) -> String {
+fn shown(name: &str, measure: Measure) -> String {
     let (factor, unit) = match measure {
-        Measure::Share { .. } => (100.0, " %"),
-        Measure::Mean { .. } | Measure::Largest(_) => (1.0, ""),
+        measure if measure.is_share() => (100.0, " %"),
+        _ if name.ends_with("_s") => (1_000.0, ""),
+        _ => (1.0, ""),
     };
     let Some(value) = measure.value().map(|value| factor * value) else { return "-".to_owned() };
     let Some((low, high)) = measure.interval().map(|(low, high)| (factor * low, factor * high)) else {
         return format!("{value:.3}{unit}");
     };
-    let decimals = (1..6).find(|&decimals| (high - low) * 10_f64.powi(decimals) >= 10.0).unwrap_or(6);
+    // Nothing spreads where nothing is drawn.
+    let decimals = (1..6)
+        .find(|_| high <= low)
+        .or_else(|| (1..6).find(|&decimals| (high - low) * 10_f64.powi(decimals) >= 10.0))
+        .unwrap_or(6);
     let decimals = usize::try_from(decimals).unwrap_or(0);
     format!("{value:.decimals$}{unit} [{low:.decimals$}, {high:.decimals$}]")
 }
@@ -119,6 +163,10 @@ fn measure_entry(measure: Measure) -> Value {
     let value = measure.value();
     match measure {
         Measure::Share { count, of } => json!({"value": value, "low": low, "high": high, "count": count, "of": of}),
+        Measure::PartsOfRuns(parts) => {
+            let (runs, count, of) = parts.sums();
+            json!({"value": value, "low": low, "high": high, "count": count, "of": of, "runs": runs})
+        }
         Measure::Mean { statistic: Statistic { deviation, least, most, .. }, count } => json!({
             "value": value, "low": low, "high": high, "samples": count, "deviation": deviation, "least": least,
             "most": most,
@@ -198,12 +246,18 @@ mod tests {
 
     #[test]
     fn values_have_the_digits_that_their_intervals_leave_sense_to() {
-        let share = |count, of| shown(Measure::Share { count, of });
+        let share = |count, of| shown("met", Measure::Share { count, of });
         assert_eq!(share(0, 1_000_000), "0.00000 % [0.00000, 0.00038]");
         assert_eq!(share(1_000_000, 1_000_000), "100.00000 % [99.99962, 100.00000]");
         // Newcombe 1998, Table I: 0.2553 to 0.3662.
         assert_eq!(share(81, 263), "30.8 % [25.5, 36.6]");
         assert_eq!(share(0, 0), "-");
-        assert_eq!(shown(Measure::Largest(0.5)), "0.500");
+        assert_eq!(shown("max_error", Measure::Largest(0.5)), "0.500");
+        // Three runs of 0.25 s, in milliseconds.
+        let same = Measure::Mean { statistic: Statistic::of(&[0.25; 3]), count: 3 };
+        assert_eq!(
+            (title("makespan_s"), shown("makespan_s", same)),
+            ("makespan_ms".to_owned(), "250.0 [250.0, 250.0]".to_owned())
+        );
     }
 }

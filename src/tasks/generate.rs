@@ -2,6 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 
 use super::rand_fixed_sum::rand_fixed_sum;
 use super::reservation::Reservations;
@@ -14,7 +15,7 @@ use crate::named::named;
 named! {
     /// How a utilization is divided among tasks.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Utilizations: ALL, from_name {
+    pub enum Utilizations: ALL, from_name, Serialize {
         /// [`uunifast`].
         UUniFast = "uunifast",
         /// `uunifast_discard`.
@@ -25,7 +26,8 @@ named! {
 }
 
 /// How periods are drawn, of tasks and of the reservation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Periods {
     /// Uniform from a list.
     List(Vec<TaskTime>),
@@ -37,7 +39,8 @@ pub enum Periods {
 }
 
 /// The period of the reservation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ReservationPeriod {
     /// Drawn like any other, as in the paper.
     Drawn,
@@ -48,7 +51,7 @@ pub enum ReservationPeriod {
 }
 
 /// A distribution of task sets.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Generator {
     /// SMs.
     pub sms: u32,

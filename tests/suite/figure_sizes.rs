@@ -152,12 +152,16 @@ fn study(axes: Vec<(&str, Vec<AxisValue>)>, measures: &[&'static str]) -> (Study
     (study, StudySummary { rows, expected: rows, points })
 }
 
+fn axis_value(text: String, number: Option<f64>) -> AxisValue {
+    AxisValue { words: text.clone(), text, number, is_time: false, of: None }
+}
+
 fn numbers(count: u32) -> Vec<AxisValue> {
-    (1..=count).map(|number| AxisValue { text: number.to_string(), number: Some(f64::from(number)) }).collect()
+    (1..=count).map(|number| axis_value(number.to_string(), Some(f64::from(number)))).collect()
 }
 
 fn names(count: usize, name: impl Fn(usize) -> String) -> Vec<AxisValue> {
-    (0..count).map(|number| AxisValue { text: name(number), number: None }).collect()
+    (0..count).map(|number| axis_value(name(number), None)).collect()
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::super::choices::{explained, one_of};
 use super::super::jobs::Jobs;
 use super::super::progress::{self, Unit};
 use super::super::{Answer, picture};
-use super::curve_file::Rows;
+use super::curve_file::{Rows, stated};
 
 /// Draw random task sets and count how many each test accepts, against the utilization of each SM's own tasks.
 ///
@@ -162,9 +162,8 @@ impl CurveCommand {
         }
         self.jobs.share()?;
         let Some(first) = curves.first() else { bail!("there is no curve") };
-        // Everything that the rows depend on, so that a file of another curve is not taken for this one's.
         let generators: Vec<&Generator> = curves.iter().map(|curve| &curve.generator).collect();
-        let stated = format!("# seed {}, {} sets a point, {generators:?}\n", first.seed, first.samples);
+        let stated = stated(first.seed, first.samples, &generators)?;
         let mut rows = Rows::open(self.out.as_deref(), &stated, &curve_header(first))?;
         let samples = curves.iter().map(|curve| curve.points.len() as u64 * curve.samples).sum();
         progress::hold("drawing", Unit::Of("task sets"), Some(samples));

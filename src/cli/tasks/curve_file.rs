@@ -6,8 +6,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use gpusched::experiments::study::{CHECKSUM_COLUMN, with_checksum, without_checksum};
+use serde::Serialize;
 
 use super::super::{output, written};
+
+/// A line of everything that the rows depend on, so that a file of another curve is not taken for this one's.
+pub(super) fn stated(seed: u64, samples: u64, generators: &impl Serialize) -> anyhow::Result<String> {
+    let all =
+        serde_json::json!({"seed": seed, "sets_a_point": samples, "generator": serde_json::to_value(generators)?});
+    Ok(format!("# {all}\n"))
+}
 
 /// Where rows go: to the end of a file, which also tells what is done already, or to standard output.
 pub(super) struct Rows {

@@ -9,7 +9,7 @@ use gpusched::tables::{segment_curve_header, segment_curve_line, segment_curve_p
 use super::super::jobs::Jobs;
 use super::super::progress::{self, Unit};
 use super::super::{Answer, picture};
-use super::curve_file::Rows;
+use super::curve_file::{Rows, stated};
 
 /// Writes how many sets of each point each test accepts, and draws that.
 pub(super) fn run(
@@ -21,8 +21,8 @@ pub(super) fn run(
     jobs.share()?;
     let points = curve.panel.points();
     let generator = points.first().map(|&point| curve.panel.generator(curve.sets, point));
-    // Everything that the rows depend on, with the generator of the first point.
-    let stated = format!("# seed {}, {} sets a point, {generator:?}\n", curve.seed, curve.samples);
+    // With the generator of the first point.
+    let stated = stated(curve.seed, curve.samples, &generator)?;
     let mut rows = Rows::open(out, &stated, &segment_curve_header(curve))?;
     progress::hold("drawing", Unit::Of("task sets"), Some(points.len() as u64 * curve.samples));
     let mut found = Vec::new();

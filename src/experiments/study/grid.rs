@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use crate::json::{Node, Problem};
+use crate::json::{Node, Object, Problem};
 use crate::near::did_you_mean;
 
 const MAX_POINTS: usize = 100_000;
@@ -92,16 +92,39 @@ pub struct GridAxis {
 /// A value on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisValue {
-    /// As it is shown.
+    /// As rows and documents have it.
     pub text: String,
-    /// As a number, if it is one.
+    /// As people read it: an object without braces and quotes.
+    pub words: String,
+    /// As a number, if it is one; times in milliseconds.
     pub number: Option<f64>,
+    /// Whether the number is a time.
+    pub is_time: bool,
+    /// Of what the number is, if it is the value of the only name of an object.
+    pub of: Option<String>,
 }
 
 impl AxisValue {
     fn of(node: Node<'_>) -> Self {
         let text = node.string().unwrap_or_else(|_| node.raw().split_whitespace().collect());
-        Self { number: node.raw().parse().ok(), text }
+        let entries = node.object().into_iter().flat_map(Object::into_entries);
+        let named: Vec<(String, Self)> = entries.map(|(name, value)| (name.into_owned(), Self::of(value))).collect();
+        let words = match &*named {
+            [] if node.is_object() => "none".to_owned(),
+            [] => text.clone(),
+            named => named.iter().map(|(name, value)| format!("{name} {}", value.words)).collect::<Vec<_>>().join(", "),
+        };
+        if let [(name, Self { number: Some(number), is_time, of: None, .. })] = &*named {
+            return Self { text, words, number: Some(*number), is_time: *is_time, of: Some(name.clone()) };
+        }
+        let time = node.time().ok().filter(|_| node.is_string());
+        let number = node.raw().parse().ok().or_else(|| time.map(|time| time.as_ns() as f64 / 1e6));
+        Self { text, words, number, is_time: time.is_some(), of: None }
+    }
+
+    /// Whether the one can stand beside the other on an axis of numbers.
+    pub(crate) fn is_commensurable(&self, other: &Self) -> bool {
+        self.number.is_some() && other.number.is_some() && self.is_time == other.is_time && self.of == other.of
     }
 }
 
@@ -134,7 +157,7 @@ impl Grid<'_> {
         }
         let (mut points, mut axes) = (vec![base], Vec::new());
         let entries = self.axes.map(|node| node.object()).transpose()?;
-        for (key, list) in entries.into_iter().flat_map(crate::json::Object::into_entries) {
+        for (key, list) in entries.into_iter().flat_map(Object::into_entries) {
             is_new(&mut used, &key, list)?;
             let nodes = list.filled_list()?;
             if nodes.len().saturating_mul(points.len()) > MAX_POINTS {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::tally::Tally;
 use crate::run::{Run, Summary};
-use crate::statistics::{Measure, Moments, nearest_rank};
+use crate::statistics::{Measure, Moments, PartsOfRuns, nearest_rank};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
 use crate::workload::OperationKind;
@@ -104,8 +104,7 @@ impl fmt::Display for Outcome {
 /// The runs of a point.
 #[derive(Debug, Default)]
 pub(super) struct SimulateTally {
-    with_deadline: u64,
-    missed: u64,
+    missed: PartsOfRuns,
     unfinished: Moments,
     times: [Moments; TIMES],
 }
@@ -117,8 +116,7 @@ impl Tally for SimulateTally {
     fn add(&mut self, _samples: u64, values: &str) -> Option<()> {
         let outcome = Outcome::parse(values)?;
         let [_, unfinished, with_deadline, missed] = outcome.counts;
-        self.with_deadline += with_deadline;
-        self.missed += missed;
+        self.missed.add(missed, with_deadline);
         self.unfinished.add(unfinished as f64);
         for (moments, time) in self.times.iter_mut().zip(outcome.times) {
             if let Some(time) = time {
@@ -130,7 +128,7 @@ impl Tally for SimulateTally {
 
     fn measures(&self) -> Vec<(&'static str, Measure)> {
         let mean = |moments: &Moments| Measure::Mean { statistic: moments.statistic(), count: moments.count() };
-        let mut measures = vec![("missed", Measure::Share { count: self.missed, of: self.with_deadline })];
+        let mut measures = vec![("missed", Measure::PartsOfRuns(self.missed))];
         measures.extend(TIME_NAMES.into_iter().zip(self.times.iter().map(mean)));
         measures.push(("longest_response_s", Measure::Largest(self.times[RESPONSE_MAX].statistic().most)));
         measures.push(("unfinished_jobs", mean(&self.unfinished)));

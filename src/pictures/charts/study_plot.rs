@@ -63,9 +63,12 @@ pub fn plot(study: &Study, summary: &StudySummary, options: &PlotOptions) -> Res
         return Err(StudyError::Draw(format!("{count} curves cannot be told apart, only {most} can: ask for fewer")));
     }
     let sampled = summary.points.iter().map(|point| point.samples).max().unwrap_or(0);
-    let title = format!("{}: {sampled} samples a point, 95 % confidence", study.name);
+    let has_intervals = curves.iter().flat_map(|curve| &curve.dots).any(|dot| dot.low < dot.high);
+    let samples = if sampled == 1 { "sample" } else { "samples" };
+    let confidence = if has_intervals { ", 95 % confidence" } else { "" };
+    let title = format!("{}: {sampled} {samples} a point{confidence}", study.name);
     let counted = match &quantities[..] {
-        [one] if is_share => format!("{} [% of samples]", name_of(one)),
+        [one] if is_share => format!("{} [% of {}]", name_of(one), counted_in(summary, one)),
         [one] => axis_title(one),
         _ if is_share => "share of samples [%]".to_owned(),
         _ => "mean".to_owned(),
@@ -81,9 +84,9 @@ pub fn plot(study: &Study, summary: &StudySummary, options: &PlotOptions) -> Res
     let series = curves.iter().map(|curve| Series {
         name: curve.name.clone(),
         points: curve.dots.iter().map(|dot| (dot.x, dot.value)).collect(),
-        bars: curve.dots.iter().map(|dot| (dot.low, dot.high)).collect(),
+        bars: curve.dots.iter().filter(|_| has_intervals).map(|dot| (dot.low, dot.high)).collect(),
     });
-    let x = Axis { title: axis_title(across.key), range };
+    let x = Axis { title: title_of(study, &across), range };
     let y = Axis { title: counted, range: 0.0..highest * 1.02 };
     let suits = if curves.len() > CURVES_OF_A_COLUMN { PAGE_WIDTH } else { COLUMN_WIDTH };
     let width = options.picture.width.unwrap_or(suits);
@@ -92,9 +95,30 @@ pub fn plot(study: &Study, summary: &StudySummary, options: &PlotOptions) -> Res
     chart.draw().map_err(|error| StudyError::Draw(error.to_string()))
 }
 
+/// The title of an axis of numbers, which are of one kind.
+fn title_of(study: &Study, across: &Across<'_>) -> String {
+    match across.axis.and_then(|axis| study.axes[axis].values.first()) {
+        Some(AxisValue { of: Some(name), is_time: true, .. }) => format!("{} of {name} [ms]", name_of(across.key)),
+        Some(AxisValue { of: Some(name), .. }) => format!("{} of {name}", name_of(across.key)),
+        Some(AxisValue { is_time: true, .. }) => format!("{} [ms]", name_of(across.key)),
+        _ => axis_title(across.key),
+    }
+}
+
+/// What a share is one of.
+fn counted_in(summary: &StudySummary, name: &str) -> &'static str {
+    match summary.points.iter().find_map(|point| measure(point, name)) {
+        Some(Measure::PartsOfRuns(_)) => "jobs",
+        _ => "samples",
+    }
+}
+
 fn across<'a>(study: &'a Study, wanted: Option<&str>) -> Result<Across<'a>, StudyError> {
     let axes = &study.axes;
-    let is_numbers = |index: usize| axes[index].values.iter().all(|value| value.number.is_some());
+    let is_numbers = |index: usize| {
+        let values = &axes[index].values;
+        values.iter().all(|value| value.is_commensurable(&values[0]))
+    };
     let axis = match wanted {
         Some(key) => Some(axes.iter().position(|axis| axis.key == key).ok_or_else(|| {
             let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
@@ -107,7 +131,7 @@ fn across<'a>(study: &'a Study, wanted: Option<&str>) -> Result<Across<'a>, Stud
     };
     let names = match axis {
         Some(index) if is_numbers(index) => Vec::new(),
-        Some(index) => axes[index].values.iter().map(|value| value.text.as_str()).collect(),
+        Some(index) => axes[index].values.iter().map(|value| value.words.as_str()).collect(),
         None => vec![study.command.name()],
     };
     Ok(Across { axis, key: axis.map_or("", |index| &axes[index].key), names })
@@ -117,7 +141,7 @@ fn across<'a>(study: &'a Study, wanted: Option<&str>) -> Result<Across<'a>, Stud
 fn quantities<'a>(summary: &StudySummary, wanted: &'a [String]) -> Result<(Vec<&'a str>, bool), StudyError> {
     let all = names(summary);
     let of = |name: &str| summary.points.iter().find_map(|point| measure(point, name));
-    let is_share = |name: &str| matches!(of(name), Some(Measure::Share { .. }));
+    let is_share = |name: &str| of(name).is_some_and(|measure| measure.is_share());
     let is_known = |name: &str| {
         summary.points.iter().filter_map(|point| measure(point, name)).any(|measure| measure.value().is_some())
     };
@@ -151,7 +175,7 @@ fn curves(
         let x = match across.axis {
             None => 0.0,
             Some(axis) if across.names.is_empty() => coordinates[axis].number.proven("without names all are numbers"),
-            Some(axis) => across.names.iter().position(|name| *name == coordinates[axis].text).unwrap_or(0) as f64,
+            Some(axis) => across.names.iter().position(|name| *name == coordinates[axis].words).unwrap_or(0) as f64,
         };
         for quantity in quantities {
             let Some(dot) = dot(point, quantity, x, factor) else { continue };
@@ -179,8 +203,9 @@ fn dot(point: &PointSummary, quantity: &str, x: f64, factor: f64) -> Option<Dot>
 fn curve_name(study: &Study, across: &Across<'_>, coordinates: &[&AxisValue], quantity: Option<&&str>) -> String {
     let is_other = |index: usize| Some(index) != across.axis && study.axes[index].values.len() > 1;
     let others = (0..study.axes.len()).filter(|&index| is_other(index)).map(|index| match coordinates[index] {
-        AxisValue { number: Some(_), text } => words::with_value(&study.axes[index].key, text),
-        AxisValue { number: None, text } => text.clone(),
+        AxisValue { number: Some(_), of: None, text, .. } => words::with_value(&study.axes[index].key, text),
+        AxisValue { words, .. } if words == "none" => format!("no {}", name_of(&study.axes[index].key)),
+        AxisValue { words, .. } => words.clone(),
     });
     quantity.map(|quantity| name_of(quantity)).into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }

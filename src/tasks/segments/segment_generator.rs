@@ -5,13 +5,15 @@ use std::ops::RangeInclusive;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 
 use super::super::uunifast::uunifast;
 use super::segment_task_set::{GpuSegment, GpuSharing, SegmentTask, SegmentTaskSet, TaskSegment};
 use crate::time::Duration;
 
 /// How sets are drawn, where the paper and what its authors published differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SegmentSets {
     /// As the paper says: shares by `UUniFast`, tasks given to cores by worst fit, the largest utilization first.
     Printed,
@@ -22,7 +24,7 @@ pub enum SegmentSets {
 }
 
 /// A distribution of sets: what it draws is uniform within the ranges.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SegmentGenerator {
     /// Where the paper and what its authors published differ.
     pub sets: SegmentSets,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::time::Duration;
 
 /// What a task does on the CPU while the GPU works for it.
@@ -108,15 +110,19 @@ impl SegmentTask {
 }
 
 /// What sharing the GPU costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct GpuSharing {
     /// L, the time slice; more than 0.
+    #[serde(rename = "time_slice_ns")]
     pub time_slice: Duration,
     /// θ, the switch from one context to another; at most L.
+    #[serde(rename = "switch_cost_ns")]
     pub switch_cost: Duration,
     /// ε, the driver call of GCAPS at each end of a GPU segment, the switch that follows included.
+    #[serde(rename = "update_cost_ns")]
     pub update_cost: Duration,
     /// How long the reset of a channel takes that does not yield (DRIVE OS).
+    #[serde(rename = "channel_reset_ns")]
     pub channel_reset: Duration,
 }
 
