@@ -12,8 +12,8 @@ mod error;
 mod gpu;
 mod import;
 mod import_options;
+mod kernel_medians;
 mod kineto;
-mod known_block_times;
 mod latency;
 mod model;
 #[cfg(feature = "nsight")]
@@ -30,7 +30,9 @@ pub use call::CallKind;
 pub use error::GpuProfileError;
 pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
-pub use import_options::{ImportOptions, Launches};
+pub use import_options::{Collectives, ImportOptions, Launches};
+pub(crate) use kernel_medians::Learned;
+pub use kernel_medians::ToldBy;
 pub(crate) use latency::UsualDelays;
 pub use latency::{KernelGap, LaunchLatency};
 pub use model::{

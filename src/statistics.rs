@@ -217,6 +217,18 @@ pub(crate) fn upper_median<T: Copy>(sorted: &[T]) -> Option<T> {
     sorted.get(sorted.len() / 2).copied()
 }
 
+/// Pearson's correlation of pairs of samples; `None` where one side is always the same.
+pub(crate) fn correlation(one: &[f64], other: &[f64]) -> Option<f64> {
+    let pairs = || one.iter().zip(other);
+    let count = pairs().count() as f64;
+    let (mean, other_mean) =
+        (pairs().map(|(x, _)| x).sum::<f64>() / count, pairs().map(|(_, y)| y).sum::<f64>() / count);
+    let sum = |part: fn(f64, f64) -> f64| pairs().map(|(x, y)| part(x - mean, y - other_mean)).sum::<f64>();
+    let (squares, other_squares) = (sum(|x, _| x * x), sum(|_, y| y * y));
+    let deviations = (squares * other_squares).sqrt();
+    (deviations > 0.0).then(|| sum(|x, y| x * y) / deviations)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,5 +289,14 @@ mod tests {
         for (freedom, quantile) in [(2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (29, 2.045), (100, 1.984)] {
             near(student(freedom), quantile, 0.01 * quantile);
         }
+    }
+
+    #[test]
+    fn correlation_is_one_along_a_line_and_none_of_what_is_always_the_same() {
+        near(correlation(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]).expect("they vary"), 1.0, 1e-12);
+        near(correlation(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]).expect("they vary"), -1.0, 1e-12);
+        // Deviations -1, 0, 1 and -1, 2, -1: they are at right angles.
+        near(correlation(&[1.0, 2.0, 3.0], &[0.0, 3.0, 0.0]).expect("they vary"), 0.0, 1e-12);
+        assert_eq!(correlation(&[1.0, 2.0], &[5.0, 5.0]), None);
     }
 }

@@ -88,6 +88,7 @@ class _Options(TypedDict, total=False):
     one_job: bool
     gpu: int | None
     launches: str | None
+    collectives: str | None
     block_times: _Given | None
     set_priority: Mapping[str, int]
     set_stream: Mapping[str, str]

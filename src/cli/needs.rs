@@ -130,13 +130,14 @@ const TABLE: &[Need] = &[
         .of(&[OptionGroup::Run, OptionGroup::WhatIf])
         .but(&["device", "placement"]),
     need(&["audit", "replay-log"], &[], Needs::Input(&[Kind::Profile])).of(&[OptionGroup::WhatIf]),
+    need(&["replay-log"], &["kernel_times"], Needs::Input(&[Kind::Profile])),
     need(
         &["audit", "replay-log"],
         &["scenario", "logs_alone", "tolerance_us", "clock_tolerance_us"],
         Needs::Input(&[Kind::Logs]),
     ),
     need(&["audit"], &["placement"], Needs::Input(&[Kind::Logs])),
-    need(&["occupancy"], &["one_job", "without_copies", "launches"], Needs::Another(RUNS))
+    need(&["occupancy"], &["one_job", "without_copies", "launches", "collectives"], Needs::Another(RUNS))
         .of(&[OptionGroup::Run, OptionGroup::WhatIf])
         .but(&["device", "as_threads", "mps", "horizon", "period", "block_duration"]),
     need(

@@ -4,17 +4,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::experiments::profile_replay::replay_profile;
+use gpusched::effort::Progress;
+use gpusched::experiments::profile_replay::{held_out, replay_profile};
 use gpusched::experiments::replay::{KernelComparison, Replay, replay};
+use gpusched::input::options::ScenarioOptions;
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
-use gpusched::profile::GpuProfile;
+use gpusched::profile::{GpuProfile, Import, Launches, ToldBy};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, WhatIf};
 use gpusched::tables::{ProfileReplayDocument, ReplayReport};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
 
+use super::choices::one_of;
 use super::figure_options::{Figure, FigureOptions};
 use super::html_options::{HtmlFile, HtmlOptions};
 use super::log_input::LogOptions;
@@ -38,6 +41,10 @@ pub(crate) struct ReplayLog {
     /// Write both runs as one trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
+    /// For how long kernels of a profile run that overlap others: as sharing of SMs makes it, or as a median of the
+    /// same kernel says [default: what tells the first half of the profile best]
+    #[arg(long, value_name = "HOW", value_parser = one_of(ToldBy::ALL, ToldBy::name))]
+    kernel_times: Option<ToldBy>,
     #[command(flatten)]
     html: HtmlOptions,
     #[command(flatten)]
@@ -91,9 +98,15 @@ impl ReplayLog {
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<Answer> {
         let mut options = self.options.options()?;
         (options.read.device, options.read.placement) = (self.logs.device()?, self.logs.placement());
-        let (import, profile) = (options.import(profile)?, &*options.with_block_times(profile)?);
+        let profile = &*options.with_block_times(profile)?;
+        progress::begin("learning", Unit::None, None);
+        let held_out = held_out::<anyhow::Error>(profile, &options.import, &options.read)?;
+        let chosen = held_out.as_ref().map(|held_out| held_out.chosen);
+        options.import.kernel_times = self.kernel_times.or(chosen).unwrap_or_default();
+        let import = options.import(profile)?;
+        let base = base(profile, &options)?.filter(|base| base.scenario != import.scenario);
         let mut changed = Vec::new();
-        if options.changes != WhatIf::default() {
+        if base.is_some() {
             changed.push("only the simulation has the changes that were asked for".to_owned());
         }
         let figure = self.figure.figure(&import.scenario)?;
@@ -103,6 +116,15 @@ impl ReplayLog {
         let replay = progress::counted("simulating", Unit::Of("operations"), operations, |completed| {
             replay_profile(profile, &import, completed)
         })?;
+        let base = base.map(|base| replay_profile(profile, &base, Progress::NONE)).transpose()?;
+        let recorded_launches = if replay.is_far_off() && options.import.launches == Launches::Host {
+            options.import.launches = Launches::Recorded;
+            let import = options.import(profile)?;
+            progress::begin("simulating recorded launches", Unit::None, None);
+            Some(replay_profile(profile, &import, Progress::NONE)?.all)
+        } else {
+            None
+        };
         if figure.is_some() || html.is_some() || self.perfetto.is_some() {
             let sides = RecordedAbove::new(profile, &import, &replay.trace, changed)?;
             figure.map_or(Ok(()), |figure| sides.draw(&figure))?;
@@ -110,9 +132,31 @@ impl ReplayLog {
             self.perfetto.as_deref().map_or(Ok(()), |path| sides.write_perfetto(path))?;
         }
         let (device, notes) = (&import.scenario.device().name, &import.scenario.notes);
-        print_report(&ProfileReplayDocument { device, replay: &replay, notes }, self.format)?;
+        let (kernel_times, held_out) = (options.import.kernel_times, held_out.as_ref());
+        let report = ProfileReplayDocument {
+            device,
+            replay: &replay,
+            kernel_times,
+            held_out,
+            recorded_launches,
+            base: base.as_ref().map(|base| &base.activity),
+            notes,
+        };
+        print_report(&report, self.format)?;
         Ok(Answer::Done)
     }
+}
+
+/// The same without a what-if: no changes, on the device of the recording if that says which it was.
+fn base(profile: &GpuProfile, options: &ScenarioOptions) -> anyhow::Result<Option<Import>> {
+    let mut base = options.clone();
+    base.changes = WhatIf::default();
+    let (gpu, _) = profile.choose_gpu(options.import.gpu)?;
+    if profile.device(gpu).is_ok() {
+        base.read.device = None;
+    }
+    let is_changed = options.changes != base.changes || options.read.device != base.read.device;
+    Ok(if is_changed { Some(base.import(profile)?) } else { None })
 }
 
 /// Draws what was measured above what was simulated.

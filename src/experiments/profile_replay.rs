@@ -1,21 +1,27 @@
 //! A profile simulated again: recorded against simulated, kernel by kernel.
 
+mod activity;
+mod comparison;
 mod held_out;
 mod recorded;
 mod unshared;
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::device::{BlockShape, Device};
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, SimulateOptions, simulate_with};
-use crate::profile::{BlockTimeSource, GpuProfile, Import};
+use crate::profile::{BlockTimeSource, GpuProfile, Import, ToldBy};
 use crate::proven::OrMost;
+use crate::scenario::Scenario;
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
-pub use held_out::HeldOut;
+pub use activity::{Activity, StreamActivity};
+pub use comparison::{KernelChange, ProfileComparison};
+pub use held_out::{HeldOut, HeldOutErrors, held_out};
 pub use recorded::recorded_trace;
 use recorded::submitted_operations;
 use unshared::unshared;
@@ -27,6 +33,8 @@ pub struct ProfileReplay {
     pub trace: Trace,
     /// All kernels that the simulation ended, by recorded start.
     pub kernels: Vec<ReplayedKernel>,
+    /// What the GPU did in all.
+    pub activity: Activity,
     /// Kernels that did not end before the horizon.
     pub unfinished: u64,
     /// Errors over all kernels.
@@ -35,13 +43,11 @@ pub struct ProfileReplay {
     pub alone: ReplayErrors,
     /// Errors over kernels that overlapped others.
     pub overlapped: ReplayErrors,
-    /// Errors over those of them whose block time is that of launches that ran alone: predicted, not fitted.
+    /// Errors over those kernels whose block time is that of other launches: predicted, not fitted.
     pub predicted: ReplayErrors,
     /// The same without a model of sharing: each kernel starts once it is submitted and its stream lets it, and takes
-    /// as long as it does alone.
+    /// as long as it does alone. None are counted where sharing is not simulated anyway.
     pub predicted_without_sharing: ReplayErrors,
-    /// What a median would have predicted of kernels that overlapped.
-    pub held_out: HeldOut,
 }
 
 impl ProfileReplay {
@@ -64,11 +70,6 @@ impl ProfileReplay {
     /// recording.
     pub fn is_far_off(&self) -> bool {
         self.all.p95_start_error_ns > self.recorded_makespan_ns() / 100
-    }
-
-    /// Whether a median predicts durations of kernels that overlap no worse than the simulation does.
-    pub fn median_predicts_as_well(&self) -> bool {
-        self.held_out.kernels > 0 && self.held_out.median_error_ns <= self.held_out.simulated_error_ns
     }
 }
 
@@ -95,10 +96,6 @@ pub struct ReplayedKernel {
     pub simulated_start_ns: u64,
     /// From then until its last block ended.
     pub simulated_duration_ns: u64,
-    /// As [`ReplayedKernel::simulated_start_ns`], if nothing were shared.
-    pub unshared_start_ns: u64,
-    /// As [`ReplayedKernel::simulated_duration_ns`], if nothing were shared.
-    pub unshared_duration_ns: u64,
 }
 
 impl ReplayedKernel {
@@ -158,41 +155,36 @@ impl ReplayErrors {
     }
 }
 
-/// Simulates an imported profile and compares. How many simulated operations have completed is in
-/// `completed`.
+/// Simulates an imported profile, with or without sharing of SMs as its options say, and compares. How many simulated
+/// operations have completed is in `completed`.
 ///
 /// # Errors
-/// As [`simulate_with`].
+/// As [`simulate`](crate::hosts::simulate).
 pub fn replay_profile(
     profile: &GpuProfile,
     import: &Import,
     completed: Progress<'_>,
 ) -> Result<ProfileReplay, ProgramError> {
-    let run = simulate_with(
-        &import.scenario,
-        SimulateOptions { progress: completed, ..SimulateOptions::of(&import.scenario) },
-    )?;
-    let unshared = unshared(&import.scenario, &run.trace)?;
-    let times = profile.block_times(import.gpu, &recorded_device(profile, import));
+    let shares = import.options.kernel_times == ToldBy::Sharing;
+    let trace = run(&import.scenario, shares, completed)?;
+    let alone =
+        if shares { spans(import, &run(&import.scenario, false, Progress::NONE)?) } else { FxHashMap::default() };
+    let times = profile.block_times(import.gpu, &recorded_device(profile, import), &import.options);
     let ran_alone = profile.ran_alone(import.gpu);
     let mut kernels = Vec::new();
+    let mut without_sharing = Vec::new();
     let mut unfinished = 0;
-    for (id, operation, index) in submitted_operations(import, &run.trace) {
+    for (_, operation, index) in submitted_operations(import, &trace) {
         let recorded = &profile.operations[index as usize];
         let (Some(kernel), Some(time)) = (recorded.kernel(), times.get(index as usize).copied().flatten()) else {
             continue;
         };
-        let (Some(start), Some(finish)) = (operation.first_start(), operation.finish()) else {
+        let Some((start, finish)) = operation.first_start().zip(operation.finish()) else {
             unfinished += 1;
             continue;
         };
-        // The same was submitted, and all of it ended.
-        let alone = unshared.operations().get(id.index());
-        let Some((unshared_start, unshared_end)) = alone.and_then(|one| one.first_start().zip(one.finish())) else {
-            continue;
-        };
         let stream = import.scenario.streams().get(operation.stream.index());
-        kernels.push(ReplayedKernel {
+        let replayed = ReplayedKernel {
             name: Arc::clone(profile.name_of(kernel)),
             blocks: kernel.blocks,
             shape: kernel.shape,
@@ -203,12 +195,14 @@ pub fn replay_profile(
             recorded_duration_ns: recorded.duration_ns,
             simulated_start_ns: start.as_ns(),
             simulated_duration_ns: finish.since(start).as_ns(),
-            unshared_start_ns: unshared_start.as_ns(),
-            unshared_duration_ns: unshared_end.since(unshared_start).as_ns(),
-        });
+        };
+        if let Some(&(start, duration)) = alone.get(&index).filter(|_| replayed.is_predicted()) {
+            let start = difference(start, replayed.recorded_start_ns);
+            without_sharing.push((start, difference(duration, signed(recorded.duration_ns))));
+        }
+        kernels.push(replayed);
     }
     kernels.sort_by_key(|kernel| kernel.recorded_start_ns);
-    let held_out = HeldOut::new(&kernels);
     let errors = |wanted: fn(&ReplayedKernel) -> bool| {
         let those = kernels.iter().filter(move |kernel| wanted(kernel));
         ReplayErrors::new(those.map(|kernel| (kernel.start_error_ns(), kernel.duration_error_ns())))
@@ -217,22 +211,36 @@ pub fn replay_profile(
     let alone = errors(|kernel| kernel.ran_alone);
     let overlapped = errors(|kernel| !kernel.ran_alone);
     let predicted = errors(ReplayedKernel::is_predicted);
-    let those = kernels.iter().filter(|kernel| kernel.is_predicted());
-    let predicted_without_sharing = ReplayErrors::new(those.map(|kernel| {
-        let start = difference(kernel.unshared_start_ns, kernel.recorded_start_ns);
-        (start, difference(kernel.unshared_duration_ns, signed(kernel.recorded_duration_ns)))
-    }));
+    let predicted_without_sharing = ReplayErrors::new(without_sharing.into_iter());
+    let activity = Activity::simulated(profile, import, &trace);
     Ok(ProfileReplay {
-        trace: run.trace,
+        trace,
         kernels,
+        activity,
         unfinished,
         all,
         alone,
         overlapped,
         predicted,
         predicted_without_sharing,
-        held_out,
     })
+}
+
+/// Simulates a scenario, with sharing of SMs or without.
+fn run(scenario: &Scenario, shares: bool, completed: Progress<'_>) -> Result<Trace, ProgramError> {
+    if !shares {
+        return unshared(scenario, completed);
+    }
+    Ok(simulate_with(scenario, SimulateOptions { progress: completed, ..SimulateOptions::of(scenario) })?.trace)
+}
+
+/// When the operations of a profile started in a simulation, and for how long they ran \[ns\]; those that ended.
+fn spans(import: &Import, trace: &Trace) -> FxHashMap<u32, (u64, u64)> {
+    let ended = submitted_operations(import, trace).filter_map(|(_, operation, index)| {
+        let (start, finish) = operation.first_start().zip(operation.finish())?;
+        Some((index, (start.as_ns(), finish.since(start).as_ns())))
+    });
+    ended.collect()
 }
 
 /// The device whose SMs the block times are about.

@@ -43,7 +43,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 56] = [
+pub(super) const TERMS: [Term; 58] = [
     term(
         "verdict",
         &[],
@@ -377,12 +377,38 @@ pub(super) const TERMS: [Term; 56] = [
     ),
     term(
         "alone",
-        &["overlapped", "block time", "same_kernel_alone", "recorded", "upper_bound", "other_profile"],
+        &[
+            "overlapped",
+            "block time",
+            "same_kernel_alone",
+            "same_kernel_overlapped",
+            "same_kernel",
+            "recorded",
+            "upper_bound",
+            "other_profile",
+        ],
         REPLAY,
         REPLAYED,
         "A kernel of a profile that had the GPU to itself: its blocks take its duration over its waves. One that overlapped \
          others takes the block time of the same kernel where that ran alone, or else an upper bound; where that scatters, or the \
          kernel waits for other GPUs, its own recorded time.",
+    ),
+    term(
+        "exposed communication",
+        &["base", "what if", "time", "first", "second", "change", "launches, first", "total time, first"],
+        "docs/profiles.md#what-if",
+        Some("gpusched replay-log scenarios/profiles/synthetic.json --set-block-time gemm=15us"),
+        "Time in which a collective runs and no other kernel does. It stands in tables of two runs, a profile without and with \
+         a what-if (base, what if) or two profiles (first, second), beside the makespan, overlap, and what each stream takes.",
+    ),
+    term(
+        "held out",
+        &["told by", "durations off by", "starts off by", "makespan off by", "correlation of slow-downs"],
+        "docs/profiles.md#does-sharing-explain-what-overlaps",
+        REPLAYED,
+        "The second half of a profile, of which nothing was used: what its first half says of kernels that overlap others, \
+         by sharing of SMs and by medians of the same kernel, beside what was recorded. A slow-down is a duration over the \
+         median of the same kernel alone.",
     ),
     term(
         "simulated",

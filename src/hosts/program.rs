@@ -20,7 +20,7 @@ use crate::proven::Proven;
 use crate::run::{IterationSpan, Run};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::trace::NEVER;
+use crate::trace::{NEVER, Trace};
 use crate::workload::{OperationId, OperationKind, Origin, Placement, StreamId};
 pub use error::ProgramError;
 pub use launch_order::LaunchOrder;
@@ -166,6 +166,22 @@ pub fn simulate_with<'s, 'w>(
     let Simulated { trace, ended, host } = Simulation::new(gpu, host).run()?;
     host.refuse_endless_wait(ended)?;
     Ok(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations: host.spans })
+}
+
+/// What is recorded if the threads of a scenario submit to a GPU with another backend, which knows nothing of it yet.
+///
+/// # Errors
+/// As [`simulate`].
+pub(crate) fn trace_on(
+    mut gpu: Gpu<impl Backend>,
+    scenario: &Scenario,
+    progress: Progress<'_>,
+) -> Result<Trace, ProgramError> {
+    register_work(scenario, &mut gpu)?;
+    let mut host = ProgramHost { progress, ..ProgramHost::new(&scenario.threads) };
+    let ended = gpu.run(&mut host)?;
+    host.refuse_endless_wait(ended)?;
+    Ok(gpu.into_trace())
 }
 
 /// A GPU that knows a scenario whose run can be recorded.

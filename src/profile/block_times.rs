@@ -2,16 +2,16 @@
 //! does.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::Range;
 
 use serde::Serialize;
 
 use super::error::GpuProfileError;
-use super::known_block_times::KnownBlockTimes;
+use super::import_options::{Collectives, ImportOptions};
+use super::kernel_medians::{KernelMedians, KernelShape, Learned, OtherMedians, ToldBy};
 use super::model::{GpuProfile, ProfiledKernel};
-use crate::device::{BlockShape, Device, KernelOccupancy};
+use crate::device::{Device, KernelOccupancy};
 use crate::named::named;
-use crate::statistics::upper_median;
 
 named! {
     /// From where the block time of a launch is.
@@ -21,7 +21,11 @@ named! {
         Alone = "alone",
         /// It overlapped others: the median of launches of the same kernel in the same shape that ran alone.
         SameKernelAlone = "same_kernel_alone",
-        /// Launches of the same kernel in the same shape that ran alone in another profile: their median.
+        /// It overlapped others: the median of launches of the same kernel in the same shape that did too.
+        SameKernelOverlapped = "same_kernel_overlapped",
+        /// It overlapped others: the median of all launches of the same kernel in the same shape.
+        SameKernel = "same_kernel",
+        /// Launches of the same kernel in the same shape in another profile, or in an earlier part: their median.
         OtherProfile = "other_profile",
         /// Its own duration over its waves: launches of this kernel in this shape take very different times also alone
         /// (the ninth decile is more than 1.5 times the first), or it waits for other GPUs.
@@ -34,7 +38,18 @@ named! {
 impl BlockTimeSource {
     /// Whether it is that of other launches, so that the launch's own duration is predicted.
     pub const fn is_of_other_launches(self) -> bool {
-        matches!(self, Self::SameKernelAlone | Self::OtherProfile)
+        match self {
+            Self::SameKernelAlone | Self::SameKernelOverlapped | Self::SameKernel | Self::OtherProfile => true,
+            Self::Alone | Self::Recorded | Self::UpperBound => false,
+        }
+    }
+
+    const fn of(times: ToldBy) -> Self {
+        match times {
+            ToldBy::Sharing | ToldBy::AloneMedian => Self::SameKernelAlone,
+            ToldBy::OverlappedMedian => Self::SameKernelOverlapped,
+            ToldBy::Median => Self::SameKernel,
+        }
     }
 }
 
@@ -54,6 +69,10 @@ pub struct BlockTimeCounts {
     pub alone: u64,
     /// See [`BlockTimeSource::SameKernelAlone`].
     pub same_kernel_alone: u64,
+    /// See [`BlockTimeSource::SameKernelOverlapped`].
+    pub same_kernel_overlapped: u64,
+    /// See [`BlockTimeSource::SameKernel`].
+    pub same_kernel: u64,
     /// See [`BlockTimeSource::Recorded`].
     pub recorded: u64,
     /// See [`BlockTimeSource::UpperBound`].
@@ -67,6 +86,8 @@ impl BlockTimeCounts {
         match source {
             BlockTimeSource::Alone => self.alone += 1,
             BlockTimeSource::SameKernelAlone => self.same_kernel_alone += 1,
+            BlockTimeSource::SameKernelOverlapped => self.same_kernel_overlapped += 1,
+            BlockTimeSource::SameKernel => self.same_kernel += 1,
             BlockTimeSource::Recorded => self.recorded += 1,
             BlockTimeSource::UpperBound => self.upper_bound += 1,
             BlockTimeSource::OtherProfile => self.other_profile += 1,
@@ -74,15 +95,10 @@ impl BlockTimeCounts {
     }
 }
 
-/// What names of kernels contain that wait for other GPUs: those of NCCL and of NVSHMEM.
-const COLLECTIVES: [&str; 2] = ["nccl", "nvshmem"];
-
-/// The same function, grid and block.
-type Shape = (u32, u32, BlockShape);
-
-fn shape(kernel: &ProfiledKernel) -> Shape {
-    (kernel.function, kernel.blocks, kernel.shape)
-}
+/// What names of kernels contain that wait for other GPUs: those of NCCL, NVSHMEM and `DeepEP`, of PyTorch's symmetric
+/// memory and of vLLM.
+const COLLECTIVES: [&str; 7] =
+    ["nccl", "nvshmem", "deep_ep", "all_reduce", "all_gather", "reduce_scatter", "cross_device_reduce"];
 
 impl GpuProfile {
     /// Which operations are kernels of a GPU that had it to themselves, by operation.
@@ -110,93 +126,86 @@ impl GpuProfile {
         alone
     }
 
-    /// Takes the block times of the kernels that ran alone in another profile, on the GPU that runs most kernels there,
-    /// for the same kernels here. `device` is that GPU where the other profile does not say which it is.
+    /// Takes the medians of another profile, of the GPU that runs most kernels there, for the same kernels here,
+    /// wherever that has them. `device` is that GPU where the other profile does not say which it is.
     ///
     /// # Errors
     /// [`GpuProfileError`] if that GPU is not known, or no kernel ran alone on it.
     pub fn take_block_times_of(&mut self, other: &Self, device: Option<&Device>) -> Result<(), GpuProfileError> {
         let gpu = other.busiest_gpu();
-        let recorded_on = match (other.device(gpu), device) {
-            (Ok(recorded_on), _) => recorded_on,
-            (Err(_), Some(device)) => device.clone(),
-            (Err(error), None) => return Err(error),
-        };
-        let known = other.known_block_times(gpu, &recorded_on);
-        if known.times.is_empty() {
+        if let (Err(error), None) = (other.device(gpu), device) {
+            return Err(error);
+        }
+        let medians = other.medians(gpu, &(0..u64::MAX));
+        if !medians.any_alone() {
             return Err(GpuProfileError::new(&other.file, "no kernel ran alone, so that no block time is known"));
         }
-        self.known = Some(Box::new(known));
+        let numbers: BTreeMap<&str, u32> = self.functions.iter().map(|name| &**name).zip(0..).collect();
+        let own = |function: u32| numbers.get(&**other.functions.get(function as usize)?).copied();
+        let medians = medians.renumbered(own);
+        self.other = Some(Box::new(OtherMedians { file: other.file.clone(), medians }));
         Ok(())
     }
 
-    /// The median block times of the kernels that ran alone on a GPU whose SMs are those of `device`.
-    pub(super) fn known_block_times(&self, gpu: u32, device: &Device) -> KnownBlockTimes {
-        let times = self.times_alone(&self.ran_alone(gpu), device);
-        let named = times.into_iter().filter_map(|((function, blocks, shape), times)| {
-            Some(((Arc::clone(self.functions.get(function as usize)?), blocks, shape), upper_median(&times)?))
-        });
-        KnownBlockTimes { file: self.file.clone(), times: named.collect() }
+    /// Those of the kernels of a GPU that started within a time.
+    fn medians(&self, gpu: u32, started_ns: &Range<u64>) -> KernelMedians {
+        let mut durations: BTreeMap<KernelShape, [Vec<u64>; 2]> = BTreeMap::new();
+        let operations = self.operations.iter().zip(self.ran_alone(gpu));
+        for (operation, alone) in operations.filter(|(operation, _)| started_ns.contains(&operation.start_ns)) {
+            let Some(kernel) = operation.kernel().filter(|_| self.gpu_of(operation.stream) == gpu) else { continue };
+            durations.entry(kernel.key()).or_default()[usize::from(!alone)].push(operation.duration_ns);
+        }
+        KernelMedians::of_durations(durations)
     }
 
-    /// The block time of a kernel, where another profile says it.
-    fn known_block_time(&self, kernel: &ProfiledKernel) -> Option<u64> {
-        let name = self.name_of(kernel);
-        self.known.as_ref()?.times.get(&(Arc::clone(name), kernel.blocks, kernel.shape)).copied()
-    }
-
-    fn times_alone(&self, alone: &[bool], device: &Device) -> BTreeMap<Shape, Vec<u64>> {
-        let mut times: BTreeMap<Shape, Vec<u64>> = BTreeMap::new();
-        for (operation, _) in self.operations.iter().zip(alone).filter(|(_, alone)| **alone) {
-            let Some(kernel) = operation.kernel() else { continue };
-            times.entry(shape(kernel)).or_default().push(over_waves(kernel, operation.duration_ns, device));
-        }
-        for times in times.values_mut() {
-            times.sort_unstable();
-        }
-        times
+    /// What is known of the kernels that start in a part: the medians of another profile, if there are such, or of what
+    /// started earlier.
+    pub(crate) fn learned(&self, gpu: u32, takes: Range<u64>) -> Learned {
+        let other = self.other.as_ref().map(|other| other.medians.clone());
+        Learned { medians: other.unwrap_or_else(|| self.medians(gpu, &(0..takes.start))), takes }
     }
 
     /// Whether a kernel's name is that of a collective operation, which takes as long as other GPUs let it.
-    fn is_collective(&self, kernel: &ProfiledKernel) -> bool {
+    pub(crate) fn is_collective(&self, kernel: &ProfiledKernel) -> bool {
         let name = self.functions.get(kernel.function as usize);
         name.is_some_and(|name| COLLECTIVES.iter().any(|known| name.contains(known)))
     }
 
     /// The block time of every kernel of a GPU, by operation, if its SMs are those of `device`. A kernel that can never
     /// run there counts with one wave.
-    pub fn block_times(&self, gpu: u32, device: &Device) -> Vec<Option<EstimatedBlockTime>> {
+    pub fn block_times(&self, gpu: u32, device: &Device, options: &ImportOptions) -> Vec<Option<EstimatedBlockTime>> {
+        self.learned_block_times(gpu, device, options, None)
+    }
+
+    /// The same, where `learned` is all that is known of kernels, as if they were still to come: only collectives,
+    /// which are not told, and kernels that were not learned keep their own times.
+    pub(super) fn learned_block_times(
+        &self,
+        gpu: u32,
+        device: &Device,
+        options: &ImportOptions,
+        learned: Option<&KernelMedians>,
+    ) -> Vec<Option<EstimatedBlockTime>> {
         let alone = self.ran_alone(gpu);
-        let times = self.times_alone(&alone, device);
-        // Whether they scatter, and their median.
-        let known =
-            times.iter().filter_map(|(shape, times)| Some((*shape, (is_scattered(times), upper_median(times)?))));
-        let known: BTreeMap<Shape, (bool, u64)> = known.collect();
-        let estimate = |(operation, alone): (&super::ProfiledOperation, &bool)| {
+        let own = self.medians(gpu, &(0..u64::MAX));
+        let other = learned.or(self.other.as_ref().map(|other| &other.medians));
+        let estimate = |(operation, &runs_alone): (&super::ProfiledOperation, &bool)| {
             let kernel = operation.kernel().filter(|_| self.gpu_of(operation.stream) == gpu)?;
-            let own = over_waves(kernel, operation.duration_ns, device);
-            if let Some(block_ns) = self.known_block_time(kernel) {
-                return Some(EstimatedBlockTime { block_ns, source: BlockTimeSource::OtherProfile });
-            }
-            let of_shape = known.get(&shape(kernel));
-            Some(match of_shape {
-                _ if *alone => EstimatedBlockTime { block_ns: own, source: BlockTimeSource::Alone },
-                _ if self.is_collective(kernel) || of_shape.is_some_and(|(is_scattered, _)| *is_scattered) => {
-                    EstimatedBlockTime { block_ns: own, source: BlockTimeSource::Recorded }
-                }
-                Some(&(_, block_ns)) => EstimatedBlockTime { block_ns, source: BlockTimeSource::SameKernelAlone },
-                None => EstimatedBlockTime { block_ns: own, source: BlockTimeSource::UpperBound },
-            })
+            let keeps = options.collectives == Collectives::Recorded && self.is_collective(kernel);
+            let told = |medians: &KernelMedians| medians.duration_ns(&kernel.key(), runs_alone, options.kernel_times);
+            let other = other.filter(|_| !keeps).and_then(told);
+            let (duration_ns, source) = match (other, own.alone_ns(&kernel.key())) {
+                (Some(told), _) => (Some(told), BlockTimeSource::OtherProfile),
+                _ if runs_alone => (None, BlockTimeSource::Alone),
+                _ if keeps || own.are_scattered(&kernel.key()) => (None, BlockTimeSource::Recorded),
+                (_, None) => (None, BlockTimeSource::UpperBound),
+                _ => (told(&own), BlockTimeSource::of(options.kernel_times)),
+            };
+            let block_ns = over_waves(kernel, duration_ns.unwrap_or(operation.duration_ns), device);
+            Some(EstimatedBlockTime { block_ns, source })
         };
         self.operations.iter().zip(&alone).map(estimate).collect()
     }
-}
-
-/// Whether times of the same work, by size, are so different that their median says nothing of another one: the ninth
-/// decile is more than 1.5 times the first.
-fn is_scattered(times: &[u64]) -> bool {
-    let decile = |part: usize| times.get((times.len() * part).div_ceil(10).saturating_sub(1)).copied();
-    decile(1).zip(decile(9)).is_some_and(|(first, ninth)| u128::from(ninth) * 2 > u128::from(first) * 3)
 }
 
 /// The duration of a kernel over its waves, rounded to the nearest nanosecond.

@@ -204,7 +204,7 @@ impl<'a> ProfileBuilder<'a> {
             streams: self.streams,
             threads: self.threads,
             calls: self.calls.into_iter().map(|(_, call)| call).collect(),
-            known: None,
+            other: None,
             left_out: self.left_out,
         })
     }

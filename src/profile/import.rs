@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::block_times::{BlockTimeCounts, BlockTimeSource};
 use super::error::GpuProfileError;
 use super::import_options::{ImportOptions, Launches};
+use super::kernel_medians::Learned;
 use super::latency::{KernelGap, LaunchLatency};
 use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
@@ -36,6 +37,8 @@ pub struct ImportedStream {
 pub struct Import {
     /// The scenario; its notes say what was assumed and left out.
     pub scenario: Scenario,
+    /// How it was taken.
+    pub options: ImportOptions,
     /// The GPU.
     pub gpu: u32,
     /// Kernels taken.
@@ -65,6 +68,16 @@ impl GpuProfile {
     /// [`GpuProfileError`] if the GPU is not known, nothing is left of the profile, or a kernel cannot run on the
     /// device.
     pub fn import(&self, chosen: &ImportOptions, options: &ReadOptions) -> Result<Import, GpuProfileError> {
+        self.import_learned(chosen, options, None)
+    }
+
+    /// The same of a part of whose kernels no more is known than what was learned.
+    pub(crate) fn import_learned(
+        &self,
+        chosen: &ImportOptions,
+        options: &ReadOptions,
+        learned: Option<&Learned>,
+    ) -> Result<Import, GpuProfileError> {
         let refuse = |what: String| GpuProfileError::new(&self.file, what);
         let (gpu, choice) = self.choose_gpu(chosen.gpu)?;
         let recorded_on = self.device(gpu);
@@ -73,7 +86,10 @@ impl GpuProfile {
             (None, Err(error)) => return Err(error.clone()),
         };
         let recorded_on = recorded_on.unwrap_or_else(|_| device.clone());
-        let taken = self.taken(gpu, chosen)?;
+        let mut taken = self.taken(gpu, chosen)?;
+        if let Some(learned) = learned {
+            taken.retain(|&index| learned.takes.contains(&self.operations[index as usize].start_ns));
+        }
         let (launch_latency, kernel_gap) = (self.launch_latency(gpu), self.kernel_gap(gpu));
         if launch_latency.is_none() && options.launch_latency.is_some() {
             let why = "a launch latency (L1) has no effect that could be told: no launch has a host call in the file, so \
@@ -95,7 +111,7 @@ impl GpuProfile {
         }
         let streams = self.add_streams(&taken, &mut builder)?;
 
-        let times = self.block_times(gpu, &recorded_on);
+        let times = self.learned_block_times(gpu, &recorded_on, chosen, learned.map(|learned| &learned.medians));
         let copy_times = self.copy_times(gpu, &builder.device().copy);
         let mut work = Work::default();
         let mut steps: Vec<Submitted> = Vec::with_capacity(taken.len());
@@ -129,12 +145,6 @@ impl GpuProfile {
             };
             steps.push(Submitted { index, step });
         }
-        if let Some(known) = &self.known {
-            builder.note(format!(
-                "block times of {} kernels are those of {}, where they ran alone",
-                work.block_times.other_profile, known.file
-            ));
-        }
         work.add_notes(self, &mut builder);
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
         let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches, &mut builder)
@@ -155,6 +165,7 @@ impl GpuProfile {
         let streams = self.imported_streams(&scenario, &streams, &taken);
         Ok(Import {
             scenario,
+            options: *chosen,
             gpu,
             kernels: work.launches,
             copies: work.copies,
@@ -169,7 +180,7 @@ impl GpuProfile {
     }
 
     /// The operations that are asked for, by start.
-    fn taken(&self, gpu: u32, chosen: &ImportOptions) -> Result<Vec<u32>, GpuProfileError> {
+    pub(crate) fn taken(&self, gpu: u32, chosen: &ImportOptions) -> Result<Vec<u32>, GpuProfileError> {
         let on_gpu = |operation: &&ProfiledOperation| self.gpu_of(operation.stream) == gpu;
         let first = self.operations.iter().find(on_gpu).map_or(0, |operation| operation.start_ns);
         let after = |time: Option<Duration>| time.map(|time| first.saturating_add(time.as_ns()));
@@ -417,11 +428,26 @@ impl Work {
     }
 
     fn add_notes(&self, profile: &GpuProfile, builder: &mut ScenarioBuilder<'_>) {
-        let BlockTimeCounts { alone, same_kernel_alone, upper_bound, .. } = self.block_times;
+        if let Some(other) = &profile.other {
+            builder.note(format!(
+                "block times of {} kernels are those of {}, where they ran alone",
+                self.block_times.other_profile, other.file
+            ));
+        }
+        let counts = &self.block_times;
+        let (alone, upper_bound) = (counts.alone, counts.upper_bound);
+        let (told, launches) = match (counts.same_kernel_overlapped, counts.same_kernel) {
+            (0, 0) => (counts.same_kernel_alone, "the same kernel alone"),
+            (0, told) => (told, "all launches of the same kernel"),
+            (told, _) => (told, "the same kernel overlapped"),
+        };
         builder.note(format!(
-            "block times: {alone} kernels ran alone, {same_kernel_alone} overlapped and take the median of the same \
-             kernel alone, {upper_bound} overlapped and never ran alone (an upper bound)"
+            "block times: {alone} kernels ran alone, {told} overlapped and take the median of {launches}, {upper_bound} \
+             overlapped and never ran alone (an upper bound)"
         ));
+        if counts.same_kernel_alone > 0 {
+            builder.note("whether sharing of SMs tells how long kernels take that overlap others: gpusched replay-log");
+        }
         if self.block_times.recorded > 0 {
             let mut functions: Vec<(u64, &str)> = (self.as_recorded.iter())
                 .filter_map(|(&function, &count)| Some((count, profile.functions.get(function as usize)?.as_ref())))

@@ -1,5 +1,6 @@
 //! What is taken of a profile, and how.
 
+use super::kernel_medians::ToldBy;
 use crate::named::named;
 use crate::time::Duration;
 
@@ -16,6 +17,18 @@ named! {
     }
 }
 
+named! {
+    /// For how long kernels run whose names are those of collectives (NCCL, NVSHMEM): they wait for other GPUs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Collectives: ALL, from_name {
+        /// Each for as long as it did.
+        #[default]
+        Recorded = "recorded",
+        /// As other kernels: each that overlapped others for as long as the same one by the median.
+        Model = "model",
+    }
+}
+
 /// Which part of a profile to take, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportOptions {
@@ -27,4 +40,8 @@ pub struct ImportOptions {
     pub to: Option<Duration>,
     /// When operations are submitted.
     pub launches: Launches,
+    /// For how long collectives run.
+    pub collectives: Collectives,
+    /// For how long kernels run that overlap others.
+    pub kernel_times: ToldBy,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::call::CallKind;
 use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
-use super::known_block_times::KnownBlockTimes;
+use super::kernel_medians::{KernelShape, OtherMedians};
 use crate::device::{BlockShape, CopyDirection};
 use crate::named::named;
 use crate::near::did_you_mean;
@@ -47,8 +47,8 @@ pub struct GpuProfile {
     pub calls: Vec<HostCall>,
     /// What is known of waits: of the host for the GPU, and of one stream for another.
     pub syncs: Vec<ProfiledSync>,
-    /// Block times of another profile, which are taken where that knows the kernel.
-    pub(super) known: Option<Box<KnownBlockTimes>>,
+    /// Medians of another profile, which are taken where that knows the kernel.
+    pub(super) other: Option<Box<OtherMedians>>,
     /// How many entries were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
 }
@@ -163,6 +163,13 @@ pub struct ProfiledKernel {
     pub shape: BlockShape,
     /// Occupancy that the profiler estimated \[percent\].
     pub recorded_occupancy: Option<f64>,
+}
+
+impl ProfiledKernel {
+    /// What launches have in common that should take as long.
+    pub(crate) const fn key(&self) -> KernelShape {
+        (self.function, self.blocks, self.shape)
+    }
 }
 
 /// A host thread.

@@ -107,7 +107,7 @@ fn block_times_come_from_kernels_that_ran_alone() {
     let profile = read(&trace(&events.join(",")));
     let device = profile.device(0).expect("an A100");
     assert_eq!(device.name, "a100-40gb");
-    let times: Vec<_> = profile.block_times(0, &device).into_iter().flatten().collect();
+    let times: Vec<_> = profile.block_times(0, &device, &ImportOptions::default()).into_iter().flatten().collect();
     let blocks: Vec<u64> = times.iter().map(|time| time.block_ns).collect();
     assert_eq!(
         blocks,
@@ -115,10 +115,7 @@ fn block_times_come_from_kernels_that_ran_alone() {
         "the median of 10, 12 and 11 us for those that overlap"
     );
     let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
-    assert_eq!(
-        import.block_times,
-        BlockTimeCounts { alone: 3, same_kernel_alone: 2, recorded: 0, upper_bound: 0, other_profile: 0 }
-    );
+    assert_eq!(import.block_times, BlockTimeCounts { alone: 3, same_kernel_alone: 2, ..BlockTimeCounts::default() });
 }
 
 #[test]
@@ -128,15 +125,38 @@ fn block_times_can_be_those_of_another_profile() {
     // Both overlap, and neither ran alone here.
     let mut profile = read(&trace(&[kernel("100", "40", 7, 4), kernel("120", "40", 8, 5)].join(",")));
     let times = |profile: &GpuProfile| -> Vec<EstimatedBlockTime> {
-        profile.block_times(0, &device).into_iter().flatten().collect()
+        profile.block_times(0, &device, &ImportOptions::default()).into_iter().flatten().collect()
     };
     let upper_bound = EstimatedBlockTime { block_ns: 20_000, source: BlockTimeSource::UpperBound };
     assert_eq!(times(&profile), [upper_bound; 2]);
-    profile.known = Some(Box::new(alone.known_block_times(0, &device)));
+    profile.take_block_times_of(&alone, None).expect("kernels ran alone");
     let known = EstimatedBlockTime { block_ns: 11_000, source: BlockTimeSource::OtherProfile };
     assert_eq!(times(&profile), [known; 2], "the median of 10, 12 and 11 us");
     let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
     assert_eq!(import.block_times.other_profile, 2);
+}
+
+#[test]
+fn kernels_that_overlap_take_the_median_that_is_asked_for_and_collectives_their_own_time() {
+    // Alone 20 and 24 us, overlapped 40, 44 and 40 us, of which none has a launch of 30 us beside it.
+    let mut events = vec![kernel("0", "20", 7, 1), kernel("30", "24", 7, 2)];
+    events.extend([kernel("100", "40", 7, 3), kernel("120", "44", 8, 4), kernel("162", "40", 7, 5)]);
+    let blocks = |text: &str, kernel_times, collectives| -> Vec<u64> {
+        let profile = read(text);
+        let options = ImportOptions { collectives, kernel_times, ..ImportOptions::default() };
+        let device = profile.device(0).expect("an A100");
+        profile.block_times(0, &device, &options).into_iter().flatten().map(|time| time.block_ns).collect()
+    };
+    let text = trace(&events.join(","));
+    let last = |times| blocks(&text, times, Collectives::Recorded)[2..].to_vec();
+    // Two waves each; of an even number of times the upper of the middle ones.
+    assert_eq!(last(ToldBy::Sharing), [12_000; 3]);
+    assert_eq!(last(ToldBy::AloneMedian), [12_000; 3]);
+    assert_eq!(last(ToldBy::OverlappedMedian), [20_000; 3]);
+    assert_eq!(last(ToldBy::Median), [20_000; 3], "of 20, 24, 40, 40 and 44");
+    let nccl = text.replace("void f<float>(int)", "ncclKernel_AllReduce(int)");
+    assert_eq!(blocks(&nccl, ToldBy::Median, Collectives::Recorded)[2..], [20_000, 22_000, 20_000]);
+    assert_eq!(blocks(&nccl, ToldBy::Median, Collectives::Model)[2..], [20_000; 3]);
 }
 
 #[test]

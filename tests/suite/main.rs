@@ -80,6 +80,7 @@ mod process_pictures;
 mod process_properties;
 mod process_referees;
 mod processes;
+mod profile_replays;
 mod profiles;
 #[cfg(target_os = "linux")]
 mod progress;

@@ -1,28 +1,25 @@
 //! The same operations without a model of sharing: each starts once its launch, its stream and the events that it waits
-//! for let it, and takes as long as it does alone. The stream queues are those of every run; only what is behind them
-//! has no limits.
+//! for let it, and takes as long as its waves take alone. The stream queues and hosts are those of every run; only what
+//! is behind them has no limits.
 
 use crate::device::KernelOccupancy;
-use crate::gpu::{
-    Backend, BackendContext, Event, Gpu, GpuInterface, GpuOptions, Host, Observer, ReadyOperation, RunError,
-};
-use crate::hosts::{ProgramError, register_work};
+use crate::effort::Progress;
+use crate::gpu::{Backend, BackendContext, Event, Gpu, Observer, ReadyOperation, RunError};
+use crate::hosts::{ProgramError, SimulateOptions, trace_on};
 use crate::scenario::Scenario;
-use crate::time::{Duration, Instant};
+use crate::time::Duration;
 use crate::trace::{Recorder, Trace};
 use crate::workload::{OperationId, OperationKind};
 
-/// Runs what `trace`, a run of `scenario`, submitted, at the same instants.
+/// Runs a scenario.
 ///
 /// # Errors
-/// [`ProgramError`], if it does not end within representable time.
-pub(super) fn unshared(scenario: &Scenario, trace: &Trace) -> Result<Trace, ProgramError> {
+/// As [`simulate`](crate::hosts::simulate).
+pub(super) fn unshared(scenario: &Scenario, completed: Progress<'_>) -> Result<Trace, ProgramError> {
     let device = scenario.device().without_channels();
     let recorder = Recorder::new(device.sms, scenario.placement, scenario.seed);
-    let mut gpu = Gpu::with_backend(Unlimited::default(), recorder, &device, GpuOptions::default());
-    register_work(scenario, &mut gpu)?;
-    gpu.run(&mut AsLaunched { trace, next: 0 })?;
-    Ok(gpu.into_trace())
+    let gpu = Gpu::with_backend(Unlimited::default(), recorder, &device, SimulateOptions::of(scenario).gpu);
+    trace_on(gpu, scenario, completed)
 }
 
 /// As many SMs and copy engines as anybody wants.
@@ -58,32 +55,5 @@ impl Backend for Unlimited {
 
     fn clear(&mut self) {
         self.overflow = None;
-    }
-}
-
-/// Submits what another run submitted, when it did.
-struct AsLaunched<'t> {
-    trace: &'t Trace,
-    next: usize,
-}
-
-impl Host for AsLaunched<'_> {
-    type Error = ProgramError;
-
-    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
-        gpu.wake_at(Instant::ZERO, 0);
-        Ok(())
-    }
-
-    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
-        while let Some(record) = self.trace.operations().get(self.next) {
-            if record.launched() > gpu.now() {
-                gpu.wake_at(record.launched(), 0);
-                break;
-            }
-            gpu.submit(record.stream, record.kind, record.origin)?;
-            self.next += 1;
-        }
-        Ok(())
     }
 }

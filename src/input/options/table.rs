@@ -7,7 +7,7 @@ use super::OptionKind::{
 };
 use super::ScenarioOption;
 use crate::device::ChannelOrder;
-use crate::profile::Launches;
+use crate::profile::{Collectives, Launches};
 use crate::scenario::amalthea::TickBound;
 use crate::workload::Placement;
 
@@ -103,6 +103,9 @@ options! {
     launches = "HOW" like "recorded": one_of!(Launches, |o, it| o.import.launches = it),
         "When operations are submitted: by host threads that take the recorded time between calls and wait for the \
          GPU where they did, or at the recorded times [default: host]";
+    collectives = "HOW" like "model": one_of!(Collectives, |o, it| o.import.collectives = it),
+        "How long collectives of NCCL and NVSHMEM run that overlapped others, which wait for other GPUs: each as long as \
+         recorded, or as other kernels by the model [default: recorded]";
     block_times = "PROFILE" like "alone.json": File(|o, file| o.block_times_file = Some(file)),
         "Take the block times of kernels that ran alone in PROFILE for the same kernels here";
     [WhatIf]

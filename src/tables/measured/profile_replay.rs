@@ -1,9 +1,12 @@
 //! A replayed profile as JSON, CSV and for people.
 
-use crate::experiments::profile_replay::{ProfileReplay, ReplayErrors, ReplayedKernel};
+use super::activity::{activity_rows, activity_table, of_what_if};
+use crate::experiments::profile_replay::{
+    Activity, HeldOut, HeldOutErrors, ProfileReplay, ReplayErrors, ReplayedKernel,
+};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
-use crate::profile::short_name;
-use crate::spelling::formats;
+use crate::profile::{ToldBy, short_name};
+use crate::spelling::{formats, option};
 use crate::tables::signed;
 use crate::time::Duration;
 
@@ -40,6 +43,15 @@ pub struct ProfileReplayDocument<'r> {
     pub device: &'r str,
     /// What is reported.
     pub replay: &'r ProfileReplay,
+    /// How kernels were told that overlapped others.
+    pub kernel_times: ToldBy,
+    /// What the first half says of the second, where that can be checked.
+    pub held_out: Option<&'r HeldOut>,
+    /// Errors over all kernels if launches are at their recorded times, where those of hosts that wait as recorded are
+    /// far off.
+    pub recorded_launches: Option<ReplayErrors>,
+    /// What the GPU does without the changes that were asked for, if there are any.
+    pub base: Option<&'r Activity>,
     /// What its user should know.
     pub notes: &'r [String],
 }
@@ -51,7 +63,8 @@ impl Report for ProfileReplayDocument<'_> {
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", self.device)?;
-        fields!(to, self.replay => all, alone, overlapped, predicted, predicted_without_sharing, held_out, unfinished);
+        fields!(to, self.replay => activity, all, alone, overlapped, predicted, predicted_without_sharing, unfinished);
+        fields!(to, self => kernel_times, held_out, recorded_launches, base);
         to.entry("recorded_makespan_ns", &self.replay.recorded_makespan_ns())?;
         to.entry("simulated_makespan_ns", &self.replay.simulated_makespan_ns())?;
         to.rows("kernels", &columns(), &self.replay.kernels)?;
@@ -63,11 +76,15 @@ impl Report for ProfileReplayDocument<'_> {
         let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
         worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
         let (alone, overlapped, predicted) = (&replay.alone, &replay.overlapped, &replay.predicted);
+        if let Some(held_out) = self.held_out {
+            page.line(&held_out.verdict(self.kernel_times));
+        }
         if replay.all.kernels > 0 {
             page.line(&within(replay));
         }
-        if replay.held_out.kernels > 0 {
-            page.line(&beside_median(replay));
+        if let Some(errors) = self.recorded_launches {
+            let [median, off] = [errors.median_start_error_ns, errors.p95_start_error_ns].map(Duration::from_ns);
+            page.item(&format!("with {} recorded: to within {off}, by {median} in the median", option("launches")));
         }
         for (what, errors) in [("alone", alone), ("overlapped", overlapped)] {
             if errors.kernels > 0 {
@@ -75,17 +92,19 @@ impl Report for ProfileReplayDocument<'_> {
             }
         }
         if predicted.kernels > 0 {
-            page.item(&line("block time from launches alone", predicted));
+            page.item(&line("block time from other launches", predicted));
+        }
+        if replay.predicted_without_sharing.kernels > 0 {
             page.item(&line("the same without sharing", &replay.predicted_without_sharing));
         }
         let absent = match (alone.kernels, overlapped.kernels, predicted.kernels) {
             (0, 0, _) => "no kernel ended",
             (0, _, 0) => {
-                "no kernel ran alone: each overlapped another, and none has its block time from a launch alone"
+                "no kernel ran alone: each overlapped another, and none has its block time from another launch"
             }
             (0, ..) => "no kernel ran alone: each overlapped another",
             (_, 0, _) => "no kernel overlapped another: nothing is told of sharing",
-            (.., 0) => "no kernel that overlapped another has its block time from a launch alone: nothing is predicted",
+            (.., 0) => "no kernel that overlapped another has its block time from another launch: nothing is predicted",
             _ => "",
         };
         if !absent.is_empty() {
@@ -93,6 +112,19 @@ impl Report for ProfileReplayDocument<'_> {
         }
         if replay.unfinished > 0 {
             page.line(&format!("{} kernels did not end before the horizon", replay.unfinished));
+        }
+        if let Some(held_out) = self.held_out {
+            page.blank();
+            page.line(&format!(
+                "{} overlapped kernels of the second half, as the first half tells them; recorded slow-down x{:.2}:",
+                held_out.kernels, held_out.slow_down
+            ));
+            let rows = held_out.errors.iter().map(|errors| HeldOutRow { errors, recorded_ns: held_out.recorded_ns });
+            page.trimmed_table(&held_out_columns(), rows);
+        }
+        if let Some(base) = self.base {
+            page.blank();
+            activity_table(page, &activity_rows(base, &replay.activity), &of_what_if());
         }
         page.blank();
         let rest = " kernels, whose durations are closer";
@@ -115,19 +147,29 @@ fn within(replay: &ProfileReplay) -> String {
     )
 }
 
-/// Whether sharing explains more than a median does.
-fn beside_median(replay: &ProfileReplay) -> String {
-    let held_out = &replay.held_out;
-    let percent = |error: u64| format!("{:.1} %", error as f64 * 100.0 / held_out.recorded_ns.max(1) as f64);
-    let simulated = percent(held_out.simulated_error_ns);
-    let median = percent(held_out.median_error_ns);
-    let lead =
-        if replay.median_predicts_as_well() { "sharing of SMs explains no more than a median here: " } else { "" };
-    format!(
-        "{lead}durations of {} overlapped kernels of the second half are off by {simulated} of their sum as simulated, by \
-         {median} if taken as the median of the same kernel overlapped in the first half",
-        held_out.kernels
-    )
+/// What one way says of the second half, whose kernels take that long in all.
+#[derive(Debug, Clone, Copy)]
+struct HeldOutRow<'r> {
+    errors: &'r HeldOutErrors,
+    recorded_ns: u64,
+}
+
+fn held_out_columns<'r>() -> [Column<HeldOutRow<'r>>; 5] {
+    [
+        Column::table("told by", |row: &HeldOutRow<'_>| row.errors.kernel_times.words().into()).left(),
+        Column::table("durations off by", |row: &HeldOutRow<'_>| {
+            format!("{:.1} %", row.errors.duration_error_ns as f64 * 100.0 / row.recorded_ns.max(1) as f64).into()
+        }),
+        Column::table("starts off by", |row: &HeldOutRow<'_>| {
+            Duration::from_ns(row.errors.median_start_error_ns).into()
+        }),
+        Column::table("makespan off by", |row: &HeldOutRow<'_>| {
+            signed::difference(row.errors.makespan_error_ns.into()).into()
+        }),
+        Column::table("correlation of slow-downs", |row: &HeldOutRow<'_>| {
+            row.errors.slow_down_correlation.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}")).into()
+        }),
+    ]
 }
 
 fn line(what: &str, errors: &ReplayErrors) -> String {

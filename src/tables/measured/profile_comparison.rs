@@ -1,0 +1,52 @@
+//! Two profiles side by side, as recorded.
+
+use std::cmp::Reverse;
+
+use super::activity::{activity_rows, activity_table, of_profiles};
+use crate::experiments::profile_replay::{KernelChange, ProfileComparison};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
+use crate::profile::short_name;
+use crate::spelling::formats;
+use crate::tables::signed;
+use crate::time::Duration;
+
+fn columns<'k>() -> [Column<&'k KernelChange>; 11] {
+    [
+        Column::data("name", |kernel: &&KernelChange| (&*kernel.name).into()),
+        Column::table("kernel", |kernel: &&KernelChange| short_name(&kernel.name).into()).names(),
+        Column::new("first_launches", "launches, first", |kernel| kernel.launches[0].into()),
+        Column::new("second_launches", "second", |kernel| kernel.launches[1].into()),
+        Column::data("first_ns", |kernel| kernel.total_ns[0].into()),
+        Column::table("total time, first", |kernel| Duration::from_ns(kernel.total_ns[0]).into()),
+        Column::data("second_ns", |kernel| kernel.total_ns[1].into()),
+        Column::table("second", |kernel| Duration::from_ns(kernel.total_ns[1]).into()),
+        Column::data("first_median_ns", |kernel| kernel.median_ns[0].into()),
+        Column::data("second_median_ns", |kernel| kernel.median_ns[1].into()),
+        Column::table("change", |kernel| signed::difference(kernel.change_ns()).into()),
+    ]
+}
+
+/// Kernels of a table at most.
+const SHOWN: usize = 20;
+
+/// What both GPUs did in sums, and the kernels, for people those whose total time changes most.
+impl Report for ProfileComparison {
+    const IS_INDENTED: bool = true;
+    const TABLE: &'static str = "kernels";
+
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
+        fields!(to, self => files, first, second);
+        to.rows("kernels", &columns(), &self.kernels)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let [first, second] = &self.files;
+        page.line(&format!("recorded: first {first}, second {second}"));
+        activity_table(page, &activity_rows(&self.first, &self.second), &of_profiles());
+        page.blank();
+        let mut most: Vec<&KernelChange> = self.kernels.iter().collect();
+        most.sort_by_key(|kernel| Reverse(kernel.change_ns().unsigned_abs()));
+        let rest = " kernels, whose total time changes less";
+        page.first_rows(SHOWN, &columns(), most, rest, &formats(&["json", "csv"]));
+    }
+}

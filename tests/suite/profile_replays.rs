@@ -1,0 +1,162 @@
+//! Profiles simulated again: how kernels are told that overlap others, and what a what-if changes.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::common::{directory, gpusched, json, stdout};
+
+/// A kernel of a profile: name, stream, start and duration in microseconds, blocks of 1024 threads.
+type Kernel<'a> = (&'a str, u32, u32, u32, u32);
+
+/// A profile of an A100, which takes 216 such blocks at once.
+fn profile(folder: &str, kernels: &[Kernel<'_>]) -> String {
+    let event = |&(name, stream, start, duration, blocks): &Kernel<'_>| {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": {stream}, "ts": {start}, "dur": {duration},
+            "args": {{"device": 0, "context": 1, "stream": {stream}, "correlation": {start}{stream}, "shared memory": 0,
+            "registers per thread": 32, "grid": [{blocks}, 1, 1], "block": [1024, 1, 1]}}}}"#
+        )
+    };
+    let events: Vec<String> = kernels.iter().map(event).collect();
+    let text = format!(
+        r#"{{"deviceProperties": [{{"id": 0, "name": "NVIDIA A100", "computeMajor": 8, "computeMinor": 0, "numSms": 108}}],
+        "traceEvents": [{}]}}"#,
+        events.join(", ")
+    );
+    let file = directory(folder).join("profile.json");
+    fs::write(&file, text).expect("it can be written");
+    file.display().to_string()
+}
+
+/// Rounds of kernels, one after another: in each, kernels with their starts counted from its own.
+fn rounds(count: u32, length: u32, kernels: &[Kernel<'static>]) -> Vec<Kernel<'static>> {
+    let of_round = |round: u32| {
+        let shifted = move |&(name, stream, start, duration, blocks): &Kernel<'static>| {
+            (name, stream, 1_000 + round * length + start, duration, blocks)
+        };
+        kernels.iter().map(shifted)
+    };
+    (0..count).flat_map(of_round).collect()
+}
+
+fn first_line(file: &str, more: &[&str]) -> String {
+    let arguments = [&["replay-log", file, "--launches", "recorded"], more].concat();
+    stdout(&gpusched(&arguments)).lines().next().expect("a line").to_owned()
+}
+
+fn errors_of<'v>(report: &'v Value, times: &str) -> &'v Value {
+    let all = report["held_out"]["errors"].as_array().expect("a list");
+    all.iter().find(|errors| errors["kernel_times"] == times).expect("each way is there")
+}
+
+/// Two kernels of one block each slow each other down although there is room for both on the SMs.
+fn slowed_by_no_sm() -> Vec<Kernel<'static>> {
+    let round = [("f", 7, 0, 10, 1), ("g", 8, 30, 10, 1), ("f", 7, 50, 20, 1), ("g", 8, 55, 20, 1)];
+    rounds(8, 100, &round)
+}
+
+/// `long` takes one wave and a half, so that `late`, of 200 blocks, has its first half beside the half wave and the
+/// rest behind it: 20 us, not 10. Beside `small`, of one block, there is room for it.
+fn slowed_by_sms() -> Vec<Kernel<'static>> {
+    let together =
+        [("long", 7, 0, 20, 324), ("late", 8, 10, 20, 200), ("small", 7, 40, 10, 1), ("late", 8, 40, 10, 200)];
+    let alone = [("long", 7, 60, 20, 324), ("late", 8, 85, 10, 200), ("small", 7, 100, 10, 1)];
+    rounds(8, 120, &[&together[..], &alone[..]].concat())
+}
+
+#[test]
+fn a_median_tells_kernels_that_something_else_than_sms_slows_down() {
+    let file = profile("replay-median", &slowed_by_no_sm());
+    let report = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
+    assert_eq!(
+        (&report["held_out"]["chosen"], &report["kernel_times"]),
+        (&"overlapped_median".into(), &"overlapped_median".into())
+    );
+    // Of 16 overlapped kernels the second half.
+    assert_eq!((&report["held_out"]["kernels"], &report["held_out"]["recorded_ns"]), (&8.into(), &160_000.into()));
+    assert_eq!(report["held_out"]["slow_down"], 2.0);
+    assert_eq!(errors_of(&report, "sharing")["duration_error_ns"], 80_000, "each takes 10 us on SMs that are free");
+    assert_eq!(errors_of(&report, "overlapped_median")["duration_error_ns"], 0);
+    assert_eq!(errors_of(&report, "alone_median")["duration_error_ns"], 80_000);
+    assert_eq!(report["overlapped"]["p95_duration_error_ns"], 0, "and so they are replayed");
+    assert_eq!(report["overlapped"]["p95_start_error_ns"], 0);
+    let said = first_line(&file, &[]);
+    assert!(said.starts_with("sharing of SMs explains nothing here"), "{said}");
+    let asked = first_line(&file, &["--kernel-times", "sharing"]);
+    assert!(asked.contains("as asked, sharing of SMs") && asked.contains("closer in durations"), "{asked}");
+}
+
+#[test]
+fn sharing_tells_kernels_that_wait_for_room_on_sms() {
+    let file = profile("replay-sharing", &slowed_by_sms());
+    let report = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
+    assert_eq!(report["held_out"]["chosen"], "sharing");
+    // In each of the last four rounds all four overlapped kernels as recorded: 20, 20, 10 and 10 us.
+    assert_eq!((&report["held_out"]["kernels"], &report["held_out"]["recorded_ns"]), (&16.into(), &240_000.into()));
+    assert_eq!(errors_of(&report, "sharing")["duration_error_ns"], 0);
+    assert_eq!(
+        errors_of(&report, "sharing")["slow_down_correlation"].as_f64().map(|value| (value * 1e6).round()),
+        Some(1e6)
+    );
+    // Of `late`, 10 and 20 us overlapped, the upper median is right once a round.
+    assert_eq!(errors_of(&report, "overlapped_median")["duration_error_ns"], 40_000);
+    assert_eq!(report["overlapped"]["p95_duration_error_ns"], 0);
+    let said = first_line(&file, &[]);
+    assert!(said.starts_with("sharing of SMs tells durations of overlapped kernels better"), "{said}");
+}
+
+#[test]
+fn nothing_is_held_out_where_nothing_ran_both_alone_and_overlapped() {
+    let file = profile("replay-alone", &rounds(8, 100, &[("f", 7, 0, 10, 1), ("g", 8, 30, 10, 1)]));
+    let report = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
+    assert_eq!((&report["held_out"], &report["kernel_times"]), (&Value::Null, &"sharing".into()));
+}
+
+/// `f` and `ncclKernel` overlap for 20 us in the first round, and `f` takes 30 us alone in the second.
+fn communicating(f: u32) -> Vec<Kernel<'static>> {
+    vec![("f", 7, 1_000, 30, 1), ("ncclKernel", 8, 1_010, 50, 1), ("f", 7, 1_100, f, 1)]
+}
+
+#[test]
+fn a_what_if_is_set_beside_the_same_without_it() {
+    let file = profile("replay-base", &communicating(30));
+    let arguments = ["replay-log", &file, "--launches", "recorded", "--set-block-time", "f=20us"];
+    let report = json(&[&arguments[..], &["--format", "json"]].concat());
+    let sums = |activity: &Value| {
+        let keys =
+            ["makespan_ns", "compute_ns", "communication_ns", "exposed_communication_ns", "overlap_ns", "idle_ns"];
+        keys.map(|key| activity[key].as_u64().expect("a number") / 1_000)
+    };
+    // f from 0 to 30 and 100 to 130, the collective from 10 to 60.
+    assert_eq!(sums(&report["base"]), [130, 60, 50, 30, 20, 40]);
+    // f from 0 to 20 and 100 to 120.
+    assert_eq!(sums(&report["activity"]), [120, 40, 50, 40, 10, 40]);
+    let stream = &report["activity"]["streams"][0];
+    assert_eq!(
+        (&stream["stream"], &stream["busy_ns"], &stream["end_ns"]),
+        (&"stream 7".into(), &40_000.into(), &120_000.into())
+    );
+    let text = stdout(&gpusched(&arguments));
+    let row = |what: &str| text.lines().find(|line| line.trim_start().starts_with(what)).expect("a row");
+    assert!(row("makespan").ends_with("130 us   120 us  -10 us"), "{text}");
+    assert!(row("a collective and no other kernel").ends_with("30 us    40 us  +10 us"), "{text}");
+    assert!(row("stream 8: ends").ends_with("60 us    60 us     0 s"), "{text}");
+    let without = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
+    assert_eq!(without["base"], Value::Null);
+}
+
+#[test]
+fn two_profiles_are_compared_as_recorded() {
+    let (first, second) = (profile("compare-first", &communicating(30)), profile("compare-second", &communicating(10)));
+    let report = json(&["compare", &first, &second, "--format", "json"]);
+    assert_eq!((&report["first"]["makespan_ns"], &report["second"]["makespan_ns"]), (&130_000.into(), &110_000.into()));
+    assert_eq!(report["second"]["exposed_communication_ns"], 30_000);
+    let f = &report["kernels"][0];
+    assert_eq!((&f["name"], &f["first_ns"], &f["second_ns"]), (&"f".into(), &60_000.into(), &40_000.into()));
+    assert_eq!((&f["first_launches"], &f["second_median_ns"]), (&2.into(), &30_000.into()), "of 10 and 30 the upper");
+    let status = |other: &str| gpusched(&["compare", &first, other, "--check"]).status.code();
+    assert_eq!((status(&first), status(&second)), (Some(0), Some(1)));
+    let refused = gpusched(&["compare", &first, &second, "--set-priority", "7=-1"]);
+    assert_eq!(refused.status.code(), Some(2), "nothing is simulated");
+}
