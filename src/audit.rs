@@ -33,6 +33,7 @@ mod completions;
 mod conservation;
 mod copies;
 mod copy_turns;
+mod dealing;
 mod demand;
 mod facts;
 mod finding;

@@ -7,10 +7,12 @@
 mod builtin;
 mod compute_capability;
 mod demand;
+mod gpcs;
 mod limits;
 mod mask;
 mod model;
 mod occupancy;
+mod placement;
 mod read;
 mod sides;
 mod time_slicing;
@@ -20,6 +22,7 @@ mod write;
 pub use builtin::BUILTIN_NAMES;
 pub use compute_capability::{ComputeCapability, SmArchitecture};
 pub use demand::{BlockDemand, BlockShape, DemandError, Resource};
+pub use gpcs::{Gpcs, SmNumbering};
 pub use limits::DeviceError;
 pub(crate) use limits::range;
 pub use mask::{MaskError, SmMask};
@@ -28,6 +31,7 @@ pub use model::{
     SharedMemoryAllocation, SmOrder,
 };
 pub use occupancy::{KernelOccupancy, OccupancyLimit};
+pub use placement::Placement;
 pub(crate) use read::device as read_device;
 pub(crate) use sides::{Sided, SidesError};
 pub use time_slicing::{Preemption, Runlists, TimeSlicing};

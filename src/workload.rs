@@ -40,7 +40,7 @@ mod process;
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
 pub use error::WorkloadError;
 pub use placement::{Part, Placement};
-pub(crate) use placement::{Sequence, Start, distribute};
+pub(crate) use placement::{Sequence, Start, by_number, distribute};
 pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, TurnTaking};
 
 numbered! {

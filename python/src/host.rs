@@ -434,7 +434,8 @@ pub(crate) fn run_host(
 ) -> PyResult<Run> {
     let device = device_of(py, device)?;
     let names = Placement::ALL.map(Placement::name);
-    let placement = placement.map(|name| named(name, Placement::from_name, &names)).transpose()?.unwrap_or_default();
+    let placement = placement.map(|name| named(name, Placement::from_name, &names)).transpose()?;
+    let placement = placement.unwrap_or(device.placement);
     let horizon = horizon.map(time).transpose()?;
     let limit = horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let options = GpuOptions { placement, seed, horizon: limit, ..GpuOptions::default() };

@@ -63,7 +63,9 @@ pub struct SearchOptions {
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        let (bound, placements) = (BoundOptions::default(), Placement::ALL.to_vec());
+        // Those that every device can have.
+        let placements = Placement::ALL.into_iter().filter(|placement| !placement.goes_by_gpcs()).collect();
+        let bound = BoundOptions::default();
         Self { bound, placements, runs: 512, seed: 0, time_limit: None }
     }
 }

@@ -5,6 +5,7 @@ use std::iter::Peekable;
 use serde::Serialize;
 
 use super::case::Case;
+use super::dealing::Dealing;
 use super::demand::{Amounts, capacity, change, room};
 use super::finding::{AuditRule, Finding};
 use super::merge::{Merge, Sequence};
@@ -17,22 +18,42 @@ use crate::workload::Placement;
 
 /// Blocks whose SM the model can tell, and how many of them were there.
 ///
-/// The published rules do not say which SM a block gets. The model is `most-room`: the SM that could hold the most
-/// further blocks of the kernel, ties by the device's order. Measured blocks are decidable if they were assigned while
-/// nothing was ending and no other kernel was starting within the tolerance; simulated ones always are.
+/// The published rules do not say which SM a block gets. The model is the policy of the device, `most-room` up to
+/// Volta, and of a simulated GPU that deals by GPCs that policy. Measured blocks are decidable if they were assigned
+/// while nothing was ending and no other kernel was starting within the tolerance; simulated ones always are. Of
+/// measured blocks that were dealt by GPCs, those are that came before anything ended, but for later ones on lone TPCs: when
+/// those return is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct PlacementStatistic {
+    /// The policy.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub policy: Placement,
     /// Blocks whose SM the model can tell.
     pub decidable: usize,
     /// Those that were on that SM.
     pub followed: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_usual(policy: &Placement) -> bool {
+    *policy == Placement::default()
+}
+
+/// By which policy the SM of a block is told.
+fn policy_of(observation: &Observation) -> Placement {
+    match observation.source {
+        TimeSource::Simulated { placement, .. } if placement.goes_by_gpcs() => placement,
+        TimeSource::Measured if observation.device.placement.goes_by_gpcs() => observation.device.placement,
+        _ => Placement::MostRoom,
+    }
+}
+
 /// Counts; and where the trace says that it was placed by this policy, finds the blocks that were not.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementStatistic {
-    let judged = matches!(case.observation.source, TimeSource::Simulated { placement: Placement::MostRoom, .. });
-    let mut statistic = PlacementStatistic::default();
-    walk(case, |event, predicted| {
+    let policy = policy_of(case.observation);
+    let judged = matches!(case.observation.source, TimeSource::Simulated { placement, .. } if placement == policy);
+    let mut statistic = PlacementStatistic { policy, ..PlacementStatistic::default() };
+    walk(case, policy, |event, predicted| {
         statistic.decidable += 1;
         let sm = event.sm;
         if sm == Some(predicted) {
@@ -46,7 +67,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementSt
                 at_ns: event.at,
                 by: 1,
                 unit: "blocks",
-                what: format!("most-room would have put it on SM {predicted}"),
+                what: format!("{} would have put it on SM {predicted}", policy.name()),
             });
         }
     });
@@ -66,7 +87,7 @@ pub(crate) struct DecidableBlock {
 pub(crate) fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> Vec<DecidableBlock> {
     let case = Case::new(observation, tolerances);
     let mut blocks = Vec::new();
-    walk(&case, |event, _| {
+    walk(&case, policy_of(observation), |event, _| {
         let origin = observation.operations[event.operation()].origin;
         if let (Some(origin), Some(sm)) = (origin, event.sm) {
             blocks.push(DecidableBlock { origin, block: event.block as usize, sm });
@@ -76,12 +97,13 @@ pub(crate) fn decidable_blocks(observation: &Observation, tolerances: &Tolerance
 }
 
 /// Calls `tell` with each decidable block and the SM that the model chooses for it.
-fn walk(case: &Case<'_>, mut visit: impl FnMut(&BlockEvent, u32)) {
+fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, u32)) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
     let device = &observation.device;
     // For each context: what others have on the SMs is put aside while it has its turn.
     let mut contexts = vec![Sms::idle(device); observation.context_count()];
-    let order: Vec<u32> = device.sm_order.ids(device.sms);
+    let order = device.sm_preference(policy);
+    let mut dealing = policy.goes_by_gpcs().then(|| Dealing::new(case));
     let simulated = matches!(observation.source, TimeSource::Simulated { .. });
     if !observation.client_sms.is_empty() {
         return;
@@ -106,12 +128,24 @@ fn walk(case: &Case<'_>, mut visit: impl FnMut(&BlockEvent, u32)) {
                 || last_end.is_some_and(near)
                 || starts.last_of_others(&event, tolerance).is_some_and(near)
         };
-        if simulated || !disturbed() {
+        let disturbed = !simulated && disturbed();
+        let is_dealt = match &mut dealing {
+            Some(dealing) => dealing.is_dealt(policy, &event, last_end, disturbed),
+            None => false,
+        };
+        if is_dealt || !disturbed {
             sms.count(&case.facts[operation].taken);
             let rooms = order.iter().filter(|&&sm| case.may_use(operation, sm)).filter_map(|&sm| {
                 let room = sms.room(sm)?;
                 (room > 0).then_some((sm, room))
             });
+            if let Some(dealing) = dealing.as_mut().filter(|_| is_dealt) {
+                if let Some(predicted) = dealing.predict(&event, last_end, || rooms.collect()) {
+                    visit(&event, predicted);
+                }
+                sms.change(&event, &case.facts[operation].taken, 1);
+                continue;
+            }
             // The first of equals is the one that the device prefers.
             let best = rooms.reduce(|best, next| if next.1 > best.1 { next } else { best });
             if let Some((predicted, _)) = best {

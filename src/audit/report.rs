@@ -40,6 +40,7 @@ impl AuditReport {
         self.violations.extend(audit.findings);
         self.checked.kernels += audit.checked.kernels;
         self.checked.blocks += audit.checked.blocks;
+        self.placement.policy = audit.placement.policy;
         self.placement.decidable += audit.placement.decidable;
         self.placement.followed += audit.placement.followed;
         self.devices.push(device.to_owned());

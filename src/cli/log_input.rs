@@ -33,7 +33,7 @@ pub(crate) struct LogOptions {
     /// Use nothing but the logs, even if a scenario lies beside them
     #[arg(long, conflicts_with = "scenario")]
     logs_alone: bool,
-    /// Which SM gets the next block, by the model [default: the scenario's, or most-room]
+    /// Which SM gets the next block, by the model [default: the scenario's, or the device's]
     #[arg(long, value_name = "POLICY", value_parser = one_of(Placement::ALL, Placement::name))]
     placement: Option<Placement>,
     /// Tolerance between the host's clock and the GPU's, in microseconds

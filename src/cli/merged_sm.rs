@@ -46,8 +46,10 @@ pub(crate) struct MergedSm {
 impl MergedSm {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         picture::check(self.figure.as_deref())?;
+        let device = input::device(&self.device)?;
+        device.check_placement(self.placement)?;
         let campaign = Campaign {
-            device: input::device(&self.device)?,
+            device,
             placement: self.placement,
             families: if self.family.is_empty() { Family::ALL.to_vec() } else { self.family.clone() },
             samples: self.samples,

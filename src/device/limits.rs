@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use super::{DeviceSpec, PerSmLimits, TimeSlicing};
+use super::{DeviceSpec, PerSmLimits, Placement, TimeSlicing};
 use crate::json::{Node, Problem};
 use crate::time::Duration;
 
@@ -81,6 +81,8 @@ limits! {
     SWITCH_COST = "switch_cost_ns" from 0 to u64::MAX >> 1;
     COPY_TIME_SLICE = "copy_time_slice_ns" from 1 to u64::MAX >> 1;
     CHANNELS = "channels" from 1 to u32::MAX as u64;
+    GPC_TPCS = "gpcs.tpcs" from 1 to SMS.most;
+    LONE_TPCS = "gpcs.lone_tpcs" from 0 to SMS.most;
     /// One of the ids in a list.
     SM_ORDER = "sm_order" from 0 to SMS.most - 1;
     DEVICE_TO_DEVICE_ENGINE = "copy.device_to_device_engine" from 0 to COPY_ENGINES.most - 1;
@@ -135,6 +137,20 @@ pub enum DeviceError {
     SmOrder {
         /// The highest SM id.
         last: u32,
+    },
+    /// GPCs of another GPU.
+    #[error("gpcs have {stated} TPCs with the lone ones, and each at least one; this device has {tpcs}")]
+    Gpcs {
+        /// TPCs of all GPCs, and the lone ones.
+        stated: u32,
+        /// TPCs of the device.
+        tpcs: u32,
+    },
+    /// A placement policy that goes by GPCs, on a device that states none.
+    #[error("placement {placement:?} goes by GPCs, which this device does not state (gpcs)", placement = placement.name())]
+    NoGpcs {
+        /// The policy.
+        placement: Placement,
     },
 }
 
@@ -197,10 +213,17 @@ impl DeviceSpec {
                 return Err(DeviceError::Together { what, all });
             }
         }
-        if self.sm_order.names_every_sm_once(self.sms) {
-            Ok(())
-        } else {
-            Err(DeviceError::SmOrder { last: self.sms - 1 })
+        if !self.sm_order.names_every_sm_once(self.sms) {
+            return Err(DeviceError::SmOrder { last: self.sms - 1 });
+        }
+        match &self.gpcs {
+            Some(gpcs) => {
+                let (stated, tpcs) = (gpcs.all_tpcs(), self.sms.div_ceil(self.sms_per_tpc));
+                let is_sound = stated == tpcs && !gpcs.tpcs.is_empty() && !gpcs.tpcs.contains(&0);
+                if is_sound { Ok(()) } else { Err(DeviceError::Gpcs { stated, tpcs }) }
+            }
+            None if self.placement.goes_by_gpcs() => Err(DeviceError::NoGpcs { placement: self.placement }),
+            None => Ok(()),
         }
     }
 }

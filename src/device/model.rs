@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::TimeSlicing;
+use super::{Gpcs, Placement, TimeSlicing};
 use crate::named::named;
 use crate::time::{Duration, NS_PER_SECOND};
 
@@ -36,6 +36,10 @@ pub struct DeviceSpec {
     pub priority_levels: u32,
     /// How ties between equally roomy SMs are broken.
     pub sm_order: SmOrder,
+    /// Its GPCs, where they are known or assumed.
+    pub gpcs: Option<Gpcs>,
+    /// Which SM gets the next block where nobody says otherwise.
+    pub placement: Placement,
     /// Copy engines and their speed.
     pub copy: CopyEngines,
     /// Hardware channels that streams share (Bakita and Anderson, RTAS 2024); `None`: as many as there are streams.

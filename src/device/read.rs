@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, PerBlockLimits, PerSmLimits, Preemption,
-    RegisterAllocation, Runlists, SharedMemoryAllocation, SmOrder, TimeSlicing, limits,
+    ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, Gpcs, PerBlockLimits, PerSmLimits, Placement,
+    Preemption, RegisterAllocation, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder, TimeSlicing, limits,
 };
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
@@ -37,6 +37,11 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         shared_memory_allocation: shared_memory(file.required("shared_memory_allocation")?)?,
         priority_levels: limits::PRIORITY_LEVELS.read_u32(file.required("priority_levels")?)?,
         sm_order: sm_order(file.required("sm_order")?, sms)?,
+        gpcs: file.optional("gpcs")?.map(gpcs).transpose()?,
+        placement: match file.optional("placement")? {
+            Some(node) => node.named(&Placement::ALL.map(Placement::name), Placement::from_name)?,
+            None => Placement::default(),
+        },
         copy: copy(file.required("copy")?, copy_engines, copy_sharing(&mut file)?)?,
         channels: file.optional("channels")?.map(|node| limits::CHANNELS.read_u32(node)).transpose()?,
         channel_order: match file.optional("channel_order")? {
@@ -170,6 +175,21 @@ fn sm_order(node: Node<'_>, sms: u32) -> Result<SmOrder, Problem> {
         Ok("even-then-odd") => Ok(SmOrder::EvenThenOdd),
         _ => Err(node.expected("\"ascending\", \"descending\", \"even-then-odd\" or a list of all SM ids")),
     }
+}
+
+fn gpcs(node: Node<'_>) -> Result<Gpcs, Problem> {
+    let mut group = node.object()?;
+    let tpcs = group.required("tpcs")?.list()?;
+    let gpcs = Gpcs {
+        tpcs: tpcs.iter().map(|tpcs| limits::GPC_TPCS.read_u32(*tpcs)).collect::<Result<_, _>>()?,
+        lone_tpcs: group.optional("lone_tpcs")?.map_or(Ok(0), |node| limits::LONE_TPCS.read_u32(node))?,
+        numbering: match group.optional("numbering")? {
+            Some(node) => node.named(&SmNumbering::ALL.map(SmNumbering::name), SmNumbering::from_name)?,
+            None => SmNumbering::default(),
+        },
+    };
+    group.finish()?;
+    Ok(gpcs)
 }
 
 fn notes(file: &mut Object<'_>, key: &'static str) -> Result<BTreeMap<String, String>, Problem> {

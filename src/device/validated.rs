@@ -1,12 +1,12 @@
 //! A device whose numbers are known to be within their limits.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 use serde::Serialize;
 
 use crate::time::Duration;
 
-use super::{CopyEngines, CopySharing, DeviceError, DeviceSpec, PerSmLimits, SmMask, SmOrder, limits};
+use super::{CopyEngines, CopySharing, DeviceError, DeviceSpec, Gpcs, PerSmLimits, Placement, SmMask, SmOrder, limits};
 
 /// A GPU, as far as block scheduling depends on it.
 ///
@@ -42,13 +42,24 @@ impl Device {
         Ok(Self(spec))
     }
 
-    /// This device with something changed.
+    /// This device with something changed. With another number of SMs or of those per TPC it is another GPU: unless its
+    /// GPCs were changed too, nothing is known of them, nor of a placement by them.
     ///
     /// # Errors
     /// As [`Device::new`].
     pub fn with(&self, change: impl FnOnce(&mut DeviceSpec)) -> Result<Self, DeviceError> {
         let mut spec = self.0.clone();
         change(&mut spec);
+        let are_others = (spec.sms, spec.sms_per_tpc) != (self.sms, self.sms_per_tpc);
+        if are_others && spec.gpcs.is_some() && spec.gpcs == self.gpcs {
+            spec.gpcs = None;
+            if spec.placement.goes_by_gpcs() {
+                spec.placement = Placement::default();
+            }
+            for notes in [&mut spec.sources, &mut spec.assumptions] {
+                notes.retain(|key, _| key != "placement" && key != "gpcs" && !key.starts_with("gpcs."));
+            }
+        }
         Self::new(spec)
     }
 
@@ -88,6 +99,8 @@ impl Device {
             sms_per_tpc: 1,
             per_sm,
             sm_order: SmOrder::Ascending,
+            gpcs: None,
+            placement: Placement::default(),
             channels: None,
             copy: CopyEngines { sharing: CopySharing::OneAtATime, ..self.copy },
             ..self.0.clone()
@@ -108,6 +121,40 @@ impl Device {
     /// Number of TPCs, the last of which may have fewer SMs than the others.
     pub fn tpcs(&self) -> u32 {
         self.sms.div_ceil(self.sms_per_tpc)
+    }
+
+    /// The SMs of each GPC, by number; empty if it does not state them.
+    pub fn sms_of_gpcs(&self) -> Vec<Vec<u32>> {
+        let sms = |tpc: u32| (tpc * self.sms_per_tpc..(tpc + 1) * self.sms_per_tpc).take_while(|sm| *sm < self.sms);
+        let gpcs = self.gpcs.as_ref().map(Gpcs::numbered).unwrap_or_default();
+        gpcs.into_iter().map(|tpcs| tpcs.into_iter().flat_map(sms).collect()).collect()
+    }
+
+    /// The SMs of lone TPCs; none if it does not state its GPCs.
+    pub fn lone_sms(&self) -> Range<u32> {
+        let lone = self.gpcs.as_ref().map_or(0, |gpcs| gpcs.lone_tpcs);
+        (self.tpcs().saturating_sub(lone) * self.sms_per_tpc).min(self.sms)..self.sms
+    }
+
+    /// All SMs in the order in which a placement policy prefers them. Where it goes by GPCs and none are stated, all
+    /// SMs are of one.
+    pub(crate) fn sm_preference(&self, placement: Placement) -> Vec<u32> {
+        match (placement, self.sms_of_gpcs()) {
+            (Placement::MostRoom, _) => self.sm_order.ids(self.sms),
+            (Placement::Gpc | Placement::GpcMostRoom, gpcs) if !gpcs.is_empty() => {
+                self.lone_sms().chain(gpcs.into_iter().flatten()).collect()
+            }
+            _ => (0..self.sms).collect(),
+        }
+    }
+
+    /// Whether it states what a placement policy needs.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoGpcs`] if the policy goes by GPCs and none are stated.
+    pub fn check_placement(&self, placement: Placement) -> Result<(), DeviceError> {
+        let lacks = placement.goes_by_gpcs() && self.gpcs.is_none();
+        if lacks { Err(DeviceError::NoGpcs { placement }) } else { Ok(()) }
     }
 
     /// SMs that a mask leaves, in the order of their numbers.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ChannelOrder, CopySharing, Device, SmOrder, TimeSlicing};
+use super::{ChannelOrder, CopySharing, Device, Placement, SmOrder, TimeSlicing};
 use crate::time::Duration;
 
 impl Device {
@@ -49,6 +49,12 @@ impl Device {
         put("shared_memory_allocation", json!(self.shared_memory_allocation));
         put("priority_levels", json!(self.priority_levels));
         put("sm_order", order);
+        if let Some(gpcs) = &self.gpcs {
+            put("gpcs", json!(gpcs));
+        }
+        if self.placement != Placement::default() {
+            put("placement", json!(self.placement));
+        }
         put("copy_engines", json!(self.copy.engines));
         let mut copy = json!({
             "latency_ns": self.copy.latency,

@@ -43,7 +43,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 58] = [
+pub(super) const TERMS: [Term; 59] = [
     term(
         "verdict",
         &[],
@@ -304,6 +304,14 @@ pub(super) const TERMS: [Term; 58] = [
         "docs/model.md#5-which-sm-gets-the-next-block",
         Some("gpusched simulate scenarios/rtss2017/figure-3.json --placement round-robin"),
         "Which of the SMs with room gets the next block. The published rules do not say; the option placement chooses.",
+    ),
+    term(
+        "GPC",
+        &["GPCs", "gpc", "gpc-most-room", "lone TPC", "lone TPCs"],
+        "docs/model.md#placement-by-gpcs",
+        Some("gpusched devices b200"),
+        "Graphics processing cluster: TPCs, and so SMs, that make one part of the GPU. A B200 hands blocks out GPC by GPC, the \
+         TPCs of no full GPC first (placement gpc). Which SMs make a GPC, a device states, with who measured it.",
     ),
     term(
         "frontend",

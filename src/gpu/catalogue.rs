@@ -21,19 +21,15 @@ pub struct GpuCatalogue {
     kernel_sms: Vec<Option<Box<[u16]>>>,
     /// Block times by kernel, where each block has its own; past the end of the list no kernel has.
     block_times: Vec<Option<Arc<[Duration]>>>,
-    /// All SMs in the order of preference: the device's for most-room, by number for the other policies.
+    /// All SMs in the policy's order of preference.
     sms: Vec<u16>,
 }
 
 impl GpuCatalogue {
     /// Only the NULL stream is known.
     pub(super) fn new(device: &Device, placement: Placement) -> Self {
-        let ids = match placement {
-            Placement::MostRoom => device.sm_order.ids(device.sms),
-            _ => (0..device.sms).collect(),
-        };
         // A device has at most 4,096 SMs, which its constructor checks.
-        let sms = ids.into_iter().filter_map(|sm| u16::try_from(sm).ok()).collect();
+        let sms = device.sm_preference(placement).into_iter().filter_map(|sm| u16::try_from(sm).ok()).collect();
         Self {
             catalogue: Catalogue::new(device.clone()),
             stream_sms: Vec::new(),

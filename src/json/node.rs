@@ -86,6 +86,16 @@ impl<'a> Node<'a> {
         self.problem(format!("expected {expected}, found {}{near}", self.found()))
     }
 
+    /// One of a few names.
+    ///
+    /// # Errors
+    /// [`Problem`] with all names if it is none of them.
+    pub(crate) fn named<T>(&self, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
+        let known = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let name = self.string().map_err(|_| self.expected(&known))?;
+        find(&name).ok_or_else(|| self.expected_name(&format!("one of {known}"), names))
+    }
+
     /// What stands here, in a few words.
     pub fn found(&self) -> String {
         const SHOWN: usize = 40;

@@ -26,7 +26,7 @@ pub struct LogFiles {
     pub scenario: Option<PathBuf>,
     /// Use nothing but the logs, even if a scenario lies beside them.
     pub logs_alone: bool,
-    /// Which SM gets the next block; `None`: the scenario's, or most-room.
+    /// Which SM gets the next block; `None`: the scenario's, or the device's.
     pub placement: Option<Placement>,
 }
 

@@ -190,6 +190,11 @@ fn complete(
         {
             spec.assumptions.insert(key.to_owned(), format!("as of the built-in device {}", like.name));
         }
+        if spec.gpcs.is_some() {
+            for key in ["gpcs", "placement"] {
+                spec.assumptions.insert(key.to_owned(), format!("as of the built-in device {}", like.name));
+            }
+        }
     });
     named.map_err(|error| error.to_string())
 }

@@ -49,10 +49,11 @@ impl<'a> ScenarioBuilder<'a> {
     /// An empty scenario on `device`, unless the options name another.
     pub fn new(name: String, device: Device, options: &'a ReadOptions) -> Self {
         let device = options.device_for(device);
+        let placement = options.placement.unwrap_or(device.placement);
         let scenario = Scenario {
             name,
             catalogue: Catalogue::new(device),
-            placement: options.placement.unwrap_or_default(),
+            placement,
             seed: options.seed.unwrap_or(0),
             horizon: options.horizon,
             block_times: BTreeMap::new(),
@@ -72,6 +73,11 @@ impl<'a> ScenarioBuilder<'a> {
         self.scenario.device()
     }
 
+    /// Which SM gets the next block.
+    pub(super) fn placement(&self) -> Placement {
+        self.scenario.placement
+    }
+
     /// What the user said beside the file.
     pub fn options(&self) -> &'a ReadOptions {
         self.options
@@ -79,7 +85,8 @@ impl<'a> ScenarioBuilder<'a> {
 
     /// Sets what the file says of placement, seed and horizon; the user's options win.
     pub fn settings(&mut self, placement: Option<Placement>, seed: Option<u64>, horizon: Option<Duration>) {
-        self.scenario.placement = self.options.placement.or(placement).unwrap_or_default();
+        let placement = self.options.placement.or(placement);
+        self.scenario.placement = placement.unwrap_or(self.device().placement);
         self.scenario.seed = self.options.seed.or(seed).unwrap_or(0);
         self.scenario.horizon = self.options.horizon.or(horizon);
     }

@@ -2,7 +2,7 @@
 
 use super::build::ScenarioBuilder;
 use super::model::Scenario;
-use crate::device::Device;
+use crate::device::{BUILTIN_NAMES, Device};
 use crate::json::{Node, Problem};
 use crate::spelling::option;
 
@@ -31,6 +31,12 @@ pub(super) fn finish<'a>(
     }
     if let Some(unused) = builder.unused_timing() {
         return Err(root.problem(unused));
+    }
+    if let Err(error) = builder.device().check_placement(builder.placement()) {
+        let with_gpcs = BUILTIN_NAMES.iter().filter_map(|name| Device::builtin(name).ok().flatten());
+        let with_gpcs = with_gpcs.filter(|device| device.gpcs.is_some()).map(|device| device.name.clone());
+        let help = format!("devices that state their GPCs: {}", with_gpcs.collect::<Vec<_>>().join(", "));
+        return Err(root.problem(error.to_string()).with_help(help));
     }
     builder.build_ending().map_err(|(index, why)| node_of(index).problem(why.to_string()).with_help(why.help()))
 }

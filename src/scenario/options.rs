@@ -16,7 +16,7 @@ pub struct ReadOptions {
     pub launch_latency: Option<Duration>,
     /// Gap between the kernels of a stream (L2) in place of the device's.
     pub kernel_gap: Option<Duration>,
-    /// The placement policy; `None`: the file's, or else most-room.
+    /// The placement policy; `None`: the file's, or else the device's.
     pub placement: Option<Placement>,
     /// The seed; `None`: the file's, or else 0.
     pub seed: Option<u64>,

@@ -1,7 +1,7 @@
 //! The names of enumerations, from the types that the readers take them for.
 
 use crate::applications::{BUILTIN_SETS, Class};
-use crate::device::{BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, Runlists};
+use crate::device::{BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, Runlists, SmNumbering};
 use crate::experiments::study::StudyCommand;
 use crate::experiments::validation::Family;
 use crate::hosts::Scheduler;
@@ -29,6 +29,7 @@ pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
         "preemption" => Preemption::ALL.map(Preemption::name).to_vec(),
         "remaining" => Remaining::ALL.iter().map(|rule| rule.name()).collect(),
         "runlists" => Runlists::ALL.map(Runlists::name).to_vec(),
+        "SM numbering" => SmNumbering::ALL.map(SmNumbering::name).to_vec(),
         "scheduler" => Scheduler::ALL.map(Scheduler::name).to_vec(),
         "study command" => StudyCommand::ALL.map(StudyCommand::name).to_vec(),
         "test" => ReservationTest::ALL.map(ReservationTest::name).to_vec(),

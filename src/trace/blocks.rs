@@ -87,8 +87,9 @@ impl Trace {
                 let parts = self.parts_of(wave);
                 (next, blocks) = (0, parts.iter().map(|part| u32::from(part.blocks)).sum());
                 if parts.len() > 1 {
-                    let mut choice =
-                        Start { cursor: wave.cursor, seed: self.seed, operation: operation.0, first_block };
+                    let (cursor, seed, operation) = (wave.cursor, self.seed, operation.0);
+                    // What was dealt is known.
+                    let mut choice = Start { cursor, seed, operation, first_block, lone_from: 0 };
                     sequence.begin(self.placement, parts, blocks, &mut choice);
                 }
             }

@@ -1,7 +1,9 @@
 //! Random scenarios for property tests, with everything the rules know: small numbers, so that many things happen at
 //! the same instant. (The audit's campaign has its own, by number: `audit_oracle::sample`.)
 
-use gpusched::device::{BlockShape, ChannelOrder, CopyDirection, CopySharing, Device, DeviceSpec, SmMask, SmOrder};
+use gpusched::device::{
+    BlockShape, ChannelOrder, CopyDirection, CopySharing, Device, DeviceSpec, Gpcs, SmMask, SmNumbering, SmOrder,
+};
 use gpusched::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{
@@ -57,6 +59,15 @@ fn own_device() -> impl Strategy<Value = Device> {
             2 => SmOrder::EvenThenOdd,
             _ => SmOrder::Explicit((0..sms).rev().map(|sm| (sm + 1) % sms).collect()),
         };
+        let tpcs = device.sms.div_ceil(device.sms_per_tpc);
+        let lone_tpcs = rest.2.min(tpcs - 1) / 2;
+        let first = (tpcs - lone_tpcs).div_ceil(2);
+        let second = tpcs - lone_tpcs - first;
+        device.gpcs = Some(Gpcs {
+            tpcs: [second, first].into_iter().filter(|&tpcs| tpcs > 0).collect(),
+            lone_tpcs,
+            numbering: if rest.5 { SmNumbering::Striped } else { SmNumbering::Consecutive },
+        });
         Device::new(device).expect("it is a GPU")
     })
 }
@@ -248,7 +259,14 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
     let placement = if limits.equal_blocks {
         select(vec![Placement::Random, Placement::MostRoom])
     } else {
-        select(vec![Placement::MostRoom, Placement::MostRoom, Placement::RoundRobin, Placement::LowestId])
+        select(vec![
+            Placement::MostRoom,
+            Placement::MostRoom,
+            Placement::RoundRobin,
+            Placement::LowestId,
+            Placement::Gpc,
+            Placement::GpcMostRoom,
+        ])
     };
     let parts = (vec(stream, 1..6), vec(raw_kernel(limits), 1..5), vec(copy, 1..4), vec(raw_thread(), 1..5));
     (device(), parts, placement, option::weighted(0.2, 0_u64..40), any::<bool>(), any::<u64>()).prop_map(

@@ -50,6 +50,7 @@ mod figures;
 mod file_systems;
 mod generate;
 mod generate_processes;
+mod gpcs;
 mod help;
 mod host_audit;
 mod html_browser;

@@ -63,7 +63,8 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
     let mut shares = Vec::new();
     let mut table = String::new();
     for times in [Times::Stated, Times::Drawn, Times::Equal] {
-        for placement in Placement::ALL {
+        let device = scenario.device().clone();
+        for placement in Placement::ALL.into_iter().filter(|one| device.check_placement(*one).is_ok()) {
             let found = found(&scenario, times, placement)?;
             if table.is_empty() {
                 let kernels: Vec<&str> = found.iter().map(|share| &*share.kernel).collect();

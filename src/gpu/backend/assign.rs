@@ -31,9 +31,8 @@ impl SmBackend {
             }
         }
         let mut at_limit = false;
+        let start = self.start_of(&kernel, kernel.blocks - kernel.unassigned);
         if let Some(clients) = &mut self.clients {
-            let first_block = kernel.blocks - kernel.unassigned;
-            let start = Start { cursor: self.cursor, seed: self.seed, operation: kernel.operation.0, first_block };
             at_limit = clients.restrict(kernel.process, self.placement, &start, &mut parts);
             total = parts.iter().map(|part| u32::from(part.room)).sum();
         }
@@ -54,6 +53,12 @@ impl SmBackend {
         Ok(Some(refusals.max().unwrap_or(Rule::R2)))
     }
 
+    /// Where the choices of a wave begin.
+    pub(super) fn start_of(&self, kernel: &RunningKernel, first_block: u32) -> Start {
+        let Self { cursor, seed, lone_from, .. } = *self;
+        Start { cursor, seed, operation: kernel.operation.0, first_block, lone_from }
+    }
+
     /// Places `blocks` blocks, for which the parts have room.
     fn place<O: Observer>(
         &mut self,
@@ -66,7 +71,7 @@ impl SmBackend {
         let operation = kernel.operation;
         let first_block = kernel.blocks - kernel.unassigned;
         let cursor = self.cursor;
-        let mut start = Start { cursor, seed: self.seed, operation: operation.0, first_block };
+        let mut start = self.start_of(&kernel, first_block);
         if let Some(duration) = kernel.duration {
             distribute(self.placement, parts, blocks, &mut start, &mut self.order);
             self.cursor = start.cursor;

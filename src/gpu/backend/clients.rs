@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::device::Device;
-use crate::workload::{CheckedProcess, Part, Placement, ProcessId, Start};
+use crate::workload::{CheckedProcess, Part, Placement, ProcessId, Start, by_number};
 
 /// Keeps this choice independent of others under one seed.
 const CLIENTS: u64 = 0x6d70_7363_6c69_656e;
@@ -91,7 +91,12 @@ impl Clients {
             return false;
         }
         match placement {
-            Placement::MostRoom => self.ranked.sort_by_key(|part| std::cmp::Reverse(part.room)),
+            _ if placement.deals(start.first_block) => {
+                self.ranked.sort_by_key(|part| by_number(*part, start.lone_from));
+            }
+            Placement::MostRoom | Placement::Gpc | Placement::GpcMostRoom => {
+                self.ranked.sort_by_key(|part| std::cmp::Reverse(part.room));
+            }
             Placement::RoundRobin => self.ranked.sort_by_key(|part| (u32::from(part.sm) < start.cursor, part.sm)),
             Placement::LowestId => self.ranked.sort_by_key(|part| part.sm),
             Placement::Random => {

@@ -40,6 +40,8 @@ pub(crate) struct SmBackend {
     pub(super) free_waves: Vec<u32>,
     /// The round-robin pointer: the SM after the last one used.
     pub(super) cursor: u32,
+    /// The first SM of the lone TPCs.
+    pub(super) lone_from: u32,
     /// See `skip_cycles`.
     pub(super) skip_attempt: (OperationId, u32),
     /// Since SMs were last looked at in vain, blocks have completed or a kernel has become the head of an EE queue.
@@ -136,6 +138,7 @@ impl SmBackend {
             waves: Vec::new(),
             free_waves: Vec::new(),
             cursor: 0,
+            lone_from: device.lone_sms().start,
             skip_attempt: NO_ATTEMPT,
             changed: false,
             copies_changed: false,

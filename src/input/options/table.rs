@@ -51,7 +51,7 @@ options! {
         "No kernel goes on earlier than TIME after the one before it in its stream has completed (rule L2) [default: \
          the device's]";
     placement = "POLICY" like "round-robin": one_of!(Placement, |o, it| o.read.placement = Some(it)),
-        "Which SM gets the next block [default: the scenario's, or most-room]";
+        "Which SM gets the next block [default: the scenario's, or the device's]";
     block_duration = "LABEL=TIME" like "mandelbrot=2ms":
         TimeOf(|o, name, time| o.read.block_durations.extend([(name, time)])),
         "How long a block runs of a kernel whose file does not say: LABEL is the benchmark's label, its file name \

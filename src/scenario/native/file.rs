@@ -81,7 +81,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let Reading { builder, nodes, .. } = reading;
     let mut scenario = finish(builder, root, |thread| nodes.get(thread).copied().unwrap_or(root))?;
     scenario.expected = expected.map(|mut expected| {
-        expected.placement = placement.unwrap_or_default();
+        expected.placement = placement.unwrap_or(own_device.placement);
         let own = expected::Own { device: &own_device, placement: expected.placement, seed, horizon };
         expected.replaced = expected::replaced(&own, options, &kernels);
         expected
@@ -101,17 +101,10 @@ fn device(file: &mut Object<'_>) -> Result<Device, Problem> {
     Device::builtin(&name).ok().flatten().ok_or_else(refuse)
 }
 
-fn release_order(node: Node<'_>) -> Result<ReleaseOrder, Problem> {
-    named(node, &ReleaseOrder::ALL.map(ReleaseOrder::name), ReleaseOrder::from_name)
-}
-
 fn placement(node: Node<'_>) -> Result<Placement, Problem> {
-    named(node, &Placement::ALL.map(Placement::name), Placement::from_name)
+    node.named(&Placement::ALL.map(Placement::name), Placement::from_name)
 }
 
-/// One of a few names.
-fn named<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
-    let known = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-    let name = node.string().map_err(|_| node.expected(&known))?;
-    find(&name).ok_or_else(|| node.expected_name(&format!("one of {known}"), names))
+fn release_order(node: Node<'_>) -> Result<ReleaseOrder, Problem> {
+    node.named(&ReleaseOrder::ALL.map(ReleaseOrder::name), ReleaseOrder::from_name)
 }

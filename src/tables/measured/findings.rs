@@ -51,12 +51,13 @@ impl Report for AuditReport {
             page.blank();
         }
         page.line(&format!(
-            "{} findings in {} kernels, {} blocks; {} of {} decidable blocks were placed as most-room says",
+            "{} findings in {} kernels, {} blocks; {} of {} decidable blocks were placed as {} says",
             violations.len(),
             checked.kernels,
             checked.blocks,
             placement.followed,
-            placement.decidable
+            placement.decidable,
+            placement.policy.name()
         ));
     }
 }

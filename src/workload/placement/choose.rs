@@ -1,18 +1,9 @@
 //! The order in which the blocks of one wave choose SMs: the placement policies by their definition.
 
 use super::Placement;
+use super::deal::deal;
+use super::part::Part;
 use super::random::PlacementNumbers;
-
-/// The share of one SM in a wave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
-    /// The SM.
-    pub sm: u16,
-    /// How many blocks of this kernel it could have taken.
-    pub room: u16,
-    /// How many it got.
-    pub blocks: u16,
-}
 
 /// Where a wave's choices begin.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +14,20 @@ pub(crate) struct Start {
     pub(crate) seed: u64,
     pub(crate) operation: u32,
     pub(crate) first_block: u32,
+    /// By GPCs: the first SM of the lone TPCs, which have the highest numbers. Only dealing asks for it.
+    pub(crate) lone_from: u32,
+}
+
+/// How a sequence finds the next choice.
+#[derive(Debug, Clone, Copy, Default)]
+enum Way {
+    /// It was written down.
+    #[default]
+    Listed,
+    /// Most-room: what has room for as many more blocks, or more.
+    Falling(u16),
+    /// By GPCs: what gets more blocks than so many.
+    Rising(u16),
 }
 
 /// The order in which blocks choose SMs; keeps its buffers from one wave to the next.
@@ -34,53 +39,78 @@ pub(crate) struct Sequence {
     pub(crate) order: Vec<u32>,
     /// How many of them were asked for, or the next part on the present level.
     next: usize,
-    /// Most-room: see [`Sequence::next`].
-    level: u16,
+    /// How choices go on: see [`Sequence::next`].
+    way: Way,
 }
 
 impl Sequence {
-    /// As [`Sequence::choose`], for choices that [`Sequence::next`] then gives one by one.
+    /// As [`Sequence::choose`], for choices that [`Sequence::next`] then gives one by one. How many blocks each of the
+    /// parts gets is known.
     pub(crate) fn begin(&mut self, policy: Placement, parts: &[Part], blocks: u32, start: &mut Start) {
         self.next = 0;
-        self.level = 0;
-        if policy == Placement::MostRoom {
-            self.level = parts.iter().map(|part| part.room).max().unwrap_or(0);
-        } else {
-            self.choose(policy, parts, blocks, start);
+        self.way = Way::Listed;
+        match policy {
+            _ if policy.deals(start.first_block) => self.way = Way::Rising(0),
+            Placement::MostRoom | Placement::GpcMostRoom => {
+                self.way = Way::Falling(parts.iter().map(|part| part.room).max().unwrap_or(0));
+            }
+            _ => {
+                self.choose(policy, parts, blocks, start);
+            }
         }
     }
 
     /// The next choice among the parts that it was begun with.
     ///
     /// Most-room needs no list: while the SM with the most room has room `level`, all that have as much are chosen in
-    /// order, and have one less then. So a part is chosen once on every level up to its room, level by level.
+    /// order, and have one less then. So a part is chosen once on every level up to its room, level by level. Nor do
+    /// blocks that were dealt: level by level, each part that gets more than there were levels before.
     pub(crate) fn next(&mut self, parts: &[Part]) -> Option<u32> {
-        if self.level == 0 {
-            self.next += 1;
-            return self.order.get(self.next - 1).copied();
-        }
         loop {
-            let part = self.next;
-            match parts.get(part) {
-                Some(known) => {
+            let place = self.next;
+            let part = parts.get(place);
+            let is_chosen = match (self.way, part) {
+                (Way::Listed, _) => {
                     self.next += 1;
-                    if known.room >= self.level {
-                        return u32::try_from(part).ok();
-                    }
+                    return self.order.get(place).copied();
                 }
-                None if self.level > 1 => (self.level, self.next) = (self.level - 1, 0),
-                None => return None,
+                (Way::Falling(level), Some(part)) => part.room >= level,
+                (Way::Rising(level), Some(part)) => part.blocks > level,
+                (Way::Falling(level), None) if level > 1 => {
+                    (self.way, self.next) = (Way::Falling(level - 1), 0);
+                    continue;
+                }
+                (Way::Rising(level), None) if parts.iter().any(|part| part.blocks > level + 1) => {
+                    (self.way, self.next) = (Way::Rising(level + 1), 0);
+                    continue;
+                }
+                _ => return None,
+            };
+            self.next += 1;
+            if is_chosen {
+                return u32::try_from(place).ok();
             }
         }
     }
 
     /// Lets `blocks` blocks choose SMs one by one, by the policy's definition; moves the cursor.
     ///
-    /// `parts` are SMs with room, in order of preference for most-room and by number otherwise. There is room for
+    /// `parts` are SMs with room, in the policy's order of preference. There is room for
     /// all the blocks. Costs O(blocks * parts). [`distribute`](super::distribute::distribute) gives the same counts
     /// faster, and the trace needs the order only when somebody looks at single blocks.
     pub(crate) fn choose(&mut self, policy: Placement, parts: &[Part], blocks: u32, start: &mut Start) -> &[u32] {
         self.order.clear();
+        if policy.deals(start.first_block) {
+            let mut dealt = parts.to_vec();
+            deal(&mut dealt, blocks, start.lone_from, &mut self.order);
+            self.order.clear();
+            (self.way, self.next) = (Way::Rising(0), 0);
+            for _ in 0..blocks {
+                let Some(next) = self.next(&dealt) else { break };
+                self.order.push(next);
+            }
+            return &self.order;
+        }
         self.room.clear();
         self.room.extend(parts.iter().map(|part| part.room));
         if policy == Placement::Random {
@@ -91,7 +121,7 @@ impl Sequence {
             let fitting = || (0_u32..).zip(room.iter()).filter(|(_, room)| **room > 0);
             let chosen = match policy {
                 // Of equals the first: a later one has to be larger.
-                Placement::MostRoom => {
+                Placement::MostRoom | Placement::Gpc | Placement::GpcMostRoom => {
                     let larger = |best: (u32, u16), (part, room): (u32, &u16)| {
                         if *room > best.1 { (part, *room) } else { best }
                     };

@@ -9,7 +9,7 @@ use gpusched::workload::{BlockClock, EventId, OperationKind, StreamId};
 
 use super::contexts::Contexts;
 use super::outcome::ReferenceOperation;
-use super::placement::choose;
+use super::placement::{choose, deal, is_dealt};
 use super::resources::{Free, Need};
 use super::turns::Runlist;
 
@@ -370,6 +370,29 @@ impl<'a> ReferenceGpu<'a> {
         enabled.map(|(enabled, used)| enabled && (used || may_use_another)).collect()
     }
 
+    /// How many blocks of a kernel each SM may take now: of SMs that its process does not use only as many as it may
+    /// use besides, lone TPCs first and then by number.
+    fn may_take(&self, operation: usize, need: &Need, free: &[Free]) -> Vec<u64> {
+        let device = self.scenario.device();
+        let process = self.process_of(operation);
+        let (used, enabled) = (self.used_by_process(process), self.enabled(operation));
+        let mut others =
+            self.contexts.sms_of_process[process].saturating_sub(used.iter().filter(|&&used| used).count());
+        let mut rooms: Vec<u64> = (0..free.len()).map(|sm| if enabled[sm] { free[sm].room(need) } else { 0 }).collect();
+        let lone = device.lone_sms();
+        let by_number = lone.clone().chain(0..lone.start);
+        for sm in by_number.map(|sm| sm as usize) {
+            if rooms[sm] > 0 && !used[sm] {
+                if others == 0 {
+                    rooms[sm] = 0;
+                } else {
+                    others -= 1;
+                }
+            }
+        }
+        rooms
+    }
+
     /// On which SMs a process has blocks.
     fn used_by_process(&self, process: usize) -> Vec<bool> {
         let mut used = vec![false; self.scenario.device().sms as usize];
@@ -392,14 +415,22 @@ impl<'a> ReferenceGpu<'a> {
     /// R3).
     pub(super) fn dispatch(&mut self) {
         let Some(context) = self.compute.takes_work_of() else { return };
+        let mut dealt: VecDeque<usize> = VecDeque::new();
         while let Some(operation) = self.highest_head(context) {
             let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
             let kernel = &self.scenario.kernels()[kernel.index()];
             let (device, placement) = (self.scenario.device(), self.scenario.placement);
             let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
-            let last_sm = &mut self.last_sm[context];
-            let Some(sm) = choose(placement, device, &free, &need, &allowed, *last_sm) else { return };
-            *last_sm = Some(sm);
+            if dealt.is_empty() && is_dealt(placement, self.operations[operation].blocks.len()) {
+                let left = kernel.blocks as usize - self.operations[operation].blocks.len();
+                dealt = deal(device, left, &self.may_take(operation, &need, &free)).into();
+            }
+            let sm = match dealt.pop_front() {
+                Some(sm) => Some(sm),
+                None => choose(placement, device, &free, &need, &allowed, self.last_sm[context]),
+            };
+            let Some(sm) = sm else { return };
+            self.last_sm[context] = Some(sm);
             let record = &mut self.operations[operation];
             let (block, left) = (record.blocks.len(), kernel.duration.best.as_ns());
             let (place, watches_timer) = (Place::Sm(sm), kernel.clock == BlockClock::Wall);
