@@ -52,6 +52,7 @@ mod generate;
 mod generate_processes;
 mod help;
 mod host_audit;
+mod host_responses;
 mod html_browser;
 mod html_data;
 mod jobs;
