@@ -32,6 +32,7 @@ mod compare;
 mod equal_blocks;
 pub mod equal_times;
 mod finish_bounds;
+mod host_end;
 mod job_bounds;
 mod jobs;
 mod kept;

@@ -79,7 +79,7 @@ pub struct BoundedOperation {
 pub struct FinishBounds {
     /// Kernels, copies and memsets in launch order; none of them if there are no bounds, or only on jobs.
     pub operations: Vec<BoundedOperation>,
-    /// By host thread: no job, from its release to the end of its last operation, takes longer, whenever jobs are
+    /// By host thread: no job, from its release to its end on the GPU and on its host, takes longer, whenever jobs are
     /// released a period or more apart. Empty where operations have bounds of their own.
     pub responses: Vec<Option<Duration>>,
     /// What the bounds on jobs assume and leave out.
@@ -271,8 +271,6 @@ fn of_jobs(
     }
     let mut notes = vec![
         "bounds of jobs hold for any releases at least as far apart as stated, any order and shorter blocks".to_owned(),
-        "a response ends with the last operation of its job: what a host does on the CPU after that is not in it"
-            .to_owned(),
     ];
     let held = departures.iter().filter_map(|departure| match departure {
         Departure::Channels => Some("streams wait for hardware channels, whichever is served first"),

@@ -6,7 +6,7 @@ use crate::gpu::SubmitError;
 use crate::scenario::Scenario;
 use crate::time::Duration;
 
-use super::safe_bound::{Weights, Work};
+use super::safe_bound::Weights;
 
 mod coupling;
 mod model;
@@ -19,12 +19,13 @@ mod uniprocessor;
 mod window;
 
 pub(super) use model::{LONGEST, Releases, TaskSet};
+pub(super) use program::followed;
 pub use refusal::SporadicRefusal;
 
 /// The bounds on those threads that have one, which hold whatever the others do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JobBounds {
-    /// By thread: from the arrival of a job to the end of its last operation, at most.
+    /// By thread: from the arrival of a job to the end of its last operation, and of what its host does, at most.
     pub(super) responses: Vec<Option<Duration>>,
     /// Label of the first thread that has none.
     pub(super) beyond: Option<String>,
@@ -62,11 +63,7 @@ pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> Result<JobBounds
             continue;
         };
         for (member, &(thread, offset)) in task.members.iter().enumerate() {
-            let of_member = task
-                .operations
-                .iter()
-                .zip(&ends)
-                .filter(|(operation, _)| operation.member == member && !matches!(operation.work, Work::Pause(_)));
+            let of_member = task.operations.iter().zip(&ends).filter(|(operation, _)| operation.member == member);
             let last = of_member.map(|(_, end)| *end).max().unwrap_or(0);
             bounds.responses[thread] = Some(Duration::from_ns(last.saturating_sub(offset)));
         }

@@ -19,10 +19,11 @@ pub struct AnalysedJob {
     pub job: u32,
     /// Its release, as [`Job::released`](crate::run::Job::released) has it.
     pub released: Instant,
-    /// By when all its operations should have finished, counted from the release; the period if nothing else is
-    /// stated.
+    /// When its host had done its last step in the run.
+    pub host_finished: Option<Instant>,
+    /// By when all of it should have finished, counted from the release; the period if nothing else is stated.
     pub deadline: Option<Duration>,
-    /// Whether all its operations were launched before the run ended.
+    /// Whether its host had done all its steps before the run ended, and so launched all its operations.
     pub complete: bool,
     /// Its operations, in launch order.
     pub operations: SmallVec<[u32; 2]>,
@@ -55,8 +56,9 @@ pub(super) fn with_operations(run: &Run<'_>, begun: &Jobs) -> Vec<AnalysedJob> {
                 stream: thread.map_or_else(|| Arc::from(""), |thread| Arc::clone(&thread.label)),
                 job: job.iteration,
                 released: job.released,
+                host_finished: job.host_finished,
                 deadline: thread.and_then(HostThread::deadline),
-                complete: job.submitted,
+                complete: job.host_finished.is_some(),
                 operations: SmallVec::new(),
             }
         })

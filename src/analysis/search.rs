@@ -159,8 +159,7 @@ pub(super) fn search_known<'s>(
     let (base, own) = if unrolls {
         (Cow::Owned(unrolled(run, &jobs)), None)
     } else {
-        let finish = |operation: u32| run.trace.operations().get(operation as usize)?.finish();
-        let response = |job: &AnalysedJob| job.finish(finish).map(|finish| finish.since(job.released).as_ns());
+        let response = |job: &AnalysedJob| begun.get(job.thread, job.job)?.response().map(Duration::as_ns);
         let own = jobs.iter().map(response).collect();
         (Cow::Borrowed(scenario), Some(own))
     };
@@ -403,7 +402,6 @@ impl Searcher<'_, '_> {
         let run = simulate_placed(&scenario, variation.placement, variation.seed)?;
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.progress.advance(1);
-        let operations = run.trace.operations();
         let mut responses = vec![None; jobs.len()];
         if self.unrolled {
             let mut arrivals: Vec<Instant> = jobs.iter().map(|job| job.released).collect();
@@ -412,10 +410,10 @@ impl Searcher<'_, '_> {
                     arrivals[thread] = Instant::from_ns(arrival);
                 }
             }
-            for record in operations {
-                let job = variation.declared(record.origin.thread) as usize;
-                let Some((response, finish)) = responses.get_mut(job).zip(record.finish()) else { continue };
-                *response = (*response).max(Some(finish.since(arrivals[job]).as_ns()));
+            for done in run.jobs().begun {
+                let job = variation.declared(done.thread) as usize;
+                let Some((response, finish)) = responses.get_mut(job).zip(done.finished) else { continue };
+                *response = Some(finish.since(arrivals[job]).as_ns());
             }
             for (job, response) in jobs.iter().zip(&mut responses) {
                 if !job.complete {

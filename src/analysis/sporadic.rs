@@ -34,7 +34,7 @@ pub struct SporadicVerdict {
     pub period_ns: Duration,
     /// From the arrival of a job to its release at most.
     pub jitter_ns: Duration,
-    /// The longest response in any run that was simulated, from the arrival to the end of the last operation.
+    /// The longest response in any run that was simulated, from the arrival to the end of the job.
     pub worst_found_ns: Option<Duration>,
     /// No job of any phasing has a longer response.
     pub bound_ns: Option<Duration>,
@@ -81,7 +81,7 @@ impl SporadicVerdicts {
     }
 }
 
-/// Bounds on the responses of every stream's jobs, from arrival to the end of the last operation, in every run in which
+/// Bounds on the responses of every stream's jobs, from arrival to the end of the job, in every run in which
 /// jobs come a period or more apart and are released up to the jitter (by thread; missing ones are 0) after that,
 /// under every work-conserving placement, with blocks and copies up to as long as stated.
 ///
@@ -221,7 +221,9 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
     threads.sort_by_key(|(index, _)| ranks[*index]);
     for (index, thread) in threads {
         let period = thread.period?.as_ns();
-        let jitter = jitter.get(index).map_or(0, |jitter| jitter.as_ns());
+        // Of what is not known no run is made up; in those without it jobs are released as they arrive.
+        let jitter = jitter.get(index).filter(|jitter| **jitter != HostThread::UNKNOWN_JITTER);
+        let jitter = jitter.map_or(0, |jitter| jitter.as_ns());
         if period > LONGEST / MOST_JOBS || jitter > LONGEST {
             return None;
         }
@@ -240,6 +242,7 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
                 stream: Arc::clone(&thread.label),
                 job: u32::try_from(job).ok()?,
                 released: Instant::ZERO + released,
+                host_finished: None,
                 deadline,
                 complete: true,
                 operations: SmallVec::new(),

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::bound_options::BoundOptions;
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
+use super::host_end::HostEnds;
 use super::kept::AnalysisError;
 use super::search::{SearchOptions, SearchResult, search_known};
 use crate::broken_bound::BrokenBound;
@@ -14,7 +15,7 @@ use crate::effort::Progress;
 use crate::hosts::simulate;
 use crate::named::named;
 use crate::run::{Jobs, Run};
-use crate::scenario::{ReleaseOrder, Scenario};
+use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
 use crate::workload::Origin;
@@ -149,12 +150,14 @@ pub(crate) fn judge_known<'s>(
     let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let mut beyond = 0;
+    let hosts = HostEnds::new(scenario, &bounds.operations, bounds.options.order);
     let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
         let worst_found_ns = found.worst(index);
         let origin = Origin { thread: job.thread, iteration: job.job };
         // Simulation and analysis number launches alike, as long as these do not depend on completions.
         let own = |operation: u32| bounds.operations.get(operation as usize).filter(|known| known.origin == origin);
         let finish = job.finish(|operation| own(operation)?.finish);
+        let finish = finish.and_then(|finish| Some(finish.max(hosts.of(job)?)));
         // What is released after the horizon is not in the scenario, and might delay what then still runs.
         let within = finish.filter(|finish| *finish <= horizon);
         let response = bounds.responses.get(job.thread as usize).copied().flatten().filter(|_| job.complete);
@@ -187,12 +190,17 @@ pub(crate) fn judge_known<'s>(
     }
     let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
     notes.extend_from_slice(&bounds.notes);
-    notes.extend(late.map(|thread| {
-        format!(
+    notes.extend(late.map(|thread| match thread.jitter {
+        HostThread::UNKNOWN_JITTER => format!(
+            "nothing is proven: how much later than stated jobs of {:?} are released is not known; {} with a jitter counts it",
+            thread.label,
+            option("sporadic")
+        ),
+        _ => format!(
             "nothing is proven: {:?} states a jitter, and releases are judged as if there were none; {} counts it",
             thread.label,
             option("sporadic")
-        )
+        ),
     }));
     if bounds.stopped {
         let missing = jobs.iter().filter(|job| job.bound_ns.is_none()).count();

@@ -34,7 +34,7 @@ fn parse_jitter(text: &str) -> Result<(String, Duration), String> {
 
 /// Is each deadline met, at worst? Proven (the bound meets it), missed (a run was found that misses it), or open.
 ///
-/// A job is all that one release of a stream or one iteration of a host submits, copies included. Its bound holds for
+/// A job is all that one release of a stream or one iteration of a host does, copies included. Its bound holds for
 /// every placement, for blocks that run shorter than stated and for any order of releases at one instant (see --order);
 /// bad runs are searched among the same. Beside it stand the finish times of the thesis' response-time analysis on one
 /// merged SM, with releases in the declared order, and whether they are exact.
@@ -73,9 +73,12 @@ pub(crate) struct Analyze {
     search: Search,
     #[command(flatten)]
     runnable_times: RunnableTimesOption,
-    /// Exit status 1 unless every deadline is proven to be met
+    /// Exit status 1 unless every deadline and every requirement of a model is proven to be met
     #[arg(long)]
     check: bool,
+    /// Let --check pass over requirements of a model of which nothing runs on the GPU
+    #[arg(long, requires = "check")]
+    allow_unchecked: bool,
 }
 
 impl Analyze {
@@ -128,9 +131,10 @@ impl Analyze {
         // Nothing below looks at what happened, which is large.
         drop(run);
         let judged = report.verdicts.jobs.iter().map(|job| job.verdict);
-        let answer = self.answer(judged.chain(verdicts_on(report.requirements.as_deref())))?;
-        let out = part.turn()?;
         let note = |text: &str| part.note(text);
+        let (answer, unchecked) = self.answer(judged, report.requirements.as_deref())?;
+        let out = part.turn()?;
+        unchecked.iter().for_each(|text| note(text));
         if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone {
             notes::show_abridged(&needs::lacking(Lacking::Verdicts)?, note);
         }
@@ -167,8 +171,9 @@ impl Analyze {
         let report = self.search.watched(search)??;
         let SporadicReport { verdicts, requirements, notes } = &report;
         let judged = verdicts.streams.iter().map(|stream| stream.verdict);
-        let answer = self.answer(judged.chain(verdicts_on(requirements.as_deref())))?;
+        let (answer, unchecked) = self.answer(judged, requirements.as_deref())?;
         let out = part.turn()?;
+        unchecked.iter().for_each(|text| part.note(text));
         notes::show_abridged(notes, |text| part.note(text));
         self.write_witness(verdicts.first_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
@@ -188,14 +193,31 @@ impl Analyze {
         Ok(jitter)
     }
 
-    /// What `--check` comes to; refused where there is nothing to check.
-    fn answer(&self, verdicts: impl Iterator<Item = Option<Verdict>>) -> anyhow::Result<Answer> {
-        let judged: Vec<Verdict> = verdicts.flatten().collect();
-        if self.check && judged.is_empty() {
+    /// What `--check` comes to, and what it leaves unchecked; refused where there is nothing to check.
+    fn answer(
+        &self,
+        jobs: impl Iterator<Item = Option<Verdict>>,
+        requirements: Option<&[RequirementVerdict]>,
+    ) -> anyhow::Result<(Answer, Option<String>)> {
+        let of_model: Vec<Option<Verdict>> = requirements.unwrap_or_default().iter().map(|one| one.verdict).collect();
+        let judged: Vec<Verdict> = jobs.chain(of_model.iter().copied()).flatten().collect();
+        if !self.check {
+            return Ok((Answer::Done, None));
+        }
+        if judged.is_empty() {
             bail!("--check: no job has a deadline to check; --deadline STREAM=TIME gives one");
         }
+        let unchecked = of_model.iter().filter(|verdict| verdict.is_none()).count();
+        let unchecked = (unchecked > 0 && !self.allow_unchecked).then(|| {
+            format!(
+                "--check: {unchecked} of {} requirements of the model are not checked, as nothing of them runs on the GPU; \
+                 --allow-unchecked passes over them",
+                of_model.len()
+            )
+        });
         let all_proven = judged.iter().all(|verdict| *verdict == Verdict::Proven);
-        Ok(if self.check && !all_proven { Answer::No } else { Answer::Done })
+        let answer = if all_proven && unchecked.is_none() { Answer::Done } else { Answer::No };
+        Ok((answer, unchecked))
     }
 
     /// Writes the run of what misses its deadline, if anything does; `tell` gives that run and says whose it is.
@@ -213,8 +235,4 @@ impl Analyze {
         note(&format!("{0} has a run in which {miss}; gpusched simulate {0} shows it", path.display()));
         Ok(())
     }
-}
-
-fn verdicts_on(requirements: Option<&[RequirementVerdict]>) -> impl Iterator<Item = Option<Verdict>> {
-    requirements.unwrap_or_default().iter().map(|requirement| requirement.verdict)
 }

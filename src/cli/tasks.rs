@@ -9,6 +9,7 @@ mod test;
 
 use std::path::Path;
 
+use anyhow::bail;
 use clap::{Args, CommandFactory, Subcommand};
 use gpusched::device::Device;
 use gpusched::tasks::TaskSet;
@@ -64,6 +65,9 @@ enum TaskFile {
 /// The tasks of a file; kernels are measured by `device`.
 fn read_file(file: &Path, device: &str) -> anyhow::Result<TaskFile> {
     let (name, text) = input::read(file)?;
+    if text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('<') {
+        bail!("{name} is XML, such as an AMALTHEA model, and no task set: gpusched analyze and simulate read models");
+    }
     let is_of_segments = SegmentTaskSet::is_claimed_by(&text);
     needs::input(if is_of_segments { Kind::Segments } else { Kind::Tasks }, &name)?;
     if is_of_segments {

@@ -95,8 +95,8 @@ pub(super) const TERMS: [Term; 59] = [
         &["response", "release", "released", "longest response", "max response", "response min"],
         RESULTS,
         CAMERA,
-        "From the release of a job, which is when it comes, to the end of its last operation. Of one kernel: from its \
-         launch to its end.",
+        "From the release of a job, which is when it comes, to the end of its last operation and of what its host does. \
+         Of one kernel: from its launch to its end.",
     ),
     term(
         "launched",
@@ -111,7 +111,8 @@ pub(super) const TERMS: [Term; 59] = [
         &["jobs", "jobs of", "iteration"],
         STREAMS,
         CAMERA,
-        "All that one release of a stream, or one iteration of a host, submits, copies included. The first has number 0.",
+        "All that one release of a stream, or one iteration of a host, does: the operations that it submits, copies \
+         included, and the steps of the host. The first has number 0.",
     ),
     term(
         "sporadic",

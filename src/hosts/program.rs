@@ -354,8 +354,10 @@ impl<'a> ProgramHost<'a> {
                     self.spans.push(IterationSpan { thread, iteration, start: gpu.now(), end: NEVER });
                 }
                 Position::At(step) => {
-                    let Some(&action) = program.steps.get(step as usize) else {
+                    if program.is_at_end(step as usize) {
                         self.spans[thread.span as usize].end = gpu.now();
+                    }
+                    let Some(&action) = program.steps.get(step as usize) else {
                         thread.iteration += 1;
                         thread.position = Position::BeforeIteration;
                         continue;

@@ -8,7 +8,7 @@ use crate::time::{Duration, Instant};
 use crate::trace::Trace;
 
 /// One job: all operations, kernels, copies and memsets alike, that one release of a stream or one iteration of a host
-/// submits.
+/// submits, and what the host does beside them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
     /// Index of the host thread (the examiner's benchmark).
@@ -18,10 +18,13 @@ pub struct Job {
     /// When it was released. With a period: the thread's release and that many periods, whether or not the thread was
     /// free to begin then. Without one: when the iteration began, after its barrier.
     pub released: Instant,
-    /// Whether all its operations were submitted before the run ended.
-    pub submitted: bool,
-    /// When the last of its operations completed; `None` if one had not completed, or not been submitted, when the run
-    /// ended.
+    /// When its first step began.
+    pub began: Instant,
+    /// When its host had done its last step, barriers at the end aside, and so submitted all its operations; `None` if
+    /// the run ended before.
+    pub host_finished: Option<Instant>,
+    /// When the last of its operations had completed and its host had done its last step; `None` if that was not so when
+    /// the run ended.
     pub finished: Option<Instant>,
     /// By when it should have finished, counted from its release.
     pub deadline: Option<Duration>,
@@ -50,7 +53,7 @@ impl DeadlineOutcome {
 }
 
 impl Job {
-    /// From its release until the last of its operations completed.
+    /// From its release until all of it was done, on the GPU and on its host.
     pub fn response(&self) -> Option<Duration> {
         self.finished.map(|finished| finished.since(self.released))
     }
@@ -209,7 +212,15 @@ impl Progress {
         let end = self.span.end();
         let released = if thread.period.is_some() { thread.release_of(iteration.into()) } else { start };
         // While the host is still at it, it may submit more.
-        let (submitted, finished) = (end.is_some(), end.and(self.finished));
-        Job { thread: index, iteration, released, submitted, finished, deadline: thread.deadline() }
+        let finished = self.finished.zip(end).map(|(operations, host)| operations.max(host));
+        Job {
+            thread: index,
+            iteration,
+            released,
+            began: start,
+            host_finished: end,
+            finished,
+            deadline: thread.deadline(),
+        }
     }
 }

@@ -37,12 +37,13 @@ pub struct IterationSpan {
     pub iteration: u32,
     /// When its first step began.
     pub start: Instant,
-    /// When its last step was done; [`NEVER`] if the run ended before. An `Option` would take half as much again.
+    /// When its last step was done, barriers at its end aside; [`NEVER`] if the run ended before. An `Option` would take
+    /// half as much again.
     pub(crate) end: Instant,
 }
 
 impl IterationSpan {
-    /// When its last step was done; `None` if the run ended before.
+    /// When its last step was done, barriers at its end aside; `None` if the run ended before.
     pub fn end(&self) -> Option<Instant> {
         (self.end != NEVER).then_some(self.end)
     }

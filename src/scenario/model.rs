@@ -152,7 +152,7 @@ pub struct HostThread {
     /// How much later than its arrival, every period, an iteration may be released at most. Runs have none; bounds over
     /// all phasings do ([`sporadic_bounds`](crate::analysis::sporadic_bounds)).
     pub jitter: Duration,
-    /// By when an iteration's operations, copies included, should have finished, counted from its release; without a
+    /// By when an iteration should have finished, with all its steps and operations, counted from its release; without a
     /// period from its beginning, after its barrier.
     pub deadline: Deadline,
     /// Where it waits before every iteration.
@@ -162,6 +162,10 @@ pub struct HostThread {
 }
 
 impl HostThread {
+    /// The jitter of a thread of which it is not known how late its iterations may be released: longer than any for which
+    /// there are bounds.
+    pub const UNKNOWN_JITTER: Duration = Duration::from_ns(1 << 62);
+
     /// A thread of the first process that takes its steps once, `release` after t = 0.
     pub fn once(label: impl Into<Arc<str>>, release: Duration, steps: Vec<Step>) -> Self {
         Self {
@@ -264,6 +268,13 @@ impl HostThread {
     /// Whether no iteration ever begins: none is asked for, or there is no time for one.
     pub fn never_runs(&self) -> bool {
         self.iterations == Some(0) || self.time_limit == Some(Duration::ZERO)
+    }
+
+    /// Whether the steps before `step` are all that an iteration does, but for barriers at its end, where it waits for
+    /// others.
+    pub(crate) fn is_at_end(&self, step: usize) -> bool {
+        let waits_at_end = self.steps.iter().rev().take_while(|step| matches!(step, Step::Barrier(_))).count();
+        step + waits_at_end == self.steps.len()
     }
 
     /// Whether an iteration submits anything to the GPU.

@@ -128,6 +128,7 @@ fn stimulus_columns<'a>() -> [Column<&'a Stimulus>; 5] {
         Column::table("stimulus", |stimulus: &&Stimulus| stimulus.name.as_str().into()).left(),
         Column::table("type", |stimulus: &&Stimulus| stimulus.kind.as_str().into()).left(),
         Column::table("from", |stimulus| match stimulus.activation {
+            Activation::Triggered => CellOf::MISSING,
             Activation::Periodic { offset_ns: from, .. }
             | Activation::Sporadic { offset_ns: from, .. }
             | Activation::Single { occurrence_ns: from } => from.to_string().into(),
@@ -140,6 +141,7 @@ fn stimulus_columns<'a>() -> [Column<&'a Stimulus>; 5] {
                 None => format!("{shortest_ns} or more"),
             }
             .into(),
+            Activation::Triggered => "as triggered".into(),
             Activation::Single { .. } => CellOf::MISSING,
         }),
         Column::table("jitter up to", |stimulus| stimulus.jitter_ns.map(|jitter| jitter.to_string()).into()),

@@ -7,6 +7,7 @@ mod requirements;
 mod scenarios;
 mod shipped;
 mod stimuli;
+mod tasks;
 
 use gpusched::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions, Runnable, TickEntry, Ticks};
 use gpusched::scenario::{ReadOptions, Scenario};

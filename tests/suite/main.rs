@@ -53,6 +53,7 @@ mod generate_processes;
 mod gpcs;
 mod help;
 mod host_audit;
+mod host_responses;
 mod html_browser;
 mod html_data;
 mod jobs;

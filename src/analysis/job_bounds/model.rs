@@ -310,7 +310,7 @@ impl Described<'_> {
         }
         let Program { mut operations, .. } = program;
         // A host that has waited for its own operations only goes on when these have ended, which is known.
-        let is_over = |operation: &Operation| operation.work == Work::Pause(Duration::ZERO);
+        let is_over = |operation: &Operation| operation.work == Work::Pause(Duration::ZERO) && group.threads.len() == 1;
         while reached.is_none() && operations.last().is_some_and(is_over) {
             operations.pop();
         }

@@ -97,6 +97,13 @@ impl Program {
             all.push(thread);
         }
         maker.run(&mut all)?;
+        for (owner, thread) in all.iter_mut().enumerate() {
+            // It may end when a barrier opens that others came to last.
+            let ends_later = thread.gate.iter().any(|&number| maker.program.operations[number].member != owner);
+            if ends_later && !matches!(thread.steps.last(), Some(Step::Barrier(_))) {
+                maker.pause(thread, owner, Duration::ZERO);
+            }
+        }
         for (owner, thread) in all.iter().enumerate() {
             maker.program.is_closed[owner] = maker.has_waited_for_all(owner, &thread.gate);
         }
@@ -116,7 +123,7 @@ impl Program {
 }
 
 /// The steps of so many iterations, repeated ones as often as they are. `None`: too many.
-fn followed(thread: &HostThread, iterations: u64) -> Option<Vec<Step>> {
+pub(in crate::analysis) fn followed(thread: &HostThread, iterations: u64) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for _ in 0..iterations {
         // Without a period a job counts from when it has passed the barrier.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::analysis::host_end;
 use crate::analysis::jobs::AnalysedJob;
 use crate::run::Run;
 use crate::scenario::{HostThread, Scenario, Step};
@@ -10,7 +11,7 @@ use crate::workload::{Copy, Kernel, OperationKind, ProcessId, StreamId};
 
 /// The scenario with a host thread for each job, and a kernel or copy for each launch: it does the same as long as
 /// launch times do not depend on completions. Jobs are by thread and number, so threads that act at one instant do so
-/// in the order of the scenario.
+/// in the order of the scenario. What a host does after its last launch it does in its job.
 pub(super) fn unrolled(run: &Run<'_>, jobs: &[AnalysedJob]) -> Scenario {
     let scenario: &Scenario = &run.scenario;
     let mut unrolled = Scenario {
@@ -37,6 +38,9 @@ pub(super) fn unrolled(run: &Run<'_>, jobs: &[AnalysedJob]) -> Scenario {
                 now = launched;
             }
             steps.extend(own_step(scenario, &mut unrolled, record.kind, record.stream));
+        }
+        if let Some(thread) = scenario.threads.get(job.thread as usize) {
+            steps.extend(host_end::after_last_launch(thread));
         }
         let alone = labels.get(&job.thread) == Some(&1);
         let label = if alone { Arc::clone(&job.stream) } else { format!("{} job {}", job.stream, job.job).into() };

@@ -93,6 +93,10 @@ options! {
         "How fast ticks pass, for example 1.3GHz [default: the processing unit's frequency]";
     ticks = "BOUND" like "average": one_of!(TickBound, |o, it| o.model.ticks = it),
         "Which number of a runnable's ticks is the time of a block [default: upper]";
+    process = "TASK=NAME" like "SFM=vision":
+        NameOf(|o, task, process| o.model.processes.extend([(task, process)])),
+        "Run TASK, or a runnable that is alone in its stream, in the process NAME; every task that is not named is then a \
+         process of its own [default: threads of one process, unless the model states time slices]";
     without_copies: Flag(|o, is_set| o.model.without_copies = is_set),
         "Leave out the copies around the runnables";
     one_job: Flag(|o, is_set| o.model.one_job = is_set),

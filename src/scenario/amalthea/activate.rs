@@ -4,10 +4,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::error::Problem;
-use super::model::AmaltheaModel;
+use super::model::{AmaltheaModel, Task};
 use super::requirements::RequirementOf;
+use super::sequences::Sequence;
 use super::stimuli::{Activation, Stimulus};
 use super::work::Item;
+use crate::scenario::model::HostThread;
 use crate::spelling::option;
 use crate::time::Duration;
 
@@ -30,8 +32,8 @@ pub(super) struct Plan {
     /// How much later than due a job may be released at most.
     pub(super) jitter: Duration,
     pub(super) deadline: Option<Duration>,
-    /// Whether its task has no stimulus although others may have one.
-    pub(super) is_forgotten: bool,
+    /// Why it is released once only, which a period of the user's changes.
+    pub(super) once: Vec<String>,
     /// What the user should know.
     pub(super) notes: Vec<String>,
 }
@@ -43,10 +45,21 @@ struct Callers {
     runnables: Vec<usize>,
 }
 
+/// When a task is activated.
+enum Activated<'m> {
+    /// Its only stimulus is of this class, with these tasks between that and itself, each of which triggers the next.
+    By(&'m Stimulus, Vec<&'m Task>),
+    /// No stimulus of it is known that says.
+    Unknown(Vec<&'m str>),
+    /// Several stimuli or triggers do it.
+    Several,
+}
+
 /// Who calls whom in a model.
 pub(super) struct Activations<'m, 't> {
     model: &'m AmaltheaModel<'t>,
     callers: HashMap<usize, Callers>,
+    indices: HashMap<&'m str, usize>,
     stimuli: HashMap<&'m str, &'m Stimulus>,
 }
 
@@ -68,7 +81,7 @@ impl<'m, 't> Activations<'m, 't> {
             }
         }
         let stimuli = model.stimuli.iter().map(|stimulus| (stimulus.name.as_str(), stimulus)).collect();
-        Self { model, callers, stimuli }
+        Self { model, callers, indices, stimuli }
     }
 
     /// The tasks from which a runnable is reached, and whether more than one way leads there.
@@ -93,45 +106,145 @@ impl<'m, 't> Activations<'m, 't> {
         (tasks, several)
     }
 
-    /// What stimuli and requirements say of runnable `index`. With `one_job` the stimuli do not count.
-    pub(super) fn plan(&self, index: usize, one_job: bool) -> Result<Plan, Problem> {
-        let Some(runnable) = self.model.runnables.get(index) else { return Ok(Plan::default()) };
-        let name = &runnable.name;
+    /// The task whose call of runnable `index` launches it, if it is called by one only, and once.
+    pub(super) fn only_task(&self, index: usize) -> Option<usize> {
         let (tasks, several) = self.tasks(index);
-        let tasks: Vec<_> = tasks.iter().filter_map(|&task| self.model.tasks.get(task)).collect();
-        let mut plan = Plan { jobs: Some(1), ..Plan::default() };
-        for requirement in &self.model.requirements {
-            let is_meant = match requirement.of {
-                RequirementOf::Process => tasks.iter().any(|task| task.name == requirement.target),
-                RequirementOf::Runnable => *name == requirement.target,
-            };
-            if is_meant {
-                let limit = requirement.response_time_ns;
-                plan.deadline = Some(plan.deadline.map_or(limit, |deadline| deadline.min(limit)));
+        tasks.first().copied().filter(|_| tasks.len() == 1 && !several)
+    }
+
+    /// The runnables that a task reaches, in the order in which it calls them.
+    pub(super) fn called_by(&self, task: usize) -> Vec<usize> {
+        let (mut order, mut seen) = (Vec::new(), BTreeSet::new());
+        let mut open: Vec<usize> = self.model.tasks.get(task).map_or_else(Vec::new, |task| task.calls.clone());
+        open.reverse();
+        while let Some(index) = open.pop() {
+            if !seen.insert(index) {
+                continue;
             }
-            if is_meant && requirement.of == RequirementOf::Process {
-                plan.notes.push(
-                    "response-time limits of tasks are the deadlines of their runnables on the GPU; what the tasks do \
-                     beside them takes no time here"
-                        .to_owned(),
-                );
+            order.push(index);
+            let mut names = Vec::new();
+            Item::calls(self.model.runnables.get(index).map_or(&[], |runnable| &runnable.items), &mut names);
+            open.extend(names.into_iter().rev().filter_map(|name| self.indices.get(name)));
+        }
+        order
+    }
+
+    /// The tasks that trigger a stimulus, themselves or in runnables that they call, once for each trigger.
+    pub(super) fn triggering(&self, stimulus: &str) -> Vec<&'m Task> {
+        let mut found = Vec::new();
+        for (number, task) in self.model.tasks.iter().enumerate() {
+            let called = self.called_by(number);
+            let of_runnables = called.into_iter().filter_map(|index| self.model.runnables.get(index));
+            let all = of_runnables.flat_map(|runnable| &runnable.triggers).chain(&task.triggers);
+            found.extend(all.filter(|name| *name == stimulus).map(|_| task));
+        }
+        found
+    }
+
+    /// What activates a task.
+    fn activated(&self, mut task: &'m Task) -> Activated<'m> {
+        let mut between = Vec::new();
+        loop {
+            let named: Vec<&str> = task.stimuli.iter().map(String::as_str).collect();
+            let stimulus = match named[..] {
+                [] => return Activated::Unknown(named),
+                [name] => self.stimuli.get(name).copied(),
+                _ if named.iter().all(|name| !self.stimuli.contains_key(name)) => return Activated::Unknown(named),
+                _ => return Activated::Several,
+            };
+            let Some(stimulus) = stimulus else { return Activated::Unknown(named) };
+            if stimulus.activation != Activation::Triggered {
+                return Activated::By(stimulus, between);
+            }
+            match self.triggering(&stimulus.name)[..] {
+                [] => return Activated::Unknown(named),
+                // Tasks that trigger each other have no beginning.
+                [by] if !between.iter().any(|known: &&Task| std::ptr::eq(*known, by)) => {
+                    between.push(by);
+                    task = by;
+                }
+                _ => return Activated::Several,
             }
         }
+    }
+
+    /// The least upper limit of the response times of a task.
+    fn limit_of(&self, task: &Task) -> Option<Duration> {
+        let limits = self.model.requirements.iter();
+        let own = limits.filter(|limit| limit.of == RequirementOf::Process && limit.target == task.name);
+        own.map(|limit| limit.response_time_ns).min()
+    }
+
+    /// What stimuli and requirements say of a runnable, or of the task that calls several in sequence. With `one_job` the
+    /// stimuli do not count.
+    pub(super) fn plan(&self, sequence: &Sequence, one_job: bool) -> Result<Plan, Problem> {
+        let Some(&index) = sequence.runnables.first() else { return Ok(Plan::default()) };
+        let Some(runnable) = self.model.runnables.get(index) else { return Ok(Plan::default()) };
+        let name = &sequence.label;
+        let (tasks, several) = self.tasks(index);
+        let tasks: Vec<&Task> = tasks.iter().filter_map(|&task| self.model.tasks.get(task)).collect();
+        let mut plan = Plan { jobs: Some(1), ..Plan::default() };
+        let of_tasks = tasks.iter().filter_map(|task| self.limit_of(task)).min();
+        if of_tasks.is_some() {
+            plan.notes.push(
+                "response-time limits of tasks are the deadlines of their runnables on the GPU; what the tasks do \
+                 beside them takes no time here"
+                    .to_owned(),
+            );
+        }
+        let own =
+            self.model.requirements.iter().filter(|limit| {
+                !sequence.is_of_several() && limit.of == RequirementOf::Runnable && limit.target == *name
+            });
+        plan.deadline = own.map(|limit| limit.response_time_ns).chain(of_tasks).min();
         if one_job {
             return Ok(plan);
         }
-        let named: Vec<&str> = tasks.iter().flat_map(|task| task.stimuli.iter().map(String::as_str)).collect();
-        let read: Vec<&Stimulus> = named.iter().filter_map(|name| self.stimuli.get(name).copied()).collect();
-        let unread = named.iter().filter(|name| !self.stimuli.contains_key(*name));
-        match read[..] {
-            // A model without any stimulus is not about releases.
-            [] if named.is_empty() => plan.is_forgotten = !tasks.is_empty() && !self.stimuli.is_empty(),
-            [] => plan.notes.extend(unread.map(|stimulus| {
-                format!("stimulus {stimulus:?} is not read: runnable {name:?} is launched once, at t = 0")
-            })),
-            [stimulus] if named.len() == 1 && !several => plan.activate(name, stimulus),
+        let activated = match tasks[..] {
+            [] => return Ok(plan),
+            [task] if !several => self.activated(task),
             _ => {
-                let what = format!("runnable {name:?} is called several times, or activated by several stimuli");
+                let named: Vec<&str> = tasks.iter().flat_map(|task| task.stimuli.iter().map(String::as_str)).collect();
+                let is_unknown = named.iter().all(|name| !self.stimuli.contains_key(name));
+                if is_unknown { Activated::Unknown(named) } else { Activated::Several }
+            }
+        };
+        match activated {
+            Activated::By(stimulus, between) => {
+                plan.activate(name, stimulus);
+                if let Some(&by) = between.first() {
+                    plan.jitter = HostThread::UNKNOWN_JITTER;
+                    plan.deadline =
+                        plan.deadline.or_else(|| between.iter().filter_map(|task| self.limit_of(task)).min());
+                    plan.notes.push(format!(
+                        "task {:?}, which triggers {name:?}, is released when {:?} says; how much later \
+                         it triggers is not read, so nothing is proven on these releases: `gpusched analyze --sporadic` \
+                         with --jitter {name}=TIME counts it",
+                        by.name, stimulus.name
+                    ));
+                }
+            }
+            Activated::Unknown(named) if named.is_empty() => {
+                // A model without any stimulus is not about releases.
+                plan.once.extend((!self.stimuli.is_empty()).then(|| {
+                    format!(
+                        "no stimulus activates the task of runnable {name:?}, which is launched once, at t = 0; {} releases \
+                         it periodically",
+                        option("period").of(name, "TIME")
+                    )
+                }));
+            }
+            Activated::Unknown(named) => {
+                plan.once.extend(named.iter().map(|stimulus| {
+                    let is_read = self.stimuli.contains_key(stimulus);
+                    let why = if is_read { "is triggered by no task" } else { "is not read" };
+                    let what = if sequence.is_of_several() { "task" } else { "runnable" };
+                    format!("stimulus {stimulus:?} {why}: {what} {name:?} is launched once, at t = 0")
+                }));
+            }
+            Activated::Several => {
+                let what =
+                    format!("runnable {:?} is called several times, or activated by several stimuli", runnable.name);
                 let help = format!("its releases cannot be told from the model; {}", advice());
                 return Err(Problem::at(runnable.offset, what).with_help(help));
             }
@@ -143,6 +256,8 @@ impl<'m, 't> Activations<'m, 't> {
 impl Plan {
     fn activate(&mut self, runnable: &str, stimulus: &Stimulus) {
         match stimulus.activation {
+            // What triggers it is looked at in its place.
+            Activation::Triggered => {}
             Activation::Single { occurrence_ns } => self.release = occurrence_ns,
             Activation::Periodic { offset_ns, period_ns } => {
                 (self.release, self.period) = (offset_ns, Some(period_ns));

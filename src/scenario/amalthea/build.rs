@@ -9,6 +9,7 @@ use super::cost::Costs;
 use super::error::{AmaltheaError, Problem};
 use super::model::{AmaltheaModel, Runnable};
 use super::options::{AmaltheaOptions, TickBound};
+use super::sequences::Sequence;
 use super::unit::Clock;
 use crate::device::{BlockShape, Device};
 use crate::scenario::ScenarioBuilder;
@@ -17,14 +18,14 @@ use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
 use crate::spelling::option;
 use crate::time::MAX_INPUT_NS;
-use crate::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId, StreamSpec};
+use crate::workload::{BlockClock, BlockTime, Copy, Kernel, ProcessId, StreamId, StreamSpec};
 
 /// Threads of one block where the model does not say: those of every experiment in the thesis.
 const DEFAULT_BLOCK_SIZE: u32 = 512;
 
 impl AmaltheaModel<'_> {
-    /// Launches runnables as kernels, each in a stream of its own, in the order that `chosen` gives: whenever the
-    /// stimulus of its task says, or once at t = 0. Without a horizon, periodic ones are released for one hyperperiod.
+    /// Launches runnables as kernels, each in a stream of its own or with others that its task calls, in the order that
+    /// `chosen` gives: whenever the stimulus of its task says, or once at t = 0. Without a horizon, periodic ones are released for one hyperperiod.
     ///
     /// # Errors
     /// [`AmaltheaError`] if a runnable is unknown or ambiguous, has no grid size or no ticks, states work that is not
@@ -48,17 +49,14 @@ impl AmaltheaModel<'_> {
         let mut costs = Costs::new(self, unit.processing_unit);
         let launched = self.chosen(chosen, &costs)?;
         let activations = Activations::new(self);
-        let plans = launched.iter().map(|&index| {
-            let mut plan = activations.plan(index, chosen.one_job)?;
-            let name = self.runnables.get(index).map_or("", |runnable| &runnable.name);
+        let sequences = self.sequences(&launched, &activations);
+        let plans = sequences.iter().map(|sequence| {
+            let mut plan = activations.plan(sequence, chosen.one_job)?;
             // The user's period counts in the hyperperiod too.
-            plan.period = options.periods.get(name).copied().or(plan.period);
-            if plan.is_forgotten && plan.period.is_none() {
-                plan.notes.push(format!(
-                    "no stimulus activates the task of runnable {name:?}, which is launched once, at t = 0; {} releases it \
-                     periodically",
-                    option("period").of(name, "TIME")
-                ));
+            plan.period = options.periods.get(&sequence.label).copied().or(plan.period);
+            let once = std::mem::take(&mut plan.once);
+            if plan.period.is_none() {
+                plan.notes.extend(once);
             }
             Ok(plan)
         });
@@ -66,14 +64,9 @@ impl AmaltheaModel<'_> {
         if let Some(note) = activate::count_jobs(&mut plans, options.horizon)? {
             builder.note(note);
         }
-        for (&index, plan) in launched.iter().zip(plans) {
-            let Some(runnable) = self.runnables.get(index) else { continue };
-            let given = || builder.options().block_durations.contains_key(&runnable.name);
-            let cycles = costs.cycles(index).or_else(|problem| if given() { Ok(None) } else { Err(problem) })?;
-            let duration = self.block_time(runnable, cycles, &unit, chosen.ticks, &mut builder)?;
-            let kernel = kernel(runnable, chosen, duration, &mut builder)?;
-            let around = if chosen.without_copies { copies::Around::default() } else { copies::around(self, index) };
-            self.launch(runnable, kernel, &around, plan, &mut builder)?;
+        let processes = self.processes(&sequences, chosen, &mut builder)?;
+        for ((sequence, plan), process) in sequences.iter().zip(plans).zip(processes) {
+            self.launch(sequence, (plan, process), &mut costs, (chosen, &unit), &mut builder)?;
         }
         if let Some(name) = builder.unused_block_duration() {
             return Err(Problem::general(format!(
@@ -125,33 +118,55 @@ impl AmaltheaModel<'_> {
         Ok(BlockTime { best: time(best)?, worst: time(worst)? })
     }
 
-    /// The host thread that launches one runnable with the copies around it.
+    /// The host thread that launches runnables one after the other, each with the copies around it.
     fn launch(
         &self,
-        runnable: &Runnable,
-        kernel: Kernel,
-        around: &copies::Around,
-        plan: Plan,
+        sequence: &Sequence,
+        (plan, process): (Plan, ProcessId),
+        costs: &mut Costs<'_, '_>,
+        (chosen, unit): (&AmaltheaOptions, &Clock<'_>),
         builder: &mut ScenarioBuilder<'_>,
     ) -> Result<(), Problem> {
-        let label = Arc::clone(&kernel.name);
-        let refused = |error: crate::workload::WorkloadError| {
-            Problem::at(runnable.offset, format!("runnable {:?}: {error}", runnable.name))
-        };
-        let stream = builder.add_stream(StreamSpec::new(Arc::clone(&label))).map_err(refused)?;
+        let label: Arc<str> = sequence.label.as_str().into();
+        let spec = || StreamSpec { process, ..StreamSpec::new(Arc::clone(&label)) };
+        let mut stream = None;
         let mut steps = Vec::new();
-        self.copies(&around.before, stream, &mut steps, builder)?;
-        let id = builder.add_kernel(kernel).map_err(refused)?;
-        steps.push(Step::Launch(id, stream));
-        self.copies(&around.after, stream, &mut steps, builder)?;
+        for &index in &sequence.runnables {
+            let Some(runnable) = self.runnables.get(index) else { continue };
+            let given = || builder.options().block_durations.contains_key(&runnable.name);
+            let cycles = costs.cycles(index).or_else(|problem| if given() { Ok(None) } else { Err(problem) })?;
+            let duration = self.block_time(runnable, cycles, unit, chosen.ticks, builder)?;
+            let kernel = kernel(runnable, chosen, duration, builder)?;
+            let around = if chosen.without_copies { copies::Around::default() } else { copies::around(self, index) };
+            let refused = |error: crate::workload::WorkloadError| {
+                Problem::at(runnable.offset, format!("runnable {:?}: {error}", runnable.name))
+            };
+            let stream = match stream {
+                Some(stream) => stream,
+                None => *stream.insert(builder.add_stream(spec()).map_err(refused)?),
+            };
+            self.copies(&around.before, stream, &mut steps, builder)?;
+            let id = builder.add_kernel(kernel).map_err(refused)?;
+            steps.push(Step::Launch(id, stream));
+            self.copies(&around.after, stream, &mut steps, builder)?;
+        }
         for note in plan.notes {
             builder.note(note);
+        }
+        if sequence.is_of_several() {
+            let names = sequence.runnables.iter().filter_map(|&index| self.runnables.get(index));
+            let names: Vec<String> = names.map(|runnable| format!("{:?}", runnable.name)).collect();
+            builder.note(format!(
+                "one task calls {}: they are launched in this order in one stream, {label:?}, and are one job",
+                names.join(", ")
+            ));
         }
         builder.add_thread(HostThread {
             iterations: plan.jobs,
             period: plan.period,
             jitter: plan.jitter,
             deadline: plan.deadline.map_or(Deadline::Period, Deadline::After),
+            process,
             ..HostThread::once(label, plan.release, steps)
         });
         Ok(())

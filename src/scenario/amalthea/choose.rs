@@ -6,13 +6,15 @@ use super::cost::Costs;
 use super::error::Problem;
 use super::model::AmaltheaModel;
 use super::options::AmaltheaOptions;
+use crate::near::did_you_mean;
 use crate::spelling::option;
 
 impl AmaltheaModel<'_> {
     /// The runnables to launch, by index.
     pub(super) fn chosen(&self, chosen: &AmaltheaOptions, costs: &Costs<'_, '_>) -> Result<Vec<usize>, Problem> {
         let unknown = |name: &str| {
-            Problem::general(format!("no runnable of this model is called {name:?}")).with_help(self.names_help())
+            let near = did_you_mean(name, self.runnables.iter().map(|runnable| runnable.name.as_str()));
+            Problem::general(format!("no runnable of this model is called {name:?}{near}")).with_help(self.names_help())
         };
         let mut indices = Vec::new();
         if chosen.runnables.is_empty() {

@@ -1,7 +1,7 @@
 //! What the requirements of a model ask of a scenario that was made from it, and how far the scenario's releases are
 //! all that the model's stimuli allow.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::activate::Activations;
 use super::copies;
@@ -11,7 +11,7 @@ use super::model::{AmaltheaModel, Runnable, Task};
 use super::options::{AmaltheaOptions, TickBound};
 use super::requirements::{Requirement, RequirementOf};
 use super::stimuli::Activation;
-use crate::scenario::model::Scenario;
+use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::time::Duration;
 
 /// What a model says of the jobs of a scenario that was made from it.
@@ -28,10 +28,25 @@ pub struct ModelDemands {
 pub struct ResponseLimit {
     /// What the model states.
     pub requirement: Requirement,
-    /// Streams (runnables that are launched) of which it speaks; none if nothing of it runs on the GPU.
+    /// Streams (of runnables that are launched) of which it speaks; none if nothing of it runs on the GPU.
     pub streams: Vec<String>,
+    /// Whether it speaks of a part of these jobs, which ends no later than they do.
+    pub is_part: bool,
     /// Why it may be missed although no job of these streams takes longer.
     pub doubt: Option<String>,
+}
+
+/// A runnable that is launched, with its number, and the host thread that does it.
+type Launched<'a> = (usize, &'a Runnable, &'a HostThread);
+
+/// The host thread that launches each kernel, by the kernel's name.
+fn launching_threads(scenario: &Scenario) -> HashMap<&str, &HostThread> {
+    let launches = scenario.threads.iter().flat_map(|thread| thread.steps.iter().map(move |step| (thread, step)));
+    let kernel = |step: &Step| match step {
+        Step::Launch(kernel, _) => scenario.kernels().get(kernel.index()).map(|kernel| &*kernel.name),
+        _ => None,
+    };
+    launches.filter_map(|(thread, step)| Some((kernel(step)?, thread))).collect()
 }
 
 /// Why the jobs of a scenario are not all that the model allows.
@@ -53,20 +68,23 @@ impl AmaltheaModel<'_> {
     }
 
     fn demands_of(&self, chosen: &AmaltheaOptions, scenario: &Scenario) -> Result<ModelDemands, Problem> {
-        let names: BTreeSet<&str> = scenario.threads.iter().map(|thread| &*thread.label).collect();
-        let is_launched = |(_, runnable): &(usize, &Runnable)| names.contains(runnable.name.as_str());
-        let launched: Vec<(usize, &Runnable)> = self.runnables.iter().enumerate().filter(is_launched).collect();
+        let threads = launching_threads(scenario);
+        let launched = self.runnables.iter().enumerate();
+        let launched = launched.filter_map(|(index, one)| Some((index, one, *threads.get(one.name.as_str())?)));
+        let launched: Vec<Launched<'_>> = launched.collect();
         let activations = Activations::new(self);
         let mut demands = ModelDemands::default();
         let mut doubts = BTreeSet::new();
         let mut costs = Costs::new(self, self.unit(chosen)?.processing_unit);
-        for &(index, runnable) in &launched {
+        for &(index, runnable, thread) in &launched {
             let range = costs.cycles(index).ok().flatten();
             if range.is_some_and(|range| range.upper.is_none()) {
                 doubts.insert(never(format!("runnable {:?} states no upper bound of its ticks", runnable.name)));
             }
-            let thread = scenario.threads.iter().find(|thread| *thread.label == *runnable.name);
-            let is_periodic = thread.is_some_and(|thread| thread.period.is_some());
+            if runnable.accesses > 0 {
+                doubts.insert(never(format!("runnable {:?} accesses labels, which takes no time here", runnable.name)));
+            }
+            let is_periodic = thread.period.is_some();
             let tasks = activations.tasks(index).0;
             if is_periodic
                 || tasks.iter().any(|&task| self.tasks.get(task).is_some_and(|task| !task.stimuli.is_empty()))
@@ -96,6 +114,11 @@ impl AmaltheaModel<'_> {
                 doubts.insert(never(format!("stimulus {name:?} is not read")));
                 continue;
             };
+            if stimulus.activation == Activation::Triggered {
+                doubts.insert(within_sporadic(format!(
+                    "how long after its release a task triggers stimulus {name:?} is not read"
+                )));
+            }
             if stimulus.is_moved {
                 doubts.insert(never(format!("what moves the activations of stimulus {name:?} is not read")));
             }
@@ -114,24 +137,43 @@ impl AmaltheaModel<'_> {
         &self,
         requirement: &Requirement,
         chosen: &AmaltheaOptions,
-        launched: &[(usize, &Runnable)],
+        launched: &[Launched<'_>],
         activations: &Activations<'_, '_>,
     ) -> ResponseLimit {
         let task = match requirement.of {
             RequirementOf::Process => self.tasks.iter().position(|task| task.name == requirement.target),
             RequirementOf::Runnable => None,
         };
-        let is_meant = |(index, runnable): &&(usize, &Runnable)| match requirement.of {
-            RequirementOf::Process => task.is_some_and(|task| activations.tasks(*index).0.contains(&task)),
+        let is_meant = |(index, runnable, _): &&Launched<'_>| match requirement.of {
+            RequirementOf::Process => task.is_some_and(|task| self.is_within(task, *index, activations)),
             RequirementOf::Runnable => runnable.name == requirement.target,
         };
-        let streams: Vec<String> =
-            launched.iter().filter(is_meant).map(|(_, runnable)| runnable.name.clone()).collect();
+        let meant: Vec<&Launched<'_>> = launched.iter().filter(is_meant).collect();
+        let mut streams: Vec<String> = meant.iter().map(|(_, _, thread)| thread.label.to_string()).collect();
+        streams.dedup();
         let doubt = match task.and_then(|task| self.tasks.get(task)) {
             Some(task) if !streams.is_empty() => self.rest_of(task, chosen, launched, streams.len()),
             _ => None,
         };
-        ResponseLimit { requirement: requirement.clone(), streams, doubt }
+        let launches =
+            |thread: &HostThread| thread.steps.iter().filter(|step| matches!(step, Step::Launch(..))).count();
+        let is_part =
+            requirement.of == RequirementOf::Runnable && meant.iter().any(|(.., thread)| launches(thread) > 1);
+        ResponseLimit { requirement: requirement.clone(), streams, is_part, doubt }
+    }
+
+    /// Whether a runnable is launched in the jobs of a task: it calls it, or it triggers the task that does, and waits for
+    /// an event.
+    fn is_within(&self, task: usize, runnable: usize, activations: &Activations<'_, '_>) -> bool {
+        let by = activations.tasks(runnable).0;
+        let Some(own) = self.tasks.get(task) else { return false };
+        by.contains(&task)
+            || own.waits
+                && by
+                    .iter()
+                    .filter_map(|&by| self.tasks.get(by))
+                    .flat_map(|by| &by.stimuli)
+                    .any(|stimulus| activations.triggering(stimulus).iter().any(|trigger| std::ptr::eq(*trigger, own)))
     }
 
     /// What a task does besides a single runnable on the GPU with its copies.
@@ -139,12 +181,12 @@ impl AmaltheaModel<'_> {
         &self,
         task: &Task,
         chosen: &AmaltheaOptions,
-        launched: &[(usize, &Runnable)],
+        launched: &[Launched<'_>],
         streams: usize,
     ) -> Option<String> {
-        let mut on_gpu: BTreeSet<usize> = launched.iter().map(|(index, _)| *index).collect();
+        let mut on_gpu: BTreeSet<usize> = launched.iter().map(|(index, ..)| *index).collect();
         if !chosen.without_copies {
-            for (index, _) in launched {
+            for (index, ..) in launched {
                 let around = copies::around(self, *index);
                 on_gpu.extend(around.before.into_iter().chain(around.after));
             }
@@ -154,6 +196,11 @@ impl AmaltheaModel<'_> {
             called.filter_map(|&call| self.runnables.get(call)).map(|one| one.name.as_str()).collect();
         if !names.is_empty() {
             return Some(format!("its other runnables take no time here: {}", names.join(", ")));
+        }
+        // Setting an event makes others wait no longer.
+        let unread: Vec<&str> = task.unread.iter().map(String::as_str).filter(|kind| *kind != "SetEvent").collect();
+        if !unread.is_empty() {
+            return Some(format!("what else it does is not read: {}", unread.join(", ")));
         }
         (streams > 1).then(|| "its runnables are launched together, not one after another".to_owned())
     }

@@ -14,7 +14,7 @@ use super::xml;
 const ITEM_ELEMENTS: [&str; 7] =
     ["runnableItems", "runnableItem", "items", "callGraph", "activityGraph", "graphEntries", "calls"];
 
-/// Reading the items of one runnable.
+/// Reading the items of one runnable or task.
 pub(super) struct Items<'s, 'a> {
     /// What is not read, by type.
     pub(super) skipped: &'s mut BTreeMap<String, u64>,
@@ -22,9 +22,16 @@ pub(super) struct Items<'s, 'a> {
     pub(super) reads: Vec<&'a str>,
     /// Labels that it writes.
     pub(super) writes: Vec<&'a str>,
+    /// Stimuli that it triggers in tasks.
+    pub(super) triggers: Vec<String>,
 }
 
-impl<'a> Items<'_, 'a> {
+impl<'s, 'a> Items<'s, 'a> {
+    /// Nothing is read yet.
+    pub(super) const fn new(skipped: &'s mut BTreeMap<String, u64>) -> Self {
+        Self { skipped, reads: Vec::new(), writes: Vec::new(), triggers: Vec::new() }
+    }
+
     /// The items within `node`. The depth of the document is bounded, and so is this recursion.
     pub(super) fn within<'i: 'a>(&mut self, node: Node<'a, 'i>) -> Result<Vec<Item>, Problem> {
         let mut items = Vec::new();
@@ -47,7 +54,16 @@ impl<'a> Items<'_, 'a> {
                 Some(reference) => items.push(Item::Call(reference.name().to_owned())),
                 None => self.unread("RunnableCall without runnable", node, items),
             },
-            "Group" | "CallSequence" => items.push(Item::Sequence(self.within(node)?)),
+            "Group" | "CallSequence" => {
+                if node.attribute("ordered") == Some("false") {
+                    self.skip("order of a Group that is not ordered");
+                }
+                items.push(Item::Sequence(self.within(node)?));
+            }
+            "InterProcessTrigger" | "InterProcessActivation" => match xml::reference(node, "stimulus") {
+                Some(stimulus) => self.triggers.push(stimulus.name().to_owned()),
+                None => self.skip("InterProcessTrigger without stimulus"),
+            },
             "ModeSwitch" | "RunnableModeSwitch" | "ProbabilitySwitch" | "RunnableProbabilitySwitch" | "Switch" => {
                 items.push(self.choice(node)?);
             }

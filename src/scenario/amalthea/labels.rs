@@ -14,7 +14,7 @@ pub(super) struct Labels<'a> {
 }
 
 /// Units of a data size, each as its number of bits.
-const BITS: [(&str, u128); 18] = [
+const BITS: [(&str, u128); 19] = [
     ("bit", 1),
     ("kbit", 1_000),
     ("Mbit", 1_000_000),
@@ -25,6 +25,8 @@ const BITS: [(&str, u128); 18] = [
     ("Gibit", 1 << 30),
     ("Tibit", 1 << 40),
     ("B", 8),
+    // To 0.7.2.
+    ("byte", 8),
     ("kB", 8_000),
     ("MB", 8_000_000),
     ("GB", 8_000_000_000),

@@ -1,6 +1,6 @@
 //! What is read of a model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -9,6 +9,7 @@ use super::requirements::Requirement;
 use super::stimuli::Stimulus;
 use super::work::{CostUnit, Item, TickEntry};
 use crate::device::CopyDirection;
+use crate::time::Duration;
 
 /// An AMALTHEA model, as far as it matters to a GPU. It borrows the text, so that later errors can point into it.
 #[derive(Debug, Clone)]
@@ -41,6 +42,14 @@ pub(super) struct Task {
     pub(super) stimuli: Vec<String>,
     /// The runnables that it calls, by index, in document order.
     pub(super) calls: Vec<usize>,
+    /// Names of the stimuli that it triggers in others (`InterProcessTrigger`).
+    pub(super) triggers: Vec<String>,
+    /// Whether it waits for events of other tasks.
+    pub(super) waits: bool,
+    /// What it does that is not read, by type.
+    pub(super) unread: BTreeSet<String>,
+    /// What its allocation states as its time slice on the GPU.
+    pub(super) time_slice: Option<Duration>,
 }
 
 /// A runnable.
@@ -60,6 +69,10 @@ pub struct Runnable {
     pub shared_memory: Option<u32>,
     /// Whether it copies between host and device, and how much.
     pub copy: Option<CopyRunnable>,
+    /// How many labels it accesses, if it is no copy: what that takes is not read.
+    pub(super) accesses: usize,
+    /// Names of the stimuli that it triggers in tasks.
+    pub(super) triggers: Vec<String>,
     /// Where it stands \[bytes\].
     pub(super) offset: usize,
 }

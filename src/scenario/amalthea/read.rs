@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::error::{AmaltheaError, Problem};
 use super::model::AmaltheaModel;
-use super::{hardware, requirements, software, stimuli, xml};
+use super::{hardware, mapping, requirements, software, stimuli, xml};
 
 impl<'t> AmaltheaModel<'t> {
     /// Reads a model; `file` is its name in errors.
@@ -40,7 +40,8 @@ fn read<'t>(file: &'t str, text: &'t str) -> Result<AmaltheaModel<'t>, Problem> 
             notes.push(format!("more than one runnable is called {:?}", runnable.name));
         }
     }
-    let tasks = software::tasks(&models, &indices, &mut skipped)?;
+    let slices = mapping::time_slices(root, &mut skipped)?;
+    let tasks = software::tasks(&models, &indices, &slices, &mut skipped)?;
     let stimuli = stimuli::read(root, &mut skipped)?;
     let requirements = requirements::read(root, &mut skipped)?;
     let mut processing_units = Vec::new();

@@ -11,6 +11,7 @@ use super::labels::Labels;
 use super::model::{CopyRunnable, Runnable, Task};
 use super::work::Item;
 use super::{properties, xml};
+use crate::time::Duration;
 
 /// Types of items that state work, wherever they stand.
 const WORK: [&str; 3] = ["Ticks", "RunnableInstructions", "ExecutionNeed"];
@@ -31,9 +32,9 @@ fn runnable<'a, 'i: 'a>(
     skipped: &mut BTreeMap<String, u64>,
 ) -> Result<Runnable, Problem> {
     let name = xml::name_of(node).to_owned();
-    let mut reader = Items { skipped, reads: Vec::new(), writes: Vec::new() };
+    let mut reader = Items::new(skipped);
     let items = reader.within(node)?;
-    let (reads, writes) = (reader.reads, reader.writes);
+    let Items { reads, writes, triggers, .. } = reader;
     let direction = properties::copy_direction(node)?.or_else(|| direction_of(&name));
     let copy = match direction {
         Some(direction) => {
@@ -56,28 +57,47 @@ fn runnable<'a, 'i: 'a>(
         registers: properties::number_u32(node, "Registers")?,
         shared_memory: properties::number_u32(node, "SharedMemory")?,
         copy,
+        accesses: unread,
+        triggers,
         offset: node.range().start,
     })
 }
 
-/// The tasks and interrupt routines that call runnables. `indices` knows them by name.
+/// The tasks and interrupt routines that call runnables or trigger others. `indices` knows runnables by name, `slices`
+/// the time slices of tasks.
 pub(super) fn tasks<'a, 'i: 'a>(
     software: &[Node<'a, 'i>],
     indices: &HashMap<&str, usize>,
+    slices: &BTreeMap<String, Duration>,
     skipped: &mut BTreeMap<String, u64>,
 ) -> Result<Vec<Task>, Problem> {
     let is_task = |child: &Node<'_, '_>| ["tasks", "isrs"].contains(&child.tag_name().name());
     let mut tasks = Vec::new();
     for node in software.iter().flat_map(|&model| xml::children(model)).filter(is_task) {
-        // What tasks do besides calling runnables is of no interest, so what is skipped there is not counted.
-        let mut passed_over = BTreeMap::new();
-        let items = Items { skipped: &mut passed_over, reads: Vec::new(), writes: Vec::new() }.within(node)?;
+        let mut unread = BTreeMap::new();
+        let mut reader = Items::new(&mut unread);
+        let items = reader.within(node)?;
+        let triggers = reader.triggers;
         let mut names = Vec::new();
         Item::calls(&items, &mut names);
         let calls: Vec<usize> = names.into_iter().filter_map(|name| indices.get(name).copied()).collect();
-        if !calls.is_empty() {
+        for (kind, count) in &unread {
+            *skipped.entry(format!("{kind} in a task")).or_default() += count;
+        }
+        if !calls.is_empty() || !triggers.is_empty() {
             let stimuli = xml::references(node, "stimuli").into_iter().map(|one| one.name().to_owned()).collect();
-            tasks.push(Task { name: xml::name_of(node).to_owned(), stimuli, calls });
+            let name = xml::name_of(node).to_owned();
+            let time_slice = slices.get(&name).copied();
+            let waits = unread.contains_key("WaitEvent");
+            tasks.push(Task {
+                name,
+                stimuli,
+                calls,
+                triggers,
+                waits,
+                unread: unread.into_keys().collect(),
+                time_slice,
+            });
         }
         let work = node.descendants().filter(|node| xml::type_of(*node).is_some_and(|kind| WORK.contains(&kind)));
         for kind in work.filter_map(xml::type_of) {

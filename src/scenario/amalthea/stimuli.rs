@@ -29,6 +29,8 @@ pub enum Activation {
         /// The most from one activation to the next; `None`: not stated.
         longest_ns: Option<Duration>,
     },
+    /// When a task triggers it, and so as often as that task is activated.
+    Triggered,
     /// Once.
     Single {
         /// When.
@@ -113,6 +115,7 @@ fn activation(node: Node<'_, '_>, kind: &str) -> Result<Option<Activation>, Prob
             let offset_ns = offset()?;
             lower.filter(above_zero).map(|shortest_ns| Activation::Sporadic { offset_ns, shortest_ns, longest_ns })
         }
+        "InterProcessStimulus" | "InterProcess" => Some(Activation::Triggered),
         "SingleStimulus" | "Single" => {
             let occurrence = times::child_time(node, "occurrence")?.or(times::child_time(node, "activation")?);
             Some(Activation::Single { occurrence_ns: occurrence.unwrap_or(Duration::ZERO) })

@@ -46,7 +46,15 @@ impl AmaltheaModel<'_> {
                 let problem = Problem::general(format!("no processing unit of this model is called {name:?}"));
                 problem.with_help(format!("there are: {}", names.join(", ")))
             })?;
-            return Ok(Clock { processing_unit: Some(unit), frequency: of(Some(unit)), note: None });
+            let is_cpu = unit.kind.as_deref().is_some_and(|kind| kind != "GPU");
+            let note = is_cpu.then(|| {
+                format!(
+                    "processing unit {:?} is no GPU ({}): its ticks are taken for the time of a block on the GPU",
+                    unit.name,
+                    unit.kind.as_deref().unwrap_or_default()
+                )
+            });
+            return Ok(Clock { processing_unit: Some(unit), frequency: of(Some(unit)), note });
         }
         let is_gpu = |unit: &&ProcessingUnit| unit.kind.as_deref() == Some("GPU");
         if let Some(gpu) = agreed(self.processing_units.iter().filter(is_gpu)) {

@@ -110,3 +110,39 @@ fn a_model_is_drawn() {
     let figure = std::fs::read_to_string(&path).expect("it was drawn");
     assert!(["Localization", "Detection", "Lane detection", "SFM"].iter().all(|name| figure.contains(name)));
 }
+
+#[test]
+fn check_fails_where_a_requirement_is_left_unchecked_unless_that_is_allowed() {
+    // Detect takes 5 ms of 20; the other requirement speaks of a task of which nothing runs on the GPU.
+    let path = published::root().join("amalthea/periodic-with-requirements.amxmi");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let text = text.replace(r#"runnable="Plan?type=Runnable"/>"#, r#"runnable="Detect?type=Runnable"/>"#);
+    let text = text.replace(r#"stimuli="Request?type=RelativePeriodicStimulus""#, r#"stimuli="None?type=Stimulus""#);
+    let text = text.replace(r#"<tasks name="Planner""#, r#"<isrs name="Other"/><tasks name="Planner""#);
+    let only_camera = text.replace(
+        r#"<callGraph><items xsi:type="am:RunnableCall" runnable="Detect?type=Runnable"/></callGraph>
+    </tasks>
+    <runnables"#,
+        "</tasks><runnables",
+    );
+    let with_cpu = only_camera.replace(
+        r#"name="Plan in time" runnable="Detect?type=Runnable""#,
+        r#"name="Plan in time" runnable="Plan?type=Runnable""#,
+    );
+    let check = |more: &[&str]| {
+        let arguments = [&["analyze", "-", "--runnables", "Detect", "--verdicts", "--check"], more].concat();
+        gpusched(&arguments, &with_cpu)
+    };
+    let output = check(&[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("1 of 2 requirements of the model are not checked"), "{said}");
+    assert_eq!(check(&["--allow-unchecked"]).status.code(), Some(0), "{said}");
+}
+
+#[test]
+fn a_model_is_no_task_set() {
+    let output = gpusched(&["tasks", &shipped("tx2-like-waters2019")], "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("AMALTHEA model"), "{said}");
+}

@@ -61,14 +61,14 @@ fn usual_host_programs_have_the_bounds_of_their_pauses_and_kernels() {
     let copy = json!({"copy": "host-to-device", "duration": "3 ms", "stream": "S"});
     let last = json!({"synchronize": "last"});
     let programs: [(Value, f64); 7] = [
-        // CPU work after the wait is no part of the response as it is reported.
-        (json!([sleep(2), launch, sync, sleep(30)]), 6.0),
+        // CPU work after the wait is a part of the response.
+        (json!([sleep(2), launch, sync, sleep(30)]), 36.0),
         (json!([sleep(5), launch, sync]), 9.0),
         // Blocking copies.
         (json!([copy, last, launch, copy, last]), 10.0),
-        (json!([launch, {"synchronize": "device"}, sleep(1)]), 4.0),
+        (json!([launch, {"synchronize": "device"}, sleep(1)]), 5.0),
         (json!([launch, {"record": "e", "stream": "S"}, {"synchronize_event": "e"}, sleep(1), launch]), 9.0),
-        (json!([{"repeat": 3, "steps": [launch, sync, sleep(1)]}]), 14.0),
+        (json!([{"repeat": 3, "steps": [launch, sync, sleep(1)]}]), 15.0),
         // Two streams, one after the other.
         (
             json!([launch, {"record": "e", "stream": "S"}, {"wait": "e", "stream": "T"}, {"launch": "K", "stream": "T"}]),

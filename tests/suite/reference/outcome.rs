@@ -36,6 +36,7 @@ pub(crate) struct ReferenceIteration {
     pub(crate) thread: usize,
     pub(crate) iteration: u64,
     pub(crate) start: u64,
+    /// Barriers at the end aside.
     pub(crate) end: Option<u64>,
 }
 

@@ -175,8 +175,12 @@ impl<'a> Threads<'a> {
 
     fn step(&mut self, index: usize, step: usize, gpu: &mut ReferenceGpu<'_>) {
         let thread = &mut self.threads[index];
+        let left = thread.spec.steps.get(step..).unwrap_or_default();
+        if left.iter().all(|step| matches!(step, Step::Barrier(_))) {
+            // To wait for others is no part of what it does.
+            self.iterations[thread.span].end.get_or_insert(gpu.now);
+        }
         let Some(what) = thread.spec.steps.get(step) else {
-            self.iterations[thread.span].end = Some(gpu.now);
             thread.iteration += 1;
             thread.point = Point::Between;
             return;

@@ -1,0 +1,91 @@
+//! What a host does on the CPU belongs to its jobs: in runs, in verdicts over given releases and over all phasings.
+
+use gpusched::analysis::{SearchOptions, Verdict, judge, judge_sporadic};
+use gpusched::effort::Progress;
+use gpusched::hosts::simulate;
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Duration;
+use serde_json::{Value, json};
+
+/// A kernel of 10 ms that fills the GPU, and these hosts.
+fn scenario(hosts: &Value) -> Scenario {
+    let text = json!({
+        "format": "gpusched-scenario/1", "name": "hosts", "device": "tx2",
+        "kernels": {"k": {"blocks": 8, "threads": 512, "duration": "10 ms"}},
+        "streams": [{"name": "s"}, {"name": "t"}],
+        "hosts": hosts,
+    });
+    Scenario::from_json("hosts.json", &text.to_string(), &ReadOptions::default()).expect("it is sound")
+}
+
+fn ms(ms: u64) -> Option<Duration> {
+    Some(Duration::from_ns(ms * 1_000_000))
+}
+
+/// The responses of the run, and what is judged of each: worst found, bound and verdict.
+fn known(scenario: &Scenario) -> (Vec<Option<Duration>>, Vec<(Option<Duration>, Option<Duration>, Option<Verdict>)>) {
+    let run = simulate(scenario).expect("it runs");
+    let responses = run.jobs().begun.iter().map(gpusched::run::Job::response).collect();
+    let search = SearchOptions { runs: 16, ..SearchOptions::default() };
+    let judged = judge(scenario, &search, Progress::NONE).expect("it is judged");
+    (responses, judged.jobs.iter().map(|job| (job.worst_found_ns, job.bound_ns, job.verdict)).collect())
+}
+
+#[test]
+fn what_comes_after_the_last_wait_is_in_the_response() {
+    let steps = json!([{"sleep": "2 ms"}, {"launch": "k", "stream": "s"}, {"synchronize": "s"}, {"sleep": "30 ms"}]);
+    let once = scenario(&json!([{"name": "h", "deadline": "20 ms", "steps": steps}]));
+    // 2 ms, 10 ms on the GPU, 30 ms: in time would have been the kernel, at 12 ms.
+    assert_eq!(known(&once), (vec![ms(42)], vec![(ms(42), ms(42), Some(Verdict::Missed))]));
+
+    let periodic = |deadline: &str| {
+        let host = json!({"name": "h", "period": "50 ms", "iterations": 2, "deadline": deadline, "steps": steps});
+        scenario(&json!([host]))
+    };
+    let missed = (ms(42), ms(42), Some(Verdict::Missed));
+    assert_eq!(known(&periodic("41 ms")), (vec![ms(42); 2], vec![missed; 2]));
+    let proven = (ms(42), ms(42), Some(Verdict::Proven));
+    assert_eq!(known(&periodic("42 ms")), (vec![ms(42); 2], vec![proven; 2]));
+    for (deadline, verdict) in [("41 ms", Verdict::Missed), ("42 ms", Verdict::Proven)] {
+        let search = SearchOptions { runs: 16, ..SearchOptions::default() };
+        let judged = judge_sporadic(&periodic(deadline), &[], &search, Progress::NONE).expect("it is judged");
+        let of = &judged.streams[0];
+        assert_eq!((of.worst_found_ns, of.bound_ns, of.verdict), (ms(42), ms(42), Some(verdict)), "{deadline}");
+    }
+}
+
+#[test]
+fn sleep_beside_the_gpu_counts_once() {
+    // The kernel runs while the host sleeps; whichever takes longer is the response.
+    for (sleep, response) in [(30, 30), (4, 10)] {
+        let steps = json!([{"launch": "k", "stream": "s"}, {"sleep": format!("{sleep} ms")}]);
+        let host = json!({"name": "h", "period": "50 ms", "iterations": 2, "steps": steps});
+        let proven = (ms(response), ms(response), Some(Verdict::Proven));
+        assert_eq!(known(&scenario(&json!([host]))), (vec![ms(response); 2], vec![proven; 2]), "{sleep}");
+    }
+}
+
+#[test]
+fn a_host_that_waits_for_the_work_of_others_ends_with_it() {
+    // Both kernels fill the GPU, and either may be first: the device is idle at 20 ms, and h sleeps for 1 ms then.
+    let steps = json!([{"launch": "k", "stream": "s"}, {"synchronize": "device"}, {"sleep": "1 ms"}]);
+    let hosts = json!([
+        {"name": "g", "deadline": "20 ms", "steps": [{"launch": "k", "stream": "t"}]},
+        {"name": "h", "deadline": "20 ms", "steps": steps},
+    ]);
+    let expected = vec![(ms(20), ms(20), Some(Verdict::Proven)), (ms(21), ms(21), Some(Verdict::Missed))];
+    assert_eq!(known(&scenario(&hosts)), (vec![ms(10), ms(21)], expected));
+}
+
+#[test]
+fn a_barrier_at_the_end_is_a_wait_for_the_next_job_of_others_and_no_part_of_this_one() {
+    let host = |name: &str, sleep: &str| {
+        let steps = json!([{"launch": "k", "stream": "s"}, {"synchronize": "s"}, {"sleep": sleep}, {"barrier": "b"}]);
+        json!({"name": name, "deadline": "60 ms", "steps": steps})
+    };
+    let run = scenario(&json!([host("a", "1 ms"), host("b", "30 ms")]));
+    // b waits for a in their stream, until 20 ms.
+    let (responses, judged) = known(&run);
+    assert_eq!(responses, [ms(11), ms(50)]);
+    assert!(judged.iter().zip(&responses).all(|((_, bound, _), response)| bound >= response), "{judged:?}");
+}
