@@ -1,6 +1,7 @@
 //! Reader of tasks files.
 
 use super::reservation::{Reservation, Reservations};
+use super::segments::FORMAT;
 use super::task_set::{Allocation, MAX_TIME, Task, TaskKernel, TaskSet, Timing};
 use super::task_time::TaskTime;
 use crate::device::{BlockDemand, BlockShape, Device};
@@ -24,7 +25,8 @@ impl TaskSet {
 
 fn task_set(node: Node<'_>, device: &Device) -> Result<TaskSet, Problem> {
     let mut file = node.object()?;
-    let sms = file.required("sms")?.whole_u32(1, MAX_SMS)?;
+    let other = || format!("a file of tasks with CPU and GPU segments states \"format\": {FORMAT:?}");
+    let sms = file.required("sms").map_err(|problem| problem.with_help(other()))?.whole_u32(1, MAX_SMS)?;
     let tasks_node = file.required("tasks")?;
     let entries = tasks_node.filled_list()?;
     if entries.len() > MAX_TASKS {

@@ -28,6 +28,7 @@ mod segment_task_set;
 mod segment_test;
 mod task_bound;
 
+pub(in crate::tasks) use read::FORMAT;
 pub use segment_generator::{SegmentGenerator, SegmentSets};
 pub use segment_task_set::{GpuSegment, GpuSharing, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};
 pub use segment_test::{GpuPolicy, SegmentTest};

@@ -67,6 +67,7 @@ fn bad_task_files_are_located() {
         ("\"C\": 5, ", "", "the key \"C\" is missing, and there is no \"kernel\""),
         ("\"C\": 5", "\"C\": 0", "tasks[1].C: expected a whole number from 1"),
         ("\"period\": 12", "\"period\": 0", "reservation.period: expected a whole number from 1"),
+        ("\"sms\"", "\"cpus\"", "a file of tasks with CPU and GPU segments states \"format\": \"gpusched-segments/1\""),
         ("\"PC\": 0, \"sm\": 1", "\"pc\": 0, \"sm\": 1", "unknown key \"pc\""),
     ] {
         let file = file(&directory, &TABLE_1.replacen(from, to, 1));

@@ -85,7 +85,8 @@ impl Parameters for CurveParameters {
             Ok(Self::set(value.whole_u32(0, 1_000)?, |point, it| point.generator.gang_permille = it))
         }),
         ("periods", |value, _| {
-            let periods = value.filled_list()?.into_iter();
+            let help = "two periods with \"periods_are\": \"log-uniform\" are the shortest and the longest";
+            let periods = value.filled_list().map_err(|problem| problem.with_help(help))?.into_iter();
             let periods = periods.map(|period| period.whole_number(1, 1 << 48).map(TaskTime::from_units));
             let periods = periods.collect::<Result<Vec<_>, Problem>>()?;
             Ok(Self::set(periods, |point, it| point.periods = it))

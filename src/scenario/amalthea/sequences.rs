@@ -36,7 +36,7 @@ impl AmaltheaModel<'_> {
         let alone: Vec<&str> = sequences
             .iter()
             .filter(|one| !one.is_of_several())
-            .flat_map(|one| one.runnables.first())
+            .filter_map(|one| one.runnables.first())
             .map(|&one| name(one))
             .collect();
         for sequence in &mut sequences {
