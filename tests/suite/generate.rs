@@ -271,6 +271,8 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
     let parts = (vec(stream, 1..6), vec(raw_kernel(limits), 1..5), vec(copy, 1..4), vec(raw_thread(), 1..5));
     (device(), parts, placement, option::weighted(0.2, 0_u64..40), any::<bool>(), any::<u64>()).prop_map(
         move |(device, (streams, raw_kernels, copies, threads), placement, horizon, barrier, seed)| {
+            let fits = device.gpcs.is_some() || !placement.goes_by_gpcs();
+            let placement = if fits { placement } else { Placement::MostRoom };
             let mut kernels: Vec<Kernel> = Vec::new();
             for (index, raw) in raw_kernels.into_iter().enumerate() {
                 kernels.push(fitted(raw, &device, limits, kernels.first(), index));

@@ -166,7 +166,7 @@ fn kernels_of_equal_blocks_finish_at_the_same_times_wherever_their_blocks_go() {
             run.trace.operations().iter().map(gpusched::trace::OperationRecord::finish).collect()
         };
         let most_room = finishes(Placement::MostRoom, 0);
-        for placement in Placement::ALL {
+        for placement in Placement::ALL.into_iter().filter(|placement| !placement.goes_by_gpcs()) {
             for seed in 0..3 {
                 assert_eq!(finishes(placement, seed), most_room, "{name} under {}", placement.name());
             }
