@@ -13,11 +13,11 @@ use super::finish_bounds::finish_bounds;
 use super::job_bounds::{JobBounds, LONGEST, Releases, SporadicRefusal, TaskSet, of_tasks};
 use super::jobs::AnalysedJob;
 use super::kept::AnalysisError;
-use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from};
+use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from, search_known};
 use super::verdict::Verdict;
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
-use crate::hosts::ProgramError;
+use crate::hosts::{ProgramError, simulate};
 use crate::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
 
@@ -57,17 +57,19 @@ pub struct SporadicVerdicts {
     pub stopped: bool,
     /// Runs that were simulated.
     pub runs: u64,
-    /// Absent if no run can be made up for the scenario.
-    found: Option<SearchResult<'static>>,
-    /// Of each stream: the job with the longest response.
-    worst_job: Vec<Option<usize>>,
+    /// None if no run can be made up for the scenario; then, if that leaves a deadline open, runs with the releases that
+    /// the scenario states.
+    found: Vec<SearchResult<'static>>,
+    /// Of each stream: the search, and the job in it, with the longest response.
+    worst_job: Vec<Option<(usize, usize)>>,
 }
 
 impl SporadicVerdicts {
     /// A scenario whose simulation has the longest response that was found for stream number `stream` of `streams`. The
     /// response counts from the arrival, so it is up to the jitter longer than what a simulation reports.
     pub fn witness(&self, stream: usize) -> Option<Scenario> {
-        self.found.as_ref()?.witness((*self.worst_job.get(stream)?)?)
+        let (search, job) = (*self.worst_job.get(stream)?)?;
+        self.found.get(search)?.witness(job)
     }
 
     /// The number of the first stream among `streams` of which a job misses its deadline in a run that was found.
@@ -168,18 +170,25 @@ pub fn judge_sporadic(
         let scenario = Cow::Owned(scenario);
         Base { scenario, is_unrolled: true, jobs, own: None, releases }
     });
-    let found = base.map(|base| search_from(base, options, watch)).transpose()?;
-    let mut worst_job = vec![None; scenario.threads.len()];
-    for (index, job) in found.iter().flat_map(|found| found.jobs.iter().enumerate()) {
-        let longer = |other: usize| found.as_ref().is_some_and(|found| found.worst(index) > found.worst(other));
-        let worst: &mut Option<usize> = &mut worst_job[job.thread as usize];
-        if worst.is_none_or(longer) {
-            *worst = Some(index);
-        }
+    let mut found: Vec<SearchResult<'static>> =
+        base.map(|base| search_from(base, options, watch)).transpose()?.into_iter().collect();
+    let mut worst_job = worst_jobs(&found, scenario.threads.len());
+    let bound_of = |index: usize| bounds.as_ref().and_then(|bounds| *bounds.get(index)?);
+    let is_open = |(index, thread): (usize, &HostThread)| {
+        let worst = worst_job[index].and_then(|(search, job)| found[search].worst(job));
+        thread.deadline().is_some_and(|deadline| Verdict::new(worst, bound_of(index), deadline) == Verdict::Open)
+    };
+    // Releases that are stated are such as may come, and more of them than the runs above have.
+    if !found.is_empty() && scenario.threads.iter().enumerate().any(is_open) {
+        let run = simulate(scenario)?;
+        let affordable = SearchOptions::affordable(scenario, run.trace.operations().len(), None);
+        let options = SearchOptions { runs: options.runs.min(affordable.runs), ..options.clone() };
+        found.push(search_known(scenario, (&run, &run.jobs()), &[], &options, watch)?.into_owned());
+        worst_job = worst_jobs(&found, scenario.threads.len());
     }
     let streams = scenario.threads.iter().enumerate().map(|(index, thread)| {
-        let worst_found_ns = worst_job[index].and_then(|job| found.as_ref()?.worst(job));
-        let bound_ns = bounds.as_ref().and_then(|bounds| *bounds.get(index)?);
+        let worst_found_ns = worst_job[index].and_then(|(search, job)| found[search].worst(job));
+        let bound_ns = bound_of(index);
         let deadline_ns = thread.deadline();
         SporadicVerdict {
             stream: thread.label.to_string(),
@@ -197,8 +206,23 @@ pub fn judge_sporadic(
         let subject = || format!("a job of {stream} takes");
         BrokenBound::check(*worst_found_ns, ("the bound on all runs of all phasings", *bound_ns), subject)?;
     }
-    let runs = found.as_ref().map_or(0, |found| found.runs);
+    let runs = found.iter().map(|found| found.runs).sum();
     Ok(SporadicVerdicts { streams, refusal, stopped, runs, found, worst_job })
+}
+
+/// Of each of so many threads: in which search which job has the longest response.
+fn worst_jobs(found: &[SearchResult<'_>], threads: usize) -> Vec<Option<(usize, usize)>> {
+    let mut worst_job = vec![None; threads];
+    for (search, result) in found.iter().enumerate() {
+        for (index, job) in result.jobs.iter().enumerate() {
+            let longer = |(search, other): (usize, usize)| result.worst(index) > found[search].worst(other);
+            let worst: &mut Option<(usize, usize)> = &mut worst_job[job.thread as usize];
+            if worst.is_none_or(longer) {
+                *worst = Some((search, index));
+            }
+        }
+    }
+    worst_job
 }
 
 /// A few jobs of every stream as threads of their own, with kernels and copies of their own; `None` if some thread has

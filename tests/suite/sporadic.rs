@@ -326,6 +326,22 @@ fn a_bad_phasing_is_found_with_its_witness() {
 
 /// Each scenario is run 200 times.
 #[test]
+fn a_miss_that_only_the_stated_releases_come_to_is_found() {
+    // Each job is half a millisecond later than the one before: number 12 ends 16.5 ms after its release, the last of 20
+    // after 20 ms. Runs that are made up have three jobs.
+    let kernels = r#""K": {"blocks": 4, "threads": 1024, "duration": "10.5 ms"}"#;
+    let stream =
+        r#"{"name": "S", "period": "10 ms", "jobs": 20, "deadline": "16 ms", "operations": [{"kernel": "K"}]}"#;
+    let scenario = scenario(kernels, stream, &tx2());
+    let verdicts = judge_sporadic(&scenario, &[], &SearchOptions::default(), Progress::NONE).expect("it runs");
+    let stream = &verdicts.streams[0];
+    assert_eq!((stream.verdict, stream.worst_found_ns), (Some(Verdict::Missed), Some(Duration::from_ns(20_000_000))));
+    let witness = verdicts.witness(0).expect("there is one");
+    let late = simulate(&witness).expect("it runs").jobs().begun.iter().filter_map(gpusched::run::Job::response).max();
+    assert_eq!(late, stream.worst_found_ns);
+}
+
+#[test]
 #[ignore = "a long campaign"]
 fn long_campaign_of_sporadic_streams() {
     let strategy = (streams(), prop::bool::weighted(0.15), any::<u64>());
