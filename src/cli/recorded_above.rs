@@ -2,19 +2,20 @@
 
 use std::path::Path;
 
-use anyhow::bail;
 use gpusched::experiments::recorded_trace;
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
-use gpusched::profile::{GpuProfile, Import};
+use gpusched::profile::{GpuProfile, Import, ToldBy};
 use gpusched::run::{Recorded, Summary};
 use gpusched::time::Instant;
 use gpusched::trace::Trace;
 
 use super::figure_options::Figure;
 use super::html_options::HtmlFile;
-use super::output::write_whole;
-use super::simulate::MANY_BLOCKS;
+use super::output::{note, write_whole};
+
+/// Blocks that are written beside a recording at most: some 15 MB.
+const MOST_BLOCKS: u64 = 100_000;
 
 /// Both sides, on the clock of the simulation.
 pub(crate) struct RecordedAbove<'a> {
@@ -49,22 +50,24 @@ impl<'a> RecordedAbove<'a> {
         figure.write_panels(&panels, Instant::ZERO, Lanes::Streams)
     }
 
-    /// # Errors
-    /// What writing refuses, and more blocks than a trace is written of unasked.
+    /// The simulation block by block, unless these are too many or none: then by stream, as the recording.
     pub(crate) fn write_perfetto(&self, path: &Path) -> anyhow::Result<()> {
         let all = Summary::of_trace(&self.import.scenario, self.simulated);
         let blocks: u64 = all.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
-        if blocks > MANY_BLOCKS {
-            bail!("--perfetto would write each of {blocks} blocks; gpusched simulate --perfetto --force does it");
+        let has_blocks = self.import.options.kernel_times == ToldBy::Sharing;
+        let known =
+            if has_blocks && blocks <= MOST_BLOCKS { PerfettoKnown::Everything } else { PerfettoKnown::Streams };
+        if has_blocks && known == PerfettoKnown::Streams {
+            note(&format!(
+                "--perfetto: {blocks} blocks are too many, written are kernels by stream; gpusched simulate --perfetto --force \
+                 writes each block"
+            ));
         }
         let run = |label, trace, known| {
             let summary = Summary::of_trace(&self.import.scenario, trace);
             PerfettoRun { summary, label, known }
         };
-        let runs = [
-            run("recorded", &self.recorded, PerfettoKnown::Streams),
-            run("simulated", self.simulated, PerfettoKnown::Everything),
-        ];
+        let runs = [run("recorded", &self.recorded, PerfettoKnown::Streams), run("simulated", self.simulated, known)];
         write_whole(path, |out| perfetto_trace(&runs, out))
     }
 

@@ -117,8 +117,10 @@ impl ReplayLog {
             replay_profile(profile, &import, completed)
         })?;
         let base = base.map(|base| replay_profile(profile, &base, Progress::NONE)).transpose()?;
-        let recorded_launches = if replay.is_far_off() && options.import.launches == Launches::Host {
+        let is_far_off = base.as_ref().unwrap_or(&replay).is_far_off();
+        let recorded_launches = if is_far_off && options.import.launches == Launches::Host {
             options.import.launches = Launches::Recorded;
+            options.changes = WhatIf::default();
             let import = options.import(profile)?;
             progress::begin("simulating recorded launches", Unit::None, None);
             Some(replay_profile(profile, &import, Progress::NONE)?.all)
@@ -139,7 +141,7 @@ impl ReplayLog {
             kernel_times,
             held_out,
             recorded_launches,
-            base: base.as_ref().map(|base| &base.activity),
+            base: base.as_ref(),
             notes,
         };
         print_report(&report, self.format)?;

@@ -29,7 +29,7 @@ use super::{Answer, ending, notes, outputs, picture, progress};
 const RESPONSES: &str = "--responses";
 
 /// Blocks above which listing each of them must be asked for twice.
-pub(crate) const MANY_BLOCKS: u64 = 10_000_000;
+const MANY_BLOCKS: u64 = 10_000_000;
 
 /// Simulate a scenario block by block: when each kernel was launched, why it waited, when it started and finished.
 ///
@@ -69,6 +69,10 @@ pub(crate) struct Simulate {
     /// (table and JSON)
     #[arg(long)]
     blame: bool,
+    /// List there also what waited for earlier work of its own stream, or for its launch to reach the GPU; JSON has it
+    /// always
+    #[arg(long, requires = "blame")]
+    own_waits: bool,
     /// Draw who made whom wait: a map with a row for each stream or kernel that waited and a column for each that stood
     /// in the way, and the time of each row by rule
     #[arg(long, value_name = "FILE")]
@@ -223,7 +227,7 @@ impl Simulate {
         blame: &'a OnceCell<BlameTables>,
     ) -> SimulationReport<'a> {
         let blame = self.blame.then_some(blame);
-        SimulationReport { summary, blocks: self.blocks, rules: self.rules, blame, states }
+        SimulationReport { summary, blocks: self.blocks, rules: self.rules, blame, own_waits: self.own_waits, states }
     }
 
     fn states(&self) -> Vec<Instant> {

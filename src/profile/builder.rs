@@ -1,6 +1,6 @@
 //! Putting a profile together: what all readers need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -38,6 +38,8 @@ pub(super) struct ProfileBuilder<'a> {
     calls: Vec<(u64, HostCall)>,
     syncs: Vec<RawSync>,
     left_out: BTreeMap<&'static str, u64>,
+    /// Hardware channels that kernels name.
+    channels: BTreeSet<u32>,
 }
 
 /// A wait whose calls are known by correlation only.
@@ -68,6 +70,7 @@ impl<'a> ProfileBuilder<'a> {
             calls: Vec::new(),
             syncs: Vec::new(),
             left_out: BTreeMap::new(),
+            channels: BTreeSet::new(),
         }
     }
 
@@ -115,6 +118,17 @@ impl<'a> ProfileBuilder<'a> {
             });
             next
         })
+    }
+
+    /// What a kernel says of its stream: the priority that it had, and the hardware channel. Where kernels state
+    /// several priorities, the highest is that of the stream: launches can have one of their own.
+    pub(super) fn state_of_stream(&mut self, stream: u32, priority: Option<i32>, channel: Option<u32>) {
+        if let (Some(stream), Some(priority)) =
+            (self.streams.get_mut(stream as usize), priority.filter(|one| *one <= 0))
+        {
+            stream.priority = stream.priority.into_iter().chain([priority]).min();
+        }
+        self.channels.extend(channel);
     }
 
     pub(super) fn streams_mut(&mut self) -> &mut [ProfiledStream] {
@@ -205,6 +219,7 @@ impl<'a> ProfileBuilder<'a> {
             threads: self.threads,
             calls: self.calls.into_iter().map(|(_, call)| call).collect(),
             other: None,
+            channels: self.channels.len(),
             left_out: self.left_out,
         })
     }

@@ -229,6 +229,12 @@ impl GpuProfile {
         if used.len() > 1 && self.streams.iter().all(|stream| stream.blocking.is_none()) {
             builder.note("the profile does not say which streams wait for the NULL stream: none does");
         }
+        if self.channels > 0 {
+            builder.note(format!(
+                "kernels name {} hardware channels; which stream has which one is by the model, not by the file",
+                self.channels
+            ));
+        }
         let mut ids = BTreeMap::new();
         for &index in &used {
             let stream = &self.streams[index as usize];

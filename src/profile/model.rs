@@ -49,6 +49,8 @@ pub struct GpuProfile {
     pub syncs: Vec<ProfiledSync>,
     /// Medians of another profile, which are taken where that knows the kernel.
     pub(super) other: Option<Box<OtherMedians>>,
+    /// How many hardware channels its kernels name; 0 if none does.
+    pub channels: usize,
     /// How many entries were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
 }

@@ -38,11 +38,11 @@ const OF_DEVICE: &str = "a parameter of the device, as measured or estimated fro
 
 const QUEUES: &str = "gpusched simulate scenarios/rtss2017/figure-3.json --rules";
 const WAITS: &str = "gpusched simulate scenarios/rtss2017/figure-3.json --state-at 1.7s";
-const BLAME: &str = "gpusched simulate scenarios/rtss2017/figure-3.json --blame";
-const BY_PRIORITY: &str = "gpusched simulate scenarios/rtss2017/figure-8.json --blame";
-const NULL: &str = "gpusched simulate scenarios/rtss2017/figure-5.json --blame";
+const BLAME: &str = "gpusched simulate scenarios/rtss2017/figure-3.json --blame --own-waits";
+const BY_PRIORITY: &str = "gpusched simulate scenarios/rtss2017/figure-8.json --blame --own-waits";
+const NULL: &str = "gpusched simulate scenarios/rtss2017/figure-5.json --blame --own-waits";
 const OF_EVENTS: &str = "gpusched simulate scenarios/events/double-buffering.json --rules";
-const PROFILE: &str = "gpusched simulate scenarios/profiles/synthetic.json --blame";
+const PROFILE: &str = "gpusched simulate scenarios/profiles/synthetic.json --blame --own-waits";
 const TURNS: &str = "gpusched simulate scenarios/processes/perception-and-control.json --rules";
 
 /// All rules: those of queues, of resources, of copies, of priorities, of the NULL stream, of events, of latencies, of
@@ -69,7 +69,7 @@ pub const RULES: [RuleText; 30] = [
     rule(
         "registers",
         "Amert et al., RTSS 2017, section III, expect of registers what they saw of shared memory",
-        "gpusched simulate scenarios/rules/registers.json --blame",
+        "gpusched simulate scenarios/rules/registers.json --blame --own-waits",
         "An SM has what a block needs only if as many of its registers are free as the block takes.",
     ),
     rule("C1", BASIC, WAITS, "A copy enters its CE queue when it reaches the head of its stream's queue."),
@@ -133,7 +133,7 @@ pub const RULES: [RuleText; 30] = [
         ..rule(
             "channel",
             "Bakita and Anderson, RTAS 2024",
-            "gpusched simulate scenarios/rtss2017/figure-3.json --connections 1 --blame",
+            "gpusched simulate scenarios/rtss2017/figure-3.json --connections 1 --blame --own-waits",
             "A stream whose head is a kernel that could go on also needs a free hardware channel, and keeps it until \
              the last kernel that was submitted to it is fully dispatched.",
         )
@@ -162,7 +162,7 @@ pub const RULES: [RuleText; 30] = [
     of_processes(
         "T4",
         "on an H100, 182,400 of 182,400 blocks of 5 ms were suspended, and ran no longer than ever",
-        "gpusched simulate scenarios/processes/perception-and-control.json --blame",
+        "gpusched simulate scenarios/processes/perception-and-control.json --blame --own-waits",
         "blocks stop in their midst and go on where they stopped, on the same SM (`preemption: mid-block`, Pascal and \
          later), or run to their ends first (`block-end`, Maxwell and Kepler). Blocks that watch a timer (`clock: wall`) \
          end by the clock, in their turn",
@@ -170,7 +170,7 @@ pub const RULES: [RuleText; 30] = [
     of_processes(
         "T5",
         "Bakita and Anderson, RTAS 2024: one runlist on the TX2; trading about every millisecond was measured",
-        "gpusched simulate scenarios/rules/copies-of-two-processes.json --blame",
+        "gpusched simulate scenarios/rules/copies-of-two-processes.json --blame --own-waits",
         "copies go on during another context's turn; those of several contexts on one engine trade after \
          `copy_time_slice_ns`. With `runlists: shared`, copies run in the turns of their contexts instead",
     ),

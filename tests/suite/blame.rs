@@ -118,7 +118,10 @@ fn the_map_of_a_profile_has_short_names_and_tells_whole_ones_under_the_pointer()
 fn what_waited_for_others_stands_before_what_waited_in_its_stream() {
     // RTSS 2017, figure 3: the longest wait of all is K5's copy behind K5, which shares its stream.
     let figure = ["simulate", "scenarios/rtss2017/figure-3.json", "--blame"];
-    let text = stdout(&gpusched(&figure));
+    let short = stdout(&gpusched(&figure));
+    assert!(short.contains("waits within a stream") && short.contains("in all; --own-waits lists them"), "{short}");
+    assert!(!short.contains(" 4 copies (device-to-host)  K5 "), "{short}");
+    let text = stdout(&gpusched(&[&figure[..], &["--own-waits"]].concat()));
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words:?} is not in {text}"));
     let headings = (at("waits for work of other streams or processes"), at("waits within a stream"));
     let (k4, copy) =
@@ -200,7 +203,7 @@ fn that_nothing_waited_is_said_in_words() {
     let text = stdout(&gpusched_with(alone, &["simulate", "-", "--blame"]));
     assert!(text.ends_with("who made whom wait: nothing waited for anything\n"), "{text}");
     let two = alone.replace(r#"[{"kernel": "A"}]"#, r#"[{"kernel": "A"}, {"kernel": "A"}]"#);
-    let text = stdout(&gpusched_with(&two, &["simulate", "-", "--blame"]));
+    let text = stdout(&gpusched_with(&two, &["simulate", "-", "--blame", "--own-waits"]));
     assert!(text.contains("nothing waited for work of other streams or processes\n"), "{text}");
     assert!(text.contains("waits within a stream") && text.contains(" A        A         G2      2 ms"), "{text}");
 }

@@ -102,9 +102,9 @@ pub fn held_out<E: From<GpuProfileError> + From<ProgramError>>(
     let overlapped: Vec<(u32, u64, ProfiledKernel)> = overlapped.collect();
     let start = |place: usize| overlapped.get(place).map(|&(_, start, _)| start);
     let Some((quarter, middle)) = start(overlapped.len() / 4).zip(start(overlapped.len() / 2)) else { return Ok(None) };
-    // What else was asked for is about the whole.
+    // What else was asked for is about the whole, and another device was not recorded.
     let options = &ReadOptions {
-        device: options.device.clone(),
+        device: options.device.clone().filter(|_| profile.device(gpu).is_err()),
         placement: options.placement,
         launch_latency: options.launch_latency,
         kernel_gap: options.kernel_gap,

@@ -20,6 +20,9 @@ pub(super) struct Arguments<'a> {
     pub(super) block: Option<&'a RawValue>,
     #[serde(rename = "est. achieved occupancy %")]
     pub(super) occupancy: Option<&'a RawValue>,
+    pub(super) priority: Option<&'a RawValue>,
+    #[serde(alias = "channel id", alias = "channel_id", alias = "channelID")]
+    pub(super) channel: Option<&'a RawValue>,
     pub(super) bytes: Option<&'a RawValue>,
     #[serde(rename = "cuda_sync_kind")]
     pub(super) sync_kind: Option<&'a RawValue>,

@@ -70,7 +70,7 @@ impl<'a> Event<'a> {
         match category {
             Category::Kernel => self.kernel(times, &arguments, builder),
             Category::Copy => self.copy(times, &arguments, builder),
-            Category::Memset => self.operation(times, &arguments, ProfiledKind::Memset, builder),
+            Category::Memset => _ = self.operation(times, &arguments, ProfiledKind::Memset, builder),
             Category::Call => self.call(times, &arguments, builder),
             Category::Sync => Self::sync(times, &arguments, builder),
         }
@@ -93,7 +93,10 @@ impl<'a> Event<'a> {
         let recorded_occupancy =
             arguments.occupancy.and_then(|raw| raw.get().trim_matches('"').parse().ok()).filter(|&o: &f64| o >= 0.0);
         let kernel = ProfiledKernel { function, blocks, shape, recorded_occupancy };
-        self.operation(times, arguments, ProfiledKind::Kernel(kernel), builder);
+        if let Some(stream) = self.operation(times, arguments, ProfiledKind::Kernel(kernel), builder) {
+            let priority = signed(arguments.priority).and_then(|priority| i32::try_from(priority).ok());
+            builder.state_of_stream(stream, priority, whole_u32(arguments.channel));
+        }
     }
 
     fn copy(&self, times: (u64, u64), arguments: &Arguments<'a>, builder: &mut ProfileBuilder<'a>) {
@@ -106,23 +109,26 @@ impl<'a> Event<'a> {
             bytes: whole(arguments.bytes).unwrap_or(0),
             pageable: name.contains("Pageable"),
         };
-        self.operation(times, arguments, kind, builder);
+        let _ = self.operation(times, arguments, kind, builder);
     }
 
+    /// Hands it in, and tells its stream, if it has one.
     fn operation(
         &self,
         times: (u64, u64),
         arguments: &Arguments<'a>,
         kind: ProfiledKind,
         builder: &mut ProfileBuilder<'a>,
-    ) {
+    ) -> Option<u32> {
         let gpu = whole_u32(arguments.device.or(self.pid));
         let number = signed(arguments.stream.or(self.tid));
         let (Some(gpu), Some(number)) = (gpu, number) else {
-            return builder.leave_out("operations of the GPU without a GPU or a stream");
+            builder.leave_out("operations of the GPU without a GPU or a stream");
+            return None;
         };
         let stream = builder.stream(0, gpu, whole_u32(arguments.context).unwrap_or(0), number);
         builder.operation(times, stream, whole(arguments.correlation), kind);
+        Some(stream)
     }
 
     fn call(&self, (start_ns, duration): (u64, u64), arguments: &Arguments<'a>, builder: &mut ProfileBuilder<'a>) {

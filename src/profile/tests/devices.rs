@@ -29,3 +29,20 @@ fn a_board_with_the_limits_of_another_keeps_its_name_and_says_what_is_assumed() 
     let told = "NVIDIA H800 is no built-in device: what the file does not say of it is as of the built-in device h100";
     assert!(notes(&h800, None).iter().any(|note| note == told), "{:?}", notes(&h800, None));
 }
+
+#[test]
+fn priorities_and_channels_are_read_where_kernels_state_them() {
+    // Channels 8 and 9, priorities -5, then -5 and 0, and none.
+    let stated = |text: String, more: &str| text.replace("\"registers per", &format!("{more}, \"registers per"));
+    let events = [
+        stated(kernel("0", "10", 7, 1), r#""priority": -5, "channel": 8"#),
+        stated(kernel("20", "10", 8, 2), r#""priority": 0, "channel": 9"#),
+        stated(kernel("40", "10", 8, 3), r#""priority": -5, "channel": 9"#),
+        kernel("60", "10", 9, 4),
+    ];
+    let import = import(&events, Launches::Recorded, &ReadOptions::default());
+    let priorities: Vec<i32> = import.streams.iter().map(|stream| stream.priority).collect();
+    assert_eq!(priorities, [-5, -5, 0]);
+    let said = |what: &str| import.scenario.notes.iter().any(|note| note.contains(what));
+    assert!(said("2 hardware channels") && !said("states no stream priorities"), "{:?}", import.scenario.notes);
+}

@@ -1,9 +1,7 @@
 //! A replayed profile as JSON, CSV and for people.
 
 use super::activity::{activity_rows, activity_table, of_what_if};
-use crate::experiments::profile_replay::{
-    Activity, HeldOut, HeldOutErrors, ProfileReplay, ReplayErrors, ReplayedKernel,
-};
+use crate::experiments::profile_replay::{HeldOut, HeldOutErrors, ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{ToldBy, short_name};
 use crate::spelling::{formats, option};
@@ -50,8 +48,8 @@ pub struct ProfileReplayDocument<'r> {
     /// Errors over all kernels if launches are at their recorded times, where those of hosts that wait as recorded are
     /// far off.
     pub recorded_launches: Option<ReplayErrors>,
-    /// What the GPU does without the changes that were asked for, if there are any.
-    pub base: Option<&'r Activity>,
+    /// The same without the changes that were asked for, if there are any.
+    pub base: Option<&'r ProfileReplay>,
     /// What its user should know.
     pub notes: &'r [String],
 }
@@ -64,7 +62,9 @@ impl Report for ProfileReplayDocument<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", self.device)?;
         fields!(to, self.replay => activity, all, alone, overlapped, predicted, predicted_without_sharing, unfinished);
-        fields!(to, self => kernel_times, held_out, recorded_launches, base);
+        fields!(to, self => kernel_times, held_out, recorded_launches);
+        to.entry("base", &self.base.map(|base| &base.activity))?;
+        to.entry("base_all", &self.base.map(|base| base.all))?;
         to.entry("recorded_makespan_ns", &self.replay.recorded_makespan_ns())?;
         to.entry("simulated_makespan_ns", &self.replay.simulated_makespan_ns())?;
         to.rows("kernels", &columns(), &self.replay.kernels)?;
@@ -75,12 +75,14 @@ impl Report for ProfileReplayDocument<'_> {
         let replay = self.replay;
         let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
         worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
-        let (alone, overlapped, predicted) = (&replay.alone, &replay.overlapped, &replay.predicted);
+        // What was changed is no error.
+        let close = self.base.unwrap_or(replay);
+        let (alone, overlapped, predicted) = (&close.alone, &close.overlapped, &close.predicted);
         if let Some(held_out) = self.held_out {
             page.line(&held_out.verdict(self.kernel_times));
         }
-        if replay.all.kernels > 0 {
-            page.line(&within(replay));
+        if close.all.kernels > 0 {
+            page.line(&within(close));
         }
         if let Some(errors) = self.recorded_launches {
             let [median, off] = [errors.median_start_error_ns, errors.p95_start_error_ns].map(Duration::from_ns);
@@ -94,8 +96,8 @@ impl Report for ProfileReplayDocument<'_> {
         if predicted.kernels > 0 {
             page.item(&line("block time from other launches", predicted));
         }
-        if replay.predicted_without_sharing.kernels > 0 {
-            page.item(&line("the same without sharing", &replay.predicted_without_sharing));
+        if close.predicted_without_sharing.kernels > 0 {
+            page.item(&line("the same without sharing", &close.predicted_without_sharing));
         }
         let absent = match (alone.kernels, overlapped.kernels, predicted.kernels) {
             (0, 0, _) => "no kernel ended",
@@ -124,7 +126,7 @@ impl Report for ProfileReplayDocument<'_> {
         }
         if let Some(base) = self.base {
             page.blank();
-            activity_table(page, &activity_rows(base, &replay.activity), &of_what_if());
+            activity_table(page, &activity_rows(&base.activity, &replay.activity), &of_what_if());
         }
         page.blank();
         let rest = " kernels, whose durations are closer";

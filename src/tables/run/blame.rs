@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::formats::{Column, Page};
 use crate::named::named;
 use crate::run::{Recorded, Summary, title_of};
-use crate::spelling::formats;
+use crate::spelling::{formats, option};
 use crate::tables::rule_words::RuleWords;
 use crate::time::Duration;
 use crate::trace::{Blame, Rule, blame};
@@ -206,9 +206,9 @@ fn turns(part: &Blame) -> Blocking {
 const MAX_ROWS: usize = 40;
 const MAX_OWN_ROWS: usize = 20;
 
-/// Who made whom wait, as tables: what waited for others by stream, if there are several, and by kernel; below it, what
-/// waited within its stream.
-pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, words: &mut RuleWords) {
+/// Who made whom wait, as tables: what waited for others by stream, if there are several, and by kernel; below it, how
+/// long others waited within their streams, and if asked for, which.
+pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, lists_own: bool, words: &mut RuleWords) {
     if tables.kernels.is_empty() {
         return page.line("who made whom wait: nothing waited for anything");
     }
@@ -231,9 +231,14 @@ pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, words: &mut RuleW
     if !own.is_empty() {
         page.blank();
         let what = "within a stream, for earlier work of its own or for the launch to reach the GPU";
-        page.line(&format!("waits {what}, {} in all:", total(&own)));
-        add_rows(page, MAX_OWN_ROWS, &blame_columns(), own, words);
-        words.add_to(page);
+        if lists_own {
+            page.line(&format!("waits {what}, {} in all:", total(&own)));
+            add_rows(page, MAX_OWN_ROWS, &blame_columns(), own, words);
+            words.add_to(page);
+        } else {
+            let listed = option("own_waits");
+            page.line(&format!("waits {what}, {} in all; {listed} lists them", total(&own)));
+        }
     }
 }
 

@@ -35,6 +35,8 @@ pub struct SimulationReport<'a> {
     /// Whether to list who made whom wait (`blame`, `blame_by_stream`); filled when it is first needed, so that it is
     /// summed up once for all that tells it.
     pub blame: Option<&'a OnceCell<BlameTables>>,
+    /// Whether people see there also what waited within its own stream, line by line; JSON has it always.
+    pub own_waits: bool,
     /// Instants whose state is asked for.
     pub states: &'a [Instant],
 }
@@ -42,7 +44,7 @@ pub struct SimulationReport<'a> {
 impl<'a> SimulationReport<'a> {
     /// What is told of every run.
     pub const fn of(summary: Summary<'a>) -> Self {
-        Self { summary, blocks: false, rules: false, blame: None, states: &[] }
+        Self { summary, blocks: false, rules: false, blame: None, own_waits: false, states: &[] }
     }
 
     fn told(&self) -> Told<'a> {
@@ -161,7 +163,7 @@ impl Report for SimulationReport<'_> {
         }
         if let Some(tables) = self.blame_tables() {
             page.blank();
-            add_blame(page, tables, &mut words);
+            add_blame(page, tables, self.own_waits, &mut words);
             words.add_to(page);
         }
         for &at in self.states {

@@ -22,7 +22,7 @@ pub(super) const EXEMPT: [&str; 16] = [
 ];
 
 /// Options that are taken in, and with inputs as small as these may come to what holds without them.
-pub(super) const COINCIDES: [(&str, &str); 15] = [
+pub(super) const COINCIDES: [(&str, &str); 17] = [
     // The only GPU of the profile, the only kernel, the scenario beside the logs, the default beside it.
     ("", "--gpu"),
     ("", "--only"),
@@ -36,6 +36,8 @@ pub(super) const COINCIDES: [(&str, &str); 15] = [
     ("audit", "--set-priority"),
     // Nothing waits, or nobody is in a hurry.
     ("simulate", "--blame"),
+    ("simulate", "--own-waits"),
+    ("replay-log", "--kernel-times"),
     ("evr", "--rule"),
     ("tasks run", "--policy"),
     ("warps", "--uninterrupted"),
@@ -130,6 +132,7 @@ pub(super) fn companion(command: &str, option: &str) -> Option<&'static str> {
         ("analyze", "--jitter") => "--sporadic",
         ("evr", "--gap") => "--inject",
         ("evr", "--period" | "--periods") => "--per-period",
+        ("simulate", "--own-waits") => "--blame",
         ("simulate", "--blocks" | "--rules" | "--state-at" | "--blame") => "--format",
         _ => return None,
     })
