@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::merged_backend::Analysed;
 use crate::device::{BlockDemand, CopySharing};
-use crate::scenario::{HostThread, Scenario, Step};
+use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::{CheckedCopy, KernelId, OperationKind, ProcessId, StreamId};
 
@@ -257,9 +257,15 @@ impl Order {
     }
 }
 
-/// Whether some thread submits anything, or lets others through a barrier, after it waited for an operation.
+/// Whether some thread submits anything, or lets others through a barrier, after it waited for an operation. When it ends,
+/// it lets those through that come to one of its barriers more often than it does.
 pub(super) fn launch_dependence(scenario: &Scenario) -> Option<LaunchDependence> {
-    let dependent = scenario.threads.iter().find(|thread| acts_after_waiting(thread))?;
+    let opens_at_its_end = |thread: &HostThread| {
+        let others = || scenario.threads.iter().filter(|other| !std::ptr::eq(*other, thread));
+        let is_left = |barrier: BarrierId| others().any(|other| passes(other, barrier).1 > passes(thread, barrier).0);
+        thread.steps.iter().any(|step| step.waits_for_operations()) && thread.barriers().any(is_left)
+    };
+    let dependent = scenario.threads.iter().find(|thread| acts_after_waiting(thread) || opens_at_its_end(thread))?;
     Some(LaunchDependence { thread: dependent.label.to_string() })
 }
 
@@ -276,6 +282,15 @@ pub(super) fn launches_at_release(thread: &HostThread) -> Option<&[Step]> {
         _ => false,
     };
     (thread.barrier.is_none() && waits.iter().all(is_own_wait)).then_some(launches)
+}
+
+/// How often a thread comes to a barrier, at least and at most.
+fn passes(thread: &HostThread, barrier: BarrierId) -> (u64, u64) {
+    let of_steps = thread.barriers().filter(|own| *own == barrier).count() as u64;
+    let once = of_steps.saturating_mul(thread.iterations.unwrap_or(u64::MAX));
+    let repeats = thread.steps.iter().any(|step| matches!(step, Step::Repeat { .. }));
+    let most = if repeats && once > 0 { u64::MAX } else { once };
+    (if thread.time_limit.is_some() { 0 } else { once }, most)
 }
 
 pub(super) fn acts_after_waiting(thread: &HostThread) -> bool {

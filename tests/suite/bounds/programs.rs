@@ -220,6 +220,23 @@ fn two_hosts_that_meet_at_a_barrier_do_one_job() {
 }
 
 #[test]
+fn a_host_that_ends_lets_others_through_its_barrier_when_what_it_waited_for_has_ended() {
+    // As stated, A ends at 10 ms, and V, released at 6 ms, has room beside it. If A takes no time, B has the whole GPU from
+    // the beginning to 10 ms.
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "barrier",
+        "kernels": {"A": {"blocks": 1, "threads": 1024, "duration": "10 ms"},
+            "B": {"blocks": 4, "threads": 1024, "duration": "10 ms"}, "V": {"blocks": 1, "threads": 1024, "duration": "1 ms"}},
+        "streams": [{"name": "s"}, {"name": "t"}, {"name": "v", "release": "6 ms", "deadline": "3 ms", "operations": [{"kernel": "V"}]}],
+        "hosts": [
+            {"name": "h", "iterations": 1, "steps": [{"barrier": "X"}, {"launch": "A", "stream": "s"}, {"synchronize": "s"}]},
+            {"name": "g", "iterations": 1, "steps": [{"barrier": "X"}, {"barrier": "X"}, {"launch": "B", "stream": "t"}]}]});
+    let verdicts = searched(&read(&file, &tx2()), 64);
+    assert_eq!(verdicts.jobs[0].verdict, Some(Verdict::Missed), "{:?}", verdicts.jobs[0]);
+    assert!(verdicts.jobs[0].bound_ns.is_none());
+}
+
+#[test]
 fn a_loop_without_a_period_has_the_bound_of_one_iteration() {
     let file = hosts(&json!([{"name": "H", "iterations": 3, "deadline": "9 ms", "steps": [
         {"launch": "K", "stream": "S"}, {"launch": "K", "stream": "S"}, {"synchronize": "last"}]}]));
