@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::before::{Completion, Launches};
 use super::facts::Facts;
 use super::observation::{Observation, ObservedWork};
+use super::programmatic;
 use super::stamp::{Clocks, Stamp, When};
 use crate::logs::LogTime;
 use crate::time::Duration;
@@ -68,6 +69,19 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         if let Some(shared) = shared.get(&operation.stream) {
             (stream.last, unsure) = shared.before(operation, clocks);
         }
+        // PDL: or has triggered.
+        let triggered = match (operation.kernel(), &stream.last) {
+            (Some(kernel), Some((before, _))) if simulated && kernel.programmatic.is_dependent => {
+                let at = programmatic::triggered(&observation.operations[*before], device);
+                at.map(|at| at_trigger(at, &facts[*before]))
+            }
+            _ => None,
+        };
+        if let Some((before, completion)) = stream.last
+            && let Some(triggered) = triggered.filter(|at| at.lo.latest() <= completion.lo.latest())
+        {
+            stream.last = Some((before, triggered));
+        }
         // G2, C1: the operation before it in its stream has completed (G4, C4).
         if let Some((_, completion)) = &stream.last {
             wait_for(completion);
@@ -101,6 +115,10 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         let kernel_gap = match (&operation.work, &stream.kernel) {
             (ObservedWork::Kernel(_), Some(before)) => after(before, device.kernel_gap, simulated),
             _ => None,
+        };
+        let kernel_gap = match (kernel_gap, triggered) {
+            (Some(gap), Some(triggered)) if triggered.lo.latest() < gap.lo.latest() => Some(triggered),
+            (gap, _) => gap,
         };
         for held in [&launch_latency, &kernel_gap].into_iter().flatten() {
             wait_for(held);
@@ -138,6 +156,14 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         });
     }
     all
+}
+
+/// When the kernel behind one may go on that triggers it at `at`. If it does so at the instant at which it is assigned,
+/// that is after others were assigned then, of which no stamp tells.
+fn at_trigger(at: LogTime, before: &Facts) -> Completion {
+    let lo = if before.last_start == at { Stamp::assignment(at) } else { Stamp { at, rank: 0 } };
+    let hi = Stamp { at: at.after(Duration::from_ns(1)), rank: 0 };
+    Completion { lo: When::on_gpu(lo), hi: Some(When::on_gpu(hi)) }
 }
 
 /// Launches to each stream that several threads use.

@@ -83,6 +83,7 @@ mod process_referees;
 mod processes;
 mod profiles;
 #[cfg(target_os = "linux")]
+mod programmatic;
 mod progress;
 mod promises;
 mod proofs;
