@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::before::{Completion, Launches};
 use super::facts::Facts;
-use super::observation::{Observation, ObservedWork};
+use super::observation::{Observation, ObservedOperation, ObservedWork};
 use super::programmatic;
 use super::stamp::{Clocks, Stamp, When};
 use crate::logs::LogTime;
@@ -70,18 +70,7 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
             (stream.last, unsure) = shared.before(operation, clocks);
         }
         // PDL: or has triggered.
-        let triggered = match (operation.kernel(), &stream.last) {
-            (Some(kernel), Some((before, _))) if simulated && kernel.programmatic.is_dependent => {
-                let at = programmatic::triggered(&observation.operations[*before], device);
-                at.map(|at| at_trigger(at, &facts[*before]))
-            }
-            _ => None,
-        };
-        if let Some((before, completion)) = stream.last
-            && let Some(triggered) = triggered.filter(|at| at.lo.latest() <= completion.lo.latest())
-        {
-            stream.last = Some((before, triggered));
-        }
+        let triggered = if simulated { triggered(observation, facts, operation, &mut stream) } else { None };
         // G2, C1: the operation before it in its stream has completed (G4, C4).
         if let Some((_, completion)) = &stream.last {
             wait_for(completion);
@@ -112,14 +101,9 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         }
         // L1 counts from the launch, L2 from the completion of the kernel before it in the stream.
         let launch_latency = latency(&operation.work, device.launch_latency, operation.launched_ns, simulated);
-        let kernel_gap = match (&operation.work, &stream.kernel) {
-            (ObservedWork::Kernel(_), Some(before)) => after(before, device.kernel_gap, simulated),
-            _ => None,
-        };
-        let kernel_gap = match (kernel_gap, triggered) {
-            (Some(gap), Some(triggered)) if triggered.lo.latest() < gap.lo.latest() => Some(triggered),
-            (gap, _) => gap,
-        };
+        let before = stream.kernel.as_ref().filter(|_| operation.kernel().is_some());
+        let kernel_gap = before.and_then(|before| after(before, device.kernel_gap, simulated));
+        let kernel_gap = kernel_gap.map(|gap| earlier(triggered, gap));
         for held in [&launch_latency, &kernel_gap].into_iter().flatten() {
             wait_for(held);
         }
@@ -156,6 +140,29 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         });
     }
     all
+}
+
+/// PDL: when a kernel may go on beside the one before it in its stream, if it may; that is when it waits for that no
+/// longer.
+fn triggered(
+    observation: &Observation,
+    facts: &[Facts],
+    operation: &ObservedOperation,
+    stream: &mut Stream,
+) -> Option<Completion> {
+    operation.kernel().filter(|kernel| kernel.programmatic.is_dependent)?;
+    let (before, completion) = stream.last.as_mut()?;
+    let at = programmatic::triggered(&observation.operations[*before], &observation.device)?;
+    let triggered = at_trigger(at, &facts[*before]);
+    if triggered.lo.latest() <= completion.lo.latest() {
+        *completion = triggered;
+    }
+    Some(triggered)
+}
+
+/// The earlier of a trigger, if there was one, and the end of a gap.
+fn earlier(triggered: Option<Completion>, gap: Completion) -> Completion {
+    triggered.filter(|triggered| triggered.lo.latest() < gap.lo.latest()).unwrap_or(gap)
 }
 
 /// When the kernel behind one may go on that triggers it at `at`. If it does so at the instant at which it is assigned,
