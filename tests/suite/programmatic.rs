@@ -4,7 +4,7 @@
 use gpusched::hosts::simulate;
 use gpusched::run::Run;
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::time::Duration;
+use gpusched::time::{Duration, Instant};
 use gpusched::workload::{Catalogue, OperationId, Programmatic, Share};
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ fn two_grids_of_the_chain_at_most_run_at_once_as_each_waits_before_it_triggers()
 /// As StuartSul/gpu-experiments, `blackwell/103`, has it of a B200.
 #[test]
 fn a_dependent_kernel_begins_where_there_is_room_beside_the_one_before_it() {
-    let first_starts_us = |blocks: u32, bytes: u32| {
+    let early_blocks = |blocks: u32, bytes: u32| {
         let kernels = format!(
             r#""first": {{"blocks": {blocks}, "threads": 128, "shared_memory_bytes": {bytes}, "duration": "1 ms", "trigger": 0}},
             "second": {{"blocks": 148, "threads": 128, "shared_memory_bytes": {bytes}, "duration": "1 ms", "wait": 0}}"#
@@ -81,18 +81,18 @@ fn a_dependent_kernel_begins_where_there_is_room_beside_the_one_before_it() {
         let operations = r#"{"kernel": "first"}, {"kernel": "second", "programmatic": true}"#;
         let scenario = read("b200", &kernels, operations).expect("it is sound");
         let run = simulate(&scenario).expect("it runs");
-        let blocks = run.trace.blocks(OperationId(1)).map(|block| block.start.as_ns() as f64 / 1e3);
-        let (early, late): (Vec<f64>, Vec<f64>) = blocks.partition(|&start| start < 1_000.0);
-        assert!(early.iter().all(|&start| start == 0.69), "the last trigger and 0.61 to 0.77 us");
-        assert!(late.iter().all(|&start| start >= 1_000.0));
+        let blocks = run.trace.blocks(OperationId(1)).map(|block| block.start.as_ns());
+        let (early, late): (Vec<u64>, Vec<u64>) = blocks.partition(|&start| start < 1_000_000);
+        assert!(early.iter().all(|&start| start == 690), "the last trigger and 0.61 to 0.77 us");
+        assert!(late.iter().all(|&start| start >= 1_000_000));
         early.len()
     };
     let all = 232_448;
-    assert_eq!(first_starts_us(148, all), 0, "all shared memory is taken");
-    assert_eq!(first_starts_us(147, all), 1, "one SM is free");
+    assert_eq!(early_blocks(148, all), 0, "all shared memory is taken");
+    assert_eq!(early_blocks(147, all), 1, "one SM is free");
     let half = (all - 1_024) / 2;
-    assert_eq!(first_starts_us(148, half), 148);
-    assert_eq!(first_starts_us(148, half + 1_024), 0);
+    assert_eq!(early_blocks(148, half), 148);
+    assert_eq!(early_blocks(148, half + 1_024), 0);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn without_a_trigger_or_the_attribute_nothing_overlaps_and_a_launch_for_nothing_
         let scenario = read("b200", kernels, operations).expect("it is sound");
         let run = simulate(&scenario).expect("it runs");
         let last = run.trace.operations().last().expect("there are some");
-        assert_eq!(last.first_start().map(|start| start.as_ns()), Some(starts), "{operations}");
+        assert_eq!(last.first_start().map(Instant::as_ns), Some(starts), "{operations}");
         assert_eq!(scenario.notes.iter().any(|known| known.contains(note.unwrap_or("programmatic"))), note.is_some());
     }
 }
@@ -120,7 +120,7 @@ fn a_kernel_without_a_wait_ends_no_earlier_than_the_one_before_it() {
     let scenario = read("b200", kernels, r#"{"kernel": "long"}, {"kernel": "short", "programmatic": true}"#);
     let scenario = scenario.expect("it is sound");
     let run = simulate(&scenario).expect("it runs");
-    assert_eq!(run.trace.operations()[1].finish().map(|at| at.as_ns()), Some(1_000_850));
+    assert_eq!(run.trace.operations()[1].finish().map(Instant::as_ns), Some(1_000_850));
     let written = scenario.to_native_json().expect("it can be written");
     let again = Scenario::from_json("again", &written, &ReadOptions::default()).expect("it is sound");
     let times = |run: &Run<'_>| finishes_ms(run);
@@ -156,9 +156,9 @@ fn with_programmatic_launches(mut scenario: Scenario, seed: u64) -> Scenario {
     for (kernel, bits) in kernels.into_iter().zip((9..).step_by(6).map(|shift| seed.rotate_right(shift))) {
         let share = |bits: u64| Share::of_billion(u32::try_from(bits % 5).expect("few") * 250_000_000);
         let programmatic = Programmatic {
-            trigger: share(bits).filter(|_| bits & 16 == 0),
+            trigger: share(bits).filter(|_| bits & 0x10 == 0),
             wait: share(bits >> 8).unwrap_or(Share::ALL),
-            is_dependent: bits & 96 != 0,
+            is_dependent: bits & 0x60 != 0,
         };
         catalogue.set_programmatic(kernel, programmatic).expect("the device has them");
     }
