@@ -47,6 +47,7 @@ mod observed_turns;
 mod options;
 mod placement;
 mod profile;
+mod programmatic;
 mod queues;
 mod readiness;
 mod ready;

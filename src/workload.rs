@@ -36,12 +36,14 @@ mod catalogue;
 mod error;
 mod placement;
 mod process;
+mod programmatic;
 
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
 pub use error::WorkloadError;
 pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, by_number, distribute};
 pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, TurnTaking};
+pub use programmatic::{Programmatic, Share};
 
 numbered! {
     /// A stream of one GPU. Number 0 is the NULL stream of the first process, which always exists.

@@ -31,6 +31,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     pub(super) fn new(scenario: &Scenario) -> Result<Self, ProgramError> {
+        refuse_programmatic(scenario)?;
         let demands = demands(scenario);
         let launches = launches(scenario);
         let (costs, merged) = merge(scenario, &demands, &launches)?;
@@ -45,6 +46,11 @@ impl Prepared {
     pub(super) fn finish_is_safe(&self) -> bool {
         self.order.analysed_finish_is_safe(&self.departures) && self.dependence.is_none()
     }
+}
+
+/// Kernels that begin beside the one before them in their stream are unknown to all analyses.
+pub(super) fn refuse_programmatic(scenario: &Scenario) -> Result<(), ProgramError> {
+    if scenario.catalogue.has_dependent_kernels() { Err(ProgramError::Programmatic) } else { Ok(()) }
 }
 
 /// What one block of each kernel takes.

@@ -13,6 +13,7 @@ use super::finish_bounds::finish_bounds;
 use super::job_bounds::{JobBounds, LONGEST, Releases, SporadicRefusal, TaskSet, of_tasks};
 use super::jobs::AnalysedJob;
 use super::kept::AnalysisError;
+use super::prepared::refuse_programmatic;
 use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from, search_known};
 use super::verdict::Verdict;
 use crate::broken_bound::BrokenBound;
@@ -117,6 +118,7 @@ fn known_stream_bounds(
     scenario: &Scenario,
     jitter: &[Duration],
 ) -> Result<Result<JobBounds, SporadicRefusal>, ProgramError> {
+    refuse_programmatic(scenario)?;
     let tasks = match TaskSet::new(scenario, Releases::Sporadic(jitter))? {
         Ok(tasks) => tasks,
         Err(refusal) => return Ok(Err(refusal)),

@@ -42,6 +42,10 @@ named! {
         G1 = "G1",
         /// Started before its predecessor in its stream was complete.
         G4 = "G4",
+        /// A kernel launched programmatically started before the kernel before it in its stream had triggered, or its
+        /// blocks stood at their wait for another time.
+        #[serde(rename = "PDL")]
+        Pdl = "PDL",
         /// On the NULL stream, started before something launched earlier in a blocking stream was complete.
         N1 = "N1",
         /// In a blocking stream, started before something launched earlier on the NULL stream was complete.

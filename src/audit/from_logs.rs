@@ -10,7 +10,7 @@ use super::observation::{
 use crate::device::{BlockShape, Device, Runlists, SmMask};
 use crate::logs::{Log, LogRun, LogTime, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{Scenario, Step};
-use crate::workload::{BlockClock, CheckedStream, Kernel, KernelId, StreamId};
+use crate::workload::{BlockClock, CheckedStream, Kernel, KernelId, Programmatic, StreamId};
 
 impl Observation {
     /// What logs alone tell: each is a stream, or the NULL stream of its process if the kind of benchmark says so.
@@ -143,6 +143,7 @@ fn observed(kernel: &LoggedKernel, registers_per_thread: u32, sm_mask: Option<Sm
         duration: None,
         block_times: Arc::default(),
         clock: BlockClock::RunTime,
+        programmatic: Programmatic::NONE,
         synchronized_ns: kernel.synchronized_ns,
         blocks: Arc::clone(&kernel.blocks),
     }

@@ -147,6 +147,7 @@ fn operation(
                     duration: Some(kernel.duration),
                     block_times: Arc::default(),
                     clock: kernel.clock,
+                    programmatic: kernel.programmatic(),
                     synchronized_ns: None,
                     blocks: Arc::new(blocks),
                 });

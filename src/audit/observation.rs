@@ -6,7 +6,7 @@ use super::observed_turns::ObservedTurns;
 use crate::device::{BlockShape, Device, Runlists, SmMask};
 use crate::logs::{BlockList, LogTime};
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Placement};
+use crate::workload::{BlockClock, BlockTime, Placement, Programmatic};
 
 /// Everything that the audit looks at.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,6 +120,8 @@ pub struct ObservedKernel {
     pub block_times: Arc<[Duration]>,
     /// On which clock that is.
     pub clock: BlockClock,
+    /// What it has to do with programmatic dependent launch; nothing where nobody says.
+    pub programmatic: Programmatic,
     /// When the host saw it complete \[ns\], on the host's clock.
     pub synchronized_ns: Option<LogTime>,
     /// Its blocks, in the order of their numbers.
@@ -138,6 +140,20 @@ pub struct ObservedCopy {
 }
 
 impl Observation {
+    /// Whether kernels may begin, or blocks end, at the very instant at which the kernel before triggers or ends (PDL).
+    /// Then nobody knows in which order things happened at that instant.
+    pub(super) fn may_trigger_at_once(&self) -> bool {
+        let is_dependent = |kernel: &ObservedKernel| kernel.programmatic.is_dependent;
+        let kernels = || self.operations.iter().filter_map(|operation| operation.kernel());
+        let latencies = [self.device.pdl_trigger_latency, self.device.pdl_wait_latency];
+        latencies.contains(&Duration::ZERO) && kernels().any(is_dependent)
+    }
+
+    /// Whether it is a simulated run that was ended before `at`.
+    pub(super) fn is_cut_before(&self, at: LogTime) -> bool {
+        matches!(self.source, TimeSource::Simulated { horizon_ns: Some(horizon), .. } if at > horizon)
+    }
+
     /// The context of an operation, by number: what runs at one time, and shares queues and SMs.
     pub(super) fn context_of(&self, operation: usize) -> usize {
         match &self.contexts {

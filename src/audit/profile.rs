@@ -26,9 +26,6 @@ const LAST_WAVE: (f64, f64) = (1.2, 0.02);
 /// Profilers that round to microseconds make ends and starts meet this much too early.
 const ROUNDING_NS: u64 = 1_000;
 
-/// The first major compute capability whose kernels may start before the one before them in their stream has ended.
-const FIRST_WITH_PDL: u32 = 9;
-
 /// What becomes of one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -173,8 +170,7 @@ impl Auditor<'_> {
         if first.end_ns() <= second.start_ns.saturating_add(ROUNDING_NS) {
             return;
         }
-        let major = self.device.major_compute_capability();
-        let has_pdl = first.kernel().is_some() && major.is_some_and(|major| major >= FIRST_WITH_PDL);
+        let has_pdl = first.kernel().is_some() && self.device.has_programmatic_launch();
         let (rule, verdict) =
             if has_pdl { (Some("PDL"), CaseVerdict::Explained) } else { (None, CaseVerdict::Unexplained) };
         self.case((index, second), rule, Some((met, first)), verdict);

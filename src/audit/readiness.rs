@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::before::{Completion, Launches};
 use super::facts::Facts;
-use super::observation::{Observation, ObservedWork};
+use super::observation::{Observation, ObservedOperation, ObservedWork};
+use super::programmatic;
 use super::stamp::{Clocks, Stamp, When};
 use crate::logs::LogTime;
 use crate::time::Duration;
@@ -68,6 +69,8 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         if let Some(shared) = shared.get(&operation.stream) {
             (stream.last, unsure) = shared.before(operation, clocks);
         }
+        // PDL: or has triggered.
+        let triggered = if simulated { triggered(observation, facts, operation, &mut stream) } else { None };
         // G2, C1: the operation before it in its stream has completed (G4, C4).
         if let Some((_, completion)) = &stream.last {
             wait_for(completion);
@@ -98,10 +101,9 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         }
         // L1 counts from the launch, L2 from the completion of the kernel before it in the stream.
         let launch_latency = latency(&operation.work, device.launch_latency, operation.launched_ns, simulated);
-        let kernel_gap = match (&operation.work, &stream.kernel) {
-            (ObservedWork::Kernel(_), Some(before)) => after(before, device.kernel_gap, simulated),
-            _ => None,
-        };
+        let before = stream.kernel.as_ref().filter(|_| operation.kernel().is_some());
+        let kernel_gap = before.and_then(|before| after(before, device.kernel_gap, simulated));
+        let kernel_gap = kernel_gap.map(|gap| earlier(triggered, gap));
         for held in [&launch_latency, &kernel_gap].into_iter().flatten() {
             wait_for(held);
         }
@@ -138,6 +140,37 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         });
     }
     all
+}
+
+/// PDL: when a kernel may go on beside the one before it in its stream, if it may; that is when it waits for that no
+/// longer.
+fn triggered(
+    observation: &Observation,
+    facts: &[Facts],
+    operation: &ObservedOperation,
+    stream: &mut Stream,
+) -> Option<Completion> {
+    operation.kernel().filter(|kernel| kernel.programmatic.is_dependent)?;
+    let (before, completion) = stream.last.as_mut()?;
+    let at = programmatic::triggered(&observation.operations[*before], &observation.device)?;
+    let triggered = at_trigger(at, &facts[*before]);
+    if triggered.lo.latest() <= completion.lo.latest() {
+        *completion = triggered;
+    }
+    Some(triggered)
+}
+
+/// The earlier of a trigger, if there was one, and the end of a gap.
+fn earlier(triggered: Option<Completion>, gap: Completion) -> Completion {
+    triggered.filter(|triggered| triggered.lo.latest() < gap.lo.latest()).unwrap_or(gap)
+}
+
+/// When the kernel behind one may go on that triggers it at `at`. If it does so at the instant at which it is assigned,
+/// that is after others were assigned then, of which no stamp tells.
+fn at_trigger(at: LogTime, before: &Facts) -> Completion {
+    let lo = if before.last_start == at { Stamp::assignment(at) } else { Stamp { at, rank: 0 } };
+    let hi = Stamp { at: at.after(Duration::from_ns(1)), rank: 0 };
+    Completion { lo: When::on_gpu(lo), hi: Some(When::on_gpu(hi)) }
 }
 
 /// Launches to each stream that several threads use.

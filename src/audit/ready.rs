@@ -3,6 +3,7 @@
 
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
+use super::observation::TimeSource;
 use super::stamp::{Stamp, When};
 use crate::logs::LogTime;
 
@@ -40,22 +41,48 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 continue;
             }
             if case.clocks.surely_before(&started, &complete) {
+                if rule == AuditRule::G4 && is_measured_pdl(case, index, other) {
+                    continue;
+                }
                 too_early_for_event |= rule == AuditRule::E2;
                 let early = complete.latest().since(start);
+                let is_dependent = operation.kernel().is_some_and(|kernel| kernel.programmatic.is_dependent);
+                let rule = if rule == AuditRule::G4 && is_dependent { AuditRule::Pdl } else { rule };
                 let stream = match rule {
                     AuditRule::E2 => "for which its stream waits",
-                    AuditRule::G4 => "before it in its stream",
+                    AuditRule::G4 | AuditRule::Pdl => "before it in its stream",
                     AuditRule::N1 => "launched before it in a blocking stream",
                     _ => "launched before it on the NULL stream",
                 };
                 let name = &operations[other].name;
+                let done = if rule == AuditRule::Pdl { "had triggered or ended" } else { "was complete" };
                 let what = if complete.latest() == LogTime::MAX {
                     format!("it started although {name}, {stream}, never completed")
                 } else {
-                    format!("it started {} before {name}, {stream}, was complete", length(early))
+                    format!("it started {} before {name}, {stream}, {done}", length(early))
                 };
                 finding(rule, early, what);
             }
         }
     }
+}
+
+/// Whether a measured kernel began before the one before it in its stream had ended, and the GPU has what explains
+/// that.
+fn is_measured_pdl(case: &Case<'_>, index: usize, before: usize) -> bool {
+    let operations = &case.observation.operations;
+    let are_kernels = operations[index].kernel().is_some() && operations[before].kernel().is_some();
+    let is_measured = matches!(case.observation.source, TimeSource::Measured);
+    is_measured && are_kernels && case.observation.device.has_programmatic_launch()
+}
+
+/// How many measured kernels began so (PDL).
+pub(super) fn programmatic_launches(case: &Case<'_>) -> usize {
+    let begins_early = |index: &usize| {
+        let (facts, waits) = (&case.facts[*index], &case.ready[*index]);
+        let (Some(start), Some((before, complete))) = (facts.first_start, waits.stream) else { return false };
+        let started = When::on_gpu(Stamp::assignment(start));
+        case.clocks.surely_before(&started, &complete) && is_measured_pdl(case, *index, before)
+    };
+    (0..case.observation.operations.len()).filter(begins_early).count()
 }

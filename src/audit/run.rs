@@ -88,7 +88,7 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
         count(looked, observation.blocks());
         Vec::new()
     };
-    let binds = case.channels_bind();
+    let binds = case.channels_bind() || observation.may_trigger_at_once();
     let is_unfit = observation.incomplete.is_some() || !observation.client_sms.is_empty();
     let ((alone, (placement, placed)), (queued, conserved)) = rayon::join(
         || {
@@ -111,8 +111,21 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
             )
         },
     );
+    let early = ready::programmatic_launches(&case);
+    if early > 0 {
+        let kernels = if early == 1 { "kernel began" } else { "kernels began" };
+        notes.push(format!(
+            "PDL: {early} {kernels} before the one before in its stream had ended: programmatic dependent launch, \
+             which this GPU has and no log shows"
+        ));
+    }
     if binds {
-        notes.push("streams share hardware channels: queue order and work conservation were not checked".to_owned());
+        let why = if case.channels_bind() {
+            "streams share hardware channels"
+        } else {
+            "kernels begin or end at the instant at which others trigger or end (PDL), in an order that is not known"
+        };
+        notes.push(format!("{why}: queue order and work conservation were not checked"));
     } else {
         if let Some(why) = &observation.incomplete {
             notes.push(format!("work conservation was not checked: {why}"));

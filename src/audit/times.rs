@@ -7,6 +7,7 @@ use super::finding::{AuditRule, Finding, length};
 use super::observation::{Observation, ObservedContexts, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
 use super::observed_turns::ObservedTurns;
 use super::options::Tolerances;
+use super::programmatic;
 use crate::device::CopySharing;
 use crate::logs::LogTime;
 use crate::workload::BlockClock;
@@ -15,11 +16,19 @@ use crate::workload::BlockClock;
 /// copies, unless they share a link.
 pub(super) fn check(observation: &Observation, facts: &[Facts], findings: &mut Vec<Finding>) {
     let shared = observation.device.copy.sharing == CopySharing::SharedLink;
+    let mut last = vec![None; observation.streams.len()];
     for (index, operation) in observation.operations.iter().enumerate() {
+        let before: Option<usize> = last.get_mut(operation.stream).and_then(|last| last.replace(index));
         match &operation.work {
             ObservedWork::Kernel(kernel) => {
                 if facts[index].runs_backwards || kernel.duration.is_some() {
-                    check_blocks((observation, index), kernel, findings);
+                    let released = before.and_then(|before| {
+                        // What ends behind the end of the run told no wait.
+                        let finish = facts[before].finish.filter(|finish| !observation.is_cut_before(*finish));
+                        let device = &observation.device;
+                        programmatic::released(&observation.operations[before], finish, device)
+                    });
+                    check_blocks((observation, index), kernel, released, findings);
                 }
                 check_count(observation, operation, kernel, findings);
             }
@@ -51,7 +60,12 @@ pub(super) fn check(observation: &Observation, facts: &[Facts], findings: &mut V
 }
 
 /// Where contexts take turns, a block runs only in those of its own (T4).
-fn check_blocks((observation, index): (&Observation, usize), kernel: &ObservedKernel, findings: &mut Vec<Finding>) {
+fn check_blocks(
+    (observation, index): (&Observation, usize),
+    kernel: &ObservedKernel,
+    released: Option<LogTime>,
+    findings: &mut Vec<Finding>,
+) {
     let (operation, context) = (&observation.operations[index], observation.context_of(index));
     let turns = match &observation.contexts {
         ObservedContexts::Seen(turns) => Some(turns),
@@ -67,7 +81,15 @@ fn check_blocks((observation, index): (&Observation, usize), kernel: &ObservedKe
             let what = format!("it ended {} before it started", length(took));
             finding(AuditRule::Time, index, block.sm, block.start_ns, took.unsigned_abs(), what);
         } else if let Some(stated) = kernel.stated_time(index) {
-            let allowed = stated.best.as_ns()..=stated.worst.as_ns();
+            let takes = |run| programmatic::takes(kernel, block.start_ns, run, released);
+            // It still stands when the run ends, and nobody knows for how long.
+            if released == Some(LogTime::MAX)
+                && kernel.programmatic.is_dependent
+                && observation.is_cut_before(block.end_ns)
+            {
+                continue;
+            }
+            let allowed = takes(stated.best)..=takes(stated.worst);
             let counted = |turns: &ObservedTurns| match kernel.clock {
                 BlockClock::RunTime => turns.net(context, block.start_ns, block.end_ns),
                 BlockClock::Wall => turns.on_timer(context, (block.start_ns, block.end_ns), stated.worst),
@@ -76,7 +98,11 @@ fn check_blocks((observation, index): (&Observation, usize), kernel: &ObservedKe
             if !allowed.contains(&took) {
                 let by = allowed.start().saturating_sub(took).max(took.saturating_sub(*allowed.end()));
                 let what = format!("it took {took} ns, and {} to {} ns are stated", allowed.start(), allowed.end());
-                let rule = if turns.is_some() { AuditRule::T4 } else { AuditRule::Duration };
+                let rule = match turns {
+                    Some(_) => AuditRule::T4,
+                    None if kernel.programmatic.is_dependent => AuditRule::Pdl,
+                    None => AuditRule::Duration,
+                };
                 finding(rule, index, block.sm, block.start_ns, by, what);
             }
         }

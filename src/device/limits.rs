@@ -40,6 +40,9 @@ const MEMORY: u64 = 1 << 28;
 /// Threads, warps and blocks of one SM. The record of a run counts the blocks of an SM in 16 bits.
 const PER_SM: u64 = 65_535;
 
+/// The first major compute capability with programmatic dependent launch.
+const FIRST_WITH_PDL: u32 = 9;
+
 /// The limits, and a list of all of them.
 macro_rules! limits {
     ($($(#[$note:meta])* $name:ident = $field:literal from $least:literal to $most:expr;)+) => {
@@ -74,6 +77,8 @@ limits! {
     HOST_TO_DEVICE = "copy.host_to_device_bytes_per_s" from 1 to u64::MAX;
     DEVICE_TO_HOST = "copy.device_to_host_bytes_per_s" from 1 to u64::MAX;
     DEVICE_TO_DEVICE = "copy.device_to_device_bytes_per_s" from 1 to u64::MAX;
+    TRIGGER_LATENCY = "pdl_trigger_latency_ns" from 0 to u64::MAX >> 1;
+    WAIT_LATENCY = "pdl_wait_latency_ns" from 0 to u64::MAX >> 1;
     LAUNCH_LATENCY = "launch_latency_ns" from 0 to u64::MAX >> 1;
     KERNEL_GAP = "kernel_gap_ns" from 0 to u64::MAX >> 1;
     /// Half of all time, so that a slice and a switch can be added.
@@ -160,6 +165,11 @@ impl DeviceSpec {
         self.compute_capability.split('.').next()?.parse().ok()
     }
 
+    /// Whether kernels can be launched programmatically (PDL): from compute capability 9.0 on.
+    pub(crate) fn has_programmatic_launch(&self) -> bool {
+        self.major_compute_capability().is_some_and(|major| major >= FIRST_WITH_PDL)
+    }
+
     /// Whether every number is within its limits, and all of them go together.
     pub(super) fn check(&self) -> Result<(), DeviceError> {
         let Self { per_sm, per_block, register_allocation, shared_memory_allocation, copy, .. } = self;
@@ -188,6 +198,8 @@ impl DeviceSpec {
         Limit { most: u64::from(copy.engines - 1), ..DEVICE_TO_DEVICE_ENGINE }.check(copy.device_to_device_engine)?;
         LAUNCH_LATENCY.check(self.launch_latency.as_ns())?;
         KERNEL_GAP.check(self.kernel_gap.as_ns())?;
+        TRIGGER_LATENCY.check(self.pdl_trigger_latency.as_ns())?;
+        WAIT_LATENCY.check(self.pdl_wait_latency.as_ns())?;
         self.channels.map_or(Ok(()), |channels| CHANNELS.check(channels))?;
         TIME_SLICE.check(self.time_slicing.time_slice.as_ns())?;
         SWITCH_COST.check(self.time_slicing.switch_cost.as_ns())?;

@@ -50,6 +50,10 @@ pub struct DeviceSpec {
     pub launch_latency: Duration,
     /// L2: no kernel goes on earlier than this after the kernel before it in its stream has completed.
     pub kernel_gap: Duration,
+    /// PDL: from the last trigger of a kernel until the one behind it in its stream may begin.
+    pub pdl_trigger_latency: Duration,
+    /// PDL: from the end of a kernel until blocks of the one behind it return from their wait.
+    pub pdl_wait_latency: Duration,
     /// How contexts of several processes share it.
     pub time_slicing: TimeSlicing,
     /// Duration of one loop iteration of the examiner's `counter_spin` \[10^-9 ns\].

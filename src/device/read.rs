@@ -51,6 +51,8 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         },
         launch_latency: latency(&mut file, "launch_latency_ns", &limits::LAUNCH_LATENCY)?,
         kernel_gap: latency(&mut file, "kernel_gap_ns", &limits::KERNEL_GAP)?,
+        pdl_trigger_latency: latency(&mut file, "pdl_trigger_latency_ns", &limits::TRIGGER_LATENCY)?,
+        pdl_wait_latency: latency(&mut file, "pdl_wait_latency_ns", &limits::WAIT_LATENCY)?,
         time_slicing: time_slicing(&mut file)?,
         spin_iteration_atto: spin
             .decimal()?

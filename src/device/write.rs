@@ -75,7 +75,13 @@ impl Device {
         if self.channel_order != ChannelOrder::default() {
             put("channel_order", json!(self.channel_order));
         }
-        for (key, latency) in [("launch_latency_ns", self.launch_latency), ("kernel_gap_ns", self.kernel_gap)] {
+        let latencies = [
+            ("launch_latency_ns", self.launch_latency),
+            ("kernel_gap_ns", self.kernel_gap),
+            ("pdl_trigger_latency_ns", self.pdl_trigger_latency),
+            ("pdl_wait_latency_ns", self.pdl_wait_latency),
+        ];
+        for (key, latency) in latencies {
             if latency > Duration::ZERO {
                 put(key, json!(latency));
             }

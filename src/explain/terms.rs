@@ -43,7 +43,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 59] = [
+pub(super) const TERMS: [Term; 60] = [
     term(
         "verdict",
         &[],
@@ -313,6 +313,14 @@ pub(super) const TERMS: [Term; 59] = [
         Some("gpusched devices b200"),
         "Graphics processing cluster: TPCs, and so SMs, that make one part of the GPU. A B200 hands blocks out GPC by GPC, the \
          TPCs of no full GPC first (placement gpc). Which SMs make a GPC, a device states, with who measured it.",
+    ),
+    term(
+        "programmatic dependent launch",
+        &["programmatic", "trigger", "griddepcontrol", "cudaLaunchAttributeProgrammaticStreamSerialization"],
+        "docs/model.md#programmatic-dependent-launch",
+        Some("gpusched simulate scenarios/rules/programmatic-launch.json"),
+        "A kernel may begin beside the one before it in its stream, once all blocks of that have triggered, and waits for its \
+         end where its own blocks say so (rule PDL). GPUs have it from compute capability 9.0 on.",
     ),
     term(
         "frontend",

@@ -8,6 +8,7 @@ mod random;
 mod shared_link;
 mod sm;
 mod sm_backend;
+mod standing;
 
 pub(crate) use sm_backend::SmBackend;
 
@@ -16,6 +17,7 @@ use super::catalogue::GpuCatalogue;
 use super::error::RunError;
 use super::observer::Observer;
 use crate::time::Instant;
+use crate::trace::TraceFull;
 use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
 /// What a backend works with, at one instant.
@@ -43,6 +45,9 @@ pub struct ReadyOperation {
     pub kind: OperationKind,
     /// Its stream.
     pub stream: StreamId,
+    /// PDL: when the wait of its blocks returns, if it is launched programmatically; `None`: the kernel before it in
+    /// its stream has not completed, and [`Backend::release`] will tell.
+    pub released: Option<Instant>,
 }
 
 /// Runs what the frontend hands over. The simulated SMs and copy engines are one, `SmBackend`; an analysis may put
@@ -77,6 +82,25 @@ pub trait Backend {
         Ok(())
     }
 
+    /// PDL: the kernel before `operation` in its stream has completed, and waits of its blocks return at `at`.
+    ///
+    /// # Errors
+    /// [`RunError`] if what follows from that cannot be represented.
+    fn release<O: Observer>(
+        &mut self,
+        operation: OperationId,
+        at: Instant,
+        context: &mut BackendContext<'_, O>,
+    ) -> Result<(), RunError> {
+        let _ = (operation, at, context);
+        Ok(())
+    }
+
+    /// PDL: a kernel of which it has become known when the last of its blocks triggers, and when; each once.
+    fn next_trigger(&mut self) -> Option<(OperationId, Instant)> {
+        None
+    }
+
     /// The processes that are known, or how they share the GPU, have changed; nothing was submitted yet.
     fn set_processes(&mut self, catalogue: &GpuCatalogue) {
         let _ = catalogue;
@@ -88,8 +112,12 @@ pub trait Backend {
     }
 
     /// The run is over: tells the observer what still waits.
-    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
+    ///
+    /// # Errors
+    /// [`TraceFull`] if there is no room to note it.
+    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), TraceFull> {
         let _ = context;
+        Ok(())
     }
 
     /// Idle again at t = 0.

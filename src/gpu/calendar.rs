@@ -33,6 +33,8 @@ pub struct Latency {
     pub operation: u32,
     /// Since then.
     pub since: Instant,
+    /// It is behind the kernel that has triggered it, and may go on beside that from then on (PDL).
+    pub is_triggered: bool,
 }
 
 /// Events in the order (instant, phase, sequence): of one instant, the ends of latencies come first, in launch order;
@@ -129,6 +131,11 @@ impl Calendar {
         self.latencies.push(Reverse(latency));
     }
 
+    /// Takes back that a kernel may go on beside the one that has triggered it. Costs O(n).
+    pub fn forget_trigger(&mut self, operation: u32) {
+        self.latencies.retain(|Reverse(latency)| !(latency.is_triggered && latency.operation == operation));
+    }
+
     /// On the clock that stands still with it.
     #[inline]
     fn own(&self, at: Instant) -> Instant {
@@ -169,6 +176,12 @@ impl Calendar {
         let sequence = self.begin();
         let at = self.own(at);
         self.is_timed |= matches!(event, Event::TimedWave(_));
+        self.completions.push(Completion { at, sequence, event });
+    }
+
+    /// Enters the completion of what began as number `sequence`.
+    pub fn complete_begun(&mut self, at: Instant, sequence: u64, event: Event) {
+        let at = self.own(at);
         self.completions.push(Completion { at, sequence, event });
     }
 

@@ -8,7 +8,7 @@ use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{
     BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedProcess, CheckedStream, Copy, CopyId, EventId, Items,
-    Kernel, KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, StreamId, StreamSpec,
+    Kernel, KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
 };
 
 /// Streams, kernels and copies that the device takes, and where and how long their blocks run.
@@ -150,6 +150,10 @@ impl GpuCatalogue {
 
     pub(super) fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), SubmitError> {
         Ok(self.catalogue.set_block_time(kernel, time)?)
+    }
+
+    pub(super) fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), SubmitError> {
+        Ok(self.catalogue.set_programmatic(kernel, programmatic)?)
     }
 
     pub(super) fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {

@@ -17,6 +17,8 @@ use super::error::RunError;
 use super::observer::Observer;
 use super::options::GpuOptions;
 use crate::device::Device;
+use crate::time::Instant;
+use crate::trace::TraceFull;
 use crate::workload::{OperationId, ProcessId};
 use time_sliced::TimeSliced;
 
@@ -69,6 +71,19 @@ impl Backend for ContextBackend {
         }
     }
 
+    fn release<O: Observer>(
+        &mut self,
+        operation: OperationId,
+        at: Instant,
+        context: &mut BackendContext<'_, O>,
+    ) -> Result<(), RunError> {
+        self.one.release(operation, at, context)
+    }
+
+    fn next_trigger(&mut self) -> Option<(OperationId, Instant)> {
+        self.one.next_trigger()
+    }
+
     fn set_processes(&mut self, catalogue: &GpuCatalogue) {
         let known = catalogue.catalogue();
         if known.sharing().mps {
@@ -83,7 +98,7 @@ impl Backend for ContextBackend {
         }
     }
 
-    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
+    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), TraceFull> {
         match &mut self.several {
             None => self.one.close(context),
             Some(several) => several.close(context),

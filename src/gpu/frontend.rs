@@ -3,6 +3,7 @@
 
 mod channels;
 mod latency;
+mod programmatic;
 mod promote;
 mod stream_queue;
 
@@ -16,7 +17,7 @@ use crate::device::Device;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::trace::Launch;
-use crate::workload::{EventId, OperationId, OperationKind, Origin, ProcessId, StreamId};
+use crate::workload::{EventId, OperationId, OperationKind, Origin, ProcessId, StreamId, WorkloadError};
 use channels::ChannelQueue;
 use stream_queue::{NONE, StreamQueue};
 
@@ -39,6 +40,10 @@ pub(super) struct Frontend {
     launch_latency: Duration,
     /// L2.
     kernel_gap: Duration,
+    /// PDL: from the last trigger to the first dependent block, and from the end to the return of the wait.
+    pdl_latencies: (Duration, Duration),
+    /// PDL: kernels that run beside the one before them, which has now completed, and when their waits return.
+    pub(super) released: Vec<(OperationId, Instant)>,
     channels: Option<u32>,
     /// Entries into EE and CE queues so far, at most one per operation.
     queue_entries: u32,
@@ -71,6 +76,10 @@ struct Operation {
     /// What is behind it in its stream queue.
     next: u32,
     is_complete: bool,
+    /// PDL: launched with the attribute.
+    is_dependent: bool,
+    /// PDL: when all its blocks have triggered and that is known to the GPU; [`Instant::MAX`] before.
+    triggered: Instant,
 }
 
 impl Frontend {
@@ -85,6 +94,8 @@ impl Frontend {
             awaiting: Vec::new(),
             launch_latency: device.launch_latency,
             kernel_gap: device.kernel_gap,
+            pdl_latencies: (device.pdl_trigger_latency, device.pdl_wait_latency),
+            released: Vec::new(),
             channels: device.channels,
             queue_entries: 0,
             events: Vec::new(),
@@ -123,6 +134,7 @@ impl Frontend {
             process.channel_queue.clear();
         }
         self.queue_entries = 0;
+        self.released.clear();
         self.events.clear();
         self.scratch_ready.clear();
         self.scratch_streams.clear();
@@ -166,6 +178,13 @@ impl Frontend {
         if !known {
             return Err(SubmitError::Unknown);
         }
+        let is_dependent = match kind {
+            OperationKind::Kernel(kernel) => context.catalogue.kernels()[kernel.index()].programmatic().is_dependent,
+            _ => false,
+        };
+        if is_dependent && context.catalogue.catalogue().is_time_sliced() {
+            return Err(WorkloadError::ProgrammaticInTurns.into());
+        }
         queue.undispatched_kernels += u32::from(matches!(kind, OperationKind::Kernel(_)));
         let before = queue.push(number);
         let awaits = match kind {
@@ -173,7 +192,16 @@ impl Frontend {
             _ => NONE,
         };
         let launched = context.now;
-        self.operations.push_back(Operation { kind, stream, launched, awaits, next: NONE, is_complete: false });
+        self.operations.push_back(Operation {
+            kind,
+            stream,
+            launched,
+            awaits,
+            next: NONE,
+            is_complete: false,
+            is_dependent,
+            triggered: Instant::MAX,
+        });
         let id = OperationId(number);
         context.observer.launched(id, &Launch { kind, stream, origin, at: context.now });
         if awaits != NONE {
@@ -184,6 +212,7 @@ impl Frontend {
         }
         if let Some(before) = before {
             self.operation_mut(before).next = number;
+            self.go_beside_later(stream, context);
         } else {
             self.become_head(stream, number, context);
             self.promote_one(stream, backend, context);

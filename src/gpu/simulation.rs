@@ -28,7 +28,7 @@ use crate::time::{Duration, Instant};
 use crate::trace::{Recorder, Trace};
 use crate::workload::{
     BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId,
-    ProcessSharing, ProcessSpec, StreamId, StreamSpec,
+    ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
 };
 
 /// Rounds after which a run looks whether it may go on: some microseconds.
@@ -134,7 +134,8 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
             self.add_event(Arc::clone(event))?;
         }
         for kernel in work.kernels() {
-            self.add_kernel(Kernel::clone(kernel))?;
+            let id = self.add_kernel(Kernel::clone(kernel))?;
+            self.set_programmatic(id, kernel.programmatic())?;
         }
         for copy in work.copies() {
             self.add_copy(**copy)?;
@@ -148,6 +149,14 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     /// [`SubmitError::Workload`] if best is above worst.
     pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), SubmitError> {
         self.catalogue.set_block_time(kernel, time)
+    }
+
+    /// Says what a kernel has to do with programmatic dependent launch. An unknown kernel is passed over.
+    ///
+    /// # Errors
+    /// [`SubmitError::Workload`] if the device has no such launch.
+    pub fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), SubmitError> {
+        self.catalogue.set_programmatic(kernel, programmatic)
     }
 
     /// Gives each block of a kernel a time of its own, such as one that was measured; blocks past the end of the list
@@ -242,8 +251,8 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         let end = self.now;
         let (frontend, backend, mut context) = self.parts();
         // What still waits does so for good, whenever the run ends.
-        context.now = Instant::MAX;
-        backend.close(&mut context);
+        (context.now, context.horizon) = (Instant::MAX, end);
+        backend.close(&mut context).map_err(RunError::from)?;
         frontend.close(&mut context);
         context.observer.ended(end);
         Ok(Some(ended))
@@ -274,7 +283,13 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         while let Some(event) = context.calendar.pop_completion(context.now) {
             if let Some(operation) = backend.complete(event, &mut context) {
                 frontend.complete(operation, backend, &mut context);
+                for (released, at) in frontend.released.drain(..) {
+                    backend.release(released, at, &mut context)?;
+                }
             }
+        }
+        while let Some((operation, at)) = backend.next_trigger() {
+            frontend.triggers(operation, at, &mut context);
         }
         self.notify_host(host);
         while let Some(token) = self.calendar.pop_wake(self.now) {
@@ -290,6 +305,9 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
                 while let Some(operation) = backend.dispatch(&mut context)? {
                     // A channel that becomes free may go to a stream of higher priority, so the backend looks again.
                     frontend.fully_dispatched(operation, backend, &mut context);
+                    while let Some((operation, at)) = backend.next_trigger() {
+                        frontend.triggers(operation, at, &mut context);
+                    }
                 }
                 something_changed = false;
             }

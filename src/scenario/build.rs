@@ -15,7 +15,7 @@ use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
     Catalogue, CheckedKernel, Copy, CopyId, EventId, Kernel, KernelId, Placement, ProcessId, ProcessSharing,
-    ProcessSpec, StreamId, StreamSpec, WorkloadError,
+    ProcessSpec, Programmatic, StreamId, StreamSpec, WorkloadError,
 };
 
 /// Names that a message lists at most.
@@ -76,6 +76,11 @@ impl<'a> ScenarioBuilder<'a> {
     /// Which SM gets the next block.
     pub(super) fn placement(&self) -> Placement {
         self.scenario.placement
+    }
+
+    /// The kernels so far, by [`KernelId`].
+    pub(super) fn kernels(&self) -> &[CheckedKernel] {
+        self.scenario.kernels()
     }
 
     /// What the user said beside the file.
@@ -199,6 +204,29 @@ impl<'a> ScenarioBuilder<'a> {
         mask.leaves_all(device).then(|| {
             format!("the SM mask {mask} of {what} {name:?} removes none of the {} SMs of {}", device.sms, device.name)
         })
+    }
+
+    /// Says what a kernel has to do with programmatic dependent launch.
+    ///
+    /// # Errors
+    /// [`WorkloadError::NoProgrammaticLaunch`] if the device has none.
+    pub fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), WorkloadError> {
+        self.scenario.catalogue.set_programmatic(kernel, programmatic)
+    }
+
+    /// The same kernel, launched with the attribute of programmatic dependent launch. An unknown one gives itself.
+    ///
+    /// # Errors
+    /// As [`Self::set_programmatic`].
+    pub(super) fn add_dependent(&mut self, kernel: KernelId) -> Result<KernelId, WorkloadError> {
+        let Some(known) = self.scenario.kernels().get(kernel.index()).cloned() else { return Ok(kernel) };
+        let programmatic = Programmatic { is_dependent: true, ..known.programmatic() };
+        let id = self.scenario.catalogue.add_checked(known)?;
+        self.scenario.catalogue.set_programmatic(id, programmatic)?;
+        if let Some(times) = self.scenario.block_times.get(&kernel).cloned() {
+            self.set_block_times(id, times);
+        }
+        Ok(id)
     }
 
     /// Gives each block of a kernel a time of its own; blocks past the end of the list take the kernel's.

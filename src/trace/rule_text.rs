@@ -47,7 +47,7 @@ const TURNS: &str = "gpusched simulate scenarios/processes/perception-and-contro
 
 /// All rules: those of queues, of resources, of copies, of priorities, of the NULL stream, of events, of latencies, of
 /// channels and of processes.
-pub const RULES: [RuleText; 30] = [
+pub const RULES: [RuleText; 31] = [
     rule("G1", BASIC, QUEUES, "The host's call puts an operation at the end of its stream's queue."),
     rule("G2", BASIC, WAITS, "A kernel enters its EE queue when it reaches the head of its stream's queue."),
     rule("G3", BASIC, QUEUES, "The kernel at an EE queue's head leaves it once it is fully dispatched."),
@@ -127,6 +127,13 @@ pub const RULES: [RuleText; 30] = [
         PROFILE,
         "A kernel goes on no earlier than the device's kernel gap after the last kernel before it in its stream \
          completed.",
+    ),
+    rule(
+        "PDL",
+        "CUDA's description of programmatic dependent launch (griddepcontrol); order and latencies measured on a B200",
+        "gpusched simulate scenarios/rules/programmatic-launch.json --rules",
+        "A kernel that is launched programmatically may go on beside the kernel before it in its stream, once each block of that \
+         has triggered or ended. Its blocks stand at their wait until that kernel has completed.",
     ),
     RuleText {
         section: "channels",

@@ -6,8 +6,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{
-    BlockTime, CheckedProcess, Copy, CopyId, EventId, Kernel, KernelId, ProcessSharing, ProcessSpec, StreamId,
-    StreamSpec, TurnTaking, WorkloadError,
+    BlockTime, CheckedProcess, Copy, CopyId, EventId, Kernel, KernelId, ProcessSharing, ProcessSpec, Programmatic,
+    StreamId, StreamSpec, TurnTaking, WorkloadError,
 };
 use crate::device::{BlockDemand, Device, SmMask};
 use crate::time::Duration;
@@ -21,6 +21,7 @@ pub struct CheckedKernel(Arc<Checked>);
 struct Checked {
     kernel: Kernel,
     demand: BlockDemand,
+    programmatic: Programmatic,
 }
 
 impl CheckedKernel {
@@ -37,12 +38,17 @@ impl CheckedKernel {
             return Err(WorkloadError::BlockTime);
         }
         check_mask(kernel.sm_mask, device)?;
-        Ok(Self(Arc::new(Checked { kernel, demand })))
+        Ok(Self(Arc::new(Checked { kernel, demand, programmatic: Programmatic::NONE })))
     }
 
     /// What one block takes from its SM.
     pub fn demand(&self) -> BlockDemand {
         self.0.demand
+    }
+
+    /// What it has to do with programmatic dependent launch.
+    pub fn programmatic(&self) -> Programmatic {
+        self.0.programmatic
     }
 
     /// Changes how long its blocks run.
@@ -224,7 +230,8 @@ impl Catalogue {
             other.add_stream(stream.spec.clone())?;
         }
         for kernel in self.kernels() {
-            other.add_kernel(Kernel::clone(kernel))?;
+            let id = other.add_kernel(Kernel::clone(kernel))?;
+            other.set_programmatic(id, kernel.programmatic())?;
         }
         for copy in &self.copies {
             other.add_copy(copy.copy)?;
@@ -339,6 +346,29 @@ impl Catalogue {
     /// [`WorkloadError::BlockTime`] if best is above worst.
     pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), WorkloadError> {
         Arc::make_mut(&mut self.kernels).get_mut(kernel.index()).map_or(Ok(()), |kernel| kernel.set_block_time(time))
+    }
+
+    /// Says what a kernel has to do with programmatic dependent launch. An unknown kernel is passed over.
+    ///
+    /// # Errors
+    /// [`WorkloadError::NoProgrammaticLaunch`] if it has, and the device is older than that.
+    pub fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), WorkloadError> {
+        let known = self.kernels.get(kernel.index()).map(|kernel| kernel.0.programmatic);
+        if known.is_none_or(|known| known == programmatic) {
+            return Ok(());
+        }
+        if programmatic != Programmatic::NONE && !self.device.has_programmatic_launch() {
+            return Err(WorkloadError::NoProgrammaticLaunch);
+        }
+        if let Some(checked) = Arc::make_mut(&mut self.kernels).get_mut(kernel.index()) {
+            Arc::make_mut(&mut checked.0).programmatic = programmatic;
+        }
+        Ok(())
+    }
+
+    /// Whether a kernel is launched with the attribute of programmatic dependent launch.
+    pub(crate) fn has_dependent_kernels(&self) -> bool {
+        self.kernels.iter().any(|kernel| kernel.0.programmatic.is_dependent)
     }
 
     /// Forgets kernels and copies; their memory is used again, unless somebody else knows them too.

@@ -41,6 +41,14 @@ pub enum WorkloadError {
     /// A copy longer than time itself.
     #[error("the copy takes longer than 2^64 ns")]
     CopyTooLong,
+    /// Programmatic dependent launch on a device that has none.
+    #[error(
+        "programmatic dependent launch (PDL) needs a GPU of compute capability 9.0 or later, which this device is not"
+    )]
+    NoProgrammaticLaunch,
+    /// Programmatic dependent launch in contexts that take turns.
+    #[error("programmatic dependent launch (PDL) is not simulated where contexts of several processes take turns")]
+    ProgrammaticInTurns,
     /// A turn of no length.
     #[error("a time slice of 0: a context would never run")]
     NoTimeSlice,

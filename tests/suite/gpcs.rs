@@ -21,9 +21,12 @@ fn measured() -> Vec<u32> {
     (142..148).chain(MEASURED.split_whitespace().map(|sm| sm.parse().expect("a number"))).collect()
 }
 
+/// Blocks, threads and bytes of shared memory of a kernel.
+type Grid = (u32, u32, u32);
+
 /// Kernels of so many blocks, threads and bytes of shared memory, one after another in a stream of its own each.
-fn run(device: Option<Device>, stated: &str, kernels: &[(u32, u32, u32)]) -> Trace {
-    let list = |one: &dyn Fn(usize, &(u32, u32, u32)) -> String| {
+fn run(device: Option<Device>, stated: &str, kernels: &[Grid]) -> Trace {
+    let list = |one: &dyn Fn(usize, &Grid) -> String| {
         kernels.iter().enumerate().map(|(index, kernel)| one(index, kernel)).collect::<Vec<_>>().join(", ")
     };
     let declared = list(&|index, (blocks, threads, bytes)| {

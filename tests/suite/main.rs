@@ -85,6 +85,7 @@ mod processes;
 mod profile_replays;
 mod profiles;
 #[cfg(target_os = "linux")]
+mod programmatic;
 mod progress;
 mod promises;
 mod proofs;

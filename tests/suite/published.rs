@@ -42,12 +42,13 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")
 }
 
-/// Files whose answers are checked elsewhere (`deadlines.rs`, `tour.rs`, `docs/processes.md`, `explain.rs`): they come
-/// from no publication.
-const EXAMPLES: [&str; 5] = [
+/// Files whose answers are checked elsewhere (`deadlines.rs`, `tour.rs`, `docs/processes.md`, `explain.rs`,
+/// `programmatic.rs`): they come from no publication.
+const EXAMPLES: [&str; 6] = [
     "deadlines/camera-and-lidar.json",
     "processes/perception-and-control.json",
     "rules/copies-of-two-processes.json",
+    "rules/programmatic-launch.json",
     "rules/registers.json",
     "tour/one-kernel.json",
 ];

@@ -10,6 +10,7 @@ mod contexts;
 mod gpu;
 mod outcome;
 mod placement;
+mod programmatic;
 mod queues;
 mod resources;
 mod threads;
@@ -30,7 +31,7 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
     let mut threads = Threads::new(&scenario.threads);
     let mut end = 0;
     loop {
-        let of_gpu = [gpu.next_completion(), gpu.next_end_of_latency(), gpu.next_end_of_turn()];
+        let of_gpu = [gpu.next_completion(), gpu.next_end_of_latency(), gpu.next_end_of_turn(), gpu.next_beside()];
         let next = of_gpu.into_iter().flatten().chain(threads.next_wake()).min();
         let Some(next) = next else { break };
         if next > horizon {
@@ -41,11 +42,14 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
         gpu.note_waits_until(next);
         gpu.pass_time_until(next);
         end = next;
-        // Launch latencies and gaps that end now.
+        // Launch latencies, gaps and latencies of triggers that end now.
+        gpu.begin_beside();
         gpu.promote();
         gpu.end_switches();
         loop {
+            gpu.begin_beside();
             gpu.complete_what_is_due();
+            gpu.note_triggers();
             threads.act(&mut gpu);
             gpu.settle_turns();
             if gpu.is_a_timer_over() {
@@ -57,7 +61,8 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
             }
             gpu.start_copies();
             gpu.dispatch();
-            if gpu.next_completion() != Some(next) {
+            gpu.note_triggers();
+            if gpu.next_completion() != Some(next) && gpu.next_beside() != Some(next) {
                 break;
             }
         }

@@ -1,7 +1,7 @@
 //! Assigning blocks of one kernel, one after another, until all are assigned or none fits: rules R1, R2, R3.
 
 use super::BackendContext;
-use super::sm_backend::{RunningKernel, RunningWave, SmBackend, next_place};
+use super::sm_backend::{RunningKernel, RunningWave, SmBackend, Standing, next_place};
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::proven::Proven;
@@ -100,6 +100,7 @@ impl SmBackend {
         }
         if running.unassigned == 0 {
             context.observer.fully_dispatched(operation, context.now);
+            self.note_trigger(head);
         }
         Ok(())
     }
@@ -124,14 +125,24 @@ impl SmBackend {
                 clients.take(process, part.sm, part.blocks);
             }
         }
-        let end = context.now.checked_add(duration).ok_or(RunError::TimeOverflow { operation })?;
-        let wave = NewWave { operation, first_block, blocks, cursor, start: context.now, duration };
-        context.observer.wave(&wave, parts)?;
         let place = self.free_waves.pop().unwrap_or_else(|| {
             self.waves.push(RunningWave::default());
             next_place(self.waves.len() - 1)
         });
         self.waves[place as usize].renew(head, blocks, parts);
+        let (start, run) = (context.now, duration);
+        let Some(stood) = self.stands(head, start, run) else {
+            let sequence = context.calendar.begin();
+            let block = (first_block, blocks, cursor);
+            self.stand(head, Standing { kernel: head, place, sequence, block, start, run, parts: parts.to_vec() });
+            return Ok(());
+        };
+        self.count_trigger(head, start, run, stood);
+        let overflow = RunError::TimeOverflow { operation };
+        let duration = run.checked_add(stood).ok_or(overflow)?;
+        let end = start.checked_add(duration).ok_or(overflow)?;
+        let wave = NewWave { operation, first_block, blocks, cursor, start: context.now, duration };
+        context.observer.wave(&wave, parts)?;
         context.calendar.complete_at(end, kernel.end_of_wave(place));
         Ok(())
     }

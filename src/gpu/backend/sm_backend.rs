@@ -17,9 +17,10 @@ use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
-use crate::trace::Rule;
+use crate::trace::{Rule, TraceFull};
 use crate::workload::{
-    BlockClock, CheckedProcess, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Sequence, StreamId,
+    BlockClock, CheckedProcess, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Programmatic,
+    Sequence, StreamId,
 };
 
 /// EE queues before SMs, CE queues before copy engines.
@@ -49,6 +50,10 @@ pub(crate) struct SmBackend {
     changed: bool,
     /// Since copy engines were last looked at, a copy has entered a CE queue or completed.
     copies_changed: bool,
+    /// PDL: blocks that stand at their waits, or will.
+    pub(super) standing: Vec<Standing>,
+    /// PDL: kernels of which it has become known when the last block triggers.
+    pub(super) triggers: Vec<(OperationId, Instant)>,
     /// Clients of MPS, where one of them may use a part of the SMs only.
     pub(super) clients: Option<Box<Clients>>,
     pub(super) block_times: BlockTimes,
@@ -73,6 +78,13 @@ pub(super) struct RunningKernel {
     pub(super) blocks: u32,
     pub(super) unassigned: u32,
     pub(super) running: u32,
+    pub(super) programmatic: Programmatic,
+    /// PDL: when the wait of its blocks returns; `None`: that is not known yet.
+    pub(super) released: Option<Instant>,
+    /// PDL: when the last of those blocks triggers of which that is known.
+    pub(super) triggered: Instant,
+    /// PDL: blocks that have begun and of which it is not.
+    pub(super) untriggered: u32,
 }
 
 impl RunningKernel {
@@ -118,6 +130,22 @@ impl RunningWave {
     }
 }
 
+/// Blocks that have begun, and of which nobody knows yet when their wait returns.
+#[derive(Debug, Clone)]
+pub(super) struct Standing {
+    /// Place of their kernel, and their own among the waves that run.
+    pub(super) kernel: u32,
+    pub(super) place: u32,
+    /// Which of all that completes they are.
+    pub(super) sequence: u64,
+    /// The first of them, how many, and the round-robin pointer before them.
+    pub(super) block: (u32, u32, u32),
+    pub(super) start: Instant,
+    /// How long they run without standing.
+    pub(super) run: Duration,
+    pub(super) parts: Vec<Part>,
+}
+
 /// No operation has this number: it would be number 2^32.
 const NO_ATTEMPT: (OperationId, u32) = (OperationId(u32::MAX), 0);
 
@@ -142,6 +170,8 @@ impl SmBackend {
             skip_attempt: NO_ATTEMPT,
             changed: false,
             copies_changed: false,
+            standing: Vec::new(),
+            triggers: Vec::new(),
             clients: None,
             block_times: BlockTimes::new(options.seed),
             order: Sequence::default(),
@@ -256,7 +286,7 @@ pub(super) fn next_place(places: usize) -> u32 {
 impl Backend for SmBackend {
     /// A1: a kernel enters the EE queue of its stream's priority.
     fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>) {
-        let ReadyOperation { operation, kind, stream } = ready;
+        let ReadyOperation { operation, kind, stream, released } = ready;
         match kind {
             OperationKind::Kernel(kernel) => {
                 let known = &context.catalogue.kernels()[kernel.index()];
@@ -275,6 +305,15 @@ impl Backend for SmBackend {
                     blocks,
                     unassigned: blocks,
                     running: 0,
+                    // Contexts that take turns have no dependent launches, and nobody asks for their triggers.
+                    programmatic: if context.catalogue.catalogue().is_time_sliced() {
+                        Programmatic::NONE
+                    } else {
+                        known.programmatic()
+                    },
+                    released,
+                    triggered: Instant::ZERO,
+                    untriggered: 0,
                 };
                 let place = if let Some(place) = self.free_kernels.pop() {
                     self.kernels[place as usize] = running;
@@ -345,12 +384,27 @@ impl Backend for SmBackend {
         self.first_head().map_or(Ok(()), |(_, head)| self.skip_cycles(head, context))
     }
 
-    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
+    fn release<O: Observer>(
+        &mut self,
+        operation: OperationId,
+        at: Instant,
+        context: &mut BackendContext<'_, O>,
+    ) -> Result<(), RunError> {
+        self.release_blocks(operation, at, context)
+    }
+
+    fn next_trigger(&mut self) -> Option<(OperationId, Instant)> {
+        self.triggers.pop()
+    }
+
+    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), TraceFull> {
+        self.tell_of_standing(context)?;
         for level in 0..self.ee_queues.len() {
             self.note_blocked(level, None, context);
         }
         // Whoever goes on after all notes it again.
         self.changed = true;
+        Ok(())
     }
 
     fn clear(&mut self) {
@@ -363,6 +417,8 @@ impl Backend for SmBackend {
         self.free_waves.clear();
         self.free_waves.extend((0..).take(self.waves.len()));
         self.cursor = 0;
+        self.standing.clear();
+        self.triggers.clear();
         self.skip_attempt = NO_ATTEMPT;
         if let Some(clients) = &mut self.clients {
             clients.clear();

@@ -246,7 +246,7 @@ impl TimeSliced {
             context.calendar.move_to(self.places.1, Event::Turn, None);
             self.runs_out_since.get_or_insert(context.now);
             // Nothing that waits does so for room any more.
-            self.within(number, context, Backend::close);
+            self.within(number, context, Backend::close)?;
             return Ok(());
         }
         self.end_turn(number, why, context);
@@ -378,11 +378,9 @@ impl Backend for TimeSliced {
         self.skip_rounds(context)
     }
 
-    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
+    fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), TraceFull> {
         self.has_run_out(context);
-        for number in 0..self.contexts.len() {
-            self.within(number, context, Backend::close);
-        }
+        (0..self.contexts.len()).try_for_each(|number| self.within(number, context, Backend::close))
     }
 
     fn clear(&mut self) {

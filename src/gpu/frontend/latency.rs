@@ -18,15 +18,17 @@ impl Frontend {
         context: &mut BackendContext<'_, O>,
     ) {
         context.observer.reached_head(OperationId(head), context.now);
-        let kernels_from = self.streams[stream.index()].kernels_from;
-        let gap_over = match self.operation(head).kind {
-            OperationKind::Kernel(_) => kernels_from,
+        let queue = &self.streams[stream.index()];
+        let operation = self.operation(head);
+        let gap_over = match operation.kind {
+            OperationKind::Kernel(_) if operation.is_dependent => queue.dependents_from,
+            OperationKind::Kernel(_) => queue.kernels_from,
             _ => Instant::ZERO,
         };
         let until = self.launch_latency_over(head).max(gap_over);
         if until > context.now {
             self.streams[stream.index()].head_state = HeadState::NeedsTime;
-            context.calendar.hold(Latency { until, operation: head, since: context.now });
+            context.calendar.hold(Latency { until, operation: head, since: context.now, is_triggered: false });
         }
     }
 
@@ -45,10 +47,14 @@ impl Frontend {
         let Some(mut next) = context.calendar.pop_latency(context.now) else { return };
         let mut affected = std::mem::take(&mut self.scratch_streams);
         loop {
-            self.note_latency(next, context.now, next.until, context);
-            let stream = self.operation(next.operation).stream;
-            self.streams[stream.index()].head_state = HeadState::Waiting;
-            affected.push(stream);
+            if next.is_triggered {
+                affected.extend(self.go_beside(next.operation, context));
+            } else {
+                self.note_latency(next, context.now, next.until, context);
+                let stream = self.operation(next.operation).stream;
+                self.streams[stream.index()].head_state = HeadState::Waiting;
+                affected.push(stream);
+            }
             match context.calendar.pop_latency(context.now) {
                 Some(other) => next = other,
                 None => break,
@@ -61,7 +67,9 @@ impl Frontend {
     pub(super) fn close_latencies<O: Observer>(&self, context: &mut BackendContext<'_, O>) {
         while let Some(latency) = context.calendar.pop_latency(Instant::MAX) {
             // Only a horizon ends a run while something is left to happen.
-            self.note_latency(latency, context.horizon, Instant::MAX, context);
+            if !latency.is_triggered {
+                self.note_latency(latency, context.horizon, Instant::MAX, context);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use super::{Frontend, Process};
 use crate::gpu::backend::{Backend, BackendContext, ReadyOperation};
 use crate::gpu::host::GpuEvent;
 use crate::gpu::observer::Observer;
+use crate::time::Instant;
 use crate::trace::Rule;
 use crate::workload::{OperationId, OperationKind, StreamId};
 
@@ -78,7 +79,7 @@ impl Frontend {
             let queue = &self.streams[stream.index()];
             let is_held = match queue.head_state {
                 HeadState::Waiting | HeadState::NeedsEvent => true,
-                HeadState::NeedsTime => queue.head().is_some_and(|head| !self.may_advance(stream, head)),
+                HeadState::NeedsTime => queue.current().is_some_and(|head| !self.may_advance(stream, head)),
                 HeadState::NeedsChannel | HeadState::Advanced => false,
             };
             if is_held {
@@ -97,7 +98,7 @@ impl Frontend {
     /// What the head of a stream queue does now.
     fn head_of(&self, stream: StreamId) -> Head {
         let queue = &self.streams[stream.index()];
-        let Some(head) = queue.head() else { return Head::Nothing };
+        let Some(head) = queue.current() else { return Head::Nothing };
         match queue.head_state {
             HeadState::Waiting => {}
             // A latency or gap holds it, and so do N1 or N2.
@@ -134,19 +135,23 @@ impl Frontend {
     ) {
         let record = self.operation_mut(operation);
         record.is_complete = true;
-        let (next, kind) = (record.next, record.kind);
+        let (next, kind, triggered) = (record.next, record.kind, record.triggered);
         context.observer.finished(OperationId(operation), context.now);
         self.forget_completed();
         self.events.push(GpuEvent::Completed(OperationId(operation)));
+        self.note_end(stream, kind, triggered, context.now);
         let queue = &mut self.streams[stream.index()];
         debug_assert_eq!(queue.head(), Some(operation));
-        if matches!(kind, OperationKind::Kernel(_)) {
-            queue.kernels_from = context.now.saturating_add(self.kernel_gap);
-        }
-        let (next, is_blocking, process) = (queue.pop(next), queue.blocking, queue.process);
-        if let Some(next) = next {
+        let (goes_on, is_blocking, process) = (queue.pop(next), queue.blocking, queue.process);
+        if let Some(next) = goes_on {
+            if triggered < Instant::MAX && self.operation(next).is_dependent {
+                // It is the head by now, which it would have been beside.
+                context.calendar.forget_trigger(next);
+            }
             self.become_head(stream, next, context);
             affected.push(stream);
+        } else if next != NONE {
+            self.released.push((OperationId(next), self.streams[stream.index()].released));
         }
         if is_blocking {
             let Process { null, blocking_streams, .. } = &self.processes[process as usize];
@@ -169,7 +174,7 @@ impl Frontend {
 
     /// E2: a stream whose held head waits for an event is looked at again when that is recorded, and not before.
     fn note_awaiting(&mut self, stream: StreamId) {
-        if let Some(head) = self.streams[stream.index()].head()
+        if let Some(head) = self.streams[stream.index()].current()
             && self.awaits_event(head)
         {
             self.streams[stream.index()].head_state = HeadState::NeedsEvent;
@@ -240,10 +245,12 @@ impl Frontend {
         context: &mut BackendContext<'_, O>,
     ) {
         let super::Operation { kind, stream, .. } = self.operation(operation);
+        let queue = &self.streams[stream.index()];
+        let released = (queue.head() == Some(operation)).then_some(queue.released);
         let operation = OperationId(operation);
         context.observer.queued(operation, Some(self.queue_entries), context.now);
         self.queue_entries += 1;
-        backend.enter(ReadyOperation { operation, kind, stream }, context);
+        backend.enter(ReadyOperation { operation, kind, stream, released }, context);
     }
 
     /// A stream keeps its channel until its last kernel is fully dispatched (Bakita and Anderson, RTAS 2024). It also

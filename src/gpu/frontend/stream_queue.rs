@@ -24,6 +24,8 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamQueue {
     head: u32,
+    /// What `head_state` is about: the head, or a kernel behind it that may begin before the head has completed (PDL).
+    current: u32,
     last: u32,
     pub(super) process: u32,
     /// Kernels submitted here that are not fully dispatched; while there are some the stream keeps its channel.
@@ -34,6 +36,11 @@ pub(super) struct StreamQueue {
     pub(super) holds_channel: bool,
     /// No kernel goes on before: the completion of the kernel before it, and the device's gap (L2).
     pub(super) kernels_from: Instant,
+    /// The same of a kernel that is launched programmatically: when the one before it has triggered, if that is
+    /// earlier.
+    pub(super) dependents_from: Instant,
+    /// When the wait of such a kernel returns, once the kernel before it has completed.
+    pub(super) released: Instant,
 }
 
 impl StreamQueue {
@@ -41,6 +48,7 @@ impl StreamQueue {
     pub(super) fn new(blocking: bool, process: u32) -> Self {
         Self {
             head: NONE,
+            current: NONE,
             last: NONE,
             process,
             undispatched_kernels: 0,
@@ -48,6 +56,8 @@ impl StreamQueue {
             head_state: HeadState::Waiting,
             holds_channel: false,
             kernels_from: Instant::ZERO,
+            dependents_from: Instant::ZERO,
+            released: Instant::ZERO,
         }
     }
 
@@ -57,6 +67,7 @@ impl StreamQueue {
         self.last = operation;
         if before.is_none() {
             self.head = operation;
+            self.current = operation;
         }
         before
     }
@@ -66,18 +77,34 @@ impl StreamQueue {
         (self.head != NONE).then_some(self.head)
     }
 
+    /// The operation that goes on next, or went on last.
+    pub(super) fn current(&self) -> Option<u32> {
+        (self.current != NONE).then_some(self.current)
+    }
+
+    /// PDL: the kernel behind the present one may go on beside it.
+    pub(super) fn go_beside(&mut self, next: u32) {
+        self.current = next;
+        self.head_state = HeadState::Waiting;
+    }
+
     /// The operation submitted last, if it has not completed.
     pub(super) fn last(&self) -> Option<u32> {
         (self.last != NONE).then_some(self.last)
     }
 
-    /// G4, C4: the head has completed and leaves; `next` is behind it. Gives the new head.
+    /// G4, C4: the head has completed and leaves; `next` is behind it. Gives what goes on next by that.
     pub(super) fn pop(&mut self, next: u32) -> Option<u32> {
+        let was_current = self.current == self.head;
         self.head = next;
         if next == NONE {
             self.last = NONE;
         }
+        if !was_current {
+            return None;
+        }
+        self.current = next;
         self.head_state = HeadState::Waiting;
-        self.head()
+        self.current()
     }
 }

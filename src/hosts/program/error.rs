@@ -40,6 +40,11 @@ pub enum ProgramError {
         /// The limit.
         most: u32,
     },
+    /// An analysis of what it does not know.
+    #[error(
+        "no analysis knows programmatic dependent launch (PDL): `gpusched simulate` runs this scenario, and nothing bounds it"
+    )]
+    Programmatic,
     /// Nothing is left to happen, and a thread still waits: threads that cross two barriers in opposite order.
     #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]
     WaitsForever {

@@ -49,6 +49,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
         processes: BTreeMap::new(),
         declares_processes: false,
         without_process: None,
+        last: BTreeMap::new(),
     };
     processes::sharing(&mut file, &mut reading)?;
     if let Some(node) = file.optional("processes")? {

@@ -118,7 +118,7 @@ fn step(
                 "copy" => operations::copy(entry, stream, reading),
                 "record" => operations::record(entry, stream, reading),
                 "wait" => operations::wait(entry, stream, reading),
-                _ => operations::memset(entry, stream),
+                _ => operations::memset(entry, stream, reading),
             }
         }
     }

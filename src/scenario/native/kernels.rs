@@ -8,7 +8,7 @@ use crate::json::{Node, Problem};
 use crate::scenario::fields::{self, Place, dimensions};
 use crate::spelling::option;
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Kernel};
+use crate::workload::{BlockClock, BlockTime, Kernel, Programmatic, Share};
 
 /// Reads the object whose keys are the kernels' names.
 pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
@@ -38,6 +38,8 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     let own_times = entry.optional("block_times")?.map(|node| block_times(node, blocks)).transpose()?;
     let shared_memory_bytes = number(entry.optional("shared_memory_bytes")?)?;
     let registers_per_thread = number(entry.optional("registers_per_thread")?)?;
+    let trigger = entry.optional("trigger")?.map(share).transpose()?;
+    let wait = entry.optional("wait")?.map(share).transpose()?;
     let mask_node = entry.optional("sm_mask")?;
     let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
     entry.finish()?;
@@ -71,10 +73,13 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: mask_node };
     let added = reading.builder.add_kernel(kernel);
     let id = added.map_err(|error| place.of(&error).problem(format!("kernel {:?}: {error}", &*name)))?;
+    let programmatic = Programmatic { trigger, wait: wait.unwrap_or(Share::ALL), is_dependent: false };
+    let stated = reading.builder.set_programmatic(id, programmatic);
+    stated.map_err(|error| node.problem(format!("kernel {:?}: {error}", &*name)))?;
     if let Some(times) = own_times {
         reading.builder.set_block_times(id, times);
     }
-    Ok(NamedKernel { id, blocks, varies, given })
+    Ok(NamedKernel { id, blocks, varies, given, dependent: None })
 }
 
 /// One time for all blocks, or the bounds between which each block's time is drawn.
@@ -91,6 +96,13 @@ fn block_time(node: Node<'_>) -> Result<BlockTime, Problem> {
         );
     }
     Ok(time)
+}
+
+/// A share of a block's time.
+fn share(node: Node<'_>) -> Result<Share, Problem> {
+    let expected = || node.expected("a share of the block's time, from 0 to 1");
+    let parts = node.decimal()?.scaled(9, 1_000_000_000).map_err(|_| expected())?;
+    u32::try_from(parts).ok().and_then(Share::of_billion).ok_or_else(expected)
 }
 
 /// On which clock a block's time passes.

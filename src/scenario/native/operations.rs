@@ -34,7 +34,14 @@ pub(super) fn launch(
     stream: StreamId,
     reading: &mut Reading<'_, '_>,
 ) -> Result<Step, Problem> {
-    Ok(Step::Launch(reading.kernel(entry.required(key)?)?, stream))
+    let node = entry.required(key)?;
+    let is_dependent = entry.optional("programmatic")?.map(|node| node.boolean()).transpose()?.unwrap_or(false);
+    let kernel = if is_dependent { reading.dependent(node)? } else { reading.kernel(node)? };
+    if is_dependent {
+        reading.note_without_trigger(kernel, stream);
+    }
+    reading.last.insert(stream, Some(kernel));
+    Ok(Step::Launch(kernel, stream))
 }
 
 /// A copy: its direction, and its size, its duration, or both.
@@ -50,22 +57,26 @@ pub(super) fn copy(entry: &mut Object<'_>, stream: StreamId, reading: &mut Readi
     }
     let copy = Copy { direction, bytes: bytes.unwrap_or(0), duration };
     let id = reading.builder.add_copy(copy).map_err(|error| entry.node().problem(error.to_string()))?;
+    reading.last.insert(stream, None);
     Ok(Step::Copy(id, stream))
 }
 
 /// A memset, whose size makes no difference.
-pub(super) fn memset(entry: &mut Object<'_>, stream: StreamId) -> Result<Step, Problem> {
+pub(super) fn memset(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    reading.last.insert(stream, None);
     entry.required("memset")?.whole_number(0, u64::MAX)?;
     Ok(Step::Memset(stream))
 }
 
 /// An event is recorded.
 pub(super) fn record(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    reading.last.insert(stream, None);
     Ok(Step::Record(reading.event(entry.required("record")?)?, stream))
 }
 
 /// What comes next in the stream waits for an event.
 pub(super) fn wait(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    reading.last.insert(stream, None);
     Ok(Step::Wait(reading.event(entry.required("wait")?)?, stream))
 }
 

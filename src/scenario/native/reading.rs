@@ -27,6 +27,8 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) processes: BTreeMap<String, ProcessId>,
     /// Whether the file lists its processes; otherwise the first mention makes one.
     pub(super) declares_processes: bool,
+    /// The kernel that was stated last for each stream; `None`: something else was.
+    pub(super) last: BTreeMap<StreamId, Option<KernelId>>,
     /// The first stream or host that says of no process that it is of it.
     pub(super) without_process: Option<Node<'a>>,
 }
@@ -40,6 +42,8 @@ pub(super) struct NamedKernel {
     pub(super) varies: bool,
     /// Whether its block time is the user's and not the file's.
     pub(super) given: bool,
+    /// The same, launched programmatically, if it is.
+    pub(super) dependent: Option<KernelId>,
 }
 
 impl<'a> Reading<'a, '_> {
@@ -49,6 +53,32 @@ impl<'a> Reading<'a, '_> {
         let kernel = self.kernels.get(&name).ok_or_else(|| unknown(node, "kernel", &name, self.kernels.keys()))?;
         self.launched.insert(kernel.id);
         Ok(kernel.id)
+    }
+
+    /// The same, of a launch with the attribute of programmatic dependent launch.
+    pub(super) fn dependent(&mut self, node: Node<'_>) -> Result<KernelId, Problem> {
+        let kernel = self.kernel(node)?;
+        let Some(named) = self.kernels.values_mut().find(|named| named.id == kernel) else { return Ok(kernel) };
+        if let Some(known) = named.dependent {
+            return Ok(known);
+        }
+        let added = self.builder.add_dependent(kernel).map_err(|error| node.problem(error.to_string()))?;
+        named.dependent = Some(added);
+        Ok(added)
+    }
+
+    /// Says where a launch with the attribute overlaps nothing.
+    pub(super) fn note_without_trigger(&mut self, kernel: KernelId, stream: StreamId) {
+        let kernels = self.builder.kernels();
+        let name = |id: KernelId| kernels.get(id.index()).map_or("", |kernel| &kernel.title);
+        let triggers = |id: KernelId| kernels.get(id.index()).is_some_and(|it| it.programmatic().trigger.is_some());
+        let behind = match self.last.get(&stream) {
+            Some(Some(before)) if !triggers(*before) => format!("behind {:?}, which has no trigger", name(*before)),
+            Some(None) => "behind what is no kernel".to_owned(),
+            _ => return,
+        };
+        let name = name(kernel).to_owned();
+        self.builder.note(format!("{name:?} is launched programmatically {behind}: it begins when that has completed"));
     }
 
     /// The stream that `node` names.

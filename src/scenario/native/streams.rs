@@ -147,7 +147,7 @@ fn operation(node: Node<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) ->
         "copy" => operations::copy(&mut entry, stream, reading)?,
         "record" => operations::record(&mut entry, stream, reading)?,
         "wait" => operations::wait(&mut entry, stream, reading)?,
-        _ => operations::memset(&mut entry, stream)?,
+        _ => operations::memset(&mut entry, stream, reading)?,
     };
     entry.finish()?;
     Ok(step)

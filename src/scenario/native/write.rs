@@ -16,8 +16,8 @@ use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
-    BlockClock, BlockTime, EventId, InterleaveLevel, Kernel, KernelId, MpsPercentage, ProcessId, ProcessSharing,
-    StreamId,
+    BlockClock, BlockTime, CheckedKernel, EventId, InterleaveLevel, KernelId, MpsPercentage, ProcessId, ProcessSharing,
+    Programmatic, Share, StreamId,
 };
 
 /// What the native format cannot say.
@@ -181,7 +181,7 @@ impl<'a> Writer<'a> {
         entries.collect()
     }
 
-    fn kernel(&self, id: KernelId, kernel: &Kernel) -> Value {
+    fn kernel(&self, id: KernelId, kernel: &CheckedKernel) -> Value {
         let mut entry = Map::new();
         entry.insert("blocks".to_owned(), json!(kernel.blocks));
         entry.insert("threads".to_owned(), json!(kernel.shape.threads));
@@ -195,6 +195,13 @@ impl<'a> Writer<'a> {
         if let Some(times) = self.scenario.block_times.get(&id) {
             let times: Vec<Value> = times.iter().take(kernel.blocks as usize).map(|&own| time(own)).collect();
             entry.insert("block_times".to_owned(), Value::Array(times));
+        }
+        let Programmatic { trigger, wait, .. } = kernel.programmatic();
+        let shares = [("trigger", trigger), ("wait", Some(wait).filter(|wait| *wait != Share::ALL))];
+        for (key, share) in shares {
+            if let Some(number) = share.and_then(|share| share.to_string().parse::<serde_json::Number>().ok()) {
+                entry.insert(key.to_owned(), Value::Number(number));
+            }
         }
         let resources = [
             ("shared_memory_bytes", kernel.shape.shared_memory_bytes),
@@ -344,7 +351,14 @@ impl<'a> Writer<'a> {
         Ok(match step {
             Step::Launch(kernel, stream) => {
                 let name = self.kernels.get(kernel.index()).ok_or_else(unknown)?;
-                json!({launch: name, "stream": stream_name(stream)?})
+                let stated = self.scenario.kernels().get(kernel.index()).ok_or_else(unknown)?;
+                let mut entry = Map::new();
+                entry.insert(launch.to_owned(), json!(name));
+                if stated.programmatic().is_dependent {
+                    entry.insert("programmatic".to_owned(), json!(true));
+                }
+                entry.insert("stream".to_owned(), json!(stream_name(stream)?));
+                Value::Object(entry)
             }
             Step::Copy(copy, stream) => {
                 let copy = self.scenario.copies().get(copy.index()).ok_or_else(unknown)?;

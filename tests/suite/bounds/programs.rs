@@ -231,7 +231,8 @@ fn a_host_that_ends_lets_others_through_its_barrier_when_what_it_waited_for_has_
         "hosts": [
             {"name": "h", "iterations": 1, "steps": [{"barrier": "X"}, {"launch": "A", "stream": "s"}, {"synchronize": "s"}]},
             {"name": "g", "iterations": 1, "steps": [{"barrier": "X"}, {"barrier": "X"}, {"launch": "B", "stream": "t"}]}]});
-    let verdicts = searched(&read(&file, &tx2()), 64);
+    let scenario = read(&file, &tx2());
+    let verdicts = searched(&scenario, 64);
     assert_eq!(verdicts.jobs[0].verdict, Some(Verdict::Missed), "{:?}", verdicts.jobs[0]);
     assert!(verdicts.jobs[0].bound_ns.is_none());
 }

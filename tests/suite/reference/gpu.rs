@@ -42,7 +42,10 @@ pub(super) struct Running {
     /// Which block of its kernel it is.
     block: usize,
     /// For how long it still has to run \[ns\].
-    left: u64,
+    pub(super) left: u64,
+    /// PDL: how much is left of it where it waits for the kernel before its own, and where it triggers.
+    pub(super) wait_left: Option<u64>,
+    pub(super) trigger_left: Option<u64>,
     /// Whether that passes outside of the turns of its context, too.
     watches_timer: bool,
     /// How many blocks and copies had begun before.
@@ -132,7 +135,7 @@ impl<'a> ReferenceGpu<'a> {
     /// When the next block or copy ends, if nothing else happens before.
     pub(super) fn next_completion(&self) -> Option<u64> {
         let alone = self.running.iter().filter(|running| self.progresses(running.operation, running.place));
-        let alone = alone.map(|running| self.now + running.left);
+        let alone = alone.filter_map(|running| self.next_of_block(running));
         let on_links = self.sharing.iter().filter(|copy| self.has_a_share(copy)).map(|copy| {
             let nanoseconds = (copy.left * self.on_link(copy.engine)).div_ceil(PARTS);
             self.now + u64::try_from(nanoseconds).expect("short copies")
@@ -143,14 +146,15 @@ impl<'a> ReferenceGpu<'a> {
     /// Lets everything that goes on do so until `next`.
     pub(super) fn pass_time_until(&mut self, next: u64) {
         let time = next - self.now;
+        let standing: Vec<bool> = self.running.iter().map(|running| self.stands(running)).collect();
         let (going_on, on_links) = (
             self.running.iter().map(|running| self.progresses(running.operation, running.place)).collect::<Vec<_>>(),
             self.sharing.iter().map(|copy| (self.has_a_share(copy), self.on_link(copy.engine))).collect::<Vec<_>>(),
         );
-        for (running, goes_on) in self.running.iter_mut().zip(going_on) {
-            if running.watches_timer {
+        for ((running, goes_on), stood) in self.running.iter_mut().zip(going_on).zip(standing) {
+            if running.watches_timer && !stood {
                 running.left = running.left.saturating_sub(time);
-            } else if goes_on {
+            } else if goes_on && !stood {
                 running.left -= time;
             }
         }
@@ -159,6 +163,7 @@ impl<'a> ReferenceGpu<'a> {
             copy.left = copy.left.saturating_sub(share);
         }
         self.now = next;
+        self.note_triggers();
     }
 
     fn has_a_share(&self, copy: &Sharing) -> bool {
@@ -181,6 +186,8 @@ impl<'a> ReferenceGpu<'a> {
             place: Place::Engine(copy.engine),
             block: 0,
             left: 0,
+            wait_left: None,
+            trigger_left: None,
             watches_timer: false,
             order: copy.order,
         }));
@@ -219,6 +226,9 @@ impl<'a> ReferenceGpu<'a> {
             finish: None,
             blocks: Vec::new(),
             waits: Vec::new(),
+            is_beside: false,
+            triggers: 0,
+            last_trigger: 0,
         });
         self.streams[stream.index()].push_back(operation);
         self.promote();
@@ -228,10 +238,7 @@ impl<'a> ReferenceGpu<'a> {
     /// Step 1: what ends now, in the order of assignment.
     pub(super) fn complete_what_is_due(&mut self) {
         self.leave_links();
-        let may_end = |running: &Running| !running.watches_timer || self.progresses(running.operation, running.place);
-        let is_due = |running: &&Running| running.left == 0 && may_end(running);
-        let due: Vec<Running> = self.running.iter().filter(is_due).copied().collect();
-        for done in due {
+        while let Some(done) = self.first_due() {
             self.running.retain(|running| running.order != done.order);
             let more = self.running.iter().any(|running| running.operation == done.operation);
             let operation = &mut self.operations[done.operation];
@@ -248,6 +255,13 @@ impl<'a> ReferenceGpu<'a> {
         }
     }
 
+    /// The first block or copy that ends now. The end of one may let another go that stood at its wait (PDL).
+    fn first_due(&self) -> Option<Running> {
+        let may_end = |running: &Running| !running.watches_timer || self.progresses(running.operation, running.place);
+        let is_due = |running: &&Running| running.left == 0 && may_end(running) && !self.stands(running);
+        self.running.iter().find(is_due).copied()
+    }
+
     /// Whether a turn has begun of a block whose timer ran out before.
     pub(super) fn is_a_timer_over(&self) -> bool {
         let is_over = |running: &Running| {
@@ -258,11 +272,12 @@ impl<'a> ReferenceGpu<'a> {
 
     /// When blocks that have not ended would, if from now on they ran.
     pub(super) fn tell_of_unfinished_blocks(&mut self) {
-        for running in &self.running {
+        let ends: Vec<u64> = self.running.iter().map(|running| self.end_if_it_went_on(running)).collect();
+        for (running, end_if_it_went_on) in self.running.iter().zip(ends) {
             // A timer that ran out, of a block that has not ended all the same.
             let is_overdue = running.left == 0 && !self.progresses(running.operation, running.place);
             if let Some((_, _, end)) = self.operations[running.operation].blocks.get_mut(running.block) {
-                *end = self.now + if is_overdue { 1 } else { running.left };
+                *end = if is_overdue { self.now + 1 } else { end_if_it_went_on };
             }
         }
     }
@@ -283,7 +298,16 @@ impl<'a> ReferenceGpu<'a> {
                     self.sharing.push(Sharing { operation, engine, left: u128::from(time) * PARTS, order });
                 } else {
                     let place = Place::Engine(engine);
-                    self.running.push(Running { operation, place, block: 0, left: time, watches_timer: false, order });
+                    self.running.push(Running {
+                        operation,
+                        place,
+                        block: 0,
+                        left: time,
+                        wait_left: None,
+                        trigger_left: None,
+                        watches_timer: false,
+                        order,
+                    });
                 }
                 let record = &mut self.operations[operation];
                 record.first_start = Some(self.now);
@@ -431,11 +455,13 @@ impl<'a> ReferenceGpu<'a> {
             };
             let Some(sm) = sm else { return };
             self.last_sm[context] = Some(sm);
-            let record = &mut self.operations[operation];
-            let (block, left) = (record.blocks.len(), kernel.duration.best.as_ns());
+            let (block, left) = (self.operations[operation].blocks.len(), kernel.duration.best.as_ns());
             let (place, watches_timer) = (Place::Sm(sm), kernel.clock == BlockClock::Wall);
-            self.running.push(Running { operation, place, block, left, watches_timer, order: self.begun });
+            let order = self.begun;
+            let (wait_left, trigger_left) = Self::points_of_block(kernel.programmatic(), left);
+            self.running.push(Running { operation, place, block, left, wait_left, trigger_left, watches_timer, order });
             self.begun += 1;
+            let record = &mut self.operations[operation];
             record.blocks.push((u32::try_from(sm).expect("few SMs"), self.now, self.now + left));
             record.first_start.get_or_insert(self.now);
             if record.blocks.len() == kernel.blocks as usize {
@@ -480,7 +506,7 @@ impl<'a> ReferenceGpu<'a> {
     fn reason(&self, operation: usize) -> Rule {
         let record = &self.operations[operation];
         let is_copy = matches!(record.kind, OperationKind::Copy(_));
-        if self.streams[record.stream.index()].front() != Some(&operation) {
+        if self.streams[record.stream.index()].front() != Some(&operation) && !record.is_beside {
             return if is_copy { Rule::C1 } else { Rule::G2 };
         }
         if self.channel_queue.contains(&operation) {

@@ -26,6 +26,11 @@ pub(crate) struct ReferenceOperation {
     /// SM, start and end of every block in the order of assignment; of one that has not ended, when it would if from
     /// now on it ran.
     pub(crate) blocks: Vec<(u32, u64, u64)>,
+    /// PDL: whether it went on beside the kernel before it in its stream; how many of its blocks have triggered, and
+    /// when the last of them did.
+    pub(crate) is_beside: bool,
+    pub(crate) triggers: usize,
+    pub(crate) last_trigger: u64,
     /// Which rule held it, from when to when.
     pub(crate) waits: Vec<(Rule, u64, u64)>,
 }

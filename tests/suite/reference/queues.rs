@@ -31,7 +31,7 @@ impl ReferenceGpu<'_> {
         let mut ready: Vec<usize> = self
             .streams
             .iter()
-            .filter_map(|queue| queue.front().copied())
+            .filter_map(|queue| self.current(queue))
             .filter(|&head| self.operations[head].queued.is_none() && !self.channel_queue.contains(&head))
             .filter(|&head| self.may_advance(head) && self.time_has_come(head))
             .collect();
@@ -120,7 +120,10 @@ impl ReferenceGpu<'_> {
         let is_kernel = |operation: &usize| matches!(self.operations[*operation].kind, OperationKind::Kernel(_));
         let before = (0..head).rev().filter(|&other| self.operations[other].stream == stream).find(is_kernel);
         match before.filter(|_| is_kernel(&head)).and_then(|before| self.operations[before].finish) {
-            Some(finish) => finish + self.scenario.device().kernel_gap.as_ns(),
+            Some(finish) => {
+                let gap_over = finish + self.scenario.device().kernel_gap.as_ns();
+                self.begins_beside_from(head).map_or(gap_over, |from| from.min(gap_over))
+            }
             None => 0,
         }
     }
@@ -196,7 +199,7 @@ impl ReferenceGpu<'_> {
                 let record = &self.operations[operation];
                 matches!(record.kind, OperationKind::Kernel(_)) && record.last_start.is_none()
             });
-            let held = self.streams[stream].front().is_some_and(|&head| !self.may_advance(head));
+            let held = self.current(&self.streams[stream]).is_some_and(|head| !self.may_advance(head));
             if !undispatched || held {
                 self.has_channel[stream] = false;
             }

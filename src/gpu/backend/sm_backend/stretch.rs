@@ -39,6 +39,7 @@ impl SmBackend {
         let kernel = &self.kernels[head as usize];
         let worth_trying = kernel.running > 0
             && kernel.unassigned / 2 > kernel.running
+            && !kernel.programmatic.is_dependent
             && !(self.skip_attempt.0 == kernel.operation && kernel.unassigned > self.skip_attempt.1);
         // Which SMs a client uses may change from cycle to cycle.
         let is_limited = self.clients.as_ref().is_some_and(|clients| clients.is_limited(kernel.process));
