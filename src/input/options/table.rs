@@ -108,7 +108,9 @@ options! {
         "When operations are submitted: by host threads that take the recorded time between calls and wait for the \
          GPU where they did, or at the recorded times [default: host]";
     block_times = "PROFILE" like "alone.json": File(|o, file| o.block_times_file = Some(file)),
-        "Take the block times of kernels that ran alone in PROFILE for the same kernels here";
+        "Take the block times of kernels that ran alone in PROFILE for the same kernels here. gpusched analyze also takes \
+         `stated`, or percentages such as 80..100, for any input: its verdicts then hold for blocks that take no less than \
+         stated, or than that share of it";
     [WhatIf]
     set_priority = "STREAM=P" like "stream 7=-1": PriorityOf(|o, name, to| o.changes.priorities.push((name, to))),
         "Give STREAM the priority P, 0 (lowest) or negative";
