@@ -189,8 +189,8 @@ fn ctrl_c_ends_merged_sm_with_what_is_done_so_far_and_exit_status_130() {
     }
 }
 
-/// On one SM of one block: K from 0 to 3 ms, then H, which is urgent and comes at 2 ms, and L, which comes at 1 ms. If K
-/// could end before H comes, L's 10 ms would be in H's way.
+/// On one SM of one block: K from 0 to 3 ms, then H, which is urgent and comes at 2 ms, and L, which comes at 1 ms. If
+/// K could end before H comes, L's 10 ms would be in H's way.
 fn best_case_decides() -> String {
     let tx2 = gpusched(&["devices", "tx2", "--format", "json"]);
     let mut device: serde_json::Value = serde_json::from_slice(&tx2.stdout).expect("it is a device");

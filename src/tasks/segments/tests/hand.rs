@@ -96,8 +96,9 @@ fn an_overloaded_task_leaves_others_that_it_cannot_reach_their_bounds() {
     for test in SegmentTest::sound() {
         let found = test.bounds(&set);
         assert_eq!((&found[0], &found[1]), (&TaskBound::Exceeds, &TaskBound::Exceeds), "{}", test.name());
-        // 1, and under GCAPS a driver call of the task below it.
-        assert!(found[2].bound() <= Some(Duration::from_ns(3)) && found[2].bound().is_some(), "{}", test.name());
+        // 1, and what the task below it may not be interrupted in.
+        let alone = found[2].bound().map(Duration::as_ns);
+        assert!(alone.is_some_and(|bound| bound <= 10), "{}: {alone:?}", test.name());
         // 9, and up to two jobs of the task above it: 4 and 5 on either side of 10.
         assert!(found[3].bound().is_some(), "{}", test.name());
         let overload = Overload::of(&set, test.waiting(), &found);
