@@ -84,6 +84,7 @@ class _Options(TypedDict, total=False):
     processing_unit: str | None
     frequency: str | None
     ticks: str | None
+    process: Mapping[str, str]
     without_copies: bool
     one_job: bool
     gpu: int | None

@@ -1,5 +1,5 @@
-//! By when the host of a job has done all its steps, where launch times do not depend on completions: what it does after
-//! its last launch belongs to the job too.
+//! By when the host of a job has done all its steps, where launch times do not depend on completions: what it does
+//! after its last launch belongs to the job too.
 
 use std::collections::BTreeSet;
 
@@ -46,11 +46,12 @@ impl<'a> HostEnds<'a> {
         Self { scenario, operations, waits_for_own: scenario.threads.iter().map(waits_for_own).collect() }
     }
 
-    /// By when the host of a job has done all its steps, barriers at the end aside, or the last operation of the job has
-    /// ended; `None`: not known.
+    /// By when the host of a job has done all its steps, barriers at the end aside, or the last operation of the job
+    /// has ended; `None`: not known.
     ///
-    /// If the host waits for no operation, that is the same in every run. Else, after its last launch, it sleeps for just
-    /// as long as stated, and waits for no longer than until all has ended that was launched before and that it waits for.
+    /// If the host waits for no operation, that is the same in every run. Else, after its last launch, it sleeps for
+    /// just as long as stated, and waits for no longer than until all has ended that was launched before and that it
+    /// waits for.
     pub(super) fn of(&self, job: &AnalysedJob) -> Option<Instant> {
         let thread = self.scenario.threads.get(job.thread as usize)?;
         if self.waits_for_own[job.thread as usize] {

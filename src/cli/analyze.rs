@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::analysis::{BoundOptions, RequirementVerdict, Verdict, analyse_and_bound};
+use gpusched::analysis::{BlockTimes, BoundOptions, RequirementVerdict, Verdict, analyse_and_bound};
 use gpusched::effort::Progress;
 use gpusched::run::Summary;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -90,12 +90,18 @@ impl Analyze {
         if self.ladder && runnable_times.is_some() {
             bail!("--runnable-times is about one run: leave out --ladder");
         }
-        let files = self.run.files()?;
+        let stated = self.run.stated_block_times()?;
+        let block_times = if stated.is_some() { BlockTimes::Declared } else { BlockTimes::UpToStated };
+        if stated.is_some() && (self.sporadic || self.ladder) {
+            bail!("--block-times {{stated, BEST..WORST}} is about given releases: leave out --sporadic and --ladder");
+        }
+        let run = stated.as_ref().unwrap_or(&self.run);
+        let files = run.files()?;
         files.refuse_options(&[
             ("--runnable-times", runnable_times.is_some()),
             ("--witness", self.search.witness_file().is_some()),
         ])?;
-        let scenarios = files.paths.iter().map(|path| self.run.read_with_demands(path));
+        let scenarios = files.paths.iter().map(|path| run.read_with_demands(path));
         let mut scenarios: Vec<_> = scenarios.collect::<anyhow::Result<_>>()?;
         if let Some(order) = self.order {
             for (scenario, _) in &mut scenarios {
@@ -104,23 +110,27 @@ impl Analyze {
         }
         // The threads share each search.
         files.run(scenarios, 1, self.format, |(scenario, demands), part| {
-            let one = match (self.ladder, self.sporadic) {
-                (true, _) => Self::ladder,
-                (_, true) => Self::sporadic,
-                _ => Self::one,
-            };
-            let answer = one(self, &scenario, demands.as_ref(), part)?;
+            let answer = match (self.ladder, self.sporadic) {
+                (true, _) => self.ladder(&scenario, demands.as_ref(), part),
+                (_, true) => self.sporadic(&scenario, demands.as_ref(), part),
+                _ => self.one((&scenario, block_times), demands.as_ref(), part),
+            }?;
             part.done_with(scenario);
             Ok(answer)
         })
     }
 
-    fn one(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
+    fn one(
+        &self,
+        (scenario, block_times): (&Scenario, BlockTimes),
+        demands: Option<&ModelDemands>,
+        part: &Part<'_>,
+    ) -> anyhow::Result<Answer> {
         let run = progress::simulated(scenario)?;
         progress::begin("analysing", Unit::None, None);
         // Bounds that are known when the command is stopped are told.
         ending::keep_complete_results();
-        let analysed = analyse_and_bound(scenario, BoundOptions::of(scenario))?;
+        let analysed = analyse_and_bound(scenario, BoundOptions { block_times, ..BoundOptions::of(scenario) })?;
         let steps = self.steps.then(|| analysed.0.printed_steps()).transpose().context("--steps")?;
         let search = |watch: Progress<'_>| AnalysisReport::judged(analysed, &run, demands, self.search.time(), watch);
         let mut report = self.search.watched(search)??;
@@ -134,7 +144,9 @@ impl Analyze {
         let note = |text: &str| part.note(text);
         let (answer, unchecked) = self.answer(judged, report.requirements.as_deref())?;
         let out = part.turn()?;
-        unchecked.iter().for_each(|text| note(text));
+        if let Some(text) = &unchecked {
+            note(text);
+        }
         if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone {
             notes::show_abridged(&needs::lacking(Lacking::Verdicts)?, note);
         }
@@ -173,7 +185,9 @@ impl Analyze {
         let judged = verdicts.streams.iter().map(|stream| stream.verdict);
         let (answer, unchecked) = self.answer(judged, requirements.as_deref())?;
         let out = part.turn()?;
-        unchecked.iter().for_each(|text| part.note(text));
+        if let Some(text) = &unchecked {
+            part.note(text);
+        }
         notes::show_abridged(notes, |text| part.note(text));
         self.write_witness(verdicts.first_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))

@@ -1,13 +1,14 @@
 //! What options need to have an effect: one table, by which every command refuses them or says that they change
 //! nothing.
 
+use std::ffi::OsStr;
 use std::sync::OnceLock;
 
 use anyhow::bail;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use gpusched::input::options::{OptionGroup, ScenarioOption};
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{ReadOptions, Scenario};
 
 use super::output::note;
 
@@ -265,8 +266,12 @@ impl Given {
             let is_default = arg.get_default_values().iter().map(clap::builder::OsStr::as_os_str).eq(raw(arg));
             ids.contains(&id) && matches.value_source(id) == Some(ValueSource::CommandLine) && !is_default
         };
+        // Of what it says of verdicts no profile is needed.
+        let is_of_verdicts =
+            |arg: &&Arg| arg.get_id() == "block_times" && raw(arg).iter().all(|word| names_no_file(word));
         let name = |arg: &Arg| Some((arg.get_id().to_string(), format!("--{}", arg.get_long()?)));
-        let options = command.get_arguments().filter(is_given).filter_map(name).collect();
+        let options = command.get_arguments().filter(is_given).filter(|arg| !is_of_verdicts(arg));
+        let options = options.filter_map(name).collect();
         let format = command.get_arguments().find(|arg| arg.get_id() == "format");
         let format = format.and_then(|arg| Some(raw(arg).first()?.to_string_lossy().into_owned()));
         Self { command: String::new(), options, format }
@@ -311,6 +316,11 @@ impl Given {
         }
         Ok(())
     }
+}
+
+/// Whether `--block-times` says with this word which times verdicts are to hold for, as it does for `analyze`.
+pub(crate) fn names_no_file(word: &OsStr) -> bool {
+    word.to_str().is_some_and(|word| word == "stated" || ReadOptions::parse_vary(word).is_some())
 }
 
 /// `a`, `a or b`, `a, b or c`.

@@ -155,10 +155,22 @@ impl<O> OptionArguments<O> {
         Ok(options)
     }
 
+    /// The same but for one option.
+    pub(crate) fn without_option(&self, key: &str) -> Self {
+        let said = self.said.iter().filter(|said| said.setting.key() != key).cloned().collect();
+        Self { said, offer: PhantomData }
+    }
+
     /// What was said but for one option.
     pub(crate) fn without(&self, key: &str) -> anyhow::Result<ScenarioOptions> {
-        let said = self.said.iter().filter(|said| said.setting.key() != key).cloned().collect();
-        Self { said, offer: PhantomData }.said()
+        self.without_option(key).said()
+    }
+
+    /// The same, and `word` of another option, which was not said and takes it.
+    pub(crate) fn and(mut self, key: &str, word: &str) -> Self {
+        let option = OPTIONS.iter().find(|option| option.key == key);
+        self.said.extend(option.and_then(|option| Said::of(option, OsStr::new(word)).ok()));
+        self
     }
 }
 

@@ -1,7 +1,9 @@
 //! Options of every command that takes a scenario.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::{ArgAction, Args};
 use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionFile, OptionGroup, ScenarioOptions};
@@ -19,7 +21,7 @@ use super::several::Files;
 use super::{ending, input, progress};
 
 /// How to read and run a scenario.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RunOptions {
     /// Scenario file, in gpusched's own format or `cuda_scheduling_examiner`'s, an AMALTHEA model, or a profile of
     /// PyTorch (Kineto), Nsight Systems (SQLite export) or nvprof (CSV); - reads standard input
@@ -34,6 +36,21 @@ impl RunOptions {
     /// What the user says of the scenario, with files read.
     pub(crate) fn options(&self) -> anyhow::Result<ScenarioOptions> {
         self.arguments.options()
+    }
+
+    /// What `--block-times` says of the times that verdicts are to hold for, in place of a profile: `stated`, or, as
+    /// `--vary` does, percentages of the stated times, which are then varied. Nothing: it does not.
+    pub(crate) fn stated_block_times(&self) -> anyhow::Result<Option<Self>> {
+        const BLOCK_TIMES: &str = "block_times";
+        let said = self.arguments.said()?;
+        let Some(OptionFile::Path(path)) = said.block_times_file else { return Ok(None) };
+        let stated = self.arguments.without_option(BLOCK_TIMES);
+        let Some(word) = path.to_str().filter(|word| needs::names_no_file(OsStr::new(word))) else { return Ok(None) };
+        if word != "stated" && said.read.vary_percent.is_some() {
+            bail!("--block-times {word} says what --vary says");
+        }
+        let arguments = if word == "stated" { stated } else { stated.and("vary", word) };
+        Ok(Some(Self { arguments, ..self.clone() }))
     }
 
     /// The scenario files, for commands that take several.

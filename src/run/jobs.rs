@@ -23,8 +23,8 @@ pub struct Job {
     /// When its host had done its last step, barriers at the end aside, and so submitted all its operations; `None` if
     /// the run ended before.
     pub host_finished: Option<Instant>,
-    /// When the last of its operations had completed and its host had done its last step; `None` if that was not so when
-    /// the run ended.
+    /// When the last of its operations had completed and its host had done its last step; `None` if that was not so
+    /// when the run ended.
     pub finished: Option<Instant>,
     /// By when it should have finished, counted from its release.
     pub deadline: Option<Duration>,

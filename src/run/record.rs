@@ -37,8 +37,8 @@ pub struct IterationSpan {
     pub iteration: u32,
     /// When its first step began.
     pub start: Instant,
-    /// When its last step was done, barriers at its end aside; [`NEVER`] if the run ended before. An `Option` would take
-    /// half as much again.
+    /// When its last step was done, barriers at its end aside; [`NEVER`] if the run ended before. An `Option` would
+    /// take half as much again.
     pub(crate) end: Instant,
 }
 

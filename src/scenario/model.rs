@@ -152,8 +152,8 @@ pub struct HostThread {
     /// How much later than its arrival, every period, an iteration may be released at most. Runs have none; bounds over
     /// all phasings do ([`sporadic_bounds`](crate::analysis::sporadic_bounds)).
     pub jitter: Duration,
-    /// By when an iteration should have finished, with all its steps and operations, counted from its release; without a
-    /// period from its beginning, after its barrier.
+    /// By when an iteration should have finished, with all its steps and operations, counted from its release; without
+    /// a period from its beginning, after its barrier.
     pub deadline: Deadline,
     /// Where it waits before every iteration.
     pub barrier: Option<BarrierId>,
@@ -162,8 +162,8 @@ pub struct HostThread {
 }
 
 impl HostThread {
-    /// The jitter of a thread of which it is not known how late its iterations may be released: longer than any for which
-    /// there are bounds.
+    /// The jitter of a thread of which it is not known how late its iterations may be released: longer than any for
+    /// which there are bounds.
     pub const UNKNOWN_JITTER: Duration = Duration::from_ns(1 << 62);
 
     /// A thread of the first process that takes its steps once, `release` after t = 0.

@@ -20,6 +20,7 @@ pub mod gcaps_as_printed;
 mod gpu_priorities;
 pub mod locks;
 pub mod locks_as_published;
+mod necessary;
 mod read;
 pub mod round_robin;
 pub mod round_robin_as_printed;
@@ -28,6 +29,7 @@ mod segment_task_set;
 mod segment_test;
 mod task_bound;
 
+pub(crate) use necessary::Overload;
 pub(in crate::tasks) use read::FORMAT;
 pub use segment_generator::{SegmentGenerator, SegmentSets};
 pub use segment_task_set::{GpuSegment, GpuSharing, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};

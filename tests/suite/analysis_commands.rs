@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{command, directory, gpusched, stderr};
+use crate::common::{command, directory, gpusched, gpusched_with, stderr};
 
 const SECTION_3_5: &str = "scenarios/thesis2019/section-3-5.json";
 
@@ -187,4 +187,49 @@ fn ctrl_c_ends_merged_sm_with_what_is_done_so_far_and_exit_status_130() {
         // Both families always agree.
         assert_eq!(fields[1], fields[2]);
     }
+}
+
+/// On one SM of one block: K from 0 to 3 ms, then H, which is urgent and comes at 2 ms, and L, which comes at 1 ms. If
+/// K could end before H comes, L's 10 ms would be in H's way.
+fn best_case_decides() -> String {
+    let tx2 = gpusched(&["devices", "tx2", "--format", "json"]);
+    let mut device: serde_json::Value = serde_json::from_slice(&tx2.stdout).expect("it is a device");
+    device["sms"] = 1.into();
+    (device["per_sm"]["threads"], device["per_sm"]["warps"]) = (1024.into(), 32.into());
+    let kernel = |time: &str| serde_json::json!({"blocks": 1, "threads": 1024, "duration": time});
+    let scenario = serde_json::json!({
+        "format": "gpusched-scenario/1", "name": "best case", "device": device,
+        "kernels": {"K": kernel("3 ms"), "L": kernel("10 ms"), "H": kernel("4 ms")},
+        "streams": [
+            {"name": "k", "operations": [{"kernel": "K"}]},
+            {"name": "l", "release": "1 ms", "operations": [{"kernel": "L"}]},
+            {"name": "h", "priority": -1, "release": "2 ms", "deadline": "6 ms", "operations": [{"kernel": "H"}]},
+        ],
+    });
+    scenario.to_string()
+}
+
+#[test]
+fn verdicts_may_be_asked_for_blocks_that_take_no_less_than_stated() {
+    let scenario = best_case_decides();
+    let of_h = |more: &[&str]| {
+        let arguments = [&["analyze", "-", "--format", "json"], more].concat();
+        let output = gpusched_with(&scenario, &arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+        let jobs = document["jobs"].as_array().expect("a list").clone();
+        let h = jobs.into_iter().find(|job| job["stream"] == "h").expect("it is there");
+        let found = h["worst_found_ns"].as_u64().expect("it ends");
+        (found, h["verdict"].as_str().expect("it has a deadline").to_owned(), document["notes"].to_string())
+    };
+    let (found, verdict, notes) = of_h(&[]);
+    assert!(found > 13_000_000 && verdict == "missed" && !notes.contains("no less than"), "{found} {verdict} {notes}");
+    for times in ["stated", "90..100"] {
+        // From 2 ms until K has ended, at 3 ms at the latest, and its own 4 ms.
+        let (found, verdict, notes) = of_h(&["--block-times", times]);
+        assert_eq!((found, notes.contains("no less than")), (5_000_000, true), "{times}: {verdict} {notes}");
+        assert_ne!(verdict, "missed", "{times}");
+    }
+    // With a third of its time K has ended when H comes, and L has begun.
+    assert_eq!(of_h(&["--block-times", "30..100"]).1, "missed");
 }

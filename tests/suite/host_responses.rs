@@ -19,11 +19,14 @@ fn scenario(hosts: &Value) -> Scenario {
 }
 
 fn ms(ms: u64) -> Option<Duration> {
-    Some(Duration::from_ns(ms * 1_000_000))
+    Duration::from_ns(1_000_000).checked_mul(ms)
 }
 
-/// The responses of the run, and what is judged of each: worst found, bound and verdict.
-fn known(scenario: &Scenario) -> (Vec<Option<Duration>>, Vec<(Option<Duration>, Option<Duration>, Option<Verdict>)>) {
+/// What is judged of a job: worst found, bound and verdict.
+type Judged = (Option<Duration>, Option<Duration>, Option<Verdict>);
+
+/// The responses of the run, and what is judged of each job.
+fn known(scenario: &Scenario) -> (Vec<Option<Duration>>, Vec<Judged>) {
     let run = simulate(scenario).expect("it runs");
     let responses = run.jobs().begun.iter().map(gpusched::run::Job::response).collect();
     let search = SearchOptions { runs: 16, ..SearchOptions::default() };

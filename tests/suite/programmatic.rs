@@ -8,7 +8,8 @@ use gpusched::time::{Duration, Instant};
 use gpusched::workload::{Catalogue, OperationId, Programmatic, Share};
 use proptest::prelude::*;
 
-use crate::agreement::{agreed, config};
+use crate::agreement::agreed;
+use crate::campaign::config;
 use crate::generate::{Case, Limits, builtin, scenario};
 
 fn read(device: &str, kernels: &str, operations: &str) -> Result<Scenario, String> {

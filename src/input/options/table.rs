@@ -111,7 +111,9 @@ options! {
         "How long collectives of NCCL and NVSHMEM run that overlapped others, which wait for other GPUs: each as long as \
          recorded, or as other kernels by the model [default: recorded]";
     block_times = "PROFILE" like "alone.json": File(|o, file| o.block_times_file = Some(file)),
-        "Take the block times of kernels that ran alone in PROFILE for the same kernels here";
+        "Take the block times of kernels that ran alone in PROFILE for the same kernels here. gpusched analyze also takes \
+         `stated`, or percentages such as 80..100, for any input: its verdicts then hold for blocks that take no less than \
+         stated, or than that share of it";
     [WhatIf]
     set_priority = "STREAM=P" like "stream 7=-1": PriorityOf(|o, name, to| o.changes.priorities.push((name, to))),
         "Give STREAM the priority P, 0 (lowest) or negative";

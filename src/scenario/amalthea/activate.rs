@@ -6,7 +6,6 @@ use std::collections::{BTreeSet, HashMap};
 use super::error::Problem;
 use super::model::{AmaltheaModel, Task};
 use super::requirements::RequirementOf;
-use super::sequences::Sequence;
 use super::stimuli::{Activation, Stimulus};
 use super::work::Item;
 use crate::scenario::model::HostThread;
@@ -21,7 +20,25 @@ fn advice() -> String {
     format!("{} launches each runnable once, at t = 0", option("one_job"))
 }
 
-/// The releases and the deadline of one runnable.
+/// What one stream launches in one job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sequence {
+    /// The name of the stream and its host thread: that of the runnable, or of the task that calls several.
+    pub(super) label: String,
+    /// In the order in which they are launched.
+    pub(super) runnables: Vec<usize>,
+    /// The task that calls them, if that is one.
+    pub(super) task: Option<usize>,
+}
+
+impl Sequence {
+    /// Whether several runnables are one job.
+    pub(super) fn is_of_several(&self) -> bool {
+        self.runnables.len() > 1
+    }
+}
+
+/// The releases and the deadline of one sequence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) release: Duration,
@@ -175,8 +192,8 @@ impl<'m, 't> Activations<'m, 't> {
         own.map(|limit| limit.response_time_ns).min()
     }
 
-    /// What stimuli and requirements say of a runnable, or of the task that calls several in sequence. With `one_job` the
-    /// stimuli do not count.
+    /// What stimuli and requirements say of a runnable, or of the task that calls several in sequence. With `one_job`
+    /// the stimuli do not count.
     pub(super) fn plan(&self, sequence: &Sequence, one_job: bool) -> Result<Plan, Problem> {
         let Some(&index) = sequence.runnables.first() else { return Ok(Plan::default()) };
         let Some(runnable) = self.model.runnables.get(index) else { return Ok(Plan::default()) };

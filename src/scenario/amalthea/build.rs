@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::activate::{self, Activations, Plan};
+use super::activate::{self, Activations, Plan, Sequence};
 use super::copies;
 use super::cost::Costs;
 use super::error::{AmaltheaError, Problem};
 use super::model::{AmaltheaModel, Runnable};
 use super::options::{AmaltheaOptions, TickBound};
-use super::sequences::Sequence;
 use super::unit::Clock;
 use crate::device::{BlockShape, Device};
 use crate::scenario::ScenarioBuilder;
@@ -25,7 +24,8 @@ const DEFAULT_BLOCK_SIZE: u32 = 512;
 
 impl AmaltheaModel<'_> {
     /// Launches runnables as kernels, each in a stream of its own or with others that its task calls, in the order that
-    /// `chosen` gives: whenever the stimulus of its task says, or once at t = 0. Without a horizon, periodic ones are released for one hyperperiod.
+    /// `chosen` gives: whenever the stimulus of its task says, or once at t = 0. Without a horizon, periodic ones are
+    /// released for one hyperperiod.
     ///
     /// # Errors
     /// [`AmaltheaError`] if a runnable is unknown or ambiguous, has no grid size or no ticks, states work that is not

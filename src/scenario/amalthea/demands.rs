@@ -162,8 +162,8 @@ impl AmaltheaModel<'_> {
         ResponseLimit { requirement: requirement.clone(), streams, is_part, doubt }
     }
 
-    /// Whether a runnable is launched in the jobs of a task: it calls it, or it triggers the task that does, and waits for
-    /// an event.
+    /// Whether a runnable is launched in the jobs of a task: it calls it, or it triggers the task that does, and waits
+    /// for an event.
     fn is_within(&self, task: usize, runnable: usize, activations: &Activations<'_, '_>) -> bool {
         let by = activations.tasks(runnable).0;
         let Some(own) = self.tasks.get(task) else { return false };

@@ -1,5 +1,5 @@
-//! What the mapping and operating system models say of tasks: time slices on the GPU. All else, allocations, affinities,
-//! priorities and schedulers, is counted.
+//! What the mapping and operating system models say of tasks: time slices on the GPU. All else, allocations,
+//! affinities, priorities and schedulers, is counted.
 
 use std::collections::BTreeMap;
 

@@ -24,8 +24,8 @@ pub struct AmaltheaOptions {
     pub frequency: Option<Frequency>,
     /// Which of a runnable's bounds counts.
     pub ticks: TickBound,
-    /// Processes of tasks, by task (or by runnable that is alone in its stream). If there are any, or the model states a
-    /// time slice for a launched task, every other task is a process of its own, called like its stream.
+    /// Processes of tasks, by task (or by runnable that is alone in its stream). If there are any, or the model states
+    /// a time slice for a launched task, every other task is a process of its own, called like its stream.
     pub processes: BTreeMap<String, String>,
     /// Leave copy runnables out.
     pub without_copies: bool,

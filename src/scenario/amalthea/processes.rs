@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::activate::Sequence;
 use super::error::Problem;
 use super::model::AmaltheaModel;
 use super::options::AmaltheaOptions;
-use super::sequences::Sequence;
 use crate::near::did_you_mean;
 use crate::scenario::ScenarioBuilder;
 use crate::spelling::option;

@@ -1,25 +1,7 @@
 //! Which launched runnables share a stream: those that one task calls, one after the other.
 
-use super::activate::Activations;
+use super::activate::{Activations, Sequence};
 use super::model::AmaltheaModel;
-
-/// What one stream launches in one job.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sequence {
-    /// The name of the stream and its host thread: that of the runnable, or of the task that calls several.
-    pub(super) label: String,
-    /// In the order in which they are launched.
-    pub(super) runnables: Vec<usize>,
-    /// The task that calls them, if that is one.
-    pub(super) task: Option<usize>,
-}
-
-impl Sequence {
-    /// Whether several runnables are one job.
-    pub(super) fn is_of_several(&self) -> bool {
-        self.runnables.len() > 1
-    }
-}
 
 impl AmaltheaModel<'_> {
     /// The launched runnables, those together that one task calls; in the order of their first ones.

@@ -8,7 +8,7 @@ use super::table::{add_analysis, add_steps};
 use super::verdicts::{add_jobs, add_requirements, job_columns, requirement_notes};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
-    Analysis, AnalysisError, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions,
+    Analysis, AnalysisError, BlockTimes, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions,
     analyse_and_bound, judge_known, requirements_of_jobs,
 };
 use crate::effort::Progress;
@@ -90,9 +90,16 @@ impl<'s> AnalysisReport<'s> {
         analysis.check_run(&run.trace)?;
         let operations = analysis.operations();
         let options = SearchOptions::affordable(scenario, operations, search);
+        // Bounds and what is searched speak of the same runs.
+        let options = SearchOptions { bound: bounds.options, ..options };
         // Before there are verdicts, which are large as well.
         let own = run.jobs();
-        let verdicts = judge_known(scenario, (run, &own), &bounds, &options, watch)?;
+        let mut verdicts = judge_known(scenario, (run, &own), &bounds, &options, watch)?;
+        if bounds.options.block_times == BlockTimes::Declared {
+            let held = "verdicts hold for blocks that take no less than their shortest stated time, and copies that take what \
+                        is stated: shorter ones may make jobs late";
+            verdicts.notes.push(held.to_owned());
+        }
         let unsearched = SearchOptions::left_out_note(scenario, operations, search);
         Ok(Self::new(scenario, analysis, verdicts, own, demands, unsearched))
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
-use crate::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
+use crate::tasks::segments::{Overload, ResponseBounds, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
 use crate::time::Duration;
 
 /// A set, and what some tests say about it.
@@ -38,10 +38,24 @@ pub fn all_proven(test: SegmentTest, bounds: &ResponseBounds) -> Option<bool> {
     (test.is_sound() && bounds.iter().all(TaskBound::is_accepted)).then_some(true)
 }
 
+/// What is known of a set by one test beside its bounds, if it is sound.
+struct Beside {
+    late: Vec<Option<Duration>>,
+    overload: Overload,
+}
+
 impl SegmentReport<'_> {
-    fn line(&self, test: SegmentTest, task: usize, bound: &TaskBound) -> Line {
+    fn beside(&self, test: SegmentTest, bounds: &ResponseBounds) -> Option<Beside> {
+        let overload = || Overload::of(self.set, test.waiting(), bounds);
+        test.is_sound().then(|| Beside { late: test.late_bounds(self.set), overload: overload() })
+    }
+
+    fn line(&self, test: SegmentTest, task: usize, bound: &TaskBound, beside: Option<&Beside>) -> Line {
         let this = &self.set.tasks[task];
+        let missed = beside.and_then(|beside| beside.overload.tasks[task]);
+        let late = beside.and_then(|beside| beside.late[task]);
         let why = match bound {
+            _ if missed.is_some() => missed.unwrap_or_default().to_owned(),
             TaskBound::Bounded(_) => caveat(test).unwrap_or_default(),
             TaskBound::Exceeds => "the bound exceeds the deadline".to_owned(),
             TaskBound::DependsOn(other) => format!("{} has no bound", self.set.tasks[*other].name),
@@ -49,17 +63,20 @@ impl SegmentReport<'_> {
             TaskBound::NotApplicable(why) => (*why).to_owned(),
         };
         let verdict = match bound {
+            _ if missed.is_some() => Some("missed"),
             TaskBound::Bounded(_) => Some(test.taken_literally().unwrap_or("proven")),
             TaskBound::Exceeds | TaskBound::DependsOn(_) | TaskBound::NotApplicable(_) => Some("open"),
             TaskBound::BestEffort => None,
         };
         let deadline = this.priority.map(|_| this.deadline);
-        Line { test: test.name(), task: this.name.to_string(), bound: bound.bound(), deadline, verdict, why }
+        let bound = bound.bound().or(late);
+        Line { test: test.name(), task: this.name.to_string(), bound, deadline, verdict, why }
     }
 
     fn lines(&self) -> Vec<Line> {
         let of = |(test, bounds): &(SegmentTest, ResponseBounds)| {
-            let lines = bounds.iter().enumerate().map(|(task, bound)| self.line(*test, task, bound));
+            let beside = self.beside(*test, bounds);
+            let lines = bounds.iter().enumerate().map(|(task, bound)| self.line(*test, task, bound, beside.as_ref()));
             lines.collect::<Vec<_>>()
         };
         self.tests.iter().flat_map(of).collect()
@@ -70,11 +87,16 @@ impl SegmentReport<'_> {
         let mut tests = Map::new();
         for (test, bounds) in self.tests {
             let mut answers = Map::new();
-            for (task, bound) in self.set.tasks.iter().zip(bounds) {
+            let overload = self.beside(*test, bounds).map(|beside| beside.overload);
+            for (number, (task, bound)) in self.set.tasks.iter().zip(bounds).enumerate() {
+                let is_missed = overload.as_ref().is_some_and(|overload| overload.tasks[number].is_some());
                 let is_proven = test.is_sound() && bound.bound().is_some();
-                answers.insert(task.name.to_string(), json!(is_proven.then_some(true)));
+                let answer = if is_missed { Some(false) } else { is_proven.then_some(true) };
+                answers.insert(task.name.to_string(), json!(answer));
             }
-            let mut said = json!({ "schedulable": all_proven(*test, bounds), "tasks": answers });
+            let is_missed = overload.is_some_and(|overload| overload.is_certain());
+            let schedulable = if is_missed { Some(false) } else { all_proven(*test, bounds) };
+            let mut said = json!({ "schedulable": schedulable, "tasks": answers });
             if let Some(order) = self.gpu_priorities(*test) {
                 said["gpu_priorities"] = json!(order);
             }
@@ -110,10 +132,15 @@ impl Report for SegmentReport<'_> {
         page.table(&line_columns(), self.lines());
         for (test, bounds) in self.tests {
             let name = test.name();
-            let answer = match (caveat(*test), all_proven(*test, bounds)) {
-                (Some(caveat), _) => format!("{name}: {caveat}"),
-                (None, Some(_)) => format!("all together by {name}: proven"),
-                (None, None) => format!("all together by {name}: open"),
+            let overload = self.beside(*test, bounds).map(|beside| beside.overload).filter(Overload::is_certain);
+            let answer = match (caveat(*test), overload, all_proven(*test, bounds)) {
+                (Some(caveat), ..) => format!("{name}: {caveat}"),
+                (None, Some(Overload { some: Some(why), .. }), _) => {
+                    format!("all together by {name}: missed, as {why}")
+                }
+                (None, Some(_), _) => format!("all together by {name}: missed"),
+                (None, None, Some(_)) => format!("all together by {name}: proven"),
+                (None, None, None) => format!("all together by {name}: open"),
             };
             let order = self.gpu_priorities(*test);
             let order = order.map(|order| format!("GPU priorities of {name}: {}", order.join(", ")));

@@ -8,21 +8,21 @@
 
 use super::fixed_point::{Interference, least_response};
 use super::segment_task_set::{GpuWait, SegmentTaskSet};
-use super::task_bound::{ResponseBounds, in_order};
+use super::task_bound::{NoBound, Responses, isolated, known_of};
 use crate::time::Duration;
 
 /// Bounds for all tasks.
-pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
-    in_order(set, |task, known| response(set, waiting, task, known))
+pub(super) fn responses(set: &SegmentTaskSet, waiting: GpuWait) -> Responses {
+    isolated(set, |task, known| response(set, waiting, (task, set.tasks[task].period), known))
 }
 
-/// The bound of one task, if it is at most the deadline, from `known` bounds of all that are more urgent.
+/// The bound of one task, if it is at most `limit`, from `known` bounds of those that are more urgent.
 pub(super) fn response(
     set: &SegmentTaskSet,
     waiting: GpuWait,
-    task: usize,
+    (task, limit): (usize, Duration),
     known: &[Option<Duration>],
-) -> Option<Duration> {
+) -> Result<Duration, NoBound> {
     let update = u128::from(set.gpu.update_cost.as_ns());
     let this = &set.tasks[task];
     let view = View { set, waiting, task, update };
@@ -32,16 +32,20 @@ pub(super) fn response(
         let work = if set.on_one_core(task, other) { view.local_ns(other) } else { view.remote_ns(other) };
         // A local task that never suspends itself is not pending where the busy window of its core begins.
         let stays = set.on_one_core(task, other) && (waiting == GpuWait::Busy || !other_task.uses_gpu());
+        // What takes nothing from it may do as it likes.
+        if work == 0 {
+            continue;
+        }
         interference.push(if stays {
             Interference::released_within(other_task.period, work)
         } else {
-            Interference::carried_in(other_task.period, known[other]?, work)
+            Interference::carried_in(other_task.period, known_of(known, other)?, work)
         });
     }
     let calls = 2 * u128::from(this.gpu_count());
     let blocked_in_calls = if set.less_urgent(task).any(|other| set.tasks[other].uses_gpu()) { calls } else { 0 };
     let blocking = update * (view.ready_intervals(task) * view.callers_on_core_of(task) + blocked_in_calls);
-    least_response(this.alone_ns() + calls * update + blocking, &interference, this.deadline)
+    least_response(this.alone_ns() + calls * update + blocking, &interference, limit).ok_or(NoBound::Beyond)
 }
 
 /// The set as one task sees it.

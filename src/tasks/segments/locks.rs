@@ -13,7 +13,7 @@
 
 use super::fixed_point::{Interference, least_response};
 use super::segment_task_set::{GpuSegment, GpuWait, SegmentTaskSet};
-use super::task_bound::{ResponseBounds, in_order};
+use super::task_bound::{NoBound, Responses, isolated, known_of};
 
 /// Who of those that wait gets the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,13 +25,13 @@ pub enum LockOrder {
 }
 
 /// Bounds for all tasks.
-pub fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: GpuWait) -> ResponseBounds {
+pub(super) fn responses(set: &SegmentTaskSet, order: LockOrder, waiting: GpuWait) -> Responses {
     // A context that is alone never changes.
     let is_shared = set.gpu_users().count() > 1;
     let switch = if is_shared { u128::from(set.gpu.switch_cost.as_ns()) } else { 0 };
     let misc = |segment: &GpuSegment| u128::from(segment.misc.as_ns());
     let held = move |segment: &GpuSegment| u128::from(segment.exec.as_ns()) + misc(segment) + switch;
-    in_order(set, |task, known| {
+    isolated(set, |task, known| {
         let this = &set.tasks[task];
         let longest = |other: usize, length: &dyn Fn(&GpuSegment) -> u128| {
             set.tasks[other].gpu_segments().map(length).max().unwrap_or(0)
@@ -57,14 +57,18 @@ pub fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: GpuWait) -> Respo
                 (false, _) if waits_for_it => holds,
                 (false, _) => continue,
             };
+            // What takes nothing from it may do as it likes.
+            if work == 0 {
+                continue;
+            }
             interference.push(if other_task.uses_gpu() {
-                Interference::carried_in(other_task.period, known[other]?, work)
+                Interference::carried_in(other_task.period, known_of(known, other)?, work)
             } else {
                 Interference::released_within(other_task.period, work)
             });
         }
         let own = this.alone_ns() + switch * requests;
         let base = own + requests * before + (requests + 1) * raised;
-        least_response(base, &interference, this.deadline)
+        least_response(base, &interference, this.period).ok_or(NoBound::Beyond)
     })
 }

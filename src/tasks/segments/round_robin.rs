@@ -6,15 +6,16 @@
 
 use super::fixed_point::{Interference, least_response};
 use super::segment_task_set::{GpuSharing, GpuWait, SegmentTask, SegmentTaskSet};
-use super::task_bound::{ResponseBounds, TaskBound, in_order};
+use super::task_bound::{NoBound, Responses, TaskBound, isolated, known_of};
 
 /// Bounds for all tasks.
-pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
+pub(super) fn responses(set: &SegmentTaskSet, waiting: GpuWait) -> Responses {
     if !set.has_equal_levels() {
         let why = "contexts of high level have several turns a round";
-        return vec![TaskBound::NotApplicable(why); set.tasks.len()];
+        let bounds = vec![TaskBound::NotApplicable(why); set.tasks.len()];
+        return Responses { bounds, late: vec![None; set.tasks.len()] };
     }
-    in_order(set, |task, known| {
+    isolated(set, |task, known| {
         let this = &set.tasks[task];
         let is_local = |&other: &usize| set.on_one_core(task, other);
         let local = set.more_urgent(task).filter(is_local);
@@ -27,12 +28,12 @@ pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
         let others = set.gpu_users().filter(is_other).count() as u64;
         let is_shared = set.gpu_users().count() > 1;
         let waits = |one: &SegmentTask| waiting_ns(one, others, is_shared, set.gpu);
-        let interference = local.filter_map(|other| {
+        let interference = local.map(|other| {
             let other_task = &set.tasks[other];
-            Some(match waiting {
+            Ok(match waiting {
                 GpuWait::Suspend if other_task.uses_gpu() => {
                     let work = other_task.cpu_ns() + other_task.misc_ns();
-                    Interference::carried_in(other_task.period, known[other]?, work)
+                    Interference::carried_in(other_task.period, known_of(known, other)?, work)
                 }
                 GpuWait::Suspend => Interference::released_within(other_task.period, other_task.cpu_ns()),
                 GpuWait::Busy => {
@@ -40,8 +41,8 @@ pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
                 }
             })
         });
-        let interference: Vec<Interference> = interference.collect();
-        least_response(this.alone_ns() + waits(this), &interference, this.deadline)
+        let interference = interference.collect::<Result<Vec<Interference>, NoBound>>()?;
+        least_response(this.alone_ns() + waits(this), &interference, this.period).ok_or(NoBound::Beyond)
     })
 }
 

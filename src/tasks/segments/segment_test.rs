@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use super::segment_task_set::{GpuWait, SegmentTaskSet};
-use super::task_bound::{ResponseBounds, TaskBound};
+use super::task_bound::{ResponseBounds, Responses, TaskBound};
 use super::{gcaps, gcaps_as_printed, gpu_priorities, locks, locks_as_published, round_robin, round_robin_as_printed};
 use locks::LockOrder;
 use round_robin_as_printed::Print;
+
+use crate::time::Duration;
 
 /// By what tasks share the GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,9 +133,9 @@ impl SegmentTest {
         }
         let waiting = self.waiting();
         let found = match self {
-            Self::GcapsAssigned(_) => {
-                gpu_priorities::search(set, &|set, task, known| gcaps::response(set, waiting, task, known))
-            }
+            Self::GcapsAssigned(_) => gpu_priorities::search(set, &|set, task, known| {
+                gcaps::response(set, waiting, (task, set.tasks[task].deadline), known).ok()
+            }),
             _ => gpu_priorities::search(set, &|set, task, known| gcaps_as_printed::response(set, waiting, task, known)),
         };
         // The proven bound also depends on the order of more urgent tasks, which the search changes later.
@@ -141,15 +143,11 @@ impl SegmentTest {
         found.filter(passes).map_or(Cow::Borrowed(set), Cow::Owned)
     }
 
-    /// Bounds on the response times of all tasks.
+    /// Bounds on the response times of all tasks. A task has none if one that it depends on has none; what others do,
+    /// such as an overloaded task on another core, does not matter to it.
     pub fn bounds(self, set: &SegmentTaskSet) -> ResponseBounds {
         let waiting = self.waiting();
         match self {
-            Self::RoundRobin(_) => round_robin::bounds(set, waiting),
-            Self::Gcaps(_) => gcaps::bounds(set, waiting),
-            Self::GcapsAssigned(_) => gcaps::bounds(&self.assigned(set), waiting),
-            Self::Mpcp(_) => locks::bounds(set, LockOrder::Priority, waiting),
-            Self::FmlpPlus(_) => locks::bounds(set, LockOrder::Fifo, waiting),
             Self::RoundRobinAsPrinted(_) => round_robin_as_printed::bounds(set, waiting, Print::Equations),
             Self::RoundRobinTable5(_) => round_robin_as_printed::bounds(set, waiting, Print::Table5),
             Self::RoundRobinAsPublished(_) => round_robin_as_printed::bounds(set, waiting, Print::Published),
@@ -157,6 +155,26 @@ impl SegmentTest {
             Self::GcapsAssignedAsPrinted(_) => gcaps_as_printed::bounds(&self.assigned(set), waiting),
             Self::MpcpAsPublished(_) => locks_as_published::bounds(set, LockOrder::Priority, waiting),
             Self::FmlpPlusAsPublished(_) => locks_as_published::bounds(set, LockOrder::Fifo, waiting),
+            sound => sound.responses(set).map_or_else(Vec::new, |responses| responses.bounds),
         }
+    }
+
+    /// Bounds that exceed deadlines, by task: no job takes longer, but it may be late. `None` of a task whose bound
+    /// meets its deadline, or that has none within its period.
+    pub fn late_bounds(self, set: &SegmentTaskSet) -> Vec<Option<Duration>> {
+        self.responses(set).map_or_else(|| vec![None; set.tasks.len()], |responses| responses.late)
+    }
+
+    /// `None` of a test that is not sound.
+    fn responses(self, set: &SegmentTaskSet) -> Option<Responses> {
+        let waiting = self.waiting();
+        Some(match self {
+            Self::RoundRobin(_) => round_robin::responses(set, waiting),
+            Self::Gcaps(_) => gcaps::responses(set, waiting),
+            Self::GcapsAssigned(_) => gcaps::responses(&self.assigned(set), waiting),
+            Self::Mpcp(_) => locks::responses(set, LockOrder::Priority, waiting),
+            Self::FmlpPlus(_) => locks::responses(set, LockOrder::Fifo, waiting),
+            _ => return None,
+        })
     }
 }

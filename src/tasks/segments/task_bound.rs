@@ -36,9 +36,53 @@ impl TaskBound {
 /// What a test says of each task of a set.
 pub type ResponseBounds = Vec<TaskBound>;
 
-/// Goes through the tasks from the most urgent down. `response` gives the bound of one from the bounds of those before
-/// it, or nothing if it exceeds the deadline. What a task without bound does to less urgent ones is unknown, so they
-/// have none either.
+/// Why a task has no bound within its period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoBound {
+    /// There is none.
+    Beyond,
+    /// This task, which it depends on, has none.
+    DependsOn(usize),
+}
+
+/// The bound of a task that another one depends on.
+pub(super) fn known_of(known: &[Option<Duration>], task: usize) -> Result<Duration, NoBound> {
+    known.get(task).copied().flatten().ok_or(NoBound::DependsOn(task))
+}
+
+/// What a test says of the tasks of a set, and bounds that are beyond deadlines but not beyond periods: these hold too.
+pub(super) struct Responses {
+    pub(super) bounds: ResponseBounds,
+    pub(super) late: Vec<Option<Duration>>,
+}
+
+/// Goes through the tasks from the most urgent down. `response` gives the bound of one within its period from those of
+/// more urgent ones, which has to do without those that have none.
+pub(super) fn isolated(
+    set: &SegmentTaskSet,
+    mut response: impl FnMut(usize, &[Option<Duration>]) -> Result<Duration, NoBound>,
+) -> Responses {
+    let mut bounds = vec![TaskBound::BestEffort; set.tasks.len()];
+    let mut known = vec![None; set.tasks.len()];
+    let mut late = known.clone();
+    for task in set.by_urgency() {
+        let bound = response(task, &known);
+        known[task] = bound.ok();
+        bounds[task] = match bound {
+            Ok(bound) if bound <= set.tasks[task].deadline => TaskBound::Bounded(bound),
+            Ok(bound) => {
+                late[task] = Some(bound);
+                TaskBound::Exceeds
+            }
+            Err(NoBound::Beyond) => TaskBound::Exceeds,
+            Err(NoBound::DependsOn(other)) => TaskBound::DependsOn(other),
+        };
+    }
+    Responses { bounds, late }
+}
+
+/// The same of equations that are taken as they stand in print: `response` gives the bound of one from the bounds of
+/// those before it, or nothing if it exceeds the deadline, and then less urgent ones have none either.
 pub(super) fn in_order(
     set: &SegmentTaskSet,
     mut response: impl FnMut(usize, &[Option<Duration>]) -> Option<Duration>,

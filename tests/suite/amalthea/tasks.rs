@@ -205,3 +205,30 @@ fn a_core_that_is_no_gpu_is_noted_and_unknown_names_have_near_ones() {
     let error = scenario_with(&text, &chosen(&["K-A"])).expect_err("unknown").to_string();
     assert!(error.contains("(did you mean \"KA\"?)"), "{error}");
 }
+
+/// The GPU's part of the WATERS Industrial Challenge 2019 as its model maps it, with the facts of the model: upper
+/// bounds of ticks at 1.5 GHz, sizes of labels, and time slices.
+#[test]
+fn with_the_time_slices_of_waters_2019_sfm_misses_124_of_200_deadlines_and_with_1_024_ms_none() {
+    let stream = |name: &str, period: &str, to: u32, from: u32| {
+        serde_json::json!({"name": name, "process": name, "period": period, "operations": [
+            {"copy": "host-to-device", "bytes": to}, {"kernel": name}, {"copy": "device-to-host", "bytes": from}]})
+    };
+    let text = serde_json::json!({
+        "format": "gpusched-scenario/1", "name": "WATERS 2019 on the GPU", "device": "tx2", "horizon": "6.6 s",
+        "processes": {"SFM": {"time_slice": "7200 us"}, "Detection": {"time_slice": "50 ms"}},
+        "kernels": {
+            "SFM": {"blocks": 1, "threads": 512, "duration": "7.9 ms"},
+            "Detection": {"blocks": 1, "threads": 512, "duration": "116 ms"},
+        },
+        "streams": [stream("SFM", "33 ms", 2_000_256, 24_000), stream("Detection", "200 ms", 2_000_000, 750_000)],
+    });
+    let misses = |time_slice: Option<u64>| -> Vec<Option<u64>> {
+        let options = ReadOptions { time_slice: time_slice.map(Duration::from_ns), ..ReadOptions::default() };
+        let scenario = Scenario::from_json("waters.json", &text.to_string(), &options).expect("sound");
+        let run = simulate(&scenario).expect("it runs");
+        Summary::of(&run).responses().iter().map(|row| row.misses).collect()
+    };
+    assert_eq!(misses(None), [Some(124), Some(0)]);
+    assert_eq!(misses(Some(1_024_000)), [Some(0), Some(0)]);
+}

@@ -162,6 +162,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--runnables") => &["{kernel}"],
         (_, "--grid-size") => &["{kernel}=9"],
         (_, "--block-size") => &["{kernel}=96"],
+        (_, "--process") => &["{kernel}=own"],
         (_, "--processing-unit") => &["G"],
         (_, "--frequency") => &["1.3GHz"],
         (_, "--ticks") => &["lower", "bounds"],

@@ -1,6 +1,6 @@
 //! Bounds worked out by hand.
 
-use super::super::{SegmentTaskSet, SegmentTest, TaskBound, drive_os};
+use super::super::{Overload, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
 use super::case_study::case_study;
 use crate::time::Duration;
 
@@ -82,6 +82,52 @@ fn below_a_task_without_a_bound_nothing_is_known() {
     let set = set(GPU, &ONE_CORE.replacen("\"T\": \"100 ns\"", "\"T\": \"20 ns\"", 1));
     let test = SegmentTest::from_name("round-robin-suspend").expect("there is such a test");
     assert_eq!(test.bounds(&set), [TaskBound::Exceeds, TaskBound::DependsOn(0)]);
+}
+
+#[test]
+fn an_overloaded_task_leaves_others_that_it_cannot_reach_their_bounds() {
+    // 11 of every 10 on core 0; core 1 and the GPU are not asked for too much.
+    let tasks = r#"
+        {"name": "overloaded", "cpu": 0, "T": "10 ns", "priority": 1, "segments": [{"cpu": "11 ns"}]},
+        {"name": "below", "cpu": 0, "T": "100 ns", "priority": 2, "segments": [{"cpu": "1 ns"}]},
+        {"name": "alone", "cpu": 1, "T": "10 ns", "priority": 3, "segments": [{"cpu": "1 ns"}]},
+        {"name": "gpu", "cpu": 1, "T": "100 ns", "priority": 4, "segments": [{"cpu": "3 ns"}, {"misc": "1 ns", "gpu": "5 ns"}]}"#;
+    let set = set(GPU, tasks);
+    for test in SegmentTest::sound() {
+        let found = test.bounds(&set);
+        assert_eq!((&found[0], &found[1]), (&TaskBound::Exceeds, &TaskBound::Exceeds), "{}", test.name());
+        // 1, and what the task below it may not be interrupted in.
+        let alone = found[2].bound().map(Duration::as_ns);
+        assert!(alone.is_some_and(|bound| bound <= 10), "{}: {alone:?}", test.name());
+        // 9, and up to two jobs of the task above it: 4 and 5 on either side of 10.
+        assert!(found[3].bound().is_some(), "{}", test.name());
+        let overload = Overload::of(&set, test.waiting(), &found);
+        assert_eq!(overload.tasks.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false, false]);
+    }
+}
+
+#[test]
+fn what_no_policy_gives_is_missed_and_bounds_beyond_deadlines_are_known() {
+    let core = |first: &str, second: &str| {
+        let tasks = format!(
+            r#"{{"cpu": 0, "T": "10 ns", "priority": 1, "segments": [{first}]}},
+               {{"cpu": 0, "T": "20 ns", "D": "12 ns", "priority": 2, "segments": [{second}]}},
+               {{"cpu": 1, "T": "100 ns", "priority": 3, "segments": [{{"misc": "1 ns", "gpu": "5 ns"}}]}}"#
+        );
+        set(GPU, &tasks)
+    };
+    let test = SegmentTest::from_name("mpcp-suspend").expect("there is such a test");
+    let known = |set: &SegmentTaskSet| (test.late_bounds(set)[1], Overload::of(set, test.waiting(), &test.bounds(set)));
+    let ns = |ns| Some(Duration::from_ns(ns));
+    // 6 of 10 and 6 of 20: 6 + 2 * 6 = 18, beyond 12 and within 20.
+    let (late, overload) = known(&core(r#"{"cpu": "6 ns"}"#, r#"{"cpu": "6 ns"}"#));
+    assert_eq!((late, overload.is_certain()), (ns(18), false));
+    // 6 of 10 and 9 of 20 are more than the core has; the first gets what it asks for.
+    let (late, overload) = known(&core(r#"{"cpu": "6 ns"}"#, r#"{"cpu": "9 ns"}"#));
+    assert_eq!((late, overload.tasks[0], overload.tasks[1].is_some()), (None, None, true));
+    // 13 in all are more than 12.
+    let (_, overload) = known(&core(r#"{"cpu": "1 ns"}"#, r#"{"cpu": "5 ns"}, {"gpu": "8 ns"}"#));
+    assert_eq!(overload.tasks, [None, Some("C + G exceeds the deadline"), None]);
 }
 
 #[test]
