@@ -143,10 +143,14 @@ impl Observation {
     /// Whether kernels may begin, or blocks end, at the very instant at which the kernel before triggers or ends (PDL).
     /// Then nobody knows in which order things happened at that instant.
     pub(super) fn may_trigger_at_once(&self) -> bool {
-        let is_dependent = |kernel: &ObservedKernel| kernel.programmatic.is_dependent;
-        let kernels = || self.operations.iter().filter_map(|operation| operation.kernel());
         let latencies = [self.device.pdl_trigger_latency, self.device.pdl_wait_latency];
-        latencies.contains(&Duration::ZERO) && kernels().any(is_dependent)
+        latencies.contains(&Duration::ZERO) && self.has_dependent_launches()
+    }
+
+    /// Whether some kernel is launched programmatically (PDL).
+    pub(super) fn has_dependent_launches(&self) -> bool {
+        let mut kernels = self.operations.iter().filter_map(|operation| operation.kernel());
+        kernels.any(|kernel| kernel.programmatic.is_dependent)
     }
 
     /// Whether it is a simulated run that was ended before `at`.

@@ -22,8 +22,7 @@ use crate::workload::Placement;
 /// Volta, and of a simulated GPU that deals by GPCs that policy. Measured blocks are decidable if they were assigned
 /// while nothing was ending and no other kernel was starting within the tolerance; simulated ones always are. Of
 /// measured blocks that were dealt by GPCs, those are that came before anything ended, but for later ones on lone
-/// TPCs: when
-/// those return is not known.
+/// TPCs: when those return is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct PlacementStatistic {
     /// The policy.
@@ -109,9 +108,9 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, u
     if !observation.client_sms.is_empty() {
         return;
     }
-    if simulated && (!case.clocks.exact || case.channels_bind() || observation.may_trigger_at_once()) {
-        // The order of assignment is not known: without lengths, or latencies of triggers, several rounds share one
-        // instant, and with few channels kernels wait for those too.
+    if simulated && (!case.clocks.exact || case.channels_bind() || observation.has_dependent_launches()) {
+        // The order of assignment is not known: without lengths several rounds share one instant, as where a kernel is
+        // launched at the instant at which the latency of its trigger ends; with few channels kernels wait for those too.
         return;
     }
     let (mut ends, mut last_end) = (case.events.ends().peekable(), None);
