@@ -110,7 +110,8 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, u
     }
     if simulated && (!case.clocks.exact || case.channels_bind() || observation.has_dependent_launches()) {
         // The order of assignment is not known: without lengths several rounds share one instant, as where a kernel is
-        // launched at the instant at which the latency of its trigger ends; with few channels kernels wait for those too.
+        // launched at the instant at which the latency of its trigger ends; with few channels kernels wait for those
+        // too.
         return;
     }
     let (mut ends, mut last_end) = (case.events.ends().peekable(), None);
