@@ -257,8 +257,8 @@ impl Order {
     }
 }
 
-/// Whether some thread submits anything, or lets others through a barrier, after it waited for an operation. When it ends,
-/// it lets those through that come to one of its barriers more often than it does.
+/// Whether some thread submits anything, or lets others through a barrier, after it waited for an operation. When it
+/// ends, it lets those through that come to one of its barriers more often than it does.
 pub(super) fn launch_dependence(scenario: &Scenario) -> Option<LaunchDependence> {
     let opens_at_its_end = |thread: &HostThread| {
         let others = || scenario.threads.iter().filter(|other| !std::ptr::eq(*other, thread));

@@ -58,8 +58,8 @@ pub struct SporadicVerdicts {
     pub stopped: bool,
     /// Runs that were simulated.
     pub runs: u64,
-    /// None if no run can be made up for the scenario; then, if that leaves a deadline open, runs with the releases that
-    /// the scenario states.
+    /// None if no run can be made up for the scenario; then, if that leaves a deadline open, runs with the releases
+    /// that the scenario states.
     found: Vec<SearchResult<'static>>,
     /// Of each stream: the search, and the job in it, with the longest response.
     worst_job: Vec<Option<(usize, usize)>>,

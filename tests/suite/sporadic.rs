@@ -327,8 +327,8 @@ fn a_bad_phasing_is_found_with_its_witness() {
 /// Each scenario is run 200 times.
 #[test]
 fn a_miss_that_only_the_stated_releases_come_to_is_found() {
-    // Each job is half a millisecond later than the one before: number 12 ends 16.5 ms after its release, the last of 20
-    // after 20 ms. Runs that are made up have three jobs.
+    // Each job is half a millisecond later than the one before: number 12 ends 16.5 ms after its release, the last of
+    // 20 after 20 ms. Runs that are made up have three jobs.
     let kernels = r#""K": {"blocks": 4, "threads": 1024, "duration": "10.5 ms"}"#;
     let stream =
         r#"{"name": "S", "period": "10 ms", "jobs": 20, "deadline": "16 ms", "operations": [{"kernel": "K"}]}"#;

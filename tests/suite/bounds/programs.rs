@@ -221,8 +221,8 @@ fn two_hosts_that_meet_at_a_barrier_do_one_job() {
 
 #[test]
 fn a_host_that_ends_lets_others_through_its_barrier_when_what_it_waited_for_has_ended() {
-    // As stated, A ends at 10 ms, and V, released at 6 ms, has room beside it. If A takes no time, B has the whole GPU from
-    // the beginning to 10 ms.
+    // As stated, A ends at 10 ms, and V, released at 6 ms, has room beside it. If A takes no time, B has the whole
+    // GPU from the beginning to 10 ms.
     let file = json!({
         "format": "gpusched-scenario/1", "name": "barrier",
         "kernels": {"A": {"blocks": 1, "threads": 1024, "duration": "10 ms"},
