@@ -11,12 +11,12 @@ use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::Instant;
 use crate::workload::{OperationKind, Origin, StreamId};
 
-/// What a thread does in an iteration after its last launch, repeated steps as often as they are. Too many of them are
-/// none: such a job is looked at as if its host had ended.
-pub(super) fn after_last_launch(thread: &HostThread) -> Vec<Step> {
-    let mut steps = followed(thread, 1).unwrap_or_default();
+/// What a thread does in an iteration after its last launch, repeated steps as often as they are; `None`: too many of
+/// them.
+pub(super) fn after_last_launch(thread: &HostThread) -> Option<Vec<Step>> {
+    let mut steps = followed(thread, 1)?;
     let first = steps.iter().rposition(|step| step.submission().is_some()).map_or(0, |last| last + 1);
-    steps.split_off(first)
+    Some(steps.split_off(first))
 }
 
 /// When hosts have done what they do in a job, by bounds on what all threads launch.
@@ -64,7 +64,7 @@ impl<'a> HostEnds<'a> {
         let is_own = |one: &BoundedOperation| one.origin == origin;
         let process = |stream: StreamId| self.scenario.streams().get(stream.index()).map(|stream| stream.process);
         let mut now = self.operations.iter().filter(|one| is_own(one)).map(|one| one.launched).max()?;
-        for step in after_last_launch(thread) {
+        for step in after_last_launch(thread)? {
             now = match step {
                 Step::Sleep(time) => now.checked_add(time)?,
                 Step::Barrier(_) => return None,

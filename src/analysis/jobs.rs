@@ -39,12 +39,12 @@ impl AnalysedJob {
     }
 }
 
-/// The jobs of a run that have operations, by thread as declared and then number.
+/// The jobs that began in a run, by thread as declared and then number.
 pub fn jobs_of(run: &Run<'_>) -> Vec<AnalysedJob> {
     with_operations(run, &run.jobs())
 }
 
-/// The same, of which it is known which began.
+/// The same, of which it is known which began. Those that had launched nothing when the run ended are among them.
 pub(super) fn with_operations(run: &Run<'_>, begun: &Jobs) -> Vec<AnalysedJob> {
     let mut jobs: Vec<AnalysedJob> = begun
         .begun
@@ -69,6 +69,5 @@ pub(super) fn with_operations(run: &Run<'_>, begun: &Jobs) -> Vec<AnalysedJob> {
             job.operations.push(number);
         }
     }
-    jobs.retain(|job| !job.operations.is_empty());
     jobs
 }

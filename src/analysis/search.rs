@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::assumptions;
 use super::bound_options::BoundOptions;
+use super::host_end::after_last_launch;
 use super::jobs::{AnalysedJob, with_operations};
 use crate::effort;
 use crate::effort::Progress;
@@ -149,7 +150,8 @@ pub(super) fn search_known<'s>(
     // Jobs as threads of their own know no barriers, which threads pass in an order that no file states.
     let is_any = options.bound.order == ReleaseOrder::Any;
     let has_barriers = scenario.threads.iter().any(|thread| thread.barriers().next().is_some());
-    let unrolls = is_small && assumptions::launch_dependence(scenario).is_none() && !has_barriers;
+    let has_known_ends = || scenario.threads.iter().all(|thread| after_last_launch(thread).is_some());
+    let unrolls = is_small && !has_barriers && assumptions::launch_dependence(scenario).is_none() && has_known_ends();
     if unrolls && is_any {
         // The search is the same wherever threads stand in the file.
         let ranks = scenario.thread_ranks();

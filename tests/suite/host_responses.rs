@@ -92,3 +92,26 @@ fn a_barrier_at_the_end_is_a_wait_for_the_next_job_of_others_and_no_part_of_this
     assert_eq!(responses, [ms(11), ms(50)]);
     assert!(judged.iter().zip(&responses).all(|((_, bound, _), response)| bound >= response), "{judged:?}");
 }
+
+#[test]
+fn more_steps_after_the_last_wait_than_are_followed_are_not_taken_for_none() {
+    // 10 ms on the GPU, then 70,000 times 1 us.
+    let rest = json!({"repeat": 70_000, "steps": [{"sleep": "1 us"}]});
+    let steps = json!([{"launch": "k", "stream": "s"}, {"synchronize": "s"}, rest]);
+    let missed = scenario(&json!([{"name": "h", "deadline": "20 ms", "steps": steps}]));
+    assert_eq!(known(&missed), (vec![ms(80)], vec![(ms(80), None, Some(Verdict::Missed))]));
+    let open = scenario(&json!([{"name": "h", "deadline": "80 ms", "steps": steps}]));
+    assert_eq!(known(&open), (vec![ms(80)], vec![(ms(80), None, Some(Verdict::Open))]));
+}
+
+#[test]
+fn a_job_that_has_launched_nothing_by_the_horizon_is_judged_with_the_others() {
+    let late =
+        json!({"name": "late", "deadline": "5 ms", "steps": [{"sleep": "100 ms"}, {"launch": "k", "stream": "t"}]});
+    let early = json!({"name": "early", "deadline": "10 ms", "steps": [{"launch": "k", "stream": "s"}]});
+    let mut run = scenario(&json!([late, early]));
+    run.horizon = ms(50);
+    // That of `late` has passed when the run ends.
+    let judged = vec![(None, None, Some(Verdict::Open)), (ms(10), ms(10), Some(Verdict::Proven))];
+    assert_eq!(known(&run), (vec![None, ms(10)], judged));
+}

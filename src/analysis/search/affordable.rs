@@ -21,7 +21,11 @@ impl SearchOptions {
     /// What to search in a scenario whose simulation submits `operations` operations: for `time`, or without one as
     /// many runs as do not hold its user up.
     pub fn affordable(scenario: &Scenario, operations: usize, time: Option<Duration>) -> Self {
-        let options = Self { bound: BoundOptions::of(scenario), seed: scenario.seed, ..Self::default() };
+        let mut options = Self { bound: BoundOptions::of(scenario), seed: scenario.seed, ..Self::default() };
+        // That of the scenario may be one that only its device can have.
+        if !options.placements.contains(&scenario.placement) {
+            options.placements.push(scenario.placement);
+        }
         // Of what an input may ask for, most is left for what comes before and after the search.
         let allowed = effort::left(Counted::Operations).map_or(u64::MAX, |left| left / 4);
         let affordable = allowed.min(MOST_OPERATIONS) / (operations.max(1) as u64);
@@ -73,5 +77,19 @@ mod tests {
         assert!(note(&scenario, MOST_UNJUDGED + 1, Some(Duration::from_ns(1))).is_none());
         scenario.threads[0].deadline = Deadline::After(Duration::from_ns(9));
         assert!(note(&scenario, MOST_UNJUDGED + 1, None).is_none(), "a deadline may be missed in a bad run");
+    }
+
+    #[test]
+    fn the_placement_of_the_scenario_is_searched_also_where_not_every_device_can_have_it() {
+        let text = r#"{"format": "gpusched-scenario/1", "name": "n", "device": "b200",
+            "kernels": {"k": {"blocks": 1, "threads": 32, "duration": "1 ms"}},
+            "streams": [{"name": "s", "operations": [{"kernel": "k"}]}]}"#;
+        let scenario = Scenario::from_json("test", text, &ReadOptions::default()).expect("sound");
+        assert!(scenario.placement.goes_by_gpcs());
+        let others = SearchOptions::default().placements;
+        assert_eq!(
+            SearchOptions::affordable(&scenario, 1, None).placements,
+            [&others[..], &[scenario.placement]].concat()
+        );
     }
 }

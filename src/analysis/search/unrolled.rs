@@ -6,7 +6,7 @@ use crate::analysis::host_end;
 use crate::analysis::jobs::AnalysedJob;
 use crate::run::Run;
 use crate::scenario::{HostThread, Scenario, Step};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::workload::{Copy, Kernel, OperationKind, ProcessId, StreamId};
 
 /// The scenario with a host thread for each job, and a kernel or copy for each launch: it does the same as long as
@@ -39,8 +39,11 @@ pub(super) fn unrolled(run: &Run<'_>, jobs: &[AnalysedJob]) -> Scenario {
             }
             steps.extend(own_step(scenario, &mut unrolled, record.kind, record.stream));
         }
-        if let Some(thread) = scenario.threads.get(job.thread as usize) {
-            steps.extend(host_end::after_last_launch(thread));
+        let tail = scenario.threads.get(job.thread as usize).and_then(host_end::after_last_launch);
+        steps.extend(tail.into_iter().flatten());
+        // A host has steps, also one whose job had launched nothing when the run ended.
+        if steps.is_empty() {
+            steps.push(Step::Sleep(Duration::ZERO));
         }
         let alone = labels.get(&job.thread) == Some(&1);
         let label = if alone { Arc::clone(&job.stream) } else { format!("{} job {}", job.stream, job.job).into() };
