@@ -96,9 +96,7 @@ impl<'s> AnalysisReport<'s> {
         let own = run.jobs();
         let mut verdicts = judge_known(scenario, (run, &own), &bounds, &options, watch)?;
         if bounds.options.block_times == BlockTimes::Declared {
-            let held = "verdicts hold for blocks that take no less than their shortest stated time, and copies that take what \
-                        is stated: shorter ones may make jobs late";
-            verdicts.notes.push(held.to_owned());
+            verdicts.notes.push(format!("{STATED_TIMES}: shorter ones may make jobs late"));
         }
         let unsearched = SearchOptions::left_out_note(scenario, operations, search);
         Ok(Self::new(scenario, analysis, verdicts, own, demands, unsearched))
@@ -114,6 +112,10 @@ impl<'s> AnalysisReport<'s> {
         BoundedResponses { scenario: self.scenario, run: &self.own, verdicts: &self.verdicts.jobs }
     }
 }
+
+/// What verdicts under [`BlockTimes::Declared`] hold for.
+const STATED_TIMES: &str =
+    "verdicts hold for blocks that take no less than their shortest stated time, and copies that take what is stated";
 
 impl Report for AnalysisReport<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
@@ -140,6 +142,9 @@ impl Report for AnalysisReport<'_> {
     fn text(&self, page: &mut Page) {
         add_jobs(page, &self.verdicts.jobs);
         add_requirements(page, self.requirements.as_deref());
+        if self.verdicts.options.block_times == BlockTimes::Declared {
+            page.line(STATED_TIMES);
+        }
         if self.verdicts_alone {
             return;
         }
