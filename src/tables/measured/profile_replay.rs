@@ -78,10 +78,15 @@ impl Report for ProfileReplayDocument<'_> {
         // What was changed is no error.
         let close = self.base.unwrap_or(replay);
         let (alone, overlapped, predicted) = (&close.alone, &close.overlapped, &close.predicted);
+        // What is not predicted is said before how it was predicted.
+        let is_predicted = close.has_host_calls;
+        if !is_predicted && close.all.kernels > 0 {
+            page.line(&as_recorded(close));
+        }
         if let Some(held_out) = self.held_out {
             page.line(&held_out.verdict(self.kernel_times));
         }
-        if close.all.kernels > 0 {
+        if is_predicted && close.all.kernels > 0 {
             page.line(&within(close));
         }
         if let Some(errors) = self.recorded_launches {
@@ -132,6 +137,18 @@ impl Report for ProfileReplayDocument<'_> {
         let rest = " kernels, whose durations are closer";
         page.first_rows(SHOWN, &columns(), worst, rest, &formats(&["json", "csv"]));
     }
+}
+
+/// That starts are not predicted, as the host's calls are unknown.
+fn as_recorded(replay: &ProfileReplay) -> String {
+    let [off, recorded, simulated] =
+        [replay.all.p95_start_error_ns, replay.recorded_makespan_ns(), replay.simulated_makespan_ns()]
+            .map(Duration::from_ns);
+    let told = if replay.predicted.kernels > 0 { "no start is predicted" } else { "nothing is predicted" };
+    format!(
+        "starts are the recorded ones, as the file has no host calls: {told} (95 % of starts are simulated within {off}); \
+         the recording lasts {recorded} (simulated {simulated})"
+    )
 }
 
 /// How close the replay comes to the recording, and so from what difference on a what-if says something.
