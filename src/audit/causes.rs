@@ -1,5 +1,5 @@
-//! Whether what a profile's GPU ran came after its causes: its own launch, what was launched before it in its stream, and
-//! the event that its stream waits for; and whether the host's waits lasted until what they waited for had ended.
+//! Whether what a profile's GPU ran came after its causes: its own launch, what was launched before it in its stream,
+//! and the event that its stream waits for; and whether the host's waits lasted until what they waited for had ended.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +46,8 @@ pub(super) fn broken_causes(
     broken
 }
 
-/// What starts before something that a call launched into the same stream which had returned by then. Times are rounded,
-/// which keeps their order.
+/// What starts before something that a call launched into the same stream which had returned by then. Times are
+/// rounded, which keeps their order.
 fn broken_order(called: &[(u32, &ProfiledOperation, &HostCall)]) -> Vec<(u32, BrokenCause)> {
     let mut last_in: BTreeMap<u32, (&ProfiledOperation, &HostCall)> = BTreeMap::new();
     let broken = called.iter().filter_map(|&(index, operation, call)| {

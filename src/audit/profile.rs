@@ -6,8 +6,8 @@
 //!   unless its stream has the higher priority (A2);
 //! - G: a kernel must not start before what stands before it in its stream has ended, but for programmatic dependent
 //!   launch (PDL), which GPUs have from compute capability 9.0 on;
-//! - nothing starts before the call that launched it, before what was launched earlier into its stream, or before the event
-//!   for which its stream waits (E2), or ends after a wait of the host for it has returned;
+//! - nothing starts before the call that launched it, before what was launched earlier into its stream, or before the
+//!   event for which its stream waits (E2), or ends after a wait of the host for it has returned;
 //! - why a kernel started later than its launch: behind its stream (G), behind a kernel of another stream (X1), until
 //!   one had ended (R), after a wait for an event, or for the NULL stream (N1, N2).
 

@@ -28,9 +28,9 @@ fn profile(events: &[Value]) -> Value {
            "traceEvents": events})
 }
 
-/// Rounds of one millisecond. From its begin on, in microseconds: `a` and `b` of stream 7 are called at 0 and 10 and run
-/// in 10..110 and 112..162; `c` of stream 20 waits for an event behind `b`, is called at 40 and runs in 165..225; the
-/// host waits for all in 50..235.
+/// Rounds of one millisecond. From its begin on, in microseconds: `a` and `b` of stream 7 are called at 0 and 10
+/// and run in 10..110 and 112..162; `c` of stream 20 waits for an event behind `b`, is called at 40 and runs in
+/// 165..225; the host waits for all in 50..235.
 fn rounds() -> Value {
     let mut events = Vec::new();
     for round in 0..i64::from(ROUNDS) {

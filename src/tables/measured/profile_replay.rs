@@ -78,16 +78,11 @@ impl Report for ProfileReplayDocument<'_> {
         // What was changed is no error.
         let close = self.base.unwrap_or(replay);
         let (alone, overlapped, predicted) = (&close.alone, &close.overlapped, &close.predicted);
-        // What is not predicted is said before how it was predicted.
-        let is_predicted = close.has_host_calls;
-        if !is_predicted && close.all.kernels > 0 {
-            page.line(&as_recorded(close));
-        }
         if let Some(held_out) = self.held_out {
             page.line(&held_out.verdict(self.kernel_times));
         }
-        if is_predicted && close.all.kernels > 0 {
-            page.line(&within(close));
+        if close.all.kernels > 0 {
+            page.line(&if close.has_host_calls { within(close) } else { as_recorded(close) });
         }
         if let Some(errors) = self.recorded_launches {
             let [median, off] = [errors.median_start_error_ns, errors.p95_start_error_ns].map(Duration::from_ns);
