@@ -28,6 +28,7 @@
 
 mod before;
 mod case;
+mod causes;
 mod clients;
 mod completions;
 mod conservation;

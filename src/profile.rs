@@ -33,7 +33,7 @@ pub use import::{Import, ImportedStream};
 pub use import_options::{Collectives, ImportOptions, Launches};
 pub(crate) use kernel_medians::Learned;
 pub use kernel_medians::ToldBy;
-pub(crate) use latency::UsualDelays;
+pub(crate) use latency::{CLOCKS_NS, UsualDelays};
 pub use latency::{KernelGap, LaunchLatency};
 pub use model::{
     GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,

@@ -6,6 +6,8 @@
 //!   unless its stream has the higher priority (A2);
 //! - G: a kernel must not start before what stands before it in its stream has ended, but for programmatic dependent
 //!   launch (PDL), which GPUs have from compute capability 9.0 on;
+//! - nothing starts before the call that launched it, before what was launched earlier into its stream, or before the
+//!   event for which its stream waits (E2), or ends after a wait of the host for it has returned;
 //! - why a kernel started later than its launch: behind its stream (G), behind a kernel of another stream (X1), until
 //!   one had ended (R), after a wait for an event, or for the NULL stream (N1, N2).
 
@@ -13,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::causes::{BrokenCause, broken_causes};
 use crate::device::{Device, KernelOccupancy};
 use crate::profile::{CallKind, GpuProfile, ProfiledOperation, SyncKind, UsualDelays};
 
@@ -50,9 +53,9 @@ pub struct ProfileCase {
     pub stream: i64,
     /// When it started, from the first operation of the GPU on.
     pub at_ns: u64,
-    /// The rule: `X1`, `A2`, `G`, `PDL`, `R`, `N1`, `wait`, `launch`; `None`: none is known.
+    /// The rule: `X1`, `A2`, `G`, `PDL`, `R`, `wait`; `None`: none is known.
     pub rule: Option<&'static str>,
-    /// The operation that it met or waited for.
+    /// The operation that it met or waited for, or the cause that it came before.
     pub by: Option<String>,
     /// The stream of that.
     pub by_stream: Option<i64>,
@@ -141,6 +144,10 @@ pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> 
         }
         last_in.insert(operation.stream, (index, operation));
     }
+    for (index, cause) in broken_causes(profile, &operations, ROUNDING_NS) {
+        auditor.broken((index, &profile.operations[index as usize]), cause);
+    }
+    auditor.audit.cases.sort_by_key(|case| case.at_ns);
     auditor.finish()
 }
 
@@ -232,26 +239,51 @@ impl Auditor<'_> {
         self.profile.syncs.is_empty() && calls[from..to].iter().any(|call| call.kind == CallKind::StreamWait)
     }
 
+    /// An operation came before its cause.
+    fn broken(&mut self, of: (u32, &ProfiledOperation), cause: BrokenCause) {
+        let (by, stream) = match cause {
+            BrokenCause::Launch => ("its own launch", None),
+            BrokenCause::Order => ("what was launched before it", Some(of.1.stream)),
+            BrokenCause::Event(stream) => ("an event that its stream waits for", Some(stream)),
+            BrokenCause::HostWait => ("a wait of the host that returned before its end", None),
+        };
+        self.push(of, None, (Some(by.to_owned()), stream), CaseVerdict::Unexplained);
+    }
+
     fn case(
         &mut self,
-        (index, operation): (u32, &ProfiledOperation),
+        of: (u32, &ProfiledOperation),
         rule: Option<&'static str>,
         by: Option<(u32, &ProfiledOperation)>,
         verdict: CaseVerdict,
     ) {
-        let name = |operation: &ProfiledOperation| match operation.kernel() {
+        let by = (by.map(|(_, by)| self.name(by)), by.map(|(_, by)| by.stream));
+        self.push(of, rule, by, verdict);
+    }
+
+    fn name(&self, operation: &ProfiledOperation) -> String {
+        match operation.kernel() {
             Some(kernel) => self.profile.name_of(kernel).to_string(),
             None => "a copy or memset".to_owned(),
-        };
-        let stream = |operation: &ProfiledOperation| self.profile.streams[operation.stream as usize].number;
+        }
+    }
+
+    fn push(
+        &mut self,
+        (index, operation): (u32, &ProfiledOperation),
+        rule: Option<&'static str>,
+        (by, by_stream): (Option<String>, Option<u32>),
+        verdict: CaseVerdict,
+    ) {
+        let number = |stream: u32| self.profile.streams[stream as usize].number;
         let case = ProfileCase {
             operation: index,
-            kernel: name(operation),
-            stream: stream(operation),
+            kernel: self.name(operation),
+            stream: number(operation.stream),
             at_ns: operation.start_ns.saturating_sub(self.first_ns),
             rule,
-            by: by.map(|(_, by)| name(by)),
-            by_stream: by.map(|(_, by)| stream(by)),
+            by,
+            by_stream: by_stream.map(number),
             verdict,
         };
         self.audit.cases.push(case);

@@ -37,6 +37,8 @@ pub struct ProfileReplay {
     pub activity: Activity,
     /// Kernels that did not end before the horizon.
     pub unfinished: u64,
+    /// Whether the file has the host call of any kernel; without, starts are those recorded and not predicted.
+    pub has_host_calls: bool,
     /// Errors over all kernels.
     pub all: ReplayErrors,
     /// Errors over kernels that had the GPU to themselves when they were recorded.
@@ -173,12 +175,13 @@ pub fn replay_profile(
     let ran_alone = profile.ran_alone(import.gpu);
     let mut kernels = Vec::new();
     let mut without_sharing = Vec::new();
-    let mut unfinished = 0;
+    let (mut unfinished, mut has_host_calls) = (0, false);
     for (_, operation, index) in submitted_operations(import, &trace) {
         let recorded = &profile.operations[index as usize];
         let (Some(kernel), Some(time)) = (recorded.kernel(), times.get(index as usize).copied().flatten()) else {
             continue;
         };
+        has_host_calls |= recorded.call.is_some();
         let Some((start, finish)) = operation.first_start().zip(operation.finish()) else {
             unfinished += 1;
             continue;
@@ -218,6 +221,7 @@ pub fn replay_profile(
         kernels,
         activity,
         unfinished,
+        has_host_calls,
         all,
         alone,
         overlapped,

@@ -451,9 +451,12 @@ impl Work {
             "block times: {alone} kernels ran alone, {told} overlapped and take the median of {launches}, {upper_bound} \
              overlapped and never ran alone (an upper bound)"
         ));
-        if counts.same_kernel_alone > 0 {
-            builder.note("whether sharing of SMs tells how long kernels take that overlap others: gpusched replay-log");
-        }
+        builder.note(if counts.same_kernel_alone > 0 {
+            "how far to trust simulated times, and whether sharing of SMs tells how long kernels take that overlap others: \
+             gpusched replay-log"
+        } else {
+            "how far to trust simulated times: gpusched replay-log"
+        });
         if self.block_times.recorded > 0 {
             let mut functions: Vec<(u64, &str)> = (self.as_recorded.iter())
                 .filter_map(|(&function, &count)| Some((count, profile.functions.get(function as usize)?.as_ref())))

@@ -30,6 +30,9 @@ pub struct KernelGap {
 /// 2.2.
 const MOST_SPREAD: u64 = 8;
 
+/// What the clocks of the host and of the GPU differ by in a profile at most.
+pub(crate) const CLOCKS_NS: u64 = 5_000;
+
 /// What times of a launch need no explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UsualDelays {
@@ -45,7 +48,7 @@ impl GpuProfile {
         let latency = self.launch_latency(gpu).map_or(0, |latency| latency.latency_ns);
         let gap = self.kernel_gap(gpu).map_or(0, |gap| gap.gap_ns);
         UsualDelays {
-            launch_ns: latency.saturating_mul(2).saturating_add(5_000),
+            launch_ns: latency.saturating_mul(2).saturating_add(CLOCKS_NS),
             gap_ns: gap.saturating_mul(2).saturating_add(3_000),
         }
     }

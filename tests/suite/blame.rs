@@ -119,7 +119,10 @@ fn what_waited_for_others_stands_before_what_waited_in_its_stream() {
     // RTSS 2017, figure 3: the longest wait of all is K5's copy behind K5, which shares its stream.
     let figure = ["simulate", "scenarios/rtss2017/figure-3.json", "--blame"];
     let short = stdout(&gpusched(&figure));
-    assert!(short.contains("waits within a stream") && short.contains("in all; --own-waits lists them"), "{short}");
+    assert!(
+        short.contains("waits within a stream") && short.contains("side by side; --own-waits lists them"),
+        "{short}"
+    );
     assert!(!short.contains(" 4 copies (device-to-host)  K5 "), "{short}");
     let text = stdout(&gpusched(&[&figure[..], &["--own-waits"]].concat()));
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words:?} is not in {text}"));

@@ -82,6 +82,7 @@ mod process_pictures;
 mod process_properties;
 mod process_referees;
 mod processes;
+mod profile_controls;
 mod profile_replays;
 mod profiles;
 #[cfg(target_os = "linux")]

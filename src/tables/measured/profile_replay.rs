@@ -82,7 +82,7 @@ impl Report for ProfileReplayDocument<'_> {
             page.line(&held_out.verdict(self.kernel_times));
         }
         if close.all.kernels > 0 {
-            page.line(&within(close));
+            page.line(&if close.has_host_calls { within(close) } else { as_recorded(close) });
         }
         if let Some(errors) = self.recorded_launches {
             let [median, off] = [errors.median_start_error_ns, errors.p95_start_error_ns].map(Duration::from_ns);
@@ -132,6 +132,18 @@ impl Report for ProfileReplayDocument<'_> {
         let rest = " kernels, whose durations are closer";
         page.first_rows(SHOWN, &columns(), worst, rest, &formats(&["json", "csv"]));
     }
+}
+
+/// That starts are not predicted, as the host's calls are unknown.
+fn as_recorded(replay: &ProfileReplay) -> String {
+    let [off, recorded, simulated] =
+        [replay.all.p95_start_error_ns, replay.recorded_makespan_ns(), replay.simulated_makespan_ns()]
+            .map(Duration::from_ns);
+    let told = if replay.predicted.kernels > 0 { "no start is predicted" } else { "nothing is predicted" };
+    format!(
+        "starts are the recorded ones, as the file has no host calls: {told} (95 % of starts are simulated within {off}); \
+         the recording lasts {recorded} (simulated {simulated})"
+    )
 }
 
 /// How close the replay comes to the recording, and so from what difference on a what-if says something.

@@ -220,7 +220,7 @@ pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, lists_own: bool, 
     if others.is_empty() {
         page.line(&format!("nothing waited {what}"));
     } else {
-        page.line(&format!("waits {what}, {} in all:", total(&others)));
+        page.line(&format!("waits {what}, {}:", summed(&others)));
         let columns = columns_of("waiting stream", "blocking stream");
         add_rows(page, MAX_ROWS, &columns, streams, words);
         page.blank();
@@ -232,12 +232,12 @@ pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, lists_own: bool, 
         page.blank();
         let what = "within a stream, for earlier work of its own or for the launch to reach the GPU";
         if lists_own {
-            page.line(&format!("waits {what}, {} in all:", total(&own)));
+            page.line(&format!("waits {what}, {}:", summed(&own)));
             add_rows(page, MAX_OWN_ROWS, &blame_columns(), own, words);
             words.add_to(page);
         } else {
             let listed = option("own_waits");
-            page.line(&format!("waits {what}, {} in all; {listed} lists them", total(&own)));
+            page.line(&format!("waits {what}, {}; {listed} lists them", summed(&own)));
         }
     }
 }
@@ -252,4 +252,9 @@ fn add_rows(page: &mut Page, most: usize, columns: &[Column<BlameRow>], rows: Ve
 
 fn total<'r>(rows: impl IntoIterator<Item = &'r BlameRow>) -> Duration {
     rows.into_iter().fold(Duration::ZERO, |sum, row| sum.saturating_add(row.wait_ns))
+}
+
+/// A sum can be longer than the run, and says why.
+fn summed(rows: &[BlameRow]) -> String {
+    format!("{} summed over all that waited, also side by side", total(rows))
 }
