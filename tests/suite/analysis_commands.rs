@@ -229,6 +229,9 @@ fn verdicts_may_be_asked_for_blocks_that_take_no_less_than_stated() {
         let (found, verdict, notes) = of_h(&["--block-times", times]);
         assert_eq!((found, notes.contains("no less than")), (5_000_000, true), "{times}: {verdict} {notes}");
         assert_ne!(verdict, "missed", "{times}");
+        let table = gpusched_with(&scenario, &["analyze", "-", "--block-times", times]);
+        let table = String::from_utf8_lossy(&table.stdout).into_owned();
+        assert!(table.contains("\nverdicts hold for blocks that take no less than"), "{table}");
     }
     // With a third of its time K has ended when H comes, and L has begun.
     assert_eq!(of_h(&["--block-times", "30..100"]).1, "missed");
