@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "what fails is meant to panic")]
 
 mod agreement;
+mod campaign;
 mod chosen;
 mod generate;
 mod generate_processes;
