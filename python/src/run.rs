@@ -101,7 +101,8 @@ impl Run {
         aside(py, move || {
             let tables = OnceCell::new();
             let blame = blame.then_some(&tables);
-            let report = SimulationReport { summary: run.summary(), blocks, rules, blame, own_waits: false, states: &states };
+            let report =
+                SimulationReport { summary: run.summary(), blocks, rules, blame, own_waits: false, states: &states };
             json(&report)
         })
     }

@@ -37,9 +37,12 @@ def test_every_option_says_what_the_flag_of_the_command_says(tmp_path, monkeypat
     ]:
         shutil.copy(ROOT / file, tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    of_models = ["runnables", "grid_size", "block_size", "processing_unit", "frequency", "ticks", "without_copies", "one_job"]
+    of_models = [
+        "runnables", "grid_size", "block_size", "processing_unit", "frequency", "ticks",
+        "without_copies", "one_job", "process",
+    ]
     inputs = {"block_duration": "unstated.json", **dict.fromkeys(of_models, "model.amxmi")}
-    inputs |= dict.fromkeys(["gpu", "launches", "block_times"], "profile.json")
+    inputs |= dict.fromkeys(["gpu", "launches", "collectives", "block_times"], "profile.json")
     for key, example in examples(command).items():
         file = inputs.get(key, "scenario.json")
         said = command("convert", tmp_path / file, *flag(key, example), cwd=tmp_path)
