@@ -133,9 +133,11 @@ impl GpuProfile {
     /// [`GpuProfileError`] if that GPU is not known, or no kernel ran alone on it.
     pub fn take_block_times_of(&mut self, other: &Self, device: Option<&Device>) -> Result<(), GpuProfileError> {
         let gpu = other.busiest_gpu();
-        if let (Err(error), None) = (other.device(gpu), device) {
-            return Err(error);
-        }
+        let recorded_on = match (other.device(gpu), device) {
+            (Ok(recorded_on), _) => recorded_on,
+            (Err(_), Some(device)) => device.clone(),
+            (Err(error), None) => return Err(error),
+        };
         let medians = other.medians(gpu, &(0..u64::MAX));
         if !medians.any_alone() {
             return Err(GpuProfileError::new(&other.file, "no kernel ran alone, so that no block time is known"));
@@ -143,7 +145,7 @@ impl GpuProfile {
         let numbers: BTreeMap<&str, u32> = self.functions.iter().map(|name| &**name).zip(0..).collect();
         let own = |function: u32| numbers.get(&**other.functions.get(function as usize)?).copied();
         let medians = medians.renumbered(own);
-        self.other = Some(Box::new(OtherMedians { file: other.file.clone(), medians }));
+        self.other = Some(Box::new(OtherMedians { file: other.file.clone(), medians, recorded_on }));
         Ok(())
     }
 
@@ -161,8 +163,11 @@ impl GpuProfile {
     /// What is known of the kernels that start in a part: the medians of another profile, if there are such, or of what
     /// started earlier.
     pub(crate) fn learned(&self, gpu: u32, takes: Range<u64>) -> Learned {
-        let other = self.other.as_ref().map(|other| other.medians.clone());
-        Learned { medians: other.unwrap_or_else(|| self.medians(gpu, &(0..takes.start))), takes }
+        let (medians, recorded_on) = match self.other.as_deref() {
+            Some(other) => (other.medians.clone(), Some(other.recorded_on.clone())),
+            None => (self.medians(gpu, &(0..takes.start)), None),
+        };
+        Learned { medians, recorded_on, takes }
     }
 
     /// Whether a kernel's name is that of a collective operation, which takes as long as other GPUs let it.
@@ -184,22 +189,28 @@ impl GpuProfile {
         gpu: u32,
         device: &Device,
         options: &ImportOptions,
-        learned: Option<&KernelMedians>,
+        learned: Option<&Learned>,
     ) -> Vec<Option<EstimatedBlockTime>> {
         let alone = self.ran_alone(gpu);
         let own = self.medians(gpu, &(0..u64::MAX));
-        let other = learned.or(self.other.as_ref().map(|other| &other.medians));
+        let other = match (learned, self.other.as_deref()) {
+            (Some(learned), _) => Some((&learned.medians, learned.recorded_on.as_ref().unwrap_or(device))),
+            (None, other) => other.map(|other| (&other.medians, &other.recorded_on)),
+        };
         let estimate = |(operation, &runs_alone): (&super::ProfiledOperation, &bool)| {
             let kernel = operation.kernel().filter(|_| self.gpu_of(operation.stream) == gpu)?;
             let keeps = options.collectives == Collectives::Recorded && self.is_collective(kernel);
             let told = |medians: &KernelMedians| medians.duration_ns(&kernel.key(), runs_alone, options.kernel_times);
-            let other = other.filter(|_| !keeps).and_then(told);
-            let (duration_ns, source) = match (other, own.alone_ns(&kernel.key())) {
-                (Some(told), _) => (Some(told), BlockTimeSource::OtherProfile),
+            let known = other.filter(|_| !keeps).and_then(|(medians, recorded_on)| Some((told(medians)?, recorded_on)));
+            if let Some((duration_ns, recorded_on)) = known {
+                let block_ns = over_waves(kernel, duration_ns, recorded_on);
+                return Some(EstimatedBlockTime { block_ns, source: BlockTimeSource::OtherProfile });
+            }
+            let (duration_ns, source) = match own.alone_ns(&kernel.key()) {
                 _ if runs_alone => (None, BlockTimeSource::Alone),
                 _ if keeps || own.are_scattered(&kernel.key()) => (None, BlockTimeSource::Recorded),
-                (_, None) => (None, BlockTimeSource::UpperBound),
-                _ => (told(&own), BlockTimeSource::of(options.kernel_times)),
+                None => (None, BlockTimeSource::UpperBound),
+                Some(_) => (told(&own), BlockTimeSource::of(options.kernel_times)),
             };
             let block_ns = over_waves(kernel, duration_ns.unwrap_or(operation.duration_ns), device);
             Some(EstimatedBlockTime { block_ns, source })

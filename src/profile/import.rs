@@ -111,7 +111,7 @@ impl GpuProfile {
         }
         let streams = self.add_streams(&taken, &mut builder)?;
 
-        let times = self.learned_block_times(gpu, &recorded_on, chosen, learned.map(|learned| &learned.medians));
+        let times = self.learned_block_times(gpu, &recorded_on, chosen, learned);
         let copy_times = self.copy_times(gpu, &builder.device().copy);
         let mut work = Work::default();
         let mut steps: Vec<Submitted> = Vec::with_capacity(taken.len());
@@ -436,7 +436,7 @@ impl Work {
     fn add_notes(&self, profile: &GpuProfile, builder: &mut ScenarioBuilder<'_>) {
         if let Some(other) = &profile.other {
             builder.note(format!(
-                "block times of {} kernels are those of {}, where they ran alone",
+                "block times of {} kernels are medians of the same kernels in {}",
                 self.block_times.other_profile, other.file
             ));
         }

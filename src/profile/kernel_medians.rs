@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::device::BlockShape;
+use crate::device::{BlockShape, Device};
 use crate::named::named;
-use crate::statistics::upper_median;
+use crate::statistics::{nearest_rank, upper_median};
 
 named! {
     /// How it is told for how long a kernel runs that overlaps others.
@@ -15,9 +15,9 @@ named! {
         #[default]
         Sharing = "sharing",
         /// The median of the same kernel where it overlapped others, whatever it shares.
-        OverlappedMedian = "overlapped_median",
+        OverlappedMedian = "overlapped-median",
         /// The median of the same kernel where it ran alone, whatever it shares.
-        AloneMedian = "alone_median",
+        AloneMedian = "alone-median",
         /// The median of the same kernel, alone or not, whatever it shares.
         Median = "median",
     }
@@ -53,17 +53,21 @@ struct Medians {
 }
 
 /// Medians in place of those that a profile has itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct OtherMedians {
     /// The profile that they are from.
     pub(super) file: String,
     pub(super) medians: KernelMedians,
+    /// The GPU that took these times.
+    pub(super) recorded_on: Device,
 }
 
 /// What is known of kernels, and which later ones are to be told by it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Learned {
     pub(crate) medians: KernelMedians,
+    /// The GPU that took these times, if it is that of another profile.
+    pub(super) recorded_on: Option<Device>,
     /// When those start that are to be told, on the profile's clock.
     pub(crate) takes: Range<u64>,
 }
@@ -130,6 +134,7 @@ impl KernelMedians {
 /// Whether times of the same work, by size, are so different that their median says nothing of another one: the ninth
 /// decile is more than 1.5 times the first.
 fn is_scattered(times: &[u64]) -> bool {
-    let decile = |part: usize| times.get((times.len() * part).div_ceil(10).saturating_sub(1)).copied();
-    decile(1).zip(decile(9)).is_some_and(|(first, ninth)| u128::from(ninth) * 2 > u128::from(first) * 3)
+    nearest_rank(times, 10)
+        .zip(nearest_rank(times, 90))
+        .is_some_and(|(first, ninth)| u128::from(ninth) * 2 > u128::from(first) * 3)
 }

@@ -137,6 +137,22 @@ fn block_times_can_be_those_of_another_profile() {
 }
 
 #[test]
+fn block_times_of_another_profile_are_durations_over_the_waves_of_its_own_gpu() {
+    // One block of 1024 threads fits each of the 68 SMs there: 432 blocks are seven waves of 10 us, and two here.
+    let other = r#""name": "NVIDIA GeForce RTX 3080", "totalGlobalMem": 10000000000, "computeMajor": 8, "computeMinor": 6, "numSms": 68"#;
+    let here = r#""name": "NVIDIA A100", "totalGlobalMem": 42000000000,
+            "computeMajor": 8, "computeMinor": 0, "numSms": 108"#;
+    let there = trace(&kernel("0", "70", 7, 1));
+    assert!(there.contains(here));
+    let mut profile = read(&trace(&[kernel("100", "40", 7, 4), kernel("120", "40", 8, 5)].join(",")));
+    profile.take_block_times_of(&read(&there.replace(here, other)), None).expect("a kernel ran alone");
+    let device = profile.device(0).expect("an A100");
+    let times = profile.block_times(0, &device, &ImportOptions::default());
+    let known = EstimatedBlockTime { block_ns: 10_000, source: BlockTimeSource::OtherProfile };
+    assert_eq!(times.into_iter().flatten().collect::<Vec<_>>(), [known; 2]);
+}
+
+#[test]
 fn kernels_that_overlap_take_the_median_that_is_asked_for_and_collectives_their_own_time() {
     // Alone 20 and 24 us, overlapped 40, 44 and 40 us, of which none has a launch of 30 us beside it.
     let mut events = vec![kernel("0", "20", 7, 1), kernel("30", "24", 7, 2)];

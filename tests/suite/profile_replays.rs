@@ -71,14 +71,14 @@ fn a_median_tells_kernels_that_something_else_than_sms_slows_down() {
     let report = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
     assert_eq!(
         (&report["held_out"]["chosen"], &report["kernel_times"]),
-        (&"overlapped_median".into(), &"overlapped_median".into())
+        (&"overlapped-median".into(), &"overlapped-median".into())
     );
     // Of 16 overlapped kernels the second half.
     assert_eq!((&report["held_out"]["kernels"], &report["held_out"]["recorded_ns"]), (&8.into(), &160_000.into()));
     assert_eq!(report["held_out"]["slow_down"], 2.0);
     assert_eq!(errors_of(&report, "sharing")["duration_error_ns"], 80_000, "each takes 10 us on SMs that are free");
-    assert_eq!(errors_of(&report, "overlapped_median")["duration_error_ns"], 0);
-    assert_eq!(errors_of(&report, "alone_median")["duration_error_ns"], 80_000);
+    assert_eq!(errors_of(&report, "overlapped-median")["duration_error_ns"], 0);
+    assert_eq!(errors_of(&report, "alone-median")["duration_error_ns"], 80_000);
     assert_eq!(report["overlapped"]["p95_duration_error_ns"], 0, "and so they are replayed");
     assert_eq!(report["overlapped"]["p95_start_error_ns"], 0);
     let said = first_line(&file, &[]);
@@ -100,7 +100,7 @@ fn sharing_tells_kernels_that_wait_for_room_on_sms() {
         Some(1e6)
     );
     // Of `late`, 10 and 20 us overlapped, the upper median is right once a round.
-    assert_eq!(errors_of(&report, "overlapped_median")["duration_error_ns"], 40_000);
+    assert_eq!(errors_of(&report, "overlapped-median")["duration_error_ns"], 40_000);
     assert_eq!(report["overlapped"]["p95_duration_error_ns"], 0);
     let said = first_line(&file, &[]);
     assert!(said.starts_with("sharing of SMs tells durations of overlapped kernels better"), "{said}");

@@ -169,7 +169,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--gpu") => &["0"],
         (_, "--launches") => &["recorded"],
         (_, "--collectives") => &["model"],
-        (_, "--kernel-times") => &["sharing", "overlapped_median", "alone_median", "median"],
+        (_, "--kernel-times") => &["sharing", "overlapped-median", "alone-median", "median"],
         (_, "--block-times") => &["@scenarios/profiles/synthetic.json"],
         (_, "--set-priority") => &["{stream}=-1"],
         (_, "--set-stream") => &["{kernel}={other}"],
