@@ -9,7 +9,7 @@
 //! - nothing starts before the call that launched it, before what was launched earlier into its stream, or before the
 //!   event for which its stream waits (E2), or ends after a wait of the host for it has returned;
 //! - why a kernel started later than its launch: behind its stream (G), behind a kernel of another stream (X1), until
-//!   one had ended (R), after a wait for an event, or for the NULL stream (N1, N2).
+//!   one had ended (R), or after a wait for an event.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
+use super::study_words::parts;
 use crate::experiments::study::{PointSummary, ShardStatus, Study, StudySummary};
 use crate::formats::{Cell, CellKind, Column, DocumentWriter, Field, Page, Report, RowsPart, RowsWriter};
 use crate::statistics::{Measure, Statistic};
@@ -125,14 +126,17 @@ fn narrow(page: &Page, titles: &[String], axes: usize, rows: &[Vec<String>]) -> 
 
 /// The name of a quantity for people, who read times in milliseconds.
 fn title(name: &str) -> String {
-    name.strip_suffix("_s").map_or_else(|| name.to_owned(), |name| format!("{name}_ms"))
+    match parts(name) {
+        (name, Some("s")) => format!("{name}_ms"),
+        _ => name.to_owned(),
+    }
 }
 
 /// A measure for people, with the digits that its interval leaves sense to.
 fn shown(name: &str, measure: Measure) -> String {
     let (factor, unit) = match measure {
         measure if measure.is_share() => (100.0, " %"),
-        _ if name.ends_with("_s") => (1_000.0, ""),
+        _ if parts(name).1 == Some("s") => (1_000.0, ""),
         _ => (1.0, ""),
     };
     let Some(value) = measure.value().map(|value| factor * value) else { return "-".to_owned() };

@@ -29,27 +29,27 @@ const WORDS: [(&str, &str); 11] = [
 ];
 
 /// A key without its unit, and the unit.
-fn parts(key: &str) -> (&str, Option<&'static str>) {
+pub(super) fn parts(key: &str) -> (&str, Option<&'static str>) {
     let with_unit = UNITS.iter().find_map(|(ending, unit)| Some((key.strip_suffix(ending)?, *unit)));
     with_unit.filter(|(name, _)| !name.is_empty()).map_or((key, None), |(name, unit)| (name, Some(unit)))
 }
 
 /// The words of a key, without its unit.
-pub(super) fn name_of(key: &str) -> String {
+pub(crate) fn name_of(key: &str) -> String {
     let name = parts(key).0;
     let known = WORDS.iter().find(|(key, _)| *key == name);
     known.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned())
 }
 
 /// The title of an axis: words and unit.
-pub(super) fn axis_title(key: &str) -> String {
+pub(crate) fn axis_title(key: &str) -> String {
     match parts(key).1 {
         Some(unit) => format!("{} [{unit}]", name_of(key)),
         None => name_of(key),
     }
 }
 
-pub(super) fn with_value(key: &str, value: &str) -> String {
+pub(crate) fn with_value(key: &str, value: &str) -> String {
     match parts(key).1 {
         Some(unit) => format!("{} {value} {unit}", name_of(key)),
         None => format!("{} {value}", name_of(key)),

@@ -1,14 +1,12 @@
 //! What a study found, drawn with its confidence intervals.
 
 mod places;
-mod words;
 
-use self::words::{axis_title, name_of};
 use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, Look, PAGE_WIDTH, PictureOptions, Series};
 use crate::experiments::study::{AxisValue, PointSummary, Study, StudyError, StudySummary};
 use crate::proven::Proven;
 use crate::statistics::Measure;
-use crate::tables::{measure, names};
+use crate::tables::{axis_title, measure, name_of, names, with_value};
 
 /// What to draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -203,8 +201,8 @@ fn dot(point: &PointSummary, quantity: &str, x: f64, factor: f64) -> Option<Dot>
 fn curve_name(study: &Study, across: &Across<'_>, coordinates: &[&AxisValue], quantity: Option<&&str>) -> String {
     let is_other = |index: usize| Some(index) != across.axis && study.axes[index].values.len() > 1;
     let others = (0..study.axes.len()).filter(|&index| is_other(index)).map(|index| match coordinates[index] {
-        AxisValue { number: Some(_), of: None, text, .. } => words::with_value(&study.axes[index].key, text),
-        AxisValue { words, .. } if words == "none" => format!("no {}", name_of(&study.axes[index].key)),
+        AxisValue { number: Some(_), of: None, text, .. } => with_value(&study.axes[index].key, text),
+        AxisValue { text, .. } if text == "{}" => format!("no {}", name_of(&study.axes[index].key)),
         AxisValue { words, .. } => words.clone(),
     });
     quantity.map(|quantity| name_of(quantity)).into_iter().chain(others).collect::<Vec<_>>().join(", ")
