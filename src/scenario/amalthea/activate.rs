@@ -235,11 +235,9 @@ impl<'m, 't> Activations<'m, 't> {
                         plan.deadline.or_else(|| between.iter().filter_map(|task| self.limit_of(task)).min());
                     plan.notes.push(format!(
                         "task {:?}, which triggers {name:?}, is released when {:?} says; how much later \
-                         it triggers is not read, so nothing is proven on these releases: {} with {} counts it",
-                        by.name,
-                        stimulus.name,
-                        option("sporadic"),
-                        option("jitter").of(name, "TIME")
+                         it triggers is not read, so nothing is proven on these releases: `gpusched analyze --sporadic` \
+                         with --jitter {name}=TIME counts it",
+                        by.name, stimulus.name
                     ));
                 }
             }
