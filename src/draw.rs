@@ -25,7 +25,7 @@ pub use drawing::{Anchor, Dash, Drawing, PictureOptions, Shape, Stroke, Text};
 pub use error::DrawError;
 pub use format::FigureFormat;
 pub(crate) use geometry::as_length;
-pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect};
+pub use geometry::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect, in_millimetres, width_named};
 pub(crate) use sheet::Sheet;
 pub use ticks::AxisTicks;
 pub(crate) use ticks::{round_ticks, time_ticks, time_ticks_since};

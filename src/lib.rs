@@ -29,7 +29,7 @@
 //! let mut builder = ScenarioBuilder::on(&tx2, "camera and lidar");
 //! let camera = builder.add_stream(StreamSpec::new("camera"))?;
 //! let lidar = builder.add_stream(StreamSpec::new("lidar"))?;
-//! let frame = GpuCopy { direction: CopyDirection::HostToDevice, bytes: 1 << 20, duration: Some(ms(1)) };
+//! let frame = GpuCopy { direction: CopyDirection::HostToDevice, bytes: Some(1 << 20), duration: Some(ms(1)) };
 //! let frame = builder.add_copy(frame)?;
 //! let search = builder.add_kernel(Kernel::new("search", 8, 1024, ms(4)))?;
 //! let scan = builder.add_kernel(Kernel::new("scan", 4, 1024, ms(3)))?;

@@ -15,6 +15,7 @@ mod known_kernels;
 mod launch;
 mod model;
 mod native;
+mod one_hyperperiod;
 mod options;
 mod read;
 mod release_order;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::device::{BlockShape, CopyDirection, SmMask};
+use crate::device::{BlockShape, CopyDirection, CopyEngines, SmMask};
 use crate::named::named;
 use crate::time::Duration;
 
@@ -159,10 +159,23 @@ impl Hash for Kernel {
 pub struct Copy {
     /// Which way.
     pub direction: CopyDirection,
-    /// Size \[bytes\].
-    pub bytes: u64,
+    /// Size \[bytes\]; `None`: not stated, so it needs a duration.
+    pub bytes: Option<u64>,
     /// How long it holds its copy engine; `None`: by the device's bandwidth and latency.
     pub duration: Option<Duration>,
+}
+
+impl Copy {
+    /// How long it holds its copy engine if it has that to itself; `None` if neither size nor duration is stated, or
+    /// if that is past the end of representable time.
+    pub(crate) fn time_on(&self, engines: &CopyEngines) -> Option<Duration> {
+        self.duration.or_else(|| engines.duration(self.direction, self.bytes?))
+    }
+
+    /// It, with its size where that is known.
+    pub(crate) fn in_words(&self) -> Cow<'static, str> {
+        self.bytes.map_or("copy".into(), |bytes| format!("copy of {bytes} bytes").into())
+    }
 }
 
 /// A stream to be created.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     class _Look(TypedDict, total=False):
         """How a timeline looks."""
 
+        width: str | float
         width_mm: int
         queues: bool
         waits: bool
@@ -341,8 +342,8 @@ class Run(_Answer["_gpusched.Run"]):
     def to_svg(self, **look: Unpack[_Look]) -> str:
         """The timeline figure as SVG.
 
-        Options: ``width_mm``, ``queues``, ``waits``, ``full_height``, ``occupancy``, ``title``, ``start``, ``end``,
-        ``sms`` (a list), ``only`` (a list of kernels).
+        Options: ``width`` (``"column"`` or ``"page"`` of a paper, or millimetres), ``width_mm``, ``queues``, ``waits``,
+        ``full_height``, ``occupancy``, ``title``, ``start``, ``end``, ``sms`` (a list), ``only`` (a list of kernels).
         """
         return self._raw.to_svg(**look)
 

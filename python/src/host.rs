@@ -164,11 +164,11 @@ impl Gpu {
 
     /// Makes a copy known; its number. `direction` is "host-to-device" or "device-to-host"; it takes `duration`, or as
     /// long as its `bytes` take on the device.
-    #[pyo3(signature = (direction, *, bytes = 0, duration = None))]
+    #[pyo3(signature = (direction, *, bytes = None, duration = None))]
     fn add_copy(
         &mut self,
         direction: &Bound<'_, PyAny>,
-        bytes: u64,
+        bytes: Option<u64>,
         duration: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u32> {
         self.is_running()?;

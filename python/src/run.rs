@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gpusched::causes::with_causes;
-use gpusched::draw::{DrawError, Drawing, FigureFormat, MM};
+use gpusched::draw::{DrawError, Drawing, FigureFormat, MM, width_named};
 use gpusched::formats::{TableStyle, csv_of, frames_of, text_of};
 use gpusched::hosts::{least_memory, least_operations};
 use gpusched::near::did_you_mean;
@@ -237,8 +237,8 @@ fn save(path: &Path, drawing: &Drawing) -> Result<(), Failure> {
 }
 
 /// The options of figures.
-const LOOKS: [&str; 10] =
-    ["width_mm", "queues", "waits", "full_height", "occupancy", "title", "start", "end", "sms", "only"];
+const LOOKS: [&str; 11] =
+    ["width", "width_mm", "queues", "waits", "full_height", "occupancy", "title", "start", "end", "sms", "only"];
 
 /// How a timeline looks.
 fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions> {
@@ -246,6 +246,11 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
     for (key, value) in given.into_iter().flatten() {
         let key: String = key.extract()?;
         match key.as_str() {
+            "width" => {
+                let text: String = value.str()?.extract()?;
+                let expected = "width: expected \"column\", \"page\", or a number of millimetres such as 120";
+                options.width = width_named(&text).ok_or_else(|| PyValueError::new_err(expected))?;
+            }
             "width_mm" => {
                 let width = MM.checked_mul(value.extract()?);
                 options.width = width.ok_or_else(|| PyValueError::new_err("width_mm: that is too wide"))?;

@@ -319,9 +319,12 @@ def test_figures_are_pixels_too_and_say_in_words_of_python_what_they_cannot_be(t
     head = (tmp_path / "run.png").read_bytes()[:24]
     # 127 mm are 5 inches of 300 pixels.
     assert head[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(head[16:20], "big") == 1500
+    assert run.to_svg(width="page") != run.to_svg(width="column") == run.to_svg(width=88.57)
+    with pytest.raises(ValueError, match='"column", "page", or a number'):
+        run.to_svg(width="wide")
     with pytest.raises(ValueError, match="the Python package writes no PDF: write .svg, .png or .tex"):
         run.save_figure(tmp_path / "run.pdf")
-    with pytest.raises(TypeError, match='"queue" of figures \\(did you mean "queues"\\?\\); there are width_mm, queues'):
+    with pytest.raises(TypeError, match='"queue" of figures \\(did you mean "queues"\\?\\); there are width, width_mm'):
         run.save_figure(tmp_path / "run.png", queue=True)
     assert [path.name for path in tmp_path.iterdir()] == ["run.png"]
 

@@ -230,7 +230,7 @@ fn unseen(scenario: &Scenario, thread: usize, step: Step, earliest: LogTime) -> 
             let copy = scenario.copies().get(id.index())?;
             let engine = scenario.device().copy.engine_for(copy.direction);
             let work = ObservedWork::Copy(ObservedCopy { engine, duration_ns: None, times_ns: None });
-            (format!("copy of {} bytes", copy.bytes).into(), stream, work)
+            (copy.in_words().into(), stream, work)
         }
         Step::Memset(stream) => ("memset".into(), stream, ObservedWork::Memset),
         Step::Record(event, stream) => ("record".into(), stream, ObservedWork::Record(event.0)),

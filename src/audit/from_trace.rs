@@ -113,8 +113,7 @@ fn operation(
         OperationKind::Wait(event) => ("wait".into(), ObservedWork::Wait(event.0)),
         OperationKind::Copy(copy) => {
             let copy = trace.copies().get(copy.index());
-            let stated =
-                copy.and_then(|copy| copy.duration.or_else(|| device.copy.duration(copy.direction, copy.bytes)));
+            let stated = copy.and_then(|copy| copy.time_on(&device.copy));
             let start = record.first_start();
             // A copy that still ran at the horizon ends when it must; behind it, where that depends on what comes.
             let end = record.finish().or_else(|| match device.copy.sharing {
@@ -128,7 +127,7 @@ fn operation(
             let duration_ns =
                 stated.map(|duration| LogTime::try_from(Instant::ZERO + duration).map(LogTime::as_ns)).transpose()?;
             let engine = copy.map_or(0, |copy| device.copy.engine_for(copy.direction));
-            let name = copy.map_or("copy".into(), |copy| format!("copy of {} bytes", copy.bytes).into());
+            let name = copy.map_or("copy".into(), |copy| copy.in_words().into());
             (name, ObservedWork::Copy(ObservedCopy { engine, duration_ns, times_ns: times.transpose()? }))
         }
         OperationKind::Kernel(kernel) => match trace.kernels().get(kernel.index()) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::Args;
-use gpusched::draw::{COLUMN_WIDTH, Drawing, FigureFormat, Length, PAGE_WIDTH, PictureOptions};
+use gpusched::draw::{Drawing, FigureFormat, Length, PictureOptions, width_named};
 
 use super::output::{note, write_whole};
 
@@ -32,19 +32,7 @@ impl Look {
 /// The width of a figure from the command line.
 pub(crate) fn parse_width(text: &str) -> Result<Length, String> {
     const EXPECTED: &str = "expected column, page, or a number of millimetres such as 120";
-    match text {
-        "column" => Ok(COLUMN_WIDTH),
-        "page" => Ok(PAGE_WIDTH),
-        _ => millimetres(text).ok_or_else(|| EXPECTED.to_owned()),
-    }
-}
-
-/// A decimal number of millimetres with up to two decimals.
-pub(crate) fn millimetres(text: &str) -> Option<Length> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = format!("{whole}{fraction:0<2}");
-    let exact = !whole.is_empty() && fraction.len() <= 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
-    digits.parse().ok().filter(|_| exact)
+    width_named(text).ok_or_else(|| EXPECTED.to_owned())
 }
 
 /// Refuses a file whose extension tells no format, before anything is computed.

@@ -342,8 +342,8 @@ pub struct CopyBox {
     pub operation: OperationId,
     /// How many.
     pub count: u64,
-    /// Sum of their sizes \[bytes\].
-    pub bytes: u64,
+    /// Sum of their sizes \[bytes\], if all are known.
+    pub bytes: Option<u64>,
     /// How it is filled.
     pub fill: Fill,
     /// On paper.

@@ -145,8 +145,8 @@ pub enum ProfiledKind {
     Copy {
         /// Which way.
         direction: CopyDirection,
-        /// Size \[bytes\].
-        bytes: u64,
+        /// Size \[bytes\], if the profile says.
+        bytes: Option<u64>,
         /// Whether host memory took part that is not page-locked, so that the host had to wait.
         pageable: bool,
     },

@@ -117,7 +117,7 @@ impl Columns {
                 _ => CopyDirection::DeviceToDevice,
             };
             let pageable = self.memory.iter().any(|&column| field(column) == "Pageable");
-            ProfiledKind::Copy { direction, bytes: self.quantity(record, self.size)?, pageable }
+            ProfiledKind::Copy { direction, bytes: Some(self.quantity(record, self.size)?), pageable }
         } else if name.starts_with("[CUDA memset") {
             ProfiledKind::Memset
         } else {

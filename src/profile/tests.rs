@@ -221,7 +221,7 @@ fn nvprof_states_units_in_its_second_row() {
     let profile = read(text);
     assert_eq!(profile.device(0).map(|device| device.name.clone()), Ok("gtx950".to_owned()));
     assert_eq!((profile.operations[0].start_ns, profile.operations[0].duration_ns), (588_507_525, 16_641));
-    let copy = ProfiledKind::Copy { direction: CopyDirection::HostToDevice, bytes: 1 << 19, pageable: false };
+    let copy = ProfiledKind::Copy { direction: CopyDirection::HostToDevice, bytes: Some(1 << 19), pageable: false };
     assert_eq!(profile.operations[0].kind, copy);
     let kernel = profile.operations[1].kernel().expect("a kernel");
     assert_eq!((kernel.blocks, kernel.shape.shared_memory_bytes), (90, 1048));

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use super::endless::{self, Endless};
 use super::known_kernels::KnownKernels;
 use super::model::{BarrierId, HostThread, Scenario};
+use super::one_hyperperiod::limit_jobs;
 use super::options::{BlockDurations, ReadOptions};
 use super::release_order::ReleaseOrder;
 use super::timing::Timing;
@@ -303,6 +304,15 @@ impl<'a> ScenarioBuilder<'a> {
         if !self.scenario.notes.contains(&note) {
             self.scenario.notes.push(note);
         }
+    }
+
+    /// Without a horizon, what is periodic without end is released for one hyperperiod. To be called when all threads
+    /// are added.
+    ///
+    /// # Errors
+    /// The number of a thread that has too many jobs then, and [`Endless::ManyJobs`].
+    pub(super) fn limit_jobs(&mut self) -> Result<(), (usize, Endless)> {
+        limit_jobs(&mut self.scenario)
     }
 
     /// What the user asked of processes, and that changes nothing here.

@@ -7,6 +7,9 @@ use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{OperationKind, StreamId};
 
+/// Without a horizon, what is periodic without end has at most this many jobs, all streams and hosts together.
+pub(super) const MOST_JOBS: u64 = 10_000;
+
 /// Why a thread never ends.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -17,6 +20,9 @@ pub enum Endless {
         /// The thread's label.
         thread: String,
     },
+    /// Without a horizon it is released for one hyperperiod, which has too many jobs.
+    #[error("it is periodic without end, and one hyperperiod of all that is has more than {MOST_JOBS} jobs")]
+    ManyJobs,
     /// Without a limit on iterations it has to wait for something that takes time, or it fills one instant forever.
     #[error(
         "an iteration of {thread:?} may take no time at all, and their number is not limited: time would stand still"
@@ -31,7 +37,7 @@ impl Endless {
     /// What its author can do.
     pub fn help(&self) -> String {
         match self {
-            Self::NoLimit { .. } => {
+            Self::NoLimit { .. } | Self::ManyJobs => {
                 let horizon = option("horizon").with("TIME");
                 format!("limit its iterations (jobs) or its time, or bound the run with {horizon}")
             }
@@ -86,10 +92,10 @@ fn is_long(scenario: &Scenario, kind: OperationKind) -> bool {
         OperationKind::Kernel(kernel) => {
             scenario.kernels().get(kernel.index()).is_some_and(|kernel| kernel.duration.best > Duration::ZERO)
         }
-        OperationKind::Copy(copy) => scenario.copies().get(copy.index()).is_some_and(|copy| {
-            let by_bandwidth = || scenario.device().copy.duration(copy.direction, copy.bytes);
-            copy.duration.or_else(by_bandwidth).is_none_or(|duration| duration > Duration::ZERO)
-        }),
+        OperationKind::Copy(copy) => scenario
+            .copies()
+            .get(copy.index())
+            .is_some_and(|copy| copy.time_on(&scenario.device().copy).is_none_or(|duration| duration > Duration::ZERO)),
         OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => false,
     }
 }

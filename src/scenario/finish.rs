@@ -1,6 +1,7 @@
 //! What all readers begin and end with.
 
 use super::build::ScenarioBuilder;
+use super::endless::Endless;
 use super::model::Scenario;
 use crate::device::{BUILTIN_NAMES, Device};
 use crate::json::{Node, Problem};
@@ -38,5 +39,10 @@ pub(super) fn finish<'a>(
         let help = format!("devices that state their GPCs: {}", with_gpcs.collect::<Vec<_>>().join(", "));
         return Err(root.problem(error.to_string()).with_help(help));
     }
-    builder.build_ending().map_err(|(index, why)| node_of(index).problem(why.to_string()).with_help(why.help()))
+    builder.build_ending().map_err(|endless| endless_at(endless, node_of))
+}
+
+/// What never ends, at the place of its thread.
+pub(super) fn endless_at<'a>((thread, why): (usize, Endless), node_of: impl Fn(usize) -> Node<'a>) -> Problem {
+    node_of(thread).problem(why.to_string()).with_help(why.help())
 }

@@ -130,10 +130,12 @@ impl CheckedCopy {
     /// Checks a copy.
     ///
     /// # Errors
-    /// [`WorkloadError::CopyTooLong`].
+    /// [`WorkloadError::CopyOfNoLength`] and [`WorkloadError::CopyTooLong`].
     pub fn new(copy: Copy, device: &Device) -> Result<Self, WorkloadError> {
-        let by_bandwidth = || device.copy.duration(copy.direction, copy.bytes);
-        let duration = copy.duration.or_else(by_bandwidth).ok_or(WorkloadError::CopyTooLong)?;
+        if copy.bytes.is_none() && copy.duration.is_none() {
+            return Err(WorkloadError::CopyOfNoLength);
+        }
+        let duration = copy.time_on(&device.copy).ok_or(WorkloadError::CopyTooLong)?;
         Ok(Self { copy, duration, engine: device.copy.engine_for(copy.direction) as usize })
     }
 

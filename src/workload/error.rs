@@ -38,6 +38,9 @@ pub enum WorkloadError {
     /// A block time that, varied as the user asks, is longer than time itself.
     #[error("the block time, in the share of it that the user asks for, is longer than 2^64 ns")]
     BlockTimeTooLong,
+    /// A copy of which neither size nor duration is stated.
+    #[error("a copy needs its size, its duration, or both")]
+    CopyOfNoLength,
     /// A copy longer than time itself.
     #[error("the copy takes longer than 2^64 ns")]
     CopyTooLong,

@@ -80,7 +80,7 @@ fn rtss_2017_fig_3_shows_launches_and_copies() {
         // K5 completes before K2, so its copy out is the first.
         let stream = summary.trace.operations()[first.operation.index()].stream;
         assert_eq!(&*summary.trace.streams()[stream.index()].name, "S3");
-        assert_eq!(first.bytes, 268_435_456);
+        assert_eq!(first.bytes, Some(268_435_456));
         let ticks: Vec<&str> = timeline.ticks.at.iter().map(|(_, label)| &**label).collect();
         assert_eq!((ticks, timeline.ticks.unit), (vec!["0", "1", "2", "3", "4"], "s"));
     });

@@ -327,5 +327,5 @@ fn copy_of((direction, bytes, duration): (u8, u64, Option<u64>)) -> Copy {
         1 => CopyDirection::DeviceToHost,
         _ => CopyDirection::DeviceToDevice,
     };
-    Copy { direction, bytes, duration: duration.map(ns) }
+    Copy { direction, bytes: Some(bytes), duration: duration.map(ns) }
 }

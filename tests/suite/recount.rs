@@ -134,7 +134,7 @@ fn check_copy_engines(scenario: &Scenario, trace: &Trace) {
         for (record, copy) in copies {
             let start = idle_from.and_then(|idle| record.queued().map(|queued| queued.max(idle)));
             assert_eq!(record.first_start(), start, "a copy starts as soon as its engine is idle");
-            let time = copy.duration.or_else(|| scenario.device().copy.duration(copy.direction, copy.bytes));
+            let time = copy.duration.or_else(|| scenario.device().copy.duration(copy.direction, copy.bytes?));
             let end = start.zip(time).map(|(start, time)| start + time);
             idle_from = end.filter(|end| *end <= trace.end());
             assert_eq!(record.finish(), idle_from);

@@ -32,7 +32,7 @@ fn scenario(sharing: CopySharing, copies: &[(u64, u64, CopyDirection)]) -> Scena
     let mut builder = ScenarioBuilder::new("copies".to_owned(), device(sharing), &options);
     for (number, &(at, takes, direction)) in copies.iter().enumerate() {
         let stream = builder.add_stream(StreamSpec::new(format!("stream {number}"))).expect("it exists");
-        let copy = Copy { direction, bytes: 0, duration: Some(Duration::from_ns(takes)) };
+        let copy = Copy { direction, bytes: None, duration: Some(Duration::from_ns(takes)) };
         let copy = builder.add_copy(copy).expect("it is short");
         let steps = vec![Step::Copy(copy, stream)];
         let once = HostThread::once(format!("host {number}"), Duration::from_ns(at), steps);

@@ -83,7 +83,7 @@ impl<'a> Catalogue<'a> {
         }
         let id = match self.copies.get(&(direction, bytes)) {
             Some(&known) => known,
-            None => gpu.add_copy(Copy { direction, bytes, duration: None })?,
+            None => gpu.add_copy(Copy { direction, bytes: Some(bytes), duration: None })?,
         };
         self.copies.insert((direction, bytes), id);
         gpu.submit(stream, OperationKind::Copy(id), Origin { thread: number, iteration: 0 }).map(Some)

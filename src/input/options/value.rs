@@ -99,10 +99,13 @@ fn time_above_zero<V: OptionValue>(value: &V) -> Result<Duration, V::Error> {
 }
 
 fn deadline<V: OptionValue>(value: &V) -> Result<Deadline, V::Error> {
-    if value.text().is_ok_and(|text| text == Deadline::NEVER) {
+    let text = value.text();
+    if text.as_ref().is_ok_and(|text| *text == Deadline::NEVER) {
         return Ok(Deadline::Never);
     }
     match value.time() {
+        // A number with a wrong unit, or with none: what is wrong with it says more than what may stand there.
+        Err(error) if text.is_ok_and(|text| text.starts_with(|first: char| first.is_ascii_digit())) => Err(error),
         Ok(Duration::ZERO) | Err(_) => Err(value.wrong("a time above zero, for example \"40 ms\", or \"none\"")),
         Ok(time) => Ok(Deadline::After(time)),
     }

@@ -114,7 +114,7 @@ struct KernelData<'a> {
 #[derive(Debug, Serialize)]
 struct CopyData {
     direction: &'static str,
-    bytes: u64,
+    bytes: Option<u64>,
     engine: u32,
 }
 

@@ -111,12 +111,13 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
             if let Some(last) = last.filter(|last| last.area.right() == right) {
                 // It ends where the one before ends, so there is nothing to see of it.
                 last.count += 1;
-                last.bytes = last.bytes.saturating_add(copy.bytes);
+                last.bytes = last.bytes.zip(copy.bytes).map(|(one, other)| one.saturating_add(other));
                 continue;
             }
             last_within[lane] = Some(boxes.len());
             let name = short_name(copy.direction);
-            let texts = [format!("{name} {}", bytes(copy.bytes)), name.to_owned()];
+            let with_size = copy.bytes.map(|size| format!("{name} {}", bytes(size)));
+            let texts: Vec<String> = with_size.into_iter().chain([name.to_owned()]).collect();
             let pauses = context.pauses_of(id);
             let label = centred(&texts, &widest_part(&here, &pauses), Theme::PAPER.small_size);
             let fill = fill_of(copy.direction);

@@ -165,17 +165,14 @@ impl<'a> Tooltips<'a> {
         let record = self.summary.trace.operations().get(copy.operation.index());
         let start = record.and_then(OperationRecord::first_start).unwrap_or_default();
         let end = record.and_then(OperationRecord::finish).unwrap_or_else(|| self.summary.trace.end());
+        let size = copy.bytes.map(|bytes| format!(" of {bytes} bytes")).unwrap_or_default();
         if copy.count > 1 {
-            return format!(
-                "{} copies of {} bytes together, the first {}",
-                copy.count,
-                copy.bytes,
-                self.span(&(start..end))
-            );
+            let together = if size.is_empty() { "" } else { " together" };
+            return format!("{} copies{size}{together}, the first {}", copy.count, self.span(&(start..end)));
         }
         let time = self.span(&(start..end));
         let paused = self.stood_still(copy.operation);
-        format!("copy of {} bytes\n{time}{paused}\n{}", copy.bytes, self.launch(copy.operation))
+        format!("copy{size}\n{time}{paused}\n{}", self.launch(copy.operation))
     }
 
     pub(super) fn queued(&self, queue: &str, entry: &QueueEntry) -> String {

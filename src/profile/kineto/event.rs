@@ -104,11 +104,7 @@ impl<'a> Event<'a> {
         let Some(direction) = direction(&name) else {
             return builder.leave_out("copies within the host or without a direction");
         };
-        let kind = ProfiledKind::Copy {
-            direction,
-            bytes: whole(arguments.bytes).unwrap_or(0),
-            pageable: name.contains("Pageable"),
-        };
+        let kind = ProfiledKind::Copy { direction, bytes: whole(arguments.bytes), pageable: name.contains("Pageable") };
         let _ = self.operation(times, arguments, kind, builder);
     }
 

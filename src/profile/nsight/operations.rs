@@ -100,7 +100,7 @@ fn copies(database: &Connection, builder: &mut ProfileBuilder<'_>) -> Result<(),
             _ => return builder.leave_out("copies within the host or without a direction"),
         };
         let pageable = row.whole(9) == Some(PAGEABLE) || row.whole(10) == Some(PAGEABLE);
-        let kind = ProfiledKind::Copy { direction, bytes: row.unsigned(5).unwrap_or(0), pageable };
+        let kind = ProfiledKind::Copy { direction, bytes: row.unsigned(5), pageable };
         operation(row, 7, kind, builder);
     })
 }

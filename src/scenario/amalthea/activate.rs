@@ -12,11 +12,8 @@ use crate::scenario::model::HostThread;
 use crate::spelling::option;
 use crate::time::Duration;
 
-/// Without a horizon, all runnables together have at most this many jobs.
-const MOST_JOBS: u64 = 10_000;
-
 /// What to do about releases that cannot be planned.
-fn advice() -> String {
+pub(super) fn advice() -> String {
     format!("{} launches each runnable once, at t = 0", option("one_job"))
 }
 
@@ -44,8 +41,6 @@ pub(super) struct Plan {
     pub(super) release: Duration,
     /// `None`: a single job.
     pub(super) period: Option<Duration>,
-    /// Jobs; `None`: until the horizon.
-    pub(super) jobs: Option<u64>,
     /// How much later than due a job may be released at most.
     pub(super) jitter: Duration,
     pub(super) deadline: Option<Duration>,
@@ -200,7 +195,7 @@ impl<'m, 't> Activations<'m, 't> {
         let name = &sequence.label;
         let (tasks, several) = self.tasks(index);
         let tasks: Vec<&Task> = tasks.iter().filter_map(|&task| self.model.tasks.get(task)).collect();
-        let mut plan = Plan { jobs: Some(1), ..Plan::default() };
+        let mut plan = Plan::default();
         let of_tasks = tasks.iter().filter_map(|task| self.limit_of(task)).min();
         if of_tasks.is_some() {
             plan.notes.push(
@@ -302,47 +297,4 @@ impl Plan {
             ));
         }
     }
-}
-
-/// Says how many jobs each periodic runnable has: without limit up to a horizon, or else those released in one
-/// hyperperiod from the last release of a first job on. The note says so.
-pub(super) fn count_jobs(plans: &mut [Plan], horizon: Option<Duration>) -> Result<Option<String>, Problem> {
-    if plans.iter().all(|plan| plan.period.is_none()) {
-        return Ok(None);
-    }
-    if horizon.is_some() {
-        for plan in plans.iter_mut().filter(|plan| plan.period.is_some()) {
-            plan.jobs = None;
-        }
-        return Ok(None);
-    }
-    let too_many = || {
-        let what = format!("one hyperperiod of the stimuli has more than {MOST_JOBS} jobs");
-        let help = format!("bound the run with {}, or {}", option("horizon").with("TIME"), advice());
-        Problem::general(what).with_help(help)
-    };
-    let periodic = || plans.iter().filter_map(|plan| Some((plan.release.as_ns(), plan.period?.as_ns())));
-    let mut periods = plans.iter().filter_map(|plan| plan.period);
-    let hyperperiod = periods.try_fold(Duration::from_ns(1), Duration::least_common_multiple);
-    let hyperperiod = hyperperiod.ok_or_else(too_many)?.as_ns();
-    let last_offset = plans.iter().map(|plan| plan.release.as_ns()).max().unwrap_or(0);
-    let end = last_offset.checked_add(hyperperiod).ok_or_else(too_many)?;
-    let jobs = |release: u64, period: u64| (end - release).div_ceil(period);
-    if periodic()
-        .try_fold(0_u64, |sum, (release, period)| sum.checked_add(jobs(release, period)))
-        .is_none_or(|sum| sum > MOST_JOBS)
-    {
-        return Err(too_many());
-    }
-    for plan in plans.iter_mut() {
-        if let Some(period) = plan.period {
-            plan.jobs = Some(jobs(plan.release.as_ns(), period.as_ns()));
-        }
-    }
-    Ok(Some(format!(
-        "runnables with periodic stimuli are released before {}, one hyperperiod after the last first release; \
-         {} sets another end",
-        Duration::from_ns(end),
-        option("horizon").with("TIME")
-    )))
 }

@@ -13,6 +13,7 @@ use super::unit::Clock;
 use crate::device::{BlockShape, Device};
 use crate::scenario::ScenarioBuilder;
 use crate::scenario::deadline::Deadline;
+use crate::scenario::endless::Endless;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
 use crate::spelling::option;
@@ -60,10 +61,7 @@ impl AmaltheaModel<'_> {
             }
             Ok(plan)
         });
-        let mut plans = plans.collect::<Result<Vec<Plan>, Problem>>()?;
-        if let Some(note) = activate::count_jobs(&mut plans, options.horizon)? {
-            builder.note(note);
-        }
+        let plans = plans.collect::<Result<Vec<Plan>, Problem>>()?;
         let processes = self.processes(&sequences, chosen, &mut builder)?;
         for ((sequence, plan), process) in sequences.iter().zip(plans).zip(processes) {
             self.launch(sequence, (plan, process), &mut costs, (chosen, &unit), &mut builder)?;
@@ -76,7 +74,11 @@ impl AmaltheaModel<'_> {
         if let Some(unused) = builder.unused_timing() {
             return Err(Problem::general(unused));
         }
-        builder.build_ending().map_err(|(_, why)| Problem::general(why.to_string()).with_help(why.help()))
+        let endless = |(_, why): (usize, Endless)| {
+            Problem::general(why.to_string()).with_help(format!("{}, or: {}", why.help(), activate::advice()))
+        };
+        builder.limit_jobs().map_err(endless)?;
+        builder.build_ending().map_err(endless)
     }
 
     /// The file's name without its folders and ending.
@@ -162,7 +164,7 @@ impl AmaltheaModel<'_> {
             ));
         }
         builder.add_thread(HostThread {
-            iterations: plan.jobs,
+            iterations: plan.period.is_none().then_some(1),
             period: plan.period,
             jitter: plan.jitter,
             deadline: plan.deadline.map_or(Deadline::Period, Deadline::After),
@@ -191,7 +193,7 @@ impl AmaltheaModel<'_> {
                     runnable.name
                 ));
             }
-            let copy = Copy { direction: copy.direction, bytes, duration: None };
+            let copy = Copy { direction: copy.direction, bytes: Some(bytes), duration: None };
             let id = builder
                 .add_copy(copy)
                 .map_err(|error| Problem::at(runnable.offset, format!("copy runnable {:?}: {error}", runnable.name)))?;

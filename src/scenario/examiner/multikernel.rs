@@ -63,7 +63,7 @@ fn read_entry(
         let Some(node) = node else { return Ok(()) };
         let bytes = node.whole_number(0, u64::MAX / WORD_BYTES)? * WORD_BYTES;
         if bytes > 0 {
-            let copy = Copy { direction, bytes, duration: None };
+            let copy = Copy { direction, bytes: Some(bytes), duration: None };
             let id = reading.builder.add_copy(copy).map_err(|error| node.problem(error.to_string()))?;
             steps.push(Step::Copy(id, stream));
         }

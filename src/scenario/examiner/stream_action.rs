@@ -155,7 +155,7 @@ fn copy(
     };
     let asynchronous = is_async(&mut fields)?;
     fields.finish()?;
-    let copy = Copy { direction, bytes, duration: None };
+    let copy = Copy { direction, bytes: Some(bytes), duration: None };
     let id = reading.builder.add_copy(copy).map_err(|error| size.problem(error.to_string()))?;
     if asynchronous {
         steps.push(Step::Copy(id, stream));

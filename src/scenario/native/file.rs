@@ -8,7 +8,7 @@ use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::fields;
-use crate::scenario::finish::{default_device, finish};
+use crate::scenario::finish::{default_device, endless_at, finish};
 use crate::scenario::model::Scenario;
 use crate::scenario::options::ReadOptions;
 use crate::scenario::release_order::ReleaseOrder;
@@ -79,8 +79,10 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     for name in kernels.iter().filter(|(_, kernel)| !reading.launched.contains(&kernel.id)).map(|(name, _)| name) {
         reading.builder.note(format!("kernel {name:?} is never launched"));
     }
-    let Reading { builder, nodes, .. } = reading;
-    let mut scenario = finish(builder, root, |thread| nodes.get(thread).copied().unwrap_or(root))?;
+    let Reading { mut builder, nodes, .. } = reading;
+    let node_of = |thread: usize| nodes.get(thread).copied().unwrap_or(root);
+    builder.limit_jobs().map_err(|endless| endless_at(endless, node_of))?;
+    let mut scenario = finish(builder, root, node_of)?;
     scenario.expected = expected.map(|mut expected| {
         expected.placement = placement.unwrap_or(own_device.placement);
         let own = expected::Own { device: &own_device, placement: expected.placement, seed, horizon };

@@ -55,7 +55,7 @@ pub(super) fn copy(entry: &mut Object<'_>, stream: StreamId, reading: &mut Readi
             .node()
             .problem("a copy needs \"bytes\", a \"duration\", or both, and one of the keys is missing"));
     }
-    let copy = Copy { direction, bytes: bytes.unwrap_or(0), duration };
+    let copy = Copy { direction, bytes, duration };
     let id = reading.builder.add_copy(copy).map_err(|error| entry.node().problem(error.to_string()))?;
     reading.last.insert(stream, None);
     Ok(Step::Copy(id, stream))

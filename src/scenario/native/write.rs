@@ -364,7 +364,9 @@ impl<'a> Writer<'a> {
                 let copy = self.scenario.copies().get(copy.index()).ok_or_else(unknown)?;
                 let mut entry = Map::new();
                 entry.insert("copy".to_owned(), json!(copy.direction.name()));
-                entry.insert("bytes".to_owned(), json!(copy.bytes));
+                if let Some(bytes) = copy.bytes {
+                    entry.insert("bytes".to_owned(), json!(bytes));
+                }
                 if let Some(duration) = copy.duration {
                     entry.insert("duration".to_owned(), time(duration));
                 }

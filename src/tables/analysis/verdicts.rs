@@ -64,10 +64,38 @@ fn counts(what: &str, without: &str, all: impl Iterator<Item = (Option<Verdict>,
     format!("{what} {condition}: {proven} proven, {missed} missed, {open} open{without}")
 }
 
-/// The verdicts on jobs as a table, and how many there are of each kind.
+/// How many rows of jobs are read at a glance; more of them have a table of their streams behind them.
+const AT_A_GLANCE: usize = 20;
+
+/// The verdicts on the jobs of each stream together, in the order of the jobs.
+fn by_stream_columns<'a>() -> [Column<&'a [JobVerdict]>; 7] {
+    fn count(jobs: &[JobVerdict], wanted: Verdict) -> usize {
+        jobs.iter().filter(|job| job.verdict == Some(wanted)).count()
+    }
+    [
+        Column::table("jobs of", |jobs: &&[JobVerdict]| jobs.first().map(|job| &*job.stream).into()).left(),
+        Column::table("jobs", |jobs| jobs.len().into()),
+        Column::table("proven", |jobs: &&[JobVerdict]| count(jobs, Verdict::Proven).into()),
+        Column::table("missed", |jobs: &&[JobVerdict]| count(jobs, Verdict::Missed).into()),
+        Column::table("open", |jobs: &&[JobVerdict]| count(jobs, Verdict::Open).into()),
+        Column::table("worst found", |jobs| jobs.iter().filter_map(|job| job.worst_found_ns).max().into()),
+        // No bound if one of its jobs has none.
+        Column::table("longest bound", |jobs: &&[JobVerdict]| {
+            let longest = jobs.iter().try_fold(None, |longest, job| Some(longest.max(Some(job.bound_ns?))));
+            longest.flatten().into()
+        }),
+    ]
+}
+
+/// The verdicts on jobs as a table, of many jobs also those of their streams, and how many there are of each kind.
 pub(super) fn add_jobs(page: &mut Page, jobs: &[JobVerdict]) {
     let listed_by = format!("{} {}", option("verdicts"), formats(&["csv"]));
     page.first_rows(MAX_ROWS, &job_columns(), jobs, " jobs", &listed_by);
+    let streams = || jobs.chunk_by(|one, next| one.thread == next.thread);
+    if jobs.len() > AT_A_GLANCE && streams().any(|jobs| jobs.len() > 1) {
+        page.blank();
+        page.trimmed_table(&by_stream_columns(), streams());
+    }
     page.line(&counts(DEADLINES.0, DEADLINES.1, jobs.iter().map(|job| (job.verdict, job.order))));
 }
 

@@ -110,8 +110,8 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>
         let job = (record.origin.thread, record.origin.iteration);
         let Some(times) = by_job.get_mut(&job) else { continue };
         match copy.direction {
-            CopyDirection::DeviceToHost => times.device_to_host_bytes += copy.bytes,
-            _ => times.host_to_device_bytes += copy.bytes,
+            CopyDirection::DeviceToHost => times.device_to_host_bytes += copy.bytes.unwrap_or(0),
+            _ => times.host_to_device_bytes += copy.bytes.unwrap_or(0),
         }
         join(&mut spans, job, record.launched(), record.finish());
     }

@@ -310,7 +310,7 @@ fn with_copies(task: &str) -> String {
 }
 
 fn copied(scenario: &Scenario) -> Vec<(CopyDirection, u64)> {
-    scenario.copies().iter().map(|copy| (copy.direction, copy.bytes)).collect()
+    scenario.copies().iter().map(|copy| (copy.direction, copy.bytes.expect("copies of models state a size"))).collect()
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn time(random: &mut impl Rng, most: u64) -> Duration {
 
 fn copy(random: &mut impl Rng) -> Copy {
     let direction = if random.random_bool(0.5) { CopyDirection::HostToDevice } else { CopyDirection::DeviceToHost };
-    Copy { direction, bytes: random.random_range(1..100), duration: Some(time(random, 3)) }
+    Copy { direction, bytes: Some(random.random_range(1..100)), duration: Some(time(random, 3)) }
 }
 
 fn kernel(name: &str, random: &mut impl Rng, sample: u64) -> Kernel {

@@ -223,18 +223,37 @@ fn repeats_are_nested_to_a_limit() {
 
 #[test]
 fn endless_scenarios_need_a_horizon() {
-    changed(r#""name": "S""#, r#""name": "S", "period": "1 s""#, "streams[0]", "never ends");
-    changed(r#""name": "H""#, r#""name": "H", "period": "1 s""#, "hosts[0]", "never ends");
-    accepted(
-        &with(r#""name": "x""#, r#""name": "x", "horizon": "9 s""#)
-            .replace(r#""name": "S""#, r#""name": "S", "period": "1 s""#),
-    );
+    let beside_counted = with(r#""name": "S""#, r#""name": "S", "period": "1 s""#)
+        .replace(r#""name": "H""#, r#""name": "H", "iterations": 2"#);
+    refused(&beside_counted, "streams[0]", "never ends");
+    accepted(&beside_counted.replace(r#""name": "x""#, r#""name": "x", "horizon": "9 s""#));
     // A launch that nothing waits for takes the host no time.
     changed(r#""name": "H""#, r#""name": "H", "time_limit": "1 s""#, "hosts[0]", "stand still");
     accepted(
         &with(r#""name": "H""#, r#""name": "H", "time_limit": "1 s""#)
             .replace(r#""stream": "T"}"#, r#""stream": "T"}, {"synchronize": "last"}"#),
     );
+}
+
+#[test]
+fn what_is_periodic_without_end_is_released_for_one_hyperperiod() {
+    let periodic = |camera: &str, lidar: &str| {
+        with(
+            r#"{"name": "S", "operations": [{"kernel": "K"}]}"#,
+            &format!(
+                r#"{{"name": "camera", "period": "{camera}", "operations": [{{"kernel": "K"}}]}},
+                {{"name": "lidar", "release": "5 ms", "period": "{lidar}", "operations": [{{"kernel": "K"}}]}}"#
+            ),
+        )
+    };
+    // The last first release is at 5 ms, so nothing is released at 45 ms or later: 0, 10 .. 40 ms, and 5 ms.
+    let scenario = accepted(&periodic("10 ms", "40 ms"));
+    assert_eq!(
+        scenario.threads.iter().map(|thread| thread.iterations).collect::<Vec<_>>(),
+        [Some(5), Some(1), Some(1)]
+    );
+    assert!(scenario.notes.iter().any(|note| note.contains("released before 45 ms, one hyperperiod")), "{scenario:?}");
+    refused(&periodic("10 ms", "9999991 ns"), "streams[0]", "more than 10000 jobs");
 }
 
 #[test]

@@ -351,7 +351,7 @@ impl<'a> ReferenceGpu<'a> {
             gpusched::device::CopyDirection::DeviceToHost => engines.device_to_host_bytes_per_s,
             gpusched::device::CopyDirection::DeviceToDevice => engines.device_to_device_bytes_per_s,
         };
-        let nanoseconds = copy.bytes * 1_000_000_000;
+        let nanoseconds = copy.bytes.expect("a copy without duration states its size") * 1_000_000_000;
         let transfer = nanoseconds / bandwidth + u64::from(!nanoseconds.is_multiple_of(bandwidth));
         engines.latency.as_ns() + transfer
     }

@@ -176,7 +176,7 @@ function blockText(run, sm, position) {
 function operationText(run, id) {
   const { first_start: firstStart, finish } = run.operations;
   const copy = run.copyOf(id);
-  const size = copy ? `, ${copy.bytes} bytes` : "";
+  const size = copy && copy.bytes !== null ? `, ${copy.bytes} bytes` : "";
   const until = firstStart[id] === NONE ? run.end : firstStart[id];
   const never = run.blocks_only ? `not seen when it was ${run.name}` : "has not started";
   const running = firstStart[id] === NONE ? never : spanText(run, firstStart[id], run.endOf(id));
