@@ -80,7 +80,7 @@ fn by_stream_columns<'a>() -> [Column<&'a [JobVerdict]>; 7] {
         Column::table("open", |jobs: &&[JobVerdict]| count(jobs, Verdict::Open).into()),
         Column::table("worst found", |jobs| jobs.iter().filter_map(|job| job.worst_found_ns).max().into()),
         // No bound if one of its jobs has none.
-        Column::table("longest bound", |jobs: &&[JobVerdict]| {
+        Column::table("bound", |jobs: &&[JobVerdict]| {
             let longest = jobs.iter().try_fold(None, |longest, job| Some(longest.max(Some(job.bound_ns?))));
             longest.flatten().into()
         }),
