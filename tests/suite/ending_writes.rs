@@ -104,7 +104,8 @@ fn with_file(arguments: &[&str], option: &str, name: &str) -> impl Fn(&Path) -> 
 }
 
 #[test]
-fn traces_pages_and_tables_of_a_run() {
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_traces_pages_and_tables_of_a_run() {
     let file = many_jobs("run.json");
     for (option, name) in [("--perfetto", "trace.json"), ("--html", "run.html"), ("--responses", "responses.csv")] {
         ended(name, with_file(&["simulate", &file], option, name), true);
@@ -112,7 +113,8 @@ fn traces_pages_and_tables_of_a_run() {
 }
 
 #[test]
-fn pictures_of_a_run() {
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_pictures_of_a_run() {
     let file = many_jobs("picture.json");
     for (option, name) in [("--figure", "figure.svg"), ("--figure", "figure.png"), ("--blame-figure", "blame.svg")] {
         ended(name, with_file(&["simulate", &file], option, name), true);
@@ -136,7 +138,8 @@ fn times_of_runnables() {
 }
 
 #[test]
-fn a_witness_is_a_whole_scenario_that_misses_its_deadline_or_not_there() {
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_a_witness_is_a_whole_scenario_that_misses_its_deadline_or_not_there() {
     // Each of the two fills the GPU.
     let file = beside(
         "witness.json",

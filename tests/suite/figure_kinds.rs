@@ -156,7 +156,8 @@ fn told_apart_in_grey(timeline: &Timeline, what: &str) {
 }
 
 #[test]
-fn two_panels_of_all_sizes_fit_a_page_and_can_be_read() {
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_two_panels_of_all_sizes_fit_a_page_and_can_be_read() {
     for (what, scenario) in sizes().into_iter().filter(|(what, _)| *what != "a million blocks") {
         let run = simulate(&scenario).expect("it runs");
         let observed = measured(&run.trace);
