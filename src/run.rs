@@ -1,5 +1,6 @@
 //! A run: a scenario and what happened, its jobs, states and response times, and how it differs from what was expected.
 
+mod critical_path;
 mod deadlines;
 mod differences;
 mod job_window;
@@ -12,6 +13,7 @@ mod state;
 mod summary;
 mod sums;
 
+pub use critical_path::{CriticalPath, OnPath, PathEnd, PathPart};
 pub(crate) use deadlines::{DueJobs, due_jobs};
 pub use differences::{Difference, NotComparable};
 pub(crate) use differences::{against_expected, differing};

@@ -20,7 +20,7 @@ pub use analysis::columns::analysis_rows;
 pub use analysis::ladder_report::LadderReport;
 pub use analysis::occupancy::OccupancyDocument;
 pub use analysis::report::AnalysisReport;
-pub use analysis::sporadic_report::{SporadicReport, UnknownStream, jitter_of_threads};
+pub use analysis::sporadic_report::{SporadicReport, jitter_of_threads};
 pub use analysis::verdicts::requirement_notes;
 pub use application_table::{OutcomeDocument, PointDocument, rows_shown};
 pub use device_table::{DeviceReport, DevicesReport};

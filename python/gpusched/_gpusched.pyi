@@ -145,7 +145,13 @@ class Run:
     @property
     def notes(self) -> list[str]: ...
     def to_json(
-        self, *, blocks: bool = False, rules: bool = False, blame: bool = False, states: Sequence[str | int] = ...
+        self,
+        *,
+        blocks: bool = False,
+        rules: bool = False,
+        blame: bool = False,
+        critical_path: str | None = None,
+        states: Sequence[str | int] = ...,
     ) -> str: ...
     def to_csv(self, *, blocks: bool = False) -> str: ...
     @property

@@ -323,13 +323,22 @@ class Run(_Answer["_gpusched.Run"]):
     to_pandas.__doc__ = _Answer.to_pandas.__doc__
 
     def to_json(
-        self, *, blocks: bool = False, rules: bool = False, blame: bool = False, states: Sequence[str | int] = ()
+        self,
+        *,
+        blocks: bool = False,
+        rules: bool = False,
+        blame: bool = False,
+        critical_path: str | None = None,
+        states: Sequence[str | int] = (),
     ) -> str:
         """The bytes of ``gpusched simulate --format json``, as text; options as ``--blocks`` and so on.
 
-        ``states`` are times, as in ``--state-at``.
+        ``critical_path`` is the name of a stream or host, or ``""`` for the whole run; ``states`` are times, as in
+        ``--state-at``.
         """
-        return self._raw.to_json(blocks=blocks, rules=rules, blame=blame, states=list(states))
+        return self._raw.to_json(
+            blocks=blocks, rules=rules, blame=blame, critical_path=critical_path, states=list(states)
+        )
 
     def to_csv(self, *, blocks: bool = False) -> str:
         """The bytes of ``gpusched simulate --format csv``, as text."""

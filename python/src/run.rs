@@ -12,7 +12,7 @@ use gpusched::hosts::{least_memory, least_operations};
 use gpusched::near::did_you_mean;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
-use gpusched::run::{State, Summary};
+use gpusched::run::{CriticalPath, State, Summary};
 use gpusched::tables::{SimulationReport, state_text};
 use gpusched::time::Instant;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -86,7 +86,7 @@ impl Run {
     }
 
     /// The bytes of `gpusched simulate --format json`.
-    #[pyo3(signature = (*, blocks = false, rules = false, blame = false, states = Vec::new()))]
+    #[pyo3(signature = (*, blocks = false, rules = false, blame = false, critical_path = None, states = Vec::new()))]
     #[expect(clippy::needless_pass_by_value, reason = "Python's list is taken as a whole")]
     fn to_json(
         &self,
@@ -94,6 +94,7 @@ impl Run {
         blocks: bool,
         rules: bool,
         blame: bool,
+        critical_path: Option<String>,
         states: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let states: Vec<Instant> = states.iter().map(|at| Ok(Instant::ZERO + time(at)?)).collect::<PyResult<_>>()?;
@@ -101,9 +102,12 @@ impl Run {
         aside(py, move || {
             let tables = OnceCell::new();
             let blame = blame.then_some(&tables);
-            let report =
-                SimulationReport { summary: run.summary(), blocks, rules, blame, own_waits: false, states: &states };
-            json(&report)
+            let summary = run.summary();
+            let path = critical_path.map(|name| CriticalPath::named(&summary, &name)).transpose();
+            let path = path.map_err(|error| PyValueError::new_err(error.to_string()))?.flatten();
+            let all = SimulationReport::of(summary);
+            let critical_path = path.as_ref();
+            json(&SimulationReport { blocks, rules, blame, critical_path, states: &states, ..all })
         })
     }
 

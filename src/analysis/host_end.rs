@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use super::assumptions::launches_at_release;
 use super::finish_bounds::BoundedOperation;
-use super::job_bounds::followed;
 use super::jobs::AnalysedJob;
-use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
+use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step, followed};
 use crate::time::Instant;
 use crate::workload::{OperationKind, Origin, StreamId};
 

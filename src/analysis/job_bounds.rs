@@ -19,7 +19,6 @@ mod uniprocessor;
 mod window;
 
 pub(super) use model::{LONGEST, Releases, TaskSet};
-pub(super) use program::followed;
 pub use refusal::SporadicRefusal;
 
 /// The bounds on those threads that have one, which hold whatever the others do.

@@ -9,7 +9,7 @@ use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{AnyLength, HeldAtMost};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
-use gpusched::run::{Difference, Summary};
+use gpusched::run::{CriticalPath, Difference, Summary};
 use gpusched::scenario::{LogUse, Scenario};
 use gpusched::tables::{BlameTables, LongReport, SimulationReport, examiner_logs};
 use gpusched::time::{Duration, Instant};
@@ -73,6 +73,11 @@ pub(crate) struct Simulate {
     /// always
     #[arg(long, requires = "blame")]
     own_waits: bool,
+    /// Say what took the time of the run, or with a name that of the job of STREAM (or a host) with the longest
+    /// response: kernels, copies, waits and host work, each of which began when the one before it ended (table and
+    /// JSON)
+    #[arg(long, value_name = "STREAM", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    critical_path: Option<String>,
     /// Draw who made whom wait: a map with a row for each stream or kernel that waited and a column for each that stood
     /// in the way, and the time of each row by rule
     #[arg(long, value_name = "FILE")]
@@ -134,6 +139,9 @@ impl Simulate {
             bail!("--state-at {at} is after the horizon, up to which the run goes");
         }
         self.figure.figure(scenario)?;
+        if let Some(name) = self.critical_path.as_deref().filter(|name| !name.is_empty()) {
+            scenario.thread_named(name).context("--critical-path")?;
+        }
         self.blame_figure.as_deref().map(FigureFormat::of).transpose().context("--blame-figure")?;
         self.responses.as_deref().map(ResponsesFile::new).transpose()?;
         Ok(())
@@ -156,7 +164,7 @@ impl Simulate {
 
     /// Whether it takes all that is known of a run at once to tell what is asked for.
     fn needs_record(&self, scenario: &Scenario) -> bool {
-        let states = self.rules || self.blame || !self.state_at.is_empty();
+        let states = self.rules || self.blame || self.critical_path.is_some() || !self.state_at.is_empty();
         let files = self.files().iter().any(|&(option, is_given)| is_given && option != RESPONSES);
         states || files || self.check && scenario.expected.is_some()
     }
@@ -180,9 +188,12 @@ impl Simulate {
         }
         let out = part.turn()?;
         notes::show_abridged(run.notes(), |text| part.note(text));
-        let states = self.states();
+        let (states, path) = (self.states(), self.critical_path(run)?);
         match run {
-            AnyLength::Recorded(run) => part.print(&self.report(Summary::of(run), &states, &blame), out)?,
+            AnyLength::Recorded(run) => {
+                let report = self.report(Summary::of(run), &states, &blame);
+                part.print(&SimulationReport { critical_path: path.as_ref(), ..report }, out)?;
+            }
             AnyLength::Long(run) => part.print(&LongReport { run, blocks: self.blocks }, out)?,
         }
         if !self.check {
@@ -227,7 +238,14 @@ impl Simulate {
         blame: &'a OnceCell<BlameTables>,
     ) -> SimulationReport<'a> {
         let blame = self.blame.then_some(blame);
-        SimulationReport { summary, blocks: self.blocks, rules: self.rules, blame, own_waits: self.own_waits, states }
+        let (blocks, rules, own_waits) = (self.blocks, self.rules, self.own_waits);
+        SimulationReport { blocks, rules, blame, own_waits, states, ..SimulationReport::of(summary) }
+    }
+
+    fn critical_path(&self, run: &AnyLength<'_>) -> anyhow::Result<Option<CriticalPath>> {
+        let (Some(name), AnyLength::Recorded(run)) = (&self.critical_path, run) else { return Ok(None) };
+        let path = CriticalPath::named(&Summary::of(run), name).context("--critical-path")?;
+        path.map(Some).context("--critical-path: nothing of what is asked for has ended in this run")
     }
 
     fn states(&self) -> Vec<Instant> {

@@ -43,7 +43,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 60] = [
+pub(super) const TERMS: [Term; 61] = [
     term(
         "verdict",
         &[],
@@ -391,6 +391,14 @@ pub(super) const TERMS: [Term; 60] = [
         Some("gpusched simulate scenarios/rtss2017/figure-3.json --blame"),
         "Who made whom wait, and for how long: the time from launches to starts, divided by who stood in the way and by \
          the rule that held what waited. G2 (E2): it stood behind a wait for an event.",
+    ),
+    term(
+        "critical path",
+        &["on the path", "times", "share"],
+        "docs/model.md#what-took-the-time",
+        Some("gpusched simulate scenarios/deadlines/camera-and-lidar.json --critical-path=camera"),
+        "What made a run, or a job, take as long as it did: kernels, copies, waits and host work, each of which began when \
+         the one before it ended, with how often each is on the path, for how long, and for what share of the time.",
     ),
     term(
         "alone",

@@ -3,6 +3,7 @@
 mod any_run;
 pub(super) mod blame;
 pub(super) mod context_turns;
+mod critical_path;
 pub(super) mod examiner_log;
 pub(super) mod kernels;
 pub(super) mod launches;

@@ -71,6 +71,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("tables/measured/profile_comparison.rs", &["compare"]),
     ("tables/measured/profile_replay.rs", &["replay-log"]),
     ("tables/run/blame.rs", &["simulate"]),
+    ("tables/run/critical_path.rs", &["simulate"]),
     ("tables/run/report.rs", &["simulate"]),
     ("tables/run/rule_log.rs", &["simulate"]),
     ("tables/warps.rs", &["warps"]),
@@ -182,7 +183,8 @@ fn known(commands: &mut BTreeMap<String, BTreeSet<String>>, command: &str) -> BT
         let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
         lines.flat_map(|line| line.split_whitespace().take(2).map(str::to_owned).collect::<Vec<_>>()).collect()
     });
-    let plain = |option: &String| option.trim_end_matches(',').to_owned();
+    // `--format`, not the value that may stand behind it.
+    let plain = |option: &String| option.split([',', '[']).next().unwrap_or_default().to_owned();
     known.iter().map(plain).collect()
 }
 

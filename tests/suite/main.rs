@@ -21,6 +21,7 @@ mod channels;
 mod chosen;
 mod command_line;
 mod common;
+mod critical_path;
 mod cut_tables;
 mod deadlines;
 mod documentation;

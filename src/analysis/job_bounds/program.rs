@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::safe_bound::{Operation, Work};
-use crate::scenario::{BarrierId, HostThread, Scenario, Step};
+use crate::scenario::{BarrierId, Scenario, Step, followed};
 use crate::time::Duration;
 use crate::workload::{EventId, OperationKind, StreamId};
 
@@ -15,9 +15,6 @@ const MOST_STEPS: usize = 512;
 
 /// Operations that a pause may wait for before they are put together.
 const MOST_GATES: usize = 4;
-
-/// Steps of a program that are followed, those of repeated ones as often as they are.
-const MOST_FOLLOWED: usize = 1 << 16;
 
 /// Why a job is not told as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,34 +117,6 @@ impl Program {
         }
         found
     }
-}
-
-/// The steps of so many iterations, repeated ones as often as they are. `None`: too many.
-pub(in crate::analysis) fn followed(thread: &HostThread, iterations: u64) -> Option<Vec<Step>> {
-    let mut steps = Vec::new();
-    for _ in 0..iterations {
-        // Without a period a job counts from when it has passed the barrier.
-        steps.extend(thread.barrier.filter(|_| thread.period.is_some()).map(Step::Barrier));
-        let mut done = vec![0_u64; thread.steps.len()];
-        let mut next = 0;
-        while let Some(step) = thread.steps.get(next) {
-            next += 1;
-            if let Step::Repeat { from, times } = *step {
-                done[next - 1] += 1;
-                if done[next - 1] < times {
-                    next = from.min(next - 1);
-                } else {
-                    done[next - 1] = 0;
-                }
-            } else {
-                steps.push(*step);
-            }
-            if steps.len() > MOST_FOLLOWED || done.iter().any(|&done| done > MOST_FOLLOWED as u64) {
-                return None;
-            }
-        }
-    }
-    Some(steps)
 }
 
 impl Maker<'_> {

@@ -2,17 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use thiserror::Error;
-
 use super::verdicts::{add_requirements, add_streams, requirement_notes, stream_columns};
 use crate::analysis::{
     AnalysisError, RequirementVerdict, SearchOptions, SporadicVerdicts, judge_sporadic, requirements_of_streams,
 };
 use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows};
-use crate::near::did_you_mean;
-use crate::scenario::Scenario;
 use crate::scenario::amalthea::ModelDemands;
+use crate::scenario::{Scenario, UnknownStream};
 use crate::time::Duration;
 
 /// The verdicts on streams, and what is to be known of them.
@@ -26,16 +23,6 @@ pub struct SporadicReport {
     pub notes: Vec<String>,
 }
 
-/// A jitter is stated of what is not there.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("no stream with operations and no host is called {name:?}{near}")]
-pub struct UnknownStream {
-    /// What it is said to be called.
-    pub name: String,
-    /// Which of those that there are may be meant.
-    pub near: String,
-}
-
 /// The jitter of each host thread of a scenario: what is `stated` of it by name, or else its own.
 ///
 /// # Errors
@@ -46,13 +33,7 @@ pub fn jitter_of_threads(
 ) -> Result<Vec<Duration>, UnknownStream> {
     let threads = scenario.threads.iter();
     let jitter = threads.map(|thread| stated.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
-    match stated.into_keys().next() {
-        Some(name) => {
-            let near = did_you_mean(&name, scenario.threads.iter().map(|thread| &*thread.label));
-            Err(UnknownStream { name, near })
-        }
-        None => Ok(jitter),
-    }
+    stated.into_keys().next().map_or(Ok(jitter), |name| Err(scenario.no_thread_named(name)))
 }
 
 impl SporadicReport {

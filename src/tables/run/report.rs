@@ -8,6 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::any_run::{AnyRun, Blocks};
 use super::blame::{BlameTables, add_blame, blame_columns};
 use super::context_turns::turn_columns;
+use super::critical_path::{add_critical_path, part_columns, part_rows};
 use super::kernels::{BlockRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
 use super::rule_log::add_rules;
@@ -17,7 +18,7 @@ use crate::formats::{
     fields,
 };
 use crate::hosts::LongRun;
-use crate::run::{Responses, RuleSums, State, Summary, rule_log};
+use crate::run::{CriticalPath, Responses, RuleSums, State, Summary, rule_log};
 use crate::spelling::formats;
 use crate::tables::rule_words::RuleWords;
 use crate::time::Instant;
@@ -37,6 +38,8 @@ pub struct SimulationReport<'a> {
     pub blame: Option<&'a OnceCell<BlameTables>>,
     /// Whether people see there also what waited within its own stream, line by line; JSON has it always.
     pub own_waits: bool,
+    /// What took the time of the run, or of a job, if that is asked for (`critical_path`).
+    pub critical_path: Option<&'a CriticalPath>,
     /// Instants whose state is asked for.
     pub states: &'a [Instant],
 }
@@ -44,7 +47,7 @@ pub struct SimulationReport<'a> {
 impl<'a> SimulationReport<'a> {
     /// What is told of every run.
     pub const fn of(summary: Summary<'a>) -> Self {
-        Self { summary, blocks: false, rules: false, blame: None, own_waits: false, states: &[] }
+        Self { summary, blocks: false, rules: false, blame: None, own_waits: false, critical_path: None, states: &[] }
     }
 
     fn told(&self) -> Told<'a> {
@@ -146,6 +149,9 @@ impl Report for SimulationReport<'_> {
                 to.rows("blame", &blame_columns(), tables.kernels.iter().cloned())?;
                 to.rows("blame_by_stream", &blame_columns(), tables.streams.iter().cloned())?;
             }
+            if let Some(path) = self.critical_path {
+                to.rows("critical_path", &part_columns(), part_rows(&self.summary, path))?;
+            }
             Ok(())
         })
     }
@@ -165,6 +171,10 @@ impl Report for SimulationReport<'_> {
             page.blank();
             add_blame(page, tables, self.own_waits, &mut words);
             words.add_to(page);
+        }
+        if let Some(path) = self.critical_path {
+            page.blank();
+            add_critical_path(page, summary, path, &mut words);
         }
         for &at in self.states {
             page.blank();

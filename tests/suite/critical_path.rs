@@ -1,0 +1,149 @@
+//! What took the time of a run or a job, by hand, and what must hold of it in every run.
+
+use gpusched::hosts::simulate;
+use gpusched::run::{CriticalPath, OnPath, PathEnd, Summary};
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Instant;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::campaign::config;
+use crate::common::gpusched;
+use crate::generate::{Case, Limits, scenario};
+
+/// Kernels that fill the GPU, for 2 and 3 ms, and these streams and hosts.
+fn of(streams: &Value, hosts: &Value) -> Scenario {
+    let mut text = json!({
+        "format": "gpusched-scenario/1", "name": "path", "device": "tx2",
+        "kernels": {"a": {"blocks": 4, "threads": 1024, "duration": "2 ms"},
+                    "b": {"blocks": 4, "threads": 1024, "duration": "3 ms"}},
+        "streams": streams,
+    });
+    if hosts.as_array().is_some_and(|hosts| !hosts.is_empty()) {
+        text["hosts"] = hosts.clone();
+    }
+    Scenario::from_json("path.json", &text.to_string(), &ReadOptions::default()).expect("it is sound")
+}
+
+/// The parts as names from when to when [ms], and how the path ends; of the longest job of a thread, or of the run.
+fn path(scenario: &Scenario, thread: Option<u32>) -> (Vec<(String, u64, u64)>, PathEnd) {
+    let run = simulate(scenario).expect("it runs");
+    let summary = Summary::of(&run);
+    let path =
+        thread.map_or_else(|| CriticalPath::of_run(&summary), |thread| CriticalPath::of_thread(&summary, thread));
+    let path = path.expect("something has ended");
+    let name = |what| match what {
+        OnPath::Operation(id) => run.trace.kernel_of(id).map_or("copy".to_owned(), |kernel| kernel.name.to_string()),
+        OnPath::Wait(_, rule) => rule.name().to_owned(),
+        OnPath::Host(thread) => scenario.threads[thread as usize].label.to_string(),
+    };
+    let ms = |at: Instant| at.as_ns() / 1_000_000;
+    (path.parts.iter().map(|part| (name(part.what), ms(part.from), ms(part.to))).collect(), path.end)
+}
+
+fn parts(list: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
+    list.iter().map(|&(name, from, to)| (name.to_owned(), from, to)).collect()
+}
+
+#[test]
+fn a_kernel_without_room_has_the_one_that_held_it_before_it() {
+    let scenario = of(
+        &json!([{"name": "s", "operations": [{"kernel": "a"}]},
+                {"name": "t", "release": "1 ms", "operations": [{"kernel": "b"}]}]),
+        &json!([]),
+    );
+    assert_eq!(path(&scenario, None), (parts(&[("a", 0, 2), ("b", 2, 5)]), PathEnd::Release));
+    // Of the job that is released at 1 ms no more than what was then.
+    assert_eq!(path(&scenario, Some(1)), (parts(&[("a", 1, 2), ("b", 2, 5)]), PathEnd::Release));
+}
+
+#[test]
+fn a_host_that_waits_and_works_between_kernels_is_on_the_path() {
+    let steps = json!([{"sleep": "1 ms"}, {"launch": "a", "stream": "s"}, {"synchronize": "s"}, {"sleep": "2 ms"},
+                       {"launch": "b", "stream": "t"}, {"synchronize": "last"}, {"sleep": "4 ms"}]);
+    let scenario = of(&json!([{"name": "s"}, {"name": "t"}]), &json!([{"name": "h", "steps": steps}]));
+    let until_b = [("h", 0, 1), ("a", 1, 3), ("h", 3, 5), ("b", 5, 8)];
+    assert_eq!(path(&scenario, None), (parts(&until_b), PathEnd::Release));
+    let whole = [&until_b[..], &[("h", 8, 12)]].concat();
+    assert_eq!(path(&scenario, Some(0)), (parts(&whole), PathEnd::Release));
+}
+
+#[test]
+fn a_wait_for_an_event_leads_to_what_was_recorded() {
+    let scenario = of(
+        &json!([{"name": "s", "operations": [{"kernel": "a"}, {"record": "e"}]},
+                {"name": "t", "operations": [{"copy": "host-to-device", "duration": "1 ms"}, {"wait": "e"}, {"kernel": "b"}]}]),
+        &json!([]),
+    );
+    assert_eq!(path(&scenario, None), (parts(&[("a", 0, 2), ("b", 2, 5)]), PathEnd::Release));
+}
+
+#[test]
+fn iterations_of_one_host_follow_one_another_until_the_release_that_was_in_time() {
+    // Three jobs of 5 ms every 4 ms: the second begins at 5 ms and the third at 10 ms, so all three are on the path.
+    let steps = json!([{"launch": "a", "stream": "s"}, {"launch": "b", "stream": "s"}, {"synchronize": "s"}]);
+    let host = |period: &str| json!([{"name": "h", "period": period, "iterations": 3, "steps": steps}]);
+    let late = of(&json!([{"name": "s"}]), &host("4 ms"));
+    let all = [("a", 0, 2), ("b", 2, 5), ("a", 5, 7), ("b", 7, 10), ("a", 10, 12), ("b", 12, 15)];
+    assert_eq!(path(&late, None), (parts(&all), PathEnd::Release));
+    let in_time = of(&json!([{"name": "s"}]), &host("6 ms"));
+    assert_eq!(path(&in_time, None), (parts(&[("a", 12, 14), ("b", 14, 17)]), PathEnd::Release));
+}
+
+#[test]
+fn a_barrier_ends_the_path_and_says_so() {
+    let host = |name: &str, stream: &str, sleep: &str| json!({"name": name, "steps": [{"sleep": sleep}, {"barrier": "both"}, {"launch": "a", "stream": stream}]});
+    let hosts = json!([host("early", "s", "1 ms"), host("late", "t", "3 ms")]);
+    let scenario = of(&json!([{"name": "s"}, {"name": "t"}]), &hosts);
+    let (found, end) = path(&scenario, Some(0));
+    assert_eq!(found.last(), Some(&("a".to_owned(), 3, 5)));
+    assert!(matches!(end, PathEnd::Barrier(_)), "{end:?}");
+}
+
+#[test]
+fn the_command_sums_up_the_path_and_refuses_names_that_nothing_has() {
+    let file = "scenarios/deadlines/camera-and-lidar.json";
+    let text = gpusched(&["simulate", file, "--critical-path=camera"]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    // Its second job is released at 20 ms, its kernel waits for lidar's until 27 ms, runs 5 ms, and a copy takes 1 ms.
+    assert!(text.contains("critical path of job 1 of \"camera\", its longest: 13 ms, from 20 ms to 33 ms"), "{text}");
+    let json = gpusched(&["simulate", file, "--critical-path=camera", "--format", "json"]);
+    let document: Value = serde_json::from_slice(&json.stdout).expect("it is JSON");
+    let names: Vec<&str> = document["critical_path"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|part| part["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, ["register", "detect", "copy 4 (device-to-host)"]);
+    let refused = gpusched(&["simulate", file, "--critical-path=camra"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean \"camera\""));
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn every_path_is_without_gaps_and_each_part_is_where_its_operation_ran(Case(scenario) in scenario(Limits::ALL)) {
+        let run = simulate(&scenario)?;
+        let summary = Summary::of(&run);
+        let threads = (0..).take(scenario.threads.len()).map(Some).chain([None]);
+        for thread in threads {
+            let path = thread.map_or_else(|| CriticalPath::of_run(&summary), |thread| CriticalPath::of_thread(&summary, thread));
+            let Some(path) = path else { continue };
+            prop_assert!(path.end != PathEnd::Unknown, "{path:?}");
+            prop_assert!(path.parts.windows(2).all(|pair| pair[0].to == pair[1].from));
+            prop_assert!(path.parts.iter().all(|part| path.from <= part.from && part.from < part.to));
+            prop_assert!(path.parts.last().is_none_or(|last| last.to == path.to));
+            for part in &path.parts {
+                if let OnPath::Operation(id) = part.what {
+                    let record = run.trace.record(id).expect("it is recorded");
+                    let ran = record.first_start().is_some_and(|start| start <= part.from)
+                        && record.finish().is_none_or(|finish| part.to <= finish);
+                    prop_assert!(ran, "{part:?} of {record:?}");
+                }
+            }
+        }
+    }
+}
