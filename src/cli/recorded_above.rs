@@ -14,8 +14,21 @@ use super::figure_options::Figure;
 use super::html_options::HtmlFile;
 use super::output::{note, write_whole};
 
-/// Blocks that are written beside a recording at most: some 15 MB.
+/// Blocks that are written into a trace for Perfetto without being asked for: some 15 MB.
 const MOST_BLOCKS: u64 = 100_000;
+
+/// What is written of a simulation of so many blocks: each of them, or, with a note, kernels by stream if these are too
+/// many.
+pub(crate) fn known_to_perfetto(blocks: u64) -> PerfettoKnown {
+    if blocks <= MOST_BLOCKS {
+        return PerfettoKnown::Everything;
+    }
+    note(&format!(
+        "--perfetto: {blocks} blocks are too many, written are kernels by stream; gpusched simulate --perfetto --force \
+         writes each block"
+    ));
+    PerfettoKnown::Streams
+}
 
 /// Both sides, on the clock of the simulation.
 pub(crate) struct RecordedAbove<'a> {
@@ -55,14 +68,7 @@ impl<'a> RecordedAbove<'a> {
         let all = Summary::of_trace(&self.import.scenario, self.simulated);
         let blocks: u64 = all.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
         let has_blocks = self.import.options.kernel_times == ToldBy::Sharing;
-        let known =
-            if has_blocks && blocks <= MOST_BLOCKS { PerfettoKnown::Everything } else { PerfettoKnown::Streams };
-        if has_blocks && known == PerfettoKnown::Streams {
-            note(&format!(
-                "--perfetto: {blocks} blocks are too many, written are kernels by stream; gpusched simulate --perfetto --force \
-                 writes each block"
-            ));
-        }
+        let known = if has_blocks { known_to_perfetto(blocks) } else { PerfettoKnown::Streams };
         let run = |label, trace, known| {
             let summary = Summary::of_trace(&self.import.scenario, trace);
             PerfettoRun { summary, label, known }

@@ -9,7 +9,7 @@ use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{AnyLength, HeldAtMost};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
-use gpusched::run::{CriticalPath, Difference, Summary};
+use gpusched::run::{CriticalPath, Difference, Recorded, Summary};
 use gpusched::scenario::{LogUse, Scenario};
 use gpusched::tables::{BlameTables, LongReport, SimulationReport, examiner_logs};
 use gpusched::time::{Duration, Instant};
@@ -19,6 +19,7 @@ use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
 use super::jobs::Jobs;
 use super::output::{Format, write_together, write_whole};
+use super::recorded_above::known_to_perfetto;
 use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
@@ -89,8 +90,8 @@ pub(crate) struct Simulate {
     /// differs or a job misses its deadline
     #[arg(long)]
     check: bool,
-    /// Write every single block of more than 10 million (--html: 200 thousand, of which it merges those that do the
-    /// same), and replace log files that exist
+    /// Write every single block of more than 10 million (--perfetto: 100 thousand, above which it has kernels by
+    /// stream; --html: 200 thousand, of which it merges those that do the same), and replace log files that exist
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -282,18 +283,20 @@ impl Simulate {
             table.write(summary, None)?;
         }
         if let Some(path) = &self.perfetto {
-            let run = PerfettoRun { summary: *summary, label: "", known: PerfettoKnown::Everything };
+            let blocks = summary.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
+            let known = if self.force { PerfettoKnown::Everything } else { known_to_perfetto(blocks) };
+            let run = PerfettoRun { summary: *summary, label: "", known };
             write_whole(path, |out| perfetto_trace(&[run], out))?;
         }
         Ok(())
     }
 
     fn refuse_too_many_blocks(&self, blocks: u64) -> anyhow::Result<()> {
-        if self.force || !(self.blocks || self.logs.is_some() || self.perfetto.is_some()) {
+        if self.force || !(self.blocks || self.logs.is_some()) {
             return Ok(());
         }
         if blocks > MANY_BLOCKS {
-            bail!("--blocks, --logs and --perfetto would write each of {blocks} blocks; --force does it");
+            bail!("--blocks and --logs would write each of {blocks} blocks; --force does it");
         }
         Ok(())
     }

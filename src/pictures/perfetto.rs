@@ -80,7 +80,9 @@ pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Resu
             deadlines::write(&run.summary, &tracks, &mut events)?;
             queues::write(run, &tracks, &mut events)?;
         }
-        blocks::write(run, &tracks, &mut next_lane, &mut events)?;
+        if run.known != PerfettoKnown::Streams {
+            blocks::write(run, &tracks, &mut next_lane, &mut events)?;
+        }
     }
     let scenario = runs.first().map(|run| run.summary.scenario);
     let about = json!({

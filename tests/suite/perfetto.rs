@@ -296,21 +296,6 @@ fn the_commands_write_a_trace_or_end_with_exit_status_2_and_leave_nothing() {
     assert_eq!(names, ["fig3.json", "trace.json"]);
 }
 
-#[test]
-fn more_than_ten_million_blocks_are_written_only_if_forced() {
-    let directory = directory("perfetto-many");
-    let many = directory.join("many.json").display().to_string();
-    let text = r#"{"format": "gpusched-scenario/1", "name": "many",
-        "kernels": {"K": {"blocks": 10000001, "threads": 32, "duration": "1 us"}},
-        "streams": [{"name": "S", "operations": [{"kernel": "K"}]}]}"#;
-    fs::write(&many, text).expect("it can be written");
-    let trace = directory.join("trace.json");
-    let output = gpusched(&["simulate", &many, "--perfetto", &trace.display().to_string()]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--force"));
-    assert!(!trace.exists());
-}
-
 /// What a replay of a file or folder of the project shows.
 fn replayed(test: &str, recorded: &str) -> Shown {
     let trace = directory(test).join("trace.json").display().to_string();
@@ -384,4 +369,22 @@ fn operations_that_overlap_within_a_stream_have_lanes_of_their_own() {
         .map(|slice| slice.lane.as_str())
         .collect();
     assert_eq!(lanes, ["S1", "S1 (2)"]);
+}
+
+#[test]
+fn more_blocks_than_can_be_looked_at_are_told_by_stream_with_a_word() {
+    let folder = directory("perfetto_many");
+    let (file, trace) = (folder.join("many.json"), folder.join("trace.json"));
+    let text = r#"{"format": "gpusched-scenario/1", "name": "many",
+        "kernels": {"K": {"blocks": 100001, "threads": 1024, "duration": "1 us"}},
+        "streams": [{"name": "S", "operations": [{"kernel": "K"}]}]}"#;
+    fs::write(&file, text).expect("it can be written");
+    let (file, trace) = (file.display().to_string(), trace.display().to_string());
+    let output = gpusched(&["simulate", &file, "--perfetto", &trace]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("100001 blocks are too many, written are kernels by stream"), "{said}");
+    let written = fs::read_to_string(&trace).expect("it is written");
+    // One kernel as a whole, which is one slice of a stream, and no block.
+    assert_eq!(written.matches("\"cat\":\"stream\"").count(), 1, "{written}");
+    assert!(!written.contains("\"cat\":\"block\"") && written.len() < 5_000, "{}", written.len());
 }
