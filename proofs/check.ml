@@ -1,109 +1,16 @@
-(* gpusched-check DEVICE SCENARIO RUN: whether a run follows the rules. It reads what `gpusched devices NAME
+(* gpusched-check DEVICE SCENARIO CERTIFICATE: whether a certificate proves its verdicts (certificates.ml).
+   gpusched-check DEVICE SCENARIO RUN: whether a run follows the rules. It reads what `gpusched devices NAME
    --format json`, `gpusched convert` and `gpusched simulate --format json --blocks` print, orders the rows of the run
    into steps, and lets the proven program of rules.ml do each. A step that the rules forbid ends it, and so does a row
    that is left over. *)
 open Rules
+open Reading
 open Yojson.Safe.Util
-
-exception Refused of string
-exception Unknown of string
-
-let refuse form = Printf.ksprintf (fun text -> raise (Refused text)) form
-let unknown form = Printf.ksprintf (fun text -> raise (Unknown text)) form
-
-(* No sum of times or resources of a run leaves 63 bits below these. *)
-let natural what n = if n < 0 || n > 1 lsl 60 then unknown "%s is %d" what n else n
-let int_at key json =
-  match member key json with
-  | `Int n -> natural key n
-  | `Null -> unknown "there is no %s" key
-  | _ -> unknown "%s is no whole number below 2^60" key
-let int_or default key json = match member key json with `Null -> default | _ -> int_at key json
-
-(* "1.000001 s", in nanoseconds. *)
-let time text =
-  let number, digits =
-    match String.split_on_char ' ' text with
-    | [ number; "s" ] -> (number, 9)
-    | [ number; "ms" ] -> (number, 6)
-    | [ number; "us" ] -> (number, 3)
-    | [ number; "ns" ] -> (number, 0)
-    | _ -> unknown "%S is no time" text
-  in
-  let whole, part =
-    match String.split_on_char '.' number with
-    | [ whole ] -> (whole, "")
-    | [ whole; part ] when String.length part <= digits -> (whole, part)
-    | _ -> unknown "%S is no time" text
-  in
-  match int_of_string_opt ("0u" ^ whole ^ part ^ String.make (digits - String.length part) '0') with
-  | Some n -> natural "a time" n
-  | None -> unknown "%S is no time" text
-
-let device_of json streams =
-  let per_sm = member "per_sm" json in
-  let at key = int_at key per_sm in
-  let threads = min (at "threads") (at "warps" * int_at "warp_size" json) in
-  let sm = { threads; slots = at "blocks"; shared = at "shared_memory_bytes"; registers = at "registers" } in
-  List.iter
-    (fun key -> if int_or 0 key json > 0 then unknown "the device has %s" key)
-    [ "channels"; "launch_latency_ns"; "kernel_gap_ns" ];
-  (match member "copies" json with
-  | `Null | `String "one-at-a-time" -> ()
-  | _ -> unknown "copies share a link");
-  { sms = List.init (int_at "sms" json) (fun _ -> sm); engines = int_at "copy_engines" json;
-    levels = int_at "priority_levels" json; streams }
-
-let allocation_of json =
-  let registers = member "register_allocation" json and shared = member "shared_memory_allocation" json in
-  { warp_size = int_at "warp_size" json; shared_unit = int_at "unit_bytes" shared;
-    shared_reserved = int_at "reserved_per_block_bytes" shared; register_unit = int_at "unit_per_warp" registers;
-    register_part = int_at "registers" (member "per_sm" json) / int_at "sub_partitions" registers }
-
-let product = function
-  | `Int n -> natural "a size" n
-  | `List sides -> List.fold_left (fun n side -> natural "a size" (n * natural "a side" (to_int side))) 1 sides
-  | _ -> unknown "blocks or threads are no number and no list"
-
-(* What a kernel's block needs, how many there are, and how long each may run. *)
-let kernel_of allocation (name, json) =
-  if member "sm_mask" json <> `Null then unknown "kernel %s has a mask" name;
-  let needs =
-    takes allocation (product (member "threads" json)) (int_or 0 "shared_memory_bytes" json)
-      (int_or 0 "registers_per_thread" json)
-  in
-  if int_or 0 "registers_per_thread" json > 0 && needs.registers = 0 then unknown "kernel %s never fits" name;
-  let stated =
-    match member "duration" json with
-    | `String text -> [ time text ]
-    | `Null -> []
-    | json -> [ time (to_string (member "best" json)); time (to_string (member "worst" json)) ]
-  in
-  let own =
-    match member "block_times" json with `Null -> [] | json -> List.map (fun t -> time (to_string t)) (to_list json)
-  in
-  let all = stated @ own in
-  if all = [] then unknown "kernel %s has no duration" name;
-  let lasts = { best = List.fold_left min max_int all; worst = List.fold_left max 0 all } in
-  (name, Kernel (product (member "blocks" json), needs, lasts), Array.of_list own)
 
 (* How long each copy of the scenario may take: its direction, bytes and time. Steps may repeat others. *)
 let rec copies_of device json =
   match member "copy" json with
-  | `String direction ->
-      let bytes = int_or 0 "bytes" json in
-      let times =
-        match member "duration" json with
-        | `String text -> [ time text ]
-        | `Null ->
-            let copy = member "copy" device in
-            let key = String.map (fun c -> if c = '-' then '_' else c) direction ^ "_bytes_per_s" in
-            let rate = int_at key copy in
-            if bytes > max_int / 1_000_000_000 then unknown "a copy has %d bytes" bytes;
-            [ int_or 0 "latency_ns" copy + (((bytes * 1_000_000_000) + rate - 1) / rate) ]
-        | json -> [ time (to_string (member "best" json)); time (to_string (member "worst" json)) ]
-      in
-      List.map (fun t -> (direction, bytes, t)) times
+  | `String direction -> List.map (fun t -> (direction, int_or 0 "bytes" json, t)) (copy_times device json)
   | _ -> (
       match member "steps" json, member "operations" json with
       | `List inner, _ | _, `List inner -> List.concat_map (copies_of device) inner
@@ -316,47 +223,37 @@ let check device launches end_ns =
   if !next_launch < Array.length launches then refuse "operation %d is never launched" !next_launch;
   (!blocks, !steps)
 
+let run_of device scenario run =
+  let _, gpu = gpu_of device scenario in
+  let kernels = List.map (kernel_of (allocation_of device)) (to_assoc (member "kernels" scenario)) in
+  let parts = List.map (fun key -> match member key scenario with `List l -> l | _ -> []) [ "streams"; "hosts" ] in
+  let copies = List.concat_map (copies_of device) (List.concat parts) in
+  let launches = launches_of run kernels copies (engine_of device gpu) in
+  let before = Sys.time () in
+  let blocks, steps = check gpu launches (int_at "end_ns" run) in
+  Printf.printf "the run follows the rules: %d blocks, %d steps\n" blocks steps;
+  if Sys.getenv_opt "GPUSCHED_CHECK_TIME" <> None then Printf.eprintf "%.3f s\n" (Sys.time () -. before)
+
 let () =
   let file n = Yojson.Safe.from_file Sys.argv.(n) in
   if Array.length Sys.argv <> 4 then begin
-    prerr_endline "usage: gpusched-check DEVICE SCENARIO RUN";
+    prerr_endline "usage: gpusched-check DEVICE SCENARIO RUN, or DEVICE SCENARIO CERTIFICATE";
     exit 2
   end;
   try
-    let device = file 1 and scenario = file 2 and run = file 3 in
-    if member "processes" scenario <> `Null then unknown "there are several processes";
-    let stream json =
-      if member "sm_mask" json <> `Null then unknown "stream %s has a mask" (to_string (member "name" json));
-      let priority =
-        match member "priority" json with `Int n when n <= 0 -> -n | `Null -> 0 | _ -> unknown "a priority is above 0"
-      in
-      let level = int_at "priority_levels" device - 1 - priority in
-      let blocking = match member "blocking" json with `Bool b -> b | _ -> member "priority" json = `Null in
-      { level; blocking }
-    in
-    let listed = List.filter (fun s -> member "name" s <> `String "NULL") (to_list (member "streams" scenario)) in
-    let null = { level = int_at "priority_levels" device - 1; blocking = true } in
-    let gpu = device_of device (null :: List.map stream listed) in
-    let kernels = List.map (kernel_of (allocation_of device)) (to_assoc (member "kernels" scenario)) in
-    let to_host = if gpu.engines > 1 then 1 else 0 in
-    let engine_of = function
-      | "device-to-host" -> to_host
-      | "device-to-device" -> int_or 0 "device_to_device_engine" (member "copy" device)
-      | _ -> 0
-    in
-    let parts = List.map (fun key -> match member key scenario with `List l -> l | _ -> []) [ "streams"; "hosts" ] in
-    let copies = List.concat_map (copies_of device) (List.concat parts) in
-    let launches = launches_of run kernels copies engine_of in
-    let before = Sys.time () in
-    let blocks, steps = check gpu launches (int_at "end_ns" run) in
-    Printf.printf "the run follows the rules: %d blocks, %d steps\n" blocks steps;
-    if Sys.getenv_opt "GPUSCHED_CHECK_TIME" <> None then Printf.eprintf "%.3f s\n" (Sys.time () -. before)
+    let device = file 1 and scenario = file 2 and about = file 3 in
+    match member "format" about with
+    | `String "gpusched-certificate/1" -> Certificates.check device scenario about
+    | _ -> run_of device scenario about
   with
   | Refused why ->
       Printf.printf "refused: %s\n" why;
       exit 1
   | Unknown why ->
       Printf.eprintf "not known to the rules of proofs/model.v: %s\n" why;
+      exit 2
+  | Stack_overflow ->
+      prerr_endline "too long for the stack of this program";
       exit 2
   | Yojson.Json_error why | Type_error (why, _) | Undefined (why, _) | Sys_error why ->
       prerr_endline why;

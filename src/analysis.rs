@@ -15,6 +15,7 @@
 //! | by when every operation has finished, in every run | [`finish_bounds()`] |
 //! | runs with long responses | [`search()`] |
 //! | whether every job meets its deadline: proven, missed or open | [`judge()`] |
+//! | what a proven checker needs to see that it is proven | [`Certificate`] |
 //! | the same for streams whose releases are not given | [`judge_sporadic()`] |
 //! | what would have to be guaranteed for each deadline | [`ladder()`] |
 //! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
@@ -28,6 +29,7 @@
 mod analyse;
 mod assumptions;
 mod bound_options;
+mod certificate;
 mod compare;
 mod equal_blocks;
 pub mod equal_times;
@@ -58,6 +60,7 @@ mod verdict;
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse, analyse_and_bound};
 pub use assumptions::Departure;
 pub use bound_options::{BlockTimes, BoundOptions};
+pub use certificate::Certificate;
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
 pub use job_bounds::SporadicRefusal;

@@ -72,7 +72,7 @@ pub struct JobVerdict {
     pub order: ReleaseOrder,
 }
 
-fn text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text)
 }
 

@@ -1,10 +1,11 @@
 //! `gpusched analyze`
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::analysis::{BlockTimes, BoundOptions, RequirementVerdict, Verdict, analyse_and_bound};
+use gpusched::analysis::{BlockTimes, BoundOptions, Certificate, RequirementVerdict, Verdict, analyse_and_bound};
 use gpusched::effort::Progress;
 use gpusched::run::Summary;
 use gpusched::scenario::amalthea::ModelDemands;
@@ -15,7 +16,7 @@ use gpusched::time::Duration;
 use super::choices::one_of;
 use super::ending;
 use super::needs::{self, Lacking};
-use super::output::{Format, note};
+use super::output::{Format, note, write_whole};
 use super::progress::{self, Unit};
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
@@ -71,6 +72,9 @@ pub(crate) struct Analyze {
     order: Option<ReleaseOrder>,
     #[command(flatten)]
     search: Search,
+    /// Write what the proven checker of proofs/ needs to see of each proven verdict that it is, or why it cannot
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sporadic", "ladder"])]
+    certificate: Option<PathBuf>,
     #[command(flatten)]
     runnable_times: RunnableTimesOption,
     /// Exit status 1 unless every deadline and every requirement of a model is proven to be met
@@ -100,6 +104,7 @@ impl Analyze {
         files.refuse_options(&[
             ("--runnable-times", runnable_times.is_some()),
             ("--witness", self.search.witness_file().is_some()),
+            ("--certificate", self.certificate.is_some()),
         ])?;
         let scenarios = files.paths.iter().map(|path| run.read_with_demands(path));
         let mut scenarios: Vec<_> = scenarios.collect::<anyhow::Result<_>>()?;
@@ -131,6 +136,7 @@ impl Analyze {
         // Bounds that are known when the command is stopped are told.
         ending::keep_complete_results();
         let analysed = analyse_and_bound(scenario, BoundOptions { block_times, ..BoundOptions::of(scenario) })?;
+        let operations = self.certificate.is_some().then(|| analysed.1.operations.clone());
         let steps = self.steps.then(|| analysed.0.printed_steps()).transpose().context("--steps")?;
         let search = |watch: Progress<'_>| AnalysisReport::judged(analysed, &run, demands, self.search.time(), watch);
         let mut report = self.search.watched(search)??;
@@ -160,6 +166,12 @@ impl Analyze {
             let job = &verdicts.jobs[number];
             (verdicts.witness(number), format!("job {} of {} misses its deadline", job.job, job.stream))
         })?;
+        if let Some((path, operations)) = self.certificate.as_deref().zip(operations) {
+            let certificate = Certificate::new(&report.analysis, &operations, &verdicts.jobs);
+            notes::show_abridged(&certificate.notes(), note);
+            write_whole(path, |out| Ok(serde_json::to_writer_pretty(out, &certificate)?))?;
+            note(&format!("{} has certificates of {} verdicts", path.display(), certificate.proven()));
+        }
         part.print(&report, out)?;
         part.done_with(report);
         Ok(answer)

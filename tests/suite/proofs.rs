@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
@@ -62,7 +63,7 @@ fn made(name: &str, target: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let proofs = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
     let mut files = sources();
-    for file in ["Makefile", "check.ml"] {
+    for file in ["Makefile", "check.ml", "reading.ml", "certificates.ml"] {
         let path = proofs.join(file);
         files.push((path.clone(), fs::read_to_string(path).expect("text")));
     }
@@ -160,36 +161,65 @@ fn changed(run: &Value, sms: u64) -> Vec<Value> {
     all
 }
 
-#[test]
-fn the_proven_rules_accept_shipped_scenarios_and_none_of_their_runs_with_something_changed() {
-    let has = |command: &str, arguments: &[&str]| {
-        Command::new(command).args(arguments).output().is_ok_and(|output| output.status.success())
-    };
-    if !has("coqc", &["--version"]) || !has("ocamlfind", &["query", "yojson"]) {
+/// `gpusched-check` in a folder of its own.
+struct Checker(PathBuf);
+
+impl Checker {
+    /// `None` without Coq or OCaml.
+    fn new() -> Option<Self> {
+        let has = |command: &str, arguments: &[&str]| {
+            Command::new(command).args(arguments).output().is_ok_and(|output| output.status.success())
+        };
+        if has("coqc", &["--version"]) && has("ocamlfind", &["query", "yojson"]) {
+            // Whoever comes first makes it for all.
+            static MADE: LazyLock<PathBuf> = LazyLock::new(|| made("checker", "gpusched-check").join("gpusched-check"));
+            let folder = directory(&format!("checks {:?}", std::thread::current().id()));
+            fs::copy(&*MADE, folder.join("gpusched-check")).expect("it was made");
+            return Some(Self(folder));
+        }
         println!("skipped: there is no coqc here, or no OCaml with yojson");
-        return;
+        None
     }
-    let folder = made("checker", "gpusched-check");
-    let check = |run: &Value| -> Output {
-        fs::write(folder.join("run.json"), run.to_string()).expect("it can be written");
-        let files = ["device.json", "scenario.json", "run.json"];
-        Command::new(folder.join("gpusched-check")).args(files).current_dir(&folder).output().expect("it was made")
-    };
-    let (mut accepted, mut refused) = (0, 0);
-    for path in scenarios(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")) {
-        let file = path.to_str().expect("text");
+
+    /// What comes is about this scenario. Its device.
+    fn about(&self, file: &str) -> Value {
         let scenario = printed(&["convert", file]);
         let device = match &serde_json::from_slice::<Value>(&scenario).expect("JSON")["device"] {
             Value::String(name) => printed(&["devices", name, "--format", "json"]),
             Value::Null => printed(&["devices", "tx2", "--format", "json"]),
             device => device.to_string().into_bytes(),
         };
-        let sms = serde_json::from_slice::<Value>(&device).expect("JSON")["sms"].as_u64().expect("a number");
-        fs::write(folder.join("device.json"), device).expect("it can be written");
-        fs::write(folder.join("scenario.json"), scenario).expect("it can be written");
+        fs::write(self.0.join("device.json"), &device).expect("it can be written");
+        fs::write(self.0.join("scenario.json"), scenario).expect("it can be written");
+        serde_json::from_slice(&device).expect("JSON")
+    }
+
+    /// What it says of a run or a certificate.
+    fn check(&self, about: &Value) -> Output {
+        fs::write(self.0.join("about.json"), about.to_string()).expect("it can be written");
+        let files = ["device.json", "scenario.json", "about.json"];
+        Command::new(self.0.join("gpusched-check")).args(files).current_dir(&self.0).output().expect("it was made")
+    }
+
+    /// The certificate of a scenario.
+    fn certificate(&self, scenario: &str) -> Value {
+        let file = self.0.join("certificate.json");
+        let file = file.to_str().expect("text");
+        printed(&["analyze", scenario, "--search", "1ms", "--certificate", file]);
+        serde_json::from_slice(&fs::read(file).expect("it was written")).expect("JSON")
+    }
+}
+
+#[test]
+fn the_proven_rules_accept_shipped_scenarios_and_none_of_their_runs_with_something_changed() {
+    let Some(checker) = Checker::new() else { return };
+    let (mut accepted, mut refused) = (0, 0);
+    for path in scenarios(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")) {
+        let file = path.to_str().expect("text");
+        let sms = checker.about(file)["sms"].as_u64().expect("a number");
         let run = printed(&["simulate", file, "--format", "json", "--blocks"]);
         let run: Value = serde_json::from_slice(&run).expect("JSON");
-        let output = check(&run);
+        let output = checker.check(&run);
         // Processes, channels and events are beyond these rules, or not in the run.
         if output.status.code() == Some(2) {
             continue;
@@ -197,9 +227,137 @@ fn the_proven_rules_accept_shipped_scenarios_and_none_of_their_runs_with_somethi
         assert_eq!(output.status.code(), Some(0), "{file}: {}", String::from_utf8_lossy(&output.stdout));
         accepted += 1;
         for mutant in changed(&run, sms) {
-            assert_eq!(check(&mutant).status.code(), Some(1), "{file}: {mutant}");
+            assert_eq!(checker.check(&mutant).status.code(), Some(1), "{file}: {mutant}");
             refused += 1;
         }
     }
     assert!(accepted >= 27 && refused > 450, "{accepted} accepted, {refused} refused");
+}
+
+/// On a TX2, which holds four blocks of 1024 threads: a block of `map` may run for 3 ms when one of `control` comes.
+const PRIORITIES: &str = r#"{
+  "format": "gpusched-scenario/1", "name": "control and map", "device": "tx2",
+  "kernels": {
+    "control": {"blocks": 2, "threads": 512, "duration": "1 ms"},
+    "map": {"blocks": 8, "threads": 1024, "duration": "3 ms"}
+  },
+  "streams": [
+    {"name": "map", "priority": 0, "period": "30 ms", "jobs": 1, "operations": [{"kernel": "map"}]},
+    {"name": "control", "priority": -1, "period": "10 ms", "jobs": 3, "deadline": "5 ms", "operations": [{"kernel": "control"}]}
+  ]
+}"#;
+
+/// What a certificate proves: stream, job, release, deadline, bound.
+fn proved(certificate: &Value) -> Vec<(String, u64, u64, u64, u64)> {
+    let list = |value: &Value, key: &str| value[key].as_array().expect("a list").clone();
+    let intervals = list(certificate, "parts").into_iter().flat_map(|part| list(&part, "intervals"));
+    let jobs = intervals.flat_map(|interval| list(&interval, "proves"));
+    let number = |job: &Value, key: &str| job[key].as_u64().expect("a number");
+    let jobs = jobs.map(|job| {
+        let stream = job["stream"].as_str().expect("text").to_owned();
+        (
+            stream,
+            number(&job, "job"),
+            number(&job, "released_ns"),
+            number(&job, "deadline_ns"),
+            number(&job, "bound_ns"),
+        )
+    });
+    jobs.collect()
+}
+
+#[test]
+fn a_verdict_has_a_certificate_where_serving_one_after_another_is_in_time() {
+    let folder = directory("certificates");
+    let (scenario, file) = (folder.join("scenario.json"), folder.join("certificate.json"));
+    fs::write(&scenario, PRIORITIES).expect("it can be written");
+    let (scenario, file) = (scenario.to_str().expect("text"), file.to_str().expect("text"));
+    printed(&["analyze", scenario, "--search", "1ms", "--certificate", file]);
+    let certificate = serde_json::from_slice(&fs::read(file).expect("it was written")).expect("JSON");
+    let ms = |ms: u64| ms * 1_000_000;
+    let of =
+        |stream: &str, job, released, deadline, bound| (stream.to_owned(), job, ms(released), ms(deadline), ms(bound));
+    // One wave behind a block of 3 ms. All together: two waves of 3 ms and three of 1 ms, two of which come by 10 ms.
+    let expected =
+        [of("control", 0, 0, 5, 4), of("control", 1, 10, 5, 4), of("control", 2, 20, 5, 4), of("map", 0, 0, 30, 14)];
+    assert_eq!(proved(&certificate), expected);
+
+    let output = gpusched(&["analyze", "scenarios/thesis2019/section-3-5.json", "--verdicts", "--certificate", file]);
+    let certificate: Value = serde_json::from_slice(&fs::read(file).expect("it was written")).expect("JSON");
+    assert!(proved(&certificate).is_empty(), "4 + 6 + 6 + 5 s are beyond 15 s");
+    assert_eq!(certificate["no_certificate"].as_array().map(Vec::len), Some(4));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("no certificate for job 0 of S1 and 3 others: "), "{said}");
+}
+
+/// The same with another number in each place where there is one.
+fn with_other_numbers(value: &Value, change: &mut dyn FnMut(Value)) {
+    match value {
+        Value::Number(number) => {
+            let number = number.as_u64().expect("no number is negative");
+            let others = [number + 1, number.wrapping_sub(1), number * 10, number / 10, number + 1_000_000];
+            others
+                .into_iter()
+                .filter(|other| *other != number && *other < u64::MAX)
+                .for_each(|other| change(json!(other)));
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                with_other_numbers(item, &mut |other| {
+                    let mut whole = items.clone();
+                    whole[index] = other;
+                    change(Value::Array(whole));
+                });
+            }
+        }
+        Value::Object(entries) => {
+            for (key, entry) in entries {
+                with_other_numbers(entry, &mut |other| {
+                    let mut whole = entries.clone();
+                    whole.insert(key.clone(), other);
+                    change(Value::Object(whole));
+                });
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_claims_less() {
+    let Some(checker) = Checker::new() else { return };
+    let priorities = checker.0.join("priorities.json");
+    fs::write(&priorities, PRIORITIES).expect("it can be written");
+    let mut refused = 0;
+    for scenario in ["scenarios/deadlines/camera-and-lidar.json", priorities.to_str().expect("text")] {
+        checker.about(scenario);
+        let certificate = checker.certificate(scenario);
+        let output = checker.check(&certificate);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+        let known = proved(&certificate);
+        let is_less = |(stream, job, released, deadline, bound): &(String, u64, u64, u64, u64)| {
+            known.iter().any(|known| {
+                (&known.0, known.1, known.2, known.3) == (stream, *job, *released, *deadline) && known.4 <= *bound
+            })
+        };
+        with_other_numbers(&certificate, &mut |mutant| {
+            if checker.check(&mutant).status.code() == Some(0) {
+                assert!(proved(&mutant).iter().all(is_less), "{mutant}");
+            } else {
+                refused += 1;
+            }
+        });
+    }
+    assert!(refused > 200, "{refused} refused");
+
+    // What is launched is read from the scenario: with another one nothing is left of it.
+    let certificate = checker.certificate("scenarios/deadlines/camera-and-lidar.json");
+    for (stated, other) in [("5 ms", "6 ms"), ("18 ms", "17 ms"), ("\"blocks\": 4", "\"blocks\": 5"), ("10 ms", "9 ms")]
+    {
+        let text = fs::read_to_string("scenarios/deadlines/camera-and-lidar.json").expect("it is there");
+        let file = checker.0.join("other.json");
+        fs::write(&file, text.replace(stated, other)).expect("it can be written");
+        checker.about(file.to_str().expect("text"));
+        assert_eq!(checker.check(&certificate).status.code(), Some(1), "{stated}");
+    }
 }

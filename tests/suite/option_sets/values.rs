@@ -193,7 +193,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--scale") => &["2"],
         (_, "--jitter") => &["{released}=1ms"],
         (_, "--order") => &["declared"],
-        (_, "--witness" | "--out") => &["w.json"],
+        (_, "--witness" | "--out" | "--certificate") => &["w.json"],
         ("evr", "--samples") => &["2"],
         (_, "--samples") => &["5"],
         (_, "--scenario") => &["@tests/data/logs/two-streams/scenario.json"],

@@ -1,0 +1,165 @@
+(* gpusched-check DEVICE SCENARIO CERTIFICATE: what is launched is read from the scenario, and the terms of the certificate
+   are compared with that; whether its bounds follow says the proven checker in rules.ml. *)
+open Rules
+open Reading
+open Yojson.Safe.Util
+
+(* Sums of terms stay below this too, so that none leaves 63 bits. *)
+let most = 1 lsl 60
+let most_launches = 200_000
+
+type launch = { item : item; name : string; operation : string }
+
+let name_of json = to_string (member "name" json)
+let optional_time key json = match member key json with `Null -> None | json -> Some (time (to_string json))
+
+(* The number of each stream with what it launches at each release, in the order of the file. *)
+let streams_of device gpu listed scenario =
+  (match member "hosts" scenario with `Null | `List [] -> () | _ -> unknown "there are hosts");
+  let kernels = List.map (kernel_of (allocation_of device)) (to_assoc (member "kernels" scenario)) in
+  let shorter = function
+    | Kernel (n, need, lasts) -> Kernel (n, need, { lasts with best = 0 })
+    | Copy (e, lasts) -> Copy (e, { lasts with best = 0 })
+    | other -> other
+  in
+  let operation json =
+    if member "programmatic" json <> `Null then unknown "a kernel is launched programmatically";
+    match member "kernel" json, member "copy" json with
+    | `String kernel, _ -> (
+        match List.find_opt (fun (n, _, _) -> n = kernel) kernels with
+        | Some (_, work, _) -> (kernel, shorter work)
+        | None -> unknown "there is no kernel %s" kernel)
+    | _, `String direction ->
+        let worst = List.fold_left max 0 (copy_times device json) in
+        (direction, Copy (engine_of device gpu direction, { best = 0; worst }))
+    | _ -> (
+        match member "memset" json, member "record" json with
+        | `Null, `Null -> unknown "a stream waits for an event"
+        | `Null, _ -> ("record", Instant)
+        | _ -> ("memset", Instant))
+  in
+  let number name =
+    let rec find q = function [] -> 0 | s :: rest -> if name_of s = name then q else find (q + 1) rest in
+    find 1 listed
+  in
+  let launches json = match member "operations" json with `List l -> List.map operation l | _ -> [] in
+  List.map (fun json -> (json, number (name_of json), launches json)) (to_list (member "streams" scenario))
+
+(* When job [job] of a stream is released; [None] if there is none. *)
+let release_of horizon json job =
+  let first = Option.value ~default:0 (optional_time "release" json) in
+  let jobs = match member "jobs" json with `Null -> max_int | _ -> int_at "jobs" json in
+  (match optional_time "jitter" json with None | Some 0 -> () | _ -> unknown "%s has a jitter" (name_of json));
+  match optional_time "period" json with
+  | None -> if job = 0 && first <= horizon then Some first else None
+  | Some period ->
+      if period = 0 || (jobs = max_int && horizon = max_int) then unknown "jobs of %s do not end" (name_of json);
+      let is_there = job < jobs && first <= horizon && job <= (horizon - first) / period in
+      if is_there then Some (first + (job * period)) else None
+
+let deadline_of json =
+  match member "deadline" json with
+  | `Null -> optional_time "period" json
+  | `String "none" -> None
+  | json -> Some (time (to_string json))
+
+(* All that is launched, in the order of its launches. *)
+let launches_of horizon streams =
+  let count = ref 0 in
+  let of_stream (json, item_stream, operations) =
+    let rec from job =
+      match release_of horizon json job with
+      | Some item_at when operations <> [] ->
+          count := !count + List.length operations;
+          if !count > most_launches then unknown "there are more than %d launches" most_launches;
+          let launch (operation, item_work) =
+            { item = { item_stream; item_at; item_work }; name = name_of json; operation }
+          in
+          List.rev_append (List.rev_map launch operations) (from (job + 1))
+      | _ -> []
+    in
+    from 0
+  in
+  List.stable_sort (fun a b -> compare a.item.item_at b.item.item_at) (List.concat_map of_stream streams)
+
+(* What all launches add up to, however much that is. *)
+let refuse_overflow items =
+  let worst i = match i.item_work with Kernel (_, _, l) | Copy (_, l) -> l.worst | _ -> 0 in
+  let longest = List.fold_left (fun m i -> max m (worst i)) 0 items in
+  let add sum i =
+    let blocks = match i.item_work with Kernel (n, _, _) -> n + 1 | _ -> 1 in
+    if longest > 0 && blocks > (most - sum) / longest then unknown "all work together takes more than 2^60 ns";
+    sum + (blocks * longest)
+  in
+  ignore (List.fold_left add 0 items)
+
+(* An interval of the certificate; [left] are launches that have not been in one. *)
+let interval_of find horizon left json =
+  let sum = ref 0 in
+  let term json =
+    let name = to_string (member "stream" json) and operation = to_string (member "operation" json) in
+    let at = int_at "launched_ns" json and up_to = int_at "up_to_ns" json in
+    sum := natural "a sum" (!sum + up_to);
+    match !left with
+    | l :: rest when l.name = name && l.operation = operation && l.item.item_at = at ->
+        left := rest;
+        (l.item, up_to)
+    | _ -> refuse "%s of %s is not what is launched next, at %d ns" operation name at
+  in
+  let until = int_at "until_ns" json in
+  let prove json =
+    let name = to_string (member "stream" json) and job = int_at "job" json in
+    let stream, job_stream, _ = find name in
+    let released = int_at "released_ns" json and deadline = int_at "deadline_ns" json in
+    let bound = int_at "bound_ns" json in
+    if release_of horizon stream job <> Some released then
+      refuse "job %d of %s is not released at %d ns" job name released;
+    if deadline_of stream <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
+    if bound > deadline then refuse "%d ns are beyond the deadline of job %d of %s" bound job name;
+    if until > horizon then refuse "after the horizon nothing is known of job %d of %s" job name;
+    { job_stream; job_at = released; job_due = released + bound }
+  in
+  { from = int_at "from_ns" json; until; terms = List.map term (to_list (member "terms" json));
+    proves = List.map prove (to_list (member "proves" json)) }
+
+let check device scenario certificate =
+  let listed, gpu = gpu_of device scenario in
+  if member "name" scenario <> member "scenario" certificate then refuse "the certificate is of another scenario";
+  let without = to_list (member "no_certificate" certificate) in
+  let parts = to_list (member "parts" certificate) in
+  (* A scenario that these rules do not know is none of their business if nothing is claimed of it. *)
+  let proven =
+    if parts = [] then 0
+    else begin
+      let streams = streams_of device gpu listed scenario in
+      let horizon = Option.value ~default:max_int (optional_time "horizon" scenario) in
+      let launches = launches_of horizon streams in
+      let items = List.map (fun l -> l.item) launches in
+      refuse_overflow items;
+      let find name =
+        match List.find_opt (fun (json, _, _) -> name_of json = name) streams with
+        | Some stream -> stream
+        | None -> refuse "there is no stream %s" name
+      in
+      let part json =
+        let levels = int_at "levels" json in
+        if levels > gpu.levels then refuse "there are no %d levels" levels;
+        let left = ref (List.filter (fun l -> level_of gpu levels l.item.item_stream < levels) launches) in
+        let intervals = List.map (interval_of find horizon left) (to_list (member "intervals" json)) in
+        (match !left with
+        | [] -> ()
+        | l :: _ -> refuse "%s of %s at %d ns is left out" l.operation l.name l.item.item_at);
+        if not (accept gpu levels items intervals) then
+          refuse "what is said of the highest %d priorities does not follow from what is launched" levels;
+        List.fold_left (fun n i -> n + List.length i.proves) 0 intervals
+      in
+      List.fold_left (fun n json -> n + part json) 0 parts
+    end
+  in
+  List.iter
+    (fun json ->
+      Printf.printf "no certificate for job %d of %s: %s\n" (int_at "job" json)
+        (to_string (member "stream" json)) (to_string (member "reason" json)))
+    without;
+  let without = List.length without in
+  Printf.printf "accepted: %d verdicts follow from the rules; %d are without a certificate\n" proven without

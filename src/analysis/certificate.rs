@@ -1,0 +1,318 @@
+//! Certificates: what a proven checker needs to see that verdicts are.
+//!
+//! The bounds of [`finish_bounds()`](super::finish_bounds()) are proven in prose. One that is simpler, and larger, is
+//! proven by machine (`proofs/serial.v`): all that is launched is over by when it would be if it were served one
+//! operation after another, each kernel in as many waves as the whole GPU needs for it, and behind one block of a lower
+//! priority. A verdict has a certificate where that is enough. `docs/proofs.md` says how it is checked, and by whom.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::analyse::Analysis;
+use super::assumptions::Departure;
+use super::finish_bounds::BoundedOperation;
+use super::verdict::{JobVerdict, Verdict, text};
+use crate::device::CopySharing;
+use crate::scenario::Scenario;
+use crate::time::{Duration, Instant};
+use crate::workload::{CheckedCopy, CheckedKernel, OperationKind};
+
+/// The proven verdicts of a scenario with what a checker needs to see it, or why there is nothing to see.
+#[derive(Debug, Serialize)]
+pub struct Certificate {
+    format: &'static str,
+    scenario: String,
+    /// By how many of the highest priorities are looked at.
+    parts: Vec<Part>,
+    #[serde(rename = "no_certificate")]
+    without: Vec<Uncertified>,
+}
+
+/// All that streams of so many priorities launch.
+#[derive(Debug, Serialize)]
+struct Part {
+    levels: usize,
+    intervals: Vec<Interval>,
+}
+
+/// What is launched from one instant on is all over by another.
+#[derive(Debug, Serialize)]
+struct Interval {
+    from_ns: Instant,
+    until_ns: Instant,
+    terms: Vec<Term>,
+    /// Verdicts for which this is enough.
+    proves: Vec<Proven>,
+}
+
+/// An operation, and by how much it can delay what is launched with it.
+#[derive(Debug, Clone, Serialize)]
+struct Term {
+    #[serde(serialize_with = "text")]
+    stream: Arc<str>,
+    #[serde(serialize_with = "text")]
+    operation: Arc<str>,
+    launched_ns: Instant,
+    up_to_ns: Duration,
+}
+
+#[derive(Debug, Serialize)]
+struct Proven {
+    #[serde(serialize_with = "text")]
+    stream: Arc<str>,
+    job: u32,
+    released_ns: Instant,
+    deadline_ns: Duration,
+    bound_ns: Duration,
+}
+
+#[derive(Debug, Serialize)]
+struct Uncertified {
+    #[serde(serialize_with = "text")]
+    stream: Arc<str>,
+    job: u32,
+    reason: String,
+}
+
+/// The longest sum of times that the checker takes.
+const MOST_NS: u64 = 1 << 60;
+
+impl Certificate {
+    /// Of an analysis, the operations of its bounds, and the verdicts on jobs.
+    pub fn new(analysis: &Analysis<'_>, operations: &[BoundedOperation], jobs: &[JobVerdict]) -> Self {
+        let scenario = analysis.of;
+        let proven = || jobs.iter().filter(|job| job.verdict == Some(Verdict::Proven));
+        let mut certificate = Self {
+            format: "gpusched-certificate/1",
+            scenario: scenario.name.clone(),
+            parts: Vec::new(),
+            without: Vec::new(),
+        };
+        let launches = unknown(analysis, operations).map_or_else(|| Launches::new(scenario, operations), Err);
+        let launches = match launches {
+            Ok(launches) => launches,
+            Err(reason) => {
+                certificate.without.extend(proven().map(|job| Uncertified::new(job, reason.clone())));
+                return certificate;
+            }
+        };
+        let mut parts: BTreeMap<usize, Part> = (1..=launches.levels)
+            .filter(|&levels| launches.are_apart(levels))
+            .filter_map(|levels| Some((levels, Part { levels, intervals: launches.intervals(levels)? })))
+            .collect();
+        let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
+        for job in proven() {
+            let level = launches.level_of_thread.get(job.thread as usize).copied().flatten();
+            let levels = level.map_or(usize::MAX, |level| level + 1);
+            let of_job = parts.range_mut(levels..).filter_map(|(_, part)| {
+                let after = part.intervals.partition_point(|interval| interval.from_ns <= job.released_ns);
+                part.intervals.get_mut(after.checked_sub(1)?)
+            });
+            let best = of_job.filter(|interval| interval.until_ns <= horizon).min_by_key(|interval| interval.until_ns);
+            match best.map(|interval| (interval.until_ns.since(job.released_ns), interval)) {
+                Some((bound_ns, interval)) if job.deadline_ns.is_some_and(|deadline| bound_ns <= deadline) => {
+                    interval.proves.push(Proven {
+                        stream: Arc::clone(&job.stream),
+                        job: job.job,
+                        released_ns: job.released_ns,
+                        deadline_ns: job.deadline_ns.unwrap_or_default(),
+                        bound_ns,
+                    });
+                }
+                found => {
+                    let reason = found.map_or_else(
+                        || "its streams wait for streams of lower priorities, or it may end after the horizon".to_owned(),
+                        |(bound, _)| {
+                            format!("served one after another, what is launched with it takes up to {bound} from its release")
+                        },
+                    );
+                    certificate.without.push(Uncertified::new(job, reason));
+                }
+            }
+        }
+        parts.retain(|_, part| part.intervals.iter().any(|interval| !interval.proves.is_empty()));
+        certificate.parts = parts.into_values().collect();
+        certificate
+    }
+
+    /// How many verdicts it proves.
+    pub fn proven(&self) -> usize {
+        self.parts.iter().flat_map(|part| &part.intervals).map(|interval| interval.proves.len()).sum()
+    }
+
+    /// Which verdicts have no certificate, and why: those with the same reason together.
+    pub fn notes(&self) -> Vec<String> {
+        let mut by_reason: Vec<(&str, &Uncertified, usize)> = Vec::new();
+        for without in &self.without {
+            match by_reason.iter_mut().find(|(reason, ..)| *reason == without.reason) {
+                Some((.., count)) => *count += 1,
+                None => by_reason.push((&without.reason, without, 1)),
+            }
+        }
+        let told = by_reason.into_iter().map(|(reason, first, count)| {
+            let others = if count > 1 { format!(" and {} others", count - 1) } else { String::new() };
+            format!("no certificate for job {} of {}{others}: {reason}", first.job, first.stream)
+        });
+        told.collect()
+    }
+}
+
+impl Uncertified {
+    fn new(job: &JobVerdict, reason: String) -> Self {
+        Self { stream: Arc::clone(&job.stream), job: job.job, reason }
+    }
+}
+
+/// Why the rules that are proven, or the program that reads scenarios for the checker, know nothing of a scenario.
+fn unknown(analysis: &Analysis<'_>, operations: &[BoundedOperation]) -> Option<String> {
+    let scenario = analysis.of;
+    let device = scenario.device();
+    let departures = analysis.departures.iter().filter_map(|departure| match departure {
+        Departure::SmMask | Departure::MaskedClient => Some("SM masks"),
+        Departure::Clients => Some("clients of MPS"),
+        Departure::Turns => Some("contexts that take turns"),
+        Departure::Channels => Some("streams that wait for hardware channels"),
+        Departure::Events => Some("waits for events"),
+        Departure::Latencies => Some("launch latencies and kernel gaps"),
+        _ => None,
+    });
+    let others = [
+        ("several processes", scenario.has_processes() || analysis.sms < device.sms),
+        ("copies that share a link", device.copy.sharing == CopySharing::SharedLink),
+    ];
+    let mut all = departures.chain(others.into_iter().filter_map(|(what, is)| is.then_some(what)));
+    if let Some(what) = all.next() {
+        return Some(format!("the proven rules leave out {what}"));
+    }
+    if operations.is_empty() {
+        return Some("its bound is on jobs whose launches are not given".to_owned());
+    }
+    // What the checker reads.
+    let file = scenario.to_native_json().ok().and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+    let has_hosts =
+        file.is_none_or(|file| file.get("hosts").and_then(|hosts| hosts.as_array()).is_some_and(|all| !all.is_empty()));
+    has_hosts.then(|| "hosts launch: the checker reads streams with operations of their own".to_owned())
+}
+
+/// One launch of a stream.
+struct Launch {
+    level: usize,
+    term: Term,
+    kind: OperationKind,
+    /// How long a wave of it takes, and how many there are.
+    block_time: Duration,
+    waves: u64,
+    is_of_null_stream: bool,
+    is_blocking: bool,
+}
+
+struct Launches {
+    /// In the order of launches.
+    all: Vec<Launch>,
+    /// Of the device.
+    levels: usize,
+    level_of_thread: Vec<Option<usize>>,
+    engine_of: Vec<usize>,
+}
+
+impl Launches {
+    fn new(scenario: &Scenario, operations: &[BoundedOperation]) -> Result<Self, String> {
+        let device = scenario.device();
+        let mut level_of_thread = vec![None; scenario.threads.len()];
+        let mut all = Vec::with_capacity(operations.len());
+        let demands: Vec<u64> =
+            scenario.kernels().iter().map(|kernel| u64::from(kernel.demand().blocks_per_sm(device))).collect();
+        for operation in operations {
+            let stream = &scenario.streams()[operation.stream.index()];
+            let thread = operation.origin.thread as usize;
+            let Some(of) = scenario.threads.get(thread) else { return Err("a launch is of no stream".to_owned()) };
+            level_of_thread[thread] = Some(stream.level());
+            let (block_time, waves, name) = match operation.kind {
+                OperationKind::Kernel(id) => {
+                    let kernel: &CheckedKernel = &scenario.kernels()[id.index()];
+                    let at_once = u64::from(device.sms) * demands[id.index()];
+                    let time = scenario.longest_block_time(id).unwrap_or(kernel.duration.worst);
+                    (time, u64::from(kernel.blocks).div_ceil(at_once), Arc::clone(&kernel.name))
+                }
+                OperationKind::Copy(id) => {
+                    let copy = &scenario.copies()[id.index()];
+                    (copy.time(), 1, Arc::from(copy.direction.name()))
+                }
+                other => (Duration::ZERO, 0, Arc::from(other.name())),
+            };
+            all.push(Launch {
+                level: stream.level(),
+                term: Term {
+                    stream: Arc::clone(&of.label),
+                    operation: name,
+                    launched_ns: operation.launched,
+                    up_to_ns: Duration::ZERO,
+                },
+                kind: operation.kind,
+                block_time,
+                waves,
+                is_of_null_stream: scenario.catalogue.is_null_stream(operation.stream),
+                is_blocking: stream.blocking,
+            });
+        }
+        let levels = device.priority_levels as usize;
+        let engine_of = scenario.copies().iter().map(CheckedCopy::engine).collect();
+        Ok(Self { all, levels, level_of_thread, engine_of })
+    }
+
+    /// Whether nothing of the highest `levels` waits for a lower stream but for blocks that run: not for the NULL
+    /// stream or as it, and not for a copy.
+    fn are_apart(&self, levels: usize) -> bool {
+        let is_above = |launch: &&Launch| launch.level < levels;
+        let of_null = || self.all.iter().filter(|launch| launch.is_of_null_stream);
+        let blocking = || self.all.iter().filter(|launch| !launch.is_of_null_stream && launch.is_blocking);
+        let engine = |launch: &Launch| match launch.kind {
+            OperationKind::Copy(copy) => self.engine_of.get(copy.index()).copied(),
+            _ => None,
+        };
+        let mut users: BTreeMap<usize, [bool; 2]> = BTreeMap::new();
+        for launch in &self.all {
+            if let Some(engine) = engine(launch) {
+                users.entry(engine).or_default()[usize::from(is_above(&launch))] = true;
+            }
+        }
+        (blocking().all(|launch| is_above(&launch)) || !of_null().any(|launch| is_above(&launch)))
+            && (of_null().all(|launch| is_above(&launch)) || !blocking().any(|launch| is_above(&launch)))
+            && users.values().all(|used| *used != [true, true])
+    }
+
+    /// When there may be work of the highest `levels`; `None` if that is too long, or nothing is of them.
+    fn intervals(&self, levels: usize) -> Option<Vec<Interval>> {
+        let longest_below = |level: usize| {
+            let below = self.all.iter().filter(|launch| launch.level > level);
+            let kernels = below.filter(|launch| matches!(launch.kind, OperationKind::Kernel(_)));
+            kernels.map(|launch| launch.block_time).max().unwrap_or(Duration::ZERO)
+        };
+        let blocking: Vec<Duration> = (0..levels).map(longest_below).collect();
+        let mut intervals: Vec<Interval> = Vec::new();
+        for launch in self.all.iter().filter(|launch| launch.level < levels) {
+            let mut term = launch.term.clone();
+            term.up_to_ns = launch.block_time.checked_mul(launch.waves)?;
+            if matches!(launch.kind, OperationKind::Kernel(_)) {
+                term.up_to_ns = term.up_to_ns.checked_add(blocking[launch.level])?;
+            }
+            let ends = |begins: Instant| {
+                let end = begins.checked_add(term.up_to_ns)?;
+                (end.as_ns() < MOST_NS).then_some(end)
+            };
+            match intervals.last_mut() {
+                Some(last) if term.launched_ns <= last.until_ns => {
+                    last.until_ns = ends(last.until_ns)?;
+                    last.terms.push(term);
+                }
+                _ => {
+                    let (from_ns, until_ns) = (term.launched_ns, ends(term.launched_ns)?);
+                    intervals.push(Interval { from_ns, until_ns, terms: vec![term], proves: Vec::new() });
+                }
+            }
+        }
+        (!intervals.is_empty()).then_some(intervals)
+    }
+}
