@@ -1,5 +1,6 @@
 //! The names of enumerations, from the types that the readers take them for.
 
+use crate::analysis::Rung;
 use crate::applications::{BUILTIN_SETS, Class};
 use crate::device::{BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, Runlists, SmNumbering};
 use crate::experiments::study::StudyCommand;
@@ -14,6 +15,7 @@ pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
     Some(match what {
         "application set" => BUILTIN_SETS.to_vec(),
         "channel order" => ChannelOrder::ALL.map(ChannelOrder::name).to_vec(),
+        "assumption" => Rung::ALL.map(Rung::name).to_vec(),
         "class" => Class::ALL.map(Class::name).to_vec(),
         "clock" => BlockClock::ALL.map(BlockClock::name).to_vec(),
         "copy sharing" => CopySharing::ALL.map(CopySharing::name).to_vec(),

@@ -1,6 +1,7 @@
 //! Studies: rows in parallel, resumed, sharded, merged, and every fault that they survive.
 
 mod faults;
+mod fields;
 mod file;
 mod results;
 mod shards;

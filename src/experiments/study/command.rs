@@ -14,6 +14,8 @@ named! {
         TasksCurve = "tasks curve",
         /// `gpusched evr`
         Evr = "evr",
+        /// `gpusched analyze`
+        Analyze = "analyze",
         /// `gpusched simulate`
         Simulate = "simulate",
     }
@@ -25,7 +27,7 @@ impl StudyCommand {
         match self {
             Self::MergedSm => 1_000,
             Self::TasksCurve => 100,
-            Self::Evr | Self::Simulate => 1,
+            Self::Evr | Self::Analyze | Self::Simulate => 1,
         }
     }
 }

@@ -6,13 +6,15 @@ use std::io;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::analyze::{AnalyzePoint, AnalyzeStudy};
 use super::command::{StudyCommand, StudyExperiment};
 use super::compute::Work;
 use super::evr::EvrStudy;
 use super::grid::{AxisValue, Files, Grid, GridAxis};
 use super::layout::{Layout, Shard};
 use super::merged_sm::MergedSmStudy;
-use super::simulate::{SimulatePoint, SimulateStudy};
+use super::scenario_point::ScenarioPoint;
+use super::simulate::SimulateStudy;
 use super::tally::Tally;
 use super::tasks_curve::CurveStudy;
 use crate::json::{Document, JsonError, Node, Problem, is_comment, without_byte_order_mark};
@@ -130,9 +132,14 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
             let (points, axes) = grid.points(super::evr::EvrParameters::default(), files)?;
             (Box::new(EvrStudy { points: super::evr::checked(&grid, &points)? }), axes)
         }
+        StudyCommand::Analyze => {
+            let (points, axes) = grid.points(AnalyzePoint::default(), files)?;
+            let points = super::analyze::checked((&grid, &axes), points, (samples, samples_node))?;
+            (Box::new(AnalyzeStudy { points }), axes)
+        }
         StudyCommand::Simulate => {
-            let (points, axes) = grid.points(SimulatePoint::default(), files)?;
-            let points = super::simulate::checked(&grid, points, (samples, samples_node))?;
+            let (points, axes) = grid.points(ScenarioPoint::default(), files)?;
+            let points = super::simulate::checked((&grid, &axes), points, (samples, samples_node))?;
             (Box::new(SimulateStudy { points }), axes)
         }
     };

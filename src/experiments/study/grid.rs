@@ -215,6 +215,20 @@ pub(super) fn one_of<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> O
     node.string().ok().and_then(|name| find(&name)).ok_or_else(expected)
 }
 
+/// A list of names, each of which stands there once.
+pub(super) fn distinct<T: Copy + PartialEq>(
+    list: Node<'_>,
+    names: &[&str],
+    find: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, Problem> {
+    let found = list.filled_list()?.into_iter().map(|node| one_of(node, names, &find));
+    let found = found.collect::<Result<Vec<T>, Problem>>()?;
+    if (1..found.len()).any(|index| found[..index].contains(&found[index])) {
+        return Err(list.problem("a test stands twice"));
+    }
+    Ok(found)
+}
+
 /// A built-in device, or one from a file.
 pub(super) fn device(node: Node<'_>, files: &Files<'_>) -> Result<crate::device::Device, Problem> {
     use crate::device::{BUILTIN_NAMES, Device};

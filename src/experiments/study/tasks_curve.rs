@@ -101,12 +101,7 @@ impl Parameters for CurveParameters {
         }),
         ("tests", |value, _| {
             let names = ReservationTest::ALL.map(ReservationTest::name);
-            let tests = value.filled_list()?.into_iter();
-            let tests = tests.map(|test| grid::one_of(test, &names, ReservationTest::from_name));
-            let tests = tests.collect::<Result<Vec<_>, Problem>>()?;
-            if (1..tests.len()).any(|index| tests[..index].contains(&tests[index])) {
-                return Err(value.problem("a test stands twice"));
-            }
+            let tests = grid::distinct(value, &names, ReservationTest::from_name)?;
             Ok(Self::set(tests, |point, it| point.tests = it))
         }),
         ("utilization_permille", |value, _| {
