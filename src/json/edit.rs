@@ -156,7 +156,7 @@ mod tests {
                 "kernel.a.blocks",
                 "there is no \"kernel\" in the file (did you mean \"kernels\"?); there are kernels, streams",
             ),
-            ("kernels.b", "there is no \"b\" in kernels (did you mean \"a.b\"?); there are a.b, a"),
+            ("kernels.b", "there is no \"b\" in kernels; there are a.b, a"),
             ("streams[2].jobs", "there is no streams[2]: the last is streams[1]"),
             ("streams[three].jobs", "none of streams is called \"three\"; there are one, two"),
             ("streams.jobs", "streams is no object"),
