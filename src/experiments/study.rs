@@ -27,6 +27,8 @@ mod result_file;
 mod row;
 mod rows;
 mod scenario_point;
+mod segment_sets;
+mod segment_tally;
 mod simulate;
 mod simulate_tally;
 mod slurm;

@@ -8,6 +8,7 @@ use crate::experiments::validation::Family;
 use crate::hosts::Scheduler;
 use crate::hosts::gpu_evr::{FullGpu, Keep, Late, Leftover, Remaining, UrgentQueue};
 use crate::tasks::ReservationTest;
+use crate::tasks::segments::{SegmentPreset, SegmentTest};
 use crate::workload::{BlockClock, InterleaveLevel, Placement};
 
 /// The names of what a schema asks for.
@@ -33,6 +34,8 @@ pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
         "runlists" => Runlists::ALL.map(Runlists::name).to_vec(),
         "SM numbering" => SmNumbering::ALL.map(SmNumbering::name).to_vec(),
         "scheduler" => Scheduler::ALL.map(Scheduler::name).to_vec(),
+        "segment preset" => SegmentPreset::ALL.map(SegmentPreset::name).to_vec(),
+        "segment test" => SegmentTest::ALL.map(SegmentTest::name).to_vec(),
         "study command" => StudyCommand::ALL.map(StudyCommand::name).to_vec(),
         "test" => ReservationTest::ALL.map(ReservationTest::name).to_vec(),
         "urgent queue" => UrgentQueue::ALL.iter().map(|rule| rule.name()).collect(),

@@ -98,6 +98,10 @@ impl StudyExperiment for AnalyzeStudy {
         ScenarioVerdicts::COLUMNS
     }
 
+    fn input(&self, point: u64, sample: u64) -> Result<String, String> {
+        super::point(&self.points, point)?.scenario.input(sample)
+    }
+
     fn tally(&self, _point: u64) -> Box<dyn Tally> {
         Box::new(VerdictTally::default())
     }

@@ -14,6 +14,7 @@ use super::grid::{AxisValue, Files, Grid, GridAxis};
 use super::layout::{Layout, Shard};
 use super::merged_sm::MergedSmStudy;
 use super::scenario_point::ScenarioPoint;
+use super::segment_sets::{SegmentPoint, SegmentStudy};
 use super::simulate::SimulateStudy;
 use super::tally::Tally;
 use super::tasks_curve::CurveStudy;
@@ -82,6 +83,14 @@ impl Study {
         found
     }
 
+    /// What is drawn at a sample of a point, as a file that the study's command takes.
+    ///
+    /// # Errors
+    /// Why there is no such file.
+    pub fn input(&self, point: u64, sample: u64) -> Result<String, String> {
+        self.experiment.input(point, sample)
+    }
+
     pub(super) fn columns(&self) -> &'static str {
         self.experiment.columns()
     }
@@ -127,6 +136,10 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
         StudyCommand::TasksCurve => {
             let (points, axes) = grid.points(super::tasks_curve::CurveParameters::default(), files)?;
             (Box::new(CurveStudy { points: super::tasks_curve::checked(&grid, points)? }), axes)
+        }
+        StudyCommand::TasksSegments => {
+            let (points, axes) = grid.points(SegmentPoint::default(), files)?;
+            (Box::new(SegmentStudy { points: super::segment_sets::checked(&grid, points)? }), axes)
         }
         StudyCommand::Evr => {
             let (points, axes) = grid.points(super::evr::EvrParameters::default(), files)?;

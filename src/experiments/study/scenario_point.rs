@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::BuildHasher;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,16 +89,8 @@ fn of_pipelines<T: Clone + 'static>(
     })
 }
 
-/// A list whose first number is the least and whose second is the most, or one number for both.
-fn range(value: Node<'_>, least: u32) -> Result<std::ops::RangeInclusive<u32>, Problem> {
-    if !value.is_list() {
-        return value.whole_u32(least, MOST).map(|number| number..=number);
-    }
-    let ends: Vec<u32> = value.list()?.iter().map(|end| end.whole_u32(least, MOST)).collect::<Result<_, _>>()?;
-    match ends[..] {
-        [first, last] if first <= last => Ok(first..=last),
-        _ => Err(value.expected("a number, or a list of the least and the most")),
-    }
+fn range(value: Node<'_>, least: u32) -> Result<RangeInclusive<u32>, Problem> {
+    grid::range(value, (u64::from(least), u64::from(MOST)))
 }
 
 fn positive(value: &Node<'_>) -> Result<Duration, Problem> {
@@ -287,6 +280,12 @@ impl ScenarioPoint {
             )));
         };
         Ok((scenario, Some(thread)))
+    }
+
+    /// The scenario of a sample, as a file.
+    pub(super) fn input(&self, sample: u64) -> Result<String, String> {
+        let (scenario, _) = self.scenario(sample).map_err(|error| error.to_string())?;
+        scenario.to_native_json().map_err(|error| error.to_string())
     }
 
     fn read_scenario(&self, sample: u64) -> Result<Scenario, NoScenario> {

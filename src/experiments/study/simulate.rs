@@ -44,6 +44,10 @@ impl StudyExperiment for SimulateStudy {
         Outcome::COLUMNS
     }
 
+    fn input(&self, point: u64, sample: u64) -> Result<String, String> {
+        super::point(&self.points, point)?.input(sample)
+    }
+
     fn tally(&self, _point: u64) -> Box<dyn Tally> {
         Box::new(SimulateTally::default())
     }
