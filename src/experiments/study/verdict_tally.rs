@@ -64,7 +64,8 @@ pub(super) struct VerdictTally {
     tests: [Option<[PartsOfRuns; 2]>; Rung::ALL.len()],
 }
 
-/// The names under which the shares of an assumption are told: proven, and no miss found in any run.
+/// The names under which the shares of an assumption are told: proven, and no miss found in any run; of the one run
+/// these are the same.
 const fn names(test: Rung) -> [&'static str; 2] {
     match test {
         Rung::Sporadic => ["sporadic", "sporadic_no_miss"],
@@ -73,7 +74,7 @@ const fn names(test: Rung) -> [&'static str; 2] {
         Rung::StatedTimes => ["stated-times", "stated-times_no_miss"],
         Rung::DeclaredOrder => ["declared-order", "declared-order_no_miss"],
         Rung::OrderAndTimes => ["order-and-times", "order-and-times_no_miss"],
-        Rung::Run => ["run", "run_no_miss"],
+        Rung::Run => ["run", ""],
     }
 }
 
@@ -101,7 +102,8 @@ impl Tally for VerdictTally {
         let mut measures = Vec::new();
         for (test, sums) in Rung::ALL.into_iter().zip(&self.tests) {
             if let Some(sums) = sums {
-                measures.extend(names(test).into_iter().zip(sums.map(Measure::PartsOfRuns)));
+                let named = names(test).into_iter().filter(|name| !name.is_empty());
+                measures.extend(named.zip(sums.map(Measure::PartsOfRuns)));
             }
         }
         let names = ["jobs_proven", "jobs_missed", "jobs_open"];
