@@ -13,8 +13,8 @@ use super::super::{Answer, ending};
 /// Files that are written at most, unless fewer are asked for.
 const MOST_FILES: u64 = 100_000;
 
-/// Write the scenarios or task sets that a study draws, one file for each sample, so that any command reads again what a
-/// row is about: `point-0-sample-0.json` and so on. Numbers are those of the study's rows.
+/// Write the scenarios or task sets that a study draws, one file for each sample, so that any command reads again what
+/// a row is about: `point-0-sample-0.json` and so on. Numbers are those of the study's rows.
 #[derive(Debug, Args)]
 pub(super) struct Export {
     /// Study file (see `gpusched schema study`)

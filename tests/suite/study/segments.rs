@@ -32,7 +32,7 @@ fn a_study_of_segment_tests_finds_what_the_command_finds() {
     }
 }
 
-/// The file that its authors published has `L = 1` \[ms\] in `analysis/default_driver.py`, the paper 1024 us (section 7.1).
+/// What its authors published has `L = 1` \[ms\] in `analysis/default_driver.py`, the paper 1024 us (section 7.1).
 #[test]
 fn presets_are_the_paper_and_what_its_authors_published() {
     let of = |parameters: &str| {
