@@ -66,6 +66,7 @@ pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bou
 pub use job_bounds::SporadicRefusal;
 pub use jobs::{AnalysedJob, jobs_of};
 pub use kept::AnalysisError;
+pub(crate) use ladder::ladder_of_runs;
 pub use ladder::{Ladder, LadderRow, Rung, RungVerdict, ladder};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders, orders_to_try};
 pub(crate) use merged_resources::{MergedResources, PooledKernel};

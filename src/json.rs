@@ -11,6 +11,7 @@
 
 mod children;
 mod document;
+mod edit;
 mod error;
 mod keys;
 mod node;
@@ -20,6 +21,7 @@ mod source;
 
 pub use document::Document;
 pub(crate) use document::without_byte_order_mark;
+pub(crate) use edit::{Edited, with_field};
 pub use error::{JsonError, Problem, ShownPlace};
 pub(crate) use error::{place, write_excerpt};
 pub use keys::{Keys, Values};

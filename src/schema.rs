@@ -8,7 +8,7 @@
 //! | a reference to a definition that the file has not | that definition: a time, or a whole device |
 //! | `"range": KEY` | the range of that key of a device file |
 //! | `"names": WHAT` | the names of an enumeration |
-//! | `"options_and": PROPERTIES` | these properties, and those of the options of scenarios |
+//! | `"options_and": NAME` | also the properties of that definition, and those of the options of scenarios |
 //! | `"lists_of": DEFINITION` | the axes of a study's grid: for each parameter of the definition a list of its values, and seeds |
 
 use serde_json::{Map, Value, json};
@@ -91,8 +91,12 @@ fn complete(node: &mut Value, definitions: &Value) {
                 *node = lists_of(&parameters);
                 return;
             }
-            if let Some(Value::Object(own)) = fields.shift_remove("options_and") {
-                fields.insert("properties".to_owned(), own.into_iter().chain(properties()).collect());
+            if let Some(name) = word(fields, "options_and") {
+                fields.shift_remove("options_and");
+                let shared = definitions.get(name).and_then(|shared| shared.get("properties")?.as_object().cloned());
+                let own = fields.get("properties").and_then(Value::as_object).cloned();
+                let stated = [own, shared].into_iter().flatten().flatten();
+                fields.insert("properties".to_owned(), stated.chain(properties()).collect());
             }
             fields.values_mut().for_each(|inner| complete(inner, definitions));
         }
@@ -101,6 +105,9 @@ fn complete(node: &mut Value, definitions: &Value) {
     }
 }
 
+/// The pattern of keys that are free text.
+const COMMENTS: &str = "^comment";
+
 /// A grid of what `parameters` are.
 fn lists_of(parameters: &Value) -> Value {
     let list = |items: &Value| json!({"type": "array", "minItems": 1, "items": items});
@@ -108,6 +115,10 @@ fn lists_of(parameters: &Value) -> Value {
     if let Some(axes) = grid.get_mut("properties").and_then(Value::as_object_mut) {
         axes.values_mut().for_each(|axis| *axis = list(axis));
         axes.insert("seed".to_owned(), list(&json!({"$ref": "#/$defs/seed"})));
+    }
+    if let Some(axes) = grid.get_mut("patternProperties").and_then(Value::as_object_mut) {
+        let others = axes.iter_mut().filter(|(pattern, _)| *pattern != COMMENTS);
+        others.for_each(|(_, axis)| *axis = list(axis));
     }
     grid["description"] =
         json!("Every combination of these values is a point; the last key changes fastest from point to point.");

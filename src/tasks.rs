@@ -50,6 +50,7 @@ mod utilization;
 mod uunifast;
 mod verdict;
 mod whole_times;
+mod write;
 
 pub use analysis::{Partition, ReservationTest, TestResults};
 pub use budget::{SmallestBudget, smallest_budgets};

@@ -18,7 +18,7 @@ use crate::time::Duration;
 named! {
     /// What is assumed, the weakest first. Every work-conserving placement is among the runs of all but the last.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    pub enum Rung: ALL, words {
+    pub enum Rung: ALL, from_name, words {
         /// Jobs come a period or more apart, each released up to its jitter later, in any phasing.
         Sporadic = "sporadic",
         /// Jobs come when the scenario says, each released up to its jitter later.
@@ -204,9 +204,28 @@ struct Climb<'c> {
     run: &'c Run<'c>,
     jobs: &'c Jobs,
     jitter: &'c [Duration],
-    /// How long to search under each assumption.
-    search: Option<Duration>,
+    /// How much to search under each assumption.
+    search: Searched,
     watch: Progress<'c>,
+}
+
+/// How much to search under an assumption.
+#[derive(Debug, Clone, Copy)]
+enum Searched {
+    /// For a time, or as long as does not hold the user up.
+    For(Option<Duration>),
+    /// So many runs.
+    Runs(u64),
+}
+
+impl Searched {
+    /// With the runs that are asked for, or else those that `affordable` gives for a time.
+    fn options(self, affordable: impl Fn(Option<Duration>) -> SearchOptions) -> SearchOptions {
+        match self {
+            Self::For(time) => affordable(time),
+            Self::Runs(runs) => SearchOptions { runs, ..affordable(None) },
+        }
+    }
 }
 
 /// What is known of every thread under one assumption, the runs that were simulated for it, and notes.
@@ -222,10 +241,8 @@ impl Climb<'_> {
     }
 
     fn sporadic(&self) -> Result<Judged, AnalysisError> {
-        let options = SearchOptions {
-            bound: Rung::Sporadic.options(),
-            ..SearchOptions::affordable_sporadic(self.scenario, self.search)
-        };
+        let affordable = |time| SearchOptions::affordable_sporadic(self.scenario, time);
+        let options = SearchOptions { bound: Rung::Sporadic.options(), ..self.search.options(affordable) };
         let judged = judge_sporadic(self.scenario, self.jitter, &options, self.watch)?;
         let known = judged.streams.iter().map(|one| Known { found: one.worst_found_ns, bound: one.bound_ns });
         Ok((known.collect(), judged.runs, judged.refusal.iter().map(|why| format!("no bounds: {why}")).collect()))
@@ -233,7 +250,8 @@ impl Climb<'_> {
 
     fn options(&self, bound: BoundOptions) -> SearchOptions {
         let operations = self.run.trace.operations().len();
-        SearchOptions { bound, ..SearchOptions::affordable(self.given, operations, self.search) }
+        let affordable = |time| SearchOptions::affordable(self.given, operations, time);
+        SearchOptions { bound, ..self.search.options(affordable) }
     }
 
     /// No bound of this kind is known but those on all phasings.
@@ -267,6 +285,18 @@ impl Climb<'_> {
 /// # Errors
 /// [`AnalysisError`]: that of a simulation, or a run that was found exceeds a bound.
 pub fn ladder(scenario: &Scenario, search: Option<Duration>, watch: Progress<'_>) -> Result<Ladder, AnalysisError> {
+    climbed(scenario, Searched::For(search), watch)
+}
+
+/// The same, searching so many runs under each assumption, so that what is found is the same on every machine.
+///
+/// # Errors
+/// As [`ladder()`].
+pub(crate) fn ladder_of_runs(scenario: &Scenario, runs: u64) -> Result<Ladder, AnalysisError> {
+    climbed(scenario, Searched::Runs(runs), Progress::NONE)
+}
+
+fn climbed(scenario: &Scenario, search: Searched, watch: Progress<'_>) -> Result<Ladder, AnalysisError> {
     let jitter: Vec<Duration> = scenario.threads.iter().map(|thread| thread.jitter).collect();
     let late = jitter.iter().any(|jitter| *jitter > Duration::ZERO);
     let mut given = scenario.clone();
@@ -278,8 +308,11 @@ pub fn ladder(scenario: &Scenario, search: Option<Duration>, watch: Progress<'_>
     let is_searched = |rung: &Rung| *rung != Rung::Run && (late || *rung != Rung::Jitter);
     let searched: Vec<Rung> = Rung::ALL.into_iter().filter(is_searched).collect();
     let share = |time: Duration| Duration::from_ns((time.as_ns() / searched.len() as u64).max(1));
-    let climb =
-        Climb { scenario, given: &given, run: &run, jobs: &jobs, jitter: &jitter, search: search.map(share), watch };
+    let search = match search {
+        Searched::For(time) => Searched::For(time.map(share)),
+        runs @ Searched::Runs(_) => runs,
+    };
+    let climb = Climb { scenario, given: &given, run: &run, jobs: &jobs, jitter: &jitter, search, watch };
     let mut all: Vec<Rungs> = Vec::with_capacity(scenario.threads.len());
     for (number, thread) in scenario.threads.iter().enumerate() {
         let mut rungs = Rungs { deadline: thread.deadline(), late, known: Default::default() };

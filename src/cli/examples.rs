@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Commands as they are typed, and what to try. A test runs all of them, in this order and in one directory, beside the
 /// folders `scenarios`, `studies` and `witnesses`.
-const EXAMPLES: [(&str, &str); 29] = [
+const EXAMPLES: [(&str, &str); 30] = [
     ("", "gpusched simulate scenarios/rtss2017/figure-3.json"),
     ("simulate", "gpusched simulate scenarios/rtss2017/figure-3.json --queues --figure figure-3.svg"),
     ("analyze", "gpusched analyze scenarios/deadlines/camera-and-lidar.json --verdicts"),
@@ -28,6 +28,7 @@ const EXAMPLES: [(&str, &str); 29] = [
     ("study status", "gpusched study status studies/slice-length.json --results rows"),
     ("study merge", "gpusched study merge studies/slice-length.json --results rows"),
     ("study plot", "gpusched study plot studies/slice-length.json --results rows --figure slices.svg"),
+    ("study export", "gpusched study export studies/four-streams.json --point 0 --samples 1 --to drawn"),
     ("study submit", "gpusched study submit studies/merged-sm-10-million.json --array 64 --results rows --dry-run"),
     ("tour", "gpusched tour --output tour.html"),
     ("devices", "gpusched devices tx2"),

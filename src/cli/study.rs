@@ -1,5 +1,6 @@
 //! `gpusched study`
 
+mod export;
 mod merge;
 mod plot;
 mod run;
@@ -31,6 +32,8 @@ enum StudyAction {
     Merge(merge::Merge),
     /// Sum the rows up, with confidence intervals, and draw them
     Plot(plot::Plot),
+    /// Write what is drawn as files: scenarios or task sets that other commands read
+    Export(export::Export),
     /// Write and submit a batch script for Slurm
     Submit(submit::Submit),
 }
@@ -42,6 +45,7 @@ impl StudyArguments {
             StudyAction::Status(command) => command.run(),
             StudyAction::Merge(command) => command.run(),
             StudyAction::Plot(command) => command.run(),
+            StudyAction::Export(command) => command.run(),
             StudyAction::Submit(command) => command.run(),
         }
     }
@@ -57,13 +61,17 @@ struct Files {
     results: Option<PathBuf>,
 }
 
+/// The study of a file; files that it names are looked for beside it.
+fn study_of(file: &Path) -> anyhow::Result<Study> {
+    let (name, text) = input::read(file)?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let read = |file: &str| std::fs::read(folder.join(file));
+    Ok(Study::from_json(&name, &text, &read)?)
+}
+
 impl Files {
-    /// The study; files that it names are looked for beside it.
     fn study(&self) -> anyhow::Result<Study> {
-        let (name, text) = input::read(&self.file)?;
-        let folder = self.file.parent().unwrap_or(Path::new(""));
-        let read = |file: &str| std::fs::read(folder.join(file));
-        Ok(Study::from_json(&name, &text, &read)?)
+        study_of(&self.file)
     }
 
     /// Where its rows are.

@@ -208,8 +208,7 @@ pub(crate) fn count_accepted(
 ) -> Vec<u64> {
     let mut counts = vec![0; tests.len() + 2];
     for sample in samples {
-        let index = u64::from(generator.single_permille) << 40 | sample;
-        let Some(set) = generator.sample(seed, index) else { continue };
+        let Some(set) = drawn(generator, seed, sample) else { continue };
         counts[0] += 1;
         counts[1] += u64::from(necessary::test(&set) == Some(true));
         for (count, &test) in counts[2..].iter_mut().zip(tests) {
@@ -217,6 +216,11 @@ pub(crate) fn count_accepted(
         }
     }
     counts
+}
+
+/// The set of a sample; `None` if its utilization cannot be divided so.
+pub(crate) fn drawn(generator: &Generator, seed: u64, sample: u64) -> Option<TaskSet> {
+    generator.sample(seed, u64::from(generator.single_permille) << 40 | sample)
 }
 
 fn accepts(test: ReservationTest, set: &TaskSet) -> bool {

@@ -10,6 +10,7 @@
 //! The commands `merged-sm`, `tasks curve` and `evr --samples` compute their samples as rows of a study too, and add
 //! them up at once.
 
+mod analyze;
 mod command;
 mod compute;
 mod error;
@@ -21,9 +22,13 @@ mod injections;
 mod layout;
 mod merge;
 mod merged_sm;
+mod pipelines;
 mod result_file;
 mod row;
 mod rows;
+mod scenario_point;
+mod segment_sets;
+mod segment_tally;
 mod simulate;
 mod simulate_tally;
 mod slurm;
@@ -31,6 +36,7 @@ mod status;
 mod summary;
 mod tally;
 mod tasks_curve;
+mod verdict_tally;
 
 pub use command::StudyCommand;
 pub use compute::{Experiment, StudyRow, Work, Worker};

@@ -43,6 +43,11 @@ impl<'a> Document<'a> {
         Node::new(&self.source, scan::place(behind_space(self.source.text.as_bytes(), 0)), 0)
     }
 
+    /// The text, without a byte order mark.
+    pub(super) fn text(&self) -> &'a str {
+        self.source.text
+    }
+
     /// Whether any object has a comment: a key that begins with that word.
     pub fn has_comments(&self) -> bool {
         self.source.fields.iter().any(|field| field.is_comment(&self.source))

@@ -12,6 +12,11 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// One with what begins at this offset \[bytes\].
+    pub(crate) fn at(offset: usize, what: impl Into<String>) -> Self {
+        Self { offset, what: what.into(), help: None }
+    }
+
     /// Adds advice on how to mend the input.
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

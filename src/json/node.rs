@@ -72,7 +72,7 @@ impl<'a> Node<'a> {
 
     /// A problem with this value.
     pub fn problem(&self, what: impl Into<String>) -> Problem {
-        Problem { offset: self.start(), what: what.into(), help: None }
+        Problem::at(self.start(), what)
     }
 
     /// A problem of the form "expected …, found …".

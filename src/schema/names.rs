@@ -1,5 +1,6 @@
 //! The names of enumerations, from the types that the readers take them for.
 
+use crate::analysis::Rung;
 use crate::applications::{BUILTIN_SETS, Class};
 use crate::device::{BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, Runlists, SmNumbering};
 use crate::experiments::study::StudyCommand;
@@ -7,6 +8,7 @@ use crate::experiments::validation::Family;
 use crate::hosts::Scheduler;
 use crate::hosts::gpu_evr::{FullGpu, Keep, Late, Leftover, Remaining, UrgentQueue};
 use crate::tasks::ReservationTest;
+use crate::tasks::segments::{SegmentPreset, SegmentTest};
 use crate::workload::{BlockClock, InterleaveLevel, Placement};
 
 /// The names of what a schema asks for.
@@ -14,6 +16,7 @@ pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
     Some(match what {
         "application set" => BUILTIN_SETS.to_vec(),
         "channel order" => ChannelOrder::ALL.map(ChannelOrder::name).to_vec(),
+        "assumption" => Rung::ALL.map(Rung::name).to_vec(),
         "class" => Class::ALL.map(Class::name).to_vec(),
         "clock" => BlockClock::ALL.map(BlockClock::name).to_vec(),
         "copy sharing" => CopySharing::ALL.map(CopySharing::name).to_vec(),
@@ -31,6 +34,8 @@ pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
         "runlists" => Runlists::ALL.map(Runlists::name).to_vec(),
         "SM numbering" => SmNumbering::ALL.map(SmNumbering::name).to_vec(),
         "scheduler" => Scheduler::ALL.map(Scheduler::name).to_vec(),
+        "segment preset" => SegmentPreset::ALL.map(SegmentPreset::name).to_vec(),
+        "segment test" => SegmentTest::ALL.map(SegmentTest::name).to_vec(),
         "study command" => StudyCommand::ALL.map(StudyCommand::name).to_vec(),
         "test" => ReservationTest::ALL.map(ReservationTest::name).to_vec(),
         "urgent queue" => UrgentQueue::ALL.iter().map(|rule| rule.name()).collect(),

@@ -28,6 +28,26 @@ const WORDS: [(&str, &str); 11] = [
     ("gang_tasks", "tasks of all SMs"),
 ];
 
+/// The ending of shares that are weighted by utilization.
+pub(crate) const WEIGHTED: &str = "_weighted";
+
+/// Endings of what stands beside the share of a test, and what it is.
+const BESIDE: [(&str, &str); 3] = [
+    ("_no_miss", "no miss in any run"),
+    (WEIGHTED, "weighted by utilization"),
+    ("_found_over_bound", "longest found in parts of the bound"),
+];
+
+/// The test beside which a quantity stands, and what it is of it.
+fn beside(key: &str) -> Option<(&str, &'static str)> {
+    BESIDE.iter().find_map(|(ending, words)| Some((key.strip_suffix(ending)?, *words)))
+}
+
+/// Whether a quantity stands beside others that say the most.
+pub(crate) fn is_beside(key: &str) -> bool {
+    beside(key).is_some() || key.starts_with("jobs_") || key.starts_with("necessary-")
+}
+
 /// A key without its unit, and the unit.
 pub(super) fn parts(key: &str) -> (&str, Option<&'static str>) {
     let with_unit = UNITS.iter().find_map(|(ending, unit)| Some((key.strip_suffix(ending)?, *unit)));
@@ -36,6 +56,9 @@ pub(super) fn parts(key: &str) -> (&str, Option<&'static str>) {
 
 /// The words of a key, without its unit.
 pub(crate) fn name_of(key: &str) -> String {
+    if let Some((test, words)) = beside(key) {
+        return format!("{test}, {words}");
+    }
     let name = parts(key).0;
     let known = WORDS.iter().find(|(key, _)| *key == name);
     known.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned())
@@ -66,6 +89,7 @@ mod tests {
             ["utilization_permille", "violation_s", "energy_per_application_j", "period", "_s"].map(axis_title);
         let expected = ["utilization [‰]", "total violation [s]", "energy per application [J]", "period", " s"];
         assert_eq!(titles, expected);
+        assert_eq!(name_of("mpcp-busy_no_miss"), "mpcp-busy, no miss in any run");
         assert_eq!(with_value("tightness_percent", "150"), "requirement in parts of the execution time 150 %");
         assert_eq!(
             (name_of("met"), name_of("gang_utilization_permille")),

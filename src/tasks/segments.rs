@@ -28,9 +28,11 @@ mod segment_generator;
 mod segment_task_set;
 mod segment_test;
 mod task_bound;
+mod write;
 
 pub(crate) use necessary::Overload;
 pub(in crate::tasks) use read::FORMAT;
+pub(crate) use segment_generator::SegmentPreset;
 pub use segment_generator::{SegmentGenerator, SegmentSets};
 pub use segment_task_set::{GpuSegment, GpuSharing, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};
 pub use segment_test::{GpuPolicy, SegmentTest};

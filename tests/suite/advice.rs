@@ -43,6 +43,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/simulate.rs", &["simulate"]),
     ("cli/tour.rs", &["tour"]),
     ("cli/study.rs", &["study run", "study status", "study merge", "study plot", "study submit"]),
+    ("cli/study/export.rs", &["study export"]),
     ("cli/study/merge.rs", &["study merge"]),
     ("cli/study/run.rs", &["study run"]),
     ("cli/study/submit.rs", &["study submit"]),

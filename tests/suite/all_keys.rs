@@ -105,7 +105,7 @@ pub(crate) const APPLICATIONS: [&str; 2] = [
 ];
 
 /// Study files with every key there is.
-pub(crate) const STUDIES: [&str; 4] = [
+pub(crate) const STUDIES: [&str; 6] = [
     r#"{"$schema": "any.schema.json", "format": "gpusched-study/1", "name": "all keys",
         "command": "merged-sm", "seed": 1, "samples": 20,
         "samples_per_row": 7, "comment": 1, "parameters": {"device": "tx2", "comment": 2},
@@ -126,5 +126,18 @@ pub(crate) const STUDIES: [&str; 4] = [
             "kernel_gap": "0 s", "launch_latency": "1 us", "channel_order": "fifo", "connections": 8,
             "block_duration": {}, "deadline": {"steering": "4 ms"}, "period": {"steering": "10 ms"},
             "set_priority": {"steering": -1}, "set_block_time": {"steer": "600 us"}, "set_stream": {"steer": "steering"}},
-        "grid": {"time_slice": ["1 ms", "2 ms"], "switch_cost": ["0 s", "1 us"], "mps": [false, true]}}"#,
+        "grid": {"time_slice": ["1 ms", "2 ms"], "switch_cost": ["0 s", "1 us"], "mps": [false, true],
+            "kernels.steer.threads": [32, 64], "set": [{}, {"release_order": "declared"}]}}"#,
+    r#"{"format": "gpusched-study/1", "name": "all keys but tasks", "command": "tasks segments", "seed": 1, "samples": 2,
+        "parameters": {"preset": "ecrts2024-artefact", "sets": "printed", "cpus": 2, "tasks_per_cpu": [1, 2],
+            "gpu_tasks_permille": 500, "gpu_segments": [1, 3], "gpu_to_cpu_permille": [200, 2000], "misc_permille": [100, 300],
+            "best_effort_permille": 100, "period_ms": [30, 50], "time_slice": "1 ms", "switch_cost": "200 us",
+            "update_cost": "1 ms", "channel_reset": "0 s", "tests": ["gcaps-suspend", "gcaps-busy-as-printed"],
+            "simulated_runs": 1},
+        "grid": {"utilization_permille": [100, [200, 300]]}}"#,
+    r#"{"format": "gpusched-study/1", "name": "drawn", "command": "analyze", "seed": 1, "samples": 2,
+        "parameters": {"streams": 2, "periods": ["10 ms", "20 ms"], "periods_are": "drawn", "loads_are": "uunifast",
+            "kernels_per_job": [1, 3], "waves_percent": 50, "threads_per_block": [32, 128], "priorities": "equal",
+            "deadline_percent": 90, "releases_until": "40 ms", "tests": ["sporadic", "run"], "search_runs": 4},
+        "grid": {"load_percent": [20, 40], "streams[S1].jitter": ["0 s", "1 ms"]}}"#,
 ];

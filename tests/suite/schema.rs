@@ -135,9 +135,13 @@ fn nothing_in_a_schema_is_left_to_be_put_in() {
     }
 }
 
-/// Whether a reader's complaint is about form: a key, a type, a range. Those are a schema's business.
+/// Whether a reader's complaint is about form: a key, a type, a range. Those are a schema's business, but for what a
+/// study sets in another file.
 fn is_about_form(error: &JsonError) -> bool {
     let what = &error.what;
+    if what.contains(".json: ") || what.starts_with("drawn: ") {
+        return false;
+    }
     let form = ["unknown key", "is missing", "is no SM mask", "has no known unit"];
     what.starts_with("expected ") && !what.contains("the device of the surrounding scenario")
         || form.iter().any(|form| what.contains(form))

@@ -1,8 +1,11 @@
 //! Studies: rows in parallel, resumed, sharded, merged, and every fault that they survive.
 
+mod export;
 mod faults;
+mod fields;
 mod file;
 mod results;
+mod segments;
 mod shards;
 mod simulate;
 

@@ -12,8 +12,12 @@ named! {
         MergedSm = "merged-sm",
         /// `gpusched tasks curve`
         TasksCurve = "tasks curve",
+        /// `gpusched tasks curve --segments`
+        TasksSegments = "tasks segments",
         /// `gpusched evr`
         Evr = "evr",
+        /// `gpusched analyze`
+        Analyze = "analyze",
         /// `gpusched simulate`
         Simulate = "simulate",
     }
@@ -25,7 +29,7 @@ impl StudyCommand {
         match self {
             Self::MergedSm => 1_000,
             Self::TasksCurve => 100,
-            Self::Evr | Self::Simulate => 1,
+            Self::TasksSegments | Self::Evr | Self::Analyze | Self::Simulate => 1,
         }
     }
 }
@@ -33,6 +37,13 @@ impl StudyCommand {
 pub(super) trait StudyExperiment: Experiment + Send {
     /// Names of a row's values, separated by commas.
     fn columns(&self) -> &'static str;
+    /// What is drawn at a sample of a point, as a file that the command takes.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn input(&self, _point: u64, _sample: u64) -> Result<String, String> {
+        Err("what its samples draw is no file".to_owned())
+    }
     /// Sums up the rows of a point.
     fn tally(&self, point: u64) -> Box<dyn Tally>;
 }

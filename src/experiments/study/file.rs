@@ -6,13 +6,16 @@ use std::io;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::analyze::{AnalyzePoint, AnalyzeStudy};
 use super::command::{StudyCommand, StudyExperiment};
 use super::compute::Work;
 use super::evr::EvrStudy;
 use super::grid::{AxisValue, Files, Grid, GridAxis};
 use super::layout::{Layout, Shard};
 use super::merged_sm::MergedSmStudy;
-use super::simulate::{SimulatePoint, SimulateStudy};
+use super::scenario_point::ScenarioPoint;
+use super::segment_sets::{SegmentPoint, SegmentStudy};
+use super::simulate::SimulateStudy;
 use super::tally::Tally;
 use super::tasks_curve::CurveStudy;
 use crate::json::{Document, JsonError, Node, Problem, is_comment, without_byte_order_mark};
@@ -80,6 +83,14 @@ impl Study {
         found
     }
 
+    /// What is drawn at a sample of a point, as a file that the study's command takes.
+    ///
+    /// # Errors
+    /// Why there is no such file.
+    pub fn input(&self, point: u64, sample: u64) -> Result<String, String> {
+        self.experiment.input(point, sample)
+    }
+
     pub(super) fn columns(&self) -> &'static str {
         self.experiment.columns()
     }
@@ -126,13 +137,22 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
             let (points, axes) = grid.points(super::tasks_curve::CurveParameters::default(), files)?;
             (Box::new(CurveStudy { points: super::tasks_curve::checked(&grid, points)? }), axes)
         }
+        StudyCommand::TasksSegments => {
+            let (points, axes) = grid.points(SegmentPoint::default(), files)?;
+            (Box::new(SegmentStudy { points: super::segment_sets::checked(&grid, points)? }), axes)
+        }
         StudyCommand::Evr => {
             let (points, axes) = grid.points(super::evr::EvrParameters::default(), files)?;
             (Box::new(EvrStudy { points: super::evr::checked(&grid, &points)? }), axes)
         }
+        StudyCommand::Analyze => {
+            let (points, axes) = grid.points(AnalyzePoint::default(), files)?;
+            let points = super::analyze::checked((&grid, &axes), points, (samples, samples_node))?;
+            (Box::new(AnalyzeStudy { points }), axes)
+        }
         StudyCommand::Simulate => {
-            let (points, axes) = grid.points(SimulatePoint::default(), files)?;
-            let points = super::simulate::checked(&grid, points, (samples, samples_node))?;
+            let (points, axes) = grid.points(ScenarioPoint::default(), files)?;
+            let points = super::simulate::checked((&grid, &axes), points, (samples, samples_node))?;
             (Box::new(SimulateStudy { points }), axes)
         }
     };

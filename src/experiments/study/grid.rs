@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::RangeInclusive;
 
 use crate::json::{Node, Object, Problem};
 use crate::near::did_you_mean;
@@ -213,6 +214,46 @@ fn change<P: Parameters>(key: &str, value: Node<'_>, files: &Files<'_>) -> Resul
 pub(super) fn one_of<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
     let expected = || node.expected_name(&format!("one of {}", names.join(", ")), names);
     node.string().ok().and_then(|name| find(&name)).ok_or_else(expected)
+}
+
+/// A value of a table by its name.
+pub(super) fn named<T: Copy>(value: Node<'_>, table: &[(&str, T)]) -> Result<T, Problem> {
+    let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+    one_of(value, &names, |name| table.iter().find(|entry| entry.0 == name).map(|entry| entry.1))
+}
+
+/// A list of the least number and the most, or one number for both.
+pub(super) fn range<T: TryFrom<u64> + Copy>(
+    value: Node<'_>,
+    (least, most): (u64, u64),
+) -> Result<RangeInclusive<T>, Problem> {
+    let number = |node: &Node<'_>| node.whole_number(least, most);
+    let ends =
+        if value.is_list() { value.list()?.iter().map(number).collect() } else { number(&value).map(|one| vec![one]) };
+    let wrong = || value.expected("a number, or a list of the least and the most");
+    let (first, last) = match ends?[..] {
+        [one] if !value.is_list() => (one, one),
+        [first, last] if first <= last => (first, last),
+        _ => return Err(wrong()),
+    };
+    match (T::try_from(first), T::try_from(last)) {
+        (Ok(first), Ok(last)) => Ok(first..=last),
+        _ => Err(wrong()),
+    }
+}
+
+/// A list of names, each of which stands there once.
+pub(super) fn distinct<T: Copy + PartialEq>(
+    list: Node<'_>,
+    names: &[&str],
+    find: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, Problem> {
+    let found = list.filled_list()?.into_iter().map(|node| one_of(node, names, &find));
+    let found = found.collect::<Result<Vec<T>, Problem>>()?;
+    if (1..found.len()).any(|index| found[..index].contains(&found[index])) {
+        return Err(list.problem("a test stands twice"));
+    }
+    Ok(found)
 }
 
 /// A built-in device, or one from a file.

@@ -9,8 +9,8 @@ use super::grid::{self, Grid, Parameters, Read};
 use super::layout::{Layout, Shard};
 use super::tally::Tally;
 use crate::effort;
-use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted};
-use crate::json::{Node, Problem};
+use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted, drawn};
+use crate::json::Problem;
 use crate::statistics::Measure;
 use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
 
@@ -68,11 +68,6 @@ impl Default for CurveParameters {
     }
 }
 
-fn named<T: Copy>(value: Node<'_>, table: &[(&str, T)]) -> Result<T, Problem> {
-    let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
-    grid::one_of(value, &names, |name| table.iter().find(|entry| entry.0 == name).map(|entry| entry.1))
-}
-
 impl Parameters for CurveParameters {
     const KEYS: &'static [(&'static str, Read<Self>)] = &[
         ("deadlines_from_percent", |value, _| {
@@ -91,9 +86,16 @@ impl Parameters for CurveParameters {
             let periods = periods.collect::<Result<Vec<_>, Problem>>()?;
             Ok(Self::set(periods, |point, it| point.periods = it))
         }),
-        ("periods_are", |value, _| Ok(Self::set(named(value, &PERIODS_ARE)?, |point, it| point.periods_are = it))),
+        ("periods_are", |value, _| {
+            Ok(Self::set(grid::named(value, &PERIODS_ARE)?, |point, it| point.periods_are = it))
+        }),
         ("reservation_period", |value, _| {
-            Ok(Self::set(named(value, &RESERVATIONS)?, |point, it| point.generator.reservation = it))
+            let period = if value.is_string() {
+                grid::named(value, &RESERVATIONS)?
+            } else {
+                ReservationPeriod::Fixed(TaskTime::from_units(value.whole_number(1, 1 << 48)?))
+            };
+            Ok(Self::set(period, |point, it| point.generator.reservation = it))
         }),
         ("sms", |value, _| Ok(Self::set(value.whole_u32(1, 128)?, |point, it| point.generator.sms = it))),
         ("tasks_per_sm", |value, _| {
@@ -101,12 +103,7 @@ impl Parameters for CurveParameters {
         }),
         ("tests", |value, _| {
             let names = ReservationTest::ALL.map(ReservationTest::name);
-            let tests = value.filled_list()?.into_iter();
-            let tests = tests.map(|test| grid::one_of(test, &names, ReservationTest::from_name));
-            let tests = tests.collect::<Result<Vec<_>, Problem>>()?;
-            if (1..tests.len()).any(|index| tests[..index].contains(&tests[index])) {
-                return Err(value.problem("a test stands twice"));
-            }
+            let tests = grid::distinct(value, &names, ReservationTest::from_name)?;
             Ok(Self::set(tests, |point, it| point.tests = it))
         }),
         ("utilization_permille", |value, _| {
@@ -133,7 +130,15 @@ pub(super) fn checked(grid: &Grid<'_>, mut points: Vec<CurveParameters>) -> Resu
         let periods = point.periods.clone();
         point.generator.periods = match (point.periods_are, &periods[..]) {
             (PeriodsAre::List, _) => Periods::List(periods),
-            (PeriodsAre::Harmonic, _) => Periods::Harmonic(periods),
+            (PeriodsAre::Harmonic, _) => {
+                if let ReservationPeriod::Fixed(own) = point.generator.reservation
+                    && !periods.iter().any(|task| task.is_multiple_of(own) || own.is_multiple_of(*task))
+                {
+                    let what = "reservation_period: no period of the list divides it or is a multiple of it";
+                    return Err(node.problem(what));
+                }
+                Periods::Harmonic(periods)
+            }
             (PeriodsAre::LogUniform, &[least, most]) if least <= most => Periods::LogUniform(least, most),
             (PeriodsAre::LogUniform, _) => {
                 return Err(node.problem("log-uniform periods need two periods, the shortest and the longest"));
@@ -157,6 +162,12 @@ impl Experiment for CurveStudy {
 impl StudyExperiment for CurveStudy {
     fn columns(&self) -> &'static str {
         "drawn,necessary,sbf,sbf-linear,chunks,harmonic,digraph,exact,periodic-resource,chunks-as-printed,harmonic-as-printed"
+    }
+
+    fn input(&self, point: u64, sample: u64) -> Result<String, String> {
+        let point = super::point(&self.points, point)?;
+        let set = drawn(&point.generator, point.seed, sample);
+        set.map(|set| set.to_json()).ok_or_else(|| "the utilization cannot be divided so".to_owned())
     }
 
     fn tally(&self, point: u64) -> Box<dyn Tally> {

@@ -5,8 +5,8 @@ mod places;
 use crate::draw::{Axis, COLUMN_WIDTH, Chart, Drawing, Look, PAGE_WIDTH, PictureOptions, Series};
 use crate::experiments::study::{AxisValue, PointSummary, Study, StudyError, StudySummary};
 use crate::proven::Proven;
-use crate::statistics::Measure;
-use crate::tables::{axis_title, measure, name_of, names, with_value};
+use crate::statistics::{Measure, PartsOfRuns};
+use crate::tables::{WEIGHTED, axis_title, is_beside, measure, name_of, names, with_value};
 
 /// What to draw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -105,8 +105,10 @@ fn title_of(study: &Study, across: &Across<'_>) -> String {
 
 /// What a share is one of.
 fn counted_in(summary: &StudySummary, name: &str) -> &'static str {
+    let has_parts = |parts: PartsOfRuns| parts.sums().0 < parts.sums().2;
     match summary.points.iter().find_map(|point| measure(point, name)) {
-        Some(Measure::PartsOfRuns(_)) => "jobs",
+        _ if name.ends_with(WEIGHTED) => "utilization",
+        Some(Measure::PartsOfRuns(parts)) if has_parts(parts) => "jobs",
         _ => "samples",
     }
 }
@@ -147,8 +149,10 @@ fn quantities<'a>(summary: &StudySummary, wanted: &'a [String]) -> Result<(Vec<&
         return Err(StudyError::Draw(format!("there is no quantity {unknown:?}; there are {}", all.join(", "))));
     }
     if wanted.is_empty() {
-        let shares: Vec<&str> =
-            all.iter().copied().filter(|name| is_share(name) && is_known(name) && *name != "drawn").collect();
+        let shares = || all.iter().copied().filter(|name| is_share(name) && is_known(name) && *name != "drawn");
+        // What stands beside a share is drawn where it is asked for.
+        let plain: Vec<&str> = shares().filter(|name| !is_beside(name)).collect();
+        let shares = if plain.is_empty() { shares().collect() } else { plain };
         let first = all.into_iter().find(|name| !is_share(name));
         return Ok(if shares.is_empty() { (first.into_iter().collect(), false) } else { (shares, true) });
     }

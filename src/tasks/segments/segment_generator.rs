@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::super::uunifast::uunifast;
 use super::segment_task_set::{GpuSegment, GpuSharing, SegmentTask, SegmentTaskSet, TaskSegment};
+use crate::named::named;
 use crate::time::Duration;
 
 /// How sets are drawn, where the paper and what its authors published differ.
@@ -21,6 +22,30 @@ pub enum SegmentSets {
     /// made: of what is left, each share but the last takes the part that `UUniFast` leaves for the others, so that the
     /// first is nearly all; a task's utilization is at least 0.01; tasks stay on the core for which they are drawn.
     Published,
+}
+
+named! {
+    /// The parameters of ECRTS 2024.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum SegmentPreset: ALL, from_name {
+        /// Those that section 7.1 and Table 3 state.
+        Paper = "ecrts2024-paper",
+        /// Those of the published experiments: the sets of the published generator, and a slice of 1 ms
+        /// (`analysis/default_driver.py`, L) where the paper has 1024 us.
+        Artefact = "ecrts2024-artefact",
+    }
+}
+
+impl SegmentPreset {
+    /// The distribution.
+    pub(crate) fn generator(self) -> SegmentGenerator {
+        let mut generator = SegmentGenerator::ecrts_2024();
+        if self == Self::Artefact {
+            generator.sets = SegmentSets::Published;
+            generator.gpu.time_slice = Duration::from_ns(1_000_000);
+        }
+        generator
+    }
 }
 
 /// A distribution of sets: what it draws is uniform within the ranges.

@@ -168,6 +168,15 @@ impl SegmentTaskSet {
         levels.all(|level| Some(level) == first)
     }
 
+    /// What all tasks together need of one core and the GPU, without costs of sharing, in parts of the cores
+    /// \[thousandths\].
+    pub(crate) fn load_permille(&self) -> u64 {
+        let of_task =
+            |task: &SegmentTask| task.alone_ns().saturating_mul(1_000_000) / u128::from(task.period.as_ns().max(1));
+        let sum: u128 = self.tasks.iter().map(of_task).fold(0, u128::saturating_add);
+        u64::try_from(sum / u128::from(self.cpus.max(1)) / 1_000).unwrap_or(u64::MAX)
+    }
+
     /// Tasks with GPU segments.
     pub fn gpu_users(&self) -> impl Iterator<Item = usize> + Clone {
         (0..self.tasks.len()).filter(|&task| self.tasks[task].uses_gpu())

@@ -115,6 +115,20 @@ impl SegmentTest {
         }
     }
 
+    /// The sound test of what shares the GPU in the same way, whose runs are those of this one too.
+    pub(crate) const fn run_of(self) -> Self {
+        match self {
+            Self::RoundRobin(wait)
+            | Self::RoundRobinAsPrinted(wait)
+            | Self::RoundRobinTable5(wait)
+            | Self::RoundRobinAsPublished(wait) => Self::RoundRobin(wait),
+            Self::Gcaps(wait) | Self::GcapsAsPrinted(wait) => Self::Gcaps(wait),
+            Self::GcapsAssigned(wait) | Self::GcapsAssignedAsPrinted(wait) => Self::GcapsAssigned(wait),
+            Self::Mpcp(wait) | Self::MpcpAsPublished(wait) => Self::Mpcp(wait),
+            Self::FmlpPlus(wait) | Self::FmlpPlusAsPublished(wait) => Self::FmlpPlus(wait),
+        }
+    }
+
     /// Those that are sound.
     pub fn sound() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|test| test.is_sound())

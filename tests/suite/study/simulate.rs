@@ -17,13 +17,13 @@ fn scenario() -> String {
     fs::read_to_string(file).expect("it is shipped")
 }
 
-fn with_scenario(test: &str, study: &str) -> (PathBuf, String) {
+pub(super) fn with_scenario(test: &str, study: &str) -> (PathBuf, String) {
     let (directory, file) = with_study(test, study);
     fs::write(directory.join("scenario.json"), scenario()).expect("it can be written");
     (directory, file)
 }
 
-fn refused_study(text: &str) -> String {
+pub(super) fn refused_study(text: &str) -> String {
     let read = |name: &str| match name {
         "scenario.json" => Ok(scenario().into_bytes()),
         _ => Err(std::io::ErrorKind::NotFound.into()),

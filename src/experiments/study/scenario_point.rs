@@ -1,0 +1,405 @@
+//! A scenario at one point of a grid: of a file or drawn, with what is changed in it.
+
+use std::fmt;
+use std::hash::BuildHasher;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustc_hash::FxBuildHasher;
+
+use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read};
+use super::pipelines::{LoadsAre, PeriodsAre, Pipelines, Priorities};
+use crate::device::Device;
+use crate::input::options::{OPTIONS, ScenarioOption, ScenarioOptions};
+use crate::input::{Input, InputError};
+use crate::json::{Edited, JsonError, Node, Problem, is_comment, with_field};
+use crate::near::did_you_mean;
+use crate::scenario::Scenario;
+use crate::spelling::{self, Spelling};
+use crate::time::Duration;
+
+/// A scenario, and what is changed in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ScenarioPoint {
+    /// `None`: it is drawn.
+    input: Option<Arc<Input>>,
+    pipelines: Pipelines,
+    /// Keys that were said of what is drawn.
+    of_pipelines: Vec<&'static str>,
+    options: ScenarioOptions,
+    edits: Vec<Edit>,
+    /// Whose jobs are counted, a stream with operations or a host; `None`: all.
+    responses_of: Option<String>,
+}
+
+/// Another value of a field.
+#[derive(Debug, Clone)]
+struct Edit {
+    /// Its path, as the study has it.
+    path: String,
+    /// The value, as JSON.
+    value: String,
+    /// Where it stands in the study \[bytes\].
+    offset: usize,
+}
+
+/// Why there is no scenario at a point.
+pub(super) struct NoScenario {
+    /// Where the reason stands in the study \[bytes\], if that is known.
+    offset: Option<usize>,
+    what: String,
+}
+
+impl NoScenario {
+    fn said(what: impl fmt::Display) -> Self {
+        Self { offset: None, what: what.to_string() }
+    }
+}
+
+impl fmt::Display for NoScenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+/// The option that counts samples, and is read with them.
+const SEED: &str = "seed";
+
+/// The key of several fields that are set together.
+const SET: &str = "set";
+
+/// The GPU of what is drawn, if none is said.
+const DEFAULT_DEVICE: &str = "tx2";
+
+/// Fields of a scenario that change nothing of how it runs.
+const WITHOUT_EFFECT: [&str; 5] = ["format", "name", "source", "expected", "$schema"];
+
+/// Most streams of a pipeline, kernels of a job, and percent.
+const MOST: u32 = 1_000;
+
+fn of_pipelines<T: Clone + 'static>(
+    key: &'static str,
+    value: T,
+    put: impl Fn(&mut Pipelines, T) + 'static,
+) -> Change<ScenarioPoint> {
+    Box::new(move |point| {
+        point.of_pipelines.push(key);
+        put(&mut point.pipelines, value.clone());
+    })
+}
+
+fn range(value: Node<'_>, least: u32) -> Result<RangeInclusive<u32>, Problem> {
+    grid::range(value, (u64::from(least), u64::from(MOST)))
+}
+
+fn positive(value: &Node<'_>) -> Result<Duration, Problem> {
+    value
+        .time()
+        .and_then(|time| if time > Duration::ZERO { Ok(time) } else { Err(value.expected("a time above zero")) })
+}
+
+impl Parameters for ScenarioPoint {
+    const KEYS: &'static [(&'static str, Read<Self>)] = &[
+        ("deadline_percent", |value, _| {
+            Ok(of_pipelines("deadline_percent", value.whole_u32(1, MOST)?, |it, percent| it.deadline_percent = percent))
+        }),
+        ("kernels_per_job", |value, _| {
+            Ok(of_pipelines("kernels_per_job", range(value, 1)?, |it, kernels| it.kernels = kernels))
+        }),
+        ("load_percent", |value, _| {
+            Ok(of_pipelines("load_percent", value.whole_u32(1, MOST)?, |it, load| it.load_percent = load))
+        }),
+        ("loads_are", |value, _| {
+            let loads = grid::one_of(value, &LoadsAre::ALL.map(LoadsAre::name), LoadsAre::from_name)?;
+            Ok(of_pipelines("loads_are", loads, |it, loads| it.loads_are = loads))
+        }),
+        ("periods", |value, _| {
+            let periods: Vec<Duration> = value.filled_list()?.iter().map(positive).collect::<Result<_, _>>()?;
+            Ok(of_pipelines("periods", periods, |it, periods| it.periods = periods))
+        }),
+        ("periods_are", |value, _| {
+            let are = grid::one_of(value, &PeriodsAre::ALL.map(PeriodsAre::name), PeriodsAre::from_name)?;
+            Ok(of_pipelines("periods_are", are, |it, are| it.periods_are = are))
+        }),
+        ("priorities", |value, _| {
+            let are = grid::one_of(value, &Priorities::ALL.map(Priorities::name), Priorities::from_name)?;
+            Ok(of_pipelines("priorities", are, |it, are| it.priorities = are))
+        }),
+        ("releases_until", |value, _| {
+            Ok(of_pipelines("releases_until", positive(&value)?, |it, until| it.releases_until = Some(until)))
+        }),
+        ("responses_of", |value, _| Ok(Self::set(value.string()?, |point, it| point.responses_of = Some(it)))),
+        ("scenario", |value, files| {
+            let name = value.string()?;
+            let input = Input::of(&name, files.bytes(value, &name)?);
+            let input = Arc::new(input.map_err(|error| value.problem(error.to_string()))?);
+            Ok(Self::set(input, |point, it| point.input = Some(it)))
+        }),
+        (SET, |value, _| {
+            let entries = value.object()?.into_distinct_entries()?;
+            let edits: Vec<Edit> =
+                entries.iter().map(|(path, value)| Edit::of(path, *value)).collect::<Result<_, _>>()?;
+            Ok(Self::set(edits, |point, it| point.edits.extend(it)))
+        }),
+        ("streams", |value, _| {
+            Ok(of_pipelines("streams", value.whole_u32(1, MOST)?, |it, streams| it.streams = streams))
+        }),
+        ("threads_per_block", |value, _| {
+            let threads: Vec<u32> =
+                value.filled_list()?.iter().map(|one| one.whole_u32(1, 1_024)).collect::<Result<_, _>>()?;
+            Ok(of_pipelines("threads_per_block", threads, |it, threads| it.threads = threads))
+        }),
+        ("waves_percent", |value, _| {
+            Ok(of_pipelines("waves_percent", range(value, 1)?, |it, waves| it.waves_percent = waves))
+        }),
+    ];
+
+    fn keys() -> Vec<&'static str> {
+        let options = OPTIONS.iter().map(|option| option.key).filter(|key| *key != SEED);
+        let mut keys: Vec<&str> = options.chain(Self::KEYS.iter().map(|(key, _)| *key)).collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
+        if is_path(key) {
+            let edit = Edit::of(key, value);
+            return Some(edit.map(|edit| Self::set(edit, |point, it| point.edits.push(it))));
+        }
+        let of_option = || ScenarioOption::of(key).map(|option| Self::read_option(option, value, files));
+        grid::of_table(key, value, files).or_else(of_option)
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.options.read.seed = Some(seed);
+    }
+}
+
+impl Edit {
+    fn of(path: &str, value: Node<'_>) -> Result<Self, Problem> {
+        let first = path.split(['.', '[']).next().unwrap_or_default();
+        let last = path.rsplit('.').next().unwrap_or_default();
+        if WITHOUT_EFFECT.contains(&first) || is_comment(first) || is_comment(last) {
+            return Err(value.problem(format!("{path:?} changes nothing of how a scenario runs")));
+        }
+        if ScenarioOption::of(path).is_some() {
+            return Err(value.problem(format!("{path:?} is a key of studies: state it as such, not as a field to set")));
+        }
+        Ok(Self { path: path.to_owned(), value: value.raw().to_owned(), offset: value.start() })
+    }
+
+    fn no(&self, what: impl fmt::Display) -> NoScenario {
+        NoScenario { offset: Some(self.offset), what: what.to_string() }
+    }
+}
+
+/// Whether a key is the path of a field.
+fn is_path(key: &str) -> bool {
+    key.contains(['.', '['])
+}
+
+/// Whether the one is a part of the other, or the same.
+fn overlap(one: &str, other: &str) -> bool {
+    let is_in = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    is_in(one, other) || is_in(other, one)
+}
+
+/// Why a file that an option names is of no use.
+enum Unopened {
+    Said(Problem),
+    Input(InputError),
+}
+
+impl From<InputError> for Unopened {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
+    }
+}
+
+impl Unopened {
+    fn at(self, value: Node<'_>) -> Problem {
+        match self {
+            Self::Said(problem) => problem,
+            Self::Input(error) => spelling::within(Spelling::Key, || value.problem(error.to_string())),
+        }
+    }
+}
+
+impl ScenarioPoint {
+    fn read_option(
+        option: &'static ScenarioOption,
+        value: Node<'_>,
+        files: &Files<'_>,
+    ) -> Result<Change<Self>, Problem> {
+        let setting = option.read(&value)?;
+        let mut alone = ScenarioOptions::default();
+        setting.apply(&mut alone);
+        // Files are read once, with the study.
+        let read = |path: &Path| {
+            let name = path.to_string_lossy().into_owned();
+            files.bytes(value, &name).map(|bytes| (name, bytes)).map_err(Unopened::Said)
+        };
+        alone.open(|path| read(path).is_ok(), read).map_err(|error| error.at(value))?;
+        Ok(Box::new(move |point| {
+            setting.apply(&mut point.options);
+            point.options.take_files_of(&alone);
+        }))
+    }
+
+    /// Whether each sample is a scenario of its own.
+    pub(super) fn is_drawn(&self) -> bool {
+        self.input.is_none()
+    }
+
+    fn seed(&self) -> u64 {
+        self.options.read.seed.unwrap_or(0)
+    }
+
+    /// The seed of what the run of a sample draws.
+    pub(super) fn seed_of(&self, sample: u64) -> u64 {
+        self.seed().wrapping_add(sample)
+    }
+
+    /// The scenario of a sample, and the index of the host thread whose jobs are counted. What the run of it draws is
+    /// seeded by the study's seed plus the sample's number, as `gpusched simulate --seed` takes it.
+    pub(super) fn scenario(&self, sample: u64) -> Result<(Scenario, Option<u32>), NoScenario> {
+        let mut scenario = spelling::within(Spelling::Key, || self.read_scenario(sample))?;
+        scenario.seed = self.seed_of(sample);
+        let Some(name) = &self.responses_of else { return Ok((scenario, None)) };
+        let found = (0..).zip(&scenario.threads).find(|(_, thread)| thread.submits() && *thread.label == **name);
+        let Some((thread, _)) = found else {
+            let submitting = scenario.threads.iter().filter(|thread| thread.submits());
+            let known: Vec<&str> = submitting.map(|thread| &*thread.label).collect();
+            return Err(NoScenario::said(format!(
+                "\"responses_of\": no stream or host is called {name:?}{}; there are {}",
+                did_you_mean(name, known.iter().copied()),
+                known.join(", ")
+            )));
+        };
+        Ok((scenario, Some(thread)))
+    }
+
+    /// The scenario of a sample, as a file.
+    pub(super) fn input(&self, sample: u64) -> Result<String, String> {
+        let (scenario, _) = self.scenario(sample).map_err(|error| error.to_string())?;
+        scenario.to_native_json().map_err(|error| error.to_string())
+    }
+
+    fn read_scenario(&self, sample: u64) -> Result<Scenario, NoScenario> {
+        let read = |input: &Input, edits: &[Edited]| {
+            input.scenario(&self.options).map_err(|error| self.refused(&error, edits))
+        };
+        let Some(input) = self.input.as_deref() else {
+            let drawn = Input::Scenario { file: "drawn".to_owned(), text: self.draw(sample)? };
+            let (input, edits) = self.edited(&drawn)?;
+            return read(&input, &edits);
+        };
+        if let Some(key) = self.of_pipelines.first() {
+            return Err(NoScenario::said(format!(
+                "{key:?} is for scenarios that are drawn, and \"scenario\" names a file"
+            )));
+        }
+        if self.edits.is_empty() {
+            return read(input, &[]);
+        }
+        let (input, edits) = self.edited(input)?;
+        read(&input, &edits)
+    }
+
+    fn draw(&self, sample: u64) -> Result<String, NoScenario> {
+        if self.of_pipelines.is_empty() {
+            return Err(NoScenario::said(
+                "no scenario is stated: add \"scenario\": a file, or \"load_percent\" to draw some",
+            ));
+        }
+        if let Some(wrong) = self.pipelines.wrong() {
+            return Err(NoScenario::said(wrong));
+        }
+        let default = || {
+            let found = Device::builtin(DEFAULT_DEVICE).map_err(NoScenario::said)?;
+            found.ok_or_else(|| NoScenario::said(format!("there is no device {DEFAULT_DEVICE}")))
+        };
+        let device = self.options.read.device.clone().map_or_else(default, Ok)?;
+        Ok(self.pipelines.scenario(&device, self.seed(), sample))
+    }
+
+    /// The input with other values in its fields, and their paths.
+    fn edited(&self, input: &Input) -> Result<(Input, Vec<Edited>), NoScenario> {
+        let mut edits: Vec<Edited> = Vec::with_capacity(self.edits.len());
+        let Input::Scenario { file, text } = input else {
+            let edit = self.edits.first().ok_or_else(|| NoScenario::said("nothing is changed"))?;
+            return Err(edit.no(format!("fields are set in scenario files, and {} is none", input.file())));
+        };
+        let mut text = text.clone();
+        for edit in &self.edits {
+            let edited =
+                with_field(&text, &edit.path, &edit.value).map_err(|what| edit.no(format!("{file}: {what}")))?;
+            if self.options.read.device.is_some() && overlap(&edited.path, "device") {
+                return Err(edit.no(format!("{:?} is set, and \"device\" puts another one in its place", edit.path)));
+            }
+            if edits.iter().any(|known| overlap(&known.path, &edited.path)) {
+                return Err(edit.no(format!("{} is set twice", edited.path)));
+            }
+            text.clone_from(&edited.text);
+            edits.push(edited);
+        }
+        Ok((Input::Scenario { file: file.clone(), text }, edits))
+    }
+
+    /// What a reader refuses, at the value that is to blame if one is.
+    fn refused(&self, error: &InputError, edits: &[Edited]) -> NoScenario {
+        let InputError::Scenario(JsonError { file, path, what, help, .. }) = error else {
+            return NoScenario::said(error);
+        };
+        match self.edits.iter().zip(edits).find(|(_, edited)| overlap(&edited.path, path)) {
+            Some((edit, _)) => {
+                let help = help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+                edit.no(format!("{file}: {path}: {what}{help}"))
+            }
+            None => NoScenario::said(error),
+        }
+    }
+}
+
+/// Makes the first scenario of each point; `wrong` says what else is wrong with it, of which this thread's jobs or all
+/// are looked at. Whether anything is drawn in any.
+pub(super) fn check(
+    grid: &Grid<'_>,
+    axes: &[GridAxis],
+    points: &[&ScenarioPoint],
+    wrong: &dyn Fn(&Scenario, Option<u32>) -> Option<String>,
+) -> Result<bool, Problem> {
+    let place = grid.parameters.or(grid.axes).unwrap_or(grid.root);
+    let (mut is_drawn, mut digests) = (false, Vec::with_capacity(points.len()));
+    for (number, point) in points.iter().enumerate() {
+        let made = point.scenario(0).and_then(|(scenario, thread)| match wrong(&scenario, thread) {
+            Some(what) => Err(NoScenario::said(what)),
+            None => Ok(scenario),
+        });
+        let scenario = made.map_err(|NoScenario { offset, what }| match offset {
+            Some(offset) => Problem::at(offset, what),
+            None if points.len() == 1 => place.problem(what),
+            None => place.problem(format!("point {number}: {what}")),
+        })?;
+        is_drawn |= point.is_drawn() || scenario.depends_on_seed();
+        digests.push(FxBuildHasher.hash_one(format!("{:?}", Scenario { notes: Vec::new(), ..scenario })));
+    }
+    let mut stride = 1;
+    for axis in axes.iter().rev() {
+        let length = axis.values.len();
+        let sets_fields = axis.key == SET || is_path(&axis.key);
+        let is_first = |index: &usize| (index / stride).is_multiple_of(length);
+        let differs = |index: usize| (1..length).any(|value| digests[index] != digests[index + value * stride]);
+        if sets_fields && length > 1 && !(0..points.len()).filter(is_first).any(differs) {
+            return Err(place.problem(format!(
+                "{:?} makes no difference at any point: another key of the study wins over it",
+                axis.key
+            )));
+        }
+        stride *= length;
+    }
+    Ok(is_drawn)
+}

@@ -1,0 +1,245 @@
+//! Acceptance of random sets of tasks with segments, and runs of them, as a study.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::command::StudyExperiment;
+use super::compute::{Experiment, Worker};
+use super::grid::{self, Change, Grid, Parameters, Read};
+use super::segment_tally::{COLUMNS, OfRuns, SegmentOutcome, SegmentTally};
+use super::tally::Tally;
+use crate::broken_bound::BrokenBound;
+use crate::device::Device;
+use crate::effort::{self, Progress};
+use crate::hosts::{SegmentRunOptions, run_segment_tasks};
+use crate::json::{Node, Problem};
+use crate::tasks::segments::{
+    GpuWait, Overload, SegmentGenerator, SegmentPreset, SegmentSets, SegmentTaskSet, SegmentTest, TaskBound,
+};
+use crate::time::Duration;
+
+/// The GPU of runs. Nothing of it counts but that it takes one kernel: contexts come by turns.
+const DEVICE: &str = "tx2";
+
+/// One point: a distribution of sets, and what is asked of them.
+#[derive(Clone)]
+pub(super) struct SegmentPoint {
+    preset: SegmentPreset,
+    /// What is other than in the preset.
+    changes: Vec<Other>,
+    /// The preset with the changes, once all are known.
+    generator: SegmentGenerator,
+    tests: Vec<SegmentTest>,
+    simulated_runs: u64,
+    seed: u64,
+}
+
+impl Default for SegmentPoint {
+    fn default() -> Self {
+        let preset = SegmentPreset::Paper;
+        let (changes, generator) = (Vec::new(), preset.generator());
+        let tests = SegmentTest::sound().collect();
+        Self { preset, changes, generator, tests, simulated_runs: 0, seed: 0 }
+    }
+}
+
+/// What makes a distribution another one.
+type Other = Arc<dyn Fn(&mut SegmentGenerator) + Send + Sync>;
+
+/// How sets are drawn, where the paper and what its authors published differ.
+const SETS: [(&str, SegmentSets); 2] = [("printed", SegmentSets::Printed), ("published", SegmentSets::Published)];
+/// Longest period \[ms\]: 2^48 ns.
+const MAX_PERIOD_MS: u64 = 281_474_976;
+const MAX_CPUS: u32 = 1_024;
+const MAX_TASKS: u64 = 100;
+
+fn changed<T: Clone + Send + Sync + 'static>(value: T, put: fn(&mut SegmentGenerator, T)) -> Change<SegmentPoint> {
+    let change: Other = Arc::new(move |generator| put(generator, value.clone()));
+    Box::new(move |point| point.changes.push(Arc::clone(&change)))
+}
+
+impl Parameters for SegmentPoint {
+    const KEYS: &'static [(&'static str, Read<Self>)] = &[
+        ("best_effort_permille", |value, _| {
+            Ok(changed(value.whole_u32(0, 1_000)?, |it, permille| it.best_effort_permille = permille))
+        }),
+        ("channel_reset", |value, _| Ok(changed(value.time()?, |it, time| it.gpu.channel_reset = time))),
+        ("cpus", |value, _| Ok(changed(value.whole_u32(1, MAX_CPUS)?, |it, cpus| it.cpus = cpus))),
+        ("gpu_segments", |value, _| {
+            Ok(changed(grid::range(value, (1, MAX_TASKS))?, |it, segments| it.gpu_segments = segments))
+        }),
+        ("gpu_tasks_permille", |value, _| {
+            Ok(changed(grid::range(value, (0, 1_000))?, |it, range| it.gpu_tasks_permille = range))
+        }),
+        ("gpu_to_cpu_permille", |value, _| {
+            Ok(changed(grid::range(value, (0, 1_000_000))?, |it, range| it.gpu_to_cpu_permille = range))
+        }),
+        ("misc_permille", |value, _| {
+            Ok(changed(grid::range(value, (0, 1_000))?, |it, range| it.misc_permille = range))
+        }),
+        ("period_ms", |value, _| {
+            Ok(changed(grid::range(value, (1, MAX_PERIOD_MS))?, |it, range| it.period_ms = range))
+        }),
+        ("preset", |value, _| {
+            let preset = grid::one_of(value, &SegmentPreset::ALL.map(SegmentPreset::name), SegmentPreset::from_name)?;
+            Ok(Self::set(preset, |point, it| point.preset = it))
+        }),
+        ("sets", |value, _| Ok(changed(grid::named(value, &SETS)?, |it, sets| it.sets = sets))),
+        ("simulated_runs", |value, _| {
+            Ok(Self::set(value.whole_number(0, 1_000_000)?, |point, it| point.simulated_runs = it))
+        }),
+        ("switch_cost", |value, _| Ok(changed(value.time()?, |it, time| it.gpu.switch_cost = time))),
+        ("tasks", |value, _| Ok(changed(value.whole_u32(1, 1_000)?, |it, tasks| it.tasks = Some(tasks)))),
+        ("tasks_per_cpu", |value, _| {
+            Ok(changed(grid::range(value, (1, MAX_TASKS))?, |it, tasks| it.tasks_per_cpu = tasks))
+        }),
+        ("tests", |value, _| {
+            let tests = grid::distinct(value, &SegmentTest::ALL.map(SegmentTest::name), SegmentTest::from_name)?;
+            Ok(Self::set(tests, |point, it| point.tests = it))
+        }),
+        ("time_slice", |value, _| {
+            let slice = value.time()?;
+            if slice == Duration::ZERO {
+                return Err(value.expected("a time above zero"));
+            }
+            Ok(changed(slice, |it, time| it.gpu.time_slice = time))
+        }),
+        ("update_cost", |value, _| Ok(changed(value.time()?, |it, time| it.gpu.update_cost = time))),
+        ("utilization_permille", |value, _| {
+            Ok(changed(grid::range(value, (1, 1_000))?, |it, range| it.utilization_permille = range))
+        }),
+    ];
+
+    fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+}
+
+/// The points with their generators.
+pub(super) fn checked(grid: &Grid<'_>, mut points: Vec<SegmentPoint>) -> Result<Vec<SegmentPoint>, Problem> {
+    let node: Node<'_> = grid.parameters.or(grid.axes).unwrap_or(grid.root);
+    for point in &mut points {
+        let mut generator = point.preset.generator();
+        point.changes.drain(..).for_each(|change| change(&mut generator));
+        let gpu = generator.gpu;
+        if gpu.switch_cost > gpu.time_slice {
+            return Err(node.problem(format!(
+                "\"switch_cost\" is {}, and \"time_slice\" {}: a switch costs at most a time slice",
+                gpu.switch_cost, gpu.time_slice
+            )));
+        }
+        let needs_range = |key: &str, by: &str| node.problem(format!("{key:?} has no effect where {by:?} is stated"));
+        let plain = point.preset.generator();
+        if generator.tasks.is_some() {
+            if generator.utilization_permille != plain.utilization_permille {
+                return Err(needs_range("utilization_permille", "tasks"));
+            }
+            if generator.tasks_per_cpu != plain.tasks_per_cpu {
+                return Err(needs_range("tasks_per_cpu", "tasks"));
+            }
+        }
+        point.generator = generator;
+    }
+    Ok(points)
+}
+
+impl SegmentPoint {
+    /// The set of a sample: that of `gpusched tasks curve --segments utilization` with the same seed, if only the
+    /// utilization is another than in the preset.
+    fn sample(&self, sample: u64) -> SegmentTaskSet {
+        let point = u64::from(*self.generator.utilization_permille.start());
+        self.generator.sample(self.seed, point << 40 | sample)
+    }
+}
+
+pub(super) struct SegmentStudy {
+    pub(super) points: Vec<SegmentPoint>,
+}
+
+impl Experiment for SegmentStudy {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(SegmentWorker(&self.points))
+    }
+}
+
+impl StudyExperiment for SegmentStudy {
+    fn columns(&self) -> &'static str {
+        &COLUMNS
+    }
+
+    fn input(&self, point: u64, sample: u64) -> Result<String, String> {
+        Ok(super::point(&self.points, point)?.sample(sample).to_json())
+    }
+
+    fn tally(&self, _point: u64) -> Box<dyn Tally> {
+        Box::new(SegmentTally::default())
+    }
+}
+
+struct SegmentWorker<'a>(&'a [SegmentPoint]);
+
+impl Worker for SegmentWorker<'_> {
+    fn values(&mut self, number: u64, samples: Range<u64>) -> Result<String, String> {
+        let point = super::point(self.0, number)?;
+        let set = point.sample(samples.start);
+        let outcome = outcome(point, &set, point.seed.wrapping_add(samples.start))?;
+        effort::check().map_err(|over| over.to_string())?;
+        Ok(outcome.to_string())
+    }
+}
+
+fn outcome(point: &SegmentPoint, set: &SegmentTaskSet, seed: u64) -> Result<SegmentOutcome, String> {
+    let mut outcome = SegmentOutcome::new(set.load_permille());
+    outcome.necessary = [GpuWait::Suspend, GpuWait::Busy].map(|wait| !Overload::of(set, wait, &[]).is_certain());
+    for test in &point.tests {
+        let is_accepted = test.bounds(set).iter().all(TaskBound::is_accepted);
+        outcome.accepted.insert(test.name(), is_accepted);
+        let run = test.run_of();
+        if point.simulated_runs > 0 && !outcome.runs.contains_key(run.name()) {
+            outcome.runs.insert(run.name(), of_runs(set, run, point.simulated_runs, seed)?);
+        }
+    }
+    Ok(outcome)
+}
+
+/// Runs a set: all tasks released together, then with random offsets and gaps.
+fn of_runs(set: &SegmentTaskSet, test: SegmentTest, runs: u64, seed: u64) -> Result<OfRuns, String> {
+    let device = Device::builtin(DEVICE).map_err(|error| error.to_string())?;
+    let device = device.ok_or_else(|| format!("there is no device {DEVICE}"))?;
+    let mut numbers = ChaCha8Rng::seed_from_u64(seed);
+    let longest_period = set.tasks.iter().map(|task| task.period).max().unwrap_or_default();
+    let (mut worst, mut no_miss) = (vec![Duration::ZERO; set.tasks.len()], true);
+    for run in 0..runs {
+        let mut varied = set.clone();
+        if run > 0 {
+            for task in &mut varied.tasks {
+                task.offset = Duration::from_ns(numbers.random_range(0..task.period.as_ns().max(1)));
+                task.sporadic = numbers.random();
+            }
+        }
+        // Every task has a job within a period of its offset, and another one.
+        let horizon = Some(Duration::from_ns(longest_period.as_ns().saturating_mul(3)));
+        let options =
+            SegmentRunOptions { horizon, seed: seed.wrapping_add(run), device: &device, records_cores: false };
+        let found = run_segment_tasks(&varied, test, options, Progress::NONE).map_err(|error| error.to_string())?;
+        for job in &found.jobs {
+            let (task, response) = (&set.tasks[job.task], job.response());
+            no_miss &= task.priority.is_none() || response.is_some_and(|response| response <= task.deadline);
+            worst[job.task] = worst[job.task].max(response.unwrap_or_default());
+        }
+    }
+    let bounds = test.bounds(set);
+    let mut ratios = Vec::new();
+    for ((task, bound), worst) in set.tasks.iter().zip(&bounds).zip(&worst) {
+        let Some(bound) = bound.bound() else { continue };
+        let subject = || format!("a job of {} under {} takes", task.name, test.name());
+        BrokenBound::check(Some(*worst), ("the bound on all runs", Some(bound)), subject)
+            .map_err(|broken| broken.to_string())?;
+        ratios.push(1_000 * u128::from(worst.as_ns()) / u128::from(bound.as_ns().max(1)));
+    }
+    let mean = ratios.iter().sum::<u128>().checked_div(ratios.len() as u128);
+    Ok(OfRuns { no_miss, found_permille_of_bound: mean.and_then(|mean| u64::try_from(mean).ok()) })
+}
