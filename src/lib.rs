@@ -60,6 +60,7 @@ pub mod analysis;
 pub mod applications;
 pub mod audit;
 pub mod broken_bound;
+mod canonical;
 pub mod causes;
 pub mod device;
 pub mod draw;

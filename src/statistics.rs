@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::proven::Proven;
+
 /// Mean and spread of one quantity over the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Statistic {
@@ -207,8 +209,14 @@ fn student(freedom: u64) -> f64 {
 
 /// The smallest of `sorted` values that at least `percent` of 100 of them do not exceed; `None` if there are none.
 pub(crate) fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
-    let rank = (sorted.len() * percent.min(100)).div_ceil(100).max(1);
-    sorted.get(rank - 1).copied()
+    sorted.get(usize::try_from(rank(sorted.len() as u64, percent)).ok()? - 1).copied()
+}
+
+/// How many of so many values are at most the smallest that `percent` of 100 of them do not exceed, if all differ; at
+/// least one.
+pub(crate) fn rank(values: u64, percent: usize) -> u64 {
+    let rank = (u128::from(values) * percent.min(100) as u128).div_ceil(100).max(1);
+    u64::try_from(rank).proven("no more than the values, or one")
 }
 
 /// The middle one of `sorted` values, the upper of two; `None` if there are none. For a time that is to stand for all

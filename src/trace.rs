@@ -28,6 +28,7 @@ mod repeats;
 mod rule;
 mod rule_text;
 mod snapshot;
+mod state;
 mod sum_over_time;
 mod turn;
 mod turns;

@@ -154,8 +154,34 @@ fn a_run_takes_no_more_memory_the_longer_it_lasts() {
     let _alone = COUNTED.lock();
     let held = HeldAtMost { whole: 100_000, piece: 50_000 };
     let (short, long) = (simulated(&periodic(8, 1_000), held), simulated(&periodic(8, 3_000), held));
-    // Of each of 2,400 more jobs its response time is kept; a list that grows stands twice for a moment.
-    assert!(long <= short + 3 * 8 * 2_400 + 4_096, "{short} bytes for a second, {long} for three");
+    // Each other response time of 2,400 more jobs is kept with their number; a list that grows stands twice for a
+    // moment.
+    assert!(long <= short + 3 * 16 * 2_400 + 4_096, "{short} bytes for a second, {long} for three");
+}
+
+/// Allocations, and the most bytes, that it takes to know what is told in sums of a run of so long \[ms\] that repeats.
+fn summed_up(lasting: u32) -> (u64, usize) {
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "n", "horizon": "{lasting} ms",
+            "kernels": {{"C": {{"blocks": 8, "threads": 64, "duration": "40 us"}},
+                "L": {{"blocks": 2, "threads": 256, "duration": "1 ms"}}}},
+            "streams": [{{"name": "c", "period": "1 ms", "operations": [{{"kernel": "C"}}]}},
+                {{"name": "l", "period": "5 ms", "operations": [{{"kernel": "L"}}]}}]}}"#
+    );
+    let scenario = read(&text);
+    counted(|| {
+        let held = HeldAtMost { whole: 100_000, piece: 50_000 };
+        let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
+        text_of(&LongReport { run: long(&run), blocks: false }, TableStyle::Plain);
+    })
+}
+
+#[test]
+fn the_length_of_a_run_that_repeats_shows_neither_in_time_nor_in_memory_of_its_summary() {
+    let _alone = COUNTED.lock();
+    let ((few, short), (many, long)) = (summed_up(10_000), summed_up(3_600_000));
+    // Numbers of more digits.
+    assert!(many <= few + 100 && long <= short + 4_096, "{few} and {many} allocations, {short} and {long} bytes");
 }
 
 #[test]

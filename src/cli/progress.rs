@@ -154,9 +154,14 @@ pub(crate) fn simulated(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
     simulating(scenario, |progress| simulate_with(scenario, SimulateOptions { progress, ..options }))
 }
 
-/// The same of a run that is told of also if it is stopped, and of which so much is held.
-pub(crate) fn simulated_until_stopped(scenario: &Scenario, held: HeldAtMost) -> Result<AnyLength<'_>, ProgramError> {
-    let mut options = SimulateOptions::of(scenario);
+/// The same of a run that is told of also if it is stopped, of which so much is held, and of which it is said whether
+/// what repeats is run again.
+pub(crate) fn simulated_until_stopped(
+    scenario: &Scenario,
+    held: HeldAtMost,
+    skip_repeats: bool,
+) -> Result<AnyLength<'_>, ProgramError> {
+    let mut options = SimulateOptions { skip_repeats, ..SimulateOptions::of(scenario) };
     options.gpu.may_be_cut = true;
     simulating(scenario, |progress| simulate_any_length(scenario, SimulateOptions { progress, ..options }, held))
 }

@@ -88,6 +88,10 @@ pub(crate) struct Simulate {
     /// same), and replace log files that exist
     #[arg(long)]
     force: bool,
+    /// Run again also what repeats: the table of a long run that comes back to a state in which it was before
+    /// multiplies sums otherwise, with the same result
+    #[arg(long)]
+    no_repeat: bool,
     #[command(flatten)]
     html: HtmlOptions,
     #[command(flatten)]
@@ -147,7 +151,7 @@ impl Simulate {
             refuse_beyond_memory(&scenario)?;
         }
         ending::keep_complete_results();
-        let run = progress::simulated_until_stopped(&scenario, held)?;
+        let run = progress::simulated_until_stopped(&scenario, held, self.skips_repeats())?;
         let answer = self.report_run(&scenario, &run, part)?;
         part.done_with(run);
         part.done_with(scenario);
@@ -159,6 +163,11 @@ impl Simulate {
         let states = self.rules || self.blame || !self.state_at.is_empty();
         let files = self.files().iter().any(|&(option, is_given)| is_given && option != RESPONSES);
         states || files || self.check && scenario.expected.is_some()
+    }
+
+    /// Whether what repeats is not run again. Who lists all rows runs all of it, and has to end when that is asked for.
+    fn skips_repeats(&self) -> bool {
+        !self.no_repeat && self.format == Format::Table
     }
 
     fn report_run(&self, scenario: &Scenario, run: &AnyLength<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {

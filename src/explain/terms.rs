@@ -157,7 +157,8 @@ pub(super) const TERMS: [Term; 60] = [
         BUILT,
         None,
         "A run whose record leaves while it goes on, so that memory does not grow with its length. Its rows are those of any \
-         other run; pictures, states, rules and blame need the whole record at once.",
+         other run; what repeats is not simulated again for its table. Pictures, states, rules and blame \
+         need the whole record at once.",
     ),
     term(
         "merged SM",

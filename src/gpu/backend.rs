@@ -10,6 +10,7 @@ mod sm;
 mod sm_backend;
 mod standing;
 
+pub(super) use copy_engine::write_queue;
 pub(crate) use sm_backend::SmBackend;
 
 use super::calendar::{Calendar, Event};

@@ -7,6 +7,7 @@ use std::hash::BuildHasherDefault;
 use priority_queue::PriorityQueue;
 use rustc_hash::FxHasher;
 
+use crate::canonical::Canonical;
 use crate::time::{Duration, Instant};
 
 /// Something that is going to complete; the numbers are the backend's own.
@@ -285,6 +286,49 @@ impl Calendar {
     /// Takes back every completion that `keep` does not want. Costs O(n).
     pub fn retain_completions(&mut self, mut keep: impl FnMut(Event) -> bool) {
         self.completions.retain(|one| keep(one.event));
+    }
+
+    /// How much has begun that completes.
+    pub(super) const fn begun(&self) -> u64 {
+        self.sequence
+    }
+
+    /// Writes what is going to happen, as seen at `now`, at which it stands still or goes on; what an event is, `write`
+    /// knows.
+    pub(super) fn write_state(&self, now: Instant, to: &mut Canonical, mut write: impl FnMut(&mut Canonical, Event)) {
+        // The number of what begins next is that of the whole GPU, which all states are counted from.
+        let Self { latencies, completions, links, wakes, sequence: _, held, is_timed } = self;
+        let mut latencies: Vec<Latency> = latencies.iter().map(|&Reverse(latency)| latency).collect();
+        latencies.sort_unstable();
+        to.list(latencies, |to, Latency { until, operation, since, is_triggered }| {
+            to.instant(until);
+            to.operation(operation);
+            to.instant(since);
+            to.number(is_triggered);
+        });
+        let mut one = |to: &mut Canonical, Completion { at, sequence, event }: Completion| {
+            to.begun(sequence);
+            // Those that watch a timer are not held.
+            match event {
+                Event::TimedWave(_) => to.instant(at + *held),
+                _ => to.seen_from(now, at + *held),
+            }
+            write(to, event);
+        };
+        let mut completions: Vec<Completion> = completions.iter().copied().collect();
+        completions.sort_unstable_by_key(|completion| completion.sequence);
+        to.list(completions, &mut one);
+        to.list((0_u64..).zip(links).filter_map(|(place, link)| Some((place, (*link)?))), |to, (place, link)| {
+            to.number(place);
+            one(to, link);
+        });
+        let mut wakes: Vec<(u64, Instant)> = wakes.iter().map(|(&token, &Reverse((at, _)))| (token, at)).collect();
+        wakes.sort_unstable();
+        to.list(wakes, |to, (token, at)| {
+            to.number(token);
+            to.instant(at);
+        });
+        to.number(*is_timed);
     }
 
     /// Takes all events back.

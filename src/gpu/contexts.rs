@@ -11,11 +11,12 @@ mod traded_copies;
 pub use runlist::runlist;
 
 use super::backend::{Backend, BackendContext, ReadyOperation, SmBackend};
-use super::calendar::Event;
+use super::calendar::{Calendar, Event};
 use super::catalogue::GpuCatalogue;
 use super::error::RunError;
 use super::observer::Observer;
 use super::options::GpuOptions;
+use crate::canonical::Canonical;
 use crate::device::Device;
 use crate::time::Instant;
 use crate::trace::TraceFull;
@@ -35,6 +36,16 @@ impl ContextBackend {
     /// Idle SMs and copy engines, and one process.
     pub fn new(device: &Device, options: GpuOptions) -> Self {
         Self { options, one: SmBackend::new(device, &options), several: None }
+    }
+
+    /// Writes the state with what is in the calendar.
+    pub(super) fn write_state(&self, now: Instant, calendar: &Calendar, to: &mut Canonical) {
+        let Self { options: _, one, several } = self;
+        match several {
+            None => one.write_state(now, calendar, to),
+            // Nothing ever came to the one.
+            Some(several) => several.write_state(now, calendar, to),
+        }
     }
 }
 

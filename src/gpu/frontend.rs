@@ -13,6 +13,7 @@ use super::backend::{Backend, BackendContext};
 use super::error::SubmitError;
 use super::host::GpuEvent;
 use super::observer::Observer;
+use crate::canonical::Canonical;
 use crate::device::Device;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
@@ -301,6 +302,67 @@ impl Frontend {
         {
             context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);
         }
+    }
+
+    /// Writes the state.
+    pub(super) fn write_state(&self, to: &mut Canonical) {
+        let Self {
+            streams,
+            processes,
+            operations,
+            completed_in_a_row,
+            last_records,
+            awaiting,
+            // Parameters of the device.
+            launch_latency: _,
+            kernel_gap: _,
+            pdl_latencies: _,
+            channels: _,
+            released,
+            // Entries are counted for observers.
+            queue_entries: _,
+            events,
+            // Empty but while something goes on.
+            scratch_ready: _,
+            scratch_streams: _,
+            scratch_held: _,
+        } = self;
+        to.list(streams, |to, stream| stream.write_state(to));
+        to.list(processes, |to, process| {
+            // Known before a run begins.
+            let Process { null: _, blocking_streams: _, free_channels, channel_queue } = process;
+            to.optional(*free_channels, Canonical::number);
+            channel_queue.write_state(to);
+        });
+        to.operation(*completed_in_a_row);
+        to.list(operations, |to, operation| {
+            let Operation { kind, stream, launched, awaits, next, is_complete, is_dependent, triggered } = *operation;
+            to.value((kind, stream, is_complete, is_dependent));
+            to.instant(launched);
+            self.write_record(awaits, to);
+            to.optional((next != NONE).then_some(next), Canonical::operation);
+            to.instant(triggered);
+        });
+        let records = (0_u64..).zip(last_records).filter(|(_, record)| **record != NONE);
+        to.list(records, |to, (event, &record)| {
+            to.number(event);
+            self.write_record(record, to);
+        });
+        to.list(awaiting, |to, &(record, stream)| {
+            to.operation(record);
+            to.value(stream);
+        });
+        if !released.is_empty() || !events.is_empty() {
+            // In the midst of an instant.
+            to.is_like_no_other();
+        }
+    }
+
+    /// Writes which record of an event it is, if it is one; all that have completed are alike.
+    fn write_record(&self, record: u32, to: &mut Canonical) {
+        to.optional((record != NONE).then_some(OperationId(record)), |to, record| {
+            to.optional((!self.is_complete(record)).then_some(record.0), Canonical::operation);
+        });
     }
 
     /// An operation that has not completed.

@@ -21,6 +21,7 @@ use super::frontend::Frontend;
 use super::host::{Ended, GpuInterface, Host};
 use super::observer::Observer;
 use super::options::GpuOptions;
+use crate::canonical::Canonical;
 use crate::device::Device;
 use crate::effort::{self, Counted, EarlyEnd};
 use crate::limits::{NowAndThen, end_if_stopped};
@@ -48,6 +49,8 @@ pub struct Gpu<B = ContextBackend, O = Recorder> {
     backend: B,
     observer: O,
     counted: SoFar,
+    /// How much time has passed beside `now`.
+    skipped: Duration,
 }
 
 impl Gpu {
@@ -55,6 +58,35 @@ impl Gpu {
     pub fn new(device: &Device, options: GpuOptions) -> Self {
         let recorder = Recorder::new(device.sms, options.placement, options.seed);
         Self::observed_by(recorder, device, options)
+    }
+}
+
+impl<O> Gpu<ContextBackend, O> {
+    /// A state of which nothing is written.
+    pub(crate) fn begin_state(&self) -> Canonical {
+        Canonical::new(self.now, self.frontend.submitted() as u64, self.calendar.begun())
+    }
+
+    /// How many cycles of so long still end by the horizon, or by the middle of all time where there is none.
+    pub(crate) fn cycles_left(&self, period: Duration) -> u64 {
+        let end = self.options.horizon.min(Instant::from_ns(u64::MAX / 2));
+        let left = end.since(self.now.saturating_add(self.skipped));
+        left.as_ns() / period.as_ns().max(1)
+    }
+
+    /// So much time has passed beside that of the run, of which it will not know: as much less is left.
+    pub(crate) fn skip(&mut self, time: Duration) {
+        self.skipped = self.skipped.saturating_add(time);
+    }
+
+    /// Writes all of the state that makes a difference to what comes, after all events of an instant.
+    pub(crate) fn write_state(&self, to: &mut Canonical) {
+        // The host adds nothing to the catalogue once the run has begun, options stay, and observers and whoever counts
+        // work change nothing. What time it is, and what ends all runs, is what states are seen from.
+        let Self { options: _, now: _, calendar, catalogue: _, frontend, backend, observer: _, counted: _, skipped: _ } =
+            self;
+        frontend.write_state(to);
+        backend.write_state(self.now, calendar, to);
     }
 }
 
@@ -84,6 +116,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
             backend,
             observer,
             counted: SoFar::default(),
+            skipped: Duration::ZERO,
         }
     }
 
@@ -102,6 +135,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         self.backend.clear();
         self.observer.clear();
         self.counted = SoFar::default();
+        self.skipped = Duration::ZERO;
     }
 
     /// Makes all processes, streams, events, kernels and copies of `work` known, behind those that are known already;
@@ -187,18 +221,18 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     /// The host's own, or [`RunError`]; the state is of no use then, except to [`Gpu::reset`].
     pub fn run<H: Host>(&mut self, host: &mut H) -> Result<Ended, H::Error> {
         loop {
-            if let Some(ended) = self.run_until(host, |_| false)? {
+            if let Some(ended) = self.run_until(host, |_, _| false)? {
                 return Ok(ended);
             }
         }
     }
 
     /// As [`Gpu::run`], but comes back with `None` after an instant of which all is told and `is_enough` says so of
-    /// what was observed. Called again, it goes on.
+    /// what was observed and of the host. Called again, it goes on.
     pub(crate) fn run_until<H: Host>(
         &mut self,
         host: &mut H,
-        mut is_enough: impl FnMut(&O) -> bool,
+        mut is_enough: impl FnMut(&O, &H) -> bool,
     ) -> Result<Option<Ended>, H::Error> {
         end_if_stopped();
         if !self.counted.has_begun {
@@ -209,14 +243,14 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         let mut ended = Ended::Done;
         let mut now_and_then = NowAndThen::default();
         while let Some(at) = self.calendar.next() {
-            if at > self.now && is_enough(&self.observer) {
+            if at > self.now && is_enough(&self.observer, host) {
                 return Ok(None);
             }
-            if at > self.options.horizon {
+            if at > self.horizon() {
                 ended = Ended::Horizon;
                 break;
             }
-            if at == Instant::MAX {
+            if at.saturating_add(self.skipped) == Instant::MAX {
                 return Err(RunError::EndOfTime.into());
             }
             self.counted.rounds += 1;
@@ -242,7 +276,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
             self.one_round(host)?;
         }
         if ended == Ended::Horizon {
-            self.now = self.options.horizon;
+            self.now = self.horizon();
         }
         if ended != Ended::Cut {
             // Small runs are counted once.
@@ -256,6 +290,14 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         frontend.close(&mut context);
         context.observer.ended(end);
         Ok(Some(ended))
+    }
+
+    /// Where the run ends, in time of its own.
+    fn horizon(&self) -> Instant {
+        match self.options.horizon {
+            Instant::MAX => Instant::MAX,
+            horizon => Instant::from_ns(horizon.since(Instant::ZERO + self.skipped).as_ns()),
+        }
     }
 
     /// Tells of the work since the last time.
@@ -335,7 +377,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     fn parts(&mut self) -> (&mut Frontend, &mut B, BackendContext<'_, O>) {
         let context = BackendContext {
             now: self.now,
-            horizon: self.options.horizon,
+            horizon: self.horizon(),
             catalogue: &self.catalogue,
             calendar: &mut self.calendar,
             observer: &mut self.observer,

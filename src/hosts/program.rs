@@ -6,6 +6,7 @@ mod launch_order;
 pub(super) mod least_work;
 pub(super) mod long_run;
 mod releases;
+mod state;
 mod waiting;
 
 use std::borrow::Cow;
@@ -57,6 +58,8 @@ pub struct ProgramHost<'a> {
     quiet_steps: u32,
     /// In which order threads launch at one instant; `None`: in declaration order.
     order: Option<LaunchOrder>,
+    /// How much time has passed beside that of the GPU, in which all came again.
+    skipped: Duration,
     /// Counts the operations that have completed.
     progress: Progress<'a>,
     now_and_then: NowAndThen,
@@ -79,6 +82,8 @@ struct Thread<'a> {
     program: &'a HostThread,
     /// The iteration that runs or comes next.
     iteration: u64,
+    /// Iterations beside these, which came again.
+    skipped: u64,
     /// Where it stands in its program.
     position: Position,
     last: Option<OperationId>,
@@ -92,7 +97,7 @@ struct Thread<'a> {
     repeated: Box<[u64]>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Position {
     /// Before an iteration, whose release may have to be waited for.
     BeforeIteration,
@@ -121,6 +126,9 @@ pub struct SimulateOptions<'w> {
     pub order: Option<LaunchOrder>,
     /// Counts the operations that have completed.
     pub progress: Progress<'w>,
+    /// Of a run of which no record is kept, take in one step what repeats (see [`simulate_any_length`]). The result is
+    /// the same either way.
+    pub skip_repeats: bool,
 }
 
 impl SimulateOptions<'_> {
@@ -133,7 +141,7 @@ impl SimulateOptions<'_> {
 
 impl From<GpuOptions> for SimulateOptions<'_> {
     fn from(gpu: GpuOptions) -> Self {
-        Self { gpu, order: None, progress: Progress::NONE }
+        Self { gpu, order: None, progress: Progress::NONE, skip_repeats: true }
     }
 }
 
@@ -160,7 +168,7 @@ pub fn simulate_with<'s, 'w>(
     scenario: &'s Scenario,
     options: impl Into<SimulateOptions<'w>>,
 ) -> Result<Run<'s>, ProgramError> {
-    let SimulateOptions { gpu, order, progress } = options.into();
+    let SimulateOptions { gpu, order, progress, .. } = options.into();
     let gpu = gpu_for(scenario, gpu)?;
     let host = ProgramHost { order, progress, ..ProgramHost::new(&scenario.threads) };
     let Simulated { trace, ended, host } = Simulation::new(gpu, host).run()?;
@@ -236,6 +244,7 @@ impl<'a> ProgramHost<'a> {
             .map(|program| Thread {
                 program,
                 iteration: 0,
+                skipped: 0,
                 position: Position::BeforeIteration,
                 last: None,
                 launches: 0,
@@ -257,6 +266,7 @@ impl<'a> ProgramHost<'a> {
             idle_since: Instant::ZERO,
             quiet_steps: 0,
             order: None,
+            skipped: Duration::ZERO,
             progress: Progress::NONE,
             now_and_then: NowAndThen::default(),
         }
@@ -330,8 +340,9 @@ impl<'a> ProgramHost<'a> {
                 Position::Ended => return Ok(false),
                 Position::BeforeIteration => {
                     let release = program.release_of(thread.iteration);
-                    let all_done = program.iterations.is_some_and(|most| thread.iteration >= most);
-                    if all_done || thread.time_is_over(release.max(gpu.now())) {
+                    let begun = thread.iteration + thread.skipped;
+                    let all_done = program.iterations.is_some_and(|most| begun >= most);
+                    if all_done || thread.time_is_over(release.max(gpu.now()), self.skipped) {
                         self.end(index);
                         return Ok(false);
                     }
@@ -532,9 +543,9 @@ fn to_u32<N: TryInto<u32, Error: std::fmt::Debug>>(number: N) -> u32 {
 }
 
 impl Thread<'_> {
-    /// Whether an iteration must not start at `start` any more.
-    fn time_is_over(&self, start: Instant) -> bool {
-        let elapsed = start.since(Instant::ZERO + self.program.release);
+    /// Whether an iteration must not start at `start` any more, beside which so much time was skipped.
+    fn time_is_over(&self, start: Instant, skipped: Duration) -> bool {
+        let elapsed = start.since(Instant::ZERO + self.program.release).saturating_add(skipped);
         self.program.time_limit.is_some_and(|limit| elapsed >= limit)
     }
 }

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 
 use super::jobs::{Job, Jobs, Progress, backlog};
 use super::record::IterationSpan;
+use crate::canonical::Canonical;
 use crate::gpu::Ended;
 use crate::scenario::{HostThread, Scenario};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
 use crate::workload::{OperationId, Origin};
 
@@ -51,6 +52,23 @@ impl<'s> JobWindow<'s> {
                 self.windows[index].jobs.push_back(Held { progress: Progress::new(span), is_over: false });
             }
         }
+    }
+
+    /// Writes what is held of jobs, counted back from the iteration in which each thread is.
+    pub(crate) fn write_state(&self, iterations: &[u64], to: &mut Canonical) {
+        let Self { threads, windows } = self;
+        let windows = windows.iter().zip(iterations).zip(*threads).filter(|(_, thread)| thread.submits());
+        to.list(windows, |to, ((Window { passed, jobs }, iteration), _)| {
+            to.number(iteration.wrapping_sub((*passed).into()));
+            to.list(jobs, |to, Held { progress: Progress { span, finished }, is_over }| {
+                // Jobs of a thread are numbered without gaps.
+                let IterationSpan { thread: _, iteration: _, start, end } = *span;
+                to.instant(start);
+                to.instant(end);
+                to.optional(*finished, Canonical::instant);
+                to.number(*is_over);
+            });
+        });
     }
 
     fn get_mut(&mut self, origin: Origin) -> Option<&mut Held> {
@@ -125,11 +143,12 @@ impl<'s> JobWindow<'s> {
     }
 
     /// All that are left, once the run has ended and all its iterations are known; tells `visit` of those that were not
-    /// over before.
+    /// over before. Beside its time and its iterations, `skipped` were skipped: of each thread so many, and so long.
     pub(crate) fn end<'r>(
         &mut self,
         held: impl Iterator<Item = (OperationId, &'r OperationRecord)>,
         (ended, end): (Ended, Instant),
+        (skipped, skipped_time): (impl Iterator<Item = u64>, Duration),
         mut visit: impl FnMut(&Job),
     ) -> Jobs {
         self.count(held);
@@ -137,9 +156,10 @@ impl<'s> JobWindow<'s> {
         let held = self.windows.iter().flat_map(|window| &window.jobs);
         jobs.begun.iter().zip(held).filter(|(_, held)| !held.is_over).for_each(|(job, _)| visit(job));
         if ended != Ended::Done {
-            for ((index, thread), window) in (0..).zip(self.threads).zip(&self.windows) {
+            let end = end.saturating_add(skipped_time);
+            for (((index, thread), window), skipped) in (0..).zip(self.threads).zip(&self.windows).zip(skipped) {
                 if thread.submits() {
-                    let begun = u64::from(window.passed) + window.jobs.len() as u64;
+                    let begun = u64::from(window.passed) + window.jobs.len() as u64 + skipped;
                     jobs.backlog.extend(backlog(index, thread, begun, end));
                 }
             }

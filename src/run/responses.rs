@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 use crate::scenario::{HostThread, Scenario};
-use crate::statistics::nearest_rank;
+use crate::statistics::rank;
 use crate::time::{Duration, Instant};
 
 /// The jobs of one stream with operations, or of one host, in numbers; serialized as pages have them.
@@ -38,10 +38,16 @@ pub struct Responses<'a> {
     /// What no response of a job of the run exceeds, if that was analysed and is known of all of them.
     #[serde(skip)]
     pub bound_ns: Option<Duration>,
-    /// Response times of the jobs that finished, ascending.
+    /// Response times of the jobs that finished, each once, ascending, and how many jobs had it.
     #[serde(skip)]
-    pub sorted: Vec<Duration>,
+    pub times: Vec<(Duration, u64)>,
+    /// Response times of one job each that are not among them yet.
+    #[serde(skip)]
+    new_times: Vec<Duration>,
 }
+
+/// So many new response times are put among the others together at least.
+const TOGETHER: usize = 64;
 
 /// [`Summary::responses`](super::Summary::responses), made one by one: of many streams they take more memory than all
 /// that is known of their jobs.
@@ -83,12 +89,52 @@ impl<'a> Responses<'a> {
     pub(super) fn count(&mut self, job: &Job, end: Instant) {
         self.jobs += 1;
         match job.response() {
-            Some(response) => self.sorted.push(response),
+            Some(response) => self.count_time(response),
             None => self.unfinished += 1,
         }
         if let Some(misses) = &mut self.misses {
             *misses += u64::from(job.outcome(end) == Some(DeadlineOutcome::Missed));
         }
+    }
+
+    fn count_time(&mut self, response: Duration) {
+        if let Ok(place) = self.times.binary_search_by_key(&response, |&(time, _)| time) {
+            self.times[place].1 += 1;
+            return;
+        }
+        self.new_times.push(response);
+        // Half as many as are known, so that each is moved a few times in all.
+        if self.new_times.len() >= TOGETHER.max(self.times.len() / 2) {
+            self.merge_times();
+        }
+    }
+
+    fn merge_times(&mut self) {
+        if self.new_times.is_empty() {
+            return;
+        }
+        self.times.extend(self.new_times.drain(..).map(|time| (time, 1)));
+        self.times.sort_unstable();
+        self.times.dedup_by(|next, before| {
+            let is_same = next.0 == before.0;
+            before.1 += if is_same { next.1 } else { 0 };
+            is_same
+        });
+    }
+
+    /// The response time that so many jobs do not exceed, and no shorter one.
+    pub(crate) fn time_of_rank(&self, rank: u64) -> Option<Duration> {
+        let mut counted = 0;
+        let reaches = |&&(_, jobs): &&(Duration, u64)| {
+            counted += jobs;
+            counted >= rank
+        };
+        self.times.iter().find(reaches).map(|&(time, _)| time)
+    }
+
+    /// How many jobs finished.
+    pub(crate) fn finished(&self) -> u64 {
+        self.times.iter().map(|&(_, jobs)| jobs).sum()
     }
 
     /// Jobs that had not begun.
@@ -102,7 +148,6 @@ impl<'a> Responses<'a> {
     pub(crate) fn without_single_ones(&self) -> Self {
         let Self { stream, benchmark, jobs, unfinished, min_ns, mean_ns, p95_ns, p99_ns, max_ns, .. } = *self;
         let Self { deadline_ns, misses, bound_ns, .. } = *self;
-        let sorted = Vec::new();
         Self {
             stream,
             benchmark,
@@ -116,20 +161,40 @@ impl<'a> Responses<'a> {
             deadline_ns,
             misses,
             bound_ns,
-            sorted,
+            times: Vec::new(),
+            new_times: Vec::new(),
+        }
+    }
+
+    /// What was counted since it was `before` is counted again, `times` times.
+    pub(super) fn repeat(&mut self, before: &mut Self, times: u64) {
+        self.merge_times();
+        before.merge_times();
+        let again = |now: &mut u64, before: u64| *now += (*now - before) * times;
+        again(&mut self.jobs, before.jobs);
+        again(&mut self.unfinished, before.unfinished);
+        if let Some((misses, before)) = self.misses.as_mut().zip(before.misses) {
+            again(misses, before);
+        }
+        let mut old = before.times.iter().peekable();
+        for (time, jobs) in &mut self.times {
+            // All that were there before still are.
+            let before = old.next_if(|(old, _)| old == time).map_or(0, |&(_, jobs)| jobs);
+            again(jobs, before);
         }
     }
 
     /// All jobs are counted.
     pub(super) fn sum_up(&mut self) {
-        self.sorted.sort_unstable();
-        let sum: u128 = self.sorted.iter().map(|response| u128::from(response.as_ns())).sum();
+        self.merge_times();
+        let sum: u128 = self.times.iter().map(|&(time, jobs)| u128::from(time.as_ns()) * u128::from(jobs)).sum();
+        let finished = self.finished();
         // The mean of 64-bit numbers is one.
-        let mean = sum.checked_div(self.sorted.len() as u128).and_then(|mean| u64::try_from(mean).ok());
+        let mean = sum.checked_div(u128::from(finished)).and_then(|mean| u64::try_from(mean).ok());
         self.mean_ns = mean.map(Duration::from_ns);
-        self.min_ns = self.sorted.first().copied();
-        self.p95_ns = nearest_rank(&self.sorted, 95);
-        self.p99_ns = nearest_rank(&self.sorted, 99);
-        self.max_ns = self.sorted.last().copied();
+        self.min_ns = self.times.first().map(|&(time, _)| time);
+        self.p95_ns = self.time_of_rank(rank(finished, 95));
+        self.p99_ns = self.time_of_rank(rank(finished, 99));
+        self.max_ns = self.times.last().map(|&(time, _)| time);
     }
 }

@@ -9,7 +9,7 @@ use super::responses::Responses;
 use crate::device::{BlockDemand, Device};
 use crate::gpu::Ended;
 use crate::scenario::Scenario;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Trace};
 use crate::workload::{EventId, OperationKind};
 
@@ -45,6 +45,11 @@ impl<'s> Busy<'s> {
         sums[0] += block_ns * u128::from(demand.warps);
         sums[1] += block_ns;
         sums[2] += block_ns * u128::from(demand.shared_memory_bytes);
+    }
+
+    fn repeat(&mut self, before: &Self, times: u64) {
+        let sums = self.sums.iter_mut().flatten();
+        sums.zip(before.sums.iter().flatten()).for_each(|(now, before)| *now += (*now - before) * u128::from(times));
     }
 
     /// All blocks that a record has.
@@ -92,6 +97,15 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    fn repeat(&mut self, before: &Self, times: u64) {
+        // When the last of them finished is seen from then on, and what came first stays so.
+        let Self { operations, unfinished, kernels, copies, blocks, finish: _, idle_waits, first_idle: _ } = self;
+        let old =
+            [before.operations, before.unfinished, before.kernels, before.copies, before.blocks, before.idle_waits];
+        let counts = [operations, unfinished, kernels, copies, blocks, idle_waits];
+        counts.into_iter().zip(old).for_each(|(now, before)| *now += (*now - before) * times);
+    }
+
     pub(super) fn add(&mut self, trace: &Trace) {
         for (id, record) in trace.numbered() {
             self.operations += 1;
@@ -154,6 +168,8 @@ pub struct Sums<'s> {
     responses: Vec<Responses<'s>>,
     ended: Ended,
     end: Instant,
+    /// How much time was not simulated, as all came again in it.
+    skipped: Duration,
 }
 
 impl<'s> Sums<'s> {
@@ -166,7 +182,19 @@ impl<'s> Sums<'s> {
             responses: threads.map(|(index, thread)| Responses::none(index, thread)).collect(),
             ended: Ended::Done,
             end: Instant::ZERO,
+            skipped: Duration::ZERO,
         }
+    }
+
+    /// What has come since it was `before`, in `period`, has come `times` times again, and time has passed by as much
+    /// beside that of the run.
+    pub(crate) fn repeat(&mut self, mut before: Self, period: Duration, times: u64) {
+        // The run has not ended.
+        let Self { scenario: _, counts, busy, responses, ended: _, end: _, skipped } = self;
+        counts.repeat(&before.counts, times);
+        busy.repeat(&before.busy, times);
+        responses.iter_mut().zip(&mut before.responses).for_each(|(row, before)| row.repeat(before, times));
+        *skipped = skipped.saturating_add(period.repeated(times));
     }
 
     /// Blocks of an operation have completed that leave before it.
@@ -197,7 +225,7 @@ impl<'s> Sums<'s> {
         }
     }
 
-    /// The run has ended, which is known before what is left then is counted.
+    /// The run has ended, which is known before what is left then is counted; in time of its own until it is closed.
     pub(crate) fn end_at(&mut self, ended: Ended, end: Instant) {
         (self.ended, self.end) = (ended, end);
     }
@@ -210,6 +238,8 @@ impl<'s> Sums<'s> {
             }
         }
         self.responses.iter_mut().for_each(Responses::sum_up);
+        self.end = self.end.saturating_add(self.skipped);
+        self.counts.finish = self.counts.finish.map(|finish| finish.saturating_add(self.skipped));
     }
 
     /// What was simulated.
@@ -225,6 +255,11 @@ impl<'s> Sums<'s> {
     /// As [`Trace::end`](crate::trace::Trace::end).
     pub fn end(&self) -> Instant {
         self.end
+    }
+
+    /// How much of the time was not simulated, as all that came in it had come before.
+    pub fn skipped(&self) -> Duration {
+        self.skipped
     }
 
     /// As [`Trace::makespan`](crate::trace::Trace::makespan).

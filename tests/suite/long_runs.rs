@@ -1,17 +1,23 @@
 //! Runs that are told of piece by piece and forgotten: what is told is what the whole record tells, to the byte.
 
+#![allow(clippy::print_stdout, reason = "what came of a campaign is to be read")]
+
+use std::cell::Cell;
+
 use gpusched::formats::{
     Report, RowFormat, RowsPart, TableStyle, frame_of_rows, text_of, write_json, write_json_lines,
 };
 use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate_any_length, simulate_with};
 use gpusched::run::{Responses, Summary};
-use gpusched::scenario::Scenario;
+use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::tables::{LongReport, SimulationReport, responses_csv};
-use gpusched::time::Instant;
+use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 use crate::campaign::config;
 use crate::generate::{Case, Limits, scenario};
+use crate::generate_periodic::periodic;
 use crate::generate_processes::with_processes;
 
 /// What a report tells in each format.
@@ -99,4 +105,117 @@ proptest! {
         check(&scenario, usize::MAX, None)?;
         check(&scenario, piece, before_end(&scenario, percent))?;
     }
+}
+
+/// Runs a scenario with what repeats skipped and without, and compares all that is told of the sums. Gives how much of
+/// its time was skipped \[%\], if it ran.
+fn skipped(scenario: &Scenario, piece: usize) -> Result<Option<u64>, TestCaseError> {
+    let held = HeldAtMost { whole: 1, piece };
+    let run = |skip_repeats| {
+        simulate_any_length(scenario, SimulateOptions { skip_repeats, ..SimulateOptions::of(scenario) }, held)
+    };
+    let (skipping, plain) = match (run(true), run(false)) {
+        (Ok(skipping), Ok(plain)) => (skipping, plain),
+        (skipping, plain) => {
+            prop_assert_eq!(skipping.map(|_| ()), plain.map(|_| ()));
+            return Ok(None);
+        }
+    };
+    prop_assert_eq!(skipping.notes(), plain.notes());
+    prop_assert_eq!(skipping.misses(), plain.misses());
+    prop_assert_eq!(skipping.responses(), plain.responses());
+    prop_assert_eq!((skipping.ended(), skipping.blocks()), (plain.ended(), plain.blocks()));
+    let (AnyLength::Long(skipping), AnyLength::Long(plain)) = (&skipping, &plain) else { return Ok(None) };
+    let (one, other) = (skipping.sums(), plain.sums());
+    prop_assert_eq!((one.end(), one.makespan()), (other.end(), other.makespan()));
+    prop_assert_eq!((one.kernels(), one.copies()), (other.kernels(), other.copies()));
+    prop_assert_eq!(one.utilization(), other.utilization());
+    Ok(Some(100 * one.skipped().as_ns() / one.end().as_ns().max(1)))
+}
+
+proptest! {
+    #![proptest_config(config(20))]
+
+    #[test]
+    fn a_run_whose_repeats_are_skipped_tells_what_its_record_tells(Case(scenario) in periodic(1_200), piece in 1_usize..3_000) {
+        check(&scenario, piece, None)?;
+    }
+}
+
+/// Runs so many scenarios of up to `most` \[ns\] with what repeats skipped and without.
+fn compare_repeats(cases: u32, most: u64) {
+    let (ran, half) = (Cell::new(0_u32), Cell::new(0_u32));
+    let case = (periodic(most), 1_usize..20_000);
+    let mut runner = TestRunner::new(ProptestConfig { failure_persistence: None, ..config(cases) });
+    let result = runner.run(&case, |(Case(scenario), piece)| {
+        if let Some(percent) = skipped(&scenario, piece)? {
+            ran.set(ran.get() + 1);
+            half.set(half.get() + u32::from(percent >= 50));
+        }
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    let (ran, half) = (ran.get(), half.get());
+    println!("{ran} runs are the same with what repeats skipped; of {half} at least half of the time is");
+    assert!(half >= ran / 5, "half of the time is skipped in {half} of {ran}");
+}
+
+#[test]
+fn what_repeats_is_skipped_and_makes_no_difference() {
+    compare_repeats(100, 3_000);
+}
+
+#[test]
+#[ignore = "a long campaign: cargo test --release --test suite -- --ignored long_campaign_of_repeats --nocapture"]
+fn long_campaign_of_repeats() {
+    let cases = std::env::var("GPUSCHED_CASES").ok().and_then(|cases| cases.parse().ok());
+    compare_repeats(cases.unwrap_or(100_000), 6_000);
+}
+
+/// Kernels of one block on a TX2, which has room for both: `c` takes 100 us each ms, `l` 2 ms each 5 ms. `more` is said
+/// of `l`.
+fn hour(more: &str) -> Scenario {
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "hour", "device": "tx2", "horizon": "3600 s",
+            "kernels": {{"C": {{"blocks": 1, "threads": 64, "duration": "100 us"}},
+                "L": {{"blocks": 1, "threads": 64, "duration": "2 ms"}}}},
+            "streams": [{{"name": "c", "period": "1 ms", "operations": [{{"kernel": "C"}}]}},
+                {{"name": "l", "period": "5 ms", "deadline": "1 ms", "operations": [{{"kernel": "L"}}]{more}}}]}}"#
+    );
+    Scenario::from_json("hour", &text, &ReadOptions::default()).expect("it is sound")
+}
+
+#[test]
+fn an_hour_of_a_periodic_system_is_known_after_its_first_cycles() {
+    let scenario = hour("");
+    let held = HeldAtMost { whole: 10_000, piece: 10_000 };
+    let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
+    let AnyLength::Long(run) = &run else { panic!("an hour is long") };
+    let sums = run.sums();
+    // All but the first cycles and the last.
+    assert!(sums.skipped() > Duration::from_ns(3_599_000_000_000), "{}", sums.skipped());
+    let us = |us: u64| Duration::from_ns(us * 1_000);
+    // The last jobs are released at the very end, and have not finished.
+    let [c, l] = sums.responses() else { panic!("two streams") };
+    assert_eq!((c.jobs, c.unfinished, &*c.times), (3_600_001, 1, &[(us(100), 3_600_000)][..]));
+    assert_eq!((l.jobs, l.unfinished, &*l.times), (720_001, 1, &[(us(2_000), 720_000)][..]));
+    assert_eq!((c.misses, l.misses), (Some(0), Some(720_000)));
+    assert_eq!((sums.kernels(), sums.end()), (4_320_002, Instant::from_ns(3_600_000_000_000)));
+    // 0.1 of each ms and 2 of each 5 ms, with 2 of 64 warps on one of two SMs.
+    let threads: f64 = sums.utilization().iter().map(|sm| sm.threads).sum();
+    assert!((threads - 0.5 * 2.0 / 64.0).abs() < 1e-12, "{threads}");
+}
+
+#[test]
+fn what_is_skipped_ends_with_the_jobs_of_a_thread() {
+    // Jobs 0 to 999 begin by 4.995 s; from then on only the other stream repeats.
+    let scenario = hour(r#", "jobs": 1000"#);
+    let held = HeldAtMost { whole: 10_000, piece: 10_000 };
+    let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
+    let AnyLength::Long(run) = &run else { panic!("an hour is long") };
+    let jobs: Vec<u64> = run.sums().responses().iter().map(|row| row.jobs).collect();
+    assert_eq!(jobs, [3_600_001, 1_000]);
+    assert!(run.sums().skipped() > Duration::from_ns(3_590_000_000_000), "{}", run.sums().skipped());
 }

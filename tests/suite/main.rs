@@ -49,6 +49,7 @@ mod figures;
 #[cfg(target_os = "linux")]
 mod file_systems;
 mod generate;
+mod generate_periodic;
 mod generate_processes;
 mod gpcs;
 mod help;

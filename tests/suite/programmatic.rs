@@ -146,7 +146,7 @@ fn a_gpu_before_compute_capability_9_has_no_programmatic_launches_and_no_analysi
 }
 
 /// A random scenario on a GPU that has programmatic launches, with some.
-fn with_programmatic_launches(mut scenario: Scenario, seed: u64) -> Scenario {
+pub(crate) fn with_programmatic_launches(mut scenario: Scenario, seed: u64) -> Scenario {
     let device = scenario.device().with(|spec| {
         "9.0".clone_into(&mut spec.compute_capability);
         spec.pdl_trigger_latency = Duration::from_ns(seed % 5);

@@ -51,7 +51,9 @@ impl Outcome {
             let with_deadline = if row.deadline_ns.is_some() { row.jobs } else { 0 };
             let row_counts = [row.jobs, row.unfinished, with_deadline, row.misses.unwrap_or(0)];
             counts.iter_mut().zip(row_counts).for_each(|(sum, count)| *sum += count);
-            of_jobs.extend(row.sorted.iter().map(|response| response.as_ns()));
+            for &(time, jobs) in &row.times {
+                of_jobs.extend((0..jobs).map(|_| time.as_ns()));
+            }
         }
         of_jobs.sort_unstable();
         let operations = run.trace.operations();

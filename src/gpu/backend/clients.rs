@@ -4,6 +4,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::canonical::Canonical;
 use crate::device::Device;
 use crate::workload::{CheckedProcess, Part, Placement, ProcessId, Start, by_number};
 
@@ -49,6 +50,17 @@ impl Clients {
             client.used = 0;
             client.blocks.fill(0);
         }
+    }
+
+    /// Writes the state.
+    pub(super) fn write_state(&self, to: &mut Canonical) {
+        // Room to work in.
+        let Self { of_process, allowed: _, ranked: _ } = self;
+        to.list(of_process, |to, client| {
+            // `used` is how many of the others are not 0, and the most is given.
+            let Client { most: _, used: _, blocks } = client;
+            to.list(blocks, |to, &blocks| to.number(blocks));
+        });
     }
 
     /// Whether a client may not use the whole device.

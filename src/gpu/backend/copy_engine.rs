@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::BackendContext;
 use super::shared_link::SharedLink;
+use crate::canonical::Canonical;
 use crate::device::CopySharing;
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
@@ -63,6 +64,17 @@ impl CopyEngine {
     pub(super) fn resume(&mut self, now: Instant) {
         if let Self::Shared(link) = self {
             link.resume(now);
+        }
+    }
+
+    /// Writes the state, as seen at `now`, at which it stands still or goes on.
+    pub(super) fn write_state(&self, now: Instant, to: &mut Canonical) {
+        match self {
+            Self::One { queue, serving } => {
+                write_queue(queue, to);
+                to.optional(*serving, |to, operation| to.operation(operation.0));
+            }
+            Self::Shared(link) => link.write_state(now, to),
         }
     }
 
@@ -126,6 +138,14 @@ impl CopyEngine {
             }
         }
     }
+}
+
+/// Writes what waits for an engine.
+pub(in crate::gpu) fn write_queue(queue: &VecDeque<(OperationId, CopyId)>, to: &mut Canonical) {
+    to.list(queue, |to, &(operation, copy)| {
+        to.operation(operation.0);
+        to.value(copy);
+    });
 }
 
 /// A copy begins. Gives how long it takes alone.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::canonical::Canonical;
 use crate::time::Instant;
 use crate::trace::Rule;
 use crate::workload::OperationId;
@@ -20,6 +21,17 @@ impl EeQueue {
     pub(super) fn clear(&mut self) {
         self.queue.clear();
         self.blocked = None;
+    }
+
+    /// Writes the state; which operation is at a place, `operation` says.
+    pub(super) fn write_state(&self, to: &mut Canonical, operation: impl Fn(u32) -> OperationId) {
+        let Self { queue, blocked } = self;
+        to.list(queue, |to, &place| to.operation(operation(place).0));
+        to.optional(*blocked, |to, (head, rule, since)| {
+            to.operation(head.0);
+            to.value(rule);
+            to.instant(since);
+        });
     }
 
     /// G2: enters at the end. Says whether it is the head now.

@@ -3,6 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::canonical::Canonical;
 use crate::proven::Proven;
 use crate::time::Duration;
 use crate::workload::{BlockTime, OperationId};
@@ -24,6 +25,12 @@ pub(super) struct BlockTimes {
 impl BlockTimes {
     pub(super) fn new(seed: u64) -> Self {
         Self { seed, numbers: None, next: None }
+    }
+
+    /// Writes the state: as no block is drawn twice, it is the same only if none was drawn in between.
+    pub(super) fn write_state(&self, to: &mut Canonical) {
+        let Self { seed: _, numbers: _, next } = self;
+        to.value(next);
     }
 
     /// The duration of block `block` of operation `operation`, uniform in `[best, worst]` up to a bias below 2^-64 per

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::canonical::Canonical;
 use crate::time::{Duration, Instant};
 use crate::workload::{CopyId, OperationId};
 
@@ -35,6 +36,26 @@ impl SharedLink {
     /// As when it was made.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
+    }
+
+    /// Writes the state, as seen at `now`, at which it stands still or goes on.
+    pub(super) fn write_state(&self, now: Instant, to: &mut Canonical) {
+        let Self { queue, served, as_of, running, done } = self;
+        to.list(queue, |to, &(operation, copy)| {
+            to.operation(operation.0);
+            to.value(copy);
+        });
+        to.list(running, |to, (&(until, begun), operation)| {
+            to.value(until.wrapping_sub(*served));
+            to.begun(begun);
+            to.operation(operation.0);
+        });
+        to.list(done, |to, (&begun, operation)| {
+            to.begun(begun);
+            to.operation(operation.0);
+        });
+        // Nothing has had anything of it since then, if there is something.
+        to.optional((!running.is_empty() || !done.is_empty()).then_some(*as_of), |to, at| to.seen_from(now, at));
     }
 
     /// Whether nothing is on it or waits for it.

@@ -4,7 +4,7 @@ use crate::device::{BlockDemand, Device};
 use crate::trace::Rule;
 
 /// What is free on one SM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Sm {
     warps: u32,
     blocks: u32,

@@ -1,5 +1,6 @@
 //! The simulated back: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
 
+mod state;
 mod stretch;
 
 use stretch::{Period, Running};

@@ -1,5 +1,6 @@
 //! The order of a round of turns: rules T1 and T6.
 
+use crate::canonical::Canonical;
 use crate::workload::InterleaveLevel;
 
 /// T6: the order in which contexts of these levels get their turns in one round, by number; as `nvgpu` builds its
@@ -49,6 +50,12 @@ impl Runlist {
     /// As when it was made.
     pub(super) fn clear(&mut self) {
         self.next = 0;
+    }
+
+    /// Writes the state.
+    pub(super) fn write_state(&self, to: &mut Canonical) {
+        let Self { order: _, next } = self;
+        to.length(*next);
     }
 
     /// T1: the place of the next turn, and whose it is, of those contexts that have work.

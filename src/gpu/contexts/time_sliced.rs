@@ -11,6 +11,7 @@
 //! - In the instant at which a slice is over no block of its context is assigned any more.
 
 mod rounds;
+mod state;
 
 use super::runlist::Runlist;
 use super::traded_copies::TradedCopies;

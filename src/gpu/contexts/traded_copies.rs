@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::gpu::backend::BackendContext;
+use crate::canonical::Canonical;
+use crate::gpu::backend::{BackendContext, write_queue};
 use crate::gpu::error::RunError;
 use crate::gpu::observer::Observer;
 use crate::proven::Proven;
@@ -81,6 +82,29 @@ impl TradedCopies {
         let contexts = self.engines.first().map_or(0, |engine| engine.queues.len());
         let engines = u32::try_from(self.engines.len()).proven("as many as the device has, which 32 bits count");
         *self = Self::new(engines, contexts, self.time_slice);
+    }
+
+    /// Writes the state.
+    pub(super) fn write_state(&self, to: &mut Canonical) {
+        let Self { engines, time_slice: _, changed } = self;
+        to.number(*changed);
+        to.list(engines, |to, engine| {
+            // How many work follows from the queues.
+            let Engine { queues, working: _, turn, until, contended, over, serving_since } = engine;
+            to.list(queues, |to, Queue { waiting, begun }| {
+                write_queue(waiting, to);
+                to.optional(*begun, |to, Begun { operation, left, sequence, stands_still }| {
+                    to.operation(operation.0);
+                    to.duration(left);
+                    to.begun(sequence);
+                    to.number(stands_still);
+                });
+            });
+            to.value((turn, contended, over));
+            // Whoever comes once a turn is over begins another, and asks for no end of that.
+            to.optional((!over || serving_since.is_some()).then_some(*until), Canonical::instant);
+            to.optional(*serving_since, Canonical::instant);
+        });
     }
 
     /// C1: a copy of a context enters the CE queue.

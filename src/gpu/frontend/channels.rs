@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::canonical::Canonical;
 use crate::device::ChannelOrder;
 use crate::time::Instant;
 
@@ -30,6 +31,17 @@ impl ChannelQueue {
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
         self.taken = 0;
+    }
+
+    /// Writes the state.
+    pub(super) fn write_state(&self, to: &mut Canonical) {
+        let Self { order, seed: _, waiting, taken } = self;
+        to.list(waiting, |to, &(operation, since)| {
+            to.operation(operation);
+            to.instant(since);
+        });
+        // Chance depends on how often it was asked, and nothing else does.
+        to.number(if *order == ChannelOrder::Random { *taken } else { 0 });
     }
 
     pub(super) fn push(&mut self, operation: u32, since: Instant) {

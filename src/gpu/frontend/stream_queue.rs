@@ -1,9 +1,10 @@
 //! Stream queues: rules G1 and G4, and whether a stream's head has gone on to its engine.
 
+use crate::canonical::Canonical;
 use crate::time::Instant;
 
 /// How far the operation at the head of a stream queue has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum HeadState {
     /// Not in an EE or CE queue yet (or there is no head).
     Waiting,
@@ -58,6 +59,32 @@ impl StreamQueue {
             kernels_from: Instant::ZERO,
             dependents_from: Instant::ZERO,
             released: Instant::ZERO,
+        }
+    }
+
+    /// Writes the state.
+    pub(super) fn write_state(&self, to: &mut Canonical) {
+        let Self {
+            head,
+            current,
+            last,
+            // Of what process it is, and whether it is blocking, does not change.
+            process: _,
+            blocking: _,
+            undispatched_kernels,
+            head_state,
+            holds_channel,
+            kernels_from,
+            dependents_from,
+            released,
+        } = *self;
+        for end in [head, current, last] {
+            to.optional((end != NONE).then_some(end), Canonical::operation);
+        }
+        to.value((undispatched_kernels, head_state, holds_channel));
+        // What has passed holds nothing up.
+        for at in [kernels_from, dependents_from, released] {
+            to.future(at);
         }
     }
 

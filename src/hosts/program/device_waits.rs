@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::canonical::Canonical;
 use crate::gpu::GpuInterface;
 use crate::scenario::HostThread;
 use crate::workload::{OperationId, ProcessId};
@@ -40,6 +41,20 @@ impl DeviceWaits {
             process.submitted += 1;
             process.open.push_back(operation);
         }
+    }
+
+    /// Writes the state.
+    pub(super) fn write_state(&self, gpu: &impl GpuInterface, to: &mut Canonical) {
+        let Self { processes, several } = self;
+        to.list(processes, |to, Process { submitted, open, waiting }| {
+            let open: Vec<_> = open.iter().skip_while(|&&operation| gpu.is_complete(operation)).collect();
+            let submitted = if *several { *submitted } else { gpu.submitted() };
+            to.list(open, |to, operation| to.operation(operation.0));
+            to.list(waiting, |to, (thread, before)| {
+                to.length(*thread);
+                to.length(submitted - before);
+            });
+        });
     }
 
     /// Whether everything that a process has submitted has completed.

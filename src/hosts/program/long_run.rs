@@ -3,16 +3,21 @@
 //! A run up to some length is recorded as a whole. Of a longer one sums are kept; whoever wants the operations
 //! themselves has it run again, which it does in the same way.
 
+mod repeats;
+
 use std::borrow::Cow;
 
 use super::{ProgramError, ProgramHost, SimulateOptions, gpu_for};
+use crate::canonical::Canonical;
 use crate::effort;
-use crate::gpu::{Ended, Gpu, GpuOptions};
+use crate::gpu::{Ended, Gpu, GpuInterface, GpuOptions, RunError};
 use crate::proven::Proven;
 use crate::run::{JobWindow, Responses, Run, RunPiece, Summary, Sums};
 use crate::scenario::Scenario;
+use crate::time::{Duration, Instant};
 use crate::trace::Piece;
 use crate::workload::Items;
+use repeats::Repeats;
 
 /// How much of a run is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +63,8 @@ pub struct LongRun<'s> {
 }
 
 /// Simulates a scenario as [`simulate_with`](super::simulate_with) does, in memory that does not grow with the length
-/// of the run but by 8 bytes a job.
+/// of the run but by what response times its jobs have. What repeats is not simulated again, if that is not
+/// [unwanted](SimulateOptions::skip_repeats): sums are multiplied.
 ///
 /// # Errors
 /// As [`simulate_with`](super::simulate_with).
@@ -67,20 +73,28 @@ pub fn simulate_any_length<'s>(
     options: SimulateOptions<'s>,
     HeldAtMost { whole, piece }: HeldAtMost,
 ) -> Result<AnyLength<'s>, ProgramError> {
-    let (gpu, order) = (options.gpu, options.order.clone());
+    let (gpu, order, skip_repeats) = (options.gpu, options.order.clone(), options.skip_repeats);
     let mut pieces = Pieces::new(scenario, options, Need::Instants, piece)?;
-    if let Some(ended) = pieces.run_until(whole)? {
+    if let Some(ended) = pieces.run_until(whole, None)? {
         let Pieces { gpu, host, .. } = pieces;
         host.refuse_endless_wait(ended)?;
         let (trace, iterations) = (gpu.into_trace(), host.spans);
         return Ok(AnyLength::Recorded(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations }));
     }
     let mut sums = Sums::new(scenario);
-    pieces.part(Some(&mut sums));
-    while pieces.advance(Some(&mut sums))?.is_some() {}
+    match pieces.sum_up(&mut sums, skip_repeats) {
+        Ok(()) => {}
+        // Messages tell of the whole run.
+        Err(_) if sums.skipped() > Duration::ZERO => {
+            let options = SimulateOptions { order, skip_repeats: false, ..gpu.into() };
+            return simulate_any_length(scenario, options, HeldAtMost { whole, piece });
+        }
+        Err(error) => return Err(error),
+    }
     let horizon = if sums.ended() == Ended::Cut { sums.end() } else { gpu.horizon };
-    let gpu = GpuOptions { horizon, may_be_cut: false, ..gpu };
-    let options = SimulateOptions { order, ..gpu.into() };
+    // With what repeats it may have more operations than are simulated at most.
+    let gpu = GpuOptions { horizon, may_be_cut: false, max_operations: u32::MAX, ..gpu };
+    let options = SimulateOptions { order, skip_repeats: false, ..gpu.into() };
     Ok(AnyLength::Long(LongRun { sums, options, piece }))
 }
 
@@ -151,6 +165,8 @@ pub(crate) struct Pieces<'s> {
     least: usize,
     most: usize,
     is_over: bool,
+    /// Operations beside those of the run, which came again.
+    skipped_operations: u64,
 }
 
 impl<'s> Pieces<'s> {
@@ -160,25 +176,65 @@ impl<'s> Pieces<'s> {
         need: Need,
         least: usize,
     ) -> Result<Self, ProgramError> {
-        let SimulateOptions { gpu, order, progress } = options;
+        let SimulateOptions { gpu, order, progress, skip_repeats: _ } = options;
         let gpu = gpu_for(scenario, gpu)?;
         let host = ProgramHost { order, progress, ..ProgramHost::new(&scenario.threads) };
         let (items, jobs) = (scenario.catalogue.clone().into_items(), JobWindow::new(scenario));
-        Ok(Self { gpu, host, need, items, jobs, least, most: least, is_over: false })
+        Ok(Self { gpu, host, need, items, jobs, least, most: least, is_over: false, skipped_operations: 0 })
     }
 }
 
 impl Pieces<'_> {
-    /// Goes on until the run has ended, which is said, or so many bytes are held.
-    fn run_until(&mut self, most: usize) -> Result<Option<Ended>, ProgramError> {
-        self.gpu.run_until(&mut self.host, |recorder| recorder.held_bytes() >= most && recorder.can_be_parted())
+    /// Goes on until the run has ended, which is said, or so many bytes are held, or a thread has come to an iteration.
+    fn run_until(&mut self, most: usize, thread: Option<(usize, u64)>) -> Result<Option<Ended>, ProgramError> {
+        self.gpu.run_until(&mut self.host, |recorder, host| {
+            recorder.can_be_parted()
+                && (recorder.held_bytes() >= most || thread.is_some_and(|thread| host.has_reached(thread)))
+        })
+    }
+
+    /// Adds all that is left of the run to `sums`.
+    fn sum_up(&mut self, sums: &mut Sums<'_>, skip_repeats: bool) -> Result<(), ProgramError> {
+        self.part(Some(sums));
+        let mut repeats = skip_repeats.then(|| Repeats::new(self));
+        loop {
+            let next = repeats.as_ref().and_then(Repeats::next);
+            if let Some(ended) = self.run_until(self.most, next)? {
+                self.host.refuse_endless_wait(ended)?;
+                self.rest(ended, Some(sums));
+                let is_end = self.now().checked_add(sums.skipped()).is_some();
+                return if is_end { Ok(()) } else { Err(RunError::EndOfTime.into()) };
+            }
+            if let Some(repeats) = repeats.as_mut().filter(|_| next.is_some_and(|next| self.host.has_reached(next))) {
+                repeats.look(self, sums);
+            }
+            if self.gpu.observer().held_bytes() >= self.most {
+                self.part(Some(sums));
+            }
+        }
+    }
+
+    fn now(&self) -> Instant {
+        self.gpu.now()
+    }
+
+    fn submitted(&self) -> u64 {
+        self.gpu.submitted() as u64
+    }
+
+    /// Writes what is held of operations and jobs.
+    fn write_held(&self, to: &mut Canonical) {
+        let iterations = self.host.iterations();
+        self.gpu.observer().write_state(&iterations, to);
+        self.jobs.write_state(&iterations, to);
+        self.host.write_spans(to);
     }
 
     /// What comes next of the run, the last of which is all that had not left when it ended; what leaves is added to
     /// `sums`.
     fn advance(&mut self, mut sums: Option<&mut Sums<'_>>) -> Result<Option<RunPiece>, ProgramError> {
         while !self.is_over {
-            if let Some(ended) = self.run_until(self.most)? {
+            if let Some(ended) = self.run_until(self.most, None)? {
                 self.is_over = true;
                 self.host.refuse_endless_wait(ended)?;
                 return Ok(Some(self.rest(ended, sums)));
@@ -191,8 +247,18 @@ impl Pieces<'_> {
         Ok(None)
     }
 
-    /// Takes out what may leave.
+    /// Takes out what may leave, if it is worth the while.
     fn part(&mut self, mut sums: Option<&mut Sums<'_>>) -> Option<RunPiece> {
+        self.take_out_blocks(sums.as_deref_mut());
+        if self.gpu.observer().held_bytes() < self.least / 2 {
+            self.most = self.least;
+            return None;
+        }
+        Some(self.take_out(sums))
+    }
+
+    /// Takes out the blocks that have completed, where nobody wants them.
+    fn take_out_blocks(&mut self, mut sums: Option<&mut Sums<'_>>) {
         let (now, recorder) = self.gpu.observed();
         if self.need == Need::Instants {
             recorder.take_completed_blocks(now, |record, sm, block_ns| {
@@ -201,11 +267,12 @@ impl Pieces<'_> {
                 }
             });
         }
-        // It would not be worth the while.
-        if recorder.held_bytes() < self.least / 2 {
-            self.most = self.least;
-            return None;
-        }
+    }
+
+    /// Takes out what may leave.
+    fn take_out(&mut self, mut sums: Option<&mut Sums<'_>>) -> RunPiece {
+        self.take_out_blocks(sums.as_deref_mut());
+        let (now, recorder) = self.gpu.observed();
         self.jobs.extend(self.host.take_ended_iterations());
         let open = self.jobs.settle(recorder.held(), |job| {
             if let Some(sums) = &mut sums {
@@ -220,7 +287,7 @@ impl Pieces<'_> {
         if let Some(sums) = sums {
             sums.add(&trace);
         }
-        Some(RunPiece { trace, turns, jobs })
+        RunPiece { trace, turns, jobs }
     }
 
     /// Takes out what is left.
@@ -232,7 +299,8 @@ impl Pieces<'_> {
             sums.end_at(ended, end);
             sums.add(&trace);
         }
-        let jobs = self.jobs.end(trace.numbered(), (ended, end), |job| {
+        let skipped = (self.host.skipped_iterations(), self.host.skipped);
+        let jobs = self.jobs.end(trace.numbered(), (ended, end), skipped, |job| {
             if let Some(sums) = &mut sums {
                 sums.add_job(job);
             }

@@ -1,5 +1,6 @@
 //! When threads begin.
 
+use crate::canonical::Canonical;
 use crate::gpu::GpuInterface;
 use crate::time::Instant;
 
@@ -29,6 +30,15 @@ impl Releases {
         if self.0.len() < before {
             self.wait(gpu);
         }
+    }
+
+    /// Writes the state.
+    pub(super) fn write_state(&self, to: &mut Canonical) {
+        let Self(releases) = self;
+        to.list(releases, |to, &(at, thread)| {
+            to.instant(at);
+            to.number(thread);
+        });
     }
 
     fn wait(&self, gpu: &mut impl GpuInterface) {

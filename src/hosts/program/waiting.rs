@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::canonical::Canonical;
 use crate::workload::OperationId;
 
 /// For each operation that threads wait for, the last of them. Numbers of operations ascend and most complete in about
@@ -26,6 +27,16 @@ impl Waiting {
         }
         let before = std::mem::replace(&mut self.threads[index], thread);
         (before != NOBODY).then_some(before)
+    }
+
+    /// Writes the state.
+    pub(super) fn write_state(&self, to: &mut Canonical) {
+        let Self { first, threads } = self;
+        let waiting = (*first..).zip(threads).filter(|(_, thread)| **thread != NOBODY);
+        to.list(waiting, |to, (operation, &thread)| {
+            to.operation(operation);
+            to.number(thread);
+        });
     }
 
     /// An operation has completed, and with it all before number `completed_in_a_row`. Gives the thread that waited for

@@ -5,7 +5,7 @@ use crate::run::Responses;
 use crate::time::Duration;
 
 /// Steps of one curve at most: more would not be told apart in print.
-const MOST_STEPS: usize = 500;
+const MOST_STEPS: u64 = 500;
 
 /// For every response time the share of jobs that took no longer, one curve for each stream or host, and its deadline
 /// as an upright line. Jobs that had not finished count among all jobs, so a curve with such jobs ends below 1.
@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 500;
 /// # Errors
 /// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn response_chart(scenario: &str, rows: &[Responses<'_>]) -> Result<Drawing, DrawError> {
-    let shown = || rows.iter().filter(|row| !row.sorted.is_empty() || row.deadline_ns.is_some());
+    let shown = || rows.iter().filter(|row| !row.times.is_empty() || row.deadline_ns.is_some());
     let longest = shown().flat_map(|row| row.max_ns.into_iter().chain(row.deadline_ns)).max();
     let (unit, ns) = unit(longest.unwrap_or_default());
     let end = 1.05 * longest.map_or(1.0, |longest| longest.as_ns() as f64 / ns).max(f64::MIN_POSITIVE);
@@ -45,13 +45,15 @@ fn unit(longest: Duration) -> (&'static str, f64) {
 /// never shows a larger share than there is.
 fn steps(row: &Responses<'_>, ns: f64, end: f64) -> Vec<(f64, f64)> {
     let jobs = row.jobs as f64;
-    let stride = row.sorted.len().div_ceil(MOST_STEPS).max(1);
+    let finished = row.finished();
+    let stride = finished.div_ceil(MOST_STEPS).max(1);
     let mut corners = vec![(0.0, 0.0)];
     let mut share = 0.0;
-    for last in (0..row.sorted.len()).filter(|index| (index + 1) % stride == 0 || index + 1 == row.sorted.len()) {
-        let at = row.sorted[last].as_ns() as f64 / ns;
+    let strides = (1..=finished / stride).map(|step| step * stride);
+    for rank in strides.chain((!finished.is_multiple_of(stride)).then_some(finished)) {
+        let at = row.time_of_rank(rank).unwrap_or_default().as_ns() as f64 / ns;
         corners.push((at, share));
-        share = (last + 1) as f64 / jobs;
+        share = rank as f64 / jobs;
         corners.push((at, share));
     }
     corners.push((end, share));

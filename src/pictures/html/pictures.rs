@@ -82,7 +82,7 @@ fn inside_html(drawing: &Drawing) -> String {
 /// The distribution of response times as SVG, if there is more than one job of something.
 pub(super) fn response_figure(summary: &Summary<'_>) -> Option<String> {
     let mut rows = summary.responses();
-    rows.retain(|row| row.jobs > 1 && !row.sorted.is_empty());
+    rows.retain(|row| row.jobs > 1 && !row.times.is_empty());
     if rows.is_empty() {
         return None;
     }

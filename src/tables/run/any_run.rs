@@ -51,10 +51,11 @@ impl<'a> AnyRun<'a> {
         }
     }
 
-    pub(super) fn has_copies(self) -> bool {
+    /// How many copies were submitted.
+    pub(super) fn copied(self) -> u64 {
         match self {
-            Self::Recorded(summary) => summary.copies().next().is_some(),
-            Self::Long(run) => run.sums().copies() > 0,
+            Self::Recorded(summary) => summary.copies().count() as u64,
+            Self::Long(run) => run.sums().copies(),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::formats::{
     fields,
 };
 use crate::hosts::LongRun;
+use crate::proven::OrMost;
 use crate::run::{Responses, RuleSums, State, Summary, rule_log};
 use crate::spelling::formats;
 use crate::tables::rule_words::RuleWords;
@@ -119,13 +120,16 @@ impl Told<'_> {
             }
         });
         page.trimmed_table(&kernel_columns(scenario), launches);
-        let more = usize::try_from(run.launched()).unwrap_or(usize::MAX).saturating_sub(shown);
-        page.rest(more, " kernel launches", &formats(&["json", "csv"]));
+        // Of a long run they are known, and not counted, for which all of it would run again.
+        let rest = |all: u64| usize::try_from(all).or_most().saturating_sub(shown);
+        page.rest(rest(run.launched()), " kernel launches", &formats(&["json", "csv"]));
         words.add_to(page);
         let json = formats(&["json"]);
-        if run.has_copies() {
+        let copies = run.copied();
+        if copies > 0 {
             page.blank();
-            page.first_rows(MAX_ROWS, &copy_columns(scenario), run.copies(), " copies", &json);
+            page.trimmed_table(&copy_columns(scenario), run.copies().take(shown));
+            page.rest(rest(copies), " copies", &json);
         }
         let rows: Vec<_> = run.responses().collect();
         if rows.iter().any(Responses::is_worth_showing) {

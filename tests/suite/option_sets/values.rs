@@ -1,7 +1,7 @@
 //! What is drawn: inputs of every kind, and values of options that are not the defaults.
 
 /// Options that may change nothing by what they are: limits, permissions, checks that pass, threads, time for a search.
-pub(super) const EXEMPT: [&str; 16] = [
+pub(super) const EXEMPT: [&str; 17] = [
     "--help",
     "--help-all",
     "--version",
@@ -10,6 +10,7 @@ pub(super) const EXEMPT: [&str; 16] = [
     "--limits",
     "--jobs",
     "--force",
+    "--no-repeat",
     "--allow-log-paths",
     "--check",
     "--search",
