@@ -19,6 +19,7 @@ use crate::formats::{
 };
 use crate::hosts::LongRun;
 use crate::proven::OrMost;
+use crate::proven::OrMost;
 use crate::run::{CriticalPath, Responses, RuleSums, State, Summary, rule_log};
 use crate::spelling::formats;
 use crate::tables::rule_words::RuleWords;
