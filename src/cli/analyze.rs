@@ -168,7 +168,7 @@ impl Analyze {
         })?;
         if let Some((path, operations)) = self.certificate.as_deref().zip(operations) {
             let certificate = Certificate::new(&report.analysis, &operations, &verdicts.jobs);
-            notes::show_abridged(&certificate.notes(), note);
+            notes::show_abridged(certificate.notes(), note);
             write_whole(path, |out| Ok(serde_json::to_writer_pretty(out, &certificate)?))?;
             note(&format!("{} has certificates of {} verdicts", path.display(), certificate.proven()));
         }
