@@ -1,5 +1,6 @@
 //! A run: a scenario and what happened, its jobs, states and response times, and how it differs from what was expected.
 
+mod chains;
 mod critical_path;
 mod deadlines;
 mod differences;
@@ -13,6 +14,8 @@ mod state;
 mod summary;
 mod sums;
 
+pub use chains::{ChainDelay, ChainRun};
+pub(crate) use chains::{ChainTimes, goes_on};
 pub use critical_path::{CriticalPath, OnPath, PathEnd, PathPart};
 pub(crate) use deadlines::{DueJobs, due_jobs};
 pub use differences::{Difference, NotComparable};

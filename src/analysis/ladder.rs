@@ -343,6 +343,9 @@ fn climbed(scenario: &Scenario, search: Searched, watch: Progress<'_>) -> Result
         }
     }
     let mut notes = scenario.notes.clone();
+    if !scenario.chains.is_empty() {
+        notes.push("chains are not judged here, only deadlines of jobs".to_owned());
+    }
     notes.extend(said.into_iter().map(|(text, of)| format!("{}: {text}", of.join(", "))));
     let rows = scenario.threads.iter().zip(&all).filter_map(|(thread, rungs)| rungs.row(&thread.label)).collect();
     Ok(Ladder { rows, runs, notes })

@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::any_run::{AnyRun, Blocks};
 use super::blame::{BlameTables, add_blame, blame_columns};
+use super::chains::{ChainRow, add_chains, chain_columns};
 use super::context_turns::turn_columns;
 use super::critical_path::{add_critical_path, part_columns, part_rows};
 use super::kernels::{BlockRow, KernelRow, block_columns, copy_columns, kernel_columns};
@@ -18,7 +19,6 @@ use crate::formats::{
     fields,
 };
 use crate::hosts::LongRun;
-use crate::proven::OrMost;
 use crate::proven::OrMost;
 use crate::run::{CriticalPath, Responses, RuleSums, State, Summary, rule_log};
 use crate::spelling::formats;
@@ -146,6 +146,10 @@ impl Told<'_> {
 impl Report for SimulationReport<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         self.told().document(to, |to| {
+            let chains = ChainRow::all(&self.summary);
+            if !chains.is_empty() {
+                to.rows("chains", &chain_columns(), &chains)?;
+            }
             to.list("states", self.states.iter().map(|&at| State::at(&self.summary, at)))?;
             if self.rules {
                 to.list("rules", rule_log(&self.summary))?;
@@ -168,6 +172,7 @@ impl Report for SimulationReport<'_> {
     fn text(&self, page: &mut Page) {
         let (Self { summary, .. }, mut words) = (self, RuleWords::default());
         self.told().text(page, &mut words);
+        add_chains(page, &ChainRow::all(summary));
         if self.rules {
             page.blank();
             add_rules(page, summary);
