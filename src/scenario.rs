@@ -5,6 +5,7 @@
 pub mod amalthea;
 mod build;
 mod chain;
+mod chain_links;
 mod deadline;
 mod endless;
 pub mod examiner;

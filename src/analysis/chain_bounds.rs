@@ -227,8 +227,8 @@ impl<'a> ChainBounds<'a> {
         Some(read)
     }
 
-    /// The bound on all that is measured of the jobs of the scenario, if anything is, and whether that is all that there
-    /// is: no event is left that only further jobs would tell of.
+    /// The bound on all that is measured of the jobs of the scenario, if anything is, and whether that is all that
+    /// there is: no event is left that only further jobs would tell of.
     fn of_listed(&self, chain: &Chain, links: &[Link], measure: ChainMeasure) -> Option<(Option<Ns>, bool)> {
         let horizon = self.scenario.horizon.map(|horizon| Ns::from(horizon.as_ns()));
         let (Link::Listed { releases: first, .. }, Link::Listed { releases: last, done }) =

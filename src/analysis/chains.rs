@@ -1,5 +1,5 @@
-//! Whether chains of jobs are in time: bounds that follow from those on jobs (`docs/analysis.md`, "Chains"), and what was
-//! found in runs.
+//! Whether chains of jobs are in time: bounds that follow from those on jobs (`docs/analysis.md`, "Chains"), and what
+//! was found in runs.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl ChainVerdicts {
     }
 }
 
-/// What is known of chains if their jobs come in any phasing: the time from one job to the next has no upper limit then,
+/// What is known of chains if their jobs come in any phasing: the time from one job to the next has no upper limit,
 /// so there is no bound.
 pub(crate) fn chains_without_bound(scenario: &Scenario) -> ChainVerdicts {
     let rows = scenario.chains.iter().enumerate().flat_map(|chain| {

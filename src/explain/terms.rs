@@ -86,7 +86,7 @@ pub(super) const TERMS: [Term; 64] = [
     ),
     term(
         "chain",
-        &["measure", "at most"],
+        &["measure"],
         CHAINS,
         BRAKE,
         "Jobs of several streams and hosts, each of which reads what one of the one before it has written last: from a sensor \

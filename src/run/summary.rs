@@ -3,7 +3,6 @@
 use serde::Serialize;
 use smallvec::SmallVec;
 
-use super::chains::ChainRun;
 use super::differences::{Difference, NotComparable, differences};
 use super::jobs::{DeadlineOutcome, Job, Jobs};
 use super::record::{IterationSpan, Run};
@@ -214,7 +213,7 @@ impl Summary<'_> {
         if self.scenario.threads.iter().any(|thread| thread.deadline().is_some()) {
             notes.extend(each_response(self.scenario, &self.jobs()).filter_map(|row| row.note()));
         }
-        notes.extend(self.chains().iter().filter_map(ChainRun::note));
+        notes.extend(self.chains().into_iter().filter_map(|chain| chain.note()));
         notes
     }
 }

@@ -75,8 +75,8 @@ fn example() -> Scenario {
 
 #[test]
 fn from_camera_to_brake_it_takes_what_a_hand_finds() {
-    // Just after the camera's read at 0 s something happens. The next frame is of 40 ms and there at 44 ms; vision reads
-    // it at 45 ms and is done at 53 ms; the brake reads that at 60 ms and acts at 61 ms.
+    // Just after the camera's read at 0 s something happens. The next frame is of 40 ms and there at 44 ms; vision
+    // reads it at 45 ms and is done at 53 ms; the brake reads that at 60 ms and acts at 61 ms.
     // What the brake does at 51 ms it has read at 50 ms: vision's result of 33 ms, which is from the frame of 0 s.
     assert_eq!(known(&example()), [(Some(61.0), Some(61.0)), (Some(51.0), Some(51.0))]);
     let scenario = example();

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use super::operations;
 use super::reading::{Reading, unknown};
 use crate::json::{Node, Object, Problem};
-use crate::scenario::chain::{BadLink, Chain, ChainLink, LinkOperation};
+use crate::scenario::chain::{Chain, ChainLink, LinkOperation};
+use crate::scenario::chain_links::BadLink;
 use crate::scenario::fields;
 
 /// Reads the list of chains, once all streams and hosts are known.
