@@ -28,6 +28,8 @@
 mod analyse;
 mod assumptions;
 mod bound_options;
+mod chain_bounds;
+mod chains;
 mod compare;
 mod equal_blocks;
 pub mod equal_times;
@@ -58,6 +60,8 @@ mod verdict;
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse, analyse_and_bound};
 pub use assumptions::Departure;
 pub use bound_options::{BlockTimes, BoundOptions};
+pub(crate) use chains::chains_without_bound;
+pub use chains::{ChainVerdict, ChainVerdicts, chain_verdicts};
 pub use compare::{ComparedKernel, Comparison, compare};
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
 pub use job_bounds::SporadicRefusal;

@@ -1,5 +1,6 @@
 //! A run: a scenario and what happened, its jobs, states and response times, and how it differs from what was expected.
 
+mod chains;
 mod deadlines;
 mod differences;
 mod job_window;
@@ -12,6 +13,8 @@ mod state;
 mod summary;
 mod sums;
 
+pub use chains::{ChainDelay, ChainRun};
+pub(crate) use chains::{ChainTimes, goes_on};
 pub(crate) use deadlines::{DueJobs, due_jobs};
 pub use differences::{Difference, NotComparable};
 pub(crate) use differences::{against_expected, differing};

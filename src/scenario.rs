@@ -4,6 +4,8 @@
 
 pub mod amalthea;
 mod build;
+mod chain;
+mod chain_links;
 mod deadline;
 mod endless;
 pub mod examiner;
@@ -22,6 +24,7 @@ mod timing;
 mod what_if;
 
 pub use build::ScenarioBuilder;
+pub use chain::{Chain, ChainLink, ChainMeasure, LinkOperation};
 pub use deadline::Deadline;
 pub use endless::Endless;
 pub use expected::{Expected, ExpectedKernel};

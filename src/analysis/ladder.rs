@@ -310,6 +310,9 @@ pub fn ladder(scenario: &Scenario, search: Option<Duration>, watch: Progress<'_>
         }
     }
     let mut notes = scenario.notes.clone();
+    if !scenario.chains.is_empty() {
+        notes.push("chains are not judged here, only deadlines of jobs".to_owned());
+    }
     notes.extend(said.into_iter().map(|(text, of)| format!("{}: {text}", of.join(", "))));
     let rows = scenario.threads.iter().zip(&all).filter_map(|(thread, rungs)| rungs.row(&thread.label)).collect();
     Ok(Ladder { rows, runs, notes })

@@ -105,7 +105,7 @@ fn judge_limit(
 /// Whether all jobs after those of the first hyperperiod H are these once more: every stream is periodic, is first
 /// released within its period, and by H all that was released before H is done, by the bounds. Then the GPU is as empty
 /// at H as it was at 0, and what is released from H on is what was released from 0 on, H later; and so on.
-fn repeats(scenario: &Scenario, jobs: &[JobVerdict]) -> bool {
+pub(super) fn repeats(scenario: &Scenario, jobs: &[JobVerdict]) -> bool {
     let phases = scenario.threads.iter().map(|thread| thread.period.map(|period| (thread.release, period)));
     let Some(phases) = phases.collect::<Option<Vec<_>>>() else { return false };
     if phases.iter().any(|(release, period)| release >= period) {

@@ -19,16 +19,18 @@ use super::jobs::{AnalysedJob, with_operations};
 use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate, simulate_placed};
-use crate::run::{Jobs, Run};
-use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
+use crate::run::{ChainDelay, Jobs, Run};
+use crate::scenario::{ChainMeasure, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::workload::Placement;
+use crate::workload::{Origin, Placement};
 
 mod affordable;
+mod chains;
 mod orders;
 mod unrolled;
 mod variation;
 
+pub(super) use chains::SearchedChains;
 use orders::Orders;
 pub(super) use unrolled::own_step;
 use unrolled::unrolled;
@@ -92,13 +94,15 @@ pub struct SearchResult<'s> {
     base: Cow<'s, Scenario>,
     freedom: Freedom,
     found: Vec<Option<Found>>,
+    /// Of each chain of the scenario, by both measures.
+    chains: Vec<Option<(Found, ChainDelay)>>,
 }
 
 impl SearchResult<'_> {
     /// The same, without the scenario that it is about.
     pub(super) fn into_owned(self) -> SearchResult<'static> {
-        let Self { jobs, runs, base, freedom, found } = self;
-        SearchResult { jobs, runs, base: Cow::Owned(base.into_owned()), freedom, found }
+        let Self { jobs, runs, base, freedom, found, chains } = self;
+        SearchResult { jobs, runs, base: Cow::Owned(base.into_owned()), freedom, found, chains }
     }
 
     /// The longest response of job number `job` of `jobs` in any run; `None`: it never finished.
@@ -110,15 +114,37 @@ impl SearchResult<'_> {
     /// depend on completions, each job is a host thread of its own, released when it was in the run. Threads are
     /// declared in the order in which they acted.
     pub fn witness(&self, job: usize) -> Option<Scenario> {
-        let found = self.found.get(job)?.as_ref()?;
-        let stream = &self.jobs.get(job)?.stream;
+        Some(self.bad_run(self.found.get(job)?.as_ref()?, &self.jobs.get(job)?.stream))
+    }
+
+    /// The longest that was found of chain number `chain`.
+    pub(super) fn worst_of_chain(&self, chain: usize, measure: ChainMeasure) -> Option<Duration> {
+        Some(Duration::from_ns(self.chain(chain, measure)?.0.response))
+    }
+
+    /// The way of data that was so long.
+    pub(super) fn delay_of_chain(&self, chain: usize, measure: ChainMeasure) -> Option<ChainDelay> {
+        Some(self.chain(chain, measure)?.1.clone())
+    }
+
+    fn chain(&self, chain: usize, measure: ChainMeasure) -> Option<&(Found, ChainDelay)> {
+        self.chains.get(chain * ChainMeasure::ALL.len() + measure as usize)?.as_ref()
+    }
+
+    /// As [`Self::witness`], of a chain; its jobs have the same times there, and where each job is a thread of its own,
+    /// the chain is left out.
+    pub(super) fn witness_of_chain(&self, (chain, name): (usize, &str), measure: ChainMeasure) -> Option<Scenario> {
+        Some(self.bad_run(&self.chain(chain, measure)?.0, name))
+    }
+
+    fn bad_run(&self, found: &Found, of: &str) -> Scenario {
         let mut witness = self.freedom.apply(&self.base, &found.variation);
-        witness.name = format!("{}: a bad run of {stream}", self.base.name);
+        witness.name = format!("{}: a bad run of {of}", self.base.name);
         // Its threads are declared in the order of the run.
         witness.release_order = ReleaseOrder::Declared;
         // It is another scenario than the file that the logs belong to.
         witness.examiner = None;
-        Some(witness)
+        witness
     }
 }
 
@@ -158,14 +184,15 @@ pub(super) fn search_known<'s>(
         jobs.sort_by_key(|job| (ranks[job.thread as usize], job.job));
     }
     let releases = if unrolls { late_releases(scenario, &jobs, jitter) } else { Vec::new() };
+    let chains = SearchedChains::new(scenario, run);
     let (base, own) = if unrolls {
         (Cow::Owned(unrolled(run, &jobs)), None)
     } else {
         let response = |job: &AnalysedJob| begun.get(job.thread, job.job)?.response().map(Duration::as_ns);
-        let own = jobs.iter().map(response).collect();
+        let own = jobs.iter().map(response).chain(chains.own_worst()).collect();
         (Cow::Borrowed(scenario), Some(own))
     };
-    let base = Base { scenario: base, is_unrolled: unrolls, jobs, own, releases };
+    let base = Base { scenario: base, is_unrolled: unrolls, jobs, own, releases, chains: Some(chains) };
     search_from(base, options, progress)
 }
 
@@ -198,6 +225,8 @@ pub(super) struct Base<'s> {
     /// The response of each of them in the run of the scenario itself \[ns\], if that was simulated.
     pub(super) own: Option<Vec<Option<u64>>>,
     pub(super) releases: Vec<ReleaseRule>,
+    /// Chains of its jobs.
+    pub(super) chains: Option<SearchedChains<'s>>,
 }
 
 /// Searches runs of `base`.
@@ -206,7 +235,7 @@ pub(super) fn search_from<'s>(
     options: &SearchOptions,
     progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
-    let Base { scenario: base, is_unrolled, jobs, own: known, releases } = base;
+    let Base { scenario: base, is_unrolled, jobs, own: known, releases, chains } = base;
     let own = [base.placement];
     let placements = if options.placements.is_empty() { &own[..] } else { &options.placements };
     let owners: Vec<u32> = if is_unrolled { jobs.iter().map(|job| job.thread).collect() } else { Vec::new() };
@@ -217,9 +246,10 @@ pub(super) fn search_from<'s>(
         let jobs = is_unrolled.then_some(&jobs[..]);
         freedom.orders = Orders::open(&base, jobs, releases_are_given, options.runs / 4);
     }
-    let found = vec![None; jobs.len()];
+    let found = vec![None; jobs.len() + chains.as_ref().map_or(0, SearchedChains::number)];
     let mut searcher = Searcher {
-        result: SearchResult { jobs, runs: 0, base, freedom, found },
+        result: SearchResult { jobs, runs: 0, base, freedom, found, chains: Vec::new() },
+        chains,
         unrolled: is_unrolled,
         own: known,
         seed: options.seed,
@@ -242,8 +272,19 @@ pub(super) fn search_from<'s>(
         let responses = effort::unlimited(|| searcher.run(&variation))?;
         searcher.note(&Arc::new(variation), &responses);
     }
+    let jobs = searcher.result.jobs.len();
+    let mut chains = Vec::new();
+    for (number, found) in searcher.result.found.split_off(jobs).into_iter().enumerate() {
+        let Some(found) = found else {
+            chains.push(None);
+            continue;
+        };
+        let delay = effort::unlimited(|| searcher.delay(number, &found.variation))?;
+        chains.push(delay.map(|delay| (found, delay)));
+    }
     let mut result = searcher.result;
     result.runs = searcher.runs.into_inner();
+    result.chains = chains;
     let mut known: Vec<_> = result.jobs.into_iter().zip(result.found).collect();
     known.sort_by_key(|(job, _)| (job.thread, job.job));
     (result.jobs, result.found) = known.into_iter().unzip();
@@ -259,7 +300,9 @@ fn unless_stopped<T>(done: Result<T, ProgramError>) -> Option<Result<T, ProgramE
 }
 
 struct Searcher<'a, 's> {
+    /// What was found of the jobs, and behind them of the chains.
     result: SearchResult<'s>,
+    chains: Option<SearchedChains<'s>>,
     unrolled: bool,
     seed: u64,
     until: Option<WallTime>,
@@ -333,19 +376,26 @@ impl Searcher<'_, '_> {
 
     /// Of each stream the jobs with the longest responses, relative to their deadlines if they have any.
     fn targets(&self) -> Vec<usize> {
+        let (jobs, chains) = (&self.result.jobs, self.chains.as_ref());
+        // Of chains those are worth the while that may be too long.
+        let limits: Vec<Option<Duration>> = chains.into_iter().flat_map(SearchedChains::limits).collect();
+        let limited = |chain: &usize| limits[*chain].is_some();
+        let limited = (0..limits.len()).filter(limited).map(|chain| jobs.len() + chain);
         let rank = |&job: &usize| {
-            let deadline = self.result.jobs[job].deadline.map_or(1, |deadline| deadline.as_ns().max(1));
+            let of_chain = || limits.get(job - jobs.len()).copied().flatten();
+            let deadline = jobs.get(job).map_or_else(of_chain, |job| job.deadline);
+            let deadline = deadline.map_or(1, |deadline| deadline.as_ns().max(1));
             let response = self.result.found[job].as_ref().map_or(0, |found| found.response);
             std::cmp::Reverse(u128::from(response) * 1_000_000 / u128::from(deadline))
         };
-        let mut ranked: Vec<usize> = (0..self.result.jobs.len()).collect();
+        let mut ranked: Vec<usize> = (0..jobs.len()).chain(limited).collect();
         ranked.sort_by_key(rank);
         // The worst of every stream first, then the second worst.
-        let mut of_thread = std::collections::BTreeMap::<u32, u32>::new();
+        let mut of_thread = std::collections::BTreeMap::<Option<u32>, u32>::new();
         let mut turns: Vec<(u32, usize)> = ranked
             .into_iter()
             .map(|job| {
-                let turn = of_thread.entry(self.result.jobs[job].thread).or_default();
+                let turn = of_thread.entry(jobs.get(job).map(|job| job.thread)).or_default();
                 *turn += 1;
                 (*turn, job)
             })
@@ -429,6 +479,27 @@ impl Searcher<'_, '_> {
                 responses[index] = job.response().map(Duration::as_ns);
             }
         }
+        let chains = self.chains.iter();
+        responses.extend(chains.flat_map(|chains| chains.worst(&run, |origin| self.job_of(variation, origin))));
         Ok(responses)
+    }
+
+    /// Which job of the scenario an iteration of a run is, and whether it does there all that the job does.
+    fn job_of(&self, variation: &Variation, origin: Origin) -> Option<(Origin, bool)> {
+        let thread = variation.declared(origin.thread);
+        if !self.unrolled {
+            return Some((Origin { thread, ..origin }, true));
+        }
+        let job = self.result.jobs.get(thread as usize)?;
+        Some((Origin { thread: job.thread, iteration: job.job }, job.complete))
+    }
+
+    /// The longest of number `number` of what is known of chains in a run, which is run once more.
+    fn delay(&self, number: usize, variation: &Variation) -> Result<Option<ChainDelay>, ProgramError> {
+        let SearchResult { base, freedom, .. } = &self.result;
+        let scenario = freedom.vary(base, variation);
+        let run = simulate_placed(&scenario, variation.placement, variation.seed)?;
+        let job = |origin| self.job_of(variation, origin);
+        Ok(self.chains.as_ref().and_then(|chains| chains.delay(number, &run, job)))
     }
 }

@@ -170,7 +170,7 @@ pub fn judge_sporadic(
     let unrolled = unrolled(scenario, jitter);
     let base = unrolled.map(|(scenario, jobs, releases)| {
         let scenario = Cow::Owned(scenario);
-        Base { scenario, is_unrolled: true, jobs, own: None, releases }
+        Base { scenario, is_unrolled: true, jobs, own: None, releases, chains: None }
     });
     let mut found: Vec<SearchResult<'static>> =
         base.map(|base| search_from(base, options, watch)).transpose()?.into_iter().collect();
@@ -235,6 +235,7 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
         block_times: std::collections::BTreeMap::new(),
         threads: Vec::new(),
         horizon: None,
+        chains: Vec::new(),
         expected: None,
         examiner: None,
         ..scenario.clone()

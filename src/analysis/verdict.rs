@@ -14,8 +14,8 @@ use crate::broken_bound::BrokenBound;
 use crate::effort::Progress;
 use crate::hosts::simulate;
 use crate::named::named;
-use crate::run::{Jobs, Run};
-use crate::scenario::{HostThread, ReleaseOrder, Scenario};
+use crate::run::{ChainDelay, Jobs, Run};
+use crate::scenario::{ChainMeasure, HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
 use crate::workload::Origin;
@@ -102,6 +102,21 @@ impl JobVerdicts<'_> {
     /// A scenario whose simulation has the longest response that was found for job number `job` of `jobs`.
     pub fn witness(&self, job: usize) -> Option<Scenario> {
         self.found.witness(job)
+    }
+
+    /// The longest that was found of chain number `chain`.
+    pub(super) fn worst_of_chain(&self, chain: usize, measure: ChainMeasure) -> Option<Duration> {
+        self.found.worst_of_chain(chain, measure)
+    }
+
+    /// The way of data that was so long.
+    pub(super) fn delay_of_chain(&self, chain: usize, measure: ChainMeasure) -> Option<ChainDelay> {
+        self.found.delay_of_chain(chain, measure)
+    }
+
+    /// A scenario whose simulation has it; the name is that of the chain.
+    pub(super) fn witness_of_chain(&self, chain: (usize, &str), measure: ChainMeasure) -> Option<Scenario> {
+        self.found.witness_of_chain(chain, measure)
     }
 
     /// The number of the job among `jobs` that misses its deadline by most in a run that was found.

@@ -140,7 +140,8 @@ impl Analyze {
         }
         // Nothing below looks at what happened, which is large.
         drop(run);
-        let judged = report.verdicts.jobs.iter().map(|job| job.verdict);
+        let chains = report.chains.rows.iter().map(|row| row.verdict);
+        let judged = report.verdicts.jobs.iter().map(|job| job.verdict).chain(chains);
         let note = |text: &str| part.note(text);
         let (answer, unchecked) = self.answer(judged, report.requirements.as_deref())?;
         let out = part.turn()?;
@@ -156,10 +157,18 @@ impl Analyze {
             notes::show_abridged(&report.analysis.notes, note);
         }
         let verdicts = &report.verdicts;
-        self.write_witness(verdicts.latest_miss(), |number| {
-            let job = &verdicts.jobs[number];
-            (verdicts.witness(number), format!("job {} of {} misses its deadline", job.job, job.stream))
-        })?;
+        match (verdicts.latest_miss(), report.chains.first_miss()) {
+            (None, Some(number)) => {
+                let row = &report.chains.rows[number];
+                let (measure, jobs) = (row.measure.name(), row.jobs.as_deref().unwrap_or_default());
+                let miss = format!("the {measure} of {} is too long, by {jobs}", row.chain);
+                self.write_witness(Some(()), |()| (report.chains.witness(number, scenario, verdicts), miss))?;
+            }
+            (miss, _) => self.write_witness(miss, |number| {
+                let job = &verdicts.jobs[number];
+                (verdicts.witness(number), format!("job {} of {} misses its deadline", job.job, job.stream))
+            })?,
+        }
         part.print(&report, out)?;
         part.done_with(report);
         Ok(answer)
@@ -181,8 +190,9 @@ impl Analyze {
         let jitter = jitter_of_threads(scenario, self.jitter()?).context("--jitter")?;
         let search = |watch: Progress<'_>| SporadicReport::of(scenario, &jitter, demands, self.search.time(), watch);
         let report = self.search.watched(search)??;
-        let SporadicReport { verdicts, requirements, notes } = &report;
-        let judged = verdicts.streams.iter().map(|stream| stream.verdict);
+        let SporadicReport { verdicts, requirements, notes, .. } = &report;
+        let chains = report.chains.rows.iter().map(|row| row.verdict);
+        let judged = verdicts.streams.iter().map(|stream| stream.verdict).chain(chains);
         let (answer, unchecked) = self.answer(judged, requirements.as_deref())?;
         let out = part.turn()?;
         if let Some(text) = &unchecked {
@@ -219,7 +229,7 @@ impl Analyze {
             return Ok((Answer::Done, None));
         }
         if judged.is_empty() {
-            bail!("--check: no job has a deadline to check; --deadline STREAM=TIME gives one");
+            bail!("--check: no job has a deadline to check, and no chain a limit; --deadline STREAM=TIME gives one");
         }
         let unchecked = of_model.iter().filter(|verdict| verdict.is_none()).count();
         let unchecked = (unchecked > 0 && !self.allow_unchecked).then(|| {
@@ -235,10 +245,10 @@ impl Analyze {
     }
 
     /// Writes the run of what misses its deadline, if anything does; `tell` gives that run and says whose it is.
-    fn write_witness(
+    fn write_witness<M>(
         &self,
-        miss: Option<usize>,
-        describe: impl FnOnce(usize) -> (Option<Scenario>, String),
+        miss: Option<M>,
+        describe: impl FnOnce(M) -> (Option<Scenario>, String),
     ) -> anyhow::Result<()> {
         let Some(path) = self.search.witness_file() else { return Ok(()) };
         let Some((witness, miss)) = miss.map(describe) else {

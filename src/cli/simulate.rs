@@ -10,7 +10,7 @@ use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{AnyLength, HeldAtMost};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{Difference, Summary};
-use gpusched::scenario::{LogUse, Scenario};
+use gpusched::scenario::{Chain, ChainMeasure, LogUse, Scenario};
 use gpusched::tables::{BlameTables, LongReport, SimulationReport, examiner_logs};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::OperationRecord;
@@ -123,6 +123,7 @@ impl Simulate {
         if self.check
             && scenario.expected.is_none()
             && scenario.threads.iter().all(|thread| thread.deadline().is_none())
+            && !has_limited_chains(scenario)
         {
             bail!(
                 "--check: the scenario has neither an \"expected\" result to compare with nor a deadline; --deadline \
@@ -158,7 +159,7 @@ impl Simulate {
     fn needs_record(&self, scenario: &Scenario) -> bool {
         let states = self.rules || self.blame || !self.state_at.is_empty();
         let files = self.files().iter().any(|&(option, is_given)| is_given && option != RESPONSES);
-        states || files || self.check && scenario.expected.is_some()
+        states || files || !scenario.chains.is_empty() || self.check && scenario.expected.is_some()
     }
 
     fn report_run(&self, scenario: &Scenario, run: &AnyLength<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
@@ -189,11 +190,15 @@ impl Simulate {
             return Ok(Answer::Done);
         }
         let as_expected = check(scenario, &differences.unwrap_or_default(), part);
-        if run.misses() > 0 {
+        let chains = if let AnyLength::Recorded(run) = run { Summary::of(run).chains() } else { Vec::new() };
+        if run.misses() > 0 || chains.iter().any(|chain| chain.misses > 0) {
             return Ok(Answer::No);
         }
         if scenario.threads.iter().any(|thread| thread.deadline().is_some()) {
             part.note("no job misses its deadline in this run; gpusched analyze says it of all runs");
+        }
+        if chains.iter().any(|chain| chain.limit.is_some()) {
+            part.note("no chain is longer than it may be in this run; gpusched analyze says it of all runs");
         }
         Ok(as_expected)
     }
@@ -309,6 +314,12 @@ fn refuse_beyond_memory(scenario: &Scenario) -> anyhow::Result<()> {
     let Some(operations) = known else { return Ok(()) };
     let bytes = operations.saturating_mul(size_of::<OperationRecord>() as u64);
     ending::refuse_beyond_memory(bytes, || format!("the record of {operations} operations takes"))
+}
+
+/// Whether the scenario says of a chain how long it may be.
+fn has_limited_chains(scenario: &Scenario) -> bool {
+    let is_limited = |chain: &Chain| ChainMeasure::ALL.into_iter().any(|measure| chain.limit(measure).is_some());
+    scenario.chains.iter().any(is_limited)
 }
 
 /// Tells how the run differs from what the scenario file expects.

@@ -14,6 +14,8 @@ pub(super) struct Term {
 
 pub(super) const VERDICTS: &str = "docs/analysis.md#5-jobs-and-their-verdicts";
 pub(super) const CAMERA: Option<&str> = Some("gpusched analyze scenarios/deadlines/camera-and-lidar.json --verdicts");
+const CHAINS: &str = "docs/analysis.md#chains";
+const BRAKE: Option<&str> = Some("gpusched analyze scenarios/deadlines/camera-to-brake.json --verdicts");
 const RULES: &str = "docs/model.md#3-queues-and-rules";
 const RESULTS: &str = "docs/model.md#8-results";
 const PROCESSES: &str = "docs/model.md#several-processes";
@@ -43,7 +45,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 60] = [
+pub(super) const TERMS: [Term; 63] = [
     term(
         "verdict",
         &[],
@@ -81,6 +83,31 @@ pub(super) const TERMS: [Term; 60] = [
         VERDICTS,
         CAMERA,
         "By when a job should have finished, counted from its release. It is met if its response time is not longer.",
+    ),
+    term(
+        "chain",
+        &["measure"],
+        CHAINS,
+        BRAKE,
+        "Jobs of several streams and hosts, each of which reads what one of the one before it has written last: from a sensor \
+         to an actuator. The key chains of a scenario states it.",
+    ),
+    term(
+        "reaction time",
+        &["measured", "longest"],
+        CHAINS,
+        BRAKE,
+        "From an event, just after the first job of a chain has read and so too late for it, to the first output that knows \
+         of it. Each time between two reads is measured, and the longest counts. What has no output at the end of the run \
+         counts until then, as unfinished.",
+    ),
+    term(
+        "data age",
+        &[],
+        CHAINS,
+        BRAKE,
+        "How long before an output of a chain that was read which it is made of. Each output is measured, and the longest \
+         counts.",
     ),
     term(
         "witness",

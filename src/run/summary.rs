@@ -213,6 +213,7 @@ impl Summary<'_> {
         if self.scenario.threads.iter().any(|thread| thread.deadline().is_some()) {
             notes.extend(each_response(self.scenario, &self.jobs()).filter_map(|row| row.note()));
         }
+        notes.extend(self.chains().into_iter().filter_map(|chain| chain.note()));
         notes
     }
 }

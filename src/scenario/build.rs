@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use super::chain::Chain;
 use super::endless::{self, Endless};
 use super::known_kernels::KnownKernels;
 use super::model::{BarrierId, HostThread, Scenario};
@@ -58,6 +59,7 @@ impl<'a> ScenarioBuilder<'a> {
             horizon: options.horizon,
             block_times: BTreeMap::new(),
             threads: Vec::new(),
+            chains: Vec::new(),
             release_order: ReleaseOrder::default(),
             notes: Vec::new(),
             expected: None,
@@ -290,6 +292,16 @@ impl<'a> ScenarioBuilder<'a> {
     pub fn add_thread(&mut self, mut thread: HostThread) {
         self.timing.apply(&mut thread);
         self.scenario.threads.push(thread);
+    }
+
+    /// Adds a chain of threads that are there.
+    pub fn add_chain(&mut self, chain: Chain) {
+        self.scenario.chains.push(chain);
+    }
+
+    /// What is known of the scenario so far.
+    pub(super) fn so_far(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// The threads added so far.

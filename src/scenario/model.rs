@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::chain::Chain;
 use super::deadline::Deadline;
 use super::examiner_logs::ExaminerLogs;
 use super::expected::Expected;
@@ -31,6 +32,8 @@ pub struct Scenario {
     pub block_times: BTreeMap<KernelId, Arc<[Duration]>>,
     /// Host threads, in declaration order.
     pub threads: Vec<HostThread>,
+    /// Which of their jobs hand data to one another.
+    pub chains: Vec<Chain>,
     /// For which order of simultaneous releases verdicts are to hold.
     pub release_order: ReleaseOrder,
     /// What the reader of the file wants its user to know.

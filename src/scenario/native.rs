@@ -4,6 +4,7 @@
 //! launches them all at its release; `hosts` are programs of their own. Threads are declared in that order: streams
 //! first, then hosts.
 
+mod chains;
 mod expected;
 mod file;
 mod hosts;

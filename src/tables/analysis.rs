@@ -1,6 +1,7 @@
 //! Tables of what was concluded without running.
 
 pub(super) mod bounded_responses;
+pub(super) mod chains;
 pub(super) mod columns;
 pub(super) mod ladder_report;
 pub(super) mod occupancy;

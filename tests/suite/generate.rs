@@ -315,6 +315,7 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
                 release_order: ReleaseOrder::default(),
                 notes: Vec::new(),
                 expected: None,
+                chains: Vec::new(),
                 examiner: None,
             })
         },

@@ -17,6 +17,7 @@ mod blame;
 mod blocks;
 mod bounds;
 mod campaign;
+mod chains;
 mod channels;
 mod chosen;
 mod command_line;

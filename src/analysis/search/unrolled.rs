@@ -19,6 +19,7 @@ pub(super) fn unrolled(run: &Run<'_>, jobs: &[AnalysedJob]) -> Scenario {
         block_times: std::collections::BTreeMap::new(),
         threads: Vec::with_capacity(jobs.len()),
         horizon: None,
+        chains: Vec::new(),
         expected: None,
         examiner: None,
         ..scenario.clone()

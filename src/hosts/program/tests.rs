@@ -47,6 +47,7 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
         release_order: crate::scenario::ReleaseOrder::default(),
         notes: Vec::new(),
         expected: None,
+        chains: Vec::new(),
         examiner: None,
     }
 }

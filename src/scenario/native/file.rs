@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::reading::{NULL_STREAM, Reading};
-use super::{expected, hosts, kernels, processes, streams};
+use super::{chains, expected, hosts, kernels, processes, streams};
 use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
@@ -63,6 +63,9 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     }
     if let Some(node) = file.optional("hosts")? {
         hosts::read(node, &mut reading)?;
+    }
+    if let Some(node) = file.optional("chains")? {
+        chains::read(node, &mut reading)?;
     }
     let expected = file.optional("expected")?.map(|node| expected::read(node, &reading.kernels, sms)).transpose()?;
     let root = file.node();

@@ -80,7 +80,7 @@ pub(super) fn wait(entry: &mut Object<'_>, stream: StreamId, reading: &mut Readi
     Ok(Step::Wait(reading.event(entry.required("wait")?)?, stream))
 }
 
-fn direction(node: Node<'_>) -> Result<CopyDirection, Problem> {
+pub(super) fn direction(node: Node<'_>) -> Result<CopyDirection, Problem> {
     let known = node.text().ok().and_then(|name| CopyDirection::from_name(&name));
     known.ok_or_else(|| node.expected("\"host-to-device\", \"device-to-host\" or \"device-to-device\""))
 }

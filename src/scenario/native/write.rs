@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
+use super::chains;
 use super::file::FORMAT;
 use super::reading::NULL_STREAM;
 use super::streams::RESERVED;
@@ -89,11 +90,17 @@ impl Scenario {
         if !self.kernels().is_empty() {
             file.insert("kernels".to_owned(), Value::Object(writer.kernels()));
         }
-        let (streams, hosts) = writer.threads()?;
+        let (streams, hosts, names) = writer.threads()?;
         for (key, list) in [("streams", streams), ("hosts", hosts)] {
             if !list.is_empty() {
                 file.insert(key.to_owned(), Value::Array(list));
             }
+        }
+        // One of which a thread never runs never tells anybody anything.
+        let chains = self.chains.iter().filter_map(|chain| chains::write(chain, |thread| names.get(&thread)));
+        let chains: Vec<Value> = chains.collect();
+        if !chains.is_empty() {
+            file.insert("chains".to_owned(), Value::Array(chains));
         }
         Ok(format!("{:#}\n", Value::Object(file)))
     }
@@ -110,6 +117,9 @@ fn device(device: &Device) -> Value {
 fn time(duration: Duration) -> Value {
     json!(duration.to_string())
 }
+
+/// Names of host threads in the file, by their number in the scenario.
+type ThreadNames = HashMap<u32, String>;
 
 struct Writer<'a> {
     scenario: &'a Scenario,
@@ -217,8 +227,8 @@ impl<'a> Writer<'a> {
     }
 
     /// The streams and the hosts. Threads act in the order streams, hosts; so only the first threads can be those of
-    /// streams, as long as their streams are in ascending order too.
-    fn threads(&self) -> Result<(Vec<Value>, Vec<Value>), NotNative> {
+    /// streams, as long as their streams are in ascending order too. With the names of the threads.
+    fn threads(&self) -> Result<(Vec<Value>, Vec<Value>, ThreadNames), NotNative> {
         let mut of_streams: Vec<(StreamId, &HostThread)> = Vec::new();
         // What never runs has no place in a file.
         let runs = |thread: &&HostThread| !thread.never_runs();
@@ -263,12 +273,15 @@ impl<'a> Writer<'a> {
         let others = &threads[of_streams.len()..];
         let names = distinct(others.iter().map(|thread| &*thread.label), "host", &taken);
         let mut hosts: Vec<Value> =
-            others.iter().zip(names).map(|(thread, name)| self.host(thread, &name)).collect::<Result<_, _>>()?;
+            others.iter().zip(&names).map(|(thread, name)| self.host(thread, name)).collect::<Result<_, _>>()?;
+        let numbers = (0..).zip(&self.scenario.threads).filter(|(_, thread)| runs(thread)).map(|(number, _)| number);
+        let of_streams = taken.iter().map(|name| (*name).to_owned());
+        let names = numbers.zip(of_streams.chain(names)).collect();
         if threads.is_empty() {
             // A file in which nobody acts is an error.
             hosts.push(json!({"name": "nobody", "steps": [{"sleep": "0 s"}]}));
         }
-        Ok((streams, hosts))
+        Ok((streams, hosts, names))
     }
 
     /// The stream whose own operations a thread launches, if it does nothing else.

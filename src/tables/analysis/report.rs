@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 
 use super::bounded_responses::BoundedResponses;
+use super::chains::{self, add_chains};
 use super::columns::{analysis_columns, analysis_rows};
 use super::table::{add_analysis, add_steps};
 use super::verdicts::{add_jobs, add_requirements, job_columns, requirement_notes};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
-    Analysis, AnalysisError, BlockTimes, BoundOptions, FinishBounds, JobVerdicts, RequirementVerdict, SearchOptions,
-    analyse_and_bound, judge_known, requirements_of_jobs,
+    Analysis, AnalysisError, BlockTimes, BoundOptions, ChainVerdicts, FinishBounds, JobVerdicts, RequirementVerdict,
+    SearchOptions, analyse_and_bound, chain_verdicts, judge_known, requirements_of_jobs,
 };
 use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows, RowsPart, fields};
@@ -30,6 +31,8 @@ pub struct AnalysisReport<'s> {
     pub verdicts: JobVerdicts<'s>,
     /// Of an AMALTHEA model: which of its requirements are met.
     pub requirements: Option<Vec<RequirementVerdict>>,
+    /// Which chains are in time.
+    pub chains: ChainVerdicts,
     /// Turns of the printed algorithm, if they are asked for.
     pub steps: Option<Vec<Turn>>,
     /// Whether tables are about the verdicts on jobs alone.
@@ -47,7 +50,7 @@ impl<'s> AnalysisReport<'s> {
         scenario: &'s Scenario,
         mut analysis: Analysis<'s>,
         verdicts: JobVerdicts<'s>,
-        own: Jobs,
+        (own, chains): (Jobs, ChainVerdicts),
         demands: Option<&ModelDemands>,
         search_note: Option<String>,
     ) -> Self {
@@ -55,8 +58,19 @@ impl<'s> AnalysisReport<'s> {
         let merged_notes = analysis.notes.len();
         analysis.notes.extend(verdicts.notes.iter().cloned());
         analysis.notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
+        analysis.notes.extend(chains.notes.iter().cloned());
         analysis.notes.extend(search_note);
-        Self { scenario, analysis, verdicts, requirements, steps: None, verdicts_alone: false, own, merged_notes }
+        Self {
+            scenario,
+            analysis,
+            verdicts,
+            requirements,
+            chains,
+            steps: None,
+            verdicts_alone: false,
+            own,
+            merged_notes,
+        }
     }
 
     /// Analyses a scenario beside its own run, and judges its jobs, searched for `search` or as long as does not hold
@@ -98,8 +112,11 @@ impl<'s> AnalysisReport<'s> {
         if bounds.options.block_times == BlockTimes::Declared {
             verdicts.notes.push(format!("{STATED_TIMES}: shorter ones may make jobs late"));
         }
+        let doubts: Vec<String> =
+            demands.into_iter().flat_map(|demands| &demands.doubts).map(|doubt| doubt.what.clone()).collect();
+        let chains = chain_verdicts(scenario, run, &verdicts, &doubts)?;
         let unsearched = SearchOptions::left_out_note(scenario, operations, search);
-        Ok(Self::new(scenario, analysis, verdicts, own, demands, unsearched))
+        Ok(Self::new(scenario, analysis, verdicts, (own, chains), demands, unsearched))
     }
 
     /// What is to be known of the verdicts alone: what the merged SM leaves out is no matter of theirs.
@@ -126,6 +143,7 @@ impl Report for AnalysisReport<'_> {
         to.rows("responses", &bounded_response_columns(), self.responses().rows())?;
         to.entry("runs_searched", &self.verdicts.runs)?;
         self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))?;
+        chains::document(to, &self.chains.rows)?;
         self.steps.iter().try_for_each(|steps| to.list("steps", steps))
     }
 
@@ -142,6 +160,7 @@ impl Report for AnalysisReport<'_> {
     fn text(&self, page: &mut Page) {
         add_jobs(page, &self.verdicts.jobs);
         add_requirements(page, self.requirements.as_deref());
+        add_chains(page, &self.chains.rows);
         if self.verdicts.options.block_times == BlockTimes::Declared {
             page.line(STATED_TIMES);
         }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
+use super::chains::{self, add_chains};
 use super::verdicts::{add_requirements, add_streams, requirement_notes, stream_columns};
 use crate::analysis::{
-    AnalysisError, RequirementVerdict, SearchOptions, SporadicVerdicts, judge_sporadic, requirements_of_streams,
+    AnalysisError, ChainVerdicts, RequirementVerdict, SearchOptions, SporadicVerdicts, chains_without_bound,
+    judge_sporadic, requirements_of_streams,
 };
 use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows};
@@ -22,6 +24,8 @@ pub struct SporadicReport {
     pub verdicts: SporadicVerdicts,
     /// Of an AMALTHEA model: which of its requirements are met.
     pub requirements: Option<Vec<RequirementVerdict>>,
+    /// Chains, none of which has a bound.
+    pub chains: ChainVerdicts,
     /// What the user should know.
     pub notes: Vec<String>,
 }
@@ -82,7 +86,9 @@ impl SporadicReport {
             )
         }));
         notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
-        Ok(Self { verdicts, requirements, notes })
+        let chains = chains_without_bound(scenario);
+        notes.extend(chains.notes.iter().cloned());
+        Ok(Self { verdicts, requirements, chains, notes })
     }
 }
 
@@ -93,11 +99,13 @@ impl Report for SporadicReport {
         to.elements("streams", &self.verdicts.streams, &stream_columns(), &self.verdicts.streams)?;
         to.entry("runs_searched", &self.verdicts.runs)?;
         to.entry("notes", &self.notes)?;
-        self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))
+        self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))?;
+        chains::document(to, &self.chains.rows)
     }
 
     fn text(&self, page: &mut Page) {
         add_streams(page, &self.verdicts.streams);
         add_requirements(page, self.requirements.as_deref());
+        add_chains(page, &self.chains.rows);
     }
 }

@@ -51,7 +51,7 @@ const DEADLINES: (&str, &str) = ("deadlines", "without a deadline");
 
 /// How many are proven, missed and open, and for which order of simultaneous releases: what a reader wants to know
 /// first.
-fn counts(what: &str, without: &str, all: impl Iterator<Item = (Option<Verdict>, ReleaseOrder)>) -> String {
+pub(super) fn counts(what: &str, without: &str, all: impl Iterator<Item = (Option<Verdict>, ReleaseOrder)>) -> String {
     let (verdicts, orders): (Vec<Option<Verdict>>, Vec<ReleaseOrder>) = all.unzip();
     // It is the same of all.
     let condition = orders.first().copied().unwrap_or_default().condition();

@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::any_run::{AnyRun, Blocks};
 use super::blame::{BlameTables, add_blame, blame_columns};
+use super::chains::{ChainRow, add_chains, chain_columns};
 use super::context_turns::turn_columns;
 use super::kernels::{BlockRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
@@ -138,6 +139,10 @@ impl Told<'_> {
 impl Report for SimulationReport<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         self.told().document(to, |to| {
+            let chains = ChainRow::all(&self.summary);
+            if !chains.is_empty() {
+                to.rows("chains", &chain_columns(), &chains)?;
+            }
             to.list("states", self.states.iter().map(|&at| State::at(&self.summary, at)))?;
             if self.rules {
                 to.list("rules", rule_log(&self.summary))?;
@@ -157,6 +162,7 @@ impl Report for SimulationReport<'_> {
     fn text(&self, page: &mut Page) {
         let (Self { summary, .. }, mut words) = (self, RuleWords::default());
         self.told().text(page, &mut words);
+        add_chains(page, &ChainRow::all(summary));
         if self.rules {
             page.blank();
             add_rules(page, summary);

@@ -1,0 +1,174 @@
+//! Whether chains of jobs are in time: bounds that follow from those on jobs (`docs/analysis.md`, "Chains"), and what
+//! was found in runs.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::chain_bounds::{ChainBounds, Unbounded};
+use super::requirements::repeats;
+use super::verdict::{JobVerdicts, Verdict};
+use crate::broken_bound::BrokenBound;
+use crate::run::{ChainDelay, Run, Summary};
+use crate::scenario::{Chain, ChainMeasure, ReleaseOrder, Scenario};
+use crate::time::{Duration, Instant};
+
+/// One measure of a chain and what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChainVerdict {
+    /// Name of the chain.
+    pub chain: String,
+    /// Number of the chain in its scenario.
+    #[serde(skip)]
+    pub number: usize,
+    /// What is measured.
+    pub measure: ChainMeasure,
+    /// Labels of its threads.
+    pub path: Vec<String>,
+    /// The longest in any run that was simulated.
+    pub worst_found_ns: Option<Duration>,
+    /// None is longer; `None`: no bound is known.
+    pub bound_ns: Option<Duration>,
+    /// What the scenario allows at most.
+    pub limit_ns: Option<Duration>,
+    /// `None` if it states nothing.
+    pub verdict: Option<Verdict>,
+    /// For which order of simultaneous releases that holds.
+    pub order: ReleaseOrder,
+    /// From when to when the longest that was found lasted.
+    pub from_ns: Option<Instant>,
+    /// Its end.
+    pub to_ns: Option<Instant>,
+    /// The jobs on its way.
+    pub jobs: Option<String>,
+    /// Whether the scenario's own run has it.
+    #[serde(skip)]
+    in_own_run: bool,
+}
+
+/// The chains of a scenario.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChainVerdicts {
+    /// Each chain by both measures.
+    pub rows: Vec<ChainVerdict>,
+    /// Why chains have no bound, or are open though their bound meets what is allowed.
+    pub notes: Vec<String>,
+}
+
+impl ChainVerdicts {
+    /// The number of the first among `rows` that is longer than it may be in a run that was found.
+    pub fn first_miss(&self) -> Option<usize> {
+        self.rows.iter().position(|row| row.verdict == Some(Verdict::Missed))
+    }
+
+    /// A scenario whose simulation has the longest that was found of row number `row`, as
+    /// [`JobVerdicts::witness`] has it of jobs; where each job is a thread of its own, the chain itself is left out.
+    pub fn witness(&self, row: usize, scenario: &Scenario, verdicts: &JobVerdicts<'_>) -> Option<Scenario> {
+        let row = self.rows.get(row)?;
+        if row.in_own_run {
+            return Some(scenario.clone());
+        }
+        verdicts.witness_of_chain((row.number, &row.chain), row.measure)
+    }
+}
+
+/// What is known of chains if their jobs come in any phasing: the time from one job to the next has no upper limit,
+/// so there is no bound.
+pub(crate) fn chains_without_bound(scenario: &Scenario) -> ChainVerdicts {
+    let rows = scenario.chains.iter().enumerate().flat_map(|chain| {
+        ChainMeasure::ALL.map(|measure| ChainVerdict::new(scenario, chain, measure, scenario.release_order))
+    });
+    let rows: Vec<ChainVerdict> = rows.collect();
+    let why = "chains have no bound: jobs that may come any time later make any chain longer";
+    let notes = (!rows.is_empty()).then(|| why.to_owned());
+    ChainVerdicts { rows, notes: notes.into_iter().collect() }
+}
+
+/// The chains of `scenario`, of which `run` is its own run and `verdicts` are those on its jobs; `doubts` tell why the
+/// jobs that were judged may not be all.
+///
+/// # Errors
+/// [`BrokenBound`]: a run that was found exceeds a bound.
+pub fn chain_verdicts(
+    scenario: &Scenario,
+    run: &Run<'_>,
+    verdicts: &JobVerdicts<'_>,
+    doubts: &[String],
+) -> Result<ChainVerdicts, BrokenBound> {
+    if scenario.chains.is_empty() {
+        return Ok(ChainVerdicts::default());
+    }
+    let bounds = ChainBounds::new(scenario, &verdicts.jobs, repeats(scenario, &verdicts.jobs));
+    let own = Summary::of(run).chains();
+    let (mut known, mut own) = (ChainVerdicts::default(), own.into_iter());
+    for (number, chain) in scenario.chains.iter().enumerate() {
+        let mut doubtful = false;
+        for measure in ChainMeasure::ALL {
+            let mut row = ChainVerdict::new(scenario, (number, chain), measure, verdicts.options.order);
+            let found = verdicts.worst_of_chain(number, measure);
+            let in_own_run = own.next().and_then(|own| own.worst);
+            let own_worst = in_own_run.as_ref().map(ChainDelay::length);
+            row.worst_found_ns = own_worst.max(found);
+            row.in_own_run = own_worst >= found;
+            let delay = if found > own_worst { verdicts.delay_of_chain(number, measure) } else { in_own_run };
+            row.from_ns = delay.as_ref().map(|delay| delay.from);
+            row.to_ns = delay.as_ref().map(|delay| delay.to);
+            row.jobs = delay.map(|delay| delay.path(chain, scenario));
+            match bounds.of(chain, measure) {
+                Ok(bound) => row.bound_ns = Some(bound),
+                Err(why) => known.note(scenario, chain, why),
+            }
+            let subject = || format!("the {} of {} is", measure.name(), chain.name);
+            BrokenBound::check(row.worst_found_ns, ("the bound on all runs", row.bound_ns), subject)?;
+            let verdict = row.limit_ns.map(|limit| Verdict::new(row.worst_found_ns, row.bound_ns, limit));
+            let is_doubtful = verdict == Some(Verdict::Proven) && !doubts.is_empty();
+            row.verdict = verdict.map(|verdict| if is_doubtful { Verdict::Open } else { verdict });
+            doubtful |= is_doubtful;
+            known.rows.push(row);
+        }
+        let doubts = doubts.iter().filter(|_| doubtful);
+        known.notes.extend(doubts.map(|doubt| format!("open though the bound meets it: {}: {doubt}", chain.name)));
+    }
+    Ok(known)
+}
+
+impl ChainVerdicts {
+    fn note(&mut self, scenario: &Scenario, chain: &Chain, why: Unbounded) {
+        let label = |thread: u32| scenario.threads.get(thread as usize).map_or("", |thread| &thread.label);
+        let why = match why {
+            Unbounded::Releases(thread) => format!("when jobs of {:?} are released is not known", label(thread)),
+            Unbounded::Jobs(thread) => format!("jobs of {:?} have no bound", label(thread)),
+            Unbounded::Late => "jobs may be released later than stated".to_owned(),
+            Unbounded::Ends => {
+                "jobs of its threads end before it, and it is not shown that all goes on as it began".to_owned()
+            }
+        };
+        let note = format!("chain {:?} has no bound: {why}", chain.name);
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+impl ChainVerdict {
+    /// Of a chain, with its number, of which nothing is known yet.
+    fn new(scenario: &Scenario, (number, chain): (usize, &Chain), measure: ChainMeasure, order: ReleaseOrder) -> Self {
+        let threads = chain.links.iter().filter_map(|link| scenario.threads.get(link.thread as usize));
+        let limit_ns = chain.limit(measure);
+        Self {
+            chain: chain.name.to_string(),
+            number,
+            measure,
+            path: threads.map(|thread| Arc::clone(&thread.label).to_string()).collect(),
+            worst_found_ns: None,
+            bound_ns: None,
+            limit_ns,
+            verdict: limit_ns.map(|_| Verdict::Open),
+            order,
+            from_ns: None,
+            to_ns: None,
+            jobs: None,
+            in_own_run: false,
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Chains in a run: how long it took from an event to the first output that knows of it, and how old data was when it
+//! came out (`docs/analysis.md`, "Chains").
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::summary::Summary;
+use crate::gpu::Ended;
+use crate::scenario::{Chain, ChainLink, ChainMeasure, HostThread, Scenario};
+use crate::time::{Duration, Instant};
+use crate::trace::NEVER;
+use crate::workload::Origin;
+
+/// What one chain came to in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainRun {
+    /// Name of the chain.
+    pub chain: Arc<str>,
+    /// What was measured of it.
+    pub measure: ChainMeasure,
+    /// How often it was: events between two reads of the first link, or outputs that are made of data.
+    pub measured: u64,
+    /// Events of which no output knew when the run ended.
+    pub unfinished: u64,
+    /// The longest; `None`: there was none.
+    pub worst: Option<ChainDelay>,
+    /// How long it may be at most.
+    pub limit: Option<Duration>,
+    /// How often it was longer.
+    pub misses: u64,
+}
+
+/// One way of data through a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainDelay {
+    /// The read of the first link just after which the event came, or which the output is made of.
+    pub from: Instant,
+    /// When the last link wrote, or, if it had not, the end of the run.
+    pub to: Instant,
+    /// By link: which job of its thread handed the data on, from 0. Fewer than links if the run ended before.
+    pub jobs: Vec<u32>,
+}
+
+impl ChainDelay {
+    /// From beginning to end.
+    pub fn length(&self) -> Duration {
+        self.to.since(self.from)
+    }
+
+    /// The jobs, by the names of their threads.
+    pub fn path(&self, chain: &Chain, scenario: &Scenario) -> String {
+        let label = |link: &ChainLink| scenario.threads.get(link.thread as usize).map_or("", |thread| &thread.label);
+        let jobs = chain.links.iter().zip(&self.jobs);
+        let jobs: Vec<String> = jobs.map(|(link, job)| format!("{} {job}", label(link))).collect();
+        let end = if self.jobs.len() < chain.links.len() { " > no output yet" } else { "" };
+        format!("{}{end}", jobs.join(" > "))
+    }
+}
+
+/// When the jobs of a link read and wrote, in their order, in which they do both; [`NEVER`]: not before the run ended.
+#[derive(Debug, Clone, Default)]
+struct LinkTimes {
+    reads: Vec<Instant>,
+    writes: Vec<Instant>,
+}
+
+/// When all jobs of a chain read and wrote.
+#[derive(Debug, Clone)]
+pub(crate) struct ChainTimes {
+    links: Vec<LinkTimes>,
+    /// When the run ended, if all threads of the chain would have gone on.
+    cut: Option<Instant>,
+}
+
+/// The jobs of one link, as far as they are known.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    began: Instant,
+    host_finished: Instant,
+    operations: Instant,
+    read: Instant,
+    written: Instant,
+    /// Operations after which it has written.
+    writing: u64,
+}
+
+impl Known {
+    const ABSENT: Self = Self {
+        began: NEVER,
+        host_finished: NEVER,
+        operations: Instant::ZERO,
+        read: NEVER,
+        written: Instant::ZERO,
+        writing: 0,
+    };
+}
+
+/// Whether a thread would have begun further jobs, had a run not ended then.
+pub(crate) fn goes_on(thread: &HostThread, end: Instant) -> bool {
+    let last = |iterations: u64| iterations.checked_sub(1).map_or(Instant::ZERO, |last| thread.release_of(last));
+    thread.period.is_some()
+        && thread.time_limit.is_none()
+        && thread.iterations.is_none_or(|iterations| last(iterations) > end)
+}
+
+impl ChainTimes {
+    /// Of a run that counts up to `end`, or is over. Which job of those of `scenario` an iteration of its threads is,
+    /// `job` tells, and whether it does all that the job does.
+    pub(crate) fn new(
+        chain: &Chain,
+        scenario: &Scenario,
+        run: &Summary<'_>,
+        end: Option<Instant>,
+        job: impl Fn(Origin) -> Option<(Origin, bool)>,
+    ) -> Self {
+        let links = chain.links.iter().map(|link| LinkTimes::new(link, scenario, run, end.unwrap_or(NEVER), &job));
+        let threads = chain.links.iter().filter_map(|link| scenario.threads.get(link.thread as usize));
+        let cut = end.filter(|&end| threads.into_iter().all(|thread| goes_on(thread, end)));
+        Self { links: links.collect(), cut }
+    }
+
+    /// Takes the times of links without jobs here from another run, if they have any there; whether all have their own.
+    pub(crate) fn fill(&mut self, from: &Self) -> bool {
+        let mut is_whole = true;
+        for (own, known) in self.links.iter_mut().zip(&from.links).filter(|(own, _)| own.reads.is_empty()) {
+            is_whole &= known.reads.is_empty();
+            own.clone_from(known);
+        }
+        is_whole
+    }
+
+    /// The length of the longest of each measure.
+    pub(crate) fn worst(&self) -> [Option<Duration>; 2] {
+        ChainMeasure::ALL.map(|measure| {
+            let mut worst = None;
+            self.each(measure, |delay| worst = worst.max(Some(delay.end.since(delay.start))));
+            worst
+        })
+    }
+
+    /// What it came to.
+    pub(crate) fn sum_up(&self, chain: &Chain, measure: ChainMeasure) -> ChainRun {
+        let limit = chain.limit(measure);
+        let mut sum = ChainRun {
+            chain: Arc::clone(&chain.name),
+            measure,
+            measured: 0,
+            unfinished: 0,
+            worst: None,
+            limit,
+            misses: 0,
+        };
+        let mut longest: Option<Range<Instant>> = None;
+        let length = |delay: &Range<Instant>| delay.end.since(delay.start);
+        let unfinished = self.each(measure, |delay| {
+            sum.measured += 1;
+            sum.misses += u64::from(limit.is_some_and(|limit| length(&delay) > limit));
+            if longest.as_ref().is_none_or(|longest| length(&delay) > length(longest)) {
+                longest = Some(delay);
+            }
+        });
+        sum.unfinished = unfinished;
+        sum.worst =
+            longest.map(|Range { start: from, end: to }| ChainDelay { from, to, jobs: self.jobs(measure, from, to) });
+        sum
+    }
+
+    /// Tells of each delay, and comes back with how many events no output knew of by the end.
+    fn each(&self, measure: ChainMeasure, mut tell: impl FnMut(Range<Instant>)) -> u64 {
+        let mut unfinished = 0;
+        match measure {
+            ChainMeasure::ReactionTime => {
+                let Some(first) = self.links.first() else { return 0 };
+                let begun = first.reads.iter().take_while(|read| **read != NEVER).count();
+                for (before, &from) in first.reads[..begun].iter().enumerate() {
+                    match self.forward(before + 1, |_| ()) {
+                        Some(to) => tell(from..to),
+                        // What the last job has not read, one that does not exist never will.
+                        None if before + 1 == first.reads.len() && self.cut.is_none() => {}
+                        None => {
+                            unfinished += 1;
+                            self.cut.into_iter().for_each(|end| tell(from..end.max(from)));
+                        }
+                    }
+                }
+            }
+            ChainMeasure::DataAge => {
+                let Some(last) = self.links.last() else { return 0 };
+                for (job, &to) in last.writes.iter().enumerate().filter(|(_, write)| **write != NEVER) {
+                    if let Some(from) = self.backward(job, |_| ()) {
+                        tell(from..to);
+                    }
+                }
+            }
+        }
+        unfinished
+    }
+
+    /// When the first output comes that knows of what job number `job` of the first link has read; tells `visit` of the
+    /// jobs on the way.
+    fn forward(&self, job: usize, mut visit: impl FnMut(usize)) -> Option<Instant> {
+        let (first, others) = self.links.split_first()?;
+        let write = |link: &LinkTimes, job: usize| link.writes.get(job).copied().filter(|write| *write != NEVER);
+        let mut written = write(first, job)?;
+        visit(job);
+        for link in others {
+            let job = link.reads.partition_point(|read| *read < written);
+            written = write(link, job)?;
+            visit(job);
+        }
+        Some(written)
+    }
+
+    /// When that was read which the output of job number `job` of the last link is made of; tells `visit` of the jobs
+    /// on the way.
+    fn backward(&self, job: usize, mut visit: impl FnMut(usize)) -> Option<Instant> {
+        let (last, others) = self.links.split_last()?;
+        let mut read = *last.reads.get(job)?;
+        visit(job);
+        for link in others.iter().rev() {
+            let job = link.writes.partition_point(|written| *written <= read).checked_sub(1)?;
+            read = *link.reads.get(job)?;
+            visit(job);
+        }
+        Some(read)
+    }
+
+    /// The jobs on the way of a delay.
+    fn jobs(&self, measure: ChainMeasure, from: Instant, to: Instant) -> Vec<u32> {
+        let mut jobs = Vec::new();
+        // Iterations have numbers of 32 bits.
+        let mut visit = |job: usize| jobs.extend(u32::try_from(job));
+        match measure {
+            ChainMeasure::ReactionTime => {
+                let before = self.links.first().map_or(0, |first| first.reads.partition_point(|read| *read <= from));
+                self.forward(before, &mut visit);
+            }
+            ChainMeasure::DataAge => {
+                let last = self.links.last().map_or(0, |last| last.writes.partition_point(|write| *write < to));
+                self.backward(last, &mut visit);
+                jobs.reverse();
+            }
+        }
+        jobs
+    }
+}
+
+impl LinkTimes {
+    fn new(
+        link: &ChainLink,
+        scenario: &Scenario,
+        run: &Summary<'_>,
+        end: Instant,
+        job: impl Fn(Origin) -> Option<(Origin, bool)>,
+    ) -> Self {
+        let Some(thread) = scenario.threads.get(link.thread as usize) else { return Self::default() };
+        let mut known: Vec<Known> = Vec::new();
+        let place = |origin: Origin| {
+            let (origin, is_whole) = job(origin).filter(|(origin, _)| origin.thread == link.thread)?;
+            Some((origin.iteration as usize, is_whole))
+        };
+        for span in run.iterations {
+            if let Some((place, is_whole)) = place(Origin { thread: span.thread, iteration: span.iteration }) {
+                known.resize(known.len().max(place + 1), Known::ABSENT);
+                known[place].began = span.start;
+                known[place].host_finished = span.end().filter(|_| is_whole).unwrap_or(NEVER);
+            }
+        }
+        for record in run.trace.operations() {
+            let Some(job) = place(record.origin).and_then(|(place, _)| known.get_mut(place)) else { continue };
+            let finish = record.finish().unwrap_or(NEVER);
+            job.operations = job.operations.max(finish);
+            if link.reads.as_ref().is_some_and(|reads| reads.is(record.kind, run.scenario)) {
+                job.read = job.read.min(record.first_start().unwrap_or(NEVER));
+            }
+            if link.writes.as_ref().is_some_and(|writes| writes.is(record.kind, run.scenario)) {
+                job.written = job.written.max(finish);
+                job.writing += 1;
+            }
+        }
+        let writing = link.writes.as_ref().map(|writes| writes.number(thread, scenario));
+        let by_end = |at: Instant| if at <= end { at } else { NEVER };
+        let read = |job: &Known| by_end(if link.reads.is_some() { job.read } else { job.began });
+        let written = |job: &Known| {
+            by_end(match writing {
+                None => job.operations.max(job.host_finished),
+                Some(all) if job.writing == all => job.written,
+                Some(_) => NEVER,
+            })
+        };
+        Self { reads: known.iter().map(read).collect(), writes: known.iter().map(written).collect() }
+    }
+}
+
+impl Summary<'_> {
+    /// What the chains of the scenario came to, each by both measures.
+    pub fn chains(&self) -> Vec<ChainRun> {
+        let end = (self.ended == Ended::Horizon).then(|| self.trace.end());
+        let times = |chain: &Chain| ChainTimes::new(chain, self.scenario, self, end, |job| Some((job, true)));
+        let chains = self.scenario.chains.iter().map(|chain| (chain, times(chain)));
+        chains.flat_map(|(chain, times)| ChainMeasure::ALL.map(|measure| times.sum_up(chain, measure))).collect()
+    }
+}
