@@ -7,8 +7,20 @@ use anyhow::bail;
 use clap::{Arg, ArgMatches, Command};
 
 /// Options with files that are written.
-const WRITTEN: [&str; 10] =
-    ["blame_figure", "export", "figure", "html", "out", "output", "perfetto", "responses", "runnable_times", "witness"];
+const WRITTEN: [&str; 12] = [
+    "blame_figure",
+    "blocks_csv",
+    "export",
+    "figure",
+    "html",
+    "out",
+    "output",
+    "perfetto",
+    "responses",
+    "runnable_times",
+    "witness",
+    "write_device",
+];
 
 /// Options with files that are read, beside whatever is given without an option. A device may be the name of a file.
 const READ: [&str; 4] = ["block_times", "device", "instance", "scenario"];

@@ -11,7 +11,7 @@ use gpusched::hosts::{AnyLength, HeldAtMost};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{Difference, Summary};
 use gpusched::scenario::{LogUse, Scenario};
-use gpusched::tables::{BlameTables, LongReport, SimulationReport, examiner_logs};
+use gpusched::tables::{BlameTables, LongReport, SimulationReport, blocks_csv, examiner_logs};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::OperationRecord;
 
@@ -47,6 +47,9 @@ pub(crate) struct Simulate {
     /// Write one log per benchmark into DIR, as `cuda_scheduling_examiner` does
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
+    /// Write every block with its SM and times as a table (CSV), which audit, replay-log and convert read as a log
+    #[arg(long, value_name = "FILE")]
+    blocks_csv: Option<PathBuf>,
     #[command(flatten)]
     runnable_times: RunnableTimesOption,
     /// Write the run as a trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
@@ -235,9 +238,10 @@ impl Simulate {
     }
 
     /// The options that write files, and whether they are given.
-    fn files(&self) -> [(&'static str, bool); 7] {
+    fn files(&self) -> [(&'static str, bool); 8] {
         [
             ("--logs", self.logs.is_some()),
+            ("--blocks-csv", self.blocks_csv.is_some()),
             ("--runnable-times", self.runnable_times.is_given()),
             ("--perfetto", self.perfetto.is_some()),
             (RESPONSES, self.responses.is_some()),
@@ -263,6 +267,9 @@ impl Simulate {
         if let Some(table) = self.runnable_times.table()? {
             table.write(summary, None)?;
         }
+        if let Some(path) = &self.blocks_csv {
+            write_whole(path, |out| blocks_csv(summary, out))?;
+        }
         if let Some(path) = &self.perfetto {
             let run = PerfettoRun { summary: *summary, label: "", known: PerfettoKnown::Everything };
             write_whole(path, |out| perfetto_trace(&[run], out))?;
@@ -271,11 +278,11 @@ impl Simulate {
     }
 
     fn refuse_too_many_blocks(&self, blocks: u64) -> anyhow::Result<()> {
-        if self.force || !(self.blocks || self.logs.is_some() || self.perfetto.is_some()) {
+        if self.force || !(self.blocks || self.logs.is_some() || self.blocks_csv.is_some() || self.perfetto.is_some()) {
             return Ok(());
         }
         if blocks > MANY_BLOCKS {
-            bail!("--blocks, --logs and --perfetto would write each of {blocks} blocks; --force does it");
+            bail!("--blocks, --blocks-csv, --logs and --perfetto would write each of {blocks} blocks; --force does it");
         }
         Ok(())
     }

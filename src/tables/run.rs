@@ -2,6 +2,7 @@
 
 mod any_run;
 pub(super) mod blame;
+pub(super) mod block_table;
 pub(super) mod context_turns;
 pub(super) mod examiner_log;
 pub(super) mod kernels;

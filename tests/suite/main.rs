@@ -14,6 +14,7 @@ mod arrow;
 mod audit_oracle;
 mod bad_input;
 mod blame;
+mod block_logs;
 mod blocks;
 mod bounds;
 mod campaign;
