@@ -52,6 +52,7 @@ mod file_systems;
 mod generate;
 mod generate_processes;
 mod gpcs;
+mod hardware;
 mod help;
 mod host_audit;
 mod host_responses;
