@@ -11,7 +11,7 @@ use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::formats::{Report, RowsPart, write_json};
 use gpusched::hosts::simulate;
-use gpusched::logs::{read_log_from, sort_into_runs};
+use gpusched::logs::{BlockColumns, read_logs_from, sort_into_runs};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::tables::{SimulationReport, analysis_rows, examiner_logs};
@@ -76,8 +76,8 @@ fn benchmarks_analysed_to_csv(bencher: Bencher<'_, '_>) {
 fn log_audited(bencher: Bencher<'_, '_>) {
     let log = log();
     let audited = |log: &[u8]| {
-        let read = read_log_from("bench", &mut Cursor::new(log)).ok()?.log?;
-        let run = sort_into_runs(vec![read]).pop()?;
+        let read = read_logs_from("bench", &mut Cursor::new(log), &BlockColumns::default()).ok()?;
+        let run = sort_into_runs(read.logs).pop()?;
         let observation = Observation::of_logs(&run, &workloads::tx2());
         Some(audit(&observation, &Tolerances::default(), Progress::NONE).findings.len())
     };

@@ -40,6 +40,7 @@ mod facts;
 mod finding;
 mod from_logs;
 mod from_trace;
+mod learn;
 mod links;
 mod logs;
 mod merge;
@@ -61,6 +62,7 @@ mod sweep;
 mod times;
 
 pub use finding::{AuditRule, Finding};
+pub use learn::{LearnedPlacement, PlacementTried, learn_placement};
 pub use logs::audit_logs;
 pub use observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
@@ -68,8 +70,8 @@ pub use observation::{
 };
 pub use observed_turns::{ObservedTurn, ObservedTurns};
 pub use options::Tolerances;
-pub use placement::PlacementStatistic;
 pub(crate) use placement::{DecidableBlock, decidable_blocks};
+pub use placement::{Misplaced, PlacementStatistic};
 pub use profile::{CaseVerdict, InferredPriority, OverlapCounts, ProfileAudit, ProfileCase};
 pub(crate) use profile::{TELLING_WAVES, audit_profile};
 pub use report::AuditReport;

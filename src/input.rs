@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::device::BUILTIN_NAMES;
 use crate::json::JsonError;
-use crate::logs::begins_a_log;
+use crate::logs::{begins_a_log, begins_a_table};
 use crate::near::did_you_mean;
 use crate::profile::{GpuProfile, GpuProfileError, ProfileFormat, uncompressed};
 use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, ModelDemands};
@@ -93,12 +93,16 @@ pub enum InputError {
 /// Bytes at the beginning of a file by which a log is known.
 const HEAD_BYTES: u64 = 1 << 16;
 
-/// Whether a path names logs: a directory, or a file that begins as one. Not if it cannot be read.
+/// Whether a path names logs: a directory, or a file that begins as one or as a table of blocks with known columns. Not
+/// if it cannot be read.
 pub fn are_logs(path: &Path) -> bool {
     let begins_as_log = || {
         let mut head = Vec::new();
         let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()))?;
-        file.take(HEAD_BYTES).read_to_end(&mut head).is_ok_and(|_| begins_a_log(&head)).then_some(())
+        file.take(HEAD_BYTES)
+            .read_to_end(&mut head)
+            .is_ok_and(|_| begins_a_log(&head) || begins_a_table(&head))
+            .then_some(())
     };
     path.is_dir() || begins_as_log().is_some()
 }

@@ -189,15 +189,20 @@ def audit(
     placement=None,
     tolerance_us=None,
     clock_tolerance_us=None,
+    columns=None,
+    learn_placement=False,
     gpu=None,
     set_priority=None,
 ):
     """Check measured logs, a profile or a run against the published scheduling rules, as ``gpusched audit``.
 
-    ``what`` is the path of a log or of a directory of logs, a list of such, the path of a profile, or a :class:`Run`. Of
+    ``what`` is the path of a log, of a table of blocks (CSV) or of a directory of logs, a list of such, the path of a profile, or a :class:`Run`. Of
     logs and runs the result has ``violations``; none means that nothing breaks a rule. Of profiles it has ``cases``, and
     ``unexplained`` is how many of them no rule explains; ``gpu`` (a number) and ``set_priority`` (a dict from streams to
     priorities) are for profiles, ``scenario`` (the path of the file that made the logs) and ``logs_alone`` for logs.
+    ``columns`` (a dict such as ``{"sm": "smid", "threads": 128}``) says which columns of a table of blocks say what, where
+    their names do not; with ``learn_placement`` the result has ``learned_placement``: which placement explains best where
+    the blocks went.
     Tolerances are in microseconds: 500 between clocks and 10 on one, if they are not stated.
     """
     if isinstance(what, Run):
@@ -211,6 +216,8 @@ def audit(
             placement=placement,
             tolerance_us=tolerance_us,
             clock_tolerance_us=clock_tolerance_us,
+            columns=columns,
+            learn_placement=learn_placement,
             gpu=gpu,
             set_priority=set_priority,
         )

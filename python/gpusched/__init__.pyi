@@ -121,6 +121,8 @@ def audit(
     placement: str | None = None,
     tolerance_us: float | None = None,
     clock_tolerance_us: float | None = None,
+    columns: Mapping[str, str | int] | None = None,
+    learn_placement: bool = False,
     gpu: int | None = None,
     set_priority: Mapping[str, int] | None = None,
 ) -> Result: ...

@@ -1,13 +1,14 @@
 //! Audits of logs, of profiles and of runs.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs};
+use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs, learn_placement};
 use gpusched::effort::Progress;
 use gpusched::input::{Input, InputError, are_logs};
-use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, read_log_from};
+use gpusched::logs::{BlockColumns, LogFiles, LogFilesError, LogFilesReader, LogsReading, read_logs_from};
 use gpusched::near::did_you_mean_file;
 use gpusched::profile::GpuProfile;
 use gpusched::scenario::ReadOptions;
@@ -31,10 +32,10 @@ struct Reader {
 }
 
 impl LogFilesReader for Reader {
-    fn log(&self, path: &Path) -> Result<LogReading, LogFilesError> {
+    fn log(&self, path: &Path, columns: &BlockColumns) -> Result<LogsReading, LogFilesError> {
         let cannot = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
         let mut file = File::open(path).map_err(cannot)?;
-        Ok(read_log_from(&path.display().to_string(), &mut file).map_err(cannot)?)
+        Ok(read_logs_from(&path.display().to_string(), &mut file, columns).map_err(cannot)?)
     }
 
     fn text(&self, path: &Path) -> Result<(String, String), LogFilesError> {
@@ -58,6 +59,8 @@ enum Audited {
 struct Asked {
     scenario: Option<PathBuf>,
     logs_alone: bool,
+    columns: BlockColumns,
+    learn_placement: bool,
     tolerances: Tolerances,
     /// Those that are read as of scenarios.
     options: Options,
@@ -70,6 +73,8 @@ impl Asked {
             match key.extract::<String>()?.as_str() {
                 "scenario" => asked.scenario = Some(value.extract()?),
                 "logs_alone" => asked.logs_alone = value.extract()?,
+                "columns" => asked.columns = columns(&value)?,
+                "learn_placement" => asked.learn_placement = value.extract()?,
                 "tolerance_us" => asked.tolerances.across_clocks_ns = nanoseconds(&value)?,
                 "clock_tolerance_us" => asked.tolerances.one_clock_ns = nanoseconds(&value)?,
                 key @ ("device" | "placement" | "gpu" | "set_priority") => asked.options.set(key, value)?,
@@ -81,9 +86,22 @@ impl Asked {
 
     /// An option that is for logs alone.
     fn for_logs(&self) -> Option<&'static str> {
-        let alone = self.logs_alone.then_some("logs_alone");
-        self.scenario.as_ref().map(|_| "scenario").or(alone)
+        let given = [
+            ("scenario", self.scenario.is_some()),
+            ("logs_alone", self.logs_alone),
+            ("columns", !self.columns.is_empty()),
+            ("learn_placement", self.learn_placement),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
+}
+
+/// Which column of a table of blocks says what: ours by the file's.
+fn columns(said: &Bound<'_, PyAny>) -> PyResult<BlockColumns> {
+    let said: BTreeMap<String, Bound<'_, PyAny>> = said.extract()?;
+    let pairs = said.iter().map(|(ours, theirs)| Ok(format!("{ours}={}", theirs.str()?)));
+    let text = pairs.collect::<PyResult<Vec<_>>>()?.join(",");
+    BlockColumns::parse(&text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Microseconds as whole nanoseconds.
@@ -112,7 +130,7 @@ pub(crate) fn audit(
     };
     on_all_cores(py, move || match what {
         Audited::Run(run) => of_run(&run, &asked),
-        Audited::Files(paths) => match profile_of(&paths)? {
+        Audited::Files(paths) => match profile_of(&paths, &asked)? {
             Some(profile) => of_profile(profile, asked),
             None => of_logs(paths, asked),
         },
@@ -121,9 +139,9 @@ pub(crate) fn audit(
 
 /// The profile, if the one file is a profile rather than a log. Damaged logs are read as far as they go, and their
 /// reader tells of files that cannot be read.
-fn profile_of(paths: &[PathBuf]) -> Result<Option<GpuProfile>, Failure> {
+fn profile_of(paths: &[PathBuf], asked: &Asked) -> Result<Option<GpuProfile>, Failure> {
     let [path] = paths else { return Ok(None) };
-    if are_logs(path) {
+    if !asked.columns.is_empty() || are_logs(path) {
         return Ok(None);
     }
     let Ok((name, bytes)) = Given::File(path.clone()).bytes() else { return Ok(None) };
@@ -160,12 +178,19 @@ fn of_logs(paths: Vec<PathBuf>, asked: Asked) -> Result<Document, Failure> {
         };
         std::fs::metadata(path).map_err(cannot)?;
     }
-    let Asked { scenario, logs_alone, tolerances, options } = asked;
+    let Asked { scenario, logs_alone, columns, learn_placement: learns, tolerances, options } = asked;
     let ReadOptions { device, placement, .. } = options.opened()?.read;
-    let files = LogFiles { paths, device, scenario, logs_alone, placement };
+    let files = LogFiles { paths, device, scenario, logs_alone, placement, columns };
     let reader = Reader::default();
     let failed = |error: LogFilesError| Failure::input(&*error);
-    let report = audit_logs(files.read(&reader).map_err(failed)?, |seen| audited(seen, &tolerances, Progress::NONE));
+    let mut learned = Vec::new();
+    let mut report = audit_logs(files.read(&reader).map_err(failed)?, |seen| {
+        if learns {
+            learned.push(learn_placement(seen, &tolerances));
+        }
+        audited(seen, &tolerances, Progress::NONE)
+    });
+    report.learned = learned;
     told(&report, reader.notes.into_inner())
 }
 

@@ -116,6 +116,11 @@ def test_other_commands_have_the_same_bytes(command):
     audit = gpusched.audit(logs)
     assert audit.to_json() == said.stdout
     assert [f"note: {note}" for note in audit.notes] == said.stderr.splitlines()
+    blocks = "tests/data/logs/blocks/two-kernels.csv"
+    options = ("--device", "tx2", "--columns", "threads=512", "--learn-placement", "--format", "json")
+    audit = gpusched.audit(blocks, device="tx2", columns={"threads": 512}, learn_placement=True)
+    assert audit.to_json() == command("audit", blocks, *options).stdout
+    assert audit.learned_placement[0]["blocks"] == 6
 
 
 @pytest.fixture

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::demand::{capacity, change, room};
+
 use super::case::Case;
-use super::observation::{ObservedOperation, TimeSource};
+use super::observation::{ObservedKernel, ObservedOperation, TimeSource};
 use super::sweep::BlockEvent;
 use crate::logs::LogTime;
 use crate::workload::Placement;
@@ -17,6 +19,9 @@ pub(super) struct Dealing {
     blocks: Vec<u32>,
     lone: Range<u32>,
     is_measured: bool,
+    /// By operation, of measured ones: whether all of its blocks had room wherever they were dealt to, whatever began
+    /// or ended meanwhile.
+    had_room: Vec<bool>,
 }
 
 #[derive(Default, Clone)]
@@ -33,12 +38,23 @@ impl Dealing {
     pub(super) fn new(case: &Case<'_>) -> Self {
         let grid = |operation: &ObservedOperation| operation.kernel().map_or(0, |kernel| kernel.grid);
         let blocks = case.observation.operations.iter().map(grid).collect();
+        let is_measured = matches!(case.observation.source, TimeSource::Measured);
+        // Which of its blocks a log lacks nobody knows.
+        let is_open =
+            |operation: &ObservedOperation| is_measured && !operation.kernel().is_some_and(ObservedKernel::is_whole);
+        let wave = |operation| Wave { is_open: is_open(operation), ..Wave::default() };
         Self {
-            waves: vec![Wave::default(); case.observation.operations.len()],
+            waves: case.observation.operations.iter().map(wave).collect(),
             blocks,
             lone: case.observation.device.lone_sms(),
-            is_measured: matches!(case.observation.source, TimeSource::Measured),
+            is_measured,
+            had_room: had_room(case),
         }
+    }
+
+    /// Whether nobody knows by which policy measured blocks go on that were not dealt.
+    pub(super) fn is_measured(&self) -> bool {
+        self.is_measured
     }
 
     /// Whether a block was dealt, and it is known how. `last_end`: when a block ended last before it.
@@ -51,8 +67,10 @@ impl Dealing {
     ) -> bool {
         let wave = &mut self.waves[event.operation()];
         if self.is_measured {
-            wave.is_open |= is_disturbed || (event.block == 0) != wave.begun.is_none();
-            wave.is_open |= wave.begun.is_some_and(|(_, end)| end != last_end);
+            wave.is_open |= (event.block == 0) != wave.begun.is_none();
+            if !self.had_room[event.operation()] {
+                wave.is_open |= is_disturbed || wave.begun.is_some_and(|(_, end)| end != last_end);
+            }
             return !wave.is_open;
         }
         // What is assigned at one instant was dealt together, unless something completed in between.
@@ -91,6 +109,51 @@ impl Dealing {
         }
         wave.expected.pop_front()
     }
+}
+
+/// Of each measured kernel whether it surely had room for its share of blocks on every SM: with all blocks of others
+/// that were there, or may have been by the tolerance, while its own began.
+fn had_room(case: &Case<'_>) -> Vec<bool> {
+    let observation = case.observation;
+    let mut found = vec![false; observation.operations.len()];
+    if !matches!(observation.source, TimeSource::Measured) {
+        return found;
+    }
+    let (device, tolerance) = (&observation.device, case.clocks.tolerances.one_clock_ns);
+    let span = |operation: usize| {
+        let facts = &case.facts[operation];
+        Some((facts.first_start?.saturating_sub(tolerance), facts.last_start.saturating_add(tolerance), facts.finish?))
+    };
+    let mut by_start: Vec<usize> = (0..found.len()).filter(|&operation| span(operation).is_some()).collect();
+    by_start.sort_by_key(|&operation| case.facts[operation].first_start);
+    // Those that have begun and had not ended when the last one looked at began.
+    let (mut there, mut ahead) = (Vec::<usize>::new(), by_start.iter().copied().peekable());
+    for &operation in &by_start {
+        let (Some((from, to, _)), Some(kernel)) = (span(operation), observation.operations[operation].kernel()) else {
+            continue;
+        };
+        there.retain(|&other| span(other).is_some_and(|(.., finish)| finish >= from));
+        while let Some(next) = ahead.next_if(|&next| case.facts[next].first_start.is_some_and(|start| start <= to)) {
+            there.push(next);
+        }
+        let mut free = vec![capacity(device); device.sms as usize];
+        for &other in there.iter().filter(|&&other| other != operation) {
+            let Some(blocks) = observation.operations[other].kernel().map(|kernel| &kernel.blocks) else { continue };
+            for block in blocks.iter().filter(|block| block.start_ns <= to && block.end_ns >= from) {
+                if let Some(free) = free.get_mut(block.sm as usize) {
+                    change(free, &case.facts[other].taken, 1);
+                }
+            }
+        }
+        let usable: Vec<u32> = (0..device.sms).filter(|&sm| case.may_use(operation, sm)).collect();
+        let levels = usize::try_from(kernel.grid).map_or(usize::MAX, |grid| grid.div_ceil(usable.len().max(1)));
+        let has_room = |sm: &u32| {
+            let places = room(&free[*sm as usize], &case.facts[operation].taken);
+            usize::try_from(places).is_ok_and(|places| places >= levels)
+        };
+        found[operation] = usable.iter().all(has_room);
+    }
+    found
 }
 
 /// So many blocks on SMs with room: one on each, lone TPCs first and the others by number, and again, as long as there

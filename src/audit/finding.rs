@@ -113,6 +113,6 @@ pub(super) fn length(ns: i64) -> String {
     crate::time::Duration::from_ns(ns.unsigned_abs()).to_string()
 }
 
-fn as_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn as_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text)
 }

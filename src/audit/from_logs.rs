@@ -21,10 +21,10 @@ impl Observation {
         for (index, log) in run.logs.iter().enumerate().filter(|(_, log)| !log.kernels.is_empty()) {
             let number = if log.on_null_stream() { 0 } else { streams.len() };
             if number > 0 {
-                streams.push(stream(log.title(), false, None, true));
+                streams.push(stream(log.title(), false, log.priority, !log.non_blocking));
             }
             for (position, kernel) in log.kernels.iter().enumerate() {
-                let work = ObservedWork::Kernel(observed(kernel, 0, None));
+                let work = ObservedWork::Kernel(observed(kernel, kernel.registers_per_thread, None));
                 operations.push(launch(log, (index, position), index, kernel, number, work));
             }
         }
@@ -97,7 +97,7 @@ fn finish(
         run.logs.iter().filter(|log| !log.kernels.is_empty()).map(|log| log.pid).collect();
     let incomplete =
         if run.incomplete() { Some("kernels or blocks are missing from the logs".to_owned()) } else { missing };
-    let incomplete = incomplete.or_else(|| copies_of_others(run, device, &processes));
+    let incomplete = incomplete.or_else(|| copies_of_others(run, device, &processes)).or_else(|| untold(run));
     by_process(run, &mut streams, &mut operations);
     let contexts = if processes.len() > 1 { ObservedContexts::Unseen } else { ObservedContexts::One };
     Observation {
@@ -134,6 +134,12 @@ fn copies_of_others(run: &LogRun, device: &Device, processes: &BTreeSet<Option<u
     Some(format!("copies of the process of {} may have had turns, and no log shows when", other.title()))
 }
 
+/// What the logs do not tell of what a block takes of an SM: nobody can tell whether another one fitted.
+fn untold(run: &LogRun) -> Option<String> {
+    let untold = run.logs.iter().map(|log| &log.untold).find(|untold| !untold.is_empty())?;
+    Some(format!("no log tells {untold} of blocks"))
+}
+
 fn observed(kernel: &LoggedKernel, registers_per_thread: u32, sm_mask: Option<SmMask>) -> ObservedKernel {
     let (threads, shared_memory_bytes) = (kernel.threads, kernel.shared_memory_bytes);
     ObservedKernel {
@@ -166,6 +172,7 @@ fn launch(
         called_ns: kernel.launch_start_ns,
         // Kernels enter their queues in the order in which the launch calls return.
         launched_ns: [kernel.launch_return_ns; 2],
+        is_launch_on_gpu_clock: log.launches_unseen,
         work,
     }
 }
@@ -245,6 +252,7 @@ fn unseen(scenario: &Scenario, thread: usize, step: Step, earliest: LogTime) -> 
         process: None,
         called_ns: earliest,
         launched_ns: [earliest, LogTime::MAX],
+        is_launch_on_gpu_clock: false,
         work,
     })
 }

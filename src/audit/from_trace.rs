@@ -162,6 +162,7 @@ fn operation(
         process: None,
         called_ns: launched,
         launched_ns: [launched; 2],
+        is_launch_on_gpu_clock: true,
         work,
     })
 }

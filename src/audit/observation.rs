@@ -86,6 +86,9 @@ pub struct ObservedOperation {
     pub called_ns: LogTime,
     /// Between which times it took its place in the order of launches \[ns\].
     pub launched_ns: [LogTime; 2],
+    /// Whether these are times on the GPU's clock although the others of the run were measured: nobody saw the launch,
+    /// which came by its first block at the latest.
+    pub is_launch_on_gpu_clock: bool,
     /// What it does.
     pub work: ObservedWork,
 }

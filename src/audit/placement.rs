@@ -1,6 +1,7 @@
 //! Did blocks go where the model would have put them?
 
 use std::iter::Peekable;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -54,6 +55,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementSt
     let judged = matches!(case.observation.source, TimeSource::Simulated { placement, .. } if placement == policy);
     let mut statistic = PlacementStatistic { policy, ..PlacementStatistic::default() };
     walk(case, policy, |event, predicted| {
+        let Some(predicted) = predicted else { return };
         statistic.decidable += 1;
         let sm = event.sm;
         if sm == Some(predicted) {
@@ -83,11 +85,21 @@ pub(crate) struct DecidableBlock {
     pub(crate) sm: u32,
 }
 
-/// All of them.
+/// All of them. Where a real GPU goes back to its lone TPCs is not known, so that from there on the same order gives
+/// other blocks to its SMs than a simulated one: of each kernel only those before count.
 pub(crate) fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> Vec<DecidableBlock> {
     let case = Case::new(observation, tolerances);
     let mut blocks = Vec::new();
-    walk(&case, policy_of(observation), |event, _| {
+    let device = &observation.device;
+    let mut departed = vec![false; observation.operations.len()];
+    let policy = policy_of(observation);
+    let goes_by_lone_tpcs = policy.goes_by_gpcs() && !device.lone_sms().is_empty();
+    walk(&case, policy, |event, predicted| {
+        let departed = &mut departed[event.operation()];
+        *departed |= predicted.is_none() || goes_by_lone_tpcs && event.block >= device.sms;
+        if *departed {
+            return;
+        }
         let origin = observation.operations[event.operation()].origin;
         if let (Some(origin), Some(sm)) = (origin, event.sm) {
             blocks.push(DecidableBlock { origin, block: event.block as usize, sm });
@@ -96,13 +108,48 @@ pub(crate) fn decidable_blocks(observation: &Observation, tolerances: &Tolerance
     blocks
 }
 
-/// Calls `tell` with each decidable block and the SM that the model chooses for it.
-fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, u32)) {
+/// How a policy explains measured blocks: how many it can tell the SM of, how many were there, and the first that was
+/// not.
+pub(super) fn explained(case: &Case<'_>, policy: Placement) -> (PlacementStatistic, Option<Misplaced>) {
+    let mut statistic = PlacementStatistic { policy, ..PlacementStatistic::default() };
+    let mut first = None;
+    walk(case, policy, |event, predicted| {
+        let Some(predicted) = predicted else { return };
+        statistic.decidable += 1;
+        if event.sm == Some(predicted) {
+            statistic.followed += 1;
+        } else if let Some(sm) = event.sm {
+            let kernel = || case.observation.operations[event.operation()].name.clone();
+            first.get_or_insert_with(|| Misplaced { kernel: kernel(), block: event.block as usize, sm, predicted });
+        }
+    });
+    (statistic, first)
+}
+
+/// A block that was not where a policy would have put it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Misplaced {
+    /// Its kernel.
+    #[serde(serialize_with = "super::finding::as_text")]
+    pub kernel: Arc<str>,
+    /// Its number.
+    pub block: usize,
+    /// Where it was.
+    pub sm: u32,
+    /// Where the policy would have put it.
+    pub predicted: u32,
+}
+
+/// Calls `visit` with each decidable block and the SM that the model chooses for it, and with blocks among them of
+/// which it is known that nobody can tell.
+fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, Option<u32>)) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
     let device = &observation.device;
     // For each context: what others have on the SMs is put aside while it has its turn.
     let mut contexts = vec![Sms::idle(device); observation.context_count()];
     let order = device.sm_preference(policy);
+    // Behind the SM that got the last block, for round-robin.
+    let mut cursor = 0;
     let mut dealing = policy.goes_by_gpcs().then(|| Dealing::new(case));
     let simulated = matches!(observation.source, TimeSource::Simulated { .. });
     if !observation.client_sms.is_empty() {
@@ -141,18 +188,28 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, u
                 (room > 0).then_some((sm, room))
             });
             if let Some(dealing) = dealing.as_mut().filter(|_| is_dealt) {
-                if let Some(predicted) = dealing.predict(&event, last_end, || rooms.collect()) {
-                    visit(&event, predicted);
-                }
+                let predicted = dealing.predict(&event, last_end, || rooms.collect());
+                visit(&event, predicted);
                 sms.change(&event, &case.facts[operation].taken, 1);
                 continue;
             }
-            // The first of equals is the one that the device prefers.
-            let best = rooms.reduce(|best, next| if next.1 > best.1 { next } else { best });
-            if let Some((predicted, _)) = best {
-                visit(&event, predicted);
+            let best = match policy {
+                Placement::LowestId => {
+                    let mut rooms = rooms;
+                    rooms.next()
+                }
+                Placement::RoundRobin => {
+                    let rooms: Vec<(u32, i64)> = rooms.collect();
+                    rooms.iter().find(|(sm, _)| *sm >= cursor).or_else(|| rooms.first()).copied()
+                }
+                // The first of equals is the one that the device prefers.
+                _ => rooms.reduce(|best, next| if next.1 > best.1 { next } else { best }),
+            };
+            if let Some((predicted, _)) = best.filter(|_| !dealing.as_ref().is_some_and(Dealing::is_measured)) {
+                visit(&event, Some(predicted));
             }
         }
+        cursor = event.sm.map_or(cursor, |sm| sm.saturating_add(1));
         sms.change(&event, &case.facts[operation].taken, 1);
     }
 }

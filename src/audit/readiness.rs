@@ -36,7 +36,8 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
     // Stamps of a simulation are on the GPU's clock; in a log, the host's clock says when it called the driver.
     let launch = |at: LogTime, index: usize| {
         let stamp = Stamp::launch(at, index);
-        if simulated { When::on_gpu(stamp) } else { When::on_host(stamp) }
+        let on_gpu = observation.operations[index].is_launch_on_gpu_clock;
+        if on_gpu { When::on_gpu(stamp) } else { When::on_host(stamp) }
     };
     let blocking = |stream: usize| observation.streams.get(stream).is_some_and(|stream| stream.blocking);
     let is_null = |stream: usize| observation.is_null(stream);

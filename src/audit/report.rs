@@ -1,6 +1,7 @@
 //! Everything about one or several audits, in one document.
 
 use super::finding::Finding;
+use super::learn::LearnedPlacement;
 use super::placement::PlacementStatistic;
 use super::run::{Audit, Checked};
 use crate::logs::Dropped;
@@ -16,6 +17,8 @@ pub struct AuditReport {
     pub dropped: Vec<Dropped>,
     /// How many blocks went where the model would have put them.
     pub placement: PlacementStatistic,
+    /// What explains best where the blocks of each run went; none unless that was asked for.
+    pub learned: Vec<LearnedPlacement>,
     /// The devices, by name, one for each run.
     pub devices: Vec<String>,
     /// What could not be checked, and what was assumed.
@@ -30,6 +33,7 @@ impl AuditReport {
             checked: Checked::default(),
             dropped,
             placement: PlacementStatistic::default(),
+            learned: Vec::new(),
             devices: Vec::new(),
             notes: Vec::new(),
         }

@@ -1,13 +1,17 @@
 //! `gpusched audit`
 
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::audit::{audit, audit_logs};
+use gpusched::audit::{AuditReport, audit, audit_logs, learn_placement};
 use gpusched::profile::GpuProfile;
 use gpusched::tables::ProfileAuditReport;
 
 use super::log_input::LogOptions;
 use super::option_arguments::{OptionArguments, Priorities};
-use super::output::{Format, note, print_report};
+use super::output::{Format, note, print_report, write_whole};
 use super::progress::{self, Unit};
 use super::{Answer, notes};
 
@@ -20,6 +24,12 @@ pub(crate) struct Audit {
     /// Which GPU of a profile [default: the one that runs most kernels]
     #[arg(long, value_name = "N")]
     gpu: Option<u32>,
+    /// Say which placement policy, or which order of SMs, explains best where the blocks went
+    #[arg(long)]
+    learn_placement: bool,
+    /// Write the GPU with the placement that explains most as a device file
+    #[arg(long, value_name = "FILE", requires = "learn_placement")]
+    write_device: Option<PathBuf>,
     #[command(flatten)]
     priorities: OptionArguments<Priorities>,
     /// What to print
@@ -34,14 +44,31 @@ impl Audit {
         }
         let input = self.logs.read()?;
         let tolerances = self.logs.tolerances();
-        let report = audit_logs(input, |observation| {
+        let mut learned = Vec::new();
+        let mut report = audit_logs(input, |observation| {
+            if self.learn_placement {
+                progress::begin("learning", Unit::None, None);
+                learned.push(learn_placement(observation, &tolerances));
+            }
             progress::counted("auditing", Unit::Of("looks at blocks"), Some(observation.looks()), |looked| {
                 audit(observation, &tolerances, looked)
             })
         });
+        report.learned = learned;
+        self.write_device(&report)?;
         notes::show_abridged(&report.notes, note);
         print_report(&report, self.format)?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
+    }
+
+    fn write_device(&self, report: &AuditReport) -> anyhow::Result<()> {
+        let Some(path) = &self.write_device else { return Ok(()) };
+        let [learned] = &*report.learned else {
+            bail!("--write-device: these are logs of {} runs; give those of one", report.learned.len());
+        };
+        let best = learned.tried.first().filter(|tried| tried.followed > 0);
+        let best = best.context("--write-device: nothing that was tried explains a block")?;
+        write_whole(path, |out| writeln!(out, "{}", best.device.to_json()))
     }
 
     fn of_profile(&self, mut profile: GpuProfile) -> anyhow::Result<Answer> {

@@ -11,20 +11,22 @@ use gpusched::input::Input;
 use gpusched::json::Document;
 use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 
-use super::log_input::LogOptions;
+use super::log_input::{ColumnsOption, LogOptions};
 use super::needs::{self, Kind};
 use super::output::{note, write_whole};
 use super::run_options::RunOptions;
 use super::{Answer, notes, output};
 
 /// Write any input as a scenario in gpusched's own format, in which everything can be edited: an AMALTHEA model, a
-/// scenario of `cuda_scheduling_examiner`, or its logs.
+/// scenario of `cuda_scheduling_examiner`, its logs, or a table of blocks.
 ///
 /// The written scenario runs the same. Options that change the input are worked into it.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     #[command(flatten)]
     run: RunOptions,
+    #[command(flatten)]
+    columns: ColumnsOption,
     /// Where to write the scenario; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
@@ -38,7 +40,7 @@ impl Convert {
         if !self.force && self.out.is_file() {
             bail!("--out: {} exists; --force replaces it", self.out.display());
         }
-        let (scenario, has_comments) = if let Some(logs) = self.run.logs()? {
+        let (scenario, has_comments) = if let Some(logs) = self.run.logs(&self.columns)? {
             needs::input(Kind::Logs, &self.run.path().display().to_string())?;
             (of_logs(&logs)?, false)
         } else {

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::effort::{self, Counted};
 use gpusched::input::Input;
-use gpusched::logs::{LogReading, read_log, read_log_from};
+use gpusched::logs::{BlockColumns, LogsReading, read_logs_from};
 use gpusched::near::{did_you_mean, did_you_mean_file};
 
 use super::ending;
@@ -59,23 +59,23 @@ fn is_allowed(name: &str, length: u64) -> anyhow::Result<()> {
     ending::refuse_beyond_memory(length, || format!("reading {name} takes"))
 }
 
-/// Reads the log of a file, or of standard input for `-`.
-pub(crate) fn log(path: &Path) -> anyhow::Result<LogReading> {
+/// Reads the log or the table of blocks of a file, or of standard input for `-`.
+pub(crate) fn log(path: &Path, columns: &BlockColumns) -> anyhow::Result<LogsReading> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
-        return Ok(read_log_from(&name, &mut Cursor::new(standard_input()?))?);
+        return Ok(read_logs_from(&name, &mut Cursor::new(standard_input()?), columns)?);
     }
     let cannot = || format!("cannot read {name}{}", did_you_mean_file(path));
     let metadata = std::fs::metadata(path).with_context(cannot)?;
     progress::begin("reading", Unit::Bytes, Some(metadata.len()));
     if metadata.is_file() {
         effort::spend(Counted::Bytes, metadata.len())?;
-        return read_log_from(&name, &mut progress::CountedRead::new(File::open(path).with_context(cannot)?))
-            .with_context(cannot);
+        let mut file = progress::CountedRead::new(File::open(path).with_context(cannot)?);
+        return read_logs_from(&name, &mut file, columns).with_context(cannot);
     }
     let bytes = std::fs::read(path).with_context(cannot)?;
     effort::spend(Counted::Bytes, bytes.len() as u64)?;
-    Ok(read_log(&name, bytes))
+    Ok(read_logs_from(&name, &mut Cursor::new(bytes), columns)?)
 }
 
 /// Whether a path names logs, as its beginning tells.

@@ -6,7 +6,7 @@ use clap::Args;
 use gpusched::audit::Tolerances;
 use gpusched::device::Device;
 use gpusched::input::{Input, InputError};
-use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogInput, LogReading};
+use gpusched::logs::{BlockColumns, LogFiles, LogFilesError, LogFilesReader, LogInput, LogsReading};
 use gpusched::profile::GpuProfile;
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
@@ -19,8 +19,8 @@ use super::output::note;
 /// Which logs, from which GPU, and how far to trust them.
 #[derive(Debug, Args)]
 pub(crate) struct LogOptions {
-    /// Logs of `cuda_scheduling_examiner`, or directories that hold them, or one profile of PyTorch, Nsight Systems or
-    /// nvprof; - reads standard input
+    /// Logs of `cuda_scheduling_examiner` or tables of blocks (CSV), or directories that hold them, or one profile of
+    /// PyTorch, Nsight Systems or nvprof; - reads standard input
     #[arg(required = true, value_name = "LOG|DIR")]
     logs: Vec<PathBuf>,
     /// GPU on which they were taken: a built-in name or a device file [default: recognized from the logs]
@@ -36,12 +36,30 @@ pub(crate) struct LogOptions {
     /// Which SM gets the next block, by the model [default: the scenario's, or the device's]
     #[arg(long, value_name = "POLICY", value_parser = one_of(Placement::ALL, Placement::name))]
     placement: Option<Placement>,
+    #[command(flatten)]
+    columns: ColumnsOption,
     /// Tolerance between the host's clock and the GPU's, in microseconds
     #[arg(long, value_name = "US", default_value = "500", value_parser = parse_microseconds)]
     tolerance_us: i64,
     /// Tolerance between times on one clock, in microseconds
     #[arg(long, value_name = "US", default_value = "10", value_parser = parse_microseconds)]
     clock_tolerance_us: i64,
+}
+
+/// Which column of a table of blocks says what.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ColumnsOption {
+    /// Which columns of a table of blocks (CSV) say what, where their names do not, as in `sm=smid,start_ns=t0`; where
+    /// the file has no column NAME, it is the value of all rows (threads=128)
+    #[arg(long, value_name = "COLUMN=NAME,...", value_parser = BlockColumns::parse)]
+    columns: Option<BlockColumns>,
+}
+
+impl ColumnsOption {
+    /// Whether something is said.
+    pub(crate) fn is_given(&self) -> bool {
+        self.columns.is_some()
+    }
 }
 
 /// Decimal microseconds as nanoseconds.
@@ -52,13 +70,19 @@ fn parse_microseconds(text: &str) -> Result<i64, String> {
 
 impl LogOptions {
     /// One log or directory, with the other options as they are by default.
-    pub(crate) fn new(path: &Path, device: Option<String>, placement: Option<Placement>) -> Self {
+    pub(crate) fn new(
+        path: &Path,
+        device: Option<String>,
+        placement: Option<Placement>,
+        columns: ColumnsOption,
+    ) -> Self {
         Self {
             logs: vec![path.to_path_buf()],
             device,
             scenario: None,
             logs_alone: false,
             placement,
+            columns,
             tolerance_us: 500,
             clock_tolerance_us: 10,
         }
@@ -67,7 +91,7 @@ impl LogOptions {
     /// The profile, if the one file that is named is a profile rather than a log.
     pub(crate) fn profile(&self) -> anyhow::Result<Option<GpuProfile>> {
         let [path] = &*self.logs else { return Ok(None) };
-        if input::are_logs(path) {
+        if self.columns.is_given() || input::are_logs(path) {
             return Ok(None);
         }
         match input::scenario(path) {
@@ -103,6 +127,7 @@ impl LogOptions {
             scenario: self.scenario.clone(),
             logs_alone: self.logs_alone,
             placement: self.placement(),
+            columns: self.columns.columns.clone().unwrap_or_default(),
         };
         files.read(&Reader).map_err(anyhow::Error::from_boxed)
     }
@@ -112,8 +137,8 @@ impl LogOptions {
 struct Reader;
 
 impl LogFilesReader for Reader {
-    fn log(&self, path: &Path) -> Result<LogReading, LogFilesError> {
-        Ok(input::log(path)?)
+    fn log(&self, path: &Path, columns: &BlockColumns) -> Result<LogsReading, LogFilesError> {
+        Ok(input::log(path, columns)?)
     }
 
     fn text(&self, path: &Path) -> Result<(String, String), LogFilesError> {

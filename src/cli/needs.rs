@@ -134,7 +134,7 @@ const TABLE: &[Need] = &[
     need(&["replay-log"], &["kernel_times"], Needs::Input(&[Kind::Profile])),
     need(
         &["audit", "replay-log"],
-        &["scenario", "logs_alone", "tolerance_us", "clock_tolerance_us"],
+        &["scenario", "logs_alone", "tolerance_us", "clock_tolerance_us", "learn_placement", "write_device"],
         Needs::Input(&[Kind::Logs]),
     ),
     need(&["audit"], &["placement"], Needs::Input(&[Kind::Logs])),

@@ -7,8 +7,9 @@ use anyhow::bail;
 use clap::{Arg, ArgMatches, Command};
 
 /// Options with files that are written.
-const WRITTEN: [&str; 11] = [
+const WRITTEN: [&str; 13] = [
     "blame_figure",
+    "blocks_csv",
     "certificate",
     "export",
     "figure",
@@ -19,6 +20,7 @@ const WRITTEN: [&str; 11] = [
     "responses",
     "runnable_times",
     "witness",
+    "write_device",
 ];
 
 /// Options with files that are read, beside whatever is given without an option. A device may be the name of a file.

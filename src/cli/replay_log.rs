@@ -78,6 +78,9 @@ impl ReplayLog {
         let result = progress::counted("simulating", Unit::Of("operations"), total, |done| {
             replay(&run.run, &run.device, known, &options, &tolerances, done)
         })?;
+        if run.scenario.is_none() {
+            run.notes.extend(result.scenario.notes.iter().cloned());
+        }
         notes::show_abridged(&run.notes, note);
         if let Some(figure) = self.figure.figure(&result.scenario)? {
             draw(&result, &figure)?;

@@ -13,7 +13,7 @@ use gpusched::scenario::{LogUse, ReadProgress, Scenario};
 use gpusched::spelling::option;
 use gpusched::time::Duration;
 
-use super::log_input::LogOptions;
+use super::log_input::{ColumnsOption, LogOptions};
 use super::needs::{self, Kind};
 use super::option_arguments::{All, OptionArguments};
 use super::output::note;
@@ -80,8 +80,8 @@ impl RunOptions {
     }
 
     /// The options of logs, if the input is a directory or a log rather than a scenario.
-    pub(crate) fn logs(&self) -> anyhow::Result<Option<LogOptions>> {
-        if !input::are_logs(self.path()) {
+    pub(crate) fn logs(&self, columns: &ColumnsOption) -> anyhow::Result<Option<LogOptions>> {
+        if !columns.is_given() && !input::are_logs(self.path()) {
             return Ok(None);
         }
         let ScenarioOptions { device_file, read, .. } = self.arguments.said()?;
@@ -89,7 +89,7 @@ impl RunOptions {
             Some(OptionFile::Path(path)) => Some(path.to_string_lossy().into_owned()),
             _ => None,
         };
-        Ok(Some(LogOptions::new(self.path(), device, read.placement)))
+        Ok(Some(LogOptions::new(self.path(), device, read.placement, columns.clone())))
     }
 
     pub(crate) fn read(&self, logs: LogUse) -> anyhow::Result<Scenario> {

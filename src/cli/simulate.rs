@@ -11,7 +11,7 @@ use gpusched::hosts::{AnyLength, HeldAtMost};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{CriticalPath, Difference, Recorded, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, LogUse, Scenario};
-use gpusched::tables::{BlameTables, LongReport, SimulationReport, examiner_logs};
+use gpusched::tables::{BlameTables, LongReport, SimulationReport, blocks_csv, examiner_logs};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::OperationRecord;
 
@@ -48,6 +48,9 @@ pub(crate) struct Simulate {
     /// Write one log per benchmark into DIR, as `cuda_scheduling_examiner` does
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
+    /// Write every block with its SM and times as a table (CSV), which audit, replay-log and convert read as a log
+    #[arg(long, value_name = "FILE")]
+    blocks_csv: Option<PathBuf>,
     #[command(flatten)]
     runnable_times: RunnableTimesOption,
     /// Write the run as a trace for the Perfetto UI (ui.perfetto.dev) and the tracing page of Chrome
@@ -268,9 +271,10 @@ impl Simulate {
     }
 
     /// The options that write files, and whether they are given.
-    fn files(&self) -> [(&'static str, bool); 7] {
+    fn files(&self) -> [(&'static str, bool); 8] {
         [
             ("--logs", self.logs.is_some()),
+            ("--blocks-csv", self.blocks_csv.is_some()),
             ("--runnable-times", self.runnable_times.is_given()),
             ("--perfetto", self.perfetto.is_some()),
             (RESPONSES, self.responses.is_some()),
@@ -296,6 +300,9 @@ impl Simulate {
         if let Some(table) = self.runnable_times.table()? {
             table.write(summary, None)?;
         }
+        if let Some(path) = &self.blocks_csv {
+            write_whole(path, |out| blocks_csv(summary, out))?;
+        }
         if let Some(path) = &self.perfetto {
             let blocks = summary.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
             let known = if self.force { PerfettoKnown::Everything } else { known_to_perfetto(blocks) };
@@ -306,11 +313,11 @@ impl Simulate {
     }
 
     fn refuse_too_many_blocks(&self, blocks: u64) -> anyhow::Result<()> {
-        if self.force || !(self.blocks || self.logs.is_some()) {
+        if self.force || !(self.blocks || self.logs.is_some() || self.blocks_csv.is_some()) {
             return Ok(());
         }
         if blocks > MANY_BLOCKS {
-            bail!("--blocks and --logs would write each of {blocks} blocks; --force does it");
+            bail!("--blocks, --blocks-csv and --logs would write each of {blocks} blocks; --force does it");
         }
         Ok(())
     }

@@ -112,6 +112,7 @@ fn kernel(mut entry: Entry, iteration: u32, drop: &mut impl FnMut(Defect)) -> (O
         block_count: u32::try_from(stated).or_most(),
         threads,
         shared_memory_bytes: entry.shared_memory_bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(0),
+        registers_per_thread: 0,
         launch_start_ns,
         launch_return_ns,
         synchronized_ns: usable(entry.launch_ns.get(2).copied()).filter(|&time| time != LogTime::from_ns(0)),

@@ -77,6 +77,28 @@ pub enum Defect {
         /// How many.
         blocks: usize,
     },
+    /// Nothing can be read of a table of blocks.
+    #[error("{what}")]
+    Columns {
+        /// What its columns do not say.
+        what: String,
+    },
+    /// Rows of a table of blocks were left out.
+    #[error("left out {rows} rows, the first of them line {line}: {what}")]
+    Rows {
+        /// How many.
+        rows: u64,
+        /// Line of the first, from 1.
+        line: u64,
+        /// What is wrong with that.
+        what: String,
+    },
+    /// A table of blocks has blocks of higher numbers and lacks these.
+    #[error("{blocks} blocks of lower numbers than others have no row")]
+    Gaps {
+        /// How many.
+        blocks: usize,
+    },
     /// The run was ended before all that the benchmark had launched was done; of its last iteration nothing is in the
     /// log.
     #[error("the run was ended at a horizon; {operations} operations in progress are not in the log")]
@@ -112,6 +134,9 @@ impl Defect {
             Self::UnequalLists { .. } => "unequal-lists",
             Self::BlockCount { .. } => "block-count",
             Self::NotANumber { .. } => "not-a-number",
+            Self::Columns { .. } => "columns",
+            Self::Rows { .. } => "rows",
+            Self::Gaps { .. } => "gaps",
             Self::LeftOutAtHorizon { .. } => "left-out-at-horizon",
             Self::NothingLogged => "nothing-logged",
             Self::Duplicate { .. } => "duplicate",
@@ -122,7 +147,8 @@ impl Defect {
     /// How many blocks are known to be missing because of it.
     pub fn blocks(&self) -> usize {
         match *self {
-            Self::MissingKey { blocks, .. } | Self::NotANumber { blocks } => blocks,
+            Self::MissingKey { blocks, .. } | Self::NotANumber { blocks } | Self::Gaps { blocks } => blocks,
+            Self::Rows { rows, .. } => usize::try_from(rows).or_most(),
             Self::UnequalLists { times, sms } => times.div_ceil(2).abs_diff(sms).max(times % 2),
             Self::BlockCount { stated, listed } => usize::try_from(stated).or_most().saturating_sub(listed),
             _ => 0,

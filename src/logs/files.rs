@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::{Dropped, Log, LogReading, LogRun, Pairing, recognize_device, sort_into_runs};
+use super::{BlockColumns, Dropped, Log, LogRun, LogsReading, Pairing, recognize_device, sort_into_runs};
 use crate::causes::with_causes;
 use crate::device::Device;
 use crate::scenario::{HostThread, ReadOptions, Scenario};
@@ -28,6 +28,8 @@ pub struct LogFiles {
     pub logs_alone: bool,
     /// Which SM gets the next block; `None`: the scenario's, or the device's.
     pub placement: Option<Placement>,
+    /// Which columns of tables of blocks say what, where their names do not.
+    pub columns: BlockColumns,
 }
 
 /// Whatever stops logs from being read.
@@ -35,11 +37,11 @@ pub type LogFilesError = Box<dyn Error + Send + Sync>;
 
 /// Who opens files, and is told of what is not as it should be.
 pub trait LogFilesReader {
-    /// Reads a log.
+    /// Reads a log, or a table of blocks with these columns.
     ///
     /// # Errors
     /// Why it cannot be opened or read.
-    fn log(&self, path: &Path) -> Result<LogReading, LogFilesError>;
+    fn log(&self, path: &Path, columns: &BlockColumns) -> Result<LogsReading, LogFilesError>;
 
     /// Reads a text; its name in errors, and what it holds.
     ///
@@ -86,7 +88,7 @@ pub struct LogInput {
 enum NoRuns {
     #[error("cannot read the directory {directory}")]
     Directory { directory: String, source: std::io::Error },
-    #[error("{0} holds no JSON file")]
+    #[error("{0} holds neither a JSON nor a CSV file")]
     Empty(String),
     #[error("no log holds a kernel: {0}")]
     NoKernel(String),
@@ -106,15 +108,14 @@ impl LogFiles {
         let mut folders: BTreeMap<PathBuf, Vec<Log>> = BTreeMap::new();
         let mut dropped = Vec::new();
         for file in self.files()? {
-            let reading = reader.log(&file)?;
+            let reading = reader.log(&file, &self.columns)?;
+            let is_log = !reading.logs.is_empty() || !reading.dropped.is_empty();
             dropped.extend(reading.dropped);
-            match reading.log {
-                Some(log) => {
-                    let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
-                    folders.entry(folder).or_default().push(log);
-                }
-                None if self.is_scenario(&file) => {}
-                None => reader.note(&format!("{} is no log: it has no list \"times\"; skipped", file.display())),
+            reading.notes.iter().for_each(|note| reader.note(note));
+            let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
+            folders.entry(folder).or_default().extend(reading.logs);
+            if !is_log && !self.is_scenario(&file) {
+                reader.note(&format!("{} is no log: it has no list \"times\"; skipped", file.display()));
             }
         }
         let mut runs = Vec::new();
@@ -141,7 +142,7 @@ impl LogFiles {
         path.file_name().is_some_and(|name| name == "scenario.json") || self.scenario.as_deref() == Some(path)
     }
 
-    /// All files that are meant; a directory stands for its JSON files.
+    /// All files that are meant; a directory stands for its JSON files, or for its CSV files if it has none.
     fn files(&self) -> Result<Vec<PathBuf>, NoRuns> {
         let mut files = Vec::new();
         for path in &self.paths {
@@ -150,12 +151,17 @@ impl LogFiles {
                 continue;
             }
             let cannot = |source| NoRuns::Directory { directory: path.display().to_string(), source };
-            let mut inside = Vec::new();
+            let (mut inside, mut tables) = (Vec::new(), Vec::new());
             for entry in fs::read_dir(path).map_err(cannot)? {
                 let file = entry.map_err(cannot)?.path();
-                if file.is_file() && file.extension().is_some_and(|extension| extension == "json") {
-                    inside.push(file);
+                match file.extension().and_then(|extension| extension.to_str()).filter(|_| file.is_file()) {
+                    Some("json") => inside.push(file),
+                    Some("csv") => tables.push(file),
+                    _ => {}
                 }
+            }
+            if inside.is_empty() {
+                inside = tables;
             }
             if inside.is_empty() {
                 return Err(NoRuns::Empty(path.display().to_string()));

@@ -24,6 +24,15 @@ pub struct Log {
     /// On how many SMs at once its process may have blocks, as a client of MPS with a percentage; our own logs say it
     /// as `mps_sms`, of measured ones the scenario tells it.
     pub mps_sms: Option<u32>,
+    /// Priority of its stream, where the log tells it; the examiner's do not.
+    pub priority: Option<i32>,
+    /// Whether its stream is a non-blocking one, for which N1 and N2 do not hold; the examiner's logs do not tell it.
+    pub non_blocking: bool,
+    /// Whether nobody saw when its kernels were launched: each counts as launched when its first block began, on the
+    /// GPU's clock.
+    pub launches_unseen: bool,
+    /// What the log does not tell of what a block takes of an SM; empty where nothing is missing that could be there.
+    pub untold: Arc<str>,
     /// Iterations of the benchmark, in order.
     pub iterations: Vec<Iteration>,
     /// Kernels, in launch order.
@@ -81,6 +90,8 @@ pub struct LoggedKernel {
     pub threads: u32,
     /// `shared_memory` of one block \[bytes\].
     pub shared_memory_bytes: u32,
+    /// Registers of one thread; 0 where the log does not tell them, as the examiner's do not.
+    pub registers_per_thread: u32,
     /// When the launch call began, on the host's clock \[ns\].
     pub launch_start_ns: LogTime,
     /// When the launch call returned, on the host's clock \[ns\]; kernels enter their queues in this order.

@@ -6,11 +6,14 @@ use rayon::prelude::*;
 use serde::de::DeserializeSeed;
 
 use super::assemble::{LogReading, assemble};
+use super::blocks::{BlockColumns, begins_a_table, read_table};
 use super::plain::plain_log;
 use super::read::read_log;
+use super::reading::LogsReading;
 use super::visit::{Draft, FileSeed, any_log};
 use crate::json::without_byte_order_mark;
 use crate::limits::end_if_stopped;
+use crate::spelling::option;
 
 /// So much is read at a time \[bytes\].
 const PIECE: usize = 1 << 20;
@@ -21,11 +24,31 @@ const BEHIND: &[u8] = b"]}";
 /// Reads a log from a file, of whose text it holds little at a time; `file` is its name in reports.
 ///
 /// The result is that of [`read_log`] of the whole text, which is read again if anything is wrong with it.
+fn read_log_from(file: &str, source: &mut (impl Read + Seek)) -> io::Result<LogReading> {
+    in_pieces(file, source, PIECE)
+}
+
+/// Bytes at the beginning of a file by which a table of blocks is known.
+const HEAD_BYTES: u64 = 1 << 16;
+
+/// Reads a log of the examiner from a file, or a table of blocks, of which it keeps 32 bytes a row and takes as many
+/// again while it sorts them; `columns` says which columns a table has, where their names do not.
 ///
 /// # Errors
 /// Those of reading the file.
-pub fn read_log_from(file: &str, source: &mut (impl Read + Seek)) -> io::Result<LogReading> {
-    in_pieces(file, source, PIECE)
+pub fn read_logs_from(file: &str, source: &mut (impl Read + Seek), columns: &BlockColumns) -> io::Result<LogsReading> {
+    let mut head = Vec::new();
+    source.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
+    source.rewind()?;
+    let is_json = || without_byte_order_mark(&head).trim_ascii_start().starts_with(b"{");
+    if begins_a_table(&head) || !columns.is_empty() && !is_json() {
+        return read_table(file, &head, source, columns);
+    }
+    let mut reading = LogsReading::from(read_log_from(file, source)?);
+    if !columns.is_empty() {
+        reading.notes.push(format!("{file} is no table of blocks: {} has no effect on it", option("columns")));
+    }
+    Ok(reading)
 }
 
 pub(super) fn in_pieces(file: &str, source: &mut (impl Read + Seek), piece: usize) -> io::Result<LogReading> {

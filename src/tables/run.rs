@@ -2,6 +2,7 @@
 
 mod any_run;
 pub(super) mod blame;
+pub(super) mod block_table;
 pub(super) mod chains;
 pub(super) mod context_turns;
 mod critical_path;

@@ -22,6 +22,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
     ("analysis/verdict.rs", &["analyze"]),
     ("cli/analyze.rs", &["analyze"]),
+    ("cli/audit.rs", &["audit"]),
     ("cli/compare.rs", &["compare"]),
     ("cli/convert.rs", &["convert"]),
     // Every command has its options.
@@ -62,7 +63,9 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("hosts/real_time/run_tasks.rs", &["tasks run"]),
     ("hosts/segments.rs", &["tasks run"]),
     ("input/options.rs", &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log"]),
+    ("logs/blocks/", &["audit", "replay-log", "convert"]),
     ("logs/files.rs", &["audit", "replay-log", "convert"]),
+    ("logs/pieces.rs", &["audit", "replay-log", "convert"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
     ("tables/analysis/", &["analyze"]),

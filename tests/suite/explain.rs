@@ -111,8 +111,11 @@ fn every_message_that_is_explained_is_one() {
 }
 
 /// Titles of columns that mean what they say to everybody, or whose table says what they are.
-const PLAIN: [&str; 42] = [
+const PLAIN: [&str; 45] = [
     "",
+    "blocks there",
+    "first elsewhere",
+    "order of SMs",
     "+-",
     "SMs at most",
     "all",

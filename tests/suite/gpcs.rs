@@ -17,7 +17,7 @@ const MEASURED: &str = "0 1 16 17 32 33 48 49 64 65 2 3 18 19 34 35 50 51 66 67 
     12 13 28 29 44 45 60 61 76 77 90 91 104 105 118 119 132 133 138 139 \
     14 15 30 31 46 47 62 63 78 79 92 93 106 107 120 121 134 135 140 141";
 
-fn measured() -> Vec<u32> {
+pub(crate) fn measured() -> Vec<u32> {
     (142..148).chain(MEASURED.split_whitespace().map(|sm| sm.parse().expect("a number"))).collect()
 }
 

@@ -48,7 +48,9 @@ pub(super) fn first_launch(run: &LogRun) -> Option<LogTime> {
 ///
 /// Each log is a host thread with a stream of its own (the NULL stream if the kind of benchmark says so). It launches
 /// its kernels at the times at which the launch calls returned, the first of the run at t = 0, and waits for nothing
-/// else: where the host waited is contained in those times. Processes become threads.
+/// else: where the host waited is contained in those times. Processes become threads. A kernel that began before the
+/// one before it in its stream had ended, on a GPU that has programmatic dependent launch, is in another stream: when
+/// it was triggered and where it waited no log says, and its blocks last as long as they were seen to.
 ///
 /// # Errors
 /// [`ReplayError`] if the device cannot run a kernel, or there is none.
@@ -63,11 +65,15 @@ pub(crate) fn scenario_of_logs(
     for log in logs_by_thread(run).into_iter().flatten().filter_map(|log| run.logs.get(log)) {
         let refused =
             |kernel: &str, why| ReplayError::Refused { kernel: kernel.to_owned(), device: device.name.clone(), why };
-        let stream = if log.on_null_stream() {
-            StreamId::NULL
-        } else {
-            builder.add_stream(StreamSpec::new(log.title())).map_err(|why| refused(&log.title(), why))?
+        let add_stream = |builder: &mut ScenarioBuilder, name: Arc<str>| {
+            let spec = StreamSpec::new(name);
+            let priority = log.priority.unwrap_or(spec.priority);
+            let blocking = !log.non_blocking;
+            builder.add_stream(StreamSpec { priority, blocking, ..spec }).map_err(|why| refused(&log.title(), why))
         };
+        let stream = if log.on_null_stream() { StreamId::NULL } else { add_stream(&mut builder, log.title())? };
+        // Each with when its last block ended.
+        let mut streams = vec![(stream, LogTime::MIN)];
         let mut steps = Vec::new();
         let mut now = 0;
         for logged in &log.kernels {
@@ -79,7 +85,7 @@ pub(crate) fn scenario_of_logs(
                 blocks: u32::try_from(logged.blocks.len()).or_most(),
                 shape: BlockShape {
                     threads: logged.threads,
-                    registers_per_thread: 0,
+                    registers_per_thread: logged.registers_per_thread,
                     shared_memory_bytes: logged.shared_memory_bytes,
                 },
                 duration: BlockTime::fixed(time),
@@ -93,7 +99,25 @@ pub(crate) fn scenario_of_logs(
             let at = u64::try_from(logged.launch_return_ns.since(zero)).unwrap_or(0);
             let wait = at.saturating_sub(now);
             now = now.max(at);
-            steps.extend([Step::Sleep(Duration::from_ns(wait)), Step::Launch(id, stream)]);
+            let begun = logged.blocks.first_start_ns().unwrap_or(LogTime::MAX).saturating_add(tolerances.one_clock_ns);
+            let is_early = |end: LogTime| device.has_programmatic_launch() && begun < end;
+            let free = streams.iter().position(|&(_, end)| !is_early(end));
+            if free.is_none() {
+                let name = format!("{} ({})", log.title(), streams.len() + 1);
+                streams.push((add_stream(&mut builder, name.into())?, LogTime::MIN));
+            }
+            let at = free.unwrap_or(streams.len() - 1);
+            let (stream, end) = &mut streams[at];
+            *end = logged.blocks.finish_ns().unwrap_or(*end).max(*end);
+            steps.extend([Step::Sleep(Duration::from_ns(wait)), Step::Launch(id, *stream)]);
+        }
+        if streams.len() > 1 {
+            builder.note(format!(
+                "{}: kernels that began before the one before had ended (PDL) are simulated in {} streams, launched when \
+                 they were seen to begin",
+                log.title(),
+                streams.len()
+            ));
         }
         builder.add_thread(HostThread::once(log.title(), Duration::ZERO, steps));
     }

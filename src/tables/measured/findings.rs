@@ -1,9 +1,10 @@
 //! What an audit of logs found.
 
-use crate::audit::{AuditReport, Finding};
+use crate::audit::{AuditReport, Finding, PlacementTried};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::spelling::formats;
 use crate::tables::rule_words::HINT;
+use crate::time::NS_PER_SECOND;
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
     [
@@ -14,11 +15,33 @@ fn columns<'f>() -> [Column<&'f Finding>; 12] {
         Column::data("sm", |finding| finding.sm.into()),
         Column::table("SM", |finding| finding.sm.map_or_else(String::new, |sm| sm.to_string()).into()),
         Column::data("at_ns", |finding| finding.at_ns.as_ns().into()),
-        Column::table("at", |finding| format!("{:.9} s", finding.at_ns.as_ns() as f64 / 1e9).into()),
+        Column::table("at", |finding| seconds(finding.at_ns.as_ns()).into()),
         Column::data("by", |finding| finding.by.into()),
         Column::table("by", |finding| format!("{} {}", finding.by, finding.unit).into()),
         Column::data("unit", |finding| finding.unit.into()),
         Column::new("what", "what", |finding: &&Finding| finding.what.as_str().into()).left(),
+    ]
+}
+
+/// Seconds to the nanosecond, which clocks that count from 1970 have too many of for an `f64`.
+fn seconds(ns: i64) -> String {
+    let (sign, ns) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
+    format!("{sign}{}.{:09} s", ns / NS_PER_SECOND, ns % NS_PER_SECOND)
+}
+
+fn tried_columns<'t>() -> [Column<&'t PlacementTried>; 4] {
+    fn elsewhere(tried: &PlacementTried) -> String {
+        let first = tried
+            .first_elsewhere
+            .as_ref()
+            .map(|block| format!("{} block {} on SM {}, not {}", block.kernel, block.block, block.sm, block.predicted));
+        first.unwrap_or_default()
+    }
+    [
+        Column::table("placement", |tried: &&PlacementTried| tried.policy.name().into()).left(),
+        Column::table("order of SMs", |tried: &&PlacementTried| tried.order.as_str().into()).left(),
+        Column::table("blocks there", |tried| format!("{} of {}", tried.followed, tried.decidable).into()),
+        Column::table("first elsewhere", |tried: &&PlacementTried| elsewhere(tried).into()).left(),
     ]
 }
 
@@ -34,7 +57,11 @@ impl Report for AuditReport {
         to.elements("violations", &self.violations, &columns(), &self.violations)?;
         fields!(to, self => checked);
         to.list("dropped", &self.dropped)?;
-        fields!(to, self => placement, devices, notes);
+        fields!(to, self => placement);
+        if !self.learned.is_empty() {
+            to.list("learned_placement", &self.learned)?;
+        }
+        fields!(to, self => devices, notes);
         Ok(())
     }
 
@@ -59,5 +86,10 @@ impl Report for AuditReport {
             placement.decidable,
             placement.policy.name()
         ));
+        for learned in &self.learned {
+            page.blank();
+            page.line(&format!("which placement explains the {} blocks of {} best:", learned.blocks, learned.run));
+            page.table(&tried_columns(), &learned.tried);
+        }
     }
 }

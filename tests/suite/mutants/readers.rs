@@ -17,7 +17,7 @@ use gpusched::hosts::{Scheduler, UsageDetail, simulate, usage_of_applications};
 use gpusched::input::options::ScenarioOptions;
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::json::JsonError;
-use gpusched::logs::{LogFiles, LogFilesError, LogFilesReader, LogReading, read_log};
+use gpusched::logs::{BlockColumns, LogFiles, LogFilesError, LogFilesReader, LogsReading, read_logs_from};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::tables::{
@@ -200,8 +200,8 @@ fn of_study(file: &str, content: &[u8]) -> Answer {
 struct OneLog<'a>(&'a [u8]);
 
 impl LogFilesReader for OneLog<'_> {
-    fn log(&self, path: &Path) -> Result<LogReading, LogFilesError> {
-        Ok(read_log(&path.display().to_string(), self.0.to_vec()))
+    fn log(&self, path: &Path, columns: &BlockColumns) -> Result<LogsReading, LogFilesError> {
+        Ok(read_logs_from(&path.display().to_string(), &mut io::Cursor::new(self.0), columns)?)
     }
 
     fn text(&self, path: &Path) -> Result<(String, String), LogFilesError> {
