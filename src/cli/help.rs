@@ -14,7 +14,7 @@ const MANY: usize = 30;
 /// Flags that the short help of a command with many shows.
 const USED_MOST: &[&str] = &[
     "blame",
-    "critical_path",
+    "critical-path",
     "blocks",
     "check",
     "deadline",

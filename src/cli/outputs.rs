@@ -127,7 +127,7 @@ mod tests {
         assert!(found.len() > 20, "{found:?}");
         for (command, option) in found {
             // Folders, in which each name is looked at by whoever writes there.
-            let is_folder = matches!((&*command, &*option), ("simulate", "logs") | (_, "results"));
+            let is_folder = matches!((&*command, &*option), ("simulate", "logs") | ("export", "to") | (_, "results"));
             let is_known = READ.contains(&&*option) || WRITTEN.contains(&&*option) || is_folder;
             assert!(is_known, "--{option} of {command}");
         }

@@ -58,7 +58,10 @@ fn check_of_analyze_without_a_deadline_is_refused() {
     for arguments in [&["analyze", &file, "--check"][..], &["analyze", &file, "--check", "--format", "json"]] {
         let output = gpusched(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(stderr(&output).contains("no job has a deadline to check; --deadline STREAM=TIME"), "{arguments:?}");
+        assert!(
+            stderr(&output).contains("no job has a deadline to check, and no chain a limit; --deadline STREAM=TIME"),
+            "{arguments:?}"
+        );
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
     assert_eq!(gpusched(&["analyze", &file]).status.code(), Some(0));

@@ -42,10 +42,11 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")
 }
 
-/// Files whose answers are checked elsewhere (`deadlines.rs`, `tour.rs`, `docs/processes.md`, `explain.rs`,
+/// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `tour.rs`, `docs/processes.md`, `explain.rs`,
 /// `programmatic.rs`): they come from no publication.
-const EXAMPLES: [&str; 6] = [
+const EXAMPLES: [&str; 7] = [
     "deadlines/camera-and-lidar.json",
+    "deadlines/camera-to-brake.json",
     "processes/perception-and-control.json",
     "rules/copies-of-two-processes.json",
     "rules/programmatic-launch.json",
