@@ -103,8 +103,12 @@ impl Run {
             let tables = OnceCell::new();
             let blame = blame.then_some(&tables);
             let summary = run.summary();
-            let path = critical_path.map(|name| CriticalPath::named(&summary, &name)).transpose();
-            let path = path.map_err(|error| PyValueError::new_err(error.to_string()))?.flatten();
+            let none = "critical_path: nothing of what is asked for has ended in this run";
+            let named = |name: String| match CriticalPath::named(&summary, &name) {
+                Ok(path) => path.ok_or_else(|| Failure::Argument(none.to_owned())),
+                Err(error) => Err(Failure::Argument(format!("critical_path: {error}"))),
+            };
+            let path = critical_path.map(named).transpose()?;
             let all = SimulationReport::of(summary);
             let critical_path = path.as_ref();
             json(&SimulationReport { blocks, rules, blame, critical_path, states: &states, ..all })

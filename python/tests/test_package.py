@@ -372,3 +372,12 @@ def test_the_exact_worst_case_of_three_warps_is_known():
     answer = gpusched.warps("LLCLL", 3)
     assert "worst case" in str(answer)
     assert gpusched.warps({"format": "gpusched-warps/1", "string": "LLCLL", "warps": 3}).to_json() == answer.to_json()
+
+
+def test_the_critical_path_of_a_job_is_that_of_the_command_and_needs_a_name_that_there_is():
+    run = gpusched.simulate("scenarios/deadlines/camera-and-lidar.json")
+    parts = json.loads(run.to_json(critical_path="camera"))["critical_path"]
+    assert [part["name"] for part in parts] == ["register", "detect", "copy 4 (device-to-host)"]
+    assert json.loads(run.to_json(critical_path=""))["critical_path"][-1]["to_ns"] == 33_000_000
+    with pytest.raises(ValueError, match='is called "camra" \\(did you mean "camera"\\?\\)'):
+        run.to_json(critical_path="camra")
