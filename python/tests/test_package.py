@@ -1,5 +1,6 @@
 """What the package adds: dicts, builders, arrays, notebooks, exceptions."""
 
+import json
 import os
 import signal
 import sys
