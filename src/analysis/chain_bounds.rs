@@ -18,6 +18,8 @@ pub(super) enum Unbounded {
     Late,
     /// Threads of the chain come to an end before all events have an output.
     Ends,
+    /// The run ends at its horizon before all of them have one in every run.
+    Horizon,
 }
 
 /// What bounds on chains are made of.
@@ -137,12 +139,16 @@ impl<'a> ChainBounds<'a> {
             let repeating = repeating.collect::<Result<Vec<Link>, Unbounded>>()?;
             let of_all = self.of_repeating(chain, &repeating, measure);
             // A run up to its horizon is the beginning of one without; one with fewer jobs is another.
-            let in_run = if self.all_go_on { Some(Some(of_all)) } else { of_listed.map(|(bound, _)| bound) };
+            // What has no output as jobs end has one if they go on; as the run ends, it counts in a longer one.
+            let is_known = |is_complete: bool| is_complete || self.scenario.horizon.is_none();
+            let in_run = of_listed.filter(|(_, is_complete)| is_known(*is_complete)).map(|(bound, _)| bound);
+            let in_run = if self.all_go_on { Some(Some(of_all)) } else { in_run };
             in_run.map(|in_run| in_run.map_or(of_all, |in_run| in_run.max(of_all)))
         } else {
             of_listed.filter(|(_, is_complete)| *is_complete).and_then(|(bound, _)| bound)
         };
-        bound.and_then(|bound| u64::try_from(bound).ok()).map(Duration::from_ns).ok_or(Unbounded::Ends)
+        let why = if self.scenario.horizon.is_some() { Unbounded::Horizon } else { Unbounded::Ends };
+        bound.and_then(|bound| u64::try_from(bound).ok()).map(Duration::from_ns).ok_or(why)
     }
 
     /// The jobs of the scenario itself.
@@ -250,20 +256,21 @@ impl<'a> ChainBounds<'a> {
                 let mut is_complete = true;
                 let mut longest = None;
                 for (before, from) in first.iter().enumerate() {
-                    let known = self.forward(chain, links, job_number(before + 1));
+                    let known = self.forward(chain, links, job_number(before + 1)).filter(|known| *known <= end);
                     // An event after the last job is none if no job comes after it.
                     if known.is_none() && before + 1 == first.len() && !go_on {
                         continue;
                     }
-                    is_complete &= known.is_some() || go_on;
-                    longest = longest.max(Some(known.map_or(end, |known| known.min(end)) - from));
+                    // How long it takes after the horizon, no run shows.
+                    is_complete &= known.is_some();
+                    longest = longest.max(known.map(|known| known - from));
                 }
                 Some((longest, is_complete))
             }
             ChainMeasure::DataAge => {
                 let ages = last.iter().zip(done).enumerate().map(|(job, (_, done))| {
                     let read = self.backward(chain, links, job_number(job)).or_else(|| first.first().copied())?;
-                    Some((*done).min(end) - read)
+                    (*done <= end).then(|| done - read)
                 });
                 Some((ages.collect::<Option<Vec<Ns>>>()?.into_iter().max(), true))
             }

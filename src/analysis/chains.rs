@@ -142,6 +142,9 @@ impl ChainVerdicts {
             Unbounded::Ends => {
                 "jobs of its threads end before it, and it is not shown that all goes on as it began".to_owned()
             }
+            Unbounded::Horizon => "some of it may come after the horizon, and it is not shown that all goes on as it \
+                                   began"
+                .to_owned(),
         };
         let note = format!("chain {:?} has no bound: {why}", chain.name);
         if !self.notes.contains(&note) {

@@ -80,8 +80,8 @@ pub(crate) struct Simulate {
     /// Say what took the time of the run, or with a name that of the job of STREAM (or a host) with the longest
     /// response: kernels, copies, waits and host work, each of which began when the one before it ended (table and
     /// JSON)
-    #[arg(long, value_name = "STREAM", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    critical_path: Option<String>,
+    #[arg(long, value_name = "STREAM", num_args = 0..=1, require_equals = true)]
+    critical_path: Option<Option<String>>,
     /// Draw who made whom wait: a map with a row for each stream or kernel that waited and a column for each that stood
     /// in the way, and the time of each row by rule
     #[arg(long, value_name = "FILE")]
@@ -148,7 +148,7 @@ impl Simulate {
             bail!("--state-at {at} is after the horizon, up to which the run goes");
         }
         self.figure.figure(scenario)?;
-        if let Some(name) = self.critical_path.as_deref().filter(|name| !name.is_empty()) {
+        if let Some(Some(name)) = &self.critical_path {
             scenario.thread_named(name).context("--critical-path")?;
         }
         self.blame_figure.as_deref().map(FigureFormat::of).transpose().context("--blame-figure")?;
@@ -262,7 +262,8 @@ impl Simulate {
 
     fn critical_path(&self, run: &AnyLength<'_>) -> anyhow::Result<Option<CriticalPath>> {
         let (Some(name), AnyLength::Recorded(run)) = (&self.critical_path, run) else { return Ok(None) };
-        let path = CriticalPath::named(&Summary::of(run), name).context("--critical-path")?;
+        let path =
+            CriticalPath::named(&Summary::of(run), name.as_deref().unwrap_or_default()).context("--critical-path")?;
         path.map(Some).context("--critical-path: nothing of what is asked for has ended in this run")
     }
 

@@ -52,7 +52,11 @@ impl ChainDelay {
         let label = |link: &ChainLink| scenario.threads.get(link.thread as usize).map_or("", |thread| &thread.label);
         let jobs = chain.links.iter().zip(&self.jobs);
         let jobs: Vec<String> = jobs.map(|(link, job)| format!("{} {job}", label(link))).collect();
-        let end = if self.jobs.len() < chain.links.len() { " > no output yet" } else { "" };
+        let end = match self.jobs.len() {
+            0 => "no output yet",
+            some if some < chain.links.len() => " > no output yet",
+            _ => "",
+        };
         format!("{}{end}", jobs.join(" > "))
     }
 }

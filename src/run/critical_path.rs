@@ -50,8 +50,10 @@ impl PathPart {
 /// Why a path is not known further back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathEnd {
-    /// It is: this job of a thread was released then, or the time that was asked for begins there.
-    Release,
+    /// It is, back to the beginning of the time that was asked for.
+    Begin,
+    /// It is: a job of this thread was released then, and waited for nothing before.
+    Release(u32),
     /// A host, by its thread, waited for others at a barrier.
     Barrier(u32),
     /// The steps of a host, by its thread, repeat too often to be followed.
@@ -69,7 +71,7 @@ pub struct CriticalPath {
     pub from: Instant,
     /// Until.
     pub to: Instant,
-    /// In order of time, without a gap.
+    /// In order of time, without a gap. They begin later than `from` if nothing before them delayed it.
     pub parts: Vec<PathPart>,
     /// Why there is nothing before the first part.
     pub end: PathEnd,
@@ -184,7 +186,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         let end = loop {
             end_if_stopped();
             if now <= from {
-                break PathEnd::Release;
+                break PathEnd::Begin;
             }
             let (before, next) = match at {
                 At::Ran(id) => self.ran(id, now),
@@ -327,7 +329,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             Some(_) if own.period.is_none() || own.release_of(iteration.into()) < now => {
                 Ok(At::Host { thread, iteration: iteration - 1, done: usize::MAX })
             }
-            _ => Err(PathEnd::Release),
+            _ => Err(PathEnd::Release(thread)),
         }
     }
 }

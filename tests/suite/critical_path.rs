@@ -52,9 +52,9 @@ fn a_kernel_without_room_has_the_one_that_held_it_before_it() {
                 {"name": "t", "release": "1 ms", "operations": [{"kernel": "b"}]}]),
         &json!([]),
     );
-    assert_eq!(path(&scenario, None), (parts(&[("a", 0, 2), ("b", 2, 5)]), PathEnd::Release));
+    assert_eq!(path(&scenario, None), (parts(&[("a", 0, 2), ("b", 2, 5)]), PathEnd::Begin));
     // Of the job that is released at 1 ms no more than what was then.
-    assert_eq!(path(&scenario, Some(1)), (parts(&[("a", 1, 2), ("b", 2, 5)]), PathEnd::Release));
+    assert_eq!(path(&scenario, Some(1)), (parts(&[("a", 1, 2), ("b", 2, 5)]), PathEnd::Begin));
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn a_host_that_waits_and_works_between_kernels_is_on_the_path() {
                        {"launch": "b", "stream": "t"}, {"synchronize": "last"}, {"sleep": "4 ms"}]);
     let scenario = of(&json!([{"name": "s"}, {"name": "t"}]), &json!([{"name": "h", "steps": steps}]));
     let until_b = [("h", 0, 1), ("a", 1, 3), ("h", 3, 5), ("b", 5, 8)];
-    assert_eq!(path(&scenario, None), (parts(&until_b), PathEnd::Release));
+    assert_eq!(path(&scenario, None), (parts(&until_b), PathEnd::Begin));
     let whole = [&until_b[..], &[("h", 8, 12)]].concat();
-    assert_eq!(path(&scenario, Some(0)), (parts(&whole), PathEnd::Release));
+    assert_eq!(path(&scenario, Some(0)), (parts(&whole), PathEnd::Begin));
 }
 
 #[test]
@@ -75,7 +75,18 @@ fn a_wait_for_an_event_leads_to_what_was_recorded() {
                 {"name": "t", "operations": [{"copy": "host-to-device", "duration": "1 ms"}, {"wait": "e"}, {"kernel": "b"}]}]),
         &json!([]),
     );
-    assert_eq!(path(&scenario, None), (parts(&[("a", 0, 2), ("b", 2, 5)]), PathEnd::Release));
+    assert_eq!(path(&scenario, None), (parts(&[("a", 0, 2), ("b", 2, 5)]), PathEnd::Begin));
+}
+
+#[test]
+fn a_path_begins_with_the_release_of_whoever_came_later_and_held_all_up() {
+    // The copy of s could begin at 2 ms, and that of t, released at 1 ms, has the engine until 4 ms.
+    let scenario = of(
+        &json!([{"name": "s", "operations": [{"kernel": "a"}, {"copy": "host-to-device", "duration": "1 ms"}]},
+                {"name": "t", "release": "1 ms", "operations": [{"copy": "host-to-device", "duration": "3 ms"}]}]),
+        &json!([]),
+    );
+    assert_eq!(path(&scenario, Some(0)), (parts(&[("copy", 1, 4), ("copy", 4, 5)]), PathEnd::Release(1)));
 }
 
 #[test]
@@ -85,9 +96,9 @@ fn iterations_of_one_host_follow_one_another_until_the_release_that_was_in_time(
     let host = |period: &str| json!([{"name": "h", "period": period, "iterations": 3, "steps": steps}]);
     let late = of(&json!([{"name": "s"}]), &host("4 ms"));
     let all = [("a", 0, 2), ("b", 2, 5), ("a", 5, 7), ("b", 7, 10), ("a", 10, 12), ("b", 12, 15)];
-    assert_eq!(path(&late, None), (parts(&all), PathEnd::Release));
+    assert_eq!(path(&late, None), (parts(&all), PathEnd::Begin));
     let in_time = of(&json!([{"name": "s"}]), &host("6 ms"));
-    assert_eq!(path(&in_time, None), (parts(&[("a", 12, 14), ("b", 14, 17)]), PathEnd::Release));
+    assert_eq!(path(&in_time, None), (parts(&[("a", 12, 14), ("b", 14, 17)]), PathEnd::Release(0)));
 }
 
 #[test]

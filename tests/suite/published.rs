@@ -42,8 +42,8 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")
 }
 
-/// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `tour.rs`, `docs/processes.md`, `explain.rs`,
-/// `programmatic.rs`): they come from no publication.
+/// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `tour.rs`, `docs/processes.md`,
+/// `explain.rs`, `programmatic.rs`): they come from no publication.
 const EXAMPLES: [&str; 7] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",

@@ -110,7 +110,13 @@ pub(super) fn add_critical_path(page: &mut Page, summary: &Summary<'_>, path: &C
     words.add_to(page);
     let begin = path.parts.first().map_or(path.to, |part| part.from);
     let why = match path.end {
-        PathEnd::Release => return,
+        PathEnd::Begin => return,
+        PathEnd::Release(_) if begin <= path.from => return,
+        PathEnd::Release(thread) => {
+            let label = label(thread);
+            return page
+                .line(&format!("it begins at {} with the release of {label:?}; nothing before delayed it", at(begin)));
+        }
         PathEnd::Barrier(thread) => format!("{:?} waited for other hosts at a barrier", label(thread)),
         PathEnd::TooLong(thread) => format!("the steps of {:?} repeat too often to be followed", label(thread)),
         PathEnd::Unknown => "what let this begin does not follow from the record".to_owned(),

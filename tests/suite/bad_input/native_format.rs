@@ -253,7 +253,7 @@ fn what_is_periodic_without_end_is_released_for_one_hyperperiod() {
         [Some(5), Some(1), Some(1)]
     );
     assert!(scenario.notes.iter().any(|note| note.contains("released before 45 ms, one hyperperiod")), "{scenario:?}");
-    refused(&periodic("10 ms", "9999991 ns"), "streams[0]", "more than 10000 jobs");
+    refused(&periodic("10 ms", "9999991 ns"), "streams[0]", "more than 10000 jobs come");
 }
 
 #[test]
