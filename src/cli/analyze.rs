@@ -80,7 +80,7 @@ pub(crate) struct Analyze {
     /// Exit status 1 unless every deadline and every requirement of a model is proven to be met
     #[arg(long)]
     check: bool,
-    /// Let --check pass over requirements of a model of which nothing runs on the GPU
+    /// Let --check pass over requirements and event chains of a model that are not checked
     #[arg(long, requires = "check")]
     allow_unchecked: bool,
 }
@@ -149,7 +149,7 @@ impl Analyze {
         let chains = report.chains.rows.iter().map(|row| row.verdict);
         let judged = report.verdicts.jobs.iter().map(|job| job.verdict).chain(chains);
         let note = |text: &str| part.note(text);
-        let (answer, unchecked) = self.answer(judged, report.requirements.as_deref())?;
+        let (answer, unchecked) = self.answer(judged, report.requirements.as_deref(), demands)?;
         let out = part.turn()?;
         if let Some(text) = &unchecked {
             note(text);
@@ -205,7 +205,7 @@ impl Analyze {
         let SporadicReport { verdicts, requirements, notes, .. } = &report;
         let chains = report.chains.rows.iter().map(|row| row.verdict);
         let judged = verdicts.streams.iter().map(|stream| stream.verdict).chain(chains);
-        let (answer, unchecked) = self.answer(judged, requirements.as_deref())?;
+        let (answer, unchecked) = self.answer(judged, requirements.as_deref(), demands)?;
         let out = part.turn()?;
         if let Some(text) = &unchecked {
             part.note(text);
@@ -234,6 +234,7 @@ impl Analyze {
         &self,
         jobs: impl Iterator<Item = Option<Verdict>>,
         requirements: Option<&[RequirementVerdict]>,
+        demands: Option<&ModelDemands>,
     ) -> anyhow::Result<(Answer, Option<String>)> {
         let of_model: Vec<Option<Verdict>> = requirements.unwrap_or_default().iter().map(|one| one.verdict).collect();
         let judged: Vec<Verdict> = jobs.chain(of_model.iter().copied()).flatten().collect();
@@ -244,13 +245,17 @@ impl Analyze {
             bail!("--check: no job has a deadline to check, and no chain a limit; --deadline STREAM=TIME gives one");
         }
         let unchecked = of_model.iter().filter(|verdict| verdict.is_none()).count();
-        let unchecked = (unchecked > 0 && !self.allow_unchecked).then(|| {
+        let chains = demands.map_or(0, |demands| demands.unjudged_chains);
+        let requirements = (unchecked > 0).then(|| {
+            let all = of_model.len();
             format!(
-                "--check: {unchecked} of {} requirements of the model are not checked, as nothing of them runs on the GPU; \
-                 --allow-unchecked passes over them",
-                of_model.len()
+                "{unchecked} of {all} requirements of the model are not checked, as nothing of them runs on the GPU"
             )
         });
+        let chains = (chains > 0).then(|| format!("latency constraints of event chains are not checked ({chains})"));
+        let unchecked: Vec<String> = requirements.into_iter().chain(chains).collect();
+        let unchecked = (!unchecked.is_empty() && !self.allow_unchecked)
+            .then(|| format!("--check: {}; --allow-unchecked passes over them", unchecked.join("; ")));
         let all_proven = judged.iter().all(|verdict| *verdict == Verdict::Proven);
         let answer = if all_proven && unchecked.is_none() { Answer::Done } else { Answer::No };
         Ok((answer, unchecked))

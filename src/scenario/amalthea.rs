@@ -13,12 +13,14 @@
 
 mod activate;
 mod build;
+mod chains;
 mod choose;
 mod copies;
 mod cost;
 mod demands;
 mod distribution;
 mod error;
+mod event_chains;
 mod frequency;
 mod guard;
 mod hardware;

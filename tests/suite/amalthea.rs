@@ -1,5 +1,6 @@
 //! AMALTHEA models: every form of ticks, what is wrong with models, and what becomes of their runnables on a GPU.
 
+mod chains;
 mod command;
 mod forms;
 mod malformed;

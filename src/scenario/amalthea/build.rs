@@ -66,6 +66,7 @@ impl AmaltheaModel<'_> {
         for ((sequence, plan), process) in sequences.iter().zip(plans).zip(processes) {
             self.launch(sequence, (plan, process), &mut costs, (chosen, &unit), &mut builder)?;
         }
+        self.add_chains(&sequences, &activations, chosen, &mut builder);
         if let Some(name) = builder.unused_block_duration() {
             return Err(Problem::general(format!(
                 "{name:?} was given a block duration, and no launched runnable of that name lacks ticks"

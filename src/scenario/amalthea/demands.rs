@@ -21,6 +21,8 @@ pub struct ModelDemands {
     pub limits: Vec<ResponseLimit>,
     /// Why jobs may be released at other times, or take longer, than the scenario says.
     pub doubts: Vec<ReleaseDoubt>,
+    /// How many latency constraints of event chains are not among the chains of the scenario.
+    pub unjudged_chains: u64,
 }
 
 /// A requirement, and the streams whose jobs have to keep it.
@@ -73,7 +75,7 @@ impl AmaltheaModel<'_> {
         let launched = launched.filter_map(|(index, one)| Some((index, one, *threads.get(one.name.as_str())?)));
         let launched: Vec<Launched<'_>> = launched.collect();
         let activations = Activations::new(self);
-        let mut demands = ModelDemands::default();
+        let mut demands = ModelDemands { unjudged_chains: self.unjudged_chains(scenario), ..ModelDemands::default() };
         let mut doubts = BTreeSet::new();
         let mut costs = Costs::new(self, self.unit(chosen)?.processing_unit);
         for &(index, runnable, thread) in &launched {
@@ -152,7 +154,10 @@ impl AmaltheaModel<'_> {
         let mut streams: Vec<String> = meant.iter().map(|(_, _, thread)| thread.label.to_string()).collect();
         streams.dedup();
         let doubt = match task.and_then(|task| self.tasks.get(task)) {
-            Some(task) if !streams.is_empty() => self.rest_of(task, chosen, launched, streams.len()),
+            Some(task) if !streams.is_empty() => {
+                let launched = launched.iter().map(|(index, ..)| *index).collect();
+                self.rest_of(task, chosen, &launched, streams.len())
+            }
             _ => None,
         };
         let launches =
@@ -177,16 +182,16 @@ impl AmaltheaModel<'_> {
     }
 
     /// What a task does besides a single runnable on the GPU with its copies.
-    fn rest_of(
+    pub(super) fn rest_of(
         &self,
         task: &Task,
         chosen: &AmaltheaOptions,
-        launched: &[Launched<'_>],
+        launched: &BTreeSet<usize>,
         streams: usize,
     ) -> Option<String> {
-        let mut on_gpu: BTreeSet<usize> = launched.iter().map(|(index, ..)| *index).collect();
+        let mut on_gpu = launched.clone();
         if !chosen.without_copies {
-            for (index, ..) in launched {
+            for index in launched {
                 let around = copies::around(self, *index);
                 on_gpu.extend(around.before.into_iter().chain(around.after));
             }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::event_chains::ChainLimit;
 use super::frequency::Frequency;
 use super::requirements::Requirement;
 use super::stimuli::Stimulus;
@@ -28,6 +29,8 @@ pub struct AmaltheaModel<'t> {
     pub stimuli: Vec<Stimulus>,
     /// Upper limits of response times, in document order.
     pub requirements: Vec<Requirement>,
+    /// Upper limits of latencies of event chains, in document order.
+    pub(super) chains: Vec<ChainLimit>,
     /// What was not read, by type: how often.
     pub skipped: BTreeMap<String, u64>,
     /// What the user should know.

@@ -43,7 +43,7 @@ fn read<'t>(file: &'t str, text: &'t str) -> Result<AmaltheaModel<'t>, Problem> 
     let slices = mapping::time_slices(root, &mut skipped)?;
     let tasks = software::tasks(&models, &indices, &slices, &mut skipped)?;
     let stimuli = stimuli::read(root, &mut skipped)?;
-    let requirements = requirements::read(root, &mut skipped)?;
+    let (requirements, chains) = requirements::read(root, &mut skipped)?;
     let mut processing_units = Vec::new();
     for model in xml::children_named(root, "hwModel") {
         processing_units.extend(hardware::read(model)?);
@@ -57,5 +57,17 @@ fn read<'t>(file: &'t str, text: &'t str) -> Result<AmaltheaModel<'t>, Problem> 
     notes.sort();
     notes.dedup();
     let version = version.to_owned();
-    Ok(AmaltheaModel { file, text, version, runnables, processing_units, tasks, stimuli, requirements, skipped, notes })
+    Ok(AmaltheaModel {
+        file,
+        text,
+        version,
+        runnables,
+        processing_units,
+        tasks,
+        stimuli,
+        requirements,
+        chains,
+        skipped,
+        notes,
+    })
 }

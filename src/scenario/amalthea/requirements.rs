@@ -6,6 +6,7 @@ use roxmltree::Node;
 use serde::Serialize;
 
 use super::error::Problem;
+use super::event_chains::{self, ChainLimit};
 use super::{times, xml};
 use crate::time::Duration;
 
@@ -32,15 +33,30 @@ pub struct Requirement {
     pub response_time_ns: Duration,
 }
 
-/// Reads the requirements of the constraints models. All else that stands there is counted in `skipped`.
+/// Reads the requirements and the limits of event chains of the constraints models. All else that stands there is
+/// counted in `skipped`.
 pub(super) fn read<'a, 'i: 'a>(
     root: Node<'a, 'i>,
     skipped: &mut BTreeMap<String, u64>,
-) -> Result<Vec<Requirement>, Problem> {
+) -> Result<(Vec<Requirement>, Vec<ChainLimit>), Problem> {
     let mut requirements = Vec::new();
+    let mut limits: Vec<ChainLimit> = Vec::new();
+    let mut event_chains = Vec::new();
     for node in xml::children_named(root, "constraintsModel").flat_map(xml::children) {
         let element = node.tag_name().name();
         let kind = xml::type_of(node).unwrap_or(element);
+        if element == "eventChains" {
+            event_chains.push(node);
+            continue;
+        }
+        if kind == event_chains::LATENCY
+            && let Some(limit) = event_chains::limit(root, node)?
+            // Chains are told apart by their names.
+            && limits.iter().all(|known| known.name != limit.name)
+        {
+            limits.push(limit);
+            continue;
+        }
         let found = match (element, kind) {
             ("requirements", "ProcessRequirement") => of(node, RequirementOf::Process, "process")?,
             ("requirements", "RunnableRequirement") => of(node, RequirementOf::Runnable, "runnable")?,
@@ -51,7 +67,12 @@ pub(super) fn read<'a, 'i: 'a>(
             None => *skipped.entry(described(node, kind)).or_default() += 1,
         }
     }
-    Ok(requirements)
+    let is_read = |node: &Node<'_, '_>| limits.iter().any(|limit| limit.chain == xml::name_of(*node));
+    let unread = event_chains.iter().filter(|node| !is_read(node)).count();
+    if unread > 0 {
+        *skipped.entry("eventChains".to_owned()).or_default() += unread as u64;
+    }
+    Ok((requirements, limits))
 }
 
 /// The kind of something that is not read; of a requirement with what it limits.
