@@ -81,6 +81,7 @@ pub(crate) struct Simulate {
     /// response: kernels, copies, waits and host work, each of which began when the one before it ended (table and
     /// JSON)
     #[arg(long, value_name = "STREAM", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "an empty name is no name that is left out")]
     critical_path: Option<Option<String>>,
     /// Draw who made whom wait: a map with a row for each stream or kernel that waited and a column for each that stood
     /// in the way, and the time of each row by rule

@@ -21,7 +21,9 @@ pub enum Endless {
         thread: String,
     },
     /// Without a horizon it is released for one hyperperiod, which has too many jobs.
-    #[error("it is periodic without end, and more than {MOST_JOBS} jobs come until one hyperperiod after the last first release")]
+    #[error(
+        "it is periodic without end, and more than {MOST_JOBS} jobs come until one hyperperiod after the last first release"
+    )]
     ManyJobs,
     /// Without a limit on iterations it has to wait for something that takes time, or it fills one instant forever.
     #[error(

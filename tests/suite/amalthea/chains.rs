@@ -35,25 +35,26 @@ fn at_most(measure: &str, ms: u64) -> String {
 }
 
 fn model(constraints: &str) -> String {
-    let mut software = String::new();
-    let (mut stimuli, mut events) = (String::new(), String::new());
+    let mut software = Vec::new();
+    let (mut stimuli, mut events) = (Vec::new(), Vec::new());
     for (name, offset, ms) in [("Sense", 0, 2), ("Act", 1, 3)] {
         let letter = &name[..1];
-        software += &format!(
+        software.push(format!(
             r#"<tasks name="T{name}" stimuli="P{name}?type=PeriodicStimulus"><callGraph><items xsi:type="am:RunnableCall" runnable="{name}?type=Runnable"/></callGraph></tasks>
 <runnables name="{name}">{}<callGraph>{}</callGraph></runnables>"#,
             property("GridSize", 1),
             ticks_item(&format!("{ms}000000"))
-        );
-        stimuli += &format!(
+        ));
+        stimuli.push(format!(
             r#"<stimuli xsi:type="am:PeriodicStimulus" name="P{name}"><offset value="{offset}" unit="ms"/><recurrence value="10" unit="ms"/></stimuli>"#
-        );
+        ));
         for (number, kind) in ["start", "terminate"].iter().enumerate() {
-            events += &format!(
+            events.push(format!(
                 r#"<events xsi:type="am:RunnableEvent" name="{letter}{number}" eventType="{kind}" entity="{name}?type=Runnable"/>"#
-            );
+            ));
         }
     }
+    let [software, stimuli, events] = [software, stimuli, events].map(|parts| parts.concat());
     let content = format!(
         "<swModel>{software}</swModel>{GPU}<stimuliModel>{stimuli}</stimuliModel><eventModel>{events}</eventModel>{constraints}"
     );
@@ -108,7 +109,7 @@ fn segments_may_go_from_start_to_start_and_be_items_of_a_sequence() {
         let scenario = parsed(&text).scenario(&AmaltheaOptions::default(), &ReadOptions::default()).expect("sound");
         let [chain] = &scenario.chains[..] else { panic!("{:?}", scenario.chains) };
         assert_eq!(chain.links.iter().map(|link| link.thread).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(chain.limit(ChainMeasure::DataAge).map(|limit| limit.as_ns()), Some(14_000_000));
+        assert_eq!(chain.limit(ChainMeasure::DataAge).map(gpusched::time::Duration::as_ns), Some(14_000_000));
         assert_eq!(chain.limit(ChainMeasure::ReactionTime), None);
     }
     assert_eq!(parsed(&sequence.replace("\"sequence\"", "\"parallel\"")).skipped["EventChainLatencyConstraint"], 1);
