@@ -126,8 +126,10 @@ pub struct SimulateOptions<'w> {
     pub order: Option<LaunchOrder>,
     /// Counts the operations that have completed.
     pub progress: Progress<'w>,
-    /// Of a run of which no record is kept, take in one step what repeats (see [`simulate_any_length`](crate::hosts::simulate_any_length)). The result is
+    /// Of a run of which no record is kept, take in one step what repeats (see [`simulate_any_length`]). The result is
     /// the same either way.
+    ///
+    /// [`simulate_any_length`]: crate::hosts::simulate_any_length
     pub skip_repeats: bool,
 }
 
