@@ -35,6 +35,7 @@ mod option_arguments;
 mod orders;
 mod output;
 mod outputs;
+mod perfetto_blocks;
 mod picture;
 mod progress;
 mod recorded_above;

@@ -77,7 +77,7 @@ pub(crate) struct Analyze {
     certificate: Option<PathBuf>,
     #[command(flatten)]
     runnable_times: RunnableTimesOption,
-    /// Exit status 1 unless every deadline and every requirement of a model is proven to be met
+    /// Exit status 1 unless every deadline, every limit of a chain and every requirement of a model is proven to be met
     #[arg(long)]
     check: bool,
     /// Let --check pass over requirements and event chains of a model that are not checked

@@ -6,29 +6,14 @@ use gpusched::experiments::recorded_trace;
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::profile::{GpuProfile, Import, ToldBy};
-use gpusched::run::{Recorded, Summary};
+use gpusched::run::Summary;
 use gpusched::time::Instant;
 use gpusched::trace::Trace;
 
 use super::figure_options::Figure;
 use super::html_options::HtmlFile;
-use super::output::{note, write_whole};
-
-/// Blocks that are written into a trace for Perfetto without being asked for: some 15 MB.
-const MOST_BLOCKS: u64 = 100_000;
-
-/// What is written of a simulation of so many blocks: each of them, or, with a note, kernels by stream if these are too
-/// many.
-pub(crate) fn known_to_perfetto(blocks: u64) -> PerfettoKnown {
-    if blocks <= MOST_BLOCKS {
-        return PerfettoKnown::Everything;
-    }
-    note(&format!(
-        "--perfetto: {blocks} blocks are too many, written are kernels by stream; gpusched simulate --perfetto --force \
-         writes each block"
-    ));
-    PerfettoKnown::Streams
-}
+use super::output::write_whole;
+use super::perfetto_blocks::known_to_perfetto;
 
 /// Both sides, on the clock of the simulation.
 pub(crate) struct RecordedAbove<'a> {
@@ -66,9 +51,8 @@ impl<'a> RecordedAbove<'a> {
     /// The simulation block by block, unless these are too many or none: then by stream, as the recording.
     pub(crate) fn write_perfetto(&self, path: &Path) -> anyhow::Result<()> {
         let all = Summary::of_trace(&self.import.scenario, self.simulated);
-        let blocks: u64 = all.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
         let has_blocks = self.import.options.kernel_times == ToldBy::Sharing;
-        let known = if has_blocks { known_to_perfetto(blocks) } else { PerfettoKnown::Streams };
+        let known = if has_blocks { known_to_perfetto(&all) } else { PerfettoKnown::Streams };
         let run = |label, trace, known| {
             let summary = Summary::of_trace(&self.import.scenario, trace);
             PerfettoRun { summary, label, known }

@@ -9,7 +9,7 @@ use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{AnyLength, HeldAtMost};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
-use gpusched::run::{CriticalPath, Difference, Recorded, Summary};
+use gpusched::run::{CriticalPath, Difference, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, LogUse, Scenario};
 use gpusched::tables::{BlameTables, LongReport, SimulationReport, blocks_csv, examiner_logs};
 use gpusched::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
 use super::jobs::Jobs;
 use super::output::{Format, write_together, write_whole};
-use super::recorded_above::known_to_perfetto;
+use super::perfetto_blocks::known_to_perfetto;
 use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
@@ -90,8 +90,8 @@ pub(crate) struct Simulate {
     /// List every block (JSON and CSV)
     #[arg(long)]
     blocks: bool,
-    /// Compare with the result that the scenario file expects, and look at all deadlines; exit status 1 if a result
-    /// differs or a job misses its deadline
+    /// Compare with the result that the scenario file expects, and look at all deadlines and chains; exit status 1 if a
+    /// result differs, a job misses its deadline or a chain is longer than it may be
     #[arg(long)]
     check: bool,
     /// Write every single block of more than 10 million (--perfetto: 100 thousand, above which it has kernels by
@@ -306,8 +306,7 @@ impl Simulate {
             write_whole(path, |out| blocks_csv(summary, out))?;
         }
         if let Some(path) = &self.perfetto {
-            let blocks = summary.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
-            let known = if self.force { PerfettoKnown::Everything } else { known_to_perfetto(blocks) };
+            let known = if self.force { PerfettoKnown::Everything } else { known_to_perfetto(summary) };
             let run = PerfettoRun { summary: *summary, label: "", known };
             write_whole(path, |out| perfetto_trace(&[run], out))?;
         }

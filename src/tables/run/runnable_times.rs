@@ -109,6 +109,7 @@ pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>
     for Recorded { record, work: copy, .. } in summary.copies() {
         let job = (record.origin.thread, record.origin.iteration);
         let Some(times) = by_job.get_mut(&job) else { continue };
+        // Copies of models state a size.
         match copy.direction {
             CopyDirection::DeviceToHost => times.device_to_host_bytes += copy.bytes.unwrap_or(0),
             _ => times.host_to_device_bytes += copy.bytes.unwrap_or(0),
