@@ -182,7 +182,7 @@ fn long_work_samples_that_were_run_and_bounds_that_are_known_are_told() {
     let text = String::from_utf8(rows.stdout).expect("it is text");
     let fields: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
     assert!(fields.len() > 2 && fields.iter().all(|count| *count == fields[0]) && text.ends_with('\n'), "{text}");
-    let string = ["warps", "LLCLLCLLCLLC", "--warps", "14", "--max-time", "1s", "--format", "json"];
+    let string = ["warps", "LLCLLCLLCLLCLLC", "--warps", "60", "--max-time", "1s", "--format", "json"];
     let document = cut(&gpusched(&string), "stopped by --max-time 1 s");
     assert!(document["bound"].as_u64() > Some(0) && document["exact"].is_null(), "{document}");
 }
@@ -268,9 +268,11 @@ fn no_limit_of_time_is_set_unless_it_is_asked_for() {
 #[ignore = "long work without optimisation; .ci/run has it optimised"]
 fn long_work_strict_limits_count_work_and_refuse_the_same_everywhere() {
     let (_, file) = written("strict", &scenario(r#", "period": "1 us", "jobs": 200001"#, ""));
-    let strict = gpusched(&["simulate", &file, "--limits", "strict"]);
+    let strict = gpusched(&["simulate", &file, "--no-repeat", "--limits", "strict"]);
     ended(&strict, 3, "more than 200000 simulated operations, which is what --limits strict allows");
     assert!(strict.stdout.is_empty(), "nothing is told of what was too much");
+    let skipped = gpusched(&["simulate", &file, "--limits", "strict"]);
+    assert_eq!(skipped.status.code(), Some(0), "what repeats is no work: {}", stderr(&skipped));
     let (directory, file) = written("strict_each", &scenario(r#", "period": "1 us", "jobs": 150000"#, ""));
     let other = directory.join("other.json");
     fs::copy(&file, &other).expect("it can be written");

@@ -16,7 +16,7 @@ use crate::common::{command, directory, stderr};
 /// hyperperiod, `STUDY` a study of many samples, `MISSES` two streams that
 /// miss their deadlines, `OUT` a directory; `-` waits for input that does not come.
 const COMMANDS: &[&str] = &[
-    "simulate LONG --max-memory 8G",
+    "simulate LONG --no-repeat --max-memory 8G",
     "simulate LONG --max-memory 8G --html OUT/run.html",
     "simulate LONG --max-memory 8G --perfetto OUT/trace.json --blame",
     "simulate -",
@@ -45,7 +45,7 @@ const KEEPING: &[&str] = &[
     "merged-sm --samples 1000000000",
     "analyze MISSES --search 3600s --witness OUT/witness.json",
     "study run STUDY --results OUT/results",
-    "simulate LONG --max-memory 8G",
+    "simulate LONG --no-repeat --max-memory 8G",
 ];
 
 fn inputs(test: &str) -> [(&'static str, String); 4] {

@@ -114,8 +114,8 @@ type Shown = (&'static str, &'static str, bool);
 /// Commands that last for minutes, and what they show.
 fn lasting(inputs: &Inputs) -> Vec<(Vec<&str>, Shown)> {
     vec![
-        (vec!["simulate", &inputs.jobs], ("simulating: ", " operations, ", true)),
-        (vec!["simulate", &inputs.two, "--jobs", "1"], ("running", "2 scenarios", false)),
+        (vec!["simulate", &inputs.jobs, "--no-repeat"], ("simulating: ", " operations, ", true)),
+        (vec!["simulate", &inputs.two, "--no-repeat", "--jobs", "1"], ("running", "2 scenarios", false)),
         (vec!["simulate", &inputs.blocks, "--blocks", "--format", "csv"], ("writing: ", " MB/s", false)),
         (vec!["convert", &inputs.long], ("parsing: ", " MB/s", true)),
         (vec!["audit", &inputs.long_log], ("reading: ", " MB/s, ", true)),
