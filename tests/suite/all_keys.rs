@@ -131,7 +131,7 @@ pub(crate) const STUDIES: [&str; 6] = [
     r#"{"format": "gpusched-study/1", "name": "all keys but tasks", "command": "tasks segments", "seed": 1, "samples": 2,
         "parameters": {"preset": "ecrts2024-artefact", "sets": "printed", "cpus": 2, "tasks_per_cpu": [1, 2],
             "gpu_tasks_permille": 500, "gpu_segments": [1, 3], "gpu_to_cpu_permille": [200, 2000], "misc_permille": [100, 300],
-            "best_effort_permille": 100, "period_ms": [30, 50], "time_slice": "1 ms", "switch_cost": "200 us",
+            "best_effort_permille": 100, "period_ms": [30, 50], "periods_are": "harmonic", "time_slice": "1 ms", "switch_cost": "200 us",
             "update_cost": "1 ms", "channel_reset": "0 s", "tests": ["gcaps-suspend", "gcaps-busy-as-printed"],
             "simulated_runs": 1},
         "grid": {"utilization_permille": [100, [200, 300]]}}"#,

@@ -57,7 +57,8 @@ fn a_variation_with_more_launches_than_can_be_counted_is_refused() {
 /// time, as 13 / 4 is 3, and none waits for another; one at a time, at most two of those that come together can meet
 /// it.
 #[test]
-fn figure_6_has_the_shape_that_the_paper_describes_where_applications_are_narrow_and_requirements_tight() {
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_figure_6_has_the_shape_that_the_paper_describes_where_applications_are_narrow_and_requirements_tight() {
     let narrow = builtin("narrow-k20m");
     let options = SweepOptions { samples: 20, ..SweepOptions::default() };
     let counts = [1, 2, 3, 4, 5, 6, 7, 15];

@@ -46,7 +46,8 @@ fn the_tables_of_rules_of_the_model_have_the_words_of_the_rules() {
 }
 
 #[test]
-fn every_example_runs_and_those_of_rules_show_what_waits_under_them() {
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_every_example_runs_and_those_of_rules_show_what_waits_under_them() {
     for topic in topics() {
         let Some(example) = topic.example else { continue };
         let ran = gpusched(&example.split_whitespace().skip(1).collect::<Vec<_>>());

@@ -45,7 +45,8 @@ fn written(directory: &Path, name: &str, document: &Value) -> String {
 }
 
 #[test]
-fn applications_of_all_sizes_have_a_row_each() {
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_applications_of_all_sizes_have_a_row_each() {
     let directory = directory("figure-sizes-evr");
     let text = ApplicationSet::builtin_json("narrow-k20m").expect("it is built in");
     let mut named: Value = serde_json::from_str(text).expect("JSON");
@@ -165,7 +166,8 @@ fn names(count: usize, name: impl Fn(usize) -> String) -> Vec<AxisValue> {
 }
 
 #[test]
-fn studies_of_all_sizes_are_drawn_over_numbers_and_over_names() {
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_studies_of_all_sizes_are_drawn_over_numbers_and_over_names() {
     let short = |number: usize| format!("rule {number}");
     let sizes = [
         ("the least", vec![("per_period", numbers(1))]),

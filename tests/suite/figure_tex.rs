@@ -214,7 +214,8 @@ fn latex_takes_published_timelines_in_a_column_and_across_a_page() {
 }
 
 #[test]
-fn latex_takes_figures_of_every_size_and_of_two_runs() {
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_latex_takes_figures_of_every_size_and_of_two_runs() {
     for (what, scenario) in sizes() {
         let run = simulate(&scenario).expect("it runs");
         let summary = Summary::of(&run);

@@ -82,7 +82,7 @@ const VARYING: Limits = Limits { varying: true, ..Limits::ALL };
 const EQUAL: Limits = Limits { equal_blocks: true, ..Limits::MANY_BLOCKS };
 
 proptest! {
-    #![proptest_config(config(50))]
+    #![proptest_config(config(30))]
 
     #[test]
     fn a_run_that_leaves_piece_by_piece_tells_what_its_record_tells(
@@ -134,7 +134,7 @@ fn skipped(scenario: &Scenario, piece: usize) -> Result<Option<u64>, TestCaseErr
 }
 
 proptest! {
-    #![proptest_config(config(20))]
+    #![proptest_config(config(12))]
 
     #[test]
     fn a_run_whose_repeats_are_skipped_tells_what_its_record_tells(Case(scenario) in periodic(1_200), piece in 1_usize..3_000) {

@@ -51,6 +51,8 @@ type Other = Arc<dyn Fn(&mut SegmentGenerator) + Send + Sync>;
 
 /// How sets are drawn, where the paper and what its authors published differ.
 const SETS: [(&str, SegmentSets); 2] = [("printed", SegmentSets::Printed), ("published", SegmentSets::Published)];
+/// Whether all periods are drawn, or those of which each divides the longer ones.
+const PERIODS_ARE: [(&str, bool); 2] = [("drawn", false), ("harmonic", true)];
 /// Longest period \[ms\]: 2^48 ns.
 const MAX_PERIOD_MS: u64 = 281_474_976;
 const MAX_CPUS: u32 = 1_024;
@@ -82,6 +84,9 @@ impl Parameters for SegmentPoint {
         }),
         ("period_ms", |value, _| {
             Ok(changed(grid::range(value, (1, MAX_PERIOD_MS))?, |it, range| it.period_ms = range))
+        }),
+        ("periods_are", |value, _| {
+            Ok(changed(grid::named(value, &PERIODS_ARE)?, |it, is_so| it.harmonic_periods = is_so))
         }),
         ("preset", |value, _| {
             let preset = grid::one_of(value, &SegmentPreset::ALL.map(SegmentPreset::name), SegmentPreset::from_name)?;

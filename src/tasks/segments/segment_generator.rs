@@ -66,6 +66,8 @@ pub struct SegmentGenerator {
     pub utilization_permille: RangeInclusive<u32>,
     /// Periods \[ms\].
     pub period_ms: RangeInclusive<u64>,
+    /// Whether only the shortest period and those that are two, four, eight ... times as long are drawn.
+    pub harmonic_periods: bool,
     /// GPU segments of a task that uses the GPU.
     pub gpu_segments: RangeInclusive<usize>,
     /// G / C \[thousandths\].
@@ -89,6 +91,7 @@ impl SegmentGenerator {
             gpu_tasks_permille: 400..=600,
             utilization_permille: 400..=600,
             period_ms: 30..=500,
+            harmonic_periods: false,
             gpu_segments: 1..=3,
             gpu_to_cpu_permille: 200..=2000,
             misc_permille: 100..=300,
@@ -185,9 +188,19 @@ impl SegmentGenerator {
         shares
     }
 
+    /// A period \[ms\].
+    fn period(&self, numbers: &mut ChaCha8Rng) -> u64 {
+        if !self.harmonic_periods {
+            return numbers.random_range(self.period_ms.clone());
+        }
+        let (shortest, longest) = (*self.period_ms.start(), *self.period_ms.end());
+        let doublings = (longest / shortest.max(1)).checked_ilog2().unwrap_or(0);
+        shortest << numbers.random_range(0..=doublings)
+    }
+
     /// A task without a priority and a name.
     fn task(&self, cpu: u32, utilization: f64, numbers: &mut ChaCha8Rng) -> SegmentTask {
-        let period = numbers.random_range(self.period_ms.clone()) * 1_000_000;
+        let period = self.period(numbers) * 1_000_000;
         let total = utilization * period as f64;
         let uses_gpu = numbers.random::<f64>() < permille(&self.gpu_tasks_permille, numbers);
         let ratio = if uses_gpu { permille(&self.gpu_to_cpu_permille, numbers) } else { 0.0 };

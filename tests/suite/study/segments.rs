@@ -1,6 +1,9 @@
 //! Studies of tasks with CPU and GPU segments.
 
+use std::collections::BTreeSet;
+
 use gpusched::experiments::study::{Shard, StudySummary};
+use gpusched::tasks::segments::SegmentGenerator;
 use serde_json::Value;
 
 use super::*;
@@ -46,6 +49,17 @@ fn presets_are_the_paper_and_what_its_authors_published() {
     assert_eq!(artefact, of("\"sets\": \"published\", \"time_slice\": \"1 ms\""));
     // What is stated wins, wherever it stands.
     assert_eq!(plain, of("\"sets\": \"printed\", \"preset\": \"ecrts2024-artefact\", \"time_slice\": \"1024 us\""));
+}
+
+#[test]
+fn harmonic_periods_are_the_shortest_and_its_doubles() {
+    let mut generator = SegmentGenerator::ecrts_2024();
+    generator.harmonic_periods = true;
+    let sets = (0..50).map(|index| generator.sample(3, index));
+    let periods: BTreeSet<u64> = sets.flat_map(|set| set.tasks).map(|task| task.period.as_ns() / 1_000_000).collect();
+    assert_eq!(periods, BTreeSet::from([30, 60, 120, 240, 480]), "from 30 to 500 ms");
+    let harmonic = CURVE.replace("{\"tests\"", "{\"periods_are\": \"harmonic\", \"tests\"");
+    assert_ne!(rows(&study(CURVE), Shard::WHOLE), rows(&study(&harmonic), Shard::WHOLE));
 }
 
 #[test]
