@@ -133,7 +133,7 @@ fn title(name: &str) -> String {
 }
 
 /// A measure for people, with the digits that its interval leaves sense to.
-fn shown(name: &str, measure: Measure) -> String {
+pub(super) fn shown(name: &str, measure: Measure) -> String {
     let (factor, unit) = match measure {
         measure if measure.is_share() => (100.0, " %"),
         _ if parts(name).1 == Some("s") => (1_000.0, ""),
@@ -162,7 +162,7 @@ fn point_entry(study: &Study, point: &PointSummary) -> Value {
     json!({"point": point.point, "parameters": parameters, "samples": point.samples, "measures": measures})
 }
 
-fn measure_entry(measure: Measure) -> Value {
+pub(super) fn measure_entry(measure: Measure) -> Value {
     let (low, high) = measure.interval().unzip();
     let value = measure.value();
     match measure {

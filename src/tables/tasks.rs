@@ -1,5 +1,6 @@
 //! Tables of task sets: tests, bounds and runs.
 
+pub(super) mod curve_report;
 pub(super) mod curve_rows;
 pub(super) mod segment_bounds;
 pub(super) mod segment_run;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{directory, gpusched, json};
+use crate::common::{directory, gpusched, json, stderr, stdout};
 
 pub(crate) const TABLE_1: &str = r#"{
   "comment": "RTNS 2020, Table 1 and Fig. 2",
@@ -327,4 +327,39 @@ fn a_reservation_has_the_period_that_is_asked_for() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("no period of the list divides 7"));
     assert_eq!(curve(&["--shortest-reservation", "--reservation-period", "5000"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_curve_says_the_same_in_every_format_and_with_intervals_for_people_and_programs() {
+    for panel in [&["--gang-utilization", "300"][..], &["--segments", "utilization"]] {
+        let curve = [&["tasks", "curve", "--samples", "7", "--seed", "5"], panel].concat();
+        let of = |format: &str| {
+            let output = gpusched(&[&curve[..], &["--format", format]].concat());
+            assert!(output.status.success(), "{}", stderr(&output));
+            stdout(&output)
+        };
+        let as_they_come = stdout(&gpusched(&curve));
+        let lines: Vec<&str> = as_they_come.lines().filter(|line| !line.starts_with('#')).collect();
+        let names: Vec<&str> = lines[0].split(',').collect();
+        let document: Value = serde_json::from_str(&of("json")).expect("JSON");
+        let (csv, table) = (of("csv"), of("table"));
+        assert_eq!(csv.lines().next(), Some(lines[0]));
+        assert_eq!((csv.lines().count(), table.lines().count()), (lines.len(), lines.len()));
+        for (number, line) in lines[1..].iter().enumerate() {
+            let point = &document["points"][number];
+            for (name, value) in names.iter().zip(line.split(',')) {
+                let value: f64 = value.parse().expect("a number");
+                let accepted = &point["accepted"][*name];
+                if accepted.is_null() {
+                    assert!(point["at"][*name] == value || point[*name] == 7, "{name} {point}");
+                    continue;
+                }
+                assert_eq!(accepted["count"].as_f64(), Some(value), "{name} {point}");
+                let [low, share, high] = ["low", "value", "high"].map(|key| accepted[key].as_f64().expect("a share"));
+                assert!(low <= share && share <= high && low < high && share == value / 7.0, "{accepted}");
+            }
+        }
+        // Wilson's interval for 7 of 7: 1 / (1 + 1.96^2 / 7) = 0.646.
+        assert!(table.contains("100 % [65, 100]") || table.contains("100.0 % [64.6, 100.0]"), "{table}");
+    }
 }

@@ -8,12 +8,13 @@ use clap::builder::PossibleValuesParser;
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
 use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
 use gpusched::pictures::acceptance_plot;
-use gpusched::tables::{curve_header, curve_line, curve_point};
+use gpusched::tables::{CurveReport, curve_header, curve_line, curve_point};
 use gpusched::tasks::segments::SegmentSets;
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, TaskTime, Utilizations};
 
 use super::super::choices::{explained, one_of};
 use super::super::jobs::Jobs;
+use super::super::output::{Format, print_report};
 use super::super::progress::{self, Unit};
 use super::super::{Answer, picture};
 use super::curve_file::{Rows, stated};
@@ -43,7 +44,7 @@ pub(crate) struct CurveCommand {
     /// Tests to apply [default: those of the figure; sbf, sbf-linear, chunks, exact, and harmonic with --harmonic]
     #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(super::test::test_names()))]
     tests: Vec<String>,
-    /// Utilization of the tasks that take all SMs \[thousandths\]
+    /// Utilization of the tasks that take all SMs, in thousandths
     #[arg(long, value_name = "PERMILLE", default_value_t = 200, conflicts_with = "figure_number")]
     gang_utilization: u32,
     /// Tasks on each SM
@@ -71,7 +72,7 @@ pub(crate) struct CurveCommand {
     #[arg(long, value_parser = explained(DIVISIONS), default_value = Utilizations::UUniFast.name(),
           conflicts_with = "figure_number")]
     utilizations: Utilizations,
-    /// Deadlines are uniform from this share of the period to the period \[percent\]
+    /// Deadlines are uniform from this share of the period to the period, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 75, conflicts_with = "figure_number")]
     deadlines_from: u32,
     /// Give the reservation the shortest of the periods, not any of them as the paper does
@@ -81,7 +82,7 @@ pub(crate) struct CurveCommand {
     #[arg(long, value_name = "P", conflicts_with_all = ["shortest_reservation", "segments"],
           value_parser = clap::value_parser!(u64).range(1..=1 << 48))]
     reservation_period: Option<u64>,
-    /// Distance of the points \[thousandths\]
+    /// Distance of the points, in thousandths
     #[arg(long, value_name = "PERMILLE", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     step: u32,
     /// Task sets a point
@@ -98,6 +99,9 @@ pub(crate) struct CurveCommand {
     /// Write the curves as a figure [.svg, .png, .tex or .pdf]; for figure 8 one file per curve, numbered
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
+    /// What to print once all points are done [default: rows with counts, as they come]
+    #[arg(long, value_parser = Format::parser())]
+    format: Option<Format>,
 }
 
 /// What the paper does not state of Figs. 6 and 7.
@@ -164,9 +168,10 @@ impl CurveCommand {
         let Some(first) = curves.first() else { bail!("there is no curve") };
         let generators: Vec<&Generator> = curves.iter().map(|curve| &curve.generator).collect();
         let stated = stated(first.seed, first.samples, &generators)?;
-        let mut rows = Rows::open(self.out.as_deref(), &stated, &curve_header(first))?;
+        let mut rows = Rows::open(self.out.as_deref(), self.format.is_some(), &stated, &curve_header(first))?;
         let samples = curves.iter().map(|curve| curve.points.len() as u64 * curve.samples).sum();
         progress::hold("drawing", Unit::Of("task sets"), Some(samples));
+        let mut all = Vec::new();
         for (number, curve) in curves.iter().enumerate() {
             let mut points = Vec::new();
             for &point in &curve.points {
@@ -193,9 +198,13 @@ impl CurveCommand {
                 let title = format!("Acceptance ratio, gang utilization {gang}, {} sets a point", curve.samples);
                 picture::write(&path, &acceptance_plot(&title, &points)?)?;
             }
+            all.extend(points);
         }
         progress::end();
         rows.finish()?;
+        if let Some(format) = self.format {
+            print_report(&CurveReport::of(stated, &all), format)?;
+        }
         Ok(Answer::Done)
     }
 
@@ -203,7 +212,7 @@ impl CurveCommand {
         let tests = super::segments::chosen(&self.tests)?;
         let sets = self.sets.unwrap_or(SegmentSets::Printed);
         let curve = SegmentCurve { panel, sets, samples: self.samples, seed: self.seed, tests };
-        super::segment_curve::run(&curve, self.jobs, self.out.as_deref(), self.figure.as_deref())
+        super::segment_curve::run(&curve, self.jobs, self.out.as_deref(), self.figure.as_deref(), self.format)
     }
 
     fn curve(&self) -> anyhow::Result<Curve> {

@@ -1,23 +1,23 @@
 //! The rows of a curve, and the file that has those of an interrupted run.
 
 use std::fs::{OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{Read, Write, sink};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use gpusched::experiments::study::{CHECKSUM_COLUMN, with_checksum, without_checksum};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::super::{output, written};
 
-/// A line of everything that the rows depend on, so that a file of another curve is not taken for this one's.
-pub(super) fn stated(seed: u64, samples: u64, generators: &impl Serialize) -> anyhow::Result<String> {
-    let all =
-        serde_json::json!({"seed": seed, "sets_a_point": samples, "generator": serde_json::to_value(generators)?});
-    Ok(format!("# {all}\n"))
+/// Everything that the rows depend on, so that a file of another curve is not taken for this one's.
+pub(super) fn stated(seed: u64, samples: u64, generators: &impl Serialize) -> anyhow::Result<Value> {
+    Ok(json!({"seed": seed, "sets_a_point": samples, "generator": serde_json::to_value(generators)?}))
 }
 
-/// Where rows go: to the end of a file, which also tells what is done already, or to standard output.
+/// Where rows go: to the end of a file, which also tells what is done already; to standard output; or, where that has a
+/// report of all of them at the end, nowhere.
 pub(super) struct Rows {
     out: Box<dyn Write>,
     /// The file, in which each row has its checksum.
@@ -29,9 +29,10 @@ pub(super) struct Rows {
 impl Rows {
     /// Begins with a line `stated` of all that the rows depend on, and with their `header`. A file that begins
     /// otherwise is refused.
-    pub(super) fn open(path: Option<&Path>, stated: &str, header: &str) -> anyhow::Result<Self> {
+    pub(super) fn open(path: Option<&Path>, has_report: bool, stated: &Value, header: &str) -> anyhow::Result<Self> {
+        let stated = format!("# {stated}\n");
         let Some(path) = path else {
-            let mut out: Box<dyn Write> = Box::new(output::stdout());
+            let mut out: Box<dyn Write> = if has_report { Box::new(sink()) } else { Box::new(output::stdout()) };
             out.write_all(format!("{stated}{header}").as_bytes())?;
             return Ok(Self { out, file: None, known: Vec::new() });
         };

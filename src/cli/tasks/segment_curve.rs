@@ -4,9 +4,10 @@ use std::path::Path;
 
 use gpusched::experiments::segment_acceptance::{SegmentCurve, SegmentCurvePoint};
 use gpusched::pictures::segment_acceptance_plot;
-use gpusched::tables::{segment_curve_header, segment_curve_line, segment_curve_point};
+use gpusched::tables::{CurveReport, segment_curve_header, segment_curve_line, segment_curve_point};
 
 use super::super::jobs::Jobs;
+use super::super::output::{Format, print_report};
 use super::super::progress::{self, Unit};
 use super::super::{Answer, picture};
 use super::curve_file::{Rows, stated};
@@ -17,13 +18,14 @@ pub(super) fn run(
     jobs: Jobs,
     out: Option<&Path>,
     figure: Option<&Path>,
+    format: Option<Format>,
 ) -> anyhow::Result<Answer> {
     jobs.share()?;
     let points = curve.panel.points();
     let generator = points.first().map(|&point| curve.panel.generator(curve.sets, point));
     // With the generator of the first point.
     let stated = stated(curve.seed, curve.samples, &generator)?;
-    let mut rows = Rows::open(out, &stated, &segment_curve_header(curve))?;
+    let mut rows = Rows::open(out, format.is_some(), &stated, &segment_curve_header(curve))?;
     progress::hold("drawing", Unit::Of("task sets"), Some(points.len() as u64 * curve.samples));
     let mut found = Vec::new();
     for point in points {
@@ -43,5 +45,8 @@ pub(super) fn run(
     }
     progress::end();
     rows.finish()?;
+    if let Some(format) = format {
+        print_report(&CurveReport::of_segments(stated, curve, &found), format)?;
+    }
     Ok(Answer::Done)
 }
