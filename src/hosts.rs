@@ -18,7 +18,7 @@ pub use applications::gpu_evr;
 pub use applications::scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};
 pub use applications::usage_sums::UsageDetail;
 pub use program::least_work::{least_memory, least_operations};
-pub(crate) use program::long_run::Need;
+pub(crate) use program::long_run::{Need, simulate_summed};
 pub use program::long_run::{AnyLength, HeldAtMost, LongRun, simulate_any_length};
 pub use program::{LaunchOrder, ProgramError, ProgramHost, SimulateOptions, register_work, simulate, simulate_with};
 pub(crate) use program::{simulate_placed, trace_on};

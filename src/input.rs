@@ -14,7 +14,7 @@ use crate::logs::{begins_a_log, begins_a_table};
 use crate::near::did_you_mean;
 use crate::profile::{GpuProfile, GpuProfileError, ProfileFormat, uncompressed};
 use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, ModelDemands};
-use crate::scenario::{Scenario, WhatIfError};
+use crate::scenario::{ReadOptions, Scenario, WhatIfError};
 use crate::spelling::{self, CalledOption};
 
 pub mod options;
@@ -41,6 +41,10 @@ pub enum Input {
         text: String,
     },
 }
+
+/// A scenario file as it was read last, for scenarios that differ from it by changes alone.
+#[derive(Debug, Default)]
+pub(crate) struct LastRead<'i>(Option<(&'i Input, &'i ReadOptions, Scenario)>);
 
 /// Why no scenario can be made of a file.
 #[derive(Debug, Error)]
@@ -140,6 +144,23 @@ impl Input {
     /// [`InputError`] with what is wrong, also with the options.
     pub fn scenario(&self, options: &ScenarioOptions) -> Result<Scenario, InputError> {
         Ok(self.scenario_with_demands(options)?.0)
+    }
+
+    /// The same, of a scenario file that may have been read in that way just before.
+    pub(crate) fn scenario_again<'i>(
+        &'i self,
+        options: &'i ScenarioOptions,
+        last: &mut LastRead<'i>,
+    ) -> Result<Scenario, InputError> {
+        let Self::Scenario { file, text } = self else { return self.scenario(options) };
+        self.refuse_options(options)?;
+        let read = match last.0.take() {
+            Some((input, read, scenario)) if std::ptr::eq(input, self) && *read == options.read => scenario,
+            _ => Scenario::from_json(file, text, &options.read)?,
+        };
+        let changed = read.clone().what_if(&options.changes);
+        last.0 = Some((self, &options.read, read));
+        Ok(changed?)
     }
 
     /// Makes a scenario of it, with what an AMALTHEA model asks of it.

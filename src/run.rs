@@ -33,4 +33,5 @@ pub use state::{
 pub(crate) use state::{TURN_WORDS, TurnWords, copy_title, title, title_of};
 pub use summary::{KernelSummary, Recorded, Summary};
 pub(crate) use summary::{RuleSums, stream_index};
+pub(crate) use sums::{KernelTimes, kernel_responses};
 pub use sums::{SmUtilization, Sums};

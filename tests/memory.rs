@@ -11,7 +11,7 @@ use gpusched::formats::{Report, RowsPart, TableStyle, text_of, write_json, write
 use gpusched::hosts::{AnyLength, HeldAtMost, LongRun, SimulateOptions, simulate, simulate_any_length};
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{LongReport, SimulationReport};
+use gpusched::tables::{LongReport, SimulationReport, blocks_csv, write_examiner_logs};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -137,6 +137,7 @@ fn long<'a>(run: &'a AnyLength<'a>) -> &'a LongRun<'a> {
 fn simulated(scenario: &Scenario, held: HeldAtMost) -> usize {
     counted(|| {
         let run = simulate_any_length(scenario, SimulateOptions::of(scenario), held).unwrap();
+        blocks_csv(&run, io::sink()).unwrap();
         let run = long(&run);
         for blocks in [false, true] {
             let report = LongReport { run, blocks };
@@ -157,6 +158,34 @@ fn a_run_takes_no_more_memory_the_longer_it_lasts() {
     // Each other response time of 2,400 more jobs is kept with their number; a list that grows stands twice for a
     // moment.
     assert!(long <= short + 3 * 16 * 2_400 + 4_096, "{short} bytes for a second, {long} for three");
+}
+
+/// The most bytes that it takes to simulate two benchmarks of the examiner of so many iterations, and to write their
+/// logs.
+fn logged(iterations: u32) -> usize {
+    let benchmark = |number: u32, blocks: u32| {
+        format!(
+            r#"{{"filename": "timer_spin.so", "log_name": "{number}.json", "thread_count": 64, "block_count": {blocks},
+                "data_size": 0, "additional_info": 20000}}"#
+        )
+    };
+    let (one, other) = (benchmark(0, 4), benchmark(1, 9));
+    let scenario = read(&format!(
+        r#"{{"name": "n", "max_iterations": {iterations}, "max_time": 0, "cuda_device": 0, "benchmarks": [{one}, {other}]}}"#
+    ));
+    counted(|| {
+        let held = HeldAtMost { whole: 100_000, piece: 50_000 };
+        let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
+        write_examiner_logs(long(&run), &mut [io::sink(), io::sink()]).unwrap();
+    })
+    .1
+}
+
+#[test]
+fn logs_take_no_more_memory_the_longer_a_run_lasts() {
+    let _alone = COUNTED.lock();
+    let (short, long) = (logged(1_000), logged(4_000));
+    assert!(long <= short + 4_096, "{short} bytes for 1,000 iterations, {long} for 4,000");
 }
 
 /// Allocations, and the most bytes, that it takes to know what is told in sums of a run of so long \[ms\] that repeats.

@@ -150,29 +150,51 @@ pub(crate) fn write_together<T>(
 ) -> anyhow::Result<()> {
     let written = files.iter().map(|file| Written::beside(&path(file), |out| write(file, out)));
     let written: Vec<Written> = written.collect::<anyhow::Result<_>>()?;
-    // What could fail has been done: there is room for all, and every folder takes files.
-    Temporary::rename_all(written.iter().map(|one| (&one.temporary, &*one.path)))
-        .map_err(|(path, error)| anyhow::Error::new(error).context(format!("cannot write {}", path.display())))
+    Written::rename_all(&written)
 }
 
-/// A file that is complete and has not got its name yet.
+/// Writes several files at once, all or none of them. Each is open meanwhile.
+pub(crate) fn write_side_by_side(
+    paths: &[PathBuf],
+    write: impl FnOnce(&mut [OutFile]) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let begun = paths.iter().map(|path| Written::begin(path));
+    let (written, mut outs): (Vec<Written>, Vec<OutFile>) = begun.collect::<anyhow::Result<_>>()?;
+    let done = write(&mut outs).and_then(|()| outs.iter_mut().try_for_each(Write::flush));
+    let names = || paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    done.with_context(|| format!("cannot write {}", names()))?;
+    Written::rename_all(&written)
+}
+
+/// A file that has not got its name yet.
 struct Written {
     temporary: Temporary,
     path: PathBuf,
 }
 
 impl Written {
-    fn beside(path: &Path, write: impl FnOnce(&mut OutFile) -> io::Result<()>) -> anyhow::Result<Self> {
+    fn begin(path: &Path) -> anyhow::Result<(Self, OutFile)> {
         if path.is_dir() {
             bail!("cannot write {}: it is a directory", path.display());
         }
-        let written = Temporary::create(temporary_beside(path)).and_then(|(temporary, file)| {
-            let mut out = BufWriter::with_capacity(1 << 16, Counted::new(file, false));
-            write(&mut out)?;
-            out.flush()?;
-            Ok(Self { temporary, path: path.to_owned() })
-        });
-        written.with_context(|| format!("cannot write {}", path.display()))
+        let created = Temporary::create(temporary_beside(path));
+        let (temporary, file) = created.with_context(|| format!("cannot write {}", path.display()))?;
+        let out = BufWriter::with_capacity(1 << 16, Counted::new(file, false));
+        Ok((Self { temporary, path: path.to_owned() }, out))
+    }
+
+    /// All of it.
+    fn beside(path: &Path, write: impl FnOnce(&mut OutFile) -> io::Result<()>) -> anyhow::Result<Self> {
+        let (written, mut out) = Self::begin(path)?;
+        let done = write(&mut out).and_then(|()| out.flush());
+        done.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(written)
+    }
+
+    fn rename_all(written: &[Self]) -> anyhow::Result<()> {
+        // What could fail has been done: there is room for all, and every folder takes files.
+        Temporary::rename_all(written.iter().map(|one| (&one.temporary, &*one.path)))
+            .map_err(|(path, error)| anyhow::Error::new(error).context(format!("cannot write {}", path.display())))
     }
 
     fn rename(self) -> anyhow::Result<()> {

@@ -10,15 +10,15 @@ use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{AnyLength, HeldAtMost};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{CriticalPath, Difference, Summary};
-use gpusched::scenario::{Chain, ChainMeasure, LogUse, Scenario};
-use gpusched::tables::{BlameTables, LongReport, SimulationReport, blocks_csv, examiner_logs};
+use gpusched::scenario::{Chain, ChainMeasure, HostThread, LogUse, Scenario};
+use gpusched::tables::{BlameTables, LongReport, SimulationReport, blocks_csv, examiner_logs, write_examiner_logs};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::OperationRecord;
 
 use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
 use super::jobs::Jobs;
-use super::output::{Format, write_together, write_whole};
+use super::output::{Format, write_side_by_side, write_together, write_whole};
 use super::perfetto_blocks::known_to_perfetto;
 use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
@@ -26,8 +26,13 @@ use super::runnable_times_option::RunnableTimesOption;
 use super::several::{self, Part};
 use super::{Answer, ending, notes, outputs, picture, progress};
 
-/// The one option that writes a file and needs no record of the run.
+/// The options that write files and need no record of the run.
 const RESPONSES: &str = "--responses";
+const BLOCKS_CSV: &str = "--blocks-csv";
+const LOGS: &str = "--logs";
+
+/// Of a run without a record, so many logs are written at once at most: each is an open file.
+const MOST_LOGS: usize = 64;
 
 /// Blocks above which listing each of them must be asked for twice.
 const MANY_BLOCKS: u64 = 10_000_000;
@@ -175,13 +180,17 @@ impl Simulate {
     /// Whether it takes all that is known of a run at once to tell what is asked for.
     fn needs_record(&self, scenario: &Scenario) -> bool {
         let states = self.rules || self.blame || self.critical_path.is_some() || !self.state_at.is_empty();
-        let files = self.files().iter().any(|&(option, is_given)| is_given && option != RESPONSES);
+        // Of what submits nothing it is the record that has the iterations.
+        let few_logs = scenario.threads.len() <= MOST_LOGS && scenario.threads.iter().all(HostThread::submits);
+        let by_pieces = |option| [RESPONSES, BLOCKS_CSV].contains(&option) || option == LOGS && few_logs;
+        let files = self.files().iter().any(|&(option, is_given)| is_given && !by_pieces(option));
         states || files || !scenario.chains.is_empty() || self.check && scenario.expected.is_some()
     }
 
     /// Whether what repeats is not run again. Who lists all rows runs all of it, and has to end when that is asked for.
     fn skips_repeats(&self) -> bool {
-        !self.no_repeat && self.format == Format::Table
+        let lists_all = self.format != Format::Table || self.logs.is_some() || self.blocks_csv.is_some();
+        !self.no_repeat && !lists_all
     }
 
     fn report_run(&self, scenario: &Scenario, run: &AnyLength<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
@@ -194,12 +203,18 @@ impl Simulate {
         if let Some(path) = self.responses.as_deref() {
             ResponsesFile::new(path)?.write(scenario, run.responses())?;
         }
+        if let Some(directory) = &self.logs {
+            self.write_logs(directory, scenario, run)?;
+        }
         let mut differences = None;
         if let AnyLength::Recorded(run) = run {
             let summary = Summary::of(run);
             self.write_files(&summary, &blame)?;
             // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
             differences = self.check.then(|| summary.differences()).transpose()?;
+        }
+        if let Some(path) = &self.blocks_csv {
+            write_whole(path, |out| blocks_csv(run, out))?;
         }
         let out = part.turn()?;
         notes::show_abridged(run.notes(), |text| part.note(text));
@@ -275,8 +290,8 @@ impl Simulate {
     /// The options that write files, and whether they are given.
     fn files(&self) -> [(&'static str, bool); 8] {
         [
-            ("--logs", self.logs.is_some()),
-            ("--blocks-csv", self.blocks_csv.is_some()),
+            (LOGS, self.logs.is_some()),
+            (BLOCKS_CSV, self.blocks_csv.is_some()),
             ("--runnable-times", self.runnable_times.is_given()),
             ("--perfetto", self.perfetto.is_some()),
             (RESPONSES, self.responses.is_some()),
@@ -287,9 +302,6 @@ impl Simulate {
     }
 
     fn write_files(&self, summary: &Summary<'_>, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
-        if let Some(directory) = &self.logs {
-            self.write_logs(directory, summary)?;
-        }
         if let Some(figure) = self.figure.figure(summary.scenario)? {
             figure.write(summary)?;
         }
@@ -301,9 +313,6 @@ impl Simulate {
         }
         if let Some(table) = self.runnable_times.table()? {
             table.write(summary, None)?;
-        }
-        if let Some(path) = &self.blocks_csv {
-            write_whole(path, |out| blocks_csv(summary, out))?;
         }
         if let Some(path) = &self.perfetto {
             let known = if self.force { PerfettoKnown::Everything } else { known_to_perfetto(summary) };
@@ -323,12 +332,11 @@ impl Simulate {
         Ok(())
     }
 
-    fn write_logs(&self, directory: &Path, summary: &Summary<'_>) -> anyhow::Result<()> {
-        if summary.scenario.examiner.is_none() {
+    fn write_logs(&self, directory: &Path, scenario: &Scenario, run: &AnyLength<'_>) -> anyhow::Result<()> {
+        let Some(logs) = &scenario.examiner else {
             bail!("--logs: only scenarios in cuda_scheduling_examiner's format have logs");
-        }
-        let logs = examiner_logs(summary);
-        let paths: Vec<PathBuf> = logs.iter().map(|log| directory.join(log.file_name())).collect();
+        };
+        let paths: Vec<PathBuf> = logs.benchmarks.iter().map(|log| directory.join(&*log.file_name)).collect();
         if let Some(existing) = paths.iter().find(|path| path.exists() && !self.force) {
             bail!("{} exists; --force replaces it", existing.display());
         }
@@ -340,7 +348,13 @@ impl Simulate {
                 std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
             }
         }
-        write_together(&logs, |log| directory.join(log.file_name()), |log, out| log.write(out))
+        match run {
+            AnyLength::Recorded(run) => {
+                let logs = examiner_logs(&Summary::of(run));
+                write_together(&logs, |log| directory.join(log.file_name()), |log, out| log.write(out))
+            }
+            AnyLength::Long(run) => write_side_by_side(&paths, |outs| write_examiner_logs(run, outs)),
+        }
     }
 }
 

@@ -63,6 +63,8 @@ pub struct ProgramHost<'a> {
     /// Counts the operations that have completed.
     progress: Progress<'a>,
     now_and_then: NowAndThen,
+    /// Operations for which room is made beforehand at most.
+    most_expected: usize,
 }
 
 /// Steps at one instant without a submission after which a run is given up.
@@ -271,6 +273,7 @@ impl<'a> ProgramHost<'a> {
             skipped: Duration::ZERO,
             progress: Progress::NONE,
             now_and_then: NowAndThen::default(),
+            most_expected: MAX_EXPECTED,
         }
     }
 
@@ -557,7 +560,7 @@ impl Host for ProgramHost<'_> {
 
     fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         let expected = self.threads.iter().map(|thread| thread.program.submissions()).fold(0, u64::saturating_add);
-        let most = MAX_EXPECTED / gpu.device().sms.max(1) as usize;
+        let most = self.most_expected.min(MAX_EXPECTED / gpu.device().sms.max(1) as usize);
         gpu.reserve(usize::try_from(expected).map_or(most, |expected| expected.min(most)));
         // Most threads begin at least one iteration.
         self.spans.reserve(self.threads.len());

@@ -130,6 +130,11 @@ impl<'s> JobWindow<'s> {
         }
     }
 
+    /// How many jobs of each thread are not held any more, the first ones.
+    pub(crate) fn passed(&self) -> Vec<u32> {
+        self.windows.iter().map(|window| window.passed).collect()
+    }
+
     /// All that are known, as of a run that ended at `end`.
     pub(crate) fn jobs(&self, end: Instant) -> Jobs {
         let mut jobs = Jobs { end, ..Jobs::default() };

@@ -5,7 +5,8 @@ use crate::gpu::Ended;
 use crate::limits::end_if_stopped;
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
-use crate::trace::Trace;
+use crate::trace::{OperationRecord, Trace};
+use crate::workload::Origin;
 
 /// One job: all operations, kernels, copies and memsets alike, that one release of a stream or one iteration of a host
 /// submits, and what the host does beside them.
@@ -160,6 +161,12 @@ impl Jobs {
         let passed = self.passed.get(thread as usize).copied().unwrap_or(0);
         let position = self.first.get(thread as usize)?.checked_add(iteration.checked_sub(passed)? as usize)?;
         (position < *self.first.get(thread as usize + 1)?).then_some(position)
+    }
+
+    /// Whether an operation and the iteration that submitted it were over when the run ended.
+    pub(crate) fn has_ended_with(&self, record: &OperationRecord) -> bool {
+        let Origin { thread, iteration } = record.origin;
+        record.finish().is_some() && self.get(thread, iteration).is_some_and(|job| job.host_finished.is_some())
     }
 
     /// Jobs whose deadline was missed, those that never began included.

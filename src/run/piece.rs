@@ -14,6 +14,8 @@ pub(crate) struct RunPiece {
     pub(crate) turns: usize,
     /// Their jobs, which are over, or the run is.
     pub(crate) jobs: Jobs,
+    /// How many jobs of each thread have left with it and with those before, the first ones: their operations all have.
+    pub(crate) over: Vec<u32>,
 }
 
 impl RunPiece {

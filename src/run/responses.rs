@@ -97,7 +97,7 @@ impl<'a> Responses<'a> {
         }
     }
 
-    fn count_time(&mut self, response: Duration) {
+    pub(super) fn count_time(&mut self, response: Duration) {
         if let Ok(place) = self.times.binary_search_by_key(&response, |&(time, _)| time) {
             self.times[place].1 += 1;
             return;

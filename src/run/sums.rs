@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::jobs::{Backlog, Job};
+use super::jobs::{Backlog, Job, Jobs};
 use super::responses::Responses;
 use crate::device::{BlockDemand, Device};
 use crate::gpu::Ended;
@@ -158,6 +158,28 @@ impl Counts {
     }
 }
 
+/// Whose kernels' response times are summed up beside those of jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KernelTimes {
+    /// Nobody's: there may be as many of them as kernels.
+    Unwanted,
+    /// Those of one host thread.
+    OfThread(u32),
+    /// All.
+    OfAll,
+}
+
+impl KernelTimes {
+    /// Whether those of a thread are wanted.
+    pub(crate) fn include(self, thread: u32) -> bool {
+        match self {
+            Self::Unwanted => false,
+            Self::OfThread(wanted) => wanted == thread,
+            Self::OfAll => true,
+        }
+    }
+}
+
 /// What is known of a run of which no record was kept.
 #[derive(Debug, Clone)]
 pub struct Sums<'s> {
@@ -166,6 +188,11 @@ pub struct Sums<'s> {
     busy: Busy<'s>,
     /// Of each thread that submits something.
     responses: Vec<Responses<'s>>,
+    /// Whose kernels are counted in `kernels`, each as a job is in a row of its own.
+    kernel_times: KernelTimes,
+    kernels: Responses<'static>,
+    /// Operations of each thread that had not completed when the run ended, or whose iteration had not.
+    left_out: Vec<u64>,
     ended: Ended,
     end: Instant,
     /// How much time was not simulated, as all came again in it.
@@ -173,13 +200,16 @@ pub struct Sums<'s> {
 }
 
 impl<'s> Sums<'s> {
-    pub(crate) fn new(scenario: &'s Scenario) -> Self {
+    pub(crate) fn new(scenario: &'s Scenario, kernel_times: KernelTimes) -> Self {
         let threads = (0..).zip(&scenario.threads).filter(|(_, thread)| thread.submits());
         Self {
             scenario,
             counts: Counts::default(),
             busy: Busy::new(scenario.device()),
             responses: threads.map(|(index, thread)| Responses::none(index, thread)).collect(),
+            kernel_times,
+            kernels: Responses::default(),
+            left_out: vec![0; scenario.threads.len()],
             ended: Ended::Done,
             end: Instant::ZERO,
             skipped: Duration::ZERO,
@@ -189,11 +219,13 @@ impl<'s> Sums<'s> {
     /// What has come since it was `before`, in `period`, has come `times` times again, and time has passed by as much
     /// beside that of the run.
     pub(crate) fn repeat(&mut self, mut before: Self, period: Duration, times: u64) {
-        // The run has not ended.
-        let Self { scenario: _, counts, busy, responses, ended: _, end: _, skipped } = self;
+        // The run has not ended, and until then nothing is left out.
+        let Self { scenario: _, counts, busy, responses, kernel_times: _, kernels, left_out: _, ended: _, end: _, skipped } =
+            self;
         counts.repeat(&before.counts, times);
         busy.repeat(&before.busy, times);
         responses.iter_mut().zip(&mut before.responses).for_each(|(row, before)| row.repeat(before, times));
+        kernels.repeat(&mut before.kernels, times);
         *skipped = skipped.saturating_add(period.repeated(times));
     }
 
@@ -210,6 +242,18 @@ impl<'s> Sums<'s> {
     pub(crate) fn add(&mut self, trace: &Trace) {
         self.counts.add(trace);
         self.busy.add_all(trace);
+        if self.kernel_times != KernelTimes::Unwanted {
+            kernel_responses(trace, self.kernel_times).for_each(|response| self.kernels.count_time(response));
+        }
+    }
+
+    /// Of what is left when the run has ended, some will never be over.
+    pub(crate) fn leave_out(&mut self, trace: &Trace, jobs: &Jobs) {
+        for (_, record) in trace.numbered().filter(|(_, record)| !jobs.has_ended_with(record)) {
+            if let Some(left_out) = self.left_out.get_mut(record.origin.thread as usize) {
+                *left_out += 1;
+            }
+        }
     }
 
     fn row_of(&mut self, thread: u32) -> Option<&mut Responses<'s>> {
@@ -238,6 +282,7 @@ impl<'s> Sums<'s> {
             }
         }
         self.responses.iter_mut().for_each(Responses::sum_up);
+        self.kernels.sum_up();
         self.end = self.end.saturating_add(self.skipped);
         self.counts.finish = self.counts.finish.map(|finish| finish.saturating_add(self.skipped));
     }
@@ -287,6 +332,16 @@ impl<'s> Sums<'s> {
         &self.responses
     }
 
+    /// How often kernels had which response time, if that was wanted.
+    pub(crate) fn kernel_times(&self) -> &[(Duration, u64)] {
+        &self.kernels.times
+    }
+
+    /// How many operations of a thread had not completed when the run ended, or belong to an iteration that had not.
+    pub(crate) fn left_out(&self, thread: usize) -> u64 {
+        self.left_out.get(thread).copied().unwrap_or(0)
+    }
+
     /// As [`Jobs::misses`](super::Jobs::misses).
     pub fn misses(&self) -> u64 {
         self.responses.iter().filter_map(|row| row.misses).sum()
@@ -304,4 +359,10 @@ impl<'s> Sums<'s> {
         notes.extend(self.responses.iter().filter_map(Responses::note));
         notes
     }
+}
+
+/// The response times of kernels that finished, one by one.
+pub(crate) fn kernel_responses(trace: &Trace, wanted: KernelTimes) -> impl Iterator<Item = Duration> {
+    let kernels = trace.operations().iter().filter(|record| matches!(record.kind, OperationKind::Kernel(_)));
+    kernels.filter(move |record| wanted.include(record.origin.thread)).filter_map(OperationRecord::response)
 }

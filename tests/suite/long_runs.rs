@@ -10,7 +10,7 @@ use gpusched::formats::{
 use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate_any_length, simulate_with};
 use gpusched::run::{Responses, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{LongReport, SimulationReport, responses_csv};
+use gpusched::tables::{LongReport, SimulationReport, blocks_csv, responses_csv};
 use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -63,6 +63,12 @@ fn check(scenario: &Scenario, piece: usize, horizon: Option<Instant>) -> Result<
         }
         AnyLength::Long(run) => run,
     };
+    let blocks_of = |run| {
+        let mut bytes = Vec::new();
+        blocks_csv(run, &mut bytes).expect("memory takes all");
+        String::from_utf8(bytes).expect("it is text")
+    };
+    prop_assert_eq!(blocks_of(&any), blocks_of(&AnyLength::Recorded(whole.clone())));
     for blocks in [false, true] {
         let of_whole = told(&SimulationReport { blocks, ..SimulationReport::of(summary) });
         for (long, whole) in told(&LongReport { run, blocks }).into_iter().zip(of_whole) {

@@ -10,6 +10,7 @@ use super::tally::Tally;
 use super::verdict_tally::{ScenarioVerdicts, VerdictTally};
 use crate::analysis::{BoundOptions, LadderRow, Rung, SearchOptions, Verdict, judge, ladder_of_runs};
 use crate::effort::{self, Progress};
+use crate::input::LastRead;
 use crate::json::{Node, Problem};
 use crate::scenario::{HostThread, Scenario};
 use crate::spelling::{self, Spelling};
@@ -89,7 +90,7 @@ pub(super) struct AnalyzeStudy {
 
 impl Experiment for AnalyzeStudy {
     fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(AnalyzeWorker(&self.points))
+        Box::new(AnalyzeWorker { points: &self.points, last: LastRead::default() })
     }
 }
 
@@ -107,12 +108,16 @@ impl StudyExperiment for AnalyzeStudy {
     }
 }
 
-struct AnalyzeWorker<'a>(&'a [AnalyzePoint]);
+struct AnalyzeWorker<'a> {
+    points: &'a [AnalyzePoint],
+    last: LastRead<'a>,
+}
 
 impl Worker for AnalyzeWorker<'_> {
     fn values(&mut self, number: u64, samples: Range<u64>) -> Result<String, String> {
-        let point = super::point(self.0, number)?;
-        let (scenario, thread) = point.scenario.scenario(samples.start).map_err(|error| error.to_string())?;
+        let point = super::point(self.points, number)?;
+        let made = point.scenario.scenario(samples.start, &mut self.last);
+        let (scenario, thread) = made.map_err(|error| error.to_string())?;
         let verdicts = spelling::within(Spelling::Key, || verdicts(&scenario, thread, point))?;
         // Bounds of work that was stopped are others.
         effort::check().map_err(|over| over.to_string())?;

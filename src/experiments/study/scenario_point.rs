@@ -12,7 +12,7 @@ use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read};
 use super::pipelines::{LoadsAre, PeriodsAre, Pipelines, Priorities};
 use crate::device::Device;
 use crate::input::options::{OPTIONS, ScenarioOption, ScenarioOptions};
-use crate::input::{Input, InputError};
+use crate::input::{Input, InputError, LastRead};
 use crate::json::{Edited, JsonError, Node, Problem, is_comment, with_field};
 use crate::near::did_you_mean;
 use crate::scenario::Scenario;
@@ -265,8 +265,12 @@ impl ScenarioPoint {
 
     /// The scenario of a sample, and the index of the host thread whose jobs are counted. What the run of it draws is
     /// seeded by the study's seed plus the sample's number, as `gpusched simulate --seed` takes it.
-    pub(super) fn scenario(&self, sample: u64) -> Result<(Scenario, Option<u32>), NoScenario> {
-        let mut scenario = spelling::within(Spelling::Key, || self.read_scenario(sample))?;
+    pub(super) fn scenario<'p>(
+        &'p self,
+        sample: u64,
+        last: &mut LastRead<'p>,
+    ) -> Result<(Scenario, Option<u32>), NoScenario> {
+        let mut scenario = spelling::within(Spelling::Key, || self.read_scenario(sample, last))?;
         scenario.seed = self.seed_of(sample);
         let Some(name) = &self.responses_of else { return Ok((scenario, None)) };
         let found = (0..).zip(&scenario.threads).find(|(_, thread)| thread.submits() && *thread.label == **name);
@@ -284,11 +288,11 @@ impl ScenarioPoint {
 
     /// The scenario of a sample, as a file.
     pub(super) fn input(&self, sample: u64) -> Result<String, String> {
-        let (scenario, _) = self.scenario(sample).map_err(|error| error.to_string())?;
+        let (scenario, _) = self.scenario(sample, &mut LastRead::default()).map_err(|error| error.to_string())?;
         scenario.to_native_json().map_err(|error| error.to_string())
     }
 
-    fn read_scenario(&self, sample: u64) -> Result<Scenario, NoScenario> {
+    fn read_scenario<'p>(&'p self, sample: u64, last: &mut LastRead<'p>) -> Result<Scenario, NoScenario> {
         let read = |input: &Input, edits: &[Edited]| {
             input.scenario(&self.options).map_err(|error| self.refused(&error, edits))
         };
@@ -303,7 +307,7 @@ impl ScenarioPoint {
             )));
         }
         if self.edits.is_empty() {
-            return read(input, &[]);
+            return input.scenario_again(&self.options, last).map_err(|error| self.refused(&error, &[]));
         }
         let (input, edits) = self.edited(input)?;
         read(&input, &edits)
@@ -373,9 +377,10 @@ pub(super) fn check(
     wrong: &dyn Fn(&Scenario, Option<u32>) -> Option<String>,
 ) -> Result<bool, Problem> {
     let place = grid.parameters.or(grid.axes).unwrap_or(grid.root);
-    let (mut is_drawn, mut digests) = (false, Vec::with_capacity(points.len()));
+    let sets_fields = |axis: &GridAxis| axis.values.len() > 1 && (axis.key == SET || is_path(&axis.key));
+    let (mut is_drawn, mut digests, mut last) = (false, Vec::new(), LastRead::default());
     for (number, point) in points.iter().enumerate() {
-        let made = point.scenario(0).and_then(|(scenario, thread)| match wrong(&scenario, thread) {
+        let made = point.scenario(0, &mut last).and_then(|(scenario, thread)| match wrong(&scenario, thread) {
             Some(what) => Err(NoScenario::said(what)),
             None => Ok(scenario),
         });
@@ -385,15 +390,16 @@ pub(super) fn check(
             None => place.problem(format!("point {number}: {what}")),
         })?;
         is_drawn |= point.is_drawn() || scenario.depends_on_seed();
-        digests.push(FxBuildHasher.hash_one(format!("{:?}", Scenario { notes: Vec::new(), ..scenario })));
+        if axes.iter().any(sets_fields) {
+            digests.push(FxBuildHasher.hash_one(format!("{:?}", Scenario { notes: Vec::new(), ..scenario })));
+        }
     }
     let mut stride = 1;
     for axis in axes.iter().rev() {
         let length = axis.values.len();
-        let sets_fields = axis.key == SET || is_path(&axis.key);
         let is_first = |index: &usize| (index / stride).is_multiple_of(length);
         let differs = |index: usize| (1..length).any(|value| digests[index] != digests[index + value * stride]);
-        if sets_fields && length > 1 && !(0..points.len()).filter(is_first).any(differs) {
+        if sets_fields(axis) && !(0..points.len()).filter(is_first).any(differs) {
             return Err(place.problem(format!(
                 "{:?} makes no difference at any point: another key of the study wins over it",
                 axis.key

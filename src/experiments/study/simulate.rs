@@ -8,8 +8,10 @@ use super::grid::{Grid, GridAxis};
 use super::scenario_point::{self, ScenarioPoint};
 use super::simulate_tally::{Outcome, SimulateTally};
 use super::tally::Tally;
-use crate::hosts::simulate;
+use crate::hosts::{HeldAtMost, SimulateOptions, simulate_summed};
+use crate::input::LastRead;
 use crate::json::{Node, Problem};
+use crate::run::KernelTimes;
 use crate::scenario::Scenario;
 use crate::spelling::{self, Spelling};
 
@@ -35,7 +37,7 @@ pub(super) struct SimulateStudy {
 
 impl Experiment for SimulateStudy {
     fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(SimulateWorker { points: &self.points, known: None })
+        Box::new(SimulateWorker { points: &self.points, known: None, last: LastRead::default() })
     }
 }
 
@@ -57,6 +59,7 @@ struct SimulateWorker<'a> {
     points: &'a [ScenarioPoint],
     /// The point of the row computed last, its scenario, and whose jobs are counted.
     known: Option<(u64, Scenario, Option<u32>)>,
+    last: LastRead<'a>,
 }
 
 impl Worker for SimulateWorker<'_> {
@@ -64,13 +67,15 @@ impl Worker for SimulateWorker<'_> {
     fn values(&mut self, number: u64, samples: Range<u64>) -> Result<String, String> {
         let point = super::point(self.points, number)?;
         if point.is_drawn() || self.known.as_ref().is_none_or(|(known, ..)| *known != number) {
-            let (scenario, thread) = point.scenario(samples.start).map_err(|error| error.to_string())?;
+            let (scenario, thread) = point.scenario(samples.start, &mut self.last).map_err(|error| error.to_string())?;
             self.known = Some((number, scenario, thread));
         }
         // It was just made known.
         let Some((_, scenario, thread)) = &mut self.known else { return Err("no scenario".to_owned()) };
         scenario.seed = point.seed_of(samples.start);
-        let run = spelling::within(Spelling::Key, || simulate(scenario).map_err(|error| error.to_string()))?;
-        Ok(Outcome::of(&run, *thread).to_string())
+        let kernels = thread.map_or(KernelTimes::OfAll, KernelTimes::OfThread);
+        let simulated = || simulate_summed(scenario, SimulateOptions::of(scenario), HeldAtMost::default(), kernels);
+        let run = spelling::within(Spelling::Key, || simulated().map_err(|error| error.to_string()))?;
+        Ok(Outcome::of(&run, kernels).to_string())
     }
 }

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use super::tally::Tally;
-use crate::run::{Run, Summary};
-use crate::statistics::{Measure, Moments, PartsOfRuns, nearest_rank};
+use crate::hosts::AnyLength;
+use crate::run::{KernelTimes, Run, kernel_responses};
+use crate::statistics::{Measure, Moments, PartsOfRuns, rank};
 use crate::time::{Duration, Instant};
-use crate::trace::OperationRecord;
-use crate::workload::OperationKind;
 
 /// How many counts a row begins with.
 const COUNTS: usize = 4;
@@ -42,30 +41,25 @@ impl Outcome {
          response_median_ns,response_p95_ns,response_p99_ns,response_max_ns,kernel_response_median_ns,kernel_response_p95_ns,kernel_response_p99_ns,\
          kernel_response_max_ns";
 
-    /// Of a run, with the jobs and kernels of one host thread, or of all.
-    pub(super) fn of(run: &Run<'_>, thread: Option<u32>) -> Self {
-        let is_meant = |index: u32| thread.is_none_or(|thread| thread == index);
+    /// Of a run in which these kernels were counted, with the jobs of the same host threads.
+    pub(super) fn of(run: &AnyLength<'_>, wanted: KernelTimes) -> Self {
         let mut counts = [0; COUNTS];
         let mut of_jobs = Vec::new();
-        for row in Summary::of(run).responses().iter().filter(|row| is_meant(row.benchmark)) {
+        for row in run.responses().iter().filter(|row| wanted.include(row.benchmark)) {
             let with_deadline = if row.deadline_ns.is_some() { row.jobs } else { 0 };
             let row_counts = [row.jobs, row.unfinished, with_deadline, row.misses.unwrap_or(0)];
             counts.iter_mut().zip(row_counts).for_each(|(sum, count)| *sum += count);
-            for &(time, jobs) in &row.times {
-                of_jobs.extend((0..jobs).map(|_| time.as_ns()));
-            }
+            of_jobs.extend_from_slice(&row.times);
         }
-        of_jobs.sort_unstable();
-        let operations = run.trace.operations();
-        let is_kernel = |record: &&OperationRecord| {
-            matches!(record.kind, OperationKind::Kernel(_)) && is_meant(record.origin.thread)
+        let (makespan, of_kernels) = match run {
+            AnyLength::Recorded(Run { trace, .. }) => {
+                (trace.makespan(), kernel_responses(trace, wanted).map(|time| (time, 1)).collect())
+            }
+            AnyLength::Long(run) => (run.sums().makespan(), run.sums().kernel_times().to_vec()),
         };
-        let of_kernels = operations.iter().filter(is_kernel).filter_map(OperationRecord::response);
-        let mut of_kernels: Vec<u64> = of_kernels.map(Duration::as_ns).collect();
-        of_kernels.sort_unstable();
-        let [job_times, kernel_times] = [&of_jobs, &of_kernels].map(|sorted| percentiles(sorted));
+        let [job_times, kernel_times] = [of_jobs, of_kernels].map(percentiles);
         let mut times = [None; TIMES];
-        times[0] = run.trace.makespan().map(Instant::as_ns);
+        times[0] = makespan.map(Instant::as_ns);
         times[1..].iter_mut().zip(job_times.into_iter().chain(kernel_times)).for_each(|(to, time)| *to = time);
         Self { counts, times }
     }
@@ -86,10 +80,20 @@ impl Outcome {
     }
 }
 
-/// Median, 95th and 99th percentile, and maximum.
-fn percentiles(sorted: &[u64]) -> [Option<u64>; 4] {
-    let [median, p95, p99] = [50, 95, 99].map(|percent| nearest_rank(sorted, percent));
-    [median, p95, p99, sorted.last().copied()]
+/// Median, 95th and 99th percentile, and maximum of times, each with how often it came (nearest rank) \[ns\].
+fn percentiles(mut times: Vec<(Duration, u64)>) -> [Option<u64>; 4] {
+    times.sort_unstable();
+    let count = times.iter().map(|&(_, count)| count).sum();
+    let (mut counted, mut next) = (0, times.into_iter());
+    let mut last = None;
+    [50, 95, 99, 100].map(|percent| {
+        while counted < rank(count, percent) {
+            let (time, count) = next.next()?;
+            counted += count;
+            last = Some(time.as_ns());
+        }
+        last
+    })
 }
 
 impl fmt::Display for Outcome {
@@ -141,6 +145,37 @@ impl Tally for SimulateTally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hosts::{HeldAtMost, SimulateOptions, simulate_summed};
+    use crate::scenario::{ReadOptions, Scenario};
+
+    #[test]
+    fn a_run_without_a_record_is_the_same_in_numbers() {
+        let file = r#"{"format": "gpusched-scenario/1", "name": "n", "horizon": "1 s",
+            "kernels": {"C": {"blocks": 3, "threads": 64, "duration": {"best": "20 us", "worst": "60 us"}},
+                "L": {"blocks": 2, "threads": 256, "duration": "3 ms"}},
+            "streams": [{"name": "c", "period": "1 ms", "deadline": "50 us", "operations": [{"kernel": "C"}]},
+                {"name": "l", "period": "5 ms", "operations": [{"kernel": "L"}, {"kernel": "L"}]}]}"#;
+        let scenario = Scenario::from_json("n", file, &ReadOptions::default()).expect("it is sound");
+        for wanted in [KernelTimes::OfAll, KernelTimes::OfThread(0), KernelTimes::OfThread(1)] {
+            let of = |whole| {
+                let held = HeldAtMost { whole, piece: 1_000 };
+                let run = simulate_summed(&scenario, SimulateOptions::of(&scenario), held, wanted).expect("it runs");
+                (matches!(run, AnyLength::Long(_)), Outcome::of(&run, wanted))
+            };
+            let ((recorded, outcome), (long, same)) = (of(usize::MAX), of(1_000));
+            assert_eq!((recorded, long), (false, true));
+            assert_eq!(outcome, same);
+        }
+    }
+
+    #[test]
+    fn percentiles_are_nearest_ranks() {
+        let times = |pairs: &[(u64, u64)]| pairs.iter().map(|&(ns, count)| (Duration::from_ns(ns), count)).collect();
+        assert_eq!(percentiles(times(&[])), [None; 4]);
+        // Of 100 times half are the first; the 99th is not the last.
+        assert_eq!(percentiles(times(&[(7, 4), (1, 50), (3, 45), (9, 1)])), [1, 3, 7, 9].map(Some));
+        assert_eq!(percentiles(times(&[(5, 1)])), [Some(5); 4]);
+    }
 
     #[test]
     fn a_row_is_read_back() {

@@ -12,10 +12,10 @@ use crate::canonical::Canonical;
 use crate::effort;
 use crate::gpu::{Ended, Gpu, GpuInterface, GpuOptions, RunError};
 use crate::proven::Proven;
-use crate::run::{JobWindow, Responses, Run, RunPiece, Summary, Sums};
+use crate::run::{JobWindow, KernelTimes, Responses, Run, RunPiece, Summary, Sums};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
-use crate::trace::Piece;
+use crate::trace::{OperationRecord, Piece};
 use crate::workload::Items;
 use repeats::Repeats;
 
@@ -71,25 +71,35 @@ pub struct LongRun<'s> {
 pub fn simulate_any_length<'s>(
     scenario: &'s Scenario,
     options: SimulateOptions<'s>,
+    held: HeldAtMost,
+) -> Result<AnyLength<'s>, ProgramError> {
+    // Data goes on its way through many jobs.
+    let whole = if scenario.chains.is_empty() { held.whole } else { usize::MAX };
+    simulate_summed(scenario, options, HeldAtMost { whole, ..held }, KernelTimes::Unwanted)
+}
+
+/// The same, of which chains are not asked for and response times of kernels may be.
+pub(crate) fn simulate_summed<'s>(
+    scenario: &'s Scenario,
+    options: SimulateOptions<'s>,
     HeldAtMost { whole, piece }: HeldAtMost,
+    kernel_times: KernelTimes,
 ) -> Result<AnyLength<'s>, ProgramError> {
     let (gpu, order, skip_repeats) = (options.gpu, options.order.clone(), options.skip_repeats);
-    // Data goes on its way through many jobs.
-    let whole = if scenario.chains.is_empty() { whole } else { usize::MAX };
-    let mut pieces = Pieces::new(scenario, options, Need::Instants, piece)?;
+    let mut pieces = Pieces::new(scenario, options, Need::Instants, (whole, piece))?;
     if let Some(ended) = pieces.run_until(whole, None)? {
         let Pieces { gpu, host, .. } = pieces;
         host.refuse_endless_wait(ended)?;
         let (trace, iterations) = (gpu.into_trace(), host.spans);
         return Ok(AnyLength::Recorded(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations }));
     }
-    let mut sums = Sums::new(scenario);
+    let mut sums = Sums::new(scenario, kernel_times);
     match pieces.sum_up(&mut sums, skip_repeats) {
         Ok(()) => {}
         // Messages tell of the whole run.
         Err(_) if sums.skipped() > Duration::ZERO => {
             let options = SimulateOptions { order, skip_repeats: false, ..gpu.into() };
-            return simulate_any_length(scenario, options, HeldAtMost { whole, piece });
+            return simulate_summed(scenario, options, HeldAtMost { whole, piece }, kernel_times);
         }
         Err(error) => return Err(error),
     }
@@ -150,7 +160,7 @@ impl<'s> LongRun<'s> {
 
     /// Runs it again.
     pub(crate) fn pieces(&self, need: Need) -> Pieces<'s> {
-        let pieces = effort::unlimited(|| Pieces::new(self.sums.scenario(), self.options.clone(), need, self.piece));
+        let pieces = effort::unlimited(|| Pieces::new(self.sums.scenario(), self.options.clone(), need, (0, self.piece)));
         pieces.proven("it has run before")
     }
 }
@@ -176,11 +186,13 @@ impl<'s> Pieces<'s> {
         scenario: &'s Scenario,
         options: SimulateOptions<'s>,
         need: Need,
-        least: usize,
+        (whole, least): (usize, usize),
     ) -> Result<Self, ProgramError> {
         let SimulateOptions { gpu, order, progress, skip_repeats: _ } = options;
         let gpu = gpu_for(scenario, gpu)?;
-        let host = ProgramHost { order, progress, ..ProgramHost::new(&scenario.threads) };
+        // Not of more than will be held.
+        let most_expected = whole / size_of::<OperationRecord>();
+        let host = ProgramHost { order, progress, most_expected, ..ProgramHost::new(&scenario.threads) };
         let (items, jobs) = (scenario.catalogue.clone().into_items(), JobWindow::new(scenario));
         Ok(Self { gpu, host, need, items, jobs, least, most: least, is_over: false, skipped_operations: 0 })
     }
@@ -289,7 +301,7 @@ impl Pieces<'_> {
         if let Some(sums) = sums {
             sums.add(&trace);
         }
-        RunPiece { trace, turns, jobs }
+        RunPiece { trace, turns, jobs, over: self.jobs.passed() }
     }
 
     /// Takes out what is left.
@@ -308,9 +320,12 @@ impl Pieces<'_> {
             }
         });
         if let Some(sums) = sums {
+            sums.leave_out(&trace, &jobs);
             sums.close(&jobs.backlog);
         }
-        RunPiece { trace, turns, jobs }
+        // All of them.
+        let over = vec![u32::MAX; self.host.threads.len()];
+        RunPiece { trace, turns, jobs, over }
     }
 }
 

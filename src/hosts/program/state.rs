@@ -45,6 +45,7 @@ impl ProgramHost<'_> {
             skipped: _,
             progress: _,
             now_and_then: _,
+            most_expected: _,
         } = self;
         if order.is_some() || !ready.is_empty() {
             // It depends on how many kernels were launched before; or this is in the midst of an instant.

@@ -2,7 +2,7 @@
 
 use super::context_turns::TurnRow;
 use super::kernels::{CopyRow, KernelRow};
-use crate::hosts::{LongRun, Need};
+use crate::hosts::{AnyLength, LongRun, Need};
 use crate::run::{Jobs, KernelSummary, Recorded, Responses, RuleSums, RunPiece, SmUtilization, Summary, each_response};
 use crate::scenario::Scenario;
 use crate::time::Instant;
@@ -19,6 +19,15 @@ pub(super) enum AnyRun<'a> {
 pub(super) enum Blocks<'a> {
     Recorded(Summary<'a>),
     Listed(Vec<(Block, Option<Instant>)>),
+}
+
+impl<'a> From<&'a AnyLength<'_>> for AnyRun<'a> {
+    fn from(run: &'a AnyLength<'_>) -> Self {
+        match run {
+            AnyLength::Recorded(run) => Self::Recorded(Summary::of(run)),
+            AnyLength::Long(run) => Self::Long(run),
+        }
+    }
 }
 
 impl<'a> AnyRun<'a> {

@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
+use super::any_run::AnyRun;
 use super::kernels::BlockRow;
 use crate::device::BlockShape;
-use crate::formats::{Column, write_csv};
+use crate::formats::{Column, RowsPart, RowsWriter};
+use crate::hosts::AnyLength;
 use crate::run::Summary;
 use crate::workload::{CheckedStream, OperationId, ProcessId, StreamId};
 
@@ -43,21 +45,24 @@ fn columns<'k, 'a: 'k>(has_processes: bool) -> Vec<Column<Row<'k, 'a>>> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn blocks_csv(summary: &Summary<'_>, out: impl Write) -> io::Result<()> {
-    let (scenario, trace) = (summary.scenario, summary.trace);
-    let kernels: Vec<_> = summary.kernels().collect();
-    let rows = kernels.iter().flat_map(|kernel| {
+pub fn blocks_csv(run: &AnyLength<'_>, out: impl Write) -> io::Result<()> {
+    let run = AnyRun::from(run);
+    let scenario = run.scenario();
+    let has_processes = scenario.has_processes();
+    let mut writer = RowsWriter::begin(RowsPart::CSV, &columns(has_processes), out)?;
+    run.each_with_blocks(|Summary { trace, .. }, kernel| {
         let id = OperationId(kernel.launch.id);
         let shape = trace.kernel_of(id).map_or(BlockShape::default(), |kernel| kernel.shape);
         let stream = trace.record(id).map_or(StreamId::NULL, |record| record.stream);
         let process = trace.process_of(id).unwrap_or(ProcessId::FIRST);
-        BlockRow::of(trace, kernel).map(move |block| Row {
+        let rows = BlockRow::of(trace, kernel).map(|block| Row {
             block,
             shape,
             process: scenario.catalogue.process_name(process),
             stream: scenario.streams().get(stream.index()),
             is_null: scenario.catalogue.is_null_stream(stream),
-        })
-    });
-    write_csv(&columns(scenario.has_processes()), rows, out)
+        });
+        writer.rows(&columns(has_processes), rows)
+    })?;
+    writer.end()
 }

@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::run::{IterationSpan, Summary};
+use crate::hosts::{LongRun, Need};
+use crate::run::{IterationSpan, Jobs, Summary};
+use crate::scenario::Scenario;
 use crate::scenario::examiner::{BenchmarkLog, KernelSync};
 use crate::time::{Instant, NS_PER_SECOND};
+use crate::trace::Trace;
 use crate::workload::{Kernel, OperationId, ProcessId};
 
 /// Threads per SM that the examiner assumes on every device for `max_resident_threads`.
@@ -14,23 +17,19 @@ const THREADS_PER_SM: u32 = 2048;
 #[derive(Debug)]
 pub struct ExaminerLog<'a> {
     summary: Summary<'a>,
-    benchmark: &'a BenchmarkLog,
-    index: u32,
+    lines: Lines<'a>,
     iterations: Vec<IterationSpan>,
     kernels: Vec<(OperationId, &'a Kernel)>,
     /// Operations that are not in the log, because the run was ended before they or their iteration were.
-    left_out: usize,
+    left_out: u64,
 }
 
 /// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
 pub fn examiner_logs<'a>(summary: &Summary<'a>) -> Vec<ExaminerLog<'a>> {
-    let Some(logs) = &summary.scenario.examiner else { return Vec::new() };
-    let mut list: Vec<ExaminerLog<'a>> = (0..)
-        .zip(&logs.benchmarks)
-        .map(|(index, benchmark)| ExaminerLog {
+    let mut list: Vec<ExaminerLog<'a>> = Lines::of_all(summary.scenario)
+        .map(|lines| ExaminerLog {
             summary: *summary,
-            benchmark,
-            index,
+            lines,
             iterations: Vec::new(),
             kernels: Vec::new(),
             left_out: 0,
@@ -54,6 +53,54 @@ pub fn examiner_logs<'a>(summary: &Summary<'a>) -> Vec<ExaminerLog<'a>> {
     list
 }
 
+/// Writes the logs of a long run, one per benchmark, side by side: to each of `outs` the one of its number. Threads that
+/// submit nothing have no iterations there.
+///
+/// # Errors
+/// Whatever they refuse.
+pub fn write_examiner_logs(run: &LongRun<'_>, outs: &mut [impl Write]) -> io::Result<()> {
+    let scenario = run.sums().scenario();
+    let mut logs: Vec<Growing<'_, _>> = Vec::with_capacity(outs.len());
+    for ((thread, lines), out) in Lines::of_all(scenario).enumerate().zip(outs) {
+        lines.begin(&mut *out, run.sums().left_out(thread))?;
+        logs.push(Growing { lines, next: 0, out });
+    }
+    for piece in run.pieces(Need::Blocks) {
+        for (id, record) in piece.trace.numbered() {
+            let Some(log) = logs.get_mut(record.origin.thread as usize) else { continue };
+            log.iterations_before(&piece.jobs, record.origin.iteration.saturating_add(1))?;
+            if let Some(kernel) = piece.trace.kernel_of(id).filter(|_| piece.jobs.has_ended_with(record)) {
+                log.lines.kernel(&mut *log.out, &piece.trace, id, kernel)?;
+            }
+        }
+        // Of these no more will come.
+        logs.iter_mut().zip(&piece.over).try_for_each(|(log, &over)| log.iterations_before(&piece.jobs, over))?;
+    }
+    logs.iter_mut().try_for_each(|log| Lines::end(&mut *log.out))
+}
+
+/// The log of a benchmark of a run that is told of piece by piece.
+struct Growing<'a, W> {
+    lines: Lines<'a>,
+    /// The iteration that comes next.
+    next: u32,
+    out: &'a mut W,
+}
+
+impl<W: Write> Growing<'_, W> {
+    /// Writes those before number `end` that have ended and are not written.
+    fn iterations_before(&mut self, jobs: &Jobs, end: u32) -> io::Result<()> {
+        while self.next < end
+            && let Some(job) = jobs.get(self.lines.index, self.next)
+            && let Some(finished) = job.host_finished
+        {
+            Lines::iteration(&mut *self.out, job.began, finished)?;
+            self.next += 1;
+        }
+        Ok(())
+    }
+}
+
 /// Seconds with nine decimals.
 fn seconds(instant: Instant) -> String {
     let mut text = String::new();
@@ -73,7 +120,7 @@ fn push_seconds(instant: Instant, digits: &mut itoa::Buffer, text: &mut String) 
 impl ExaminerLog<'_> {
     /// File name, relative to the result directory.
     pub fn file_name(&self) -> &str {
-        &self.benchmark.file_name
+        &self.lines.benchmark.file_name
     }
 
     /// Writes the log. Blocks are expanded one by one.
@@ -81,50 +128,78 @@ impl ExaminerLog<'_> {
     /// # Errors
     /// Whatever `out` refuses.
     pub fn write(&self, mut out: impl Write) -> io::Result<()> {
-        let quoted = |text: &str| serde_json::to_string(text).map_err(io::Error::from);
-        let benchmark = self.benchmark;
-        writeln!(out, "{{\n\"scenario_name\": {},", quoted(&benchmark.scenario_name)?)?;
-        writeln!(out, "\"benchmark_name\": {},", quoted(benchmark.benchmark_name)?)?;
-        if let Some(label) = &benchmark.label {
-            writeln!(out, "\"label\": {},", quoted(label)?)?;
-        }
-        let resident_threads = u64::from(THREADS_PER_SM) * u64::from(self.summary.scenario.device().sms);
-        writeln!(out, "\"max_resident_threads\": {resident_threads},")?;
-        writeln!(out, "\"data_size\": {},", benchmark.data_size)?;
-        let release_us = (benchmark.release_time.as_ns() + 500) / 1_000;
-        writeln!(out, "\"release_time\": {}.{:06},", release_us / 1_000_000, release_us % 1_000_000)?;
-        let process = self.summary.scenario.threads.get(self.index as usize).map_or(0, |thread| thread.process.0);
-        writeln!(out, "\"PID\": {},\n\"TID\": {},", u64::from(process) + 1, self.index + 1)?;
-        let catalogue = &self.summary.scenario.catalogue;
-        let sms = catalogue.sms_at_once(ProcessId(process));
-        if sms < catalogue.device().sms {
-            writeln!(out, "\"mps_sms\": {sms},")?;
-        }
-        if self.left_out > 0 {
-            writeln!(out, "\"left_out_at_horizon\": {},", self.left_out)?;
-        }
-        write!(out, "\"times\": [{{}}")?;
+        let out = &mut out;
+        self.lines.begin(&mut *out, self.left_out)?;
         let mut kernels = self.kernels.iter().peekable();
         for span in &self.iterations {
-            let (start, end) = (seconds(span.start), seconds(span.end().unwrap_or(span.start)));
-            write!(
-                out,
-                ",\n{{\"copy_in_times\": [{start},{start}], \"execute_times\": [{start},{end}], \
-                 \"copy_out_times\": [{end},{end}], \"cpu_times\": [{start},{end}]}}"
-            )?;
+            Lines::iteration(&mut *out, span.start, span.end().unwrap_or(span.start))?;
             while let Some((id, kernel)) = kernels.next_if(|(id, _)| self.iteration_of(*id) <= span.iteration) {
-                self.write_kernel(&mut out, *id, kernel)?;
+                self.lines.kernel(&mut *out, self.summary.trace, *id, kernel)?;
             }
         }
-        writeln!(out, "\n]}}")
+        Lines::end(out)
     }
 
     fn iteration_of(&self, id: OperationId) -> u32 {
         self.summary.trace.record(id).map_or(0, |record| record.origin.iteration)
     }
+}
 
-    fn write_kernel(&self, out: &mut impl Write, id: OperationId, kernel: &Kernel) -> io::Result<()> {
-        let trace = self.summary.trace;
+/// What stands in the log of one benchmark.
+#[derive(Debug)]
+struct Lines<'a> {
+    scenario: &'a Scenario,
+    benchmark: &'a BenchmarkLog,
+    index: u32,
+}
+
+impl<'a> Lines<'a> {
+    /// Of each benchmark.
+    fn of_all(scenario: &'a Scenario) -> impl Iterator<Item = Self> {
+        let benchmarks = scenario.examiner.iter().flat_map(|logs| &logs.benchmarks);
+        (0..).zip(benchmarks).map(move |(index, benchmark)| Self { scenario, benchmark, index })
+    }
+
+    fn begin(&self, mut out: impl Write, left_out: u64) -> io::Result<()> {
+        let quoted = |text: &str| serde_json::to_string(text).map_err(io::Error::from);
+        let Self { scenario, benchmark, index } = self;
+        writeln!(out, "{{\n\"scenario_name\": {},", quoted(&benchmark.scenario_name)?)?;
+        writeln!(out, "\"benchmark_name\": {},", quoted(benchmark.benchmark_name)?)?;
+        if let Some(label) = &benchmark.label {
+            writeln!(out, "\"label\": {},", quoted(label)?)?;
+        }
+        let resident_threads = u64::from(THREADS_PER_SM) * u64::from(scenario.device().sms);
+        writeln!(out, "\"max_resident_threads\": {resident_threads},")?;
+        writeln!(out, "\"data_size\": {},", benchmark.data_size)?;
+        let release_us = (benchmark.release_time.as_ns() + 500) / 1_000;
+        writeln!(out, "\"release_time\": {}.{:06},", release_us / 1_000_000, release_us % 1_000_000)?;
+        let process = scenario.threads.get(*index as usize).map_or(0, |thread| thread.process.0);
+        writeln!(out, "\"PID\": {},\n\"TID\": {},", u64::from(process) + 1, index + 1)?;
+        let catalogue = &scenario.catalogue;
+        let sms = catalogue.sms_at_once(ProcessId(process));
+        if sms < catalogue.device().sms {
+            writeln!(out, "\"mps_sms\": {sms},")?;
+        }
+        if left_out > 0 {
+            writeln!(out, "\"left_out_at_horizon\": {left_out},")?;
+        }
+        write!(out, "\"times\": [{{}}")
+    }
+
+    fn iteration(mut out: impl Write, start: Instant, end: Instant) -> io::Result<()> {
+        let (start, end) = (seconds(start), seconds(end));
+        write!(
+            out,
+            ",\n{{\"copy_in_times\": [{start},{start}], \"execute_times\": [{start},{end}], \
+             \"copy_out_times\": [{end},{end}], \"cpu_times\": [{start},{end}]}}"
+        )
+    }
+
+    fn end(mut out: impl Write) -> io::Result<()> {
+        writeln!(out, "\n]}}")
+    }
+
+    fn kernel(&self, mut out: impl Write, trace: &Trace, id: OperationId, kernel: &Kernel) -> io::Result<()> {
         let Some(record) = trace.record(id) else { return Ok(()) };
         let launched = seconds(record.launched());
         let synchronized = match self.benchmark.sync {

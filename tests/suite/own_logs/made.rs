@@ -3,11 +3,11 @@
 use gpusched::audit::{Audit, Observation, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::experiments::replay::{Replay, replay};
-use gpusched::hosts::simulate;
+use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate, simulate_any_length};
 use gpusched::logs::{Defect, Dropped, LogRun, Pairing, read_log, sort_into_runs};
 use gpusched::run::Summary;
-use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::examiner_logs;
+use gpusched::scenario::{HostThread, ReadOptions, Scenario};
+use gpusched::tables::{examiner_logs, write_examiner_logs};
 use gpusched::time::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -46,10 +46,14 @@ impl OwnLogs {
         let scenario = Scenario::from_json("own.json", &file.to_string(), &options);
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{file}"));
         let simulated = simulate(&scenario).expect("it runs");
+        let streamed = streamed(&scenario);
         let mut logs = Vec::new();
         for own in examiner_logs(&Summary::of(&simulated)) {
             let mut text = Vec::new();
             own.write(&mut text).expect("there is room");
+            if let Some(streamed) = streamed.as_ref().and_then(|all| all.get(logs.len())) {
+                assert_eq!(str::from_utf8(&text), str::from_utf8(streamed), "logs are the same without a record");
+            }
             let reading = read_log(own.file_name(), text);
             let is_cut =
                 |dropped: &Dropped| matches!(dropped.defect, Defect::LeftOutAtHorizon { .. } | Defect::NothingLogged);
@@ -86,6 +90,16 @@ impl OwnLogs {
     pub(crate) fn audit(&self, tolerances: &Tolerances) -> Audit {
         audit(&Observation::of_logs_with(&self.run, &self.scenario, &self.pairing()), tolerances, Progress::NONE)
     }
+}
+
+/// The logs of a run that is forgotten piece by piece, if it can be, and if iterations of all benchmarks are known then.
+fn streamed(scenario: &Scenario) -> Option<Vec<Vec<u8>>> {
+    let held = HeldAtMost { whole: 1, piece: 500 };
+    let run = simulate_any_length(scenario, SimulateOptions::of(scenario), held).expect("it runs");
+    let AnyLength::Long(run) = &run else { return None };
+    let mut logs = vec![Vec::new(); scenario.threads.len()];
+    write_examiner_logs(run, &mut logs).expect("there is room");
+    scenario.threads.iter().all(HostThread::submits).then_some(logs)
 }
 
 /// A benchmark without copies; `keys` are further ones, or replace these.
