@@ -57,8 +57,10 @@ mod written;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use gpusched::analysis::{AnalysisError, OrdersError};
 use gpusched::broken_bound::BrokenBound;
@@ -159,6 +161,9 @@ pub(crate) fn main() -> ExitCode {
         Ok(Some(text)) => return ended(output::print(text.as_bytes()).map(|()| Answer::Done).map_err(Into::into)),
         Err(what) => return ended(Err(anyhow::anyhow!(what))),
     }
+    if let Err(error) = refuse_names_without_equals(&known, &arguments) {
+        return ended(Err(error));
+    }
     let parsed = known.try_get_matches_from_mut(arguments);
     let parsed = parsed.and_then(|matches| {
         let checked = outputs::check(&known, &matches).and_then(|()| needs::remember(&known, &matches));
@@ -184,6 +189,26 @@ pub(crate) fn main() -> ExitCode {
         ending::end(reason, result.is_ok());
     }
     ended(result)
+}
+
+/// A name behind an option that takes one only with an equals sign would be taken for a file, which is not there.
+fn refuse_names_without_equals(command: &clap::Command, arguments: &[OsString]) -> anyhow::Result<()> {
+    let takes_equals = |word: &OsString| {
+        let named = |arg: &clap::Arg| {
+            arg.is_require_equals_set()
+                && arg
+                    .get_long()
+                    .is_some_and(|long| word.as_encoded_bytes().strip_prefix(b"--") == Some(long.as_bytes()))
+        };
+        command.get_subcommands().any(|command| command.get_arguments().any(named))
+    };
+    let behind = arguments.windows(2).find_map(|pair| match pair {
+        [option, name] if takes_equals(option) && !name.as_encoded_bytes().starts_with(b"-") => Some((option, name)),
+        _ => None,
+    });
+    let Some((option, name)) = behind.filter(|(_, name)| !Path::new(name).exists()) else { return Ok(()) };
+    let (option, name) = (option.display(), name.display());
+    bail!("{option}: no file is called {name:?}; a name stands behind an equals sign: {option}={name}")
 }
 
 /// The exit status of a command, and its error told.

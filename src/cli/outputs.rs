@@ -23,6 +23,9 @@ const WRITTEN: [&str; 13] = [
     "write_device",
 ];
 
+/// Commands whose `--out` is standard output where it is `-`.
+const TO_STANDARD_OUTPUT: [&str; 2] = ["convert", "import"];
+
 /// Options with files that are read, beside whatever is given without an option. A device may be the name of a file.
 const READ: [&str; 4] = ["block_times", "device", "instance", "scenario"];
 
@@ -86,6 +89,11 @@ pub(crate) fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<(
         known.extend(with_content.filter_map(|path| Some((arg, Place::of(&path)?, true))));
     }
     for arg in command.get_arguments().filter(is_written) {
+        let given = matches.try_get_raw(arg.get_id().as_str()).ok().flatten();
+        let is_known = arg.get_id() == "out" && TO_STANDARD_OUTPUT.contains(&command.get_name());
+        if !is_known && given.is_some_and(|mut given| given.any(|path| path == "-")) {
+            bail!("{arg}: expected the name of a file, found -, which is not standard output here");
+        }
         for path in paths(arg) {
             let Some(place) = Place::of(&path) else { continue };
             if let Some((other, _, is_input)) = known.iter().find(|(_, known, _)| *known == place) {

@@ -4,7 +4,7 @@ mod activity;
 mod comparison;
 mod held_out;
 mod recorded;
-mod unshared;
+mod whole_kernels;
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub use comparison::{KernelChange, ProfileComparison};
 pub use held_out::{HeldOut, HeldOutErrors, held_out};
 pub use recorded::recorded_trace;
 use recorded::submitted_operations;
-use unshared::unshared;
+use whole_kernels::{Begins, run_whole_kernels};
 
 /// A profile and its simulation, side by side. Times count from the first submission \[ns\].
 #[derive(Debug, Clone, PartialEq)]
@@ -167,10 +167,12 @@ pub fn replay_profile(
     import: &Import,
     completed: Progress<'_>,
 ) -> Result<ProfileReplay, ProgramError> {
-    let shares = import.options.kernel_times == ToldBy::Sharing;
-    let trace = run(&import.scenario, shares, completed)?;
-    let alone =
-        if shares { spans(import, &run(&import.scenario, false, Progress::NONE)?) } else { FxHashMap::default() };
+    let trace = run(&import.scenario, import.options.kernel_times, completed)?;
+    let alone = if import.options.kernel_times == ToldBy::Sharing {
+        spans(import, &run_whole_kernels(&import.scenario, Begins::AtOnce, Progress::NONE)?)
+    } else {
+        FxHashMap::default()
+    };
     let times = profile.block_times(import.gpu, &recorded_device(profile, import), &import.options);
     let ran_alone = profile.ran_alone(import.gpu);
     let mut kernels = Vec::new();
@@ -230,10 +232,11 @@ pub fn replay_profile(
     })
 }
 
-/// Simulates a scenario, with sharing of SMs or without.
-fn run(scenario: &Scenario, shares: bool, completed: Progress<'_>) -> Result<Trace, ProgramError> {
-    if !shares {
-        return unshared(scenario, completed);
+/// Simulates a scenario: block by block, or, where medians tell durations, kernel by kernel, which wait for room as
+/// blocks do.
+fn run(scenario: &Scenario, times: ToldBy, completed: Progress<'_>) -> Result<Trace, ProgramError> {
+    if times != ToldBy::Sharing {
+        return run_whole_kernels(scenario, Begins::WithRoom, completed);
     }
     Ok(simulate_with(scenario, SimulateOptions { progress: completed, ..SimulateOptions::of(scenario) })?.trace)
 }

@@ -10,7 +10,7 @@ mod rows;
 
 pub use columns::{BlockColumns, BlockColumnsError};
 pub(crate) use rows::begins_a_table;
-pub(super) use rows::read_table;
+pub(super) use rows::{begins_with_names, read_table};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::de::DeserializeSeed;
 
 use super::assemble::{LogReading, assemble};
-use super::blocks::{BlockColumns, begins_a_table, read_table};
+use super::blocks::{BlockColumns, begins_with_names, read_table};
 use super::plain::plain_log;
 use super::read::read_log;
 use super::reading::LogsReading;
@@ -41,7 +41,7 @@ pub fn read_logs_from(file: &str, source: &mut (impl Read + Seek), columns: &Blo
     source.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
     source.rewind()?;
     let is_json = || without_byte_order_mark(&head).trim_ascii_start().starts_with(b"{");
-    if begins_a_table(&head) || !columns.is_empty() && !is_json() {
+    if !is_json() && (!columns.is_empty() || begins_with_names(&head)) {
         return read_table(file, &head, source, columns);
     }
     let mut reading = LogsReading::from(read_log_from(file, source)?);

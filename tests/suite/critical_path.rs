@@ -130,6 +130,12 @@ fn the_command_sums_up_the_path_and_refuses_names_that_nothing_has() {
     let refused = gpusched(&["simulate", file, "--critical-path=camra"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean \"camera\""));
+    for words in [["--critical-path", "camera", file], [file, "--critical-path", "camera"]] {
+        let refused = gpusched(&[&["simulate"][..], &words].concat());
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("an equals sign: --critical-path=camera"));
+    }
+    assert!(gpusched(&["simulate", "--critical-path", file]).status.success());
 }
 
 proptest! {

@@ -117,6 +117,7 @@ mod tour;
 mod trace_state;
 mod turn_mutants;
 mod turn_rules;
+mod validation;
 mod warps;
 mod warps_command;
 mod warps_figures;

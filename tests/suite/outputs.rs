@@ -54,6 +54,15 @@ fn two_outputs_of_one_name_are_refused() {
 }
 
 #[test]
+fn what_is_no_standard_output_is_refused_rather_than_written_into_a_file_of_that_name() {
+    let (_, file) = written("dash");
+    for option in ["--blocks-csv", "--perfetto", "--html"] {
+        refused(&gpusched(&["simulate", &file, option, "-"]), &[option, "found -", "not standard output"]);
+    }
+    assert!(gpusched(&["convert", &file, "--out", "-"]).status.success());
+}
+
+#[test]
 fn convert_replaces_nothing_unless_it_is_told_to_and_says_what_it_leaves_out() {
     let (folder, file) = written("convert");
     refused(&gpusched(&["convert", &file, "-o", &file]), &["--out", "SCENARIO", "--force"]);

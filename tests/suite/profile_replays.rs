@@ -107,6 +107,48 @@ fn sharing_tells_kernels_that_wait_for_room_on_sms() {
 }
 
 #[test]
+fn by_a_median_kernels_wait_for_room_and_then_take_their_time_whatever_runs_beside_them() {
+    // 5 waves of 20 us fill all SMs; the last of them begins at 80 us, fills half of them and lets `short` in.
+    let round =
+        [("long", 7, 0, 100, 972), ("short", 8, 80, 30, 108), ("long", 7, 200, 100, 972), ("short", 8, 400, 20, 108)];
+    let mut kernels = rounds(8, 500, &round);
+    // Launched when `long` is: only its room made it wait.
+    let file = profile("replay-room", &kernels);
+    let replayed = |file: &str, times: &str| {
+        let arguments = ["replay-log", file, "--launches", "recorded", "--kernel-times", times, "--format", "json"];
+        json(&arguments)["kernels"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|kernel| {
+                ["simulated_start_ns", "simulated_duration_ns"].map(|key| kernel[key].as_u64().expect("a number"))
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(replayed(&file, "overlapped-median")[..2], [[0, 100_000], [80_000, 30_000]]);
+    // What is submitted 70 us earlier waits until the last wave lets it in, and takes 30 us as ever.
+    for kernel in &mut kernels {
+        if kernel.0 == "short" && kernel.2 % 500 == 80 {
+            kernel.2 -= 70;
+        }
+    }
+    let early = profile("replay-no-room", &kernels);
+    assert_eq!(replayed(&early, "overlapped-median")[..2], [[0, 100_000], [80_000, 30_000]]);
+    // Without a median of its own it would share, and take as long as alone.
+    assert_eq!(replayed(&early, "sharing")[..2], [[0, 100_000], [80_000, 20_000]]);
+}
+
+#[test]
+fn a_handful_of_kernels_decides_nothing() {
+    let round = [("f", 7, 0, 10, 1), ("g", 8, 30, 10, 1), ("f", 7, 50, 20, 1), ("g", 8, 55, 20, 1)];
+    let file = profile("replay-few", &rounds(4, 100, &round));
+    let report = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
+    assert_eq!((&report["held_out"]["decided_on"], &report["held_out"]["chosen"]), (&2.into(), &"sharing".into()));
+    let said = first_line(&file, &[]);
+    assert!(said.starts_with("2 kernels of the first half are too few to decide"), "{said}");
+}
+
+#[test]
 fn nothing_is_held_out_where_nothing_ran_both_alone_and_overlapped() {
     let file = profile("replay-alone", &rounds(8, 100, &[("f", 7, 0, 10, 1), ("g", 8, 30, 10, 1)]));
     let report = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);

@@ -117,7 +117,7 @@ fn people_are_told_of_kernels_that_there_are_and_in_units_that_they_read() {
     let first = "starts are the recorded ones, as the file has no host calls: nothing is predicted (95 % of starts are \
                  simulated within 0 s); the recording lasts ";
     assert!(said[0].starts_with(first), "{text}");
-    assert!(said[1].starts_with("alone: 2 kernels"), "{text}");
+    assert!(said[1].starts_with("alone, durations fitted: 2 kernels"), "{text}");
     assert_eq!(said[2..], ["no kernel overlapped another: nothing is told of sharing"]);
     assert!(text.contains(" start recorded ") && !text.contains("[ns]"), "{text}");
     // In milliseconds, as the durations of some milliseconds are.

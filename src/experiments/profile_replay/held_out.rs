@@ -20,6 +20,8 @@ use crate::time::Duration;
 pub struct HeldOut {
     /// What told their durations best within the first half: learned on its first half, checked on its second.
     pub chosen: ToldBy,
+    /// How many kernels of the first half that was decided on; with fewer than 4 it is sharing.
+    pub decided_on: usize,
     /// How many kernels of the second half are counted.
     pub kernels: usize,
     /// Sum of their recorded durations.
@@ -45,19 +47,30 @@ pub struct HeldOutErrors {
     pub slow_down_correlation: Option<f64>,
 }
 
+/// Kernels with which it is decided at least: fewer say nothing of the next.
+const LEAST_KERNELS: usize = 4;
+
 impl HeldOut {
     /// Whether sharing explains how long kernels take that overlap others, and what is used.
     pub fn verdict(&self, used: ToldBy) -> String {
-        let verdict = if self.chosen == ToldBy::Sharing {
-            "sharing of SMs tells durations of overlapped kernels better than their medians"
+        let by = format!("{} kernels of the first half", self.decided_on);
+        let verdict = if self.decided_on < LEAST_KERNELS {
+            format!(
+                "{by} are too few to decide whether sharing of SMs or a median tells durations of overlapped kernels"
+            )
+        } else if self.chosen == ToldBy::Sharing {
+            format!("sharing of SMs tells durations of overlapped kernels better than their medians, decided by {by}")
         } else {
-            "sharing of SMs explains nothing here: a median tells durations of overlapped kernels no worse"
+            format!(
+                "sharing of SMs explains nothing here: a median tells durations of overlapped kernels no worse, decided by \
+                 {by}"
+            )
         };
         let asked = if used == self.chosen { "" } else { ", as asked," };
         let fixed = if used == ToldBy::Sharing {
             ""
         } else {
-            ", and priorities, SM masks and what runs beside a kernel change none"
+            ", and priorities, SM masks and what runs beside a kernel change no duration"
         };
         let worse = self.worse_than_others(used);
         let worse = if worse.is_empty() {
@@ -65,7 +78,7 @@ impl HeldOut {
         } else {
             format!("; in the second half another way would have been closer in {}", worse.join(" and "))
         };
-        format!("{verdict}, decided on the first half; taken is{asked} {}{fixed}{worse}", used.words())
+        format!("{verdict}; taken is{asked} {}{fixed}{worse}", used.words())
     }
 
     /// In what another way tells the second half better than this one: durations, starts, the makespan.
@@ -122,7 +135,9 @@ pub fn held_out<E: From<GpuProfileError> + From<ProgramError>>(
     let by_median = by_median.map(|times| (duration_error_ns(&first.by_median(times)), times));
     // Of equals the first, which is the simulation.
     let decided = iter::once((duration_error_ns(&sharing), ToldBy::Sharing)).chain(by_median);
-    let best = decided.min_by_key(|(error, _)| *error).filter(|_| !sharing.is_empty());
+    let decided_on = sharing.len();
+    let best = decided.min_by_key(|(error, _)| *error).map(|(_, best)| best);
+    let best = best.filter(|_| decided_on >= LEAST_KERNELS).unwrap_or_default();
     let second = part(middle..u64::MAX);
     let mut told = Vec::new();
     for times in ToldBy::ALL {
@@ -135,7 +150,7 @@ pub fn held_out<E: From<GpuProfileError> + From<ProgramError>>(
         sorted.sort_unstable_by(f64::total_cmp);
         upper_median(&sorted)
     };
-    let Some(((_, chosen), slow_down)) = best.zip(median) else { return Ok(None) };
+    let Some(slow_down) = median else { return Ok(None) };
     let errors = told.iter().map(|(times, told)| {
         let mut starts: Vec<u64> = told.kernels.iter().map(|kernel| kernel.start_error.as_ns()).collect();
         starts.sort_unstable();
@@ -149,7 +164,8 @@ pub fn held_out<E: From<GpuProfileError> + From<ProgramError>>(
         }
     });
     Ok(Some(HeldOut {
-        chosen,
+        chosen: best,
+        decided_on,
         kernels: counted.len(),
         recorded_ns: counted.iter().map(|kernel| kernel.recorded_ns).sum(),
         slow_down,
@@ -215,7 +231,7 @@ impl Part<'_> {
     fn simulated<E: From<GpuProfileError> + From<ProgramError>>(&self, times: ToldBy) -> Result<Told, E> {
         let chosen = ImportOptions { kernel_times: times, ..self.chosen };
         let import = self.profile.import_learned(&chosen, self.options, Some(&self.learned))?;
-        let spans = spans(&import, &run(&import.scenario, times == ToldBy::Sharing, Progress::NONE)?);
+        let spans = spans(&import, &run(&import.scenario, times, Progress::NONE)?);
         let recorded_end =
             |index: &u32| self.profile.operations[*index as usize].end_ns().saturating_sub(import.base_ns);
         let recorded = spans.keys().map(recorded_end).max().unwrap_or(0);

@@ -236,6 +236,12 @@ impl Places {
         [Role::Sm, Role::Start, Role::End].into_iter().find(|role| !is_column(*role))
     }
 
+    /// Whether these are columns of blocks, if not all that there must be: two of those that nothing else has together.
+    pub(super) fn are_of_blocks(&self) -> bool {
+        let known = [&[Role::Sm][..], &[Role::Start], &[Role::End], &[Role::Block, Role::BlockX]];
+        known.into_iter().filter(|roles| roles.iter().any(|role| self.tells(*role))).count() > 1
+    }
+
     /// What is said to be a column and is none.
     pub(super) fn no_column(&self) -> Option<(Role, &str)> {
         let takes_any = |role: Role| matches!(role, Role::Run | Role::Gpu | Role::Stream | Role::Kernel | Role::Launch);

@@ -15,9 +15,19 @@ use crate::logs::defect::{Defect, Dropped};
 use crate::logs::reading::LogsReading;
 use crate::spelling::option;
 
-/// Whether a text, or the beginning of one, is a table of blocks by the names of its columns.
+/// Whether a text, or the beginning of one, is a table of blocks by the names of its columns: it has all that such a
+/// table must have, or so many that it is one which lacks some.
 pub(crate) fn begins_a_table(head: &[u8]) -> bool {
-    header_of(head).is_some_and(|(header, _)| BlockColumns::default().places(&header).missing().is_none())
+    header_of(head).is_some_and(|(header, _)| BlockColumns::default().places(&header).are_of_blocks())
+}
+
+/// Whether a text that is a log or a table begins as a table does, of whatever columns: with several names in a line.
+pub(in crate::logs) fn begins_with_names(head: &[u8]) -> bool {
+    let is_name = |name: &String| {
+        name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
+            && !name.contains(['"', ':', '{', '}', '[', ']'])
+    };
+    header_of(head).is_some_and(|(header, _)| header.len() > 1 && header.iter().all(is_name))
 }
 
 /// The names of columns, and what stands between them: the first line that is neither blank nor a remark.

@@ -124,6 +124,10 @@ fn a_table_without_sms_or_times_says_which_column_it_lacks() {
         ("sm,start,end\n0,1,2\n", "end=stop", "no column is called \"stop\", as is said of end"),
         ("sm,start,end\n0,1,2\n", "threads=many", "no column is called \"many\", as is said of threads"),
         ("", "sm=smid", "it does not begin with the names of columns"),
+        // Nothing is said of columns, and the file is a table all the same.
+        ("block,start,stop\n0,1,2\n", "", "no column is known to say sm among block, start, stop"),
+        ("smid;t0;t1\n0;1;2\n", "", "no column is known to say start among smid, t0, t1"),
+        ("first,second\n1,2\n", "", "no column is known to say sm among first, second; --columns sm=NAME names it"),
     ] {
         let reading = read(text, columns);
         let told = reading.dropped.first().map(ToString::to_string).unwrap_or_default();

@@ -88,7 +88,7 @@ impl Report for ProfileReplayDocument<'_> {
             let [median, off] = [errors.median_start_error_ns, errors.p95_start_error_ns].map(Duration::from_ns);
             page.item(&format!("with {} recorded: to within {off}, by {median} in the median", option("launches")));
         }
-        for (what, errors) in [("alone", alone), ("overlapped", overlapped)] {
+        for (what, errors) in [("alone, durations fitted", alone), ("overlapped", overlapped)] {
             if errors.kernels > 0 {
                 page.line(&line(what, errors));
             }
