@@ -7,13 +7,12 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
-use gpusched::hosts::{AnyLength, HeldAtMost};
+use gpusched::hosts::{AnyLength, HeldAtMost, least_memory, least_operations};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{CriticalPath, Difference, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, HostThread, LogUse, Scenario};
 use gpusched::tables::{BlameTables, LongReport, SimulationReport, blocks_csv, examiner_logs, write_examiner_logs};
 use gpusched::time::{Duration, Instant};
-use gpusched::trace::OperationRecord;
 
 use super::figure_options::FigureOptions;
 use super::html_options::HtmlOptions;
@@ -33,6 +32,9 @@ const LOGS: &str = "--logs";
 
 /// Of a run without a record, so many logs are written at once at most: each is an open file.
 const MOST_LOGS: usize = 64;
+
+/// A record of so many bytes is told of before it is made.
+const MUCH_MEMORY: u64 = 256 << 20;
 
 /// Blocks above which listing each of them must be asked for twice.
 const MANY_BLOCKS: u64 = 10_000_000;
@@ -163,11 +165,10 @@ impl Simulate {
     }
 
     fn one(&self, scenario: Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let needs_record = self.needs_record(&scenario);
-        let held = HeldAtMost::default();
-        let held = if needs_record { HeldAtMost { whole: usize::MAX, ..held } } else { held };
-        if needs_record {
-            refuse_beyond_memory(&scenario)?;
+        let mut held = HeldAtMost::default();
+        if let Some(by) = self.record_needed_by(&scenario) {
+            held.whole = usize::MAX;
+            tell_of_record(by, &scenario, part)?;
         }
         ending::keep_complete_results();
         let run = progress::simulated_until_stopped(&scenario, held, self.skips_repeats())?;
@@ -177,14 +178,21 @@ impl Simulate {
         Ok(answer)
     }
 
-    /// Whether it takes all that is known of a run at once to tell what is asked for.
-    fn needs_record(&self, scenario: &Scenario) -> bool {
-        let states = self.rules || self.blame || self.critical_path.is_some() || !self.state_at.is_empty();
+    /// What of all that is asked for takes all that is known of a run at once, if something does.
+    fn record_needed_by(&self, scenario: &Scenario) -> Option<&'static str> {
         // Of what submits nothing it is the record that has the iterations.
         let few_logs = scenario.threads.len() <= MOST_LOGS && scenario.threads.iter().all(HostThread::submits);
-        let by_pieces = |option| [RESPONSES, BLOCKS_CSV].contains(&option) || option == LOGS && few_logs;
-        let files = self.files().iter().any(|&(option, is_given)| is_given && !by_pieces(option));
-        states || files || !scenario.chains.is_empty() || self.check && scenario.expected.is_some()
+        let by_pieces = |option: &str| [RESPONSES, BLOCKS_CSV].contains(&option) || option == LOGS && few_logs;
+        let tables = [
+            ("--rules", self.rules),
+            ("--blame", self.blame),
+            ("--critical-path", self.critical_path.is_some()),
+            ("--state-at", !self.state_at.is_empty()),
+            ("--check of what is expected", self.check && scenario.expected.is_some()),
+            ("what chains take", !scenario.chains.is_empty()),
+        ];
+        let files = self.files().into_iter().filter(|(option, _)| !by_pieces(option));
+        files.chain(tables).find_map(|(what, is_needed)| is_needed.then_some(what))
     }
 
     /// Whether what repeats is not run again. Who lists all rows runs all of it, and has to end when that is asked for.
@@ -358,14 +366,22 @@ impl Simulate {
     }
 }
 
-/// Refuses a scenario of which it is known that the record of its run alone takes more memory than there may be.
-fn refuse_beyond_memory(scenario: &Scenario) -> anyhow::Result<()> {
+/// Says what the record of a run takes that something needs, where it is known to be much; refuses it where it is known
+/// to be more than there may be.
+fn tell_of_record(by: &str, scenario: &Scenario, part: &Part<'_>) -> anyhow::Result<()> {
+    let (operations, bytes) = (least_operations(scenario), least_memory(scenario));
     // More than a run may have is refused by whoever runs it.
-    let most = u64::from(GpuOptions::default().max_operations);
-    let known = progress::operations(scenario).filter(|&operations| operations <= most);
-    let Some(operations) = known else { return Ok(()) };
-    let bytes = operations.saturating_mul(size_of::<OperationRecord>() as u64);
-    ending::refuse_beyond_memory(bytes, || format!("the record of {operations} operations takes"))
+    if operations > u64::from(GpuOptions::default().max_operations) {
+        return Ok(());
+    }
+    ending::refuse_beyond_memory(bytes, || format!("{by}: the record of {operations} operations takes"))?;
+    if bytes >= MUCH_MEMORY {
+        part.note(&format!(
+            "{by} needs the record of the whole run: {operations} operations or more, which take at least {} MiB of memory",
+            bytes >> 20
+        ));
+    }
+    Ok(())
 }
 
 /// Whether the scenario says of a chain how long it may be.

@@ -220,8 +220,18 @@ impl<'s> Sums<'s> {
     /// beside that of the run.
     pub(crate) fn repeat(&mut self, mut before: Self, period: Duration, times: u64) {
         // The run has not ended, and until then nothing is left out.
-        let Self { scenario: _, counts, busy, responses, kernel_times: _, kernels, left_out: _, ended: _, end: _, skipped } =
-            self;
+        let Self {
+            scenario: _,
+            counts,
+            busy,
+            responses,
+            kernel_times: _,
+            kernels,
+            left_out: _,
+            ended: _,
+            end: _,
+            skipped,
+        } = self;
         counts.repeat(&before.counts, times);
         busy.repeat(&before.busy, times);
         responses.iter_mut().zip(&mut before.responses).for_each(|(row, before)| row.repeat(before, times));

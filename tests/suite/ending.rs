@@ -353,8 +353,19 @@ fn what_is_known_to_take_more_memory_is_refused_before_it_is_read() {
     let (_, file) = written("record", &scenario(r#", "period": "1 us", "jobs": 40000000"#, ""));
     refused(
         &gpusched(&["simulate", &file, "--rules", "--max-memory", "1G"]),
-        "the record of 40000000 operations takes at least",
+        "--rules: the record of 40000000 operations takes at least",
     );
+    let (_, endless) = written("record-until", &scenario(r#", "period": "1 us""#, ""));
+    let page = directory.join("run.html").display().to_string();
+    let simulate = ["simulate", &endless, "--horizon", "40s", "--html", &page];
+    let within = |limits: [&'static str; 4]| gpusched(&[&simulate[..], &limits].concat());
+    let output = within(["--max-memory", "1G", "--max-time", "10s"]);
+    refused(&output, "--html: the record of 40000000 operations takes at least");
+    // Where there is room for it, it is told before anything is run.
+    let output = within(["--max-memory", "64G", "--max-time", "1ms"]);
+    let told = "note: --html needs the record of the whole run: 40000000 operations or more, which take at least";
+    assert!(stderr(&output).starts_with(told), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(3));
 }
 
 #[test]

@@ -67,7 +67,8 @@ impl Worker for SimulateWorker<'_> {
     fn values(&mut self, number: u64, samples: Range<u64>) -> Result<String, String> {
         let point = super::point(self.points, number)?;
         if point.is_drawn() || self.known.as_ref().is_none_or(|(known, ..)| *known != number) {
-            let (scenario, thread) = point.scenario(samples.start, &mut self.last).map_err(|error| error.to_string())?;
+            let (scenario, thread) =
+                point.scenario(samples.start, &mut self.last).map_err(|error| error.to_string())?;
             self.known = Some((number, scenario, thread));
         }
         // It was just made known.

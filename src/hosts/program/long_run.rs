@@ -160,7 +160,8 @@ impl<'s> LongRun<'s> {
 
     /// Runs it again.
     pub(crate) fn pieces(&self, need: Need) -> Pieces<'s> {
-        let pieces = effort::unlimited(|| Pieces::new(self.sums.scenario(), self.options.clone(), need, (0, self.piece)));
+        let pieces =
+            effort::unlimited(|| Pieces::new(self.sums.scenario(), self.options.clone(), need, (0, self.piece)));
         pieces.proven("it has run before")
     }
 }

@@ -71,11 +71,8 @@ fn operation(
     let mut entry = node.object()?;
     let operation = if operations::kind(&entry, &["kernel", "copy"])? == "kernel" {
         let node = entry.required("kernel")?;
-        let name = node.string()?;
-        if !reading.kernels.contains_key(&name) {
-            return Err(unknown(node, "kernel", &name, reading.kernels.keys()));
-        }
-        LinkOperation::Kernel(name.into())
+        reading.kernels.get(node)?;
+        LinkOperation::Kernel(node.string()?.into())
     } else {
         LinkOperation::Copy(operations::direction(entry.required("copy")?)?)
     };

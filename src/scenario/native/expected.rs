@@ -1,8 +1,8 @@
 //! `expected`: the published result of a scenario.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::reading::{NamedKernel, unknown};
+use super::reading::NamedKernels;
 use crate::device::Device;
 use crate::json::{Node, Problem};
 use crate::scenario::expected::{Expected, ExpectedKernel};
@@ -20,13 +20,9 @@ pub(super) struct Own<'a> {
 
 /// Conditions of the published result that the user has replaced by others. The placement is not among them: whether
 /// it makes a difference is worth knowing.
-pub(super) fn replaced(
-    own: &Own<'_>,
-    options: &ReadOptions,
-    kernels: &BTreeMap<String, NamedKernel>,
-) -> Vec<&'static str> {
-    let drawn = own.placement == Placement::Random || kernels.values().any(|kernel| kernel.varies);
-    let given = kernels.values().any(|kernel| kernel.given);
+pub(super) fn replaced(own: &Own<'_>, options: &ReadOptions, kernels: &NamedKernels) -> Vec<&'static str> {
+    let drawn = own.placement == Placement::Random || kernels.any(|kernel| kernel.varies);
+    let given = kernels.any(|kernel| kernel.given);
     let varied = options.vary_percent.is_some_and(|percent| percent != (100, 100));
     [
         ("the device", options.device_for(own.device.clone()) != *own.device),
@@ -41,7 +37,7 @@ pub(super) fn replaced(
 }
 
 /// Reads the expected result; `sms` is the number of SMs of the file's own device.
-pub(super) fn read(node: Node<'_>, kernels: &BTreeMap<String, NamedKernel>, sms: u32) -> Result<Expected, Problem> {
+pub(super) fn read(node: Node<'_>, kernels: &NamedKernels, sms: u32) -> Result<Expected, Problem> {
     let mut entry = node.object()?;
     let source = entry.required("source")?.string()?;
     let tolerance = entry.required("tolerance")?.time()?;
@@ -60,11 +56,11 @@ pub(super) fn read(node: Node<'_>, kernels: &BTreeMap<String, NamedKernel>, sms:
     Ok(Expected { source, tolerance, placement: Placement::default(), kernels: expected, replaced: Vec::new() })
 }
 
-fn kernel(node: Node<'_>, kernels: &BTreeMap<String, NamedKernel>, sms: u32) -> Result<ExpectedKernel, Problem> {
+fn kernel(node: Node<'_>, kernels: &NamedKernels, sms: u32) -> Result<ExpectedKernel, Problem> {
     let mut entry = node.object()?;
     let name_node = entry.required("name")?;
     let name = name_node.string()?;
-    let launched = kernels.get(&name).ok_or_else(|| unknown(name_node, "kernel", &name, kernels.keys()))?;
+    let launched = kernels.get(name_node)?;
     let iteration = entry.optional("iteration")?.map_or(Ok(0), |node| node.whole_u32(0, u32::MAX))?;
     let place = entry.optional("place")?.map(filled_text).transpose()?;
     let mut instant = |key| entry.optional(key)?.map(|node| Ok(Instant::ZERO + node.time()?)).transpose();

@@ -1,8 +1,8 @@
 //! The top level of a scenario file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::reading::{NULL_STREAM, Reading};
+use super::reading::{NULL_STREAM, NamedKernels, Reading};
 use super::{chains, expected, hosts, kernels, processes, streams};
 use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
@@ -41,11 +41,10 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let mut reading = Reading {
         builder,
         nodes: Vec::new(),
-        kernels: BTreeMap::new(),
+        kernels: NamedKernels::default(),
         streams: BTreeMap::from([(NULL_STREAM.to_owned(), StreamId::NULL)]),
         barriers: BTreeMap::new(),
         events: BTreeMap::new(),
-        launched: BTreeSet::new(),
         processes: BTreeMap::new(),
         declares_processes: false,
         without_process: None,
@@ -79,7 +78,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     }
     reading.note_unrecorded_events();
     let kernels = std::mem::take(&mut reading.kernels);
-    for name in kernels.iter().filter(|(_, kernel)| !reading.launched.contains(&kernel.id)).map(|(name, _)| name) {
+    for name in kernels.names(|kernel| !kernel.is_launched) {
         reading.builder.note(format!("kernel {name:?} is never launched"));
     }
     let Reading { mut builder, nodes, .. } = reading;

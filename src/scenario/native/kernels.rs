@@ -16,7 +16,7 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
         if name.is_empty() {
             return Err(node.problem("a kernel needs a name that is not empty"));
         }
-        if reading.kernels.contains_key(&*name) {
+        if reading.kernels.has(&name) {
             return Err(node.problem(format!("two kernels are called {name:?}")));
         }
         let kernel = kernel(&name, node, reading)?;
@@ -79,7 +79,7 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     if let Some(times) = own_times {
         reading.builder.set_block_times(id, times);
     }
-    Ok(NamedKernel { id, blocks, varies, given, dependent: None })
+    Ok(NamedKernel { id, blocks, varies, given, is_launched: false, dependent: None })
 }
 
 /// One time for all blocks, or the bounds between which each block's time is drawn.

@@ -1,6 +1,6 @@
 //! What the parts of a scenario file refer to each other by.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::json::{Node, Problem};
 use crate::near::did_you_mean;
@@ -18,12 +18,10 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) builder: ScenarioBuilder<'o>,
     /// Where each host thread stands in the file.
     pub(super) nodes: Vec<Node<'a>>,
-    pub(super) kernels: BTreeMap<String, NamedKernel>,
+    pub(super) kernels: NamedKernels,
     pub(super) streams: BTreeMap<String, StreamId>,
     pub(super) barriers: BTreeMap<String, BarrierId>,
     pub(super) events: BTreeMap<String, EventId>,
-    /// Kernels that something launches.
-    pub(super) launched: BTreeSet<KernelId>,
     pub(super) processes: BTreeMap<String, ProcessId>,
     /// Whether the file lists its processes; otherwise the first mention makes one.
     pub(super) declares_processes: bool,
@@ -42,28 +40,81 @@ pub(super) struct NamedKernel {
     pub(super) varies: bool,
     /// Whether its block time is the user's and not the file's.
     pub(super) given: bool,
+    /// Whether something launches it.
+    pub(super) is_launched: bool,
     /// The same, launched programmatically, if it is.
     pub(super) dependent: Option<KernelId>,
+}
+
+/// The kernels of a file: a million of them are not looked for in a tree.
+#[derive(Default)]
+pub(super) struct NamedKernels(HashMap<String, NamedKernel>);
+
+impl NamedKernels {
+    /// Another one, of which the name is not known.
+    pub(super) fn insert(&mut self, name: String, kernel: NamedKernel) {
+        self.0.insert(name, kernel);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Whether that is so of one of them.
+    pub(super) fn any(&self, is_so: impl Fn(&NamedKernel) -> bool) -> bool {
+        self.0.values().any(is_so)
+    }
+
+    /// The one that `node` names.
+    pub(super) fn get(&self, node: Node<'_>) -> Result<&NamedKernel, Problem> {
+        let name = node.string()?;
+        self.0.get(&name).ok_or_else(|| self.unknown(node, &name))
+    }
+
+    fn get_mut(&mut self, node: Node<'_>) -> Result<&mut NamedKernel, Problem> {
+        let name = node.string()?;
+        if !self.has(&name) {
+            return Err(self.unknown(node, &name));
+        }
+        self.0.get_mut(&name).ok_or_else(|| node.expected("a kernel"))
+    }
+
+    fn unknown(&self, node: Node<'_>, name: &str) -> Problem {
+        unknown(node, "kernel", name, self.names(|_| true).into_iter())
+    }
+
+    /// The names of those of which that is so, in order.
+    pub(super) fn names(&self, is_so: impl Fn(&NamedKernel) -> bool) -> Vec<&String> {
+        let mut names: Vec<&String> = self.0.iter().filter(|(_, kernel)| is_so(kernel)).map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names
+    }
 }
 
 impl<'a> Reading<'a, '_> {
     /// The kernel that `node` names, which thereby counts as launched.
     pub(super) fn kernel(&mut self, node: Node<'_>) -> Result<KernelId, Problem> {
-        let name = node.string()?;
-        let kernel = self.kernels.get(&name).ok_or_else(|| unknown(node, "kernel", &name, self.kernels.keys()))?;
-        self.launched.insert(kernel.id);
-        Ok(kernel.id)
+        Ok(self.launch(node)?.id)
+    }
+
+    fn launch(&mut self, node: Node<'_>) -> Result<&mut NamedKernel, Problem> {
+        let kernel = self.kernels.get_mut(node)?;
+        kernel.is_launched = true;
+        Ok(kernel)
     }
 
     /// The same, of a launch with the attribute of programmatic dependent launch.
     pub(super) fn dependent(&mut self, node: Node<'_>) -> Result<KernelId, Problem> {
-        let kernel = self.kernel(node)?;
-        let Some(named) = self.kernels.values_mut().find(|named| named.id == kernel) else { return Ok(kernel) };
-        if let Some(known) = named.dependent {
+        let NamedKernel { id, dependent, .. } = *self.launch(node)?;
+        if let Some(known) = dependent {
             return Ok(known);
         }
-        let added = self.builder.add_dependent(kernel).map_err(|error| node.problem(error.to_string()))?;
-        named.dependent = Some(added);
+        let added = self.builder.add_dependent(id).map_err(|error| node.problem(error.to_string()))?;
+        self.launch(node)?.dependent = Some(added);
         Ok(added)
     }
 

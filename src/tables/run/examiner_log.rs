@@ -27,13 +27,7 @@ pub struct ExaminerLog<'a> {
 /// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
 pub fn examiner_logs<'a>(summary: &Summary<'a>) -> Vec<ExaminerLog<'a>> {
     let mut list: Vec<ExaminerLog<'a>> = Lines::of_all(summary.scenario)
-        .map(|lines| ExaminerLog {
-            summary: *summary,
-            lines,
-            iterations: Vec::new(),
-            kernels: Vec::new(),
-            left_out: 0,
-        })
+        .map(|lines| ExaminerLog { summary: *summary, lines, iterations: Vec::new(), kernels: Vec::new(), left_out: 0 })
         .collect();
     for span in summary.iterations.iter().filter(|span| span.end().is_some()) {
         if let Some(log) = list.get_mut(span.thread as usize) {
