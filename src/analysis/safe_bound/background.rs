@@ -8,6 +8,9 @@ use super::weights::ONE;
 use crate::limits::count_steps;
 use crate::proven::OrMost;
 
+/// Prices of which a bound for each number of waits is computed.
+const MOST_PRICES: usize = 32;
+
 /// Blocks of one lower kernel, as many as count in a wait.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
@@ -63,22 +66,23 @@ impl Background {
     /// price for what a wait has of weight, of which there is 1, a block is worth what it is longer than that, and of
     /// each stream what is worth most is in the waits.
     fn in_waits(&self, waits: u64, less: u128) -> u128 {
+        self.prices(less).into_iter().map(|price| self.at_price(price, waits, less)).min().unwrap_or(0)
+    }
+
+    fn prices(&self, less: u128) -> Vec<u128> {
         let slots = || self.streams.iter().flat_map(|(_, slots)| slots);
         let mut prices: Vec<u128> = slots().map(|slot| slot.time.saturating_sub(less)).chain([0]).collect();
         prices.sort_unstable();
         prices.dedup();
         count_steps(prices.len() * slots().count());
-        prices.into_iter().map(|price| self.at_price(price, waits, less)).min().unwrap_or(0)
+        prices
     }
 
     fn at_price(&self, price: u128, waits: u64, less: u128) -> u128 {
         let mut total = price.saturating_mul(u128::from(ONE)).saturating_mul(u128::from(waits));
         for (_, slots) in &self.streams {
-            let worth = |slot: &Slot| slot.weight.saturating_mul(slot.time.saturating_sub(price + less));
-            let mut worths: Vec<(u128, u64)> = slots.iter().map(|slot| (worth(slot), slot.count)).collect();
-            worths.sort_unstable_by_key(|(worth, _)| std::cmp::Reverse(*worth));
             let mut left = waits;
-            for (worth, count) in worths {
+            for (worth, count) in worths(slots, price + less) {
                 let taken = count.min(left);
                 total = total.saturating_add(worth.saturating_mul(u128::from(taken)));
                 left -= taken;
@@ -86,6 +90,42 @@ impl Background {
         }
         total
     }
+
+    /// What [`Self::most`] says of no wait, of one, and so on up to so many.
+    pub(super) fn up_to(&self, waits: usize) -> Vec<u128> {
+        let prices = self.prices(0);
+        let mut most = vec![u128::MAX; waits + 1];
+        // Each of them is enough.
+        for &price in prices.iter().step_by(prices.len().div_ceil(MOST_PRICES)) {
+            let mut of_wait = vec![price.saturating_mul(u128::from(ONE)); waits];
+            for (_, slots) in &self.streams {
+                let mut rest = &mut of_wait[..];
+                for (worth, count) in worths(slots, price) {
+                    let taken = usize::try_from(count).or_most().min(rest.len());
+                    let (waits, others) = rest.split_at_mut(taken);
+                    for wait in waits {
+                        *wait = wait.saturating_add(worth);
+                    }
+                    rest = others;
+                }
+            }
+            let mut total = 0_u128;
+            most[0] = 0;
+            for (most, of_wait) in most[1..].iter_mut().zip(of_wait) {
+                total = total.saturating_add(of_wait);
+                *most = total.min(*most);
+            }
+        }
+        most
+    }
+}
+
+/// What the blocks of one stream are worth in a wait at a price \[ns\], the most first, and in how many waits.
+fn worths(slots: &[Slot], price: u128) -> Vec<(u128, u64)> {
+    let worth = |slot: &Slot| slot.weight.saturating_mul(slot.time.saturating_sub(price));
+    let mut worths: Vec<(u128, u64)> = slots.iter().map(|slot| (worth(slot), slot.count)).collect();
+    worths.sort_unstable_by_key(|(worth, _)| std::cmp::Reverse(*worth));
+    worths
 }
 
 #[cfg(test)]
@@ -160,6 +200,8 @@ mod tests {
             let mut left: Vec<u64> = kernels.iter().map(|kernel| kernel.1).collect();
             let tried = tried(&kernels, &mut left, waits);
             prop_assert!(background.most(waits, false) >= u128::from(tried) * u128::from(ONE / 4));
+            let up_to: Vec<u128> = (0..=waits).map(|waits| background.most(waits, false)).collect();
+            prop_assert_eq!(background.up_to(up_to.len() - 1), up_to);
         }
     }
 }

@@ -210,6 +210,17 @@ impl Graph {
         }
     }
 
+    /// Whether none of these operations down to a level uses a copy engine that one of them below it uses, too.
+    pub(super) fn engines_are_apart(&self, level: usize, members: impl Iterator<Item = usize>) -> bool {
+        let mut uses = vec![[false; 2]; self.engines];
+        for node in members.map(|number| &self.nodes[number]) {
+            if let Some(engine) = node.engine() {
+                uses[engine][usize::from(node.level > level)] = true;
+            }
+        }
+        uses.iter().all(|uses| *uses != [true, true])
+    }
+
     /// Adds an operation as the last one of its stream; says its number.
     pub(super) fn add(&mut self, node: Node) -> usize {
         let number = self.nodes.len();

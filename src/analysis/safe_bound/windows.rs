@@ -187,17 +187,15 @@ impl Window<'_> {
     /// `None`: those of lower priorities do more than to have blocks assigned when none of these waits.
     fn down_to(&self, level: usize, known: &[Option<Instant>]) -> Option<(Graph, Vec<Option<usize>>)> {
         let graph = self.graph;
+        if !graph.engines_are_apart(level, self.members.iter().copied()) {
+            return None;
+        }
         let mut part = graph.without_nodes();
         let mut numbers = Vec::with_capacity(self.members.len());
         let mut places: FxHashMap<usize, usize> = FxHashMap::default();
-        let mut engines = vec![[false; 2]; graph.engines];
         for &number in &self.members {
             let node = &graph.nodes[number];
-            let is_lower = node.level > level;
-            if let Some(engine) = node.engine() {
-                engines[engine][usize::from(is_lower)] = true;
-            }
-            if is_lower {
+            if node.level > level {
                 let over = known[number].map_or(u64::MAX, Instant::as_ns);
                 part.add_lower((node.stream, node.level), node.launched, over, node.work);
                 continue;
@@ -224,7 +222,7 @@ impl Window<'_> {
             places.insert(number, part.add(Node { launched_by, predecessors, ..*node }));
             numbers.push(Some(number));
         }
-        engines.iter().all(|uses| *uses != [true, true]).then_some((part, numbers))
+        Some((part, numbers))
     }
 
     /// By work: the first `count` of those that are not open, if a bound on them `is_wanted`.

@@ -64,6 +64,21 @@ fn a_stream_keeps_its_bound_beside_an_overloaded_one_below_it() {
 }
 
 #[test]
+fn jobs_that_overlap_meet_a_lower_block_once_together() {
+    // Each kernel fills the GPU: 1 ms of work, and its last block counts 3/4 ms more. A job of H has two, 3.5 ms, and L
+    // is in one wait of all jobs that follow one another without a break, 10 ms; after a break it may still be to come.
+    // So the first job after a break has the longest bound, 13.5 ms.
+    let kernels = r#""high": {"blocks": 4, "threads": 1024, "duration": "1 ms"},
+        "low": {"blocks": 4, "threads": 1024, "duration": "10 ms"}"#;
+    let streams = r#"{"name": "H", "priority": -1, "period": "5 ms", "jobs": 9, "operations": [{"kernel": "high"}, {"kernel": "high"}]},
+        {"name": "L", "priority": 0, "period": "100 ms", "jobs": 1, "operations": [{"kernel": "low"}]}"#;
+    let verdicts = judged(&scenario(kernels, streams, &tx2()), &few_runs());
+    for job in &verdicts.jobs[..9] {
+        assert!(job.bound_ns.is_some_and(|bound| bound.as_ns() <= 13_500_000), "{job:?}");
+    }
+}
+
+#[test]
 fn what_may_end_after_the_horizon_is_open_and_a_note_says_so() {
     let stream = r#"{"name": "S", "period": "10 ms", "jobs": 2, "operations": [{"kernel": "K"}]}"#;
     let mut scenario = scenario(r#""K": {"blocks": 1, "threads": 32, "duration": "5 ms"}"#, stream, &tx2());
