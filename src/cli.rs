@@ -159,7 +159,8 @@ pub(crate) fn main() -> ExitCode {
         Ok(Some(text)) => return ended(output::print(text.as_bytes()).map(|()| Answer::Done).map_err(Into::into)),
         Err(what) => return ended(Err(anyhow::anyhow!(what))),
     }
-    let parsed = known.try_get_matches_from_mut(arguments);
+    let parsed = known.try_get_matches_from_mut(&arguments);
+    let parsed = parsed.map_err(|refused| help::with_hint(refused, &known, &arguments));
     let parsed = parsed.and_then(|matches| {
         let checked = outputs::check(&known, &matches).and_then(|()| needs::remember(&known, &matches));
         Ok((Cli::from_arg_matches(&matches)?, checked))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use clap::builder::{Resettable, Str};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
 use gpusched::near::did_you_mean;
 
@@ -49,6 +50,23 @@ const LIMITS: &str = "Limits";
 
 /// The topic of options without a heading.
 const OPTIONS: &str = "Options";
+
+/// A refusal of arguments, with a hint where a value stands beside an option that takes it behind `=` alone, so that it
+/// was read as another file.
+pub(super) fn with_hint(mut refused: clap::Error, command: &Command, arguments: &[OsString]) -> clap::Error {
+    let texts: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let takes_equals = |flag: &str| {
+        let options =
+            || command.get_subcommands().flat_map(Command::get_arguments).filter(|arg| arg.is_require_equals_set());
+        flag.strip_prefix("--").is_some_and(|name| options().any(|arg| arg.get_long() == Some(name)))
+    };
+    let mut pairs = texts.iter().zip(texts.iter().skip(1));
+    if let Some((flag, value)) = pairs.find(|(flag, value)| takes_equals(flag) && !value.starts_with('-')) {
+        let tip = format!("a value of {flag} stands behind an equals sign: {flag}={value}");
+        refused.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    refused
+}
 
 /// A command with our options of help, also in the commands within it, in place of clap's.
 pub(super) fn with_options(command: Command) -> Command {

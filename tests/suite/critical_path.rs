@@ -129,7 +129,13 @@ fn the_command_sums_up_the_path_and_refuses_names_that_nothing_has() {
     assert_eq!(names, ["register", "detect", "copy 4 (device-to-host)"]);
     let refused = gpusched(&["simulate", file, "--critical-path=camra"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean \"camera\""));
+    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(why.contains("did you mean \"camera\"?); there are camera, lidar"), "{why}");
+    // A name beside the option is taken for a file.
+    let refused = gpusched(&["simulate", file, "--critical-path", "camera"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(why.contains("--critical-path=camera"), "{why}");
 }
 
 proptest! {
