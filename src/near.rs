@@ -11,6 +11,16 @@ const MOST: usize = 3;
 /// Characters above which names are compared no further: of two long ones that would take long.
 const LONGEST: usize = 64;
 
+/// Names that a message lists at most.
+const MOST_LISTED: usize = 12;
+
+/// The first names that there are, as they follow "there are".
+pub(crate) fn listed<'n>(mut known: impl Iterator<Item = &'n str>) -> String {
+    let mut names: Vec<&str> = known.by_ref().take(MOST_LISTED).collect();
+    names.extend(known.next().map(|_| "…"));
+    names.join(", ")
+}
+
 /// How near a name is, the smaller the nearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Nearness {

@@ -59,11 +59,6 @@ impl<R> Column<R> {
         Self { title: Some(title), ..Self::nowhere(cell) }
     }
 
-    /// In data frames only.
-    pub(crate) fn frame<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
-        Self { frame: Some(key), ..Self::nowhere(cell) }
-    }
-
     fn nowhere<K: Kind>(cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
         Self {
             csv: None,

@@ -73,7 +73,8 @@ mod tests {
     fn columns() -> [Column<Launch>; 4] {
         [
             Column::data("stream", |row: &Launch| row.stream.into()).in_frames_as(None),
-            Column::frame("stream", |row: &Launch| if row.stream < 0 { "NULL" } else { "a" }.into()),
+            Column::table("stream", |row: &Launch| if row.stream < 0 { "NULL" } else { "a" }.into())
+                .in_frames_as(Some("stream")),
             Column::data("finish_ns", |row| row.finish_ns.map(Instant::from_ns).into()),
             Column::json("only_json", |row| row.stream.into()),
         ]

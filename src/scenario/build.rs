@@ -12,16 +12,12 @@ use super::options::{BlockDurations, ReadOptions};
 use super::release_order::ReleaseOrder;
 use super::timing::Timing;
 use crate::device::{Device, SmMask};
-use crate::near::did_you_mean;
 use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
     Catalogue, CheckedKernel, Copy, CopyId, EventId, Kernel, KernelId, Placement, ProcessId, ProcessSharing,
     ProcessSpec, Programmatic, StreamId, StreamSpec, WorkloadError,
 };
-
-/// Names that a message lists at most.
-const MOST_NAMES: usize = 12;
 
 /// A scenario in the making. Whatever is added is checked against the device here, where its place in the input is
 /// known.
@@ -264,14 +260,7 @@ impl<'a> ScenarioBuilder<'a> {
     /// What is wrong with the periods and deadlines that the user has given: one names no stream or host.
     pub fn unused_timing(&self) -> Option<String> {
         let (key, name) = self.timing.unused()?;
-        let all = || self.scenario.threads.iter().map(|thread| &*thread.label);
-        let (near, known) = (did_you_mean(name, all()), all().take(MOST_NAMES).collect::<Vec<_>>());
-        let more = if self.scenario.threads.len() > MOST_NAMES { ", …" } else { "" };
-        Some(format!(
-            "{}: no stream with operations and no host is called {name:?}{near}; there are {}{more}",
-            option(key),
-            known.join(", ")
-        ))
+        Some(format!("{}: {}", option(key), self.scenario.no_thread_named(name.to_owned())))
     }
 
     /// Makes room for so many more host threads, with a stream and a kernel each: without it, room doubles as it runs

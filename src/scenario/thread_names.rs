@@ -3,16 +3,18 @@
 use thiserror::Error;
 
 use super::model::Scenario;
-use crate::near::did_you_mean;
+use crate::near::{did_you_mean, listed};
 
 /// Something is asked or stated of what is not there.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("no stream with operations and no host is called {name:?}{near}")]
+#[error("no stream with operations and no host is called {name:?}{near}; there are {known}")]
 pub struct UnknownStream {
     /// What it is said to be called.
     pub name: String,
     /// Which of those that there are may be meant.
     pub near: String,
+    /// Which there are.
+    pub known: String,
 }
 
 impl Scenario {
@@ -28,7 +30,8 @@ impl Scenario {
 
     /// What is said of a name that no host thread has.
     pub(crate) fn no_thread_named(&self, name: String) -> UnknownStream {
-        let near = did_you_mean(&name, self.threads.iter().map(|thread| &*thread.label));
-        UnknownStream { name, near }
+        let all = || self.threads.iter().map(|thread| &*thread.label);
+        let (near, known) = (did_you_mean(&name, all()), listed(all()));
+        UnknownStream { name, near, known }
     }
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::model::{Scenario, Step};
 use crate::device::{ChannelOrder, SmMask};
-use crate::near::did_you_mean;
+use crate::near::{did_you_mean, listed};
 use crate::spelling::{CalledOption, option};
 use crate::time::Duration;
 use crate::workload::{BlockTime, KernelId, StreamId, StreamSpec, WorkloadError, is_stream_meant};
@@ -65,9 +65,6 @@ pub enum WhatIfError {
     Connections(crate::device::DeviceError),
 }
 
-/// Names that a message lists at most.
-const MOST_NAMES: usize = 12;
-
 fn unknown<'n>(
     kind: &'static str,
     option: CalledOption<'static>,
@@ -75,9 +72,7 @@ fn unknown<'n>(
     known: impl Iterator<Item = &'n str> + Clone,
 ) -> WhatIfError {
     let near = did_you_mean(name, known.clone());
-    let all: BTreeSet<&str> = known.collect();
-    let shown: Vec<&str> = all.iter().copied().take(MOST_NAMES).collect();
-    let known = shown.join(", ") + if all.len() > MOST_NAMES { ", …" } else { "" };
+    let known = listed(known.collect::<BTreeSet<&str>>().into_iter());
     WhatIfError::Unknown { kind, option, name: name.to_owned(), near, known }
 }
 

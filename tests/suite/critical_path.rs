@@ -129,7 +129,8 @@ fn the_command_sums_up_the_path_and_refuses_names_that_nothing_has() {
     assert_eq!(names, ["register", "detect", "copy 4 (device-to-host)"]);
     let refused = gpusched(&["simulate", file, "--critical-path=camra"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean \"camera\""));
+    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(why.contains("did you mean \"camera\"?); there are camera, lidar"), "{why}");
     for words in [["--critical-path", "camera", file], [file, "--critical-path", "camera"]] {
         let refused = gpusched(&[&["simulate"][..], &words].concat());
         assert_eq!(refused.status.code(), Some(2));

@@ -44,9 +44,10 @@ fn every_list_of_a_long_run_says_what_it_leaves_out_and_where_all_of_it_is() {
     let file = scenario("cut_run", 1_010, 1);
     let table = printed(&["simulate", &file, "--rules", "--blame"]);
     let document = json(&["simulate", &file, "--rules", "--blame", "--format", "json"]);
+    // Who made whom wait stands below the first kernels and copies, and not far below.
     for (list, shown, words) in [
-        ("kernels", 1_000, "more kernel launches; --format json or --format csv lists all of them"),
-        ("copies", 1_000, "more copies; --format json lists all of them"),
+        ("kernels", 40, "more kernel launches; --format json or --format csv lists all of them"),
+        ("copies", 40, "more copies; --format json lists all of them"),
         ("responses", 1_000, "more streams and hosts; --format json lists all of them"),
         ("rules", 1_000, "more steps; --format json lists all of them"),
     ] {
@@ -56,6 +57,8 @@ fn every_list_of_a_long_run_says_what_it_leaves_out_and_where_all_of_it_is() {
     let blamed: Vec<&str> =
         table.lines().filter(|line| line.ends_with("more; --format json lists all of them")).collect();
     assert!(!blamed.is_empty(), "who made whom wait is cut, too");
+    let plain = printed(&["simulate", &file]);
+    assert!(plain.contains(&format!(" ... and {} more kernel launches", entries(&document, "kernels") - 1_000)));
     let rows = printed(&["simulate", &file, "--format", "csv"]).lines().count();
     assert_eq!(rows, 1 + entries(&document, "kernels"));
 }

@@ -273,6 +273,9 @@ fn a_long_run_shows_the_share_of_time_with_misses_in_front() {
         assert!(row.deadlines.iter().all(|mark| mark.missed > 0));
         let told = |text: &str| timeline.legend.iter().any(|entry| entry.full == text);
         assert!(told("too short to see: means over time") && told("launches and met deadlines, too close to draw"));
+        assert!(told("deadline missed (20 jobs)"));
+        // What no row has a mark of is not told.
+        assert_eq!(told("deadline"), timeline.rows.iter().flat_map(|row| &row.deadlines).any(|mark| mark.missed == 0));
     });
 }
 

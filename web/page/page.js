@@ -139,6 +139,7 @@ class Page {
       this.refuse(null);
       this.settings.outline(outline);
       this.title = outline.name;
+      this.presentation.named();
       this.said = `${outline.name}: ${outline.blocks} blocks on ${outline.device}, ${outline.placement} placement`;
     } else if (want === "html") {
       this.load(decoder.decode(bytes), begin);

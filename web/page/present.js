@@ -15,14 +15,15 @@ class Presentation {
     return document.body.classList.contains("presenting");
   }
 
-  /** Begins with what is open, which may be a scene. */
+  /** Begins with what is open, which may be a scene; with edits it is one's own. */
   begin() {
     document.body.classList.add("presenting");
     this.place.hidden = false;
     this.page.views.choose("timeline");
     this.page.magnify(MAGNIFIED);
-    const at = this.scenes.findIndex(({ scenario }) => scenario === this.page.opened.name);
-    this.own = at < 0 ? this.page.opened.name : null;
+    const { name, isEdited } = this.page.opened;
+    const at = isEdited ? -1 : this.scenes.findIndex(({ scenario }) => scenario === name);
+    this.own = at < 0 ? name : null;
     this.tell(at);
   }
 
@@ -39,6 +40,11 @@ class Presentation {
     if (next >= this.scenes.length || next < (this.own === null ? 0 : -1)) return;
     this.page.open(next < 0 ? this.own : this.scenes[next].scenario);
     this.tell(next);
+  }
+
+  /** What is open was read, and has its name from then on. */
+  named() {
+    if (this.isOn && this.at < 0) this.tell(this.at);
   }
 
   tell(at) {

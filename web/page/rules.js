@@ -19,7 +19,7 @@ class Rules {
       if (waits) part.append(element("p", `What waits under it: ${waits}.`));
       const from = element("p", `${source}; docs/model.md#${section}`, { class: "quiet" });
       const command = element("p", "", { class: "quiet" });
-      command.append("to be seen in ", element("code", `gpusched simulate ${example}`));
+      command.append("to be seen in ", element("code", example));
       part.append(from, command);
       return part;
     });

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::draw::theme::{Colour, Fill};
+use crate::draw::theme::{Colour, Fill, Hatch};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, as_length};
 use crate::pictures::rule_look::rule_fill;
 use crate::run::{Recorded, Summary};
@@ -126,11 +126,21 @@ fn legend(sheet: &mut Sheet, tables: &BlameTables, top: Length) -> Length {
             (x, y) = (Sheet::MARGIN, y + LINE);
         }
         let mark = Rect { x, y: y + MM / 2, width: 3 * MM, height: LINE - MM };
-        sheet.area(mark, Some(rule_fill(rules.rule)), Some(Sheet::OUTLINE));
+        sheet.area(mark, Some(fill_of(rules)), Some(Sheet::OUTLINE));
         sheet.small(text, x + 4 * MM, y + LINE / 2, Anchor::Start);
         x += width;
     }
     y + LINE
+}
+
+/// The fill of a rule; on the ground of the rule behind it, so that both `G2` and `G2 (E2)` are told.
+fn fill_of(rules: BlameRules) -> Fill {
+    let own = rule_fill(rules.rule);
+    let Some(behind) = rules.through.map(rule_fill) else { return own };
+    match own.hatch {
+        Hatch::Plain => Fill::plain(behind.background),
+        hatch => Fill { background: behind.background, hatch, ink: own.ink },
+    }
 }
 
 struct Picture<'p, 'a> {
@@ -233,7 +243,7 @@ impl Picture<'_, '_> {
             let right = x_of(after).max(x_of(before) + Sheet::OUTLINE.width);
             let area = Rect::between(x_of(before), y + MM, right, y + ROW - MM);
             self.sheet.explained(format!("{time} ({})", rules.in_words()), |sheet| {
-                sheet.area(area, Some(rule_fill(rules.rule)), Some(Sheet::OUTLINE));
+                sheet.area(area, Some(fill_of(rules)), Some(Sheet::OUTLINE));
             });
             before = after;
         }
@@ -285,6 +295,14 @@ mod tests {
     fn labels_have_three_digits() {
         let texts = [3_060_108_821, 784_386_020, 999_600_000, 26_843, 7, 0].map(|ns| rounded(Duration::from_ns(ns)));
         assert_eq!(texts, ["3.06 s", "784 ms", "1 s", "26.8 us", "7 ns", "0 s"]);
+    }
+
+    #[test]
+    fn what_waits_behind_an_event_is_told_from_what_waits_in_its_stream_alone() {
+        let rules = |rule, through| BlameRules { rule, through };
+        let all = [Rule::G2, Rule::C1].map(|rule| [rules(rule, None), rules(rule, Some(Rule::E2))]);
+        let fills: Vec<Fill> = all.iter().flatten().map(|rules| fill_of(*rules)).collect();
+        assert!((1..fills.len()).all(|one| !fills[..one].contains(&fills[one])), "{fills:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::context::Context;
-use super::{DeadlineMark, LegendSymbol};
+use super::{DeadlineMark, LegendSymbol, StreamRow};
 use crate::draw::{Length, MM};
 use crate::run::{DueJobs, due_jobs};
 use crate::scenario::Scenario;
@@ -42,10 +42,11 @@ impl Deadlines {
         (kernels.collect(), missed.iter().map(|jobs| jobs.stream).collect())
     }
 
-    pub(super) fn legend(&self) -> Vec<(LegendSymbol, String)> {
+    /// What the marks of `rows` mean, of which those that are too close to draw are not.
+    pub(super) fn legend(&self, rows: &[StreamRow]) -> Vec<(LegendSymbol, String)> {
         let missed: u64 = self.0.iter().filter(|jobs| jobs.is_missed()).map(|jobs| jobs.count).sum();
         let mut entries = Vec::new();
-        if self.0.iter().any(|jobs| !jobs.is_missed()) {
+        if rows.iter().flat_map(|row| &row.deadlines).any(|mark| mark.missed == 0) {
             entries.push((LegendSymbol::Deadline, "deadline".to_owned()));
         }
         if missed > 0 {

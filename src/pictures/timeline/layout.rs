@@ -125,7 +125,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     let mut others = turns.legend(context);
     others.extend(explained(context, plan.as_ref(), are_shapes, &rows_before));
     let sides = (MARGIN, options.width - MARGIN);
-    let legend = legend::legend(context, &deadlines, plan.as_ref(), others, sides, bottom);
+    let legend = legend::legend(context, (&deadlines, &rows_before), plan.as_ref(), others, sides, bottom);
     let plot_top = legend.bottom + MM;
     let (turns, top) = turns.band(context, plot_top);
     let (bands, across, bands_end) = match &plan {

@@ -10,7 +10,7 @@ use super::deadlines::Deadlines;
 use super::legend_entry::Other;
 use super::options::HeightBy;
 use super::plan::Plan;
-use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, copies};
+use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, StreamRow, copies};
 use crate::draw::theme::{self, Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length, font};
 use crate::run::Recorded;
@@ -62,7 +62,7 @@ pub(super) struct Legend {
 /// even then is counted.
 pub(super) fn legend(
     context: &Context<'_>,
-    deadlines: &Deadlines,
+    (deadlines, streams): (&Deadlines, &[StreamRow]),
     plan: Option<&Plan>,
     others: Vec<Other>,
     (left, right): (Length, Length),
@@ -77,7 +77,7 @@ pub(super) fn legend(
             .into_iter()
             .map(|Other { fill, symbol, text, shorter }| Entry { shorter, ..Entry::new(mark(fill, symbol), text) }),
     );
-    entries.extend(deadlines.legend().into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
+    entries.extend(deadlines.legend(streams).into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
     entries.extend(units(context, &kernels));
     entries.extend(repeats(&kernels));
     entries.retain(|entry| !context.options.known_entries.contains(&entry.full()));

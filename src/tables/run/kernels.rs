@@ -82,10 +82,6 @@ fn with_pauses<R>(scenario: &Scenario, finish: &str, columns: &mut Vec<Column<R>
 /// The columns of kernel launches; with the process where the run has several.
 pub(crate) fn kernel_columns<'a>(scenario: &Scenario) -> Vec<Column<KernelRow<'a>>> {
     let mut columns = launch_columns();
-    columns.insert(
-        columns.len() - 1,
-        Column::table("stream", |row: &KernelRow<'_>| row.kernel.launch.stream_name().into()).left(),
-    );
     if scenario.has_processes() {
         columns.insert(
             columns.len() - 1,

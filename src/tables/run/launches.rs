@@ -18,7 +18,7 @@ pub(crate) fn launch_columns<R: OfLaunch>() -> Vec<Column<R>> {
         Column::json("name", |row| row.launch().name().into()),
         Column::json("title", |row| row.launch().title().into()),
         Column::data("stream", |row: &R| row.launch().stream.into()).in_frames_as(None),
-        Column::frame("stream", |row| row.launch().stream_name().into()),
+        Column::table("stream", |row: &R| row.launch().stream_name().into()).left().in_frames_as(Some("stream")),
         Column::new("iteration", "iteration", |row| row.launch().iteration.into()),
     ]
 }

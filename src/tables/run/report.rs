@@ -53,7 +53,9 @@ impl<'a> SimulationReport<'a> {
     }
 
     fn told(&self) -> Told<'a> {
-        Told { run: AnyRun::Recorded(self.summary), blocks: self.blocks }
+        let is_asked = self.blame.is_some() || self.critical_path.is_some() || !self.states.is_empty();
+        let most = if is_asked { MOST_BEFORE_AN_ANSWER } else { MAX_ROWS };
+        Told { run: AnyRun::Recorded(self.summary), blocks: self.blocks, most }
     }
 
     fn blame_tables(&self) -> Option<&'a BlameTables> {
@@ -66,7 +68,13 @@ impl<'a> SimulationReport<'a> {
 struct Told<'a> {
     run: AnyRun<'a>,
     blocks: bool,
+    /// Kernel launches, and copies, that people see at most.
+    most: usize,
 }
+
+/// Kernel launches, and copies, that people see at most where an answer stands below them: who made whom wait, what
+/// took the time, or a state.
+const MOST_BEFORE_AN_ANSWER: usize = 40;
 
 impl Told<'_> {
     /// The document, with `more` before its notes.
@@ -75,7 +83,7 @@ impl Told<'_> {
         to: &mut D,
         more: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let Self { run, blocks } = self;
+        let Self { run, blocks, .. } = self;
         let scenario = run.scenario();
         to.entry("scenario", &scenario.name)?;
         to.entry("device", &scenario.device().name)?;
@@ -104,7 +112,7 @@ impl Told<'_> {
 
     /// The kernel launches, or each block of them; empty where an instant was not reached.
     fn rows(self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
-        let Self { run, blocks } = self;
+        let Self { run, blocks, .. } = self;
         if !blocks {
             return part.write(&kernel_columns(run.scenario()), run.kernels(), out);
         }
@@ -116,8 +124,8 @@ impl Told<'_> {
     /// The kernel launches: launched, waited and for which rule longest, started, finished, response; then the copies
     /// and the response times of jobs.
     fn text(self, page: &mut Page, words: &mut RuleWords) {
-        let Self { run, .. } = self;
-        let (scenario, shown) = (run.scenario(), page.most_rows(MAX_ROWS));
+        let Self { run, most, .. } = self;
+        let (scenario, shown) = (run.scenario(), page.most_rows(most));
         let launches = run.kernels().take(shown).inspect(|row| {
             if let Some(rule) = row.waited_for() {
                 words.see(rule);
@@ -205,7 +213,7 @@ pub struct LongReport<'a> {
 
 impl<'a> LongReport<'a> {
     fn told(self) -> Told<'a> {
-        Told { run: AnyRun::Long(self.run), blocks: self.blocks }
+        Told { run: AnyRun::Long(self.run), blocks: self.blocks, most: MAX_ROWS }
     }
 }
 

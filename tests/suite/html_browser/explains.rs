@@ -211,6 +211,46 @@ fn a_block_of_32_threads_on_a_large_sm_is_seen_and_found() {
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]
+fn launches_and_met_deadlines_too_close_to_be_told_apart_hide_nothing_and_misses_are_seen() {
+    // 5,000 jobs in 60 s. Every 3 s another kernel has the GPU for 5 ms first, and one of them misses.
+    let document = serde_json::json!({
+        "format": "gpusched-scenario/1", "name": "long", "device": "tx2", "horizon": "60 s",
+        "kernels": {
+            "long": {"blocks": 4, "threads": 1024, "duration": "5 ms"},
+            "K": {"blocks": 4, "threads": 1024, "duration": "1 ms"},
+        },
+        "streams": [
+            {"name": "L", "period": "3 s", "operations": [{"kernel": "long"}]},
+            {"name": "S", "period": "12 ms", "deadline": "4 ms", "operations": [{"kernel": "K"}]},
+        ],
+    });
+    let scenario =
+        Scenario::from_json("long.json", &document.to_string(), &ReadOptions::default()).expect("it is sound");
+    let run = simulate(&scenario).expect("it runs");
+    let browser = Browser::start();
+    browser.look(SIZES[0], false);
+    browser.open(&page_of("long", &run));
+    let place_in_row = |ns: u64, down: u32| {
+        let at = browser.run(&format!(
+            "const {{app}} = gpusched; const box = app.canvas.getBoundingClientRect();
+             const row = app.layout.rows.filter(({{kind}}) => kind === 'stream').at(-1);
+             return [box.left + Math.floor(app.view.xOf({ns}n)), box.top + 28 + row.top + {down} - app.scroll()]"
+        ));
+        (at[0].as_f64().expect("a number"), at[1].as_f64().expect("a number"))
+    };
+    browser.screenshot(&directory().join("long.png"));
+    // Half way between two misses: strips above, and below them nothing before what ran.
+    let strips = [2, 7].map(|down| pixel(&browser, place_in_row(28_500_000_000, down)));
+    assert_eq!(strips[0], strips[1]);
+    let below = pixel(&browser, place_in_row(28_500_000_000, 13));
+    assert_ne!(below, strips[0]);
+    let missed = pixel(&browser, place_in_row(27_004_000_000, 2));
+    assert!(missed != below && missed != strips[0], "{missed}");
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
 fn the_state_at_the_cursor_is_seen_without_scrolling_however_many_kernels_there_are() {
     let scenario = launches(1_000, "tx2");
     let run = simulate(&scenario).expect("it runs");
@@ -308,6 +348,7 @@ fn the_tour_goes_from_scene_to_scene() {
         let seen = "return [...document.querySelectorAll('.scene')].filter((scene) => !scene.hidden).map(({id}) => id)";
         assert_eq!(browser.run(seen), serde_json::json!([format!("scene-{number}")]));
         assert_eq!(browser.run("return gpusched.app.fills.titles().length"), kernels);
+        assert_eq!(browser.run("return scrollY"), 0, "scene {number} begins below the top of the page");
         browser.screenshot(&directory().join(format!("tour-{number}.png")));
         is_quiet(&browser);
     }

@@ -81,6 +81,7 @@ fn tables_analysis_and_rules_are_behind_tabs() {
         words.as_str().expect("text").contains("as much of its shared memory is free as the block takes"),
         "{words}"
     );
+    assert!(words.as_str().expect("text").contains("to be seen in gpusched simulate scenarios/rtss2017"), "{words}");
     page.is_quiet();
 }
 
@@ -212,6 +213,22 @@ fn a_presentation_goes_by_keys_from_scene_to_scene() {
     page.browser.keys("\u{E00C}\u{E00C}");
     assert_eq!(page.run("return document.body.classList.contains('presenting')"), false);
     assert_eq!(page.run("return document.getElementById('scenario').value"), "events/double-buffering.json");
+    // What was written over the text of a scene is in front of all scenes, as a file of one's own is.
+    choose(&page, "rtss2017/figure-3.json");
+    let drawn = page.drawn();
+    page.write(&FIGURE_3.replace("RTSS 2017, figure 3", "own question"));
+    page.wait_until_drawn(&drawn);
+    page.run("document.activeElement.blur()");
+    page.browser.keys("f");
+    assert_eq!(page.run(heading), "own question");
+    let drawn = page.drawn();
+    page.browser.keys("\u{E014}");
+    page.wait_until_drawn(&drawn);
+    assert_eq!(page.run(heading), "One kernel");
+    let drawn = page.drawn();
+    page.browser.keys("\u{E012}");
+    page.wait_until_drawn(&drawn);
+    assert_eq!((page.run(heading), page.run(seen)), ("own question".into(), "own question".into()));
     page.is_quiet();
 }
 

@@ -14,6 +14,8 @@ const MOST_PARTS = 256;
 const TINY_FONT = "10px system-ui, sans-serif";
 const FONT = "12px system-ui, sans-serif";
 const SMALL_FONT = "11px system-ui, sans-serif";
+/** Launches, and deadlines that were met, closer than this are a strip: their heads would touch [pixels]. */
+const LEAST_APART = 9;
 /** Finish times that differ are marked in the figure up to this number of them. */
 const MOST_MARKS = 100;
 
@@ -23,6 +25,20 @@ function isCounted(app, row, range) {
   // Where turns are hardly seen, neither are the parts of blocks in them.
   if (row.run.turns && turnsInView(app, row.run).narrow) return true;
   return row.blocks.countBetween(...range) > view.width * Math.min(MOST_PER_COLUMN, row.height / LEAST_ROOM);
+}
+
+/** Places, divided into those that are drawn one by one and the strips of those that are too close. */
+function apartOrClose(unsorted) {
+  const places = [...unsorted].sort((one, other) => one - other);
+  const [apart, strips] = [[], []];
+  for (let first = 0, last = 0; first < places.length; first = last + 1) {
+    last = first;
+    while (last + 1 < places.length && places[last + 1] - places[last] < LEAST_APART) last += 1;
+    // Two that touch are still told apart.
+    if (last - first < 2) apart.push(...places.slice(first, last + 1));
+    else strips.push([places[first], places[last] - places[first]]);
+  }
+  return { apart, strips };
 }
 
 class Painter {
@@ -319,12 +335,14 @@ class Painter {
     this.context.fillRect(...area);
   }
 
-  /** Launches. */
+  /** Launches; where they are too close to be told apart, a strip. */
   arrows(places, top) {
     const { context, app } = this;
+    const { apart, strips } = apartOrClose(places);
+    for (const [x, width] of strips) this.plain([x, top + 6, width, 3], app.colours.quiet);
     context.fillStyle = app.colours.ink;
     context.beginPath();
-    for (const x of places) {
+    for (const x of apart) {
       context.moveTo(x - 4, top + 9);
       context.lineTo(x + 4, top + 9);
       context.lineTo(x, top + 1);
@@ -333,7 +351,8 @@ class Painter {
     context.fill();
   }
 
-  /** Deadlines: arrows downwards, crossed out where missed. Of several on one pixel a missed one is drawn. */
+  /** Deadlines: arrows downwards, crossed out where missed. Of several on one pixel a missed one is drawn; met ones too
+   * close to be told apart are a strip. */
   deadlines(row) {
     const { app } = this;
     const { run } = row;
@@ -343,9 +362,11 @@ class Painter {
       if (x < app.view.left - 6 || x > app.view.left + app.view.width + 6) continue;
       places.set(x, places.get(x) || run.deadlines.missed[job]);
     }
-    for (const missed of [false, true]) {
-      for (const [x, isMissed] of places) if (isMissed === missed) this.deadline(x, row.top, row.top + row.height, missed);
-    }
+    const at = (missed) => [...places.keys()].filter((x) => places.get(x) === missed);
+    const { apart, strips } = apartOrClose(at(false));
+    for (const [x, width] of strips) this.plain([x, row.top + 1, width, 3], app.colours.quiet);
+    for (const x of apart) this.deadline(x, row.top, row.top + row.height, false);
+    for (const x of at(true)) this.deadline(x, row.top, row.top + row.height, true);
   }
 
   deadline(x, top, bottom, missed) {

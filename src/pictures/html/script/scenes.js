@@ -6,6 +6,11 @@ function chosenScene(count) {
   const chosen = Math.min(count, Math.max(1, asked));
   for (const section of document.querySelectorAll(".scene")) section.hidden = section.id !== `scene-${chosen}`;
   document.querySelector(`#tour a[href="#scene-${chosen}"]`)?.setAttribute("aria-current", "step");
+  if (count > 1) {
+    // Not at the text of the scene, which would leave the top of the page out of sight.
+    history.scrollRestoration = "manual";
+    window.addEventListener("load", () => window.scrollTo(0, 0));
+  }
   window.addEventListener("hashchange", () => location.reload());
   document.addEventListener("keydown", ({ key }) => {
     const next = chosen + ({ PageDown: 1, PageUp: -1 }[key] ?? 0);
