@@ -164,7 +164,7 @@ pub struct Sums<'s> {
     scenario: &'s Scenario,
     counts: Counts,
     busy: Busy<'s>,
-    /// Of each thread that submits something.
+    /// Of each thread that does jobs.
     responses: Vec<Responses<'s>>,
     ended: Ended,
     end: Instant,
@@ -174,7 +174,7 @@ pub struct Sums<'s> {
 
 impl<'s> Sums<'s> {
     pub(crate) fn new(scenario: &'s Scenario) -> Self {
-        let threads = (0..).zip(&scenario.threads).filter(|(_, thread)| thread.submits());
+        let threads = (0..).zip(&scenario.threads).filter(|(_, thread)| thread.does_jobs());
         Self {
             scenario,
             counts: Counts::default(),

@@ -74,14 +74,16 @@ pub fn simulate_any_length<'s>(
     HeldAtMost { whole, piece }: HeldAtMost,
 ) -> Result<AnyLength<'s>, ProgramError> {
     let (gpu, order, skip_repeats) = (options.gpu, options.order.clone(), options.skip_repeats);
-    // Data goes on its way through many jobs.
-    let whole = if scenario.chains.is_empty() { whole } else { usize::MAX };
+    // Data goes on its way through many jobs; and who had a core when does not leave piece by piece.
+    let shares_cores = scenario.threads.iter().any(|thread| thread.core.is_some());
+    let whole = if scenario.chains.is_empty() && !shares_cores { whole } else { usize::MAX };
     let mut pieces = Pieces::new(scenario, options, Need::Instants, piece)?;
     if let Some(ended) = pieces.run_until(whole, None)? {
         let Pieces { gpu, host, .. } = pieces;
         host.refuse_endless_wait(ended)?;
         let (trace, iterations) = (gpu.into_trace(), host.spans);
-        return Ok(AnyLength::Recorded(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations }));
+        let cores = host.cores.into_spans(trace.end());
+        return Ok(AnyLength::Recorded(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations, cores }));
     }
     let mut sums = Sums::new(scenario);
     match pieces.sum_up(&mut sums, skip_repeats) {
