@@ -33,7 +33,7 @@ pub use endless::Endless;
 pub use expected::{Expected, ExpectedKernel};
 pub(crate) use followed::followed;
 pub use launch::KernelLaunch;
-pub use model::{BarrierId, HostThread, Scenario, Step};
+pub use model::{BarrierId, CoreShare, HostThread, Scenario, Step};
 pub use native::NotNative;
 pub use options::{LogUse, ReadOptions, ReadProgress};
 pub(crate) use read::is_key_of_scenarios;

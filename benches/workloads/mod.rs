@@ -37,6 +37,7 @@ fn thread(steps: Vec<Step>, iterations: u64) -> HostThread {
         jitter: Duration::ZERO,
         deadline: Deadline::Period,
         barrier: None,
+        core: None,
         steps,
     }
 }

@@ -59,7 +59,8 @@ class ScenarioBuilder:
     def host(self, name: str, steps: Sequence[Mapping[str, Any]], **settings: Any) -> None:
         """Add a host thread: its ``steps`` are dicts, such as ``{"launch": "K", "stream": "a"}`` or ``{"sleep": "1 ms"}``.
 
-        Others: ``process``, ``release``, ``iterations``, ``time_limit``, ``period``, ``jitter``, ``deadline``, ``barrier``.
+        Others: ``process``, ``release``, ``iterations``, ``time_limit``, ``period``, ``jitter``, ``deadline``, ``barrier``,
+        ``core``, ``cpu_priority``, ``spin``.
         """
         self._hosts.append(_given(name=name, steps=steps, **settings))
 
@@ -86,6 +87,7 @@ _TIMES = {
     "switch_cost",
     "time_limit",
     "time_slice",
+    "work",
 }
 
 

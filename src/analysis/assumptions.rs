@@ -70,12 +70,15 @@ pub enum Departure {
 /// Why launch times depend on when operations complete.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "safe_finish_ns is not given: {thread:?} waits for operations and then goes on, so what it does later comes \
-     earlier or later when blocks run shorter"
+    "safe_finish_ns is not given: {thread:?} {} comes earlier or later when {}",
+    if *.works { "works, so what it does then" } else { "waits for operations and then goes on, so what it does later" },
+    if *.works { "that takes less time" } else { "blocks run shorter" }
 )]
 pub(crate) struct LaunchDependence {
     /// The label of the first such thread.
     pub thread: String,
+    /// Whether that is because it works, for no longer than stated.
+    pub works: bool,
 }
 
 /// A launch that a scenario states.
@@ -257,16 +260,19 @@ impl Order {
     }
 }
 
-/// Whether some thread submits anything, or lets others through a barrier, after it waited for an operation. When it
-/// ends, it lets those through that come to one of its barriers more often than it does.
+/// Whether some thread works, or submits anything, or lets others through a barrier, after it waited for an operation.
+/// When it ends, it lets those through that come to one of its barriers more often than it does.
 pub(super) fn launch_dependence(scenario: &Scenario) -> Option<LaunchDependence> {
     let opens_at_its_end = |thread: &HostThread| {
         let others = || scenario.threads.iter().filter(|other| !std::ptr::eq(*other, thread));
         let is_left = |barrier: BarrierId| others().any(|other| passes(other, barrier).1 > passes(thread, barrier).0);
         thread.steps.iter().any(|step| step.waits_for_operations()) && thread.barriers().any(is_left)
     };
-    let dependent = scenario.threads.iter().find(|thread| acts_after_waiting(thread) || opens_at_its_end(thread))?;
-    Some(LaunchDependence { thread: dependent.label.to_string() })
+    let waits = |thread: &&HostThread| acts_after_waiting(thread) || opens_at_its_end(thread);
+    let dependent = scenario.threads.iter().find(waits);
+    let works = || scenario.threads.iter().find(|thread| thread.works());
+    let thread = dependent.or_else(works)?.label.to_string();
+    Some(LaunchDependence { thread, works: dependent.is_none() })
 }
 
 /// What an iteration launches at its release, if all it does after that is to wait for what it has launched itself: as

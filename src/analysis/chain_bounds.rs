@@ -164,8 +164,9 @@ impl<'a> ChainBounds<'a> {
         let first = self.jobs.partition_point(|job| job.thread < link.thread);
         let jobs = self.jobs[first..].iter().take_while(|job| job.thread == link.thread);
         let sleeps = only_sleep(thread);
-        // What only sleeps has done so in the run; of what did not begin there nothing is known.
-        let most = if sleeps.is_some() { u64::MAX } else { jobs.clone().count() as u64 };
+        // What only sleeps has done so in the run; of what did not begin there nothing is known. One job may be
+        // released when the run ends.
+        let most = if sleeps.is_some() { u64::MAX } else { jobs.clone().count() as u64 + 1 };
         let numbers = 0..thread.iterations.unwrap_or(u64::MAX).min(most.saturating_add(1));
         let releases = numbers.map(|number| thread.release_of(number)).take_while(|release| *release <= horizon);
         let releases: Vec<Ns> = releases.map(|release| Ns::from(release.as_ns())).collect();

@@ -110,6 +110,9 @@ fn bounds_on_time(scenario: &Scenario, options: BoundOptions) -> Option<FinishBo
     if options.order == ReleaseOrder::Any && waits_for_shared_stream(&scenario.threads) {
         return None;
     }
+    if scenario.threads.iter().any(HostThread::works) {
+        return None;
+    }
     let mut plain = scenario.clone();
     let mut waiting = vec![false; plain.threads.len()];
     for (thread, waits) in plain.threads.iter_mut().zip(&mut waiting) {

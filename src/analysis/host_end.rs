@@ -53,6 +53,9 @@ impl<'a> HostEnds<'a> {
     /// waits for.
     pub(super) fn of(&self, job: &AnalysedJob) -> Option<Instant> {
         let thread = self.scenario.threads.get(job.thread as usize)?;
+        if thread.works() {
+            return None;
+        }
         if self.waits_for_own[job.thread as usize] {
             return Some(job.released);
         }

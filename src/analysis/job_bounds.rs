@@ -8,12 +8,14 @@ use crate::time::Duration;
 
 use super::safe_bound::Weights;
 
+mod cores;
 mod coupling;
 mod model;
 mod phases;
 mod program;
 mod refusal;
 mod responses;
+mod segments;
 mod turns;
 mod uniprocessor;
 mod window;

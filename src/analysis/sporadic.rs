@@ -263,7 +263,12 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
             rule.arrivals.push(released.as_ns());
             let deadline = thread.deadline();
             let once = HostThread::once(format!("{} job {job}", thread.label), released, steps);
-            base.threads.push(HostThread { process: thread.process, deadline: deadline.into(), ..once });
+            base.threads.push(HostThread {
+                process: thread.process,
+                core: thread.core,
+                deadline: deadline.into(),
+                ..once
+            });
             jobs.push(AnalysedJob {
                 thread: u32::try_from(index).ok()?,
                 stream: Arc::clone(&thread.label),
@@ -293,7 +298,8 @@ fn steps_of(
     if thread.barriers().next().is_some() {
         return None;
     }
-    let at_release = launches_at_release(thread);
+    // Of two jobs that wait for their core the later one does not begin.
+    let at_release = launches_at_release(thread).filter(|_| !thread.works());
     let own = |base: &mut Scenario, step: &Step| match step.submission() {
         Some((kind, stream)) => own_step(scenario, base, kind, stream),
         None => Some(*step),

@@ -190,6 +190,7 @@ impl Simulate {
             ("--state-at", !self.state_at.is_empty()),
             ("--check of what is expected", self.check && scenario.expected.is_some()),
             ("what chains take", !scenario.chains.is_empty()),
+            ("who had a core", scenario.has_cores()),
         ];
         let files = self.files().into_iter().filter(|(option, _)| !by_pieces(option));
         files.chain(tables).find_map(|(what, is_needed)| is_needed.then_some(what))

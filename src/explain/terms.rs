@@ -15,6 +15,8 @@ pub(super) struct Term {
 pub(super) const VERDICTS: &str = "docs/analysis.md#5-jobs-and-their-verdicts";
 pub(super) const CAMERA: Option<&str> = Some("gpusched analyze scenarios/deadlines/camera-and-lidar.json --verdicts");
 const CHAINS: &str = "docs/analysis.md#chains";
+const CORES: &str = "docs/analysis.md#cores";
+const SHARED_CORE: Option<&str> = Some("gpusched analyze scenarios/deadlines/shared-core.json --verdicts");
 const BRAKE: Option<&str> = Some("gpusched analyze scenarios/deadlines/camera-to-brake.json --verdicts");
 const RULES: &str = "docs/model.md#3-queues-and-rules";
 const RESULTS: &str = "docs/model.md#8-results";
@@ -45,7 +47,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 64] = [
+pub(super) const TERMS: [Term; 65] = [
     term(
         "verdict",
         &[],
@@ -83,6 +85,14 @@ pub(super) const TERMS: [Term; 64] = [
         VERDICTS,
         CAMERA,
         "By when a job should have finished, counted from its release. It is met if its response time is not longer.",
+    ),
+    term(
+        "core",
+        &[],
+        CORES,
+        SHARED_CORE,
+        "Where hosts work that share it by fixed priority: of those that want it the most urgent one has it, at once. The keys \
+         core, cpu_priority and spin of a host and its steps work state it; timelines show a lane for each.",
     ),
     term(
         "chain",

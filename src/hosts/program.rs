@@ -1,5 +1,7 @@
 //! The host threads of a scenario, such as the examiner's.
 
+mod barriers;
+mod cores;
 mod device_waits;
 mod error;
 mod launch_order;
@@ -26,6 +28,8 @@ use crate::workload::{OperationId, OperationKind, Origin, Placement, StreamId};
 pub use error::ProgramError;
 pub use launch_order::LaunchOrder;
 
+use barriers::Barrier;
+use cores::Cores;
 use device_waits::DeviceWaits;
 use releases::Releases;
 use waiting::Waiting;
@@ -34,7 +38,8 @@ use waiting::Waiting;
 ///
 /// At one instant they run in declaration order, each until it has to wait (a wait that is already satisfied is no
 /// wait); when the last thread reaches a barrier all go on, in declaration order; threads that have ended no longer
-/// count. A [`LaunchOrder`] says otherwise where it is known in which order they launched.
+/// count. A [`LaunchOrder`] says otherwise where it is known in which order they launched. Of threads that share a core
+/// only the most urgent one that wants it goes on.
 #[derive(Debug)]
 pub struct ProgramHost<'a> {
     threads: Vec<Thread<'a>>,
@@ -49,6 +54,7 @@ pub struct ProgramHost<'a> {
     /// ascends.
     waiting_for_device: DeviceWaits,
     barriers: BTreeMap<BarrierId, Barrier>,
+    cores: Cores,
     spans: Vec<IterationSpan>,
     /// Steps since time went on or something was submitted.
     idle_steps: u32,
@@ -112,13 +118,6 @@ enum Position {
     Ended,
 }
 
-#[derive(Debug, Default)]
-struct Barrier {
-    /// Threads that have not ended.
-    members: usize,
-    arrived: BTreeSet<usize>,
-}
-
 /// How a scenario is simulated.
 #[derive(Debug, Clone)]
 pub struct SimulateOptions<'w> {
@@ -177,7 +176,8 @@ pub fn simulate_with<'s, 'w>(
     let host = ProgramHost { order, progress, ..ProgramHost::new(&scenario.threads) };
     let Simulated { trace, ended, host } = Simulation::new(gpu, host).run()?;
     host.refuse_endless_wait(ended)?;
-    Ok(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations: host.spans })
+    let cores = host.cores.into_spans(trace.end());
+    Ok(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations: host.spans, cores })
 }
 
 /// What is recorded if the threads of a scenario submit to a GPU with another backend, which knows nothing of it yet.
@@ -243,6 +243,7 @@ impl<'a> ProgramHost<'a> {
             }
         }
         let waiting_for_device = DeviceWaits::new(threads);
+        let cores = Cores::new(threads);
         let threads = threads
             .iter()
             .map(|program| Thread {
@@ -265,6 +266,7 @@ impl<'a> ProgramHost<'a> {
             waiting_for: Waiting::default(),
             waiting_for_device,
             barriers,
+            cores,
             spans: Vec::new(),
             idle_steps: 0,
             idle_since: Instant::ZERO,
@@ -310,14 +312,20 @@ impl<'a> ProgramHost<'a> {
     /// Runs all threads that can go on, until each of them waits or has ended.
     fn go_on(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         let mut turn = std::mem::take(&mut self.turn);
-        while !self.ready.is_empty() {
+        while !self.ready.is_empty() || self.cores.has_due() {
             // A thread made ready meanwhile waits for the next turn, so that all go on in declaration order.
             std::mem::swap(&mut turn, &mut self.ready);
+            if self.cores.are_shared() {
+                for &thread in &turn {
+                    self.cores.arrive(thread, gpu.now());
+                }
+                self.cores.take_due(&mut turn);
+            }
             if turn.len() > 1 {
                 turn.sort_unstable();
                 turn.dedup();
             }
-            if self.order.is_some() {
+            if self.order.is_some() && !self.cores.are_shared() {
                 while let Some(next) = launch_order::first(turn.iter().map(|&thread| self.rank(thread, gpu))) {
                     // If it could launch more, others may come before that.
                     if !self.run(turn[next], gpu)? {
@@ -326,11 +334,25 @@ impl<'a> ProgramHost<'a> {
                 }
             }
             for thread in turn.drain(..) {
-                self.run(thread, gpu)?;
+                match self.cores.of(thread) {
+                    Some(core) => self.run_on(core, gpu)?,
+                    None => _ = self.run(thread, gpu)?,
+                }
             }
         }
         self.turn = turn;
         Ok(())
+    }
+
+    /// Runs the threads of a core, the most urgent first, until one works on it, or spins, or none wants it.
+    fn run_on(&mut self, core: usize, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
+        loop {
+            let Self { cores, threads, .. } = self;
+            let iteration = |thread: usize| to_u32(threads[thread].iteration);
+            let Some(thread) = cores.next(core, iteration, gpu) else { return Ok(()) };
+            self.run(thread, gpu)?;
+            self.cores.has_acted(thread);
+        }
     }
 
     /// Runs one thread until it waits or ends; where launches have an order, until it could launch a second kernel.
@@ -385,6 +407,9 @@ impl<'a> ProgramHost<'a> {
                     thread.launches += u32::from(launches);
                     thread.position = Position::At(step + 1);
                     if !self.perform(index, step, action, gpu)? {
+                        if action.waits_for_operations() && program.core.is_some_and(|share| share.spins) {
+                            self.cores.spin(index);
+                        }
                         return Ok(false);
                     }
                 }
@@ -406,7 +431,7 @@ impl<'a> ProgramHost<'a> {
             let awaited = match *step {
                 Step::Launch(..) => return self.order.as_ref()?.rank(index, thread.launches as usize),
                 Step::Barrier(_) | Step::Repeat { .. } => return None,
-                Step::Sleep(duration) if duration > Duration::ZERO => return None,
+                Step::Sleep(duration) | Step::Work(duration) if duration > Duration::ZERO => return None,
                 Step::SynchronizeDevice if !self.waiting_for_device.is_done(thread.program.process, gpu) => {
                     return None;
                 }
@@ -463,7 +488,11 @@ impl<'a> ProgramHost<'a> {
                     return Ok(false);
                 }
             }
-            Step::Sleep(duration) if duration > Duration::ZERO => {
+            Step::Work(duration) if duration > Duration::ZERO && thread.program.core.is_some() => {
+                self.cores.work(index, duration);
+                return Ok(false);
+            }
+            Step::Sleep(duration) | Step::Work(duration) if duration > Duration::ZERO => {
                 gpu.wake_at(gpu.now() + duration, index as u64);
                 return Ok(false);
             }
@@ -514,32 +543,6 @@ impl<'a> ProgramHost<'a> {
             None => true,
         }
     }
-
-    /// A thread reaches a barrier. Says whether it can go on at once, because no other takes part any more.
-    fn arrive(&mut self, index: usize, id: BarrierId) -> bool {
-        let Some(barrier) = self.barriers.get_mut(&id).filter(|barrier| barrier.members > 1) else { return true };
-        barrier.arrived.insert(index);
-        if barrier.arrived.len() >= barrier.members {
-            self.ready.extend(std::mem::take(&mut barrier.arrived));
-        }
-        // Even the last one goes on in its turn, after the others that were declared before it.
-        false
-    }
-
-    /// A thread ends and no longer counts, which may open a barrier for the others.
-    fn end(&mut self, index: usize) {
-        self.threads[index].position = Position::Ended;
-        if self.barriers.is_empty() {
-            return;
-        }
-        for id in self.threads[index].program.barriers().collect::<BTreeSet<_>>() {
-            let Some(barrier) = self.barriers.get_mut(&id) else { continue };
-            barrier.members -= 1;
-            if barrier.members > 0 && barrier.arrived.len() >= barrier.members {
-                self.ready.extend(std::mem::take(&mut barrier.arrived));
-            }
-        }
-    }
 }
 
 /// Reports count 2^32 threads and iterations at most, as many as there can be operations.
@@ -577,7 +580,10 @@ impl Host for ProgramHost<'_> {
     }
 
     fn on_wake(&mut self, token: u64) {
-        self.ready.extend(usize::try_from(token).ok().filter(|&thread| thread < self.threads.len()));
+        match usize::try_from(token).ok().filter(|&thread| thread < self.threads.len()) {
+            Some(thread) => self.ready.push(thread),
+            None => self.cores.wake(token),
+        }
     }
 
     fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {

@@ -1,10 +1,10 @@
 //! Timelines of blocks on SMs: the layout, as plain data.
 //!
-//! From top to bottom: title, legend, whose turn it is if contexts take turns, one band for each SM, one lane for each
-//! copy engine in use, the panels of occupancy and of queues if asked for, one row for each stream with launch arrows,
-//! marks of deadlines, and waits if asked for, the axis of time. Within a band, blocks are boxes as wide as they run
-//! and as high as the share of the SM that they take, stacked without overlap as in the figures of Amert et al., RTSS
-//! 2017.
+//! From top to bottom: title, legend, a lane for each core that hosts share, whose turn it is if contexts take turns,
+//! one band for each SM, one lane for each copy engine in use, the panels of occupancy and of queues if asked for, one
+//! row for each stream with launch arrows, marks of deadlines, and waits if asked for, the axis of time. Within a band,
+//! blocks are boxes as wide as they run and as high as the share of the SM that they take, stacked without overlap as
+//! in the figures of Amert et al., RTSS 2017.
 
 mod across;
 mod arrows;
@@ -14,6 +14,7 @@ mod columns;
 mod comparison;
 mod context;
 mod copies;
+mod core_lanes;
 mod crowd;
 mod deadlines;
 mod draw;
@@ -51,6 +52,7 @@ pub use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits
 use crate::device::CopyDirection;
 use crate::draw::theme::Fill;
 use crate::draw::{Anchor, AxisTicks, Dash, Length, Point, Rect};
+use crate::run::CoreSpan;
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Rule};
 use crate::workload::{KernelId, OperationId, ProcessId, StreamId};
@@ -78,6 +80,8 @@ pub struct Timeline {
     pub ticks: AxisTicks,
     /// Where each tick is.
     pub tick_places: Vec<Length>,
+    /// The cores that hosts share.
+    pub cores: Vec<CoreLane>,
     /// Whose turn it is, if contexts take turns.
     pub turns: Option<TurnBand>,
     /// The SMs.
@@ -271,6 +275,34 @@ pub struct Across {
     pub count: u64,
     /// What is written.
     pub label: Label,
+}
+
+/// Who has a core when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoreLane {
+    /// The core.
+    pub core: u32,
+    /// Its name.
+    pub label: Label,
+    /// The whole window.
+    pub area: Rect,
+    /// Who has it, in order of time.
+    pub boxes: Vec<CoreBox>,
+    /// Where these are too many and too short to be seen: the share of time of each host thread; then `boxes` is empty.
+    pub shares: Vec<TimeShare<u32>>,
+}
+
+/// A time in which a host thread has a core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoreBox {
+    /// Who has it, and when.
+    pub span: CoreSpan,
+    /// How it is filled.
+    pub fill: Fill,
+    /// On paper.
+    pub area: Rect,
+    /// What is written on it.
+    pub label: Option<Label>,
 }
 
 /// Whose turn it is.

@@ -56,6 +56,8 @@ pub enum PathEnd {
     Release(u32),
     /// A host, by its thread, waited for others at a barrier.
     Barrier(u32),
+    /// A host, by its thread, worked on a core, which others may have had meanwhile.
+    Core(u32),
     /// The steps of a host, by its thread, repeat too often to be followed.
     TooLong(u32),
     /// What made this operation begin, or its host go on, does not follow from the record.
@@ -275,6 +277,7 @@ impl<'s, 'a> Walk<'s, 'a> {
                 (from, Ok(before))
             }
             Step::Barrier(_) => (now, Err(PathEnd::Barrier(thread))),
+            Step::Work(_) => (now, Err(PathEnd::Core(thread))),
             _ if step.waits_for_operations() => {
                 let waited = self.waited_for(step, (thread, iteration, submitted), now);
                 (now, Ok(waited.map_or(before, At::Ran)))

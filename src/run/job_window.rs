@@ -44,7 +44,7 @@ impl<'s> JobWindow<'s> {
     pub(crate) fn extend(&mut self, spans: Vec<IterationSpan>) {
         for span in spans {
             let index = span.thread as usize;
-            if self.threads[index].submits() {
+            if self.threads[index].does_jobs() {
                 debug_assert_eq!(
                     span.iteration as usize,
                     self.windows[index].passed as usize + self.windows[index].jobs.len()
@@ -57,7 +57,7 @@ impl<'s> JobWindow<'s> {
     /// Writes what is held of jobs, counted back from the iteration in which each thread is.
     pub(crate) fn write_state(&self, iterations: &[u64], to: &mut Canonical) {
         let Self { threads, windows } = self;
-        let windows = windows.iter().zip(iterations).zip(*threads).filter(|(_, thread)| thread.submits());
+        let windows = windows.iter().zip(iterations).zip(*threads).filter(|(_, thread)| thread.does_jobs());
         to.list(windows, |to, ((Window { passed, jobs }, iteration), _)| {
             to.number(iteration.wrapping_sub((*passed).into()));
             to.list(jobs, |to, Held { progress: Progress { span, finished }, is_over }| {
@@ -163,7 +163,7 @@ impl<'s> JobWindow<'s> {
         if ended != Ended::Done {
             let end = end.saturating_add(skipped_time);
             for (((index, thread), window), skipped) in (0..).zip(self.threads).zip(&self.windows).zip(skipped) {
-                if thread.submits() {
+                if thread.does_jobs() {
                     let begun = u64::from(window.passed) + window.jobs.len() as u64 + skipped;
                     jobs.backlog.extend(backlog(index, thread, begun, end));
                 }

@@ -17,7 +17,8 @@ pub struct Job {
     /// Which job of that thread, from 0.
     pub iteration: u32,
     /// When it was released. With a period: the thread's release and that many periods, whether or not the thread was
-    /// free to begin then. Without one: when the iteration began, after its barrier.
+    /// free to begin then. Without one: when the iteration began, after its barrier; the first one of a thread that
+    /// shares a core when that was to be, whether or not the core was free.
     pub released: Instant,
     /// When its first step began.
     pub began: Instant,
@@ -93,7 +94,8 @@ pub struct Backlog {
 /// The jobs of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Jobs {
-    /// Jobs that began, by thread and then by iteration. Iterations of threads that submit nothing are no jobs.
+    /// Jobs that began, by thread and then by iteration. Iterations of threads that submit nothing and do no
+    /// work are no jobs.
     pub begun: Vec<Job>,
     /// What the run, when it ended at its horizon, had not begun although it was released: late, not absent. At most
     /// one entry a thread.
@@ -117,7 +119,7 @@ impl Jobs {
     /// From what was recorded, how it ended, and the iterations that its threads began.
     pub(super) fn of(scenario: &Scenario, trace: &Trace, ended: Ended, iterations: &[IterationSpan]) -> Self {
         let threads = &scenario.threads;
-        let submits: Vec<bool> = threads.iter().map(HostThread::submits).collect();
+        let submits: Vec<bool> = threads.iter().map(HostThread::does_jobs).collect();
         let counts = |span: &&IterationSpan| submits.get(span.thread as usize) == Some(&true);
         // Where the jobs of each thread begin; moved on as they are put there.
         let mut next = vec![0; threads.len() + 1];
@@ -142,7 +144,7 @@ impl Jobs {
         }
         jobs.begun = progress.iter().map(|progress| progress.job(threads)).collect();
         if ended != Ended::Done {
-            for (index, thread) in (0..).zip(threads).filter(|(_, thread)| thread.submits()) {
+            for (index, thread) in (0..).zip(threads).filter(|(_, thread)| thread.does_jobs()) {
                 let begun = jobs.first[index as usize + 1] - jobs.first[index as usize];
                 jobs.backlog.extend(backlog(index, thread, begun as u64, jobs.end));
             }
@@ -217,7 +219,10 @@ impl Progress {
         let IterationSpan { thread: index, iteration, start, .. } = self.span;
         let thread = &threads[index as usize];
         let end = self.span.end();
-        let released = if thread.period.is_some() { thread.release_of(iteration.into()) } else { start };
+        // A job that waits for its core has been released.
+        let is_first = iteration == 0 && thread.core.is_some() && thread.barrier.is_none();
+        let is_stated = thread.period.is_some() || is_first;
+        let released = if is_stated { thread.release_of(iteration.into()) } else { start };
         // While the host is still at it, it may submit more.
         let finished = self.finished.zip(end).map(|(operations, host)| operations.max(host));
         Job {

@@ -18,13 +18,15 @@ pub struct Run<'s> {
     pub ended: Ended,
     /// What happened on the host: every iteration that began, in that order.
     pub iterations: Vec<IterationSpan>,
+    /// Who had a core that threads share when, by core and in order of time.
+    pub cores: Vec<CoreSpan>,
 }
 
 impl Run<'_> {
     /// The same with a scenario of its own, so that it outlives the one that was simulated.
     pub fn into_owned(self) -> Run<'static> {
-        let Self { scenario, trace, ended, iterations } = self;
-        Run { scenario: Cow::Owned(scenario.into_owned()), trace, ended, iterations }
+        let Self { scenario, trace, ended, iterations, cores } = self;
+        Run { scenario: Cow::Owned(scenario.into_owned()), trace, ended, iterations, cores }
     }
 }
 
@@ -46,5 +48,29 @@ impl IterationSpan {
     /// When its last step was done, barriers at its end aside; `None` if the run ended before.
     pub fn end(&self) -> Option<Instant> {
         (self.end != NEVER).then_some(self.end)
+    }
+}
+
+/// A time in which one iteration of a host thread had a core without pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoreSpan {
+    /// The core.
+    pub core: u32,
+    /// Index of the thread.
+    pub thread: u32,
+    /// Which iteration, from 0.
+    pub iteration: u32,
+    /// Whether it did no work, but waited for operations without giving up the core.
+    pub spins: bool,
+    /// From when.
+    pub start: Instant,
+    /// Until when.
+    pub end: Instant,
+}
+
+impl CoreSpan {
+    /// Whether `next` is the same without a pause.
+    pub(crate) fn goes_on_as(&self, next: &Self) -> bool {
+        *next == Self { start: next.start, end: next.end, ..*self } && self.end == next.start
     }
 }

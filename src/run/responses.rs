@@ -70,7 +70,7 @@ pub(crate) fn each_response<J: Borrow<Jobs>>(
             late += 1;
             row.count_late(backlog);
         });
-        if !thread.submits() {
+        if !thread.does_jobs() {
             return None;
         }
         row.sum_up();

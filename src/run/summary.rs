@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::differences::{Difference, NotComparable, differences};
 use super::jobs::{DeadlineOutcome, Job, Jobs};
-use super::record::{IterationSpan, Run};
+use super::record::{CoreSpan, IterationSpan, Run};
 use super::responses::{Responses, each_response};
 use super::sums::{Busy, Counts, SmUtilization};
 use crate::gpu::Ended;
@@ -28,6 +28,8 @@ pub struct Summary<'a> {
     pub ended: Ended,
     /// The iterations that the host threads began, if that is known.
     pub iterations: &'a [IterationSpan],
+    /// Who had a core that threads share when, by core and in order of time, if that is known.
+    pub cores: &'a [CoreSpan],
 }
 
 /// An operation of a run, with what it does.
@@ -76,12 +78,13 @@ pub struct KernelSummary<'a> {
 impl<'a> Summary<'a> {
     /// Of a simulated run.
     pub fn of(run: &'a Run<'_>) -> Self {
-        Self { scenario: &run.scenario, trace: &run.trace, ended: run.ended, iterations: &run.iterations }
+        let Run { scenario, trace, ended, iterations, cores } = run;
+        Self { scenario, trace, ended: *ended, iterations, cores }
     }
 
     /// Of something that was recorded elsewhere, of whose host nothing is known.
     pub fn of_trace(scenario: &'a Scenario, trace: &'a Trace) -> Self {
-        Self { scenario, trace, ended: Ended::Done, iterations: &[] }
+        Self { scenario, trace, ended: Ended::Done, iterations: &[], cores: &[] }
     }
 
     /// The jobs of the run; none if nothing is known of the host.

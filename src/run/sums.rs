@@ -186,7 +186,7 @@ pub struct Sums<'s> {
     scenario: &'s Scenario,
     counts: Counts,
     busy: Busy<'s>,
-    /// Of each thread that submits something.
+    /// Of each thread that does jobs.
     responses: Vec<Responses<'s>>,
     /// Whose kernels are counted in `kernels`, each as a job is in a row of its own.
     kernel_times: KernelTimes,
@@ -201,7 +201,7 @@ pub struct Sums<'s> {
 
 impl<'s> Sums<'s> {
     pub(crate) fn new(scenario: &'s Scenario, kernel_times: KernelTimes) -> Self {
-        let threads = (0..).zip(&scenario.threads).filter(|(_, thread)| thread.submits());
+        let threads = (0..).zip(&scenario.threads).filter(|(_, thread)| thread.does_jobs());
         Self {
             scenario,
             counts: Counts::default(),

@@ -72,7 +72,7 @@ fn takes_time(scenario: &Scenario, steps: &[Step]) -> bool {
     for step in steps {
         last = step.submission().or(last);
         match *step {
-            Step::Sleep(duration) if duration > Duration::ZERO => return true,
+            Step::Sleep(duration) | Step::Work(duration) if duration > Duration::ZERO => return true,
             Step::SynchronizeDevice if !long_in.is_empty() => return true,
             Step::SynchronizeStream(stream) if long_in.contains(&stream) => return true,
             // Operations of one stream complete in order, so waiting for the last is waiting for all of its stream.

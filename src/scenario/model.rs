@@ -45,6 +45,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether hosts share cores.
+    pub fn has_cores(&self) -> bool {
+        self.threads.iter().any(|thread| thread.core.is_some())
+    }
+
     /// The GPU.
     pub const fn device(&self) -> &Device {
         self.catalogue.device()
@@ -160,8 +165,22 @@ pub struct HostThread {
     pub deadline: Deadline,
     /// Where it waits before every iteration.
     pub barrier: Option<BarrierId>,
+    /// The core that it shares with others; `None`: it has one for itself.
+    pub core: Option<CoreShare>,
     /// One iteration.
     pub steps: Vec<Step>,
+}
+
+/// How a host thread has a core: partitioned, preemptive, with fixed priorities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoreShare {
+    /// The core.
+    pub core: u32,
+    /// A smaller number is more urgent; of equal ones the thread that is declared first.
+    pub priority: i32,
+    /// Whether it keeps the core while it waits for operations, as `cudaDeviceScheduleSpin` has it. Else it gives it
+    /// up.
+    pub spins: bool,
 }
 
 impl HostThread {
@@ -181,6 +200,7 @@ impl HostThread {
             jitter: Duration::ZERO,
             deadline: Deadline::Period,
             barrier: None,
+            core: None,
             steps,
         }
     }
@@ -192,7 +212,8 @@ impl HostThread {
     }
 }
 
-/// One step of a host thread. Host code takes no time; a thread waits only where a step says so.
+/// One step of a host thread. Host code takes no time but for [`Step::Work`]; a thread waits only where a step says so,
+/// and where others have its core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Launch a kernel, without waiting.
@@ -215,6 +236,8 @@ pub enum Step {
     SynchronizeEvent(EventId),
     /// Sleep.
     Sleep(Duration),
+    /// Work on the CPU: a run takes all of this time of the thread's core, bounds hold for any time up to it.
+    Work(Duration),
     /// Wait for all other threads of the barrier that have not ended.
     Barrier(BarrierId),
     /// Go back to step number `from` until the steps in between have been done `times` times.
@@ -240,6 +263,7 @@ impl Step {
             | Self::SynchronizeDevice
             | Self::SynchronizeEvent(_)
             | Self::Sleep(_)
+            | Self::Work(_)
             | Self::Barrier(_)
             | Self::Repeat { .. } => None,
         }
@@ -283,6 +307,16 @@ impl HostThread {
     /// Whether an iteration submits anything to the GPU.
     pub fn submits(&self) -> bool {
         self.steps.iter().any(|step| step.submission().is_some())
+    }
+
+    /// Whether it works on the CPU, or shares a core on which others do: how long a step takes is then not stated.
+    pub fn works(&self) -> bool {
+        self.core.is_some() || self.steps.iter().any(|step| matches!(step, Step::Work(_)))
+    }
+
+    /// Whether its iterations are jobs: they submit something, or work.
+    pub fn does_jobs(&self) -> bool {
+        self.submits() || self.works()
     }
 
     /// How many operations it submits, where nothing ends it early and no step repeats others; 0 if it goes on without

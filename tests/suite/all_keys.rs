@@ -19,11 +19,11 @@ pub(crate) const NATIVE: &str = r#"{
         {"name": "S2", "process": "P"}, {"name": "NULL", "process": "P", "operations": [{"kernel": "K2"}]}],
     "hosts": [
         {"name": "H1", "process": "P", "release": "5 ns", "iterations": 2, "time_limit": "4 s", "period": "1 s", "jitter": "2 ms",
-         "deadline": "1 s", "barrier": "B", "steps": [
+         "deadline": "1 s", "barrier": "B", "core": 3, "cpu_priority": -2, "spin": true, "steps": [
             {"launch": "K2", "stream": "S2"}, {"copy": "device-to-host", "bytes": 7, "stream": "NULL"},
             {"memset": 3, "stream": "S2"}, {"wait": "E", "stream": "S2"}, {"record": "F", "stream": "S2"},
             {"synchronize_event": "F"}, {"synchronize": "S2"}, {"synchronize": "device"}, {"synchronize": "last"},
-            {"sleep": "0 s"}, {"barrier": "C"}, {"repeat": 2, "steps": [{"launch": "K2", "stream": "S2"}]}]},
+            {"sleep": "0 s"}, {"work": "1 ns"}, {"barrier": "C"}, {"repeat": 2, "steps": [{"launch": "K2", "stream": "S2"}]}]},
         {"name": "H2", "process": "Q", "barrier": "B", "steps": [{"barrier": "C"}]}],
     "expected": {"source": "nobody", "tolerance": "1 ms", "kernels": [
         {"name": "K1", "iteration": 0, "first_start": "1 ms", "finish": "2 s", "blocks_per_sm": [0, 6],

@@ -23,6 +23,7 @@ mod channels;
 mod chosen;
 mod command_line;
 mod common;
+mod cores;
 mod critical_path;
 mod cut_tables;
 mod deadlines;

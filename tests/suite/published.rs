@@ -42,11 +42,13 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")
 }
 
-/// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `tour.rs`, `docs/processes.md`,
+/// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `cores.rs`, `tour.rs`, `docs/processes.md`,
 /// `docs/validation.md`, `explain.rs`, `programmatic.rs`): they come from no publication.
-const EXAMPLES: [&str; 10] = [
+const EXAMPLES: [&str; 12] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",
+    "deadlines/shared-core.json",
+    "deadlines/waters-2019.json",
     "processes/perception-and-control.json",
     "rules/copies-of-two-processes.json",
     "rules/programmatic-launch.json",

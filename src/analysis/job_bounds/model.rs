@@ -1,5 +1,6 @@
 //! What a job of each thread does, how often jobs come, and what they share.
 
+use super::cores::OnCore;
 use super::coupling::reached;
 use super::program::{Program, Unknown, threads_of};
 use super::refusal::SporadicRefusal;
@@ -45,6 +46,8 @@ pub(in crate::analysis) struct Task {
     pub(super) reached: Option<Vec<usize>>,
     /// What a job does.
     pub(in crate::analysis) operations: Vec<Operation>,
+    /// The core that its thread shares.
+    pub(super) core: Option<OnCore>,
     /// Whether a job begins by a timer, and not when another thread, or its job before, comes to an end.
     pub(super) is_timed: bool,
 }
@@ -52,7 +55,21 @@ pub(in crate::analysis) struct Task {
 impl Task {
     /// Whether its host sleeps or waits for others.
     pub(in crate::analysis) fn pauses(&self) -> bool {
-        self.operations.iter().any(|operation| matches!(operation.work, Work::Pause(_)))
+        self.operations.iter().any(|operation| operation.work.is_of_host())
+    }
+
+    /// Whether what comes after operation number `number` comes after all that is before it in the job.
+    pub(super) fn waits_for_all(&self, number: usize) -> bool {
+        let mut open = vec![number];
+        let mut found = vec![false; number];
+        while let Some(next) = open.pop() {
+            for &before in &self.operations[next].after {
+                if !std::mem::replace(&mut found[before], true) {
+                    open.push(before);
+                }
+            }
+        }
+        found.into_iter().all(|found| found)
     }
 
     /// How a job begins if it takes no longer than `response` ns. What has no length may end in a later round of the
@@ -60,7 +77,7 @@ impl Task {
     pub(super) fn begin(&self, response: Option<u64>) -> Begin {
         let lasts = |operation: &Operation| match operation.work {
             Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time > Duration::ZERO,
-            Work::Memset => false,
+            Work::Memset | Work::Busy(_) => false,
             Work::Pause(_) => true,
         };
         let is_over = || response.is_some_and(|response| response < self.period) || self.operations.iter().all(lasts);
@@ -147,6 +164,21 @@ impl TaskSet {
         !self.linked && self.channels.is_none() && self.latency == 0 && self.turns.is_none()
     }
 
+    /// How long in `window` ns the core of `task` may be had by tasks that are more urgent \[ns\], if a job of each
+    /// ends within its response; `None`: not known.
+    pub(super) fn higher(&self, task: &Task, window: u64, responses: &[Option<u64>]) -> Option<u64> {
+        let Some(own) = task.core else { return Some(0) };
+        let mut total = 0_u64;
+        for (other, response) in self.tasks.iter().zip(responses) {
+            let Some(core) = other.core.filter(|core| own.is_below(core)) else { continue };
+            let (one, late) = core.takes(other.period, other.jitter, *response)?;
+            let jobs = window.checked_add(late)?.div_ceil(other.period.max(1));
+            let jobs = other.most_jobs.map_or(jobs, |most| jobs.min(most));
+            total = total.checked_add(one.checked_mul(jobs)?)?;
+        }
+        Some(total)
+    }
+
     fn with_tasks(
         mut self,
         scenario: &Scenario,
@@ -179,6 +211,10 @@ fn groups(scenario: &Scenario, is_sporadic: bool) -> Result<Vec<Group>, Sporadic
             .collect();
         let meets = !at_barriers.is_empty();
         let refuse = Err(SporadicRefusal::Barrier { thread: label() });
+        let meets_anywhere = || thread.barriers().any(|barrier| threads_of(scenario, barrier) > 1);
+        if thread.core.is_some() && meets_anywhere() {
+            return Err(SporadicRefusal::CoreAtBarrier { thread: label() });
+        }
         if meets && (is_sporadic || thread.time_limit.is_some() || thread.never_runs()) {
             return refuse;
         }
@@ -308,13 +344,14 @@ impl Described<'_> {
         if period > LONGEST || jitter > LONGEST {
             return Err(SporadicRefusal::TooLong);
         }
-        let Program { mut operations, .. } = program;
+        let Program { mut operations, work, .. } = program;
+        let core = OnCore::of(of(thread), thread, work[0]);
         // A host that has waited for its own operations only goes on when these have ended, which is known.
         let is_over = |operation: &Operation| operation.work == Work::Pause(Duration::ZERO) && group.threads.len() == 1;
-        while reached.is_none() && operations.last().is_some_and(is_over) {
+        while reached.is_none() && core.is_none() && operations.last().is_some_and(is_over) {
             operations.pop();
         }
-        let kernels = || operations.iter().filter(|operation| !matches!(operation.work, Work::Pause(_)));
+        let (highest, lowest) = levels(&operations);
         Ok(Task {
             label: label(),
             members: threads.iter().map(|&(number, offset, _)| (number, offset.as_ns())).collect(),
@@ -322,12 +359,19 @@ impl Described<'_> {
             within: group.period.unwrap_or(LONGEST),
             most_jobs,
             jitter,
-            highest: kernels().map(|operation| operation.level).min().unwrap_or(0),
-            lowest: kernels().map(|operation| operation.level).max().unwrap_or(0),
+            highest,
+            lowest,
             reached,
             operations,
+            core,
             is_timed: group.period.is_some()
                 || most_jobs == Some(1) && group.threads.len() == 1 && of(thread).barrier.is_none(),
         })
     }
+}
+
+/// The highest and the lowest of the EE queues of some operations.
+pub(super) fn levels(operations: &[Operation]) -> (usize, usize) {
+    let levels = || operations.iter().filter(|operation| !operation.work.is_of_host()).map(|operation| operation.level);
+    (levels().min().unwrap_or(0), levels().max().unwrap_or(0))
 }

@@ -4,6 +4,9 @@
 use super::model::{Task, TaskSet};
 use crate::analysis::safe_bound::{Job, Phased, Weights, Work};
 
+/// By when each operation of a task's job has ended, from its arrival \[ns\].
+pub(super) type Ends = Vec<u64>;
+
 /// Jobs of one task beside another's above which nothing is explored.
 const MOST_JOBS: u64 = 32;
 
@@ -18,8 +21,10 @@ pub(super) fn ends(
     responses: &[Option<u64>],
 ) -> Option<Vec<u64>> {
     let task = tasks.tasks.get(index)?;
-    // Where threads wait for one another's operations, nothing is known of the order in which they then go on.
-    if !tasks.is_plain() || tasks.tasks.iter().any(|task| task.reached.is_some()) {
+    // Where threads wait for one another's operations, nothing is known of the order in which they then go on; nor when
+    // a host of the job goes on that works.
+    let works = task.operations.iter().any(|operation| matches!(operation.work, Work::Busy(_)));
+    if works || !tasks.is_plain() || tasks.tasks.iter().any(|task| task.reached.is_some()) {
         return None;
     }
     let apart = set_apart(tasks, task);
@@ -107,4 +112,9 @@ fn of_job(
     };
     let ends = phased.ends(&tasks.classes, weights)?;
     ends.into_iter().map(|end| end.checked_add(task.jitter)).collect()
+}
+
+/// When the last operation of a job has ended.
+pub(super) fn last(ends: &Ends) -> u64 {
+    ends.iter().max().copied().unwrap_or(0)
 }

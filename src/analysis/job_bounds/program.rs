@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::safe_bound::{Operation, Work};
-use crate::scenario::{BarrierId, Scenario, Step, followed};
+use crate::scenario::{BarrierId, HostThread, Scenario, Step, followed};
 use crate::time::Duration;
 use crate::workload::{EventId, OperationKind, StreamId};
 
@@ -31,8 +31,10 @@ pub(super) struct Program {
     pub(super) operations: Vec<Operation>,
     /// By thread: whether all that it submits has ended when it ends.
     pub(super) is_closed: Vec<bool>,
-    /// By thread: how long it sleeps in all.
+    /// By thread: how long it sleeps in all, which it does for just as long as stated.
     pub(super) pauses: Vec<Duration>,
+    /// By thread: how long it works in all, at most.
+    pub(super) work: Vec<Duration>,
 }
 
 /// What the scenario says of an operation.
@@ -88,8 +90,13 @@ impl Program {
             };
             maker.program.is_closed.push(false);
             maker.program.pauses.push(Duration::ZERO);
+            maker.program.work.push(Duration::ZERO);
+            if scenario.threads[number].core.is_some() {
+                // It waits for its core before it does anything.
+                maker.pause(&mut thread, owner, Work::Busy(Duration::ZERO));
+            }
             if offset > Duration::ZERO {
-                maker.pause(&mut thread, owner, offset);
+                maker.pause(&mut thread, owner, Work::Pause(offset));
             }
             all.push(thread);
         }
@@ -98,7 +105,7 @@ impl Program {
             // It may end when a barrier opens that others came to last.
             let ends_later = thread.gate.iter().any(|&number| maker.program.operations[number].member != owner);
             if ends_later && !matches!(thread.steps.last(), Some(Step::Barrier(_))) {
-                maker.pause(thread, owner, Duration::ZERO);
+                maker.pause(thread, owner, Work::Pause(Duration::ZERO));
             }
         }
         for (owner, thread) in all.iter().enumerate() {
@@ -147,7 +154,7 @@ impl Maker<'_> {
             let together = |owner: &usize| at[*owner] == Some(barrier);
             let waiting: Vec<usize> = (0..threads.len()).filter(together).collect();
             let gates = waiting.iter().flat_map(|&owner| threads[owner].gate.iter().copied()).collect();
-            let open = self.add_pause(&threads[waiting[0]], waiting[0], Duration::ZERO, gates);
+            let open = self.add_pause(&threads[waiting[0]], waiting[0], Work::Pause(Duration::ZERO), gates);
             for owner in waiting {
                 at[owner] = None;
                 threads[owner].gate = vec![open];
@@ -178,7 +185,8 @@ impl Maker<'_> {
             thread.last = Some(number);
             return;
         }
-        let process = self.scenario.threads[thread.number].process;
+        let &HostThread { process, core, .. } = &self.scenario.threads[thread.number];
+        let has_core = core.is_some();
         let is_own = |stream: &StreamId| self.scenario.streams()[stream.index()].process == process;
         let awaited: Vec<usize> = match step {
             Step::AwaitLast => thread.last.into_iter().collect(),
@@ -187,32 +195,46 @@ impl Maker<'_> {
                 thread.in_stream.iter().filter(|(stream, _)| is_own(stream)).map(|(_, last)| *last).collect()
             }
             Step::SynchronizeEvent(event) => thread.records.get(&event).copied().into_iter().collect(),
-            Step::Sleep(time) if time > Duration::ZERO => return self.pause(thread, owner, time),
+            Step::Sleep(time) if time > Duration::ZERO => {
+                let pauses = &mut self.program.pauses[owner];
+                *pauses = pauses.saturating_add(time);
+                self.pause(thread, owner, Work::Pause(time));
+                if has_core {
+                    self.pause(thread, owner, Work::Busy(Duration::ZERO));
+                }
+                return;
+            }
+            Step::Work(time) if time > Duration::ZERO => {
+                let work = &mut self.program.work[owner];
+                *work = work.saturating_add(time);
+                return self.pause(thread, owner, Work::Busy(time));
+            }
             _ => return,
         };
         thread.gate.extend(awaited);
         thread.gate.sort_unstable();
         thread.gate.dedup();
-        // What it waits for may be others' too, and then the host goes on later than any operation of its own says.
-        if thread.gate.len() > MOST_GATES || step != Step::AwaitLast {
-            self.pause(thread, owner, Duration::ZERO);
+        // What it waits for may be others' too, or its core, and then the host goes on later than any operation of its
+        // own says.
+        if has_core {
+            self.pause(thread, owner, Work::Busy(Duration::ZERO));
+        } else if thread.gate.len() > MOST_GATES || step != Step::AwaitLast {
+            self.pause(thread, owner, Work::Pause(Duration::ZERO));
         }
     }
 
-    /// The thread goes on so long after all that it has waited for.
-    fn pause(&mut self, thread: &mut Thread, owner: usize, time: Duration) {
+    /// The thread goes on after a pause behind all that it has waited for.
+    fn pause(&mut self, thread: &mut Thread, owner: usize, pause: Work) {
         let gate = std::mem::take(&mut thread.gate);
-        thread.gate = vec![self.add_pause(thread, owner, time, gate)];
+        thread.gate = vec![self.add_pause(thread, owner, pause, gate)];
     }
 
-    fn add_pause(&mut self, thread: &Thread, owner: usize, time: Duration, mut after: Vec<usize>) -> usize {
+    fn add_pause(&mut self, thread: &Thread, owner: usize, work: Work, mut after: Vec<usize>) -> usize {
         after.sort_unstable();
         after.dedup();
-        let pauses = &mut self.program.pauses[owner];
-        *pauses = pauses.saturating_add(time);
         let stream = self.scenario.streams().len() + thread.number;
         let process = self.scenario.threads[thread.number].process.index();
-        self.add(Operation { stream, level: 0, process, member: owner, work: Work::Pause(time), after })
+        self.add(Operation { stream, level: 0, process, member: owner, work, after })
     }
 
     fn add(&mut self, operation: Operation) -> usize {

@@ -32,6 +32,12 @@ pub enum SporadicRefusal {
         /// Label of the thread.
         thread: String,
     },
+    /// It shares a core and meets others at a barrier.
+    #[error("{thread:?} shares a core and meets others at a barrier: nothing is known of the two together")]
+    CoreAtBarrier {
+        /// Label of the thread.
+        thread: String,
+    },
     /// Too many steps in one job.
     #[error("one job of {thread:?} has too many operations and pauses: no more than 512 are analysed together")]
     TooManySteps {

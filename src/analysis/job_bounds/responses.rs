@@ -1,7 +1,8 @@
 //! Responses that bound one another.
 
 use super::model::TaskSet;
-use super::phases::{self, smaller};
+use super::phases::{self, Ends, last, smaller};
+use super::segments::Segments;
 use super::window::Windows;
 use crate::analysis::safe_bound::Weights;
 use crate::effort;
@@ -12,13 +13,11 @@ const MOST_ROUNDS: u32 = 10_000;
 /// Explorations by task after which bounds are those of the window alone.
 const MOST_EXPLORED: usize = 24;
 
-/// By when each operation of a task's job has ended, from its arrival \[ns\].
-pub(super) type Ends = Vec<u64>;
-
 /// By when each operation and pause of every task's jobs has ended, from the arrival of a job \[ns\]; `None`: it may be
 /// beyond its period. Bounds hold of the tasks that have one, whatever the others do.
 pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> {
     let windows = Windows::new(tasks, weights);
+    let segments: Vec<Option<Segments>> = tasks.tasks.iter().map(Segments::of).collect();
     let mut explorations = MOST_EXPLORED * tasks.tasks.len();
     let explored = fixed_point(tasks, |task, responses| {
         let by_window = windows.ends(task, responses);
@@ -27,17 +26,17 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> 
             return by_window;
         }
         explorations -= 1;
-        smaller(phases::ends(tasks, weights, task, responses), by_window)
+        let by_orders = match &segments[task] {
+            Some(segments) => segments.ends(tasks, weights, task, responses),
+            None => phases::ends(tasks, weights, task, responses),
+        };
+        smaller(by_orders, by_window)
     });
     if explored.iter().all(Option::is_some) {
         return explored;
     }
     let by_window = fixed_point(tasks, |task, responses| windows.ends(task, responses));
     explored.into_iter().zip(by_window).map(|(one, other)| smaller(one, other)).collect()
-}
-
-fn last(ends: &Ends) -> u64 {
-    ends.iter().max().copied().unwrap_or(0)
 }
 
 /// The least responses of which each is no less than what `ends` says by all, without those that are beyond their

@@ -113,25 +113,30 @@ impl Window<'_> {
         &self.tasks.tasks[self.task]
     }
 
-    /// Whether the last block of an operation may take longer than it runs, so that the window lasts to its end.
-    fn is_to_the_end(&self) -> bool {
-        self.tasks.turns.is_some() || self.tasks.linked
+    /// Whether operation `last`, or its last block, may take longer than it runs, so that the window lasts to its end.
+    fn is_to_the_end(&self, last: usize) -> bool {
+        let is_preempted = self.own().core.is_some() && self.own().operations[last].work.is_of_host();
+        self.tasks.turns.is_some() || self.tasks.linked || is_preempted
     }
 
     /// The bound on the end of operation `last` of the job, from its arrival.
     fn end(&self, last: usize) -> Option<u64> {
         let task = self.own();
         let own = match task.operations[last].work {
-            _ if self.is_to_the_end() => 0,
-            Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } | Work::Pause(time) => time.as_ns(),
+            _ if self.is_to_the_end(last) => 0,
+            Work::Kernel { block_time: time, .. }
+            | Work::Copy { worst: time, .. }
+            | Work::Pause(time)
+            | Work::Busy(time) => time.as_ns(),
             Work::Memset => 0,
         };
         let operations: usize = self.tasks.tasks.iter().map(|task| task.operations.len()).sum();
+        let reach = task.core.map_or(0, |core| core.reach());
         let most = task.within.checked_sub(own)?.checked_sub(task.jitter)?;
-        let mut window = 0;
+        let mut window = 0_u64;
         for _ in 0..MOST_STEPS {
             count_steps(8 * operations);
-            let covered = self.covered(last, window)?;
+            let covered = self.covered(last, window.checked_add(reach)?)?;
             if covered <= window {
                 return Some(task.jitter + window + own);
             }
@@ -151,7 +156,7 @@ impl Window<'_> {
                 let loss = if self.tasks.linked { LINK_LOSS } else { 0 };
                 (u128::from(worst.as_ns()) + u128::from(loss)).checked_mul(u128::from(ONE))
             }
-            Work::Memset | Work::Pause(_) => Some(0),
+            Work::Memset | Work::Pause(_) | Work::Busy(_) => Some(0),
         }
     }
 
@@ -163,7 +168,7 @@ impl Window<'_> {
                     + self.latency(work)
             }
             Work::Copy { .. } => self.latency(work),
-            Work::Pause(time) => u128::from(time.as_ns()) * u128::from(ONE),
+            Work::Pause(time) | Work::Busy(time) => u128::from(time.as_ns()) * u128::from(ONE),
             Work::Memset => 0,
         }
     }
@@ -178,7 +183,7 @@ impl Window<'_> {
         let Some(channels) = self.tasks.channels else { return 0 };
         let time = match *work {
             Work::Kernel { block_time, .. } => u128::from(block_time.as_ns()) * u128::from(ONE),
-            Work::Copy { .. } | Work::Memset | Work::Pause(_) => 0,
+            Work::Copy { .. } | Work::Memset | Work::Pause(_) | Work::Busy(_) => 0,
         };
         (time + self.latency(work)).div_ceil(u128::from(channels.max(1)))
     }
@@ -230,14 +235,14 @@ impl Window<'_> {
         let mut total = self.own_chain(last, &mut met);
         for (number, operation) in task.operations.iter().enumerate() {
             let mut own = load(operation)?;
-            if number == last && !self.is_to_the_end() {
+            if number == last && !self.is_to_the_end(last) {
                 // The last block runs after the window.
                 own -= match operation.work {
                     Work::Kernel { class, block_time, .. } => {
                         u128::from(block_time.as_ns()) * u128::from(self.weighed[class])
                     }
                     Work::Copy { .. } => own,
-                    Work::Memset | Work::Pause(_) => 0,
+                    Work::Memset | Work::Pause(_) | Work::Busy(_) => 0,
                 };
             }
             self.count_turns(operation, own, &mut met)?;
@@ -249,7 +254,7 @@ impl Window<'_> {
             let mut of_job = 0_u128;
             for operation in &other.operations {
                 let mut one = load(operation)?.checked_add(self.keeps_channel(&operation.work))?;
-                if is_reached && !matches!(operation.work, Work::Pause(_)) {
+                if is_reached && !operation.work.is_of_host() {
                     one = one.checked_add(self.outside(&operation.work))?;
                 }
                 of_job = of_job.checked_add(one)?;
@@ -280,14 +285,16 @@ impl Window<'_> {
         if task.reached.is_none() {
             lower = lower.min(self.blocking(last, window, is_met));
         }
+        let core = self.tasks.higher(task, window, self.responses)?;
         total = total.checked_add(lower)?.checked_add(self.lost(&met, window)?)?;
+        total = total.checked_add(u128::from(core).checked_mul(u128::from(ONE))?)?;
         u64::try_from(total.div_ceil(u128::from(ONE))).ok()
     }
 
     /// What the operations and pauses of the own job take outside the waits, along the longest chain to `last`.
     fn own_chain(&self, last: usize, met: &mut [OfContext]) -> u128 {
         let task = self.own();
-        let to_the_end = self.is_to_the_end();
+        let to_the_end = self.is_to_the_end(last);
         let mut note = |operation: &Operation| {
             if self.needs_turns(&operation.work) {
                 met[operation.process].operations += 1;

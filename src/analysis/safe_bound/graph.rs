@@ -32,13 +32,21 @@ pub(in crate::analysis) enum Work {
     /// A host thread does something else for exactly so long once its predecessors are over: it sleeps, or, for no
     /// time, goes on after it has waited.
     Pause(Duration),
+    /// A host thread works for no longer than this, or waits for its core besides, so that nobody knows when it goes
+    /// on.
+    Busy(Duration),
 }
 
 impl Work {
+    /// Whether a host does it, and not the GPU.
+    pub(in crate::analysis) fn is_of_host(&self) -> bool {
+        matches!(self, Self::Pause(_) | Self::Busy(_))
+    }
+
     /// How long what needs neither SMs nor a copy engine takes; `None`: it needs one.
     pub(super) fn needs_no_engine(&self) -> Option<Duration> {
         match *self {
-            Self::Memset => Some(Duration::ZERO),
+            Self::Memset | Self::Busy(_) => Some(Duration::ZERO),
             Self::Pause(time) => Some(time),
             Self::Kernel { .. } | Self::Copy { .. } => None,
         }
@@ -84,7 +92,7 @@ impl Node {
     pub(super) fn takes_time(&self) -> bool {
         match self.work {
             Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time > Duration::ZERO,
-            Work::Memset | Work::Pause(_) => false,
+            Work::Memset | Work::Pause(_) | Work::Busy(_) => false,
         }
     }
 
@@ -343,7 +351,7 @@ impl Graph {
                     Work::Kernel { class, block_time, .. } => {
                         u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
                     }
-                    Work::Copy { .. } | Work::Memset | Work::Pause(_) => 0,
+                    Work::Copy { .. } | Work::Memset | Work::Pause(_) | Work::Busy(_) => 0,
                 })?;
             }
             let end = begin.checked_add(own)?;

@@ -142,7 +142,8 @@ impl Released {
             let thread = u32::try_from(self.first_thread + member).proven("as a scenario's threads, with 32 bits");
             let mut node = Node {
                 launched,
-                launched_by: 0,
+                // It goes on at any time, or never.
+                launched_by: if matches!(work, Work::Busy(_)) { u64::MAX } else { 0 },
                 work,
                 level,
                 stream,

@@ -19,8 +19,9 @@ impl<'s> SearchedChains<'s> {
         let end = scenario.horizon.map(|horizon| Instant::ZERO + horizon);
         let is_steady = |link: &ChainLink| {
             let thread = scenario.threads.get(link.thread as usize);
-            thread
-                .is_some_and(|thread| thread.submits() || !thread.steps.iter().any(|step| step.waits_for_operations()))
+            thread.is_some_and(|thread| {
+                thread.does_jobs() || !thread.steps.iter().any(|step| step.waits_for_operations())
+            })
         };
         let own = |chain: &Chain| {
             let times = ChainTimes::new(chain, scenario, &Summary::of(run), end, |job| Some((job, true)));

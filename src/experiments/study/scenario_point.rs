@@ -273,9 +273,9 @@ impl ScenarioPoint {
         let mut scenario = spelling::within(Spelling::Key, || self.read_scenario(sample, last))?;
         scenario.seed = self.seed_of(sample);
         let Some(name) = &self.responses_of else { return Ok((scenario, None)) };
-        let found = (0..).zip(&scenario.threads).find(|(_, thread)| thread.submits() && *thread.label == **name);
+        let found = (0..).zip(&scenario.threads).find(|(_, thread)| thread.does_jobs() && *thread.label == **name);
         let Some((thread, _)) = found else {
-            let submitting = scenario.threads.iter().filter(|thread| thread.submits());
+            let submitting = scenario.threads.iter().filter(|thread| thread.does_jobs());
             let known: Vec<&str> = submitting.map(|thread| &*thread.label).collect();
             return Err(NoScenario::said(format!(
                 "\"responses_of\": no stream or host is called {name:?}{}; there are {}",

@@ -24,7 +24,12 @@ fn least_iterations(thread: &HostThread, horizon: Instant) -> u64 {
     }
     let waits = |step: &Step| step.waits_for_operations() || matches!(step, Step::Sleep(_) | Step::Barrier(_));
     let first = Instant::ZERO + thread.release;
-    if thread.barrier.is_some() || thread.steps.iter().any(waits) || thread.never_runs() || first > horizon {
+    if thread.barrier.is_some()
+        || thread.works()
+        || thread.steps.iter().any(waits)
+        || thread.never_runs()
+        || first > horizon
+    {
         return 0;
     }
     // It never waits but for its releases, so nothing makes it late.

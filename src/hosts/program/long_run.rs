@@ -86,12 +86,15 @@ pub(crate) fn simulate_summed<'s>(
     kernel_times: KernelTimes,
 ) -> Result<AnyLength<'s>, ProgramError> {
     let (gpu, order, skip_repeats) = (options.gpu, options.order.clone(), options.skip_repeats);
+    // Who had a core when does not leave piece by piece.
+    let whole = if scenario.has_cores() { usize::MAX } else { whole };
     let mut pieces = Pieces::new(scenario, options, Need::Instants, (whole, piece))?;
     if let Some(ended) = pieces.run_until(whole, None)? {
         let Pieces { gpu, host, .. } = pieces;
         host.refuse_endless_wait(ended)?;
         let (trace, iterations) = (gpu.into_trace(), host.spans);
-        return Ok(AnyLength::Recorded(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations }));
+        let cores = host.cores.into_spans(trace.end());
+        return Ok(AnyLength::Recorded(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations, cores }));
     }
     let mut sums = Sums::new(scenario, kernel_times);
     match pieces.sum_up(&mut sums, skip_repeats) {

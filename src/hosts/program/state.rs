@@ -34,6 +34,7 @@ impl ProgramHost<'_> {
             waiting_for,
             waiting_for_device,
             barriers,
+            cores,
             // What was observed.
             spans: _,
             // Counted anew at each instant.
@@ -47,8 +48,9 @@ impl ProgramHost<'_> {
             now_and_then: _,
             most_expected: _,
         } = self;
-        if order.is_some() || !ready.is_empty() {
-            // It depends on how many kernels were launched before; or this is in the midst of an instant.
+        if order.is_some() || !ready.is_empty() || cores.are_shared() {
+            // It depends on how many kernels were launched before; or this is in the midst of an instant; or much is
+            // left of work on cores.
             to.is_like_no_other();
         }
         to.list(threads, |to, thread| {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::blocks::{self, Groups, SmBlocks};
+use super::core_columns::CoreData;
 use super::instants::Instants;
 use super::jobs::Deadlines;
 use super::lanes::{LaneColumns, lanes};
@@ -61,6 +62,9 @@ struct RunData<'a> {
     operations: Operations,
     /// Whose turn it is, if contexts take turns.
     turns: Option<TurnData>,
+    /// Who has which core when, if hosts share some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cores: Option<CoreData>,
     deadlines: Deadlines,
     /// Those of streams without deadline and with one job are told with their kernels.
     responses: Vec<Responses<'a>>,
@@ -167,6 +171,7 @@ impl<'a> RunData<'a> {
         known.extend(by_sm.iter().flatten().flat_map(|block| [block.time.start, block.time.end]));
         let turns = trace.turns().iter();
         known.extend(turns.flat_map(|turn| [turn.switch_from, turn.start, turn.end]));
+        known.extend(run.summary.cores.iter().flat_map(|span| [span.start, span.end]));
         count(Counted::Shapes, known.len() as u64 / INSTANTS_OF_A_SHAPE);
         let instants = Instants::new(known);
         let operations = Operations::new(trace.operations(), &instants);
@@ -195,6 +200,7 @@ impl<'a> RunData<'a> {
                 .collect(),
             processes: trace.processes().iter().map(|process| &*process.name).collect(),
             turns: TurnData::new(trace, &instants),
+            cores: CoreData::new(run.summary.cores, scenario.threads.len(), &instants),
             kernels: (0..).zip(trace.kernels()).map(kernel).collect(),
             copies: trace.copies().iter().map(|copy| CopyData::new(copy, device)).collect(),
             events: trace.events().iter().map(|name| &**name).collect(),

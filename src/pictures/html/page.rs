@@ -12,7 +12,7 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 
 /// One module, in the order in which its parts need one another.
-const SCRIPTS: [&str; 19] = [
+const SCRIPTS: [&str; 20] = [
     include_str!("script/time.js"),
     include_str!("script/scenes.js"),
     include_str!("script/data.js"),
@@ -23,6 +23,7 @@ const SCRIPTS: [&str; 19] = [
     include_str!("script/layout.js"),
     include_str!("script/fills.js"),
     include_str!("script/draw.js"),
+    include_str!("script/cores.js"),
     include_str!("script/counts.js"),
     include_str!("script/lanes.js"),
     include_str!("script/find.js"),

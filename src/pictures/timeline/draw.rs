@@ -6,8 +6,9 @@ use super::context::{Context, PALE, fill_of};
 use super::options::TimelineOptions;
 use super::tooltip::Tooltips;
 use super::{
-    Arrow, Band, EventArrow, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol, Occupancy, QueueRow,
-    StreamLane, StreamRow, StreamWaits, TimeShare, Timeline, TurnBand, WaitPart, parts_between, pauses, waits,
+    Arrow, Band, CoreLane, EventArrow, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol, Occupancy,
+    QueueRow, StreamLane, StreamRow, StreamWaits, TimeShare, Timeline, TurnBand, WaitPart, parts_between, pauses,
+    waits,
 };
 use crate::draw::theme::{self, Colour, Fill, Theme, line_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text, font};
@@ -44,6 +45,9 @@ impl Timeline {
         pen.grid(self);
         for entry in &self.legend {
             pen.legend(entry);
+        }
+        for lane in &self.cores {
+            pen.core_lane(lane);
         }
         if let Some(turns) = &self.turns {
             pen.turns(turns);
@@ -203,6 +207,21 @@ impl Pen<'_> {
         }
         self.shapes.push(Shape::Box { area: band.area, fill: None, stroke: Some(GRID) });
         self.label(&band.label);
+    }
+
+    fn core_lane(&mut self, lane: &CoreLane) {
+        self.shapes.push(Shape::Box { area: lane.area, fill: None, stroke: Some(GRID) });
+        for share in &lane.shares {
+            self.share(share, self.tooltips.core_share(lane.core, share));
+        }
+        for one in &lane.boxes {
+            let stroke = (one.area.width >= LEAST_OUTLINED).then_some(OUTLINE);
+            let fill = if stroke.is_some() { one.fill } else { one.fill.without_hatch() };
+            let mut shapes = vec![Shape::Box { area: visible(one.area), fill: Some(fill), stroke }];
+            shapes.extend(plated(one.label.as_ref(), fill));
+            self.shapes.push(Shape::Explained { tooltip: self.tooltips.on_core(&one.span), shapes });
+        }
+        self.label(&lane.label);
     }
 
     fn lane(&mut self, lane: &Lane) {

@@ -15,7 +15,8 @@ use super::scale::TimeScale;
 use super::turn_band::Turns;
 use super::waits::{self, Waits};
 use super::{
-    Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, copies, legend, occupancy, queues,
+    Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, copies, core_lanes, legend,
+    occupancy, queues,
 };
 use crate::draw::theme::Theme;
 use crate::draw::{Anchor, AxisTicks, Length, MM, Rect, font, time_ticks_since};
@@ -122,12 +123,14 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
         Some(_) => items.is_none() || copies::are_dense(context),
         None => super::lanes::are_dense(context, &streams),
     };
-    let mut others = turns.legend(context);
+    let mut others = core_lanes::legend(context);
+    others.extend(turns.legend(context));
     others.extend(explained(context, plan.as_ref(), are_shapes, &rows_before));
     let sides = (MARGIN, options.width - MARGIN);
     let legend = legend::legend(context, (&deadlines, &rows_before), plan.as_ref(), others, sides, bottom);
     let plot_top = legend.bottom + MM;
-    let (turns, top) = turns.band(context, plot_top);
+    let (cores, turns_top) = core_lanes::lanes(context, plot_top);
+    let (turns, top) = turns.band(context, turns_top);
     let (bands, across, bands_end) = match &plan {
         Some(plan) => bands::bands(context, plan, items, top, widths.beside_bands),
         None => (Vec::new(), Vec::new(), top),
@@ -175,6 +178,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
         plot,
         ticks: axis.ticks,
         tick_places: axis.places,
+        cores,
         turns,
         bands,
         zoom: plan.as_ref().map_or(1, |plan| plan.zoom),
@@ -287,10 +291,10 @@ pub(super) fn window(summary: &Summary<'_>, options: &TimelineOptions) -> Result
     Ok(start..end)
 }
 
-/// When the first kernel or copy began.
+/// When the first kernel or copy began, or work on a core.
 fn first_instant(summary: &Summary<'_>) -> Instant {
     let starts = summary.trace.operations().iter().filter_map(OperationRecord::first_start);
-    starts.min().unwrap_or(Instant::MAX)
+    starts.chain(summary.cores.iter().map(|span| span.start)).min().unwrap_or(Instant::MAX)
 }
 
 /// What the names beside the plot take.

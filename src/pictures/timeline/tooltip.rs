@@ -6,7 +6,7 @@ use super::{
     Blocks, CopyBox, EventArrow, MoreWaits, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TimeShare,
     TurnBox, WaitBar, WaitPart,
 };
-use crate::run::{Summary, title_of};
+use crate::run::{CoreSpan, Summary, title_of};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule};
 use crate::workload::{KernelId, OperationId, OperationKind, ProcessId};
@@ -109,6 +109,20 @@ impl<'a> Tooltips<'a> {
 
     fn process(&self, process: Option<ProcessId>) -> &'a str {
         process.map_or("", |process| self.summary.trace.process_name(process))
+    }
+
+    fn host(&self, thread: u32) -> &'a str {
+        self.summary.scenario.threads.get(thread as usize).map_or("", |thread| &thread.label)
+    }
+
+    pub(super) fn on_core(&self, span: &CoreSpan) -> String {
+        let does = if span.spins { "spins" } else { "works" };
+        let CoreSpan { core, thread, iteration, start, end, .. } = *span;
+        format!("{} {does} on core {core}, job {iteration}\n{}", self.host(thread), self.span(&(start..end)))
+    }
+
+    pub(super) fn core_share(&self, core: u32, share: &TimeShare<u32>) -> String {
+        format!("{} on core {core}, {} times: share of time", self.host(share.of), share.count)
     }
 
     pub(super) fn turn(&self, turn: &TurnBox) -> String {

@@ -153,6 +153,7 @@ pub(super) fn read<'a>(
         jitter: Duration::ZERO,
         deadline: Deadline::Period,
         barrier: context.barrier,
+        core: None,
         steps: behaviour.steps,
     });
     reading.nodes.push(node);

@@ -6,17 +6,32 @@ use super::operations;
 use super::processes;
 use super::reading::Reading;
 use crate::json::{Node, Object, Problem};
+use crate::proven::Proven;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::fields;
-use crate::scenario::model::{BarrierId, HostThread, Step};
+use crate::scenario::model::{BarrierId, CoreShare, HostThread, Step};
 use crate::workload::ProcessId;
 
 /// `repeat` steps may be nested this deep.
 const MAX_NESTING: u32 = 16;
 
+/// The largest number of a core.
+const MOST_CORE: u32 = 1023;
+
 /// What a step can be; its key says which.
-const KINDS: [&str; 10] =
-    ["launch", "copy", "memset", "record", "wait", "synchronize", "synchronize_event", "sleep", "barrier", "repeat"];
+const KINDS: [&str; 11] = [
+    "launch",
+    "copy",
+    "memset",
+    "record",
+    "wait",
+    "synchronize",
+    "synchronize_event",
+    "sleep",
+    "work",
+    "barrier",
+    "repeat",
+];
 
 /// Reads the list of hosts.
 pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
@@ -48,6 +63,7 @@ fn thread<'a>(entry: &mut Object<'a>, name: String, reading: &mut Reading<'a, '_
     let period = fields::positive_time(entry, "period")?;
     let deadline = Deadline::of(entry)?;
     let barrier = entry.optional("barrier")?.map(|node| barrier(node, reading)).transpose()?;
+    let core = core(entry, reading)?;
     let process = processes::process_of(entry, reading)?;
     let mut steps = Vec::new();
     read_steps(entry.required("steps")?, process, 0, reading, &mut steps)?;
@@ -62,8 +78,34 @@ fn thread<'a>(entry: &mut Object<'a>, name: String, reading: &mut Reading<'a, '_
         jitter: fields::jitter(entry, period)?,
         deadline,
         barrier,
+        core,
         steps,
     })
+}
+
+/// The core that a host shares, if it says one: no two hosts of a core are equally urgent, so that it is stated which
+/// of them has it.
+fn core<'a>(entry: &mut Object<'a>, reading: &Reading<'a, '_>) -> Result<Option<CoreShare>, Problem> {
+    let Some(node) = entry.optional("core")? else {
+        return match ["cpu_priority", "spin"].into_iter().find(|key| entry.has(key)) {
+            Some(key) => Err(entry.node().problem(format!("{key:?} needs a \"core\", and that key is missing"))),
+            None => Ok(None),
+        };
+    };
+    let core = node.whole_u32(0, MOST_CORE)?;
+    let stated = entry.optional("cpu_priority")?;
+    let priority = stated.map(|node| node.signed_number(i64::from(i32::MIN), i64::from(i32::MAX))).transpose()?;
+    let priority = priority.map_or(0, |priority| i32::try_from(priority).proven("it was checked"));
+    let spins = entry.optional("spin")?.map(|node| node.boolean()).transpose()?.unwrap_or(false);
+    let is_equal =
+        |other: &&HostThread| other.core.is_some_and(|share| (share.core, share.priority) == (core, priority));
+    if let Some(other) = reading.builder.threads().iter().find(is_equal) {
+        return Err(stated.unwrap_or(node).problem(format!(
+            "{:?} has the \"cpu_priority\" {priority} on core {core} too: which of two hosts has their core follows from it",
+            other.label
+        )));
+    }
+    Ok(Some(CoreShare { core, priority, spins }))
 }
 
 fn read_steps(
@@ -109,6 +151,7 @@ fn step(
             }
         }
         "synchronize_event" => Ok(Step::SynchronizeEvent(reading.event(entry.required("synchronize_event")?)?)),
+        "work" => Ok(Step::Work(entry.required("work")?.time()?)),
         "sleep" => Ok(Step::Sleep(entry.required("sleep")?.time()?)),
         "barrier" => Ok(Step::Barrier(barrier(entry.required("barrier")?, reading)?)),
         submission => {

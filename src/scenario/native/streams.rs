@@ -135,6 +135,7 @@ fn thread(
         jitter: fields::jitter(entry, period)?,
         deadline,
         barrier: None,
+        core: None,
         steps,
     }))
 }

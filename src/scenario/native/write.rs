@@ -13,7 +13,7 @@ use super::streams::RESERVED;
 use crate::device::Device;
 use crate::proven::Proven;
 use crate::scenario::deadline::Deadline;
-use crate::scenario::model::{HostThread, Scenario, Step};
+use crate::scenario::model::{CoreShare, HostThread, Scenario, Step};
 use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
@@ -330,6 +330,13 @@ impl<'a> Writer<'a> {
         if let Some(barrier) = thread.barrier {
             entry.insert("barrier".to_owned(), json!(format!("barrier {}", barrier.0)));
         }
+        if let Some(CoreShare { core, priority, spins }) = thread.core {
+            entry.insert("core".to_owned(), json!(core));
+            entry.insert("cpu_priority".to_owned(), json!(priority));
+            if spins {
+                entry.insert("spin".to_owned(), json!(true));
+            }
+        }
         // The steps read so far, each with the number of the first step that it stands for.
         let mut steps: Vec<(usize, Value)> = Vec::new();
         for (index, step) in thread.steps.iter().enumerate() {
@@ -394,6 +401,7 @@ impl<'a> Writer<'a> {
             Step::SynchronizeStream(stream) => json!({"synchronize": stream_name(stream)?}),
             Step::SynchronizeDevice => json!({"synchronize": "device"}),
             Step::Sleep(duration) => json!({"sleep": duration.to_string()}),
+            Step::Work(duration) => json!({"work": duration.to_string()}),
             Step::Barrier(barrier) => json!({"barrier": format!("barrier {}", barrier.0)}),
             Step::Repeat { .. } => return Err(unknown()),
         })

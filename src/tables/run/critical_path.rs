@@ -118,6 +118,7 @@ pub(super) fn add_critical_path(page: &mut Page, summary: &Summary<'_>, path: &C
                 .line(&format!("it begins at {} with the release of {label:?}; nothing before delayed it", at(begin)));
         }
         PathEnd::Barrier(thread) => format!("{:?} waited for other hosts at a barrier", label(thread)),
+        PathEnd::Core(thread) => format!("{:?} worked on its core, or waited for it", label(thread)),
         PathEnd::TooLong(thread) => format!("the steps of {:?} repeat too often to be followed", label(thread)),
         PathEnd::Unknown => "what let this begin does not follow from the record".to_owned(),
     };

@@ -1,5 +1,7 @@
 //! The host threads of a scenario.
 
+use std::collections::BTreeMap;
+
 use gpusched::scenario::{BarrierId, HostThread, Step};
 use gpusched::workload::OperationKind;
 
@@ -11,6 +13,10 @@ enum State {
     Sleeps(u64),
     Awaits(Vec<usize>),
     AtBarrier(BarrierId),
+    /// It could go on if it had its core.
+    WantsCore,
+    /// It has so much work left.
+    Works(u64),
     Runs,
     Ended,
 }
@@ -46,7 +52,10 @@ impl Thread<'_> {
 }
 
 pub(super) struct Threads<'a> {
-    threads: Vec<Thread<'a>>,
+    all: Vec<Thread<'a>>,
+    /// Who has each core, and until when that is told of.
+    holders: BTreeMap<u32, usize>,
+    now: u64,
     pub(super) iterations: Vec<ReferenceIteration>,
 }
 
@@ -61,54 +70,106 @@ impl<'a> Threads<'a> {
             last: None,
             span: 0,
         };
-        Self { threads: specs.iter().map(thread).collect(), iterations: Vec::new() }
+        let threads = specs.iter().map(thread).collect();
+        Self { all: threads, holders: BTreeMap::new(), now: 0, iterations: Vec::new() }
     }
 
     pub(super) fn next_wake(&self) -> Option<u64> {
-        self.threads
-            .iter()
-            .filter_map(|thread| match thread.state {
-                State::Sleeps(until) => Some(until),
-                _ => None,
-            })
-            .min()
+        let works = self.holders.values().filter_map(|&holder| match self.all[holder].state {
+            State::Works(left) => Some(self.now + left),
+            _ => None,
+        });
+        let sleeps = self.all.iter().filter_map(|thread| match thread.state {
+            State::Sleeps(until) => Some(until),
+            _ => None,
+        });
+        sleeps.chain(works).min()
     }
 
     /// Lets the threads that may run do so in declaration order, again and again until all of them wait. A barrier that
     /// opens meanwhile is left by all in the next turn.
     pub(super) fn act(&mut self, gpu: &mut ReferenceGpu<'_>) {
+        for &holder in self.holders.values() {
+            if let State::Works(left) = &mut self.all[holder].state {
+                *left -= gpu.now - self.now;
+            }
+        }
+        self.now = gpu.now;
         loop {
-            let turn: Vec<usize> = (0..self.threads.len()).filter(|&index| self.may_run(index, gpu)).collect();
+            let turn: Vec<usize> = (0..self.all.len()).filter(|&index| self.may_run(index, gpu)).collect();
             if turn.is_empty() {
                 return;
             }
+            for &index in &turn {
+                let is_done = self.all[index].state == State::Works(0);
+                if self.all[index].spec.core.is_some() && !is_done {
+                    self.all[index].state = State::WantsCore;
+                }
+            }
             for index in turn {
-                self.threads[index].state = State::Runs;
-                self.run(index, gpu);
-                self.open_barriers();
+                match self.all[index].spec.core {
+                    Some(share) => self.run_core(share.core, gpu),
+                    None => self.let_run(index, gpu),
+                }
             }
         }
     }
 
+    fn let_run(&mut self, index: usize, gpu: &mut ReferenceGpu<'_>) {
+        self.all[index].state = State::Runs;
+        self.run(index, gpu);
+        self.open_barriers();
+    }
+
+    /// Lets threads of a core go on: first who has done its work just now, then the most urgent one that wants the
+    /// core, until that has work to do or spins.
+    fn run_core(&mut self, core: u32, gpu: &mut ReferenceGpu<'_>) {
+        loop {
+            let own = |index: &usize| self.all[*index].spec.core.is_some_and(|share| share.core == core);
+            let all: Vec<usize> = (0..self.all.len()).filter(own).collect();
+            if let Some(&done) = all.iter().find(|&&index| self.all[index].state == State::Works(0)) {
+                self.let_run(done, gpu);
+                continue;
+            }
+            let wants = |index: &&usize| match self.all[**index].state {
+                State::WantsCore | State::Works(_) => true,
+                // What has been awaited for long enough shows in the next turn.
+                State::Awaits(_) => self.all[**index].spec.core.is_some_and(|share| share.spins),
+                _ => false,
+            };
+            let priority = |index: &&usize| self.all[**index].spec.core.map(|share| share.priority);
+            let Some(&first) = all.iter().filter(wants).min_by_key(priority) else {
+                self.holders.remove(&core);
+                return;
+            };
+            self.holders.insert(core, first);
+            if self.all[first].state != State::WantsCore {
+                return;
+            }
+            self.let_run(first, gpu);
+        }
+    }
+
     fn may_run(&self, index: usize, gpu: &ReferenceGpu<'_>) -> bool {
-        match &self.threads[index].state {
+        match &self.all[index].state {
             State::Runs => true,
             State::Sleeps(until) => *until <= gpu.now,
             State::Awaits(operations) => operations.iter().all(|&operation| gpu.is_finished(operation)),
-            State::AtBarrier(_) | State::Ended => false,
+            State::Works(left) => *left == 0,
+            State::AtBarrier(_) | State::WantsCore | State::Ended => false,
         }
     }
 
     /// Lets threads go on whose barrier all others have reached.
     fn open_barriers(&mut self) {
-        for index in 0..self.threads.len() {
-            let State::AtBarrier(barrier) = self.threads[index].state else { continue };
-            let all_there = self.threads.iter().all(|other| {
+        for index in 0..self.all.len() {
+            let State::AtBarrier(barrier) = self.all[index].state else { continue };
+            let all_there = self.all.iter().all(|other| {
                 let takes_part = other.spec.barriers().any(|id| id == barrier);
                 !takes_part || other.state == State::Ended || other.state == State::AtBarrier(barrier)
             });
             if all_there {
-                for thread in &mut self.threads {
+                for thread in &mut self.all {
                     if thread.state == State::AtBarrier(barrier) {
                         thread.state = State::Runs;
                     }
@@ -120,25 +181,24 @@ impl<'a> Threads<'a> {
     /// Whether a thread that reaches a barrier does not have to wait: no other takes part any more.
     fn is_alone_at(&self, index: usize, barrier: BarrierId) -> bool {
         let takes_part = |other: &Thread<'_>| other.spec.barriers().any(|id| id == barrier);
-        (0..self.threads.len()).all(|other| {
-            other == index || !takes_part(&self.threads[other]) || self.threads[other].state == State::Ended
-        })
+        (0..self.all.len())
+            .all(|other| other == index || !takes_part(&self.all[other]) || self.all[other].state == State::Ended)
     }
 
     /// Runs a thread until it has to wait.
     fn run(&mut self, index: usize, gpu: &mut ReferenceGpu<'_>) {
-        while self.threads[index].state == State::Runs {
-            match self.threads[index].point {
+        while self.all[index].state == State::Runs {
+            match self.all[index].point {
                 Point::Between => self.between(index, gpu.now),
                 Point::Released => {
-                    let thread = &mut self.threads[index];
+                    let thread = &mut self.all[index];
                     thread.point = Point::Synchronized;
                     if let Some(barrier) = thread.spec.barrier {
                         self.reach_barrier(index, barrier);
                     }
                 }
                 Point::Synchronized => {
-                    let thread = &mut self.threads[index];
+                    let thread = &mut self.all[index];
                     thread.point = Point::Step(0);
                     thread.span = self.iterations.len();
                     let iteration = thread.iteration;
@@ -150,7 +210,7 @@ impl<'a> Threads<'a> {
     }
 
     fn between(&mut self, index: usize, now: u64) {
-        let thread = &mut self.threads[index];
+        let thread = &mut self.all[index];
         if thread.spec.iterations.is_some_and(|limit| thread.iteration >= limit) {
             thread.state = State::Ended;
             return;
@@ -169,12 +229,12 @@ impl<'a> Threads<'a> {
 
     fn reach_barrier(&mut self, index: usize, barrier: BarrierId) {
         if !self.is_alone_at(index, barrier) {
-            self.threads[index].state = State::AtBarrier(barrier);
+            self.all[index].state = State::AtBarrier(barrier);
         }
     }
 
     fn step(&mut self, index: usize, step: usize, gpu: &mut ReferenceGpu<'_>) {
-        let thread = &mut self.threads[index];
+        let thread = &mut self.all[index];
         let left = thread.spec.steps.get(step..).unwrap_or_default();
         if left.iter().all(|step| matches!(step, Step::Barrier(_))) {
             // To wait for others is no part of what it does.
@@ -218,7 +278,12 @@ impl<'a> Threads<'a> {
                 let own = (0..gpu.operations.len()).filter(|&operation| gpu.process_of(operation) == process).collect();
                 self.wait_for(index, own, gpu);
             }
-            Step::Sleep(duration) => {
+            Step::Work(duration) if thread.spec.core.is_some() => {
+                if duration.as_ns() > 0 {
+                    thread.state = State::Works(duration.as_ns());
+                }
+            }
+            Step::Sleep(duration) | Step::Work(duration) => {
                 if duration.as_ns() > 0 {
                     thread.state = State::Sleeps(gpu.now + duration.as_ns());
                 }
@@ -237,7 +302,7 @@ impl<'a> Threads<'a> {
 
     fn wait_for(&mut self, index: usize, operations: Vec<usize>, gpu: &ReferenceGpu<'_>) {
         if operations.iter().any(|&operation| !gpu.is_finished(operation)) {
-            self.threads[index].state = State::Awaits(operations);
+            self.all[index].state = State::Awaits(operations);
         }
     }
 }

@@ -241,6 +241,7 @@ class Run {
     this.queues = data.queues.map((columns) => new Queue(columns));
     this.queuesByName = new Map(this.queues.map((queue) => [Run.nameOf(queue.kind, queue.number, queue.process), queue]));
     this.turns = data.turns && new Turns(data.turns);
+    this.coreLanes = (data.cores?.lanes ?? []).map((columns) => new CoreLane(columns));
     this.readWaits(data.waits);
     this.readPhases(data.phases);
     this.lanes = data.lanes.map((lanes) => new Lanes(lanes));

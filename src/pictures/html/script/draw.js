@@ -122,6 +122,7 @@ class Painter {
       if (row.kind === "sm") this.blocks(row, faded);
       else if (row.kind === "queue") drawQueue(this, row, faded);
       else if (row.kind === "occupancy") drawOccupancy(this, row);
+      else if (row.kind === "core") drawCore(this, row);
       else if (row.kind === "turns") {
         if (!faded) drawTurns(this, row);
       }

@@ -98,6 +98,7 @@ function findAt(app, x, y) {
   if (row.kind === "sm") return blockAt(app, row, x, inside);
   if (row.kind === "queue") return waitingAtPlace(app, row, x, inside);
   if (row.kind === "turns") return turnAt(app, row, x);
+  if (row.kind === "core") return coreAt(app, row, x);
   if (row.kind === "occupancy") return { kind: "occupancy", row, at: view.timeAt(x) };
   if (row.kind === "copy") return operationsAt(app, row, x, inside);
   return deadlinesAt(app, row, x, inside) ?? waitingAtPlace(app, row, x, inside) ?? operationsAt(app, row, x, inside);

@@ -164,6 +164,7 @@ function hoverLines(found) {
     const more = found.counts.length > 8 ? [`and of ${found.counts.length - 8} more kernels`] : [];
     return [`SM ${found.row.sm}, around ${formatInstant(found.from)}`, ...listed, ...more];
   }
+  if (found.kind === "core") return coreLines(run, found);
   if (found.kind === "turn" || found.kind === "shares") return turnLines(run, found);
   if (found.kind === "occupancy") return occupancyLines(run, found.at);
   if (found.kind === "waiting" && found.ids.length === 1) {
