@@ -31,7 +31,7 @@ pub use measured::replay::ReplayReport;
 pub use printed::{OfPaper, PrintedDocument};
 pub use run::blame::{Behind, BlameRow, BlameRules, BlameTables};
 pub use run::block_table::blocks_csv;
-pub use run::examiner_log::{ExaminerLog, examiner_logs, write_examiner_logs};
+pub use run::examiner_log::{ExaminerLog, examiner_logs};
 pub use run::report::{LongReport, SimulationReport};
 pub use run::responses::responses_csv;
 pub use run::runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};

@@ -11,7 +11,7 @@ use gpusched::formats::{Report, RowsPart, TableStyle, text_of, write_json, write
 use gpusched::hosts::{AnyLength, HeldAtMost, LongRun, SimulateOptions, simulate, simulate_any_length};
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{LongReport, SimulationReport, blocks_csv, write_examiner_logs};
+use gpusched::tables::{ExaminerLog, LongReport, SimulationReport, blocks_csv};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -176,7 +176,7 @@ fn logged(iterations: u32) -> usize {
     counted(|| {
         let held = HeldAtMost { whole: 100_000, piece: 50_000 };
         let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
-        write_examiner_logs(long(&run), &mut [io::sink(), io::sink()]).unwrap();
+        ExaminerLog::write_all(long(&run), &mut [io::sink(), io::sink()]).unwrap();
     })
     .1
 }

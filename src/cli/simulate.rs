@@ -11,7 +11,7 @@ use gpusched::hosts::{AnyLength, HeldAtMost, least_memory, least_operations};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{CriticalPath, Difference, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, HostThread, LogUse, Scenario};
-use gpusched::tables::{BlameTables, LongReport, SimulationReport, blocks_csv, examiner_logs, write_examiner_logs};
+use gpusched::tables::{BlameTables, ExaminerLog, LongReport, SimulationReport, blocks_csv, examiner_logs};
 use gpusched::time::{Duration, Instant};
 
 use super::figure_options::FigureOptions;
@@ -362,7 +362,7 @@ impl Simulate {
                 let logs = examiner_logs(&Summary::of(run));
                 write_together(&logs, |log| directory.join(log.file_name()), |log, out| log.write(out))
             }
-            AnyLength::Long(run) => write_side_by_side(&paths, |outs| write_examiner_logs(run, outs)),
+            AnyLength::Long(run) => write_side_by_side(&paths, |outs| ExaminerLog::write_all(run, outs)),
         }
     }
 }

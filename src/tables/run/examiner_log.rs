@@ -47,32 +47,6 @@ pub fn examiner_logs<'a>(summary: &Summary<'a>) -> Vec<ExaminerLog<'a>> {
     list
 }
 
-/// Writes the logs of a long run, one per benchmark, side by side: to each of `outs` the one of its number. Threads that
-/// submit nothing have no iterations there.
-///
-/// # Errors
-/// Whatever they refuse.
-pub fn write_examiner_logs(run: &LongRun<'_>, outs: &mut [impl Write]) -> io::Result<()> {
-    let scenario = run.sums().scenario();
-    let mut logs: Vec<Growing<'_, _>> = Vec::with_capacity(outs.len());
-    for ((thread, lines), out) in Lines::of_all(scenario).enumerate().zip(outs) {
-        lines.begin(&mut *out, run.sums().left_out(thread))?;
-        logs.push(Growing { lines, next: 0, out });
-    }
-    for piece in run.pieces(Need::Blocks) {
-        for (id, record) in piece.trace.numbered() {
-            let Some(log) = logs.get_mut(record.origin.thread as usize) else { continue };
-            log.iterations_before(&piece.jobs, record.origin.iteration.saturating_add(1))?;
-            if let Some(kernel) = piece.trace.kernel_of(id).filter(|_| piece.jobs.has_ended_with(record)) {
-                log.lines.kernel(&mut *log.out, &piece.trace, id, kernel)?;
-            }
-        }
-        // Of these no more will come.
-        logs.iter_mut().zip(&piece.over).try_for_each(|(log, &over)| log.iterations_before(&piece.jobs, over))?;
-    }
-    logs.iter_mut().try_for_each(|log| Lines::end(&mut *log.out))
-}
-
 /// The log of a benchmark of a run that is told of piece by piece.
 struct Growing<'a, W> {
     lines: Lines<'a>,
@@ -132,6 +106,32 @@ impl ExaminerLog<'_> {
             }
         }
         Lines::end(out)
+    }
+
+    /// Writes the logs of a long run, one per benchmark, side by side: to each of `outs` the one of its number.
+    /// Threads that submit nothing have no iterations there.
+    ///
+    /// # Errors
+    /// Whatever they refuse.
+    pub fn write_all(run: &LongRun<'_>, outs: &mut [impl Write]) -> io::Result<()> {
+        let scenario = run.sums().scenario();
+        let mut logs: Vec<Growing<'_, _>> = Vec::with_capacity(outs.len());
+        for ((thread, lines), out) in Lines::of_all(scenario).enumerate().zip(outs) {
+            lines.begin(&mut *out, run.sums().left_out(thread))?;
+            logs.push(Growing { lines, next: 0, out });
+        }
+        for piece in run.pieces(Need::Blocks) {
+            for (id, record) in piece.trace.numbered() {
+                let Some(log) = logs.get_mut(record.origin.thread as usize) else { continue };
+                log.iterations_before(&piece.jobs, record.origin.iteration.saturating_add(1))?;
+                if let Some(kernel) = piece.trace.kernel_of(id).filter(|_| piece.jobs.has_ended_with(record)) {
+                    log.lines.kernel(&mut *log.out, &piece.trace, id, kernel)?;
+                }
+            }
+            // Of these no more will come.
+            logs.iter_mut().zip(&piece.over).try_for_each(|(log, &over)| log.iterations_before(&piece.jobs, over))?;
+        }
+        logs.iter_mut().try_for_each(|log| Lines::end(&mut *log.out))
     }
 
     fn iteration_of(&self, id: OperationId) -> u32 {

@@ -7,7 +7,7 @@ use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate, simulate
 use gpusched::logs::{Defect, Dropped, LogRun, Pairing, read_log, sort_into_runs};
 use gpusched::run::Summary;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario};
-use gpusched::tables::{examiner_logs, write_examiner_logs};
+use gpusched::tables::{ExaminerLog, examiner_logs};
 use gpusched::time::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -92,13 +92,14 @@ impl OwnLogs {
     }
 }
 
-/// The logs of a run that is forgotten piece by piece, if it can be, and if iterations of all benchmarks are known then.
+/// The logs of a run that is forgotten piece by piece, if it can be, and if iterations of all benchmarks are known
+/// then.
 fn streamed(scenario: &Scenario) -> Option<Vec<Vec<u8>>> {
     let held = HeldAtMost { whole: 1, piece: 500 };
     let run = simulate_any_length(scenario, SimulateOptions::of(scenario), held).expect("it runs");
     let AnyLength::Long(run) = &run else { return None };
     let mut logs = vec![Vec::new(); scenario.threads.len()];
-    write_examiner_logs(run, &mut logs).expect("there is room");
+    ExaminerLog::write_all(run, &mut logs).expect("there is room");
     scenario.threads.iter().all(HostThread::submits).then_some(logs)
 }
 
