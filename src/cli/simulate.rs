@@ -8,6 +8,7 @@ use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{AnyLength, HeldAtMost};
+use gpusched::pictures::timeline::Lanes;
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{CriticalPath, Difference, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, LogUse, Scenario};
@@ -116,11 +117,11 @@ impl Simulate {
         self.html.file()?;
         // All of them before anything is run: a file that is wrong is found at once, and nothing is printed.
         let scenarios = files.paths.iter().map(|path| {
-            let scenario = self.run.read_from(path, self.log_use())?;
+            let (scenario, lanes) = self.run.read_with_lanes(path, self.log_use())?;
             files.about(path, self.refuse_options(&scenario))?;
-            Ok(scenario)
+            Ok((scenario, lanes))
         });
-        let scenarios: Vec<Scenario> = scenarios.collect::<anyhow::Result<_>>()?;
+        let scenarios: Vec<(Scenario, Lanes)> = scenarios.collect::<anyhow::Result<_>>()?;
         files.run(scenarios, self.jobs.threads(), self.format, |scenario, part| self.one(scenario, part))
     }
 
@@ -157,7 +158,7 @@ impl Simulate {
         Ok(())
     }
 
-    fn one(&self, scenario: Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
+    fn one(&self, (scenario, lanes): (Scenario, Lanes), part: &Part<'_>) -> anyhow::Result<Answer> {
         let needs_record = self.needs_record(&scenario);
         let held = HeldAtMost::default();
         let held = if needs_record { HeldAtMost { whole: usize::MAX, ..held } } else { held };
@@ -166,7 +167,7 @@ impl Simulate {
         }
         ending::keep_complete_results();
         let run = progress::simulated_until_stopped(&scenario, held, self.skips_repeats())?;
-        let answer = self.report_run(&scenario, &run, part)?;
+        let answer = self.report_run(&scenario, lanes, &run, part)?;
         part.done_with(run);
         part.done_with(scenario);
         Ok(answer)
@@ -184,7 +185,13 @@ impl Simulate {
         !self.no_repeat && self.format == Format::Table
     }
 
-    fn report_run(&self, scenario: &Scenario, run: &AnyLength<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
+    fn report_run(
+        &self,
+        scenario: &Scenario,
+        lanes: Lanes,
+        run: &AnyLength<'_>,
+        part: &Part<'_>,
+    ) -> anyhow::Result<Answer> {
         self.refuse_too_many_blocks(run.blocks())?;
         ending::stop_working()?;
         if run.ended() == Ended::Cut {
@@ -197,7 +204,7 @@ impl Simulate {
         let mut differences = None;
         if let AnyLength::Recorded(run) = run {
             let summary = Summary::of(run);
-            self.write_files(&summary, &blame)?;
+            self.write_files(&summary, lanes, &blame)?;
             // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
             differences = self.check.then(|| summary.differences()).transpose()?;
         }
@@ -286,12 +293,12 @@ impl Simulate {
         ]
     }
 
-    fn write_files(&self, summary: &Summary<'_>, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
+    fn write_files(&self, summary: &Summary<'_>, lanes: Lanes, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
         if let Some(directory) = &self.logs {
             self.write_logs(directory, summary)?;
         }
         if let Some(figure) = self.figure.figure(summary.scenario)? {
-            figure.write(summary)?;
+            figure.write(summary, lanes)?;
         }
         if let Some(html) = self.html.file()? {
             html.write(HtmlTimeline::new(*summary), self.force)?;
