@@ -20,13 +20,14 @@ use super::progress::{self, Unit};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Figure")]
 pub(crate) struct FigureOptions {
-    /// Draw a timeline of all blocks; the file's extension decides the format: .svg, .png, .tex (TikZ to
-    /// \input), or .pdf (if built with the cargo feature "pdf")
+    /// Draw a timeline of all blocks, or of a profile's kernels by stream unless --sms, --height or --full-height is
+    /// given; the file's extension decides the format: .svg, .png, .tex (TikZ to \input), or .pdf (if built with the
+    /// cargo feature "pdf")
     #[arg(long, value_name = "FILE")]
     figure: Option<PathBuf>,
-    /// What the height of a block stands for
-    #[arg(long, value_parser = explained(HEIGHTS), default_value = "threads", requires = "figure")]
-    height: HeightBy,
+    /// What the height of a block stands for [default: threads]
+    #[arg(long, value_parser = explained(HEIGHTS), requires = "figure")]
+    height: Option<HeightBy>,
     /// Width of the figure: one or two columns of an IEEE paper (88.57 mm, 181 mm), or millimetres
     #[arg(long, value_name = "column|page|MM", default_value = "column", value_parser = parse_width, requires = "figure")]
     width: Length,
@@ -84,6 +85,8 @@ pub(crate) struct Figure<'a> {
     path: &'a Path,
     format: FigureFormat,
     scale: f64,
+    /// Whether what is asked for is about SMs.
+    is_of_sms: bool,
     options: TimelineOptions,
 }
 
@@ -116,7 +119,7 @@ impl FigureOptions {
         let options = TimelineOptions {
             width: self.width,
             height_limit: self.height_limit,
-            height_by: self.height,
+            height_by: self.height.unwrap_or_default(),
             sms: (!self.sms.is_empty()).then(|| self.sms.clone()),
             from: self.from,
             to: self.to,
@@ -129,7 +132,8 @@ impl FigureOptions {
             ..TimelineOptions::default()
         };
         options.check(scenario).context("--figure")?;
-        Ok(Some(Figure { path, format, scale: self.scale, options }))
+        let is_of_sms = !self.sms.is_empty() || self.height.is_some() || self.full_height;
+        Ok(Some(Figure { path, format, scale: self.scale, is_of_sms, options }))
     }
 }
 
@@ -140,9 +144,14 @@ impl Figure<'_> {
         self.write_drawn(|options| panels.draw(&TimelineOptions { origin, lanes, ..options.clone() }))
     }
 
-    pub(crate) fn write(&self, summary: &Summary<'_>) -> anyhow::Result<()> {
+    /// Draws a run; where nothing is asked for about SMs, its lanes are `lanes`.
+    pub(crate) fn write(&self, summary: &Summary<'_>, lanes: Lanes) -> anyhow::Result<()> {
         progress::begin("drawing", Unit::None, None);
-        self.write_drawn(|options| Ok(Timeline::new(summary, options)?.draw(summary, options)))
+        let lanes = if self.is_of_sms { Lanes::Sms } else { lanes };
+        self.write_drawn(|options| {
+            let options = &TimelineOptions { lanes, ..options.clone() };
+            Ok(Timeline::new(summary, options)?.draw(summary, options))
+        })
     }
 
     fn write_drawn(&self, draw: impl Fn(&TimelineOptions) -> Result<Drawing, TimelineError>) -> anyhow::Result<()> {

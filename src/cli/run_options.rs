@@ -7,6 +7,7 @@ use anyhow::bail;
 use clap::{ArgAction, Args};
 use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionFile, OptionGroup, ScenarioOptions};
+use gpusched::pictures::timeline::Lanes;
 use gpusched::profile::{GpuProfile, Import};
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{LogUse, ReadProgress, Scenario};
@@ -97,7 +98,17 @@ impl RunOptions {
     }
 
     pub(crate) fn read_from(&self, path: &Path, logs: LogUse) -> anyhow::Result<Scenario> {
-        ending::per_input(|| self.scenario(&Self::input_from(path)?, logs))
+        Ok(self.read_with_lanes(path, logs)?.0)
+    }
+
+    /// Reads one of the inputs, and what the lanes of its figure are where nobody says more: of an application the
+    /// streams, which its profile has.
+    pub(crate) fn read_with_lanes(&self, path: &Path, logs: LogUse) -> anyhow::Result<(Scenario, Lanes)> {
+        ending::per_input(|| {
+            let input = Self::input_from(path)?;
+            let lanes = if matches!(input, Input::Profile(_)) { Lanes::Streams } else { Lanes::Sms };
+            Ok((self.scenario(&input, logs)?, lanes))
+        })
     }
 
     /// Reads one of the scenarios, and what is asked of it if it is an AMALTHEA model.

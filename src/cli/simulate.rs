@@ -8,6 +8,7 @@ use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{AnyLength, HeldAtMost, least_memory, least_operations};
+use gpusched::pictures::timeline::Lanes;
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{CriticalPath, Difference, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, HostThread, LogUse, Scenario};
@@ -123,11 +124,11 @@ impl Simulate {
         self.html.file()?;
         // All of them before anything is run: a file that is wrong is found at once, and nothing is printed.
         let scenarios = files.paths.iter().map(|path| {
-            let scenario = self.run.read_from(path, self.log_use())?;
+            let (scenario, lanes) = self.run.read_with_lanes(path, self.log_use())?;
             files.about(path, self.refuse_options(&scenario))?;
-            Ok(scenario)
+            Ok((scenario, lanes))
         });
-        let scenarios: Vec<Scenario> = scenarios.collect::<anyhow::Result<_>>()?;
+        let scenarios: Vec<(Scenario, Lanes)> = scenarios.collect::<anyhow::Result<_>>()?;
         files.run(scenarios, self.jobs.threads(), self.format, |scenario, part| self.one(scenario, part))
     }
 
@@ -164,7 +165,7 @@ impl Simulate {
         Ok(())
     }
 
-    fn one(&self, scenario: Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
+    fn one(&self, (scenario, lanes): (Scenario, Lanes), part: &Part<'_>) -> anyhow::Result<Answer> {
         let mut held = HeldAtMost::default();
         if let Some(by) = self.record_needed_by(&scenario) {
             held.whole = usize::MAX;
@@ -172,7 +173,7 @@ impl Simulate {
         }
         ending::keep_complete_results();
         let run = progress::simulated_until_stopped(&scenario, held, self.skips_repeats())?;
-        let answer = self.report_run(&scenario, &run, part)?;
+        let answer = self.report_run(&scenario, lanes, &run, part)?;
         part.done_with(run);
         part.done_with(scenario);
         Ok(answer)
@@ -202,7 +203,13 @@ impl Simulate {
         !self.no_repeat && !lists_all
     }
 
-    fn report_run(&self, scenario: &Scenario, run: &AnyLength<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
+    fn report_run(
+        &self,
+        scenario: &Scenario,
+        lanes: Lanes,
+        run: &AnyLength<'_>,
+        part: &Part<'_>,
+    ) -> anyhow::Result<Answer> {
         self.refuse_too_many_blocks(run.blocks())?;
         ending::stop_working()?;
         if run.ended() == Ended::Cut {
@@ -218,7 +225,7 @@ impl Simulate {
         let mut differences = None;
         if let AnyLength::Recorded(run) = run {
             let summary = Summary::of(run);
-            self.write_files(&summary, &blame)?;
+            self.write_files(&summary, lanes, &blame)?;
             // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
             differences = self.check.then(|| summary.differences()).transpose()?;
         }
@@ -310,9 +317,9 @@ impl Simulate {
         ]
     }
 
-    fn write_files(&self, summary: &Summary<'_>, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
+    fn write_files(&self, summary: &Summary<'_>, lanes: Lanes, blame: &OnceCell<BlameTables>) -> anyhow::Result<()> {
         if let Some(figure) = self.figure.figure(summary.scenario)? {
-            figure.write(summary)?;
+            figure.write(summary, lanes)?;
         }
         if let Some(html) = self.html.file()? {
             html.write(HtmlTimeline::new(*summary), self.force)?;

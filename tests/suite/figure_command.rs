@@ -43,6 +43,18 @@ fn the_extension_of_a_figure_decides_its_format() {
 }
 
 #[test]
+fn a_profile_is_drawn_by_stream_unless_sms_are_asked_for() {
+    let directory = directory("figure-of-a-profile");
+    let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/profiles/synthetic.json").display().to_string();
+    for (more, has_sms) in [(&[][..], false), (&["--sms", "0-1"], true), (&["--height", "registers"], true)] {
+        let arguments = [&["simulate", &profile, "--figure", "a.svg"][..], more].concat();
+        assert!(common::gpusched_in(&directory, &arguments).status.success());
+        let svg = fs::read_to_string(directory.join("a.svg")).expect("written");
+        assert_eq!(svg.contains("SM 0"), has_sms, "{more:?}");
+    }
+}
+
+#[test]
 fn a_figure_that_cannot_be_is_refused_before_anything_is_printed() {
     let directory = directory("figure-refused");
     let cases: [(&[&str], &str); 7] = [

@@ -16,7 +16,9 @@ use gpusched::pictures::timeline::{
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
+use proptest::prelude::*;
 
+use crate::campaign::config;
 use crate::common::gpusched;
 use crate::figure::fig_3;
 use crate::figure_command::directory;
@@ -26,15 +28,22 @@ use crate::svg_checks::{checked, explained, height_mm};
 
 /// One kernel of blocks of 1024 threads, each from 1 s to 2 s, on these SMs.
 fn log(sms: &[u32]) -> String {
-    let (times, sms): (Vec<_>, Vec<_>) = sms.iter().map(|sm| ("11.0,12.0".to_owned(), sm.to_string())).unzip();
+    log_of(&sms.iter().map(|&sm| (sm, 1, 2)).collect::<Vec<_>>())
+}
+
+/// One kernel of blocks of 1024 threads: the SM of each, and from when to when it runs \[s\].
+fn log_of(blocks: &[(u32, u32, u32)]) -> String {
+    let times = |&(_, start, end): &(u32, u32, u32)| format!("{start}.0,{end}.0", start = start + 10, end = end + 10);
+    let (times, sms): (Vec<_>, Vec<_>) = blocks.iter().map(|block| (times(block), block.0.to_string())).unzip();
+    let end = blocks.iter().map(|(.., end)| end + 10).max().unwrap_or(10);
     format!(
         r#"{{"scenario_name": "measured", "benchmark_name": "Timer Spin", "label": "A", "max_resident_threads": 4096,
             "data_size": 0, "release_time": 0, "PID": 1, "TID": 2, "times": [{{}},
-            {{"copy_in_times": [9.9,9.91], "execute_times": [9.92,12.1], "copy_out_times": [12.1,12.2],
-              "cpu_times": [9.9,12.2]}},
+            {{"copy_in_times": [9.9,9.91], "execute_times": [9.92,{end}.1], "copy_out_times": [{end}.1,{end}.2],
+              "cpu_times": [9.9,{end}.2]}},
             {{"kernel_name": "K", "block_count": {}, "thread_count": 1024, "shared_memory": 0,
-              "cuda_launch_times": [9.95, 10.0, 12.05], "block_times": [{}], "block_smids": [{}], "cpu_core": 0}}]}}"#,
-        sms.len(),
+              "cuda_launch_times": [9.95, 10.0, {end}.05], "block_times": [{}], "block_smids": [{}], "cpu_core": 0}}]}}"#,
+        blocks.len(),
         times.join(","),
         sms.join(","),
     )
@@ -84,6 +93,36 @@ fn found_1_measured_blocks_beyond_the_capacity_of_an_sm_are_drawn_and_marked() {
     let has = |words: &str| texts.iter().any(|text| text.text == words);
     assert!(has("SM 0-1: as SM 0") && has("capacity, exceeded on 2 SMs"), "{texts:?}");
     assert!(explained(&svg).iter().any(|(told, _)| told == "SM 0-1: as SM 0: up to 3072 of 2048"));
+}
+
+proptest! {
+    #![proptest_config(config(24))]
+
+    #[test]
+    fn capacity_is_marked_on_as_many_sms_as_a_sweep_over_blocks_finds_beyond_it(
+        blocks in prop::collection::vec((0_u32..80, 0_u32..4, 1_u32..4), 1..250),
+    ) {
+        let blocks: Vec<(u32, u32, u32)> =
+            blocks.into_iter().map(|(sm, start, length)| (sm, start + 1, start + 1 + length)).collect();
+        let replay = replayed(&log_of(&blocks), "titan-v");
+        // Two blocks of 1024 threads fit.
+        let is_over = |sm: u32| {
+            let own = || blocks.iter().filter(move |block| block.0 == sm);
+            own().any(|&(_, at, _)| own().filter(|&&(_, start, end)| start <= at && at < end).count() > 2)
+        };
+        let expected = match (0..80).filter(|&sm| is_over(sm)).count() {
+            0 => None,
+            1 => Some("capacity, exceeded on 1 SM".to_owned()),
+            count => Some(format!("capacity, exceeded on {count} SMs")),
+        };
+        let measured = replay.measured_trace().expect("it is short");
+        for (trace, expected) in [(&measured, expected), (&replay.trace, None)] {
+            let summary = Summary::of_trace(&replay.scenario, trace);
+            let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it can be drawn");
+            let marks = timeline.legend.iter().filter(|entry| entry.mark.is_some_and(|m| m.symbol == LegendSymbol::Capacity));
+            prop_assert_eq!(marks.map(|entry| entry.full.clone()).next(), expected);
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The same operations kernel by kernel, not block by block: each takes as long as its waves take alone, whatever runs
-//! beside it. The stream queues and hosts are those of every run; what is behind them has no limits, or EE queues and as
-//! much room as the GPU has.
+//! beside it. The stream queues and hosts are those of every run; what is behind them has no limits, or EE queues and
+//! as much room as the GPU has.
 
 use std::collections::VecDeque;
 
@@ -130,7 +130,7 @@ impl WholeKernels {
         let before_last = work.block_time.checked_mul(u64::from(work.waves.saturating_sub(1)));
         let last_wave = before_last.and_then(|time| context.now.checked_add(time));
         let end =
-            last_wave.and_then(|last| last.checked_add(work.block_time).filter(|_| work.waves > 0).or(Some(last)));
+            last_wave.and_then(|last| if work.waves == 0 { Some(last) } else { last.checked_add(work.block_time) });
         let Some((last_wave, end)) = last_wave.zip(end) else {
             self.overflow = self.overflow.or(Some(work.operation));
             return;

@@ -127,7 +127,7 @@ fn a_table_without_sms_or_times_says_which_column_it_lacks() {
         // Nothing is said of columns, and the file is a table all the same.
         ("block,start,stop\n0,1,2\n", "", "no column is known to say sm among block, start, stop"),
         ("smid;t0;t1\n0;1;2\n", "", "no column is known to say start among smid, t0, t1"),
-        ("first,second\n1,2\n", "", "no column is known to say sm among first, second; --columns sm=NAME names it"),
+        ("first,second\n1,2\n", "", "no column is known to say sm among first, second"),
     ] {
         let reading = read(text, columns);
         let told = reading.dropped.first().map(ToString::to_string).unwrap_or_default();
