@@ -55,6 +55,8 @@ mod generate;
 mod generate_periodic;
 mod generate_processes;
 mod gpcs;
+#[cfg(target_os = "linux")]
+mod green_contexts;
 mod hardware;
 mod help;
 mod host_audit;
@@ -90,7 +92,6 @@ mod processes;
 mod profile_controls;
 mod profile_replays;
 mod profiles;
-#[cfg(target_os = "linux")]
 mod programmatic;
 mod progress;
 mod promises;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::reading::{NULL_STREAM, Reading};
-use super::{chains, expected, hosts, kernels, processes, streams};
+use super::{chains, expected, green_contexts, hosts, kernels, processes, streams};
 use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
@@ -46,6 +46,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
         barriers: BTreeMap::new(),
         events: BTreeMap::new(),
         launched: BTreeSet::new(),
+        green_contexts: BTreeMap::new(),
         processes: BTreeMap::new(),
         declares_processes: false,
         without_process: None,
@@ -54,6 +55,9 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     processes::sharing(&mut file, &mut reading)?;
     if let Some(node) = file.optional("processes")? {
         processes::read(node, &mut reading)?;
+    }
+    if let Some(node) = file.optional("green_contexts")? {
+        green_contexts::read(node, &mut reading)?;
     }
     if let Some(node) = file.optional("kernels")? {
         kernels::read(node, &mut reading)?;
