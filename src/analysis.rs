@@ -47,6 +47,7 @@ mod merged_resources;
 mod merged_scenario;
 mod merged_sm;
 mod occupancy;
+mod partitions;
 mod pending;
 mod pool;
 mod prepared;

@@ -8,6 +8,7 @@ mod builtin;
 mod compute_capability;
 mod demand;
 mod gpcs;
+mod green;
 mod limits;
 mod mask;
 mod model;

@@ -47,7 +47,7 @@ pub(crate) use operation::NEVER;
 pub use operation::OperationRecord;
 pub use phases::{Phase, phases};
 pub(crate) use pieces::Piece;
-pub use queue::{Place, Queue, QueueContents, Stay, queue_contents, stays};
+pub use queue::{Place, Queue, QueueContents, QueueContext, Stay, queue_contents, stays};
 pub use reasons::{Reason, reasons};
 pub use record::{Trace, TraceFull};
 pub use recorder::{Launch, NewStretch, NewWave, Recorder};

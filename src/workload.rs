@@ -34,12 +34,14 @@ macro_rules! numbered {
 
 mod catalogue;
 mod error;
+mod green_context;
 mod placement;
 mod process;
 mod programmatic;
 
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
 pub use error::WorkloadError;
+pub use green_context::{GreenContext, GreenContextId, SmSplit};
 pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, by_number, distribute};
 pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, TurnTaking};
@@ -191,6 +193,8 @@ pub struct StreamSpec {
     pub blocking: bool,
     /// SMs that its kernels must not use.
     pub sm_mask: Option<SmMask>,
+    /// The green context that it is of, whose SMs are its mask then.
+    pub green_context: Option<GreenContextId>,
 }
 
 impl StreamSpec {
@@ -205,6 +209,7 @@ impl StreamSpec {
             priority: Self::DEFAULT_PRIORITY,
             blocking: true,
             sm_mask: None,
+            green_context: None,
         }
     }
 }

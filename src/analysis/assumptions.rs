@@ -35,6 +35,11 @@ pub enum Departure {
          one that its mask leaves"
     )]
     MaskedClient,
+    /// Green contexts, each with queues and SMs of its own.
+    #[error(
+        "streams are of green contexts, which have EE queues and SMs of their own: the merged SM takes all for one GPU"
+    )]
+    GreenContexts,
     /// Several clients of MPS.
     #[error("several processes are clients of MPS: the analysis takes them for threads of one")]
     Clients,
@@ -161,7 +166,12 @@ pub(super) fn departures(
     let first = priorities.next();
     note(Departure::Priorities, priorities.any(|other| Some(other) != first));
     let is_masked = launches.iter().any(|launch| launch.allowed_sms < scenario.device().sms);
-    note(Departure::SmMask, is_masked);
+    let is_green = |launch: &StatedLaunch| {
+        scenario.streams().get(launch.stream.index()).is_some_and(|stream| stream.green_context.is_some())
+    };
+    let is_masked_by_mask = |launch: &StatedLaunch| launch.allowed_sms < scenario.device().sms && !is_green(launch);
+    note(Departure::SmMask, launches.iter().any(is_masked_by_mask));
+    note(Departure::GreenContexts, launches.iter().any(is_green));
     let is_limited = if scenario.has_processes() {
         (0..)
             .map(ProcessId)

@@ -171,6 +171,7 @@ fn unknown(analysis: &Analysis<'_>, operations: &[BoundedOperation]) -> Option<S
     let device = scenario.device();
     let departures = analysis.departures.iter().filter_map(|departure| match departure {
         Departure::SmMask | Departure::MaskedClient => Some("SM masks"),
+        Departure::GreenContexts => Some("green contexts"),
         Departure::Clients => Some("clients of MPS"),
         Departure::Turns => Some("contexts that take turns"),
         Departure::Channels => Some("streams that wait for hardware channels"),

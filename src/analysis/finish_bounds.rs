@@ -1,13 +1,15 @@
 //! By when every operation of a scenario has finished, in every run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::assumptions::{Departure, acts_after_waiting, launches_at_release};
 use super::bound_options::BoundOptions;
 use super::equal_blocks::EqualBlocks;
-use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds};
+use super::job_bounds::{Releases, SporadicRefusal};
+use super::partitions::{Partition, job_bounds_of, partitions, shared};
 use super::prepared::Prepared;
 use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
 use crate::effort;
@@ -161,6 +163,9 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
 /// As far as there is time for them.
 fn known_bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptions) -> FinishBounds {
     let Prepared { demands, costs, walked, departures, dependence, .. } = prepared;
+    if let Some(partitions) = partitions(scenario) {
+        return of_partitions(scenario, prepared, &partitions, options);
+    }
     let on_time = |options| dependence.as_ref().and_then(|_| bounds_on_time(scenario, options));
     if let Some(bounds) = on_time(options) {
         return bounds;
@@ -221,6 +226,46 @@ fn known_bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptio
     FinishBounds { operations, stopped, ..FinishBounds::none(None, options) }
 }
 
+/// The bounds of each partition by itself: on operations where all have those, or else on jobs.
+fn of_partitions(
+    scenario: &Scenario,
+    prepared: &Prepared,
+    partitions: &[Partition],
+    options: BoundOptions,
+) -> FinishBounds {
+    // By thread and iteration, in the order of launches.
+    let mut known: FxHashMap<(usize, u32), VecDeque<Option<Instant>>> = FxHashMap::default();
+    let mut stopped = false;
+    for Partition { threads, alone } in partitions {
+        let Some(alone) = alone else { continue };
+        let bounds = finish_bounds(alone, options).ok();
+        let on_operations = bounds.filter(|bounds| bounds.refusal.is_none() && bounds.responses.is_empty());
+        let Some(bounds) = on_operations.filter(|_| prepared.dependence.is_none()) else {
+            return of_jobs(scenario, &prepared.departures, options, || None);
+        };
+        stopped |= bounds.stopped;
+        for BoundedOperation { origin, finish, .. } in bounds.operations {
+            let Some(&thread) = threads.get(origin.thread as usize) else { continue };
+            known.entry((thread, origin.iteration)).or_default().push_back(finish);
+        }
+    }
+    let operations = prepared.walked.operations.iter().map(|record| BoundedOperation {
+        kind: record.kind,
+        origin: record.origin,
+        stream: record.stream,
+        launched: record.launched,
+        finish: known
+            .get_mut(&(record.origin.thread as usize, record.origin.iteration))
+            .and_then(|operations| operations.pop_front().flatten()),
+    });
+    let unbounded = partitions.iter().find(|partition| partition.alone.is_none());
+    let refusal = unbounded.map(|Partition { threads, .. }| BoundRefusal::Jobs {
+        reason: shared(scenario, threads),
+        is_partial: partitions.len() > 1,
+    });
+    FinishBounds { operations: operations.collect(), stopped, ..FinishBounds::none(refusal, options) }
+}
+
 /// Where some deadline is beyond its bound: what holds of jobs whenever they come holds of the releases that are given.
 fn bound_by_jobs(scenario: &Scenario, operations: &mut [BoundedOperation]) {
     let thread = |origin: Origin| scenario.threads.get(origin.thread as usize);
@@ -233,7 +278,7 @@ fn bound_by_jobs(scenario: &Scenario, operations: &mut [BoundedOperation]) {
     if !operations.iter().any(is_late) {
         return;
     }
-    let Ok(Ok(bounds)) = job_bounds(scenario, Releases::Given) else { return };
+    let Ok(Ok(bounds)) = job_bounds_of(scenario, Releases::Given) else { return };
     for BoundedOperation { origin, finish, .. } in operations {
         let response = bounds.responses.get(origin.thread as usize).copied().flatten();
         let release = thread(*origin).map(|thread| thread.release_of(u64::from(origin.iteration)));
@@ -257,7 +302,7 @@ fn of_jobs(
     options: BoundOptions,
     otherwise: impl Fn() -> Option<BoundRefusal>,
 ) -> FinishBounds {
-    let bounds = match job_bounds(scenario, Releases::Given) {
+    let bounds = match job_bounds_of(scenario, Releases::Given) {
         Ok(Ok(bounds)) => bounds,
         Ok(Err(reason)) => {
             return FinishBounds::none(otherwise().or(Some(BoundRefusal::Jobs { reason, is_partial: false })), options);
@@ -265,10 +310,9 @@ fn of_jobs(
         // A scenario that was prepared has no such error.
         Err(_) => return FinishBounds::none(otherwise(), options),
     };
-    let reason = bounds.refusal();
     let is_partial = bounds.responses.iter().any(Option::is_some);
-    let refusal = reason.map(|reason| BoundRefusal::Jobs { reason, is_partial });
-    let JobBounds { responses, .. } = bounds;
+    let refusal = bounds.refusal.map(|reason| BoundRefusal::Jobs { reason, is_partial });
+    let responses = bounds.responses;
     if !is_partial {
         return FinishBounds::none(otherwise().or(refusal), options);
     }

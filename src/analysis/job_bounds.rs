@@ -20,6 +20,7 @@ mod turns;
 mod uniprocessor;
 mod window;
 
+pub(super) use coupling::reached;
 pub(super) use model::{LONGEST, Releases, TaskSet};
 pub use refusal::SporadicRefusal;
 
@@ -28,14 +29,8 @@ pub use refusal::SporadicRefusal;
 pub(super) struct JobBounds {
     /// By thread: from the arrival of a job to the end of its last operation, and of what its host does, at most.
     pub(super) responses: Vec<Option<Duration>>,
-    /// Label of the first thread that has none.
-    pub(super) beyond: Option<String>,
-}
-
-impl JobBounds {
-    pub(super) fn refusal(&self) -> Option<SporadicRefusal> {
-        self.beyond.clone().map(|thread| SporadicRefusal::BeyondPeriod { thread })
-    }
+    /// Why the first thread that has none has none.
+    pub(super) refusal: Option<SporadicRefusal>,
 }
 
 /// The bounds of a scenario.
@@ -57,10 +52,10 @@ pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> Result<JobBounds
     } else {
         responses::ends(tasks, &weights)
     };
-    let mut bounds = JobBounds { responses: vec![None; scenario.threads.len()], beyond: None };
+    let mut bounds = JobBounds { responses: vec![None; scenario.threads.len()], refusal: None };
     for (task, ends) in tasks.tasks.iter().zip(ends) {
         let Some(ends) = ends else {
-            bounds.beyond.get_or_insert_with(|| task.label.clone());
+            bounds.refusal.get_or_insert_with(|| SporadicRefusal::BeyondPeriod { thread: task.label.clone() });
             continue;
         };
         for (member, &(thread, offset)) in task.members.iter().enumerate() {

@@ -35,7 +35,12 @@ pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<S
     let merged = device.merged(sms, slots).or_else(|_| device.merged(sms, usable_slots(slots, analysis)))?;
     let mut catalogue = Catalogue::new(merged);
     for stream in &scenario.streams()[1..] {
-        catalogue.add_stream(StreamSpec { priority: 0, sm_mask: None, ..StreamSpec::clone(stream) })?;
+        catalogue.add_stream(StreamSpec {
+            priority: 0,
+            sm_mask: None,
+            green_context: None,
+            ..StreamSpec::clone(stream)
+        })?;
     }
     for event in scenario.events() {
         catalogue.add_event(Arc::clone(event))?;

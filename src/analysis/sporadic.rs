@@ -13,6 +13,7 @@ use super::finish_bounds::finish_bounds;
 use super::job_bounds::{JobBounds, LONGEST, Releases, SporadicRefusal, TaskSet, of_tasks};
 use super::jobs::AnalysedJob;
 use super::kept::AnalysisError;
+use super::partitions::{job_bounds_of, partitions};
 use super::prepared::refuse_programmatic;
 use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from, search_known};
 use super::verdict::Verdict;
@@ -94,7 +95,7 @@ pub fn sporadic_bounds(
     scenario: &Scenario,
     jitter: &[Duration],
 ) -> Result<Result<Vec<Duration>, SporadicRefusal>, ProgramError> {
-    Ok(stream_bounds(scenario, jitter)?.bounds.and_then(|bounds| match bounds.refusal() {
+    Ok(stream_bounds(scenario, jitter)?.bounds.and_then(|bounds| match bounds.refusal {
         Some(refusal) => Err(refusal),
         None => Ok(bounds.responses.into_iter().flatten().collect()),
     }))
@@ -119,6 +120,9 @@ fn known_stream_bounds(
     jitter: &[Duration],
 ) -> Result<Result<JobBounds, SporadicRefusal>, ProgramError> {
     refuse_programmatic(scenario)?;
+    if partitions(scenario).is_some() {
+        return Ok(job_bounds_of(scenario, Releases::Sporadic(jitter))?);
+    }
     let tasks = match TaskSet::new(scenario, Releases::Sporadic(jitter))? {
         Ok(tasks) => tasks,
         Err(refusal) => return Ok(Err(refusal)),
@@ -130,7 +134,7 @@ fn known_stream_bounds(
         // No two of its jobs overlap then, so each is alone.
         let response = alone.saturating_add(jitter.first().copied().unwrap_or(Duration::ZERO));
         if scenario.threads.iter().all(|thread| thread.period.is_some_and(|period| response <= period)) {
-            return Ok(Ok(JobBounds { responses: vec![Some(response)], beyond: None }));
+            return Ok(Ok(JobBounds { responses: vec![Some(response)], refusal: None }));
         }
     }
     Ok(of_tasks(scenario, &tasks))
@@ -161,10 +165,7 @@ pub fn judge_sporadic(
 ) -> Result<SporadicVerdicts, AnalysisError> {
     let StreamBounds { bounds, stopped } = stream_bounds(scenario, jitter)?;
     let (bounds, refusal) = match bounds {
-        Ok(bounds) => {
-            let refusal = bounds.refusal();
-            (Some(bounds.responses), refusal)
-        }
+        Ok(bounds) => (Some(bounds.responses), bounds.refusal),
         Err(refusal) => (None, Some(refusal)),
     };
     let unrolled = unrolled(scenario, jitter);

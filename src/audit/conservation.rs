@@ -14,14 +14,17 @@ use super::rounds::Sequence;
 use super::sweep::BlockEvent;
 use crate::logs::LogTime;
 use crate::proven::Proven;
+use crate::workload::GreenContextId;
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let mut worst: Vec<(usize, Idle)> = Vec::new();
     for context in 0..case.observation.context_count() {
-        let mut sweep = Sweep::new(case, context);
-        sweep.run();
-        worst.extend(sweep.worst.into_iter().enumerate().filter_map(|(kernel, idle)| Some((kernel, idle?))));
+        for owner in case.observation.queue_owners() {
+            let mut sweep = Sweep::new(case, context, owner);
+            sweep.run();
+            worst.extend(sweep.worst.into_iter().enumerate().filter_map(|(kernel, idle)| Some((kernel, idle?))));
+        }
     }
     worst.sort_by_key(|(_, idle)| idle.from);
     for (kernel, idle) in worst {
@@ -60,6 +63,8 @@ struct Idle {
 struct Sweep<'c, 'a> {
     case: &'c Case<'a>,
     context: usize,
+    /// Whose queues of that context are looked at.
+    owner: Option<GreenContextId>,
     /// Whether it may be the turn of another context.
     out_of_turn: bool,
     free: Vec<Amounts>,
@@ -78,13 +83,14 @@ struct Sweep<'c, 'a> {
 }
 
 impl<'c, 'a> Sweep<'c, 'a> {
-    fn new(case: &'c Case<'a>, context: usize) -> Self {
+    fn new(case: &'c Case<'a>, context: usize, owner: Option<GreenContextId>) -> Self {
         let (sms, operations) = (case.observation.device.sms as usize, case.facts.len());
         let left =
             |operation: &super::observation::ObservedOperation| operation.kernel().map_or(0, |k| k.grid as usize);
         Self {
             case,
             context,
+            owner,
             out_of_turn: false,
             free: vec![capacity(&case.observation.device); sms],
             perhaps: Vec::new(),
@@ -98,10 +104,12 @@ impl<'c, 'a> Sweep<'c, 'a> {
     }
 
     fn run(&mut self) {
-        let (case, context) = (self.case, self.context);
+        let (case, context, owner) = (self.case, self.context, self.owner);
         let tolerances = &case.clocks.tolerances;
         let is_own = |operation: usize| case.observation.context_of(operation) == context;
-        let is_kernel = |index: &usize| case.observation.operations[*index].kernel().is_some() && is_own(*index);
+        // SMs are those of the context, and heads those of one of its queues.
+        let is_queued = |index: usize| is_own(index) && case.observation.green_context_of(index) == owner;
+        let is_kernel = |index: &usize| case.observation.operations[*index].kernel().is_some() && is_queued(*index);
         let kernels = || (0..case.facts.len()).filter(is_kernel);
         let sorted = |mut list: Vec<(LogTime, usize)>| {
             list.sort_unstable();

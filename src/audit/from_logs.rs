@@ -36,7 +36,8 @@ impl Observation {
     pub fn of_logs_with(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> Self {
         let known = |(index, spec): (u32, &CheckedStream)| {
             let is_null = scenario.catalogue.is_null_stream(StreamId(index));
-            stream(Arc::clone(&spec.name), is_null, Some(spec.priority), spec.blocking && !is_null)
+            let known = stream(Arc::clone(&spec.name), is_null, Some(spec.priority), spec.blocking && !is_null);
+            ObservedStream { green_context: spec.green_context, ..known }
         };
         let streams = (0..).zip(scenario.streams()).map(known).collect();
         let mut operations = Vec::new();
@@ -55,7 +56,7 @@ impl Observation {
 }
 
 fn stream(name: Arc<str>, is_null: bool, priority: Option<i32>, blocking: bool) -> ObservedStream {
-    ObservedStream { name, process: 0, is_null, priority, blocking }
+    ObservedStream { name, process: 0, is_null, priority, blocking, green_context: None }
 }
 
 /// Says which process each stream is of. One that several processes use, such as the NULL stream, is one of each of

@@ -45,7 +45,14 @@ impl Observation {
             let is_null = null.contains(&number);
             let process = stream.process.index();
             let (name, priority) = (Arc::clone(&stream.name), Some(stream.priority));
-            ObservedStream { name, process, is_null, priority, blocking: stream.blocking && !is_null }
+            ObservedStream {
+                name,
+                process,
+                is_null,
+                priority,
+                blocking: stream.blocking && !is_null,
+                green_context: stream.green_context,
+            }
         });
         let operations = trace.numbered();
         let contexts = contexts(trace)?;

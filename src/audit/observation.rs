@@ -1,12 +1,13 @@
 //! What is known of a trace, measured or simulated.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::observed_turns::ObservedTurns;
 use crate::device::{BlockShape, Device, Runlists, SmMask};
 use crate::logs::{BlockList, LogTime};
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Placement, Programmatic};
+use crate::workload::{BlockClock, BlockTime, GreenContextId, Placement, Programmatic};
 
 /// Everything that the audit looks at.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +68,8 @@ pub struct ObservedStream {
     pub priority: Option<i32>,
     /// Whether N1 and N2 hold for it against the NULL stream of its process.
     pub blocking: bool,
+    /// Its green context, by number, which has queues of its own.
+    pub green_context: Option<GreenContextId>,
 }
 
 /// A kernel launch, copy, memset, record or wait.
@@ -170,6 +173,22 @@ impl Observation {
                 stream.map_or(0, |stream| stream.process)
             }
         }
+    }
+
+    /// Whether two operations wait in the EE queues of one context, or of one green context.
+    pub(super) fn share_queues(&self, one: usize, other: usize) -> bool {
+        self.context_of(one) == self.context_of(other) && self.green_context_of(one) == self.green_context_of(other)
+    }
+
+    /// The green context of an operation, by number.
+    pub(super) fn green_context_of(&self, operation: usize) -> Option<GreenContextId> {
+        let operation = self.operations.get(operation)?;
+        self.streams.get(operation.stream)?.green_context
+    }
+
+    /// Who has EE queues, in a context: whatever is in no green context, and each of these.
+    pub(super) fn queue_owners(&self) -> BTreeSet<Option<GreenContextId>> {
+        self.streams.iter().map(|stream| stream.green_context).chain([None]).collect()
     }
 
     /// Whether copies run in the turns of their contexts only (T5).

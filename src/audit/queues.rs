@@ -73,9 +73,8 @@ fn unknown_priority(case: &Case<'_>, operation: usize) -> bool {
 
 /// The rule that a block of `starting` breaks by starting at `at`, while `other` waits.
 fn broken(case: &Case<'_>, starting: usize, other: usize, at: LogTime) -> Option<AuditRule> {
-    // Each context has queues of its own.
-    let context = |operation| case.observation.context_of(operation);
-    if starting == other || context(starting) != context(other) {
+    // Each context has queues of its own, and so has each green context.
+    if starting == other || !case.observation.share_queues(starting, other) {
         return None;
     }
     let (own, others) = (case.facts[starting].priority, case.facts[other].priority);

@@ -56,7 +56,11 @@ fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 let what = format!("SM {} does not exist: {} has SMs 0 to {}", block.sm, device.name, device.sms - 1);
                 (AuditRule::Sm, u64::from(block.sm - device.sms) + 1, "SMs", what)
             } else if !case.may_use(index, block.sm) {
-                (AuditRule::Mask, 1, "blocks", format!("its SM mask takes SM {} away", block.sm))
+                let what = match case.observation.green_context_of(index) {
+                    Some(_) => format!("its green context does not have SM {}", block.sm),
+                    None => format!("its SM mask takes SM {} away", block.sm),
+                };
+                (AuditRule::Mask, 1, "blocks", what)
             } else {
                 continue;
             };

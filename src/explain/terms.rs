@@ -47,7 +47,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 65] = [
+pub(super) const TERMS: [Term; 66] = [
     term(
         "verdict",
         &[],
@@ -359,6 +359,14 @@ pub(super) const TERMS: [Term; 65] = [
         Some("gpusched simulate scenarios/rules/programmatic-launch.json"),
         "A kernel may begin beside the one before it in its stream, once all blocks of that have triggered, and waits for its \
          end where its own blocks say so (rule PDL). GPUs have it from compute capability 9.0 on.",
+    ),
+    term(
+        "green context",
+        &["green_contexts", "cuGreenCtxCreate", "cuDevSmResourceSplitByCount", "SM partition"],
+        "docs/model.md#green-contexts",
+        Some("gpusched simulate scenarios/rules/green-contexts.json"),
+        "A set of SMs that a split of the GPU makes; streams of it run on these SMs only and wait in EE queues of their own. \
+         Numbers of SMs are rounded by compute capability, and each split begins anew, so that two may overlap.",
     ),
     term(
         "frontend",

@@ -102,8 +102,9 @@ impl GpuCatalogue {
     }
 
     pub(super) fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {
-        let mask = spec.sm_mask;
         let id = self.catalogue.add_stream(spec)?;
+        // That of its green context, if it is of one.
+        let mask = self.catalogue.streams()[id.index()].sm_mask;
         self.set_stream_mask(id, mask);
         Ok(id)
     }

@@ -450,6 +450,9 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
         {
             return Err(over.into());
         }
+        if let OperationKind::Kernel(kernel) = kind {
+            self.catalogue.catalogue().check_launch(kernel, stream)?;
+        }
         let (frontend, backend, mut context) = self.parts();
         frontend.submit(stream, kind, origin, backend, &mut context)
     }

@@ -251,6 +251,7 @@ impl GpuProfile {
                 priority: stream.priority.unwrap_or(StreamSpec::DEFAULT_PRIORITY),
                 blocking: stream.blocking.unwrap_or(false) && !stream.is_null,
                 sm_mask: None,
+                green_context: None,
             };
             let id = builder
                 .add_stream(spec)

@@ -24,7 +24,7 @@ pub struct State {
     /// until it has completed (G4, C4).
     pub stream_queues: Vec<QueueContent>,
     /// The EE queues by stream priority, highest first; the head of each first. Where contexts take turns, each has its
-    /// own.
+    /// own, and so has each green context.
     #[serde(serialize_with = "as_map")]
     pub ee_queues: Vec<EeQueue>,
     /// What waits for a copy engine, in order of entry; of all engines together.
@@ -63,8 +63,8 @@ pub struct TurnState {
 /// An EE queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EeQueue {
-    /// The process of its context; `None` where there is one context.
-    pub process: Option<String>,
+    /// The process of its context, or its green context; `None` where there is one context.
+    pub context: Option<String>,
     /// Priority of its streams.
     pub priority: i32,
     /// What is in it.
@@ -164,14 +164,14 @@ pub struct Waiting {
     pub why: String,
 }
 
-/// By priority, or where contexts have queues of their own, by process and priority.
+/// By priority, or where contexts have queues of their own, by those and priority.
 fn as_map<S: Serializer>(queues: &[EeQueue], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
-    for queues in queues.chunk_by(|one, other| one.process == other.process) {
+    for queues in queues.chunk_by(|one, other| one.context == other.context) {
         let by_priority = || queues.iter().map(|queue| (queue.priority.to_string(), &queue.operations));
-        match queues.first().and_then(|queue| queue.process.as_ref()) {
+        match queues.first().and_then(|queue| queue.context.as_ref()) {
             None => by_priority().try_for_each(|(priority, names)| map.serialize_entry(&priority, names))?,
-            Some(process) => map.serialize_entry(process, &by_priority().collect::<BTreeMap<_, _>>())?,
+            Some(context) => map.serialize_entry(context, &by_priority().collect::<BTreeMap<_, _>>())?,
         }
     }
     map.end()
@@ -196,8 +196,8 @@ impl State {
             operations: names(ids),
         };
         let is_sliced = summary.trace.is_time_sliced();
-        let of_ee_queue = |EeQueueSnapshot { process, priority, operations }: &EeQueueSnapshot| EeQueue {
-            process: is_sliced.then(|| summary.trace.process_name(*process).to_owned()),
+        let of_ee_queue = |EeQueueSnapshot { context, priority, operations }: &EeQueueSnapshot| EeQueue {
+            context: summary.trace.queue_context_name(*context).map(str::to_owned),
             priority: *priority,
             operations: names(operations),
         };

@@ -15,8 +15,8 @@ use crate::device::{Device, SmMask};
 use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
-    Catalogue, CheckedKernel, Copy, CopyId, EventId, Kernel, KernelId, Placement, ProcessId, ProcessSharing,
-    ProcessSpec, Programmatic, StreamId, StreamSpec, WorkloadError,
+    Catalogue, CheckedKernel, Copy, CopyId, EventId, GreenContextId, Kernel, KernelId, Placement, ProcessId,
+    ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, WorkloadError,
 };
 
 /// A scenario in the making. Whatever is added is checked against the device here, where its place in the input is
@@ -148,6 +148,49 @@ impl<'a> ScenarioBuilder<'a> {
     /// The process of a stream; `None` for an unknown one.
     pub fn process_of(&self, stream: StreamId) -> Option<ProcessId> {
         self.scenario.catalogue.process_of(stream)
+    }
+
+    /// Makes the green contexts of a split; gives the first. Says so where a number of SMs was rounded, and where one
+    /// of them has SMs in common with one of another split.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if there are not so many SMs, the device has no green contexts, or there are several
+    /// processes.
+    pub fn add_split(&mut self, split: SmSplit) -> Result<GreenContextId, WorkloadError> {
+        let (asked, of) = (split.sms, split.of);
+        let first = self.scenario.catalogue.add_split(split)?;
+        let catalogue = &self.scenario.catalogue;
+        let (device, contexts) = (catalogue.device(), catalogue.green_contexts());
+        let (earlier, made) = contexts.split_at(first.index());
+        let mut notes = Vec::new();
+        if let (Some(group), Some(rounding)) = (made.first(), device.split_rounding())
+            && rounding.round(asked) != asked
+        {
+            notes.push(format!(
+                "green context {:?} has {} SMs, not {asked}: {} splits off multiples of {}",
+                group.name, group.sms, device.name, rounding.multiple
+            ));
+        }
+        for (one, number) in earlier.iter().zip(0..) {
+            if of == Some(GreenContextId(number)) {
+                continue;
+            }
+            for other in made {
+                let common = one.common_sms(other, device);
+                let is_within =
+                    of.is_some_and(|of| contexts.get(of.index()).is_some_and(|of| one.contains(of, device)));
+                if common > 0 && !is_within {
+                    notes.push(format!(
+                        "green contexts {:?} and {:?} have {common} SMs in common: each split begins anew",
+                        one.name, other.name
+                    ));
+                }
+            }
+        }
+        for note in notes {
+            self.note(note);
+        }
+        Ok(first)
     }
 
     /// Adds a stream.

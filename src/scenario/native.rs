@@ -7,6 +7,7 @@
 mod chains;
 mod expected;
 mod file;
+mod green_contexts;
 mod hosts;
 mod kernels;
 mod operations;

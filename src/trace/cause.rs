@@ -51,10 +51,11 @@ impl Cause {
                 format!("until event {event} is recorded in {}, behind", stream_in_words(stream)).into()
             }
             Self::Channel => "until a hardware channel is free".into(),
-            Self::Room(Shortage { sm, lacks }) => {
+            Self::Room(Shortage { sm, lacks, green }) => {
                 let list: Vec<String> = lacks.iter().map(|(what, by)| format!("{by} {}", what.name())).collect();
                 let list = list.join(" and ");
-                format!("no SM has room for its next block; SM {sm} comes nearest and lacks {list}").into()
+                let of = green.as_ref().map_or_else(String::new, |name| format!(" of green context {name}"));
+                format!("no SM{of} has room for its next block; SM {sm} comes nearest and lacks {list}").into()
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What is free on an SM, and what a block lacks there.
 
+use std::sync::Arc;
+
 use crate::device::{BlockDemand, Device, Resource};
 
 /// What is free on one SM.
@@ -22,6 +24,8 @@ pub struct Shortage {
     pub sm: u32,
     /// Of what it has too little, and by how much.
     pub lacks: Vec<(Resource, u32)>,
+    /// The green context whose SMs were looked at; `None`: all that its mask leaves.
+    pub green: Option<Arc<str>>,
 }
 
 impl Free {
@@ -83,5 +87,5 @@ pub(super) fn nearest(
         Some((lacks().count(), lacks().map(|(_, by)| u64::from(by)).sum::<u64>(), sm))
     };
     let (.., sm) = sms.filter_map(amount).min()?;
-    Some(Shortage { sm, lacks: free.get(sm as usize)?.lacks(demand, device).collect() })
+    Some(Shortage { green: None, sm, lacks: free.get(sm as usize)?.lacks(demand, device).collect() })
 }

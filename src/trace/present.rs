@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cause::Cause;
-use super::free::{Free, nearest};
+use super::free::{Free, Shortage, nearest};
 use super::queue::{Queue, Stay, engine_of};
 use super::record::Trace;
 use super::rule::Rule;
@@ -64,10 +64,10 @@ impl<'a> Present<'a> {
         let stream = self.trace.streams().get(record.stream.index())?;
         let queue = match rule {
             Rule::G2 | Rule::C1 => Queue::Stream(record.stream),
-            Rule::X1 => Queue::Ee(self.trace.context_of(stream.process), stream.priority),
+            Rule::X1 => Queue::Ee(self.trace.queue_context_of(stream), stream.priority),
             Rule::A2 => {
                 let higher = self.device.priorities().filter(|&other| other < stream.priority);
-                let mut higher = higher.map(|other| Queue::Ee(self.trace.context_of(stream.process), other));
+                let mut higher = higher.map(|other| Queue::Ee(self.trace.queue_context_of(stream), other));
                 higher.find(|queue| self.queues.contains_key(queue))?
             }
             Rule::N1 => {
@@ -97,7 +97,9 @@ impl<'a> Present<'a> {
                 let kernel = self.trace.kernel_of(id)?;
                 let demand = BlockDemand::new(&kernel.shape, self.device).ok()?;
                 let sms = self.device.sms_left_by(self.trace.mask_of(id));
-                return nearest(sms, &self.free, &demand, self.device).map(Cause::Room);
+                let green = stream.green_context.and_then(|green| self.trace.green_contexts().get(green.index()));
+                let shortage = nearest(sms, &self.free, &demand, self.device)?;
+                return Some(Cause::Room(Shortage { green: green.map(|green| Arc::clone(&green.name)), ..shortage }));
             }
         };
         Some(Cause::Behind(queue))

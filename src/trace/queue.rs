@@ -8,16 +8,30 @@ use super::record::Trace;
 use crate::device::Device;
 use crate::limits::end_if_stopped;
 use crate::time::Instant;
-use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
+use crate::workload::{GreenContextId, OperationId, OperationKind, ProcessId, StreamId};
+
+/// Whose EE queues: those of the context of a process, or of one of its green contexts, which have their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QueueContext {
+    /// The first process of the context.
+    pub process: ProcessId,
+    /// The green context; `None`: of whatever is in none.
+    pub green: Option<GreenContextId>,
+}
+
+impl From<ProcessId> for QueueContext {
+    fn from(process: ProcessId) -> Self {
+        Self { process, green: None }
+    }
+}
 
 /// A queue, or a copy engine, which serves one copy at a time unless copies share its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Queue {
     /// The queue of a stream: an operation is in it from its launch (G1) until it has completed (G4, C4).
     Stream(StreamId),
-    /// The EE queue of a priority, in the context of a process: a kernel is in it from G2 until it is fully dispatched
-    /// (G3).
-    Ee(ProcessId, i32),
+    /// The EE queue of a priority, of a context: a kernel is in it from G2 until it is fully dispatched (G3).
+    Ee(QueueContext, i32),
     /// The CE queue of a copy engine: a copy is in it from C1 until it is assigned (C2, C3).
     Ce(u32),
     /// A copy engine: a copy is on it from C2 until it has completed (C4), but for the time in which it stands still
@@ -73,7 +87,7 @@ pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Ite
         let queue = match record.kind {
             OperationKind::Kernel(_) => {
                 let stream = trace.streams().get(record.stream.index())?;
-                Queue::Ee(trace.context_of(stream.process), stream.priority)
+                Queue::Ee(trace.queue_context_of(stream), stream.priority)
             }
             OperationKind::Copy(_) => Queue::Ce(engine_of(trace, device, record.kind)?),
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => return None,

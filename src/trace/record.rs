@@ -12,8 +12,8 @@ use super::wave::{Block, Stretch, Wave};
 use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{
-    CheckedKernel, CheckedProcess, CheckedStream, Copy, Items, Kernel, OperationId, OperationKind, Part, Placement,
-    ProcessId, StreamId, TurnTaking,
+    CheckedKernel, CheckedProcess, CheckedStream, Copy, GreenContext, Items, Kernel, OperationId, OperationKind, Part,
+    Placement, ProcessId, StreamId, TurnTaking,
 };
 
 /// More waves than 32 bits count, or more turns of contexts than memory should hold.
@@ -112,6 +112,11 @@ impl Trace {
     /// How the contexts of several processes take turns, if they do.
     pub const fn turn_taking(&self) -> Option<&TurnTaking> {
         self.items.turn_taking.as_ref()
+    }
+
+    /// The green contexts that were made known.
+    pub fn green_contexts(&self) -> &[GreenContext] {
+        &self.items.green_contexts
     }
 
     /// All streams; number 0 is the NULL stream of the first process.

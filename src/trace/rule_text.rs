@@ -47,7 +47,7 @@ const TURNS: &str = "gpusched simulate scenarios/processes/perception-and-contro
 
 /// All rules: those of queues, of resources, of copies, of priorities, of the NULL stream, of events, of latencies, of
 /// channels and of processes.
-pub const RULES: [RuleText; 31] = [
+pub const RULES: [RuleText; 32] = [
     rule("G1", BASIC, QUEUES, "The host's call puts an operation at the end of its stream's queue."),
     rule("G2", BASIC, WAITS, "A kernel enters its EE queue when it reaches the head of its stream's queue."),
     rule("G3", BASIC, QUEUES, "The kernel at an EE queue's head leaves it once it is fully dispatched."),
@@ -143,6 +143,16 @@ pub const RULES: [RuleText; 31] = [
             "gpusched simulate scenarios/rtss2017/figure-3.json --connections 1 --blame --own-waits",
             "A stream whose head is a kernel that could go on also needs a free hardware channel, and keeps it until \
              the last kernel that was submitted to it is fully dispatched.",
+        )
+    },
+    RuleText {
+        section: "green-contexts",
+        ..rule(
+            "green context",
+            "CUDA Programming Guide and Driver API (NVIDIA), on green contexts; which SMs a group gets is assumed",
+            "gpusched simulate scenarios/rules/green-contexts.json --state-at 2ms",
+            "Kernels of a green context run on its SMs only, and wait in EE queues of its own: those of other green contexts \
+             hold them by what they have on SMs that both have, and by nothing else.",
         )
     },
     of_processes(

@@ -1,23 +1,23 @@
 //! The state of the GPU at one instant.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::cause::Cause;
 use super::free::Free;
 use super::operation::OperationRecord;
 use super::present::Present;
-use super::queue::{Queue, stays};
+use super::queue::{Queue, QueueContext, stays};
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
 use crate::time::Instant;
-use crate::workload::{OperationId, ProcessId, StreamId};
+use crate::workload::{OperationId, StreamId};
 
 /// One EE queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EeQueueSnapshot {
-    /// The first process of its context.
-    pub process: ProcessId,
+    /// Whose it is.
+    pub context: QueueContext,
     /// Priority of its streams.
     pub priority: i32,
     /// What is in it, the head first.
@@ -32,7 +32,8 @@ pub struct Snapshot {
     /// The stream queues that are not empty, the NULL stream's first; the head of each first. An operation stays
     /// until it has completed (G4, C4).
     pub stream_queues: Vec<(StreamId, Vec<OperationId>)>,
-    /// The EE queues by context, named after its process, and stream priority, highest first; the head of each first.
+    /// The EE queues by context, each green context by itself, and stream priority, highest first; the head of each
+    /// first.
     pub ee_queues: Vec<EeQueueSnapshot>,
     /// The CE queue of each copy engine; the head of each first.
     pub ce_queues: Vec<Vec<OperationId>>,
@@ -91,17 +92,16 @@ impl Snapshot {
             .filter_map(|id| held(trace, &present, id, at))
             .collect();
         waiting.sort_unstable_by_key(|held| held.operation);
-        let contexts: BTreeSet<ProcessId> =
-            (0..).take(trace.processes().len().max(1)).map(|number| trace.context_of(ProcessId(number))).collect();
         Self {
             at,
             stream_queues: streams.iter().map(|&stream| (stream, content(Queue::Stream(stream)))).collect(),
-            ee_queues: contexts
+            ee_queues: trace
+                .queue_contexts()
                 .into_iter()
                 .flat_map(|context| device.priorities().map(move |priority| (context, priority)))
-                .map(|(process, priority)| {
-                    let operations = content(Queue::Ee(process, priority));
-                    EeQueueSnapshot { process, priority, operations }
+                .map(|(context, priority)| {
+                    let operations = content(Queue::Ee(context, priority));
+                    EeQueueSnapshot { context, priority, operations }
                 })
                 .collect(),
             ce_queues: (0..device.copy.engines).map(|engine| content(Queue::Ce(engine))).collect(),

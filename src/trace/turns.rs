@@ -6,11 +6,12 @@
 
 use std::ops::Range;
 
+use super::queue::QueueContext;
 use super::record::Trace;
 use super::turn::ContextTurn;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
-use crate::workload::{CheckedProcess, OperationId, ProcessId, StreamId};
+use crate::workload::{CheckedProcess, GreenContextId, OperationId, ProcessId, StreamId, StreamSpec};
 
 impl Trace {
     /// Whether contexts of several processes took turns, as far as any had work; of a measured run that is not known.
@@ -77,6 +78,31 @@ impl Trace {
     /// In whose context a process is: its own, or as a client of MPS, the one that all share.
     pub fn context_of(&self, process: ProcessId) -> ProcessId {
         if self.mps() { ProcessId::FIRST } else { process }
+    }
+
+    /// Whose EE queues the kernels of a stream wait in.
+    pub fn queue_context_of(&self, stream: &StreamSpec) -> QueueContext {
+        QueueContext { process: self.context_of(stream.process), green: stream.green_context }
+    }
+
+    /// All who have EE queues: each context, and of one with green contexts whatever is in none of them, then each.
+    pub fn queue_contexts(&self) -> Vec<QueueContext> {
+        let processes = (0..).take(self.processes().len().max(1)).map(|number| self.context_of(ProcessId(number)));
+        let mut contexts: Vec<QueueContext> = processes.map(QueueContext::from).collect();
+        contexts.dedup();
+        // There is one process, then.
+        let green = (0..).take(self.items.green_contexts.len()).map(|number| Some(GreenContextId(number)));
+        contexts.extend(green.map(|green| QueueContext { process: ProcessId::FIRST, green }));
+        contexts
+    }
+
+    /// What tells one who has EE queues from the others; `None` if there is one only.
+    pub fn queue_context_name(&self, context: QueueContext) -> Option<&str> {
+        match context.green {
+            Some(green) => self.items.green_contexts.get(green.index()).map(|green| &*green.name),
+            None if !self.items.green_contexts.is_empty() => Some("no green context"),
+            None => self.is_time_sliced().then(|| self.process_name(context.process)),
+        }
     }
 
     /// The process whose turns an operation's blocks run in; `None` if contexts do not take turns, and share the SMs.

@@ -1,13 +1,14 @@
 //! Streams, kernels and copies that a device takes.
 
+mod green_contexts;
 mod processes;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{
-    BlockTime, CheckedProcess, Copy, CopyId, EventId, Kernel, KernelId, ProcessSharing, ProcessSpec, Programmatic,
-    StreamId, StreamSpec, TurnTaking, WorkloadError,
+    BlockTime, CheckedProcess, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, ProcessSharing, ProcessSpec,
+    Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkloadError,
 };
 use crate::device::{BlockDemand, Device, SmMask};
 use crate::time::Duration;
@@ -173,6 +174,9 @@ pub struct Catalogue {
     /// Never empty.
     processes: Vec<CheckedProcess>,
     sharing: ProcessSharing,
+    /// Splits, and the green contexts that they made.
+    splits: Vec<SmSplit>,
+    green_contexts: Vec<GreenContext>,
     /// As kernels, shared by a scenario, the GPU that runs it and its trace until one of them changes them.
     streams: Arc<Vec<CheckedStream>>,
     /// Their names.
@@ -192,6 +196,8 @@ pub struct Items {
     pub mps: bool,
     /// How their contexts take turns, if they do.
     pub turn_taking: Option<TurnTaking>,
+    /// Green contexts, by [`GreenContextId`](super::GreenContextId).
+    pub green_contexts: Vec<GreenContext>,
     /// Streams, by [`StreamId`].
     pub streams: Arc<Vec<CheckedStream>>,
     /// Names of the events, by [`EventId`].
@@ -211,6 +217,8 @@ impl Catalogue {
             device,
             processes: vec![first],
             sharing: ProcessSharing::default(),
+            splits: Vec::new(),
+            green_contexts: Vec::new(),
             streams,
             events: Vec::new(),
             kernels: Arc::default(),
@@ -228,8 +236,14 @@ impl Catalogue {
         other.sharing = self.sharing;
         other.processes.clone_from(&self.processes);
         other.check_processes()?;
+        for split in &self.splits {
+            other.add_split(split.clone())?;
+        }
         for stream in &self.streams[1..] {
-            other.add_stream(stream.spec.clone())?;
+            let mut spec = stream.spec.clone();
+            // Its SMs on this device.
+            spec.sm_mask = spec.sm_mask.filter(|_| spec.green_context.is_none());
+            other.add_stream(spec)?;
         }
         for kernel in self.kernels() {
             let id = other.add_kernel(Kernel::clone(kernel))?;
@@ -283,11 +297,12 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`WorkloadError`] if the device does not have such a stream, or its process is not known.
-    pub fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, WorkloadError> {
+    pub fn add_stream(&mut self, mut spec: StreamSpec) -> Result<StreamId, WorkloadError> {
         if spec.process.index() >= self.processes.len() {
             return Err(WorkloadError::NoProcess);
         }
         let id = StreamId(next(self.streams.len())?);
+        self.take_green_context(&mut spec)?;
         let checked = CheckedStream::new(spec, &self.device)?;
         Arc::make_mut(&mut self.streams).push(checked);
         Ok(id)
@@ -297,7 +312,8 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`WorkloadError`] if the device does not have such a stream.
-    pub fn set_stream(&mut self, stream: StreamId, spec: StreamSpec) -> Result<(), WorkloadError> {
+    pub fn set_stream(&mut self, stream: StreamId, mut spec: StreamSpec) -> Result<(), WorkloadError> {
+        self.take_green_context(&mut spec)?;
         let checked = CheckedStream::new(spec, &self.device)?;
         let is_null = self.is_null_stream(stream);
         if !is_null && let Some(known) = Arc::make_mut(&mut self.streams).get_mut(stream.index()) {
@@ -385,15 +401,19 @@ impl Catalogue {
 
     /// Whether nothing was added to the device.
     pub(crate) fn is_empty(&self) -> bool {
-        self.streams.len() == 1 && self.events.is_empty() && self.kernels.is_empty() && self.copies.is_empty()
+        self.streams.len() == 1
+            && self.splits.is_empty()
+            && self.events.is_empty()
+            && self.kernels.is_empty()
+            && self.copies.is_empty()
     }
 
     /// Streams, events, kernels and copies, for a trace.
     pub(crate) fn into_items(self) -> Items {
         let turn_taking = self.turn_taking();
-        let Self { processes, sharing, streams, events, kernels, copies, .. } = self;
+        let Self { processes, sharing, green_contexts, streams, events, kernels, copies, .. } = self;
         let copies = copies.into_iter().map(|copy| copy.copy).collect();
-        Items { processes, mps: sharing.mps, turn_taking, streams, events, kernels, copies }
+        Items { processes, mps: sharing.mps, turn_taking, green_contexts, streams, events, kernels, copies }
     }
 
     /// Changes how long a copy holds its engine. An unknown copy is passed over.
@@ -406,11 +426,18 @@ impl Catalogue {
 
     /// The same device, streams and events, without kernels and copies.
     pub fn without_work(&self) -> Self {
-        let Self { device, processes, sharing, streams, events, .. } = self;
-        let (device, processes, sharing) = (device.clone(), processes.clone(), *sharing);
-        let (streams, events) = (Arc::clone(streams), events.clone());
-        let (kernels, copies) = (Arc::default(), Vec::new());
-        Self { device, processes, sharing, streams, events, kernels, has_kernel_masks: false, copies }
+        Self {
+            device: self.device.clone(),
+            processes: self.processes.clone(),
+            sharing: self.sharing,
+            splits: self.splits.clone(),
+            green_contexts: self.green_contexts.clone(),
+            streams: Arc::clone(&self.streams),
+            events: self.events.clone(),
+            kernels: Arc::default(),
+            has_kernel_masks: false,
+            copies: Vec::new(),
+        }
     }
 
     /// Whether one of the kernels has a mask of its own.

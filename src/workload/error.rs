@@ -52,6 +52,37 @@ pub enum WorkloadError {
     /// Programmatic dependent launch in contexts that take turns.
     #[error("programmatic dependent launch (PDL) is not simulated where contexts of several processes take turns")]
     ProgrammaticInTurns,
+    /// A green context on a device that has none.
+    #[error("green contexts need a GPU of compute capability 6.0 or later, which this device is not")]
+    NoGreenContexts,
+    /// A green context that was not made known.
+    #[error("no such green context")]
+    NoGreenContext,
+    /// More SMs than there are to split.
+    #[error("each group gets {asked} SMs after rounding, and there are {units} units of {multiple} SMs to split")]
+    SplitTooLarge {
+        /// SMs of each group after rounding.
+        asked: u32,
+        /// Units that there are.
+        units: u32,
+        /// SMs of each.
+        multiple: u32,
+    },
+    /// A green context without SMs.
+    #[error("no SM remains that is in none of the groups")]
+    NothingRemains,
+    /// Too many TPCs for a mask.
+    #[error("a green context has TPCs below number 128 only")]
+    TooManyTpcs,
+    /// A mask where a green context says which SMs are used.
+    #[error("an SM mask cannot be set where a green context says which SMs are used")]
+    MaskInGreenContext,
+    /// N1 and N2 in a green context.
+    #[error("a stream of a green context is non-blocking, as CUDA makes no other ones")]
+    BlockingInGreenContext,
+    /// Green contexts of several processes.
+    #[error("green contexts are simulated for one process only, which is no client of MPS with a percentage")]
+    GreenContextsOfProcesses,
     /// A turn of no length.
     #[error("a time slice of 0: a context would never run")]
     NoTimeSlice,

@@ -10,6 +10,7 @@ use proptest::sample::select;
 
 use crate::generate::{Case, Limits, scenario};
 use crate::generate_processes::with_processes;
+use crate::green_contexts::with_green_contexts;
 use crate::programmatic::with_programmatic_launches;
 
 /// How a thread goes on: period, release, iterations, time limit, deadline, and how long it sleeps where nothing else
@@ -55,12 +56,15 @@ pub(crate) fn periodic(most: u64) -> impl Strategy<Value = Case> {
     const EQUAL: Limits = Limits { equal_blocks: true, ..Limits::MANY_BLOCKS };
     let launches = (scenario(Limits::ALL), any::<u64>());
     let launches = launches.prop_map(|(Case(scenario), seed)| Case(with_programmatic_launches(scenario, seed)));
+    let green = (scenario(Limits::ALL), any::<u64>());
+    let green = green.prop_map(|(Case(scenario), seed)| Case(with_green_contexts(scenario, seed)));
     let case = prop_oneof![
         6 => scenario(Limits::ALL),
         2 => scenario(Limits::MANY_BLOCKS),
         1 => scenario(VARYING),
         1 => scenario(EQUAL),
         3 => launches,
+        3 => green,
         6 => with_processes(Limits::ALL, false),
         2 => with_processes(Limits::ALL, true),
     ];

@@ -56,6 +56,8 @@ mod generate;
 mod generate_periodic;
 mod generate_processes;
 mod gpcs;
+#[cfg(target_os = "linux")]
+mod green_contexts;
 mod hardware;
 mod help;
 mod host_audit;
@@ -91,7 +93,6 @@ mod processes;
 mod profile_controls;
 mod profile_replays;
 mod profiles;
-#[cfg(target_os = "linux")]
 mod programmatic;
 mod progress;
 mod promises;

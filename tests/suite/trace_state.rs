@@ -187,12 +187,12 @@ impl<'a> Plain<'a> {
             return Some((Rule::C2, first(Queue::CopyEngine(engine))));
         }
         let own = self.priority(record.stream);
-        let head = first(Queue::Ee(ProcessId::FIRST, own));
+        let head = first(Queue::Ee(ProcessId::FIRST.into(), own));
         if head != Some(id) {
             return Some((Rule::X1, head));
         }
         let mut higher = self.scenario.device().priorities().filter(|&other| other < own);
-        if let Some(holder) = higher.find_map(|priority| first(Queue::Ee(ProcessId::FIRST, priority))) {
+        if let Some(holder) = higher.find_map(|priority| first(Queue::Ee(ProcessId::FIRST.into(), priority))) {
             return Some((Rule::A2, Some(holder)));
         }
         let broken = |(_, by): (u32, [u32; 4])| match by {
@@ -225,8 +225,8 @@ impl<'a> Plain<'a> {
         let queues: Vec<_> = device
             .priorities()
             .map(|priority| {
-                let operations = self.content(Queue::Ee(ProcessId::FIRST, priority));
-                EeQueueSnapshot { process: ProcessId::FIRST, priority, operations }
+                let operations = self.content(Queue::Ee(ProcessId::FIRST.into(), priority));
+                EeQueueSnapshot { context: ProcessId::FIRST.into(), priority, operations }
             })
             .collect();
         prop_assert_eq!(&state.ee_queues, &queues, "at {}", self.at);
@@ -276,8 +276,8 @@ fn over_time_agrees(queues: &[QueueContents], reasons: &[Reason], state: &Snapsh
     }
     streams.retain(|(_, content)| !content.is_empty());
     prop_assert_eq!(&streams, &state.stream_queues, "at {}", state.at);
-    for EeQueueSnapshot { process, priority, operations: expected } in &state.ee_queues {
-        prop_assert_eq!(&content(Queue::Ee(*process, *priority)), expected, "at {}", state.at);
+    for EeQueueSnapshot { context, priority, operations: expected } in &state.ee_queues {
+        prop_assert_eq!(&content(Queue::Ee(*context, *priority)), expected, "at {}", state.at);
     }
     for (engine, (expected, served)) in (0..).zip(state.ce_queues.iter().zip(&state.copy_engines)) {
         prop_assert_eq!(&content(Queue::Ce(engine)), expected, "at {}", state.at);

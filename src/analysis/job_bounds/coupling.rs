@@ -73,7 +73,7 @@ impl<'a> Submitters<'a> {
 
 /// Threads by the tasks that they do jobs of: for each task, those whose operations its own may wait for, directly or
 /// by what these wait for. `None`: for none of another thread, those of its own task included.
-pub(super) fn reached(scenario: &Scenario, tasks: &[Vec<usize>]) -> Vec<Option<Vec<usize>>> {
+pub(in crate::analysis) fn reached(scenario: &Scenario, tasks: &[Vec<usize>]) -> Vec<Option<Vec<usize>>> {
     let submitters = Submitters::of(scenario);
     let mut task_of = vec![0; scenario.threads.len()];
     for (task, threads) in tasks.iter().enumerate() {

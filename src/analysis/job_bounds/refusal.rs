@@ -53,6 +53,16 @@ pub enum SporadicRefusal {
     /// An SM mask and an MPS percentage.
     #[error("{}", Departure::MaskedClient)]
     MaskedClient,
+    /// Green contexts that have SMs in common, or are used together.
+    #[error(
+        "{thread:?} uses SMs of several green contexts, or of one and of what is in none, by itself or with others that it \
+         shares SMs, streams, events, barriers, copy engines or channels with: only what one green context runs by itself is \
+         bounded"
+    )]
+    SharedSms {
+        /// Label of the thread.
+        thread: String,
+    },
     /// Times too long.
     #[error("a period, jitter or load is beyond 2^62 ns")]
     TooLong,

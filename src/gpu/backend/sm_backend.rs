@@ -32,7 +32,11 @@ pub(crate) struct SmBackend {
     pub(super) may_skip_cycles: bool,
     pub(super) sms: Vec<Sm>,
     empty: Sm,
+    /// Of each priority, highest first: those outside of green contexts, then those of each green context, once one of
+    /// its kernels has come.
     ee_queues: Vec<EeQueue>,
+    /// How many priorities there are.
+    levels: usize,
     copy_engines: Vec<CopyEngine>,
     /// Kernels that are in an EE queue or have blocks on SMs; places are used again.
     pub(super) kernels: Vec<RunningKernel>,
@@ -62,6 +66,7 @@ pub(crate) struct SmBackend {
     pub(super) scratch_parts: Vec<Part>,
     scratch_running: Vec<Running>,
     scratch_period: Period,
+    scratch_heads: Vec<(usize, OperationId, usize)>,
 }
 
 /// How far a kernel has come.
@@ -161,6 +166,7 @@ impl SmBackend {
             sms: vec![empty; device.sms as usize],
             empty,
             ee_queues: device.priorities().map(|_| EeQueue::default()).collect(),
+            levels: device.priorities().count(),
             copy_engines: (0..device.copy.engines).map(|_| CopyEngine::new(device.copy.sharing)).collect(),
             kernels: Vec::new(),
             free_kernels: Vec::new(),
@@ -179,6 +185,7 @@ impl SmBackend {
             scratch_parts: Vec::new(),
             scratch_running: Vec::new(),
             scratch_period: Period::default(),
+            scratch_heads: Vec::new(),
         }
     }
 
@@ -227,14 +234,28 @@ impl SmBackend {
         (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.go_on(number, context))
     }
 
-    /// A2: the head of the EE queue of highest priority that is not empty, and which queue that is.
-    fn first_head(&self) -> Option<(usize, u32)> {
-        self.ee_queues.iter().enumerate().find_map(|(level, queue)| Some((level, queue.head()?)))
+    /// A2: the head of the EE queue of highest priority that is not empty.
+    fn first_head(&self) -> Option<u32> {
+        self.ee_queues.iter().find_map(EeQueue::head)
     }
 
-    /// A2 holds the heads of all EE queues below `level`.
-    fn note_lower_levels<O: Observer>(&mut self, level: usize, context: &mut BackendContext<'_, O>) {
-        for lower in level + 1..self.ee_queues.len() {
+    /// A2: the heads of the EE queues of highest priority that are not empty, one of each green context and one of what
+    /// is in none: by priority, and then in the order of launches. That order matters where green contexts have SMs in
+    /// common, and is assumed. Each with its level and the place of its queue.
+    fn list_heads(&self, heads: &mut Vec<(usize, OperationId, usize)>) {
+        heads.clear();
+        for (context, queues) in self.ee_queues.chunks(self.levels).enumerate() {
+            let head = queues.iter().enumerate().find_map(|(level, queue)| Some((level, queue.head()?)));
+            let Some((level, head)) = head else { continue };
+            heads.push((level, self.kernels[head as usize].operation, context * self.levels + level));
+        }
+        heads.sort_unstable();
+    }
+
+    /// A2 holds the heads of the EE queues below that at `place`, of the same green context.
+    fn note_lower_levels<O: Observer>(&mut self, place: usize, context: &mut BackendContext<'_, O>) {
+        let end = (place / self.levels + 1) * self.levels;
+        for lower in place + 1..end {
             let head = self.ee_queues[lower].head();
             let head = head.map(|kernel| (self.kernels[kernel as usize].operation, Rule::A2));
             self.note_blocked(lower, head, context);
@@ -244,11 +265,11 @@ impl SmBackend {
     /// Keeps account of why the head of an EE queue waits, and since when.
     fn note_blocked<O: Observer>(
         &mut self,
-        level: usize,
+        place: usize,
         why: Option<(OperationId, Rule)>,
         context: &mut BackendContext<'_, O>,
     ) {
-        let queue = &mut self.ee_queues[level];
+        let queue = &mut self.ee_queues[place];
         if queue.blocked.map(|(head, rule, _)| (head, rule)) == why {
             return;
         }
@@ -256,6 +277,36 @@ impl SmBackend {
             context.observer.waited(head, rule, since, context.now);
         }
         queue.blocked = why.map(|(head, rule)| (head, rule, context.now));
+    }
+
+    /// X1: assigns blocks of each of these heads, until one is fully dispatched.
+    fn assign_heads<O: Observer>(
+        &mut self,
+        heads: &[(usize, OperationId, usize)],
+        context: &mut BackendContext<'_, O>,
+    ) -> Result<Option<OperationId>, RunError> {
+        // Why one waits is known when the others have taken what they can.
+        let last = if heads.len() > 1 { 2 } else { 1 };
+        for pass in 1..=last {
+            for &(_, operation, place) in heads {
+                let Some(head) = self.ee_queues[place].head() else { continue };
+                if let Some(rule) = self.assign_blocks(head, context)? {
+                    if pass == last {
+                        self.note_blocked(place, Some((operation, rule)), context);
+                        self.note_lower_levels(place, context);
+                    }
+                    continue;
+                }
+                self.note_blocked(place, None, context);
+                // G3.
+                if let Some(next) = self.ee_queues[place].pop() {
+                    context.observer.reached_queue_head(self.kernels[next as usize].operation, context.now);
+                }
+                return Ok(Some(operation));
+            }
+        }
+        self.changed = false;
+        Ok(None)
     }
 
     fn complete_wave(&mut self, index: u32) -> Option<OperationId> {
@@ -323,7 +374,13 @@ impl Backend for SmBackend {
                     self.kernels.push(running);
                     next_place(self.kernels.len() - 1)
                 };
-                if self.ee_queues[spec.level()].push(place) {
+                // Those of what is in no green context come first.
+                let of_context = spec.green_context.map_or(0, |green| green.index() + 1);
+                let queue = of_context * self.levels + spec.level();
+                if self.ee_queues.len() <= queue {
+                    self.ee_queues.resize_with((of_context + 1) * self.levels, EeQueue::default);
+                }
+                if self.ee_queues[queue].push(place) {
                     self.changed = true;
                     context.observer.reached_queue_head(operation, context.now);
                 }
@@ -361,28 +418,20 @@ impl Backend for SmBackend {
         if !self.changed {
             return Ok(None);
         }
-        let Some((level, head)) = self.first_head() else {
-            self.changed = false;
-            return Ok(None);
-        };
-        let operation = self.kernels[head as usize].operation;
-        if let Some(rule) = self.assign_blocks(head, context)? {
-            self.changed = false;
-            self.note_blocked(level, Some((operation, rule)), context);
-            self.note_lower_levels(level, context);
-            return Ok(None);
-        }
-        self.note_blocked(level, None, context);
-        // G3.
-        if let Some(next) = self.ee_queues[level].pop() {
-            context.observer.reached_queue_head(self.kernels[next as usize].operation, context.now);
-        }
-        Ok(Some(operation))
+        let mut heads = std::mem::take(&mut self.scratch_heads);
+        self.list_heads(&mut heads);
+        let dispatched = self.assign_heads(&heads, context);
+        self.scratch_heads = heads;
+        dispatched
     }
 
     fn finish_instant<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
+        if self.ee_queues.len() > self.levels {
+            // Cycles are those of one queue.
+            return Ok(());
+        }
         // Had it not been blocked, it would have been dispatched.
-        self.first_head().map_or(Ok(()), |(_, head)| self.skip_cycles(head, context))
+        self.first_head().map_or(Ok(()), |head| self.skip_cycles(head, context))
     }
 
     fn release<O: Observer>(
@@ -400,8 +449,8 @@ impl Backend for SmBackend {
 
     fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), TraceFull> {
         self.tell_of_standing(context)?;
-        for level in 0..self.ee_queues.len() {
-            self.note_blocked(level, None, context);
+        for place in 0..self.ee_queues.len() {
+            self.note_blocked(place, None, context);
         }
         // Whoever goes on after all notes it again.
         self.changed = true;

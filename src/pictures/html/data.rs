@@ -22,7 +22,7 @@ use crate::pictures::kernel_series::KernelSeries;
 use crate::pictures::timeline::{FinishMark, HeightBy};
 use crate::run::{Responses, Summary};
 use crate::time::Instant;
-use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, phases, queue_contents, reasons};
+use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, Trace, phases, queue_contents, reasons};
 use crate::workload::{CheckedKernel, Copy, Kernel, KernelId, OperationKind};
 
 /// Instants that come to one shape where work is counted.
@@ -53,6 +53,9 @@ struct RunData<'a> {
     threads: Vec<&'a str>,
     streams: Vec<StreamData<'a>>,
     processes: Vec<&'a str>,
+    /// Who has EE queues, where green contexts do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_owners: Option<Vec<&'a str>>,
     kernels: Vec<KernelData<'a>>,
     copies: Vec<CopyData>,
     events: Vec<&'a str>,
@@ -199,6 +202,7 @@ impl<'a> RunData<'a> {
                 .map(|stream| StreamData { name: &stream.name, process: stream.process.0 })
                 .collect(),
             processes: trace.processes().iter().map(|process| &*process.name).collect(),
+            queue_owners: queue_owners(trace),
             turns: TurnData::new(trace, &instants),
             cores: CoreData::new(run.summary.cores, scenario.threads.len(), &instants),
             kernels: (0..).zip(trace.kernels()).map(kernel).collect(),
@@ -288,4 +292,11 @@ impl Operations {
         }
         columns
     }
+}
+
+/// The names of whoever has EE queues, where green contexts have their own.
+fn queue_owners(trace: &Trace) -> Option<Vec<&str>> {
+    let has_green = !trace.green_contexts().is_empty();
+    has_green
+        .then(|| trace.queue_contexts().into_iter().filter_map(|context| trace.queue_context_name(context)).collect())
 }

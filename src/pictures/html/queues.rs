@@ -13,20 +13,24 @@ pub(super) struct QueueKey {
     kind: &'static str,
     /// The stream's number, the priority, or that of the copy engine.
     number: i64,
-    /// Of an EE queue the number of its process, where contexts take turns and each has its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    process: Option<u32>,
+    /// Of an EE queue the place of whom it is of among those that have queues of their own, if there are several.
+    #[serde(rename = "process", skip_serializing_if = "Option::is_none")]
+    owner: Option<usize>,
 }
 
 impl QueueKey {
     pub(super) fn new(queue: Queue, trace: &Trace) -> Self {
-        let (kind, number, process) = match queue {
+        let owner = |context| {
+            trace.queue_context_name(context)?;
+            trace.queue_contexts().iter().position(|other| *other == context)
+        };
+        let (kind, number, owner) = match queue {
             Queue::Stream(stream) => ("stream", stream_index(stream), None),
-            Queue::Ee(process, priority) => ("ee", i64::from(priority), trace.is_time_sliced().then_some(process.0)),
+            Queue::Ee(context, priority) => ("ee", i64::from(priority), owner(context)),
             Queue::Ce(engine) => ("ce", i64::from(engine), None),
             Queue::CopyEngine(engine) => ("copy-engine", i64::from(engine), None),
         };
-        Self { kind, number, process }
+        Self { kind, number, owner }
     }
 }
 

@@ -17,9 +17,10 @@ const fn is_shown(queue: Queue) -> bool {
 /// What it is called; each context has EE queues of its own where they take turns.
 fn name_of(run: &PerfettoRun<'_>, queue: Queue) -> String {
     match queue {
-        Queue::Ee(process, priority) if run.summary.trace.is_time_sliced() => {
-            format!("EE queue of {}, priority {priority}", run.summary.trace.process_name(process))
-        }
+        Queue::Ee(context, priority) => match run.summary.trace.queue_context_name(context) {
+            Some(name) => format!("EE queue of {name}, priority {priority}"),
+            None => queue.to_string(),
+        },
         _ => queue.to_string(),
     }
 }

@@ -9,7 +9,7 @@ use crate::pictures::sm_groups::{SmGroup, SmRun, peak_units, short_sm_list, sm_g
 use crate::proven::OrMost;
 use crate::run::Recorded;
 use crate::time::{Duration, Instant};
-use crate::workload::ProcessId;
+use crate::workload::{GreenContext, ProcessId};
 
 /// What all bands together should take, if that is not too much or too little for one.
 const TOGETHER: Length = 64 * MM;
@@ -40,6 +40,8 @@ pub(super) struct PlannedBand {
     /// The most that one of its SMs holds at one time, if that is more than it has room for.
     pub(super) overfull: Option<u32>,
     pub(super) height: Length,
+    /// The green contexts that have all of its SMs; empty: none.
+    green_contexts: String,
 }
 
 pub(super) struct Plan {
@@ -79,11 +81,18 @@ impl Plan {
             };
             let peak = group.sms.first().and_then(|sm| peaks.get(sm)).copied().unwrap_or(0);
             let peak = u32::try_from(peak).or_most();
-            PlannedBand { sms: group.sms, look, overfull: (peak > context.capacity()).then_some(peak), height: 0 }
+            let overfull = (peak > context.capacity()).then_some(peak);
+            PlannedBand { sms: group.sms, look, overfull, height: 0, green_contexts: String::new() }
         };
         let bands: Vec<PlannedBand> = groups.into_iter().map(band).collect();
         let mut plan = Self { bands, gap: 0, height: 0, zoom, spans, thin_rows };
         plan.fit(context, room);
+        let (trace, device) = (context.summary.trace, context.summary.scenario.device());
+        for band in &mut plan.bands {
+            let has_all = |green: &&GreenContext| band.sms.iter().all(|&sm| green.mask.enables_sm(sm, device));
+            let names: Vec<&str> = trace.green_contexts().iter().filter(has_all).map(|green| &*green.name).collect();
+            band.green_contexts = names.join(", ");
+        }
         plan
     }
 
@@ -152,7 +161,13 @@ impl Plan {
                 [_] => BandLook::One,
                 _ => BandLook::Mean { overfull: chunk.iter().filter(|sm| overfull.contains(sm)).count() },
             };
-            kept.push(PlannedBand { sms: chunk.to_vec(), look, overfull: None, height: 0 });
+            kept.push(PlannedBand {
+                sms: chunk.to_vec(),
+                look,
+                overfull: None,
+                height: 0,
+                green_contexts: String::new(),
+            });
         }
         kept.sort_by_key(|band| band.sms.first().copied());
         self.bands = kept;
@@ -182,10 +197,16 @@ impl PlannedBand {
             BandLook::Mean { overfull } => format!(": mean, {overfull} overfull"),
         };
         let (whole, short) = (sm_list(&self.sms), short_sm_list(&self.sms));
-        let mut names = vec![format!("SM {whole}{says}"), format!("SM {short}{says}")];
+        let mut plain = vec![format!("SM {whole}{says}"), format!("SM {short}{says}")];
         if self.sms.len() > 1 {
-            names.push(format!("{} SMs{says}", self.sms.len()));
+            plain.push(format!("{} SMs{says}", self.sms.len()));
         }
+        let mut names = Vec::new();
+        if !self.green_contexts.is_empty() {
+            names.extend(plain.iter().map(|name| format!("{name} ({})", self.green_contexts)));
+            names.extend((self.sms.len() > 1).then(|| format!("{} SMs ({})", self.sms.len(), self.green_contexts)));
+        }
+        names.extend(plain);
         names.dedup();
         names
     }

@@ -53,8 +53,9 @@ impl Queues {
         let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(..))).count();
         let engines = context.summary.scenario.device().copy.engines;
         let name = |queue: Queue| match queue {
-            Queue::Ee(process, priority) if context.summary.trace.is_time_sliced() => {
-                let of = font::shortened(context.process(process), Theme::PAPER.text_size, false, MOST_NAME);
+            Queue::Ee(owner, priority) if context.summary.trace.queue_context_name(owner).is_some() => {
+                let name = context.summary.trace.queue_context_name(owner).unwrap_or_default();
+                let of = font::shortened(name, Theme::PAPER.text_size, false, MOST_NAME);
                 if priority != 0 { format!("EE {of} {}", super::arrows::signed(priority)) } else { format!("EE {of}") }
             }
             Queue::Ee(_, priority) if priorities > 1 || priority != 0 => {

@@ -240,6 +240,7 @@ fn add_stream(
     let stated = priority.and_then(|priority| i32::try_from(priority).ok());
     let valid = stated.filter(|priority| reading.builder.device().priorities().any(|known| known == *priority));
     let (name, blocking) = (Arc::clone(title), valid.is_none());
-    let spec = StreamSpec { name, process, priority: valid.unwrap_or(StreamSpec::DEFAULT_PRIORITY), blocking, sm_mask };
+    let priority = valid.unwrap_or(StreamSpec::DEFAULT_PRIORITY);
+    let spec = StreamSpec { process, priority, blocking, sm_mask, ..StreamSpec::new(name) };
     reading.builder.add_stream(spec).map_err(|error| node.problem(error.to_string()))
 }

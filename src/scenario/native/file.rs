@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::reading::{NULL_STREAM, NamedKernels, Reading};
-use super::{chains, expected, hosts, kernels, processes, streams};
+use super::{chains, expected, green_contexts, hosts, kernels, processes, streams};
 use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
@@ -45,6 +45,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
         streams: BTreeMap::from([(NULL_STREAM.to_owned(), StreamId::NULL)]),
         barriers: BTreeMap::new(),
         events: BTreeMap::new(),
+        green_contexts: BTreeMap::new(),
         processes: BTreeMap::new(),
         declares_processes: false,
         without_process: None,
@@ -53,6 +54,9 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     processes::sharing(&mut file, &mut reading)?;
     if let Some(node) = file.optional("processes")? {
         processes::read(node, &mut reading)?;
+    }
+    if let Some(node) = file.optional("green_contexts")? {
+        green_contexts::read(node, &mut reading)?;
     }
     if let Some(node) = file.optional("kernels")? {
         kernels::read(node, &mut reading)?;

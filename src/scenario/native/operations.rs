@@ -37,6 +37,8 @@ pub(super) fn launch(
     let node = entry.required(key)?;
     let is_dependent = entry.optional("programmatic")?.map(|node| node.boolean()).transpose()?.unwrap_or(false);
     let kernel = if is_dependent { reading.dependent(node)? } else { reading.kernel(node)? };
+    let check = reading.builder.so_far().catalogue.check_launch(kernel, stream);
+    check.map_err(|error| node.problem(error.to_string()))?;
     if is_dependent {
         reading.note_without_trigger(kernel, stream);
     }

@@ -8,7 +8,7 @@ use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};
 use crate::time::Duration;
-use crate::workload::{EventId, KernelId, ProcessId, StreamId};
+use crate::workload::{EventId, GreenContextId, KernelId, ProcessId, StreamId};
 
 /// The stream that exists without being declared.
 pub(super) const NULL_STREAM: &str = "NULL";
@@ -22,6 +22,7 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) streams: BTreeMap<String, StreamId>,
     pub(super) barriers: BTreeMap<String, BarrierId>,
     pub(super) events: BTreeMap<String, EventId>,
+    pub(super) green_contexts: BTreeMap<String, GreenContextId>,
     pub(super) processes: BTreeMap<String, ProcessId>,
     /// Whether the file lists its processes; otherwise the first mention makes one.
     pub(super) declares_processes: bool,

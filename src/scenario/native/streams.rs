@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::green_contexts;
 use super::operations;
 use super::processes;
 use super::reading::{NULL_STREAM, Reading};
@@ -61,7 +62,7 @@ pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<
 
 /// The NULL stream exists already, and its properties are CUDA's.
 fn check_null_stream(entry: &Object<'_>) -> Result<(), Problem> {
-    match ["priority", "blocking", "sm_mask"].into_iter().find(|key| entry.has(key)) {
+    match ["priority", "blocking", "sm_mask", "green_context"].into_iter().find(|key| entry.has(key)) {
         None => Ok(()),
         Some(key) => Err(entry.node().problem(format!(
             "unknown key {key:?} here: the stream called {NULL_STREAM:?} is the NULL stream, of lowest priority and without a mask"
@@ -70,7 +71,7 @@ fn check_null_stream(entry: &Object<'_>) -> Result<(), Problem> {
 }
 
 /// A stream without a stated priority is blocking, one with a priority is not, as in the RTSS 2017 study; `blocking`
-/// says otherwise.
+/// says otherwise. One of a green context never is.
 fn add_stream(
     entry: &mut Object<'_>,
     name: Arc<str>,
@@ -84,14 +85,16 @@ fn add_stream(
         sm_mask: entry.optional("sm_mask")?,
     };
     let stated = place.priority.map(|node| node.signed_number(i64::from(i32::MIN), i64::from(i32::MAX))).transpose()?;
+    let green_context = green_contexts::of_stream(entry, reading)?;
     let blocking = entry.optional("blocking")?.map(|node| node.boolean()).transpose()?;
     let spec = StreamSpec {
         name,
         process,
         priority: stated
             .map_or(StreamSpec::DEFAULT_PRIORITY, |priority| i32::try_from(priority).proven("it was checked")),
-        blocking: blocking.unwrap_or(stated.is_none()),
+        blocking: blocking.unwrap_or(stated.is_none() && green_context.is_none()),
         sm_mask: place.sm_mask.map(fields::sm_mask).transpose()?,
+        green_context,
     };
     reading.builder.add_stream(spec).map_err(|error| place.of(&error).problem(error.to_string()))
 }

@@ -18,7 +18,7 @@ use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
     BlockClock, BlockTime, CheckedKernel, EventId, InterleaveLevel, KernelId, MpsPercentage, ProcessId, ProcessSharing,
-    Programmatic, Share, StreamId,
+    Programmatic, Share, SmSplit, StreamId,
 };
 
 /// What the native format cannot say.
@@ -87,6 +87,10 @@ impl Scenario {
             file.insert("horizon".to_owned(), time(horizon));
         }
         writer.processes(&mut file);
+        let splits = writer.splits();
+        if !splits.is_empty() {
+            file.insert("green_contexts".to_owned(), Value::Array(splits));
+        }
         if !self.kernels().is_empty() {
             file.insert("kernels".to_owned(), Value::Object(writer.kernels()));
         }
@@ -127,6 +131,7 @@ struct Writer<'a> {
     streams: Vec<String>,
     events: Vec<String>,
     processes: Vec<String>,
+    green: Vec<String>,
 }
 
 impl<'a> Writer<'a> {
@@ -142,7 +147,9 @@ impl<'a> Writer<'a> {
         }
         let processes = distinct(scenario.catalogue.processes().iter().map(|process| &*process.name), "process", &[]);
         let events = distinct(scenario.events().iter().map(|name| &**name), "event", &[]);
-        Self { scenario, kernels: distinct(titles, "kernel", &[]), streams, events, processes }
+        let green = scenario.catalogue.green_contexts().iter().map(|context| &*context.name);
+        let green = distinct(green, "green context", &[]);
+        Self { scenario, kernels: distinct(titles, "kernel", &[]), streams, events, processes, green }
     }
 
     /// What the file says of processes, where there are several.
@@ -172,6 +179,25 @@ impl<'a> Writer<'a> {
             (name.clone(), Value::Object(entry))
         });
         file.insert("processes".to_owned(), Value::Object(entries.collect()));
+    }
+
+    /// How the GPU is split for green contexts.
+    fn splits(&self) -> Vec<Value> {
+        let mut names = self.green.iter();
+        let split = |split: &SmSplit| {
+            let mut entry = Map::new();
+            entry.insert("sms".to_owned(), json!(split.sms));
+            if let Some(name) = split.of.and_then(|of| self.green.get(of.index())) {
+                entry.insert("of".to_owned(), json!(name));
+            }
+            let groups: Vec<&String> = names.by_ref().take(split.names.len()).collect();
+            entry.insert("names".to_owned(), json!(groups));
+            if let Some(name) = split.remaining.as_ref().and_then(|_| names.next()) {
+                entry.insert("remaining".to_owned(), json!(name));
+            }
+            Value::Object(entry)
+        };
+        self.scenario.catalogue.splits().iter().map(split).collect()
     }
 
     /// Says of which process a stream or host is, where there are several.
@@ -307,8 +333,10 @@ impl<'a> Writer<'a> {
         if let Some(spec) = self.scenario.streams().get(id.index()).filter(|_| !self.is_null(id)) {
             entry.insert("priority".to_owned(), json!(spec.priority));
             entry.insert("blocking".to_owned(), json!(spec.blocking));
-            if let Some(mask) = spec.sm_mask {
-                entry.insert("sm_mask".to_owned(), json!(mask.to_string()));
+            match (spec.green_context.and_then(|green| self.green.get(green.index())), spec.sm_mask) {
+                (Some(name), _) => _ = entry.insert("green_context".to_owned(), json!(name)),
+                (None, Some(mask)) => _ = entry.insert("sm_mask".to_owned(), json!(mask.to_string())),
+                (None, None) => {}
             }
         }
         entry

@@ -30,7 +30,7 @@ pub fn state_text(state: &State) -> String {
         let _ = writeln!(text, "  {}: {}", stream_in_words(&queue.name), list(&queue.operations));
     }
     for queue in &state.ee_queues {
-        let of = queue.process.as_ref().map_or_else(String::new, |process| format!(" of {process}"));
+        let of = queue.context.as_ref().map_or_else(String::new, |context| format!(" of {context}"));
         let _ = writeln!(text, "  EE queue{of}, priority {}: {}", queue.priority, list(&queue.operations));
     }
     for (engine, (queue, served)) in state.ce_queues.iter().zip(&state.copy_engines).enumerate() {

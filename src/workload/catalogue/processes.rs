@@ -72,6 +72,9 @@ impl Catalogue {
     /// [`WorkloadError`] if the device does not take its time slice.
     pub fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, WorkloadError> {
         let id = ProcessId(next(self.processes.len())?);
+        if !self.green_contexts().is_empty() {
+            return Err(WorkloadError::GreenContextsOfProcesses);
+        }
         self.check_process(&spec)?;
         let stream = StreamSpec { process: id, ..StreamSpec::new(format!("NULL of {}", spec.name)) };
         let null = StreamId(next(self.streams.len())?);

@@ -59,7 +59,7 @@ pub(super) struct ReferenceGpu<'a> {
     pub(super) operations: Vec<ReferenceOperation>,
     /// Stream queues.
     pub(super) streams: Vec<VecDeque<usize>>,
-    /// EE queues of each context by priority; the first is the highest.
+    /// EE queues by priority, the first the highest: of each context, and then of each green context.
     pub(super) ee_queues: Vec<BTreeMap<i32, VecDeque<usize>>>,
     /// CE queues of each context by engine.
     pub(super) ce_queues: Vec<Vec<VecDeque<usize>>>,
@@ -96,7 +96,7 @@ impl<'a> ReferenceGpu<'a> {
             now: 0,
             operations: Vec::new(),
             streams: vec![VecDeque::new(); scenario.streams().len()],
-            ee_queues: vec![BTreeMap::new(); contexts.number()],
+            ee_queues: vec![BTreeMap::new(); contexts.number() + scenario.catalogue.green_contexts().len()],
             ce_queues: vec![vec![VecDeque::new(); engines]; contexts.number()],
             compute: Runlist::default(),
             engines: vec![Runlist::default(); engines],
@@ -116,6 +116,14 @@ impl<'a> ReferenceGpu<'a> {
 
     pub(super) fn context_of(&self, operation: usize) -> usize {
         self.contexts.of_stream[self.operations[operation].stream.index()]
+    }
+
+    /// Whose EE queues a kernel waits in.
+    pub(super) fn queues_of(&self, operation: usize) -> usize {
+        match self.scenario.streams()[self.operations[operation].stream.index()].green_context {
+            Some(green) => self.contexts.number() + green.index(),
+            None => self.context_of(operation),
+        }
     }
 
     pub(super) fn process_of(&self, operation: usize) -> usize {
@@ -430,49 +438,70 @@ impl<'a> ReferenceGpu<'a> {
         used
     }
 
-    /// The head of a context's highest non-empty EE queue (X1, A2).
-    fn highest_head(&self, context: usize) -> Option<usize> {
-        self.ee_queues[context].values().find_map(|queue| queue.front().copied())
+    /// The head of the highest non-empty EE queue of some (X1, A2).
+    fn highest_head(&self, queues: usize) -> Option<usize> {
+        self.ee_queues[queues].values().find_map(|queue| queue.front().copied())
+    }
+
+    /// Those of a context and its green contexts: by priority, and then as they were launched.
+    pub(super) fn heads(&self, context: usize) -> Vec<usize> {
+        let green = self.contexts.number()..self.ee_queues.len();
+        let mut heads: Vec<usize> =
+            [context].into_iter().chain(green).filter_map(|queues| self.highest_head(queues)).collect();
+        heads.sort_by_key(|&head| (self.priority(head), head));
+        heads
+    }
+
+    fn priority(&self, operation: usize) -> i32 {
+        self.scenario.streams()[self.operations[operation].stream.index()].priority
     }
 
     /// Assigns blocks of the context whose turn it is, one by one until the kernel that is next does not fit (R1 to
     /// R3).
     pub(super) fn dispatch(&mut self) {
         let Some(context) = self.compute.takes_work_of() else { return };
-        let mut dealt: VecDeque<usize> = VecDeque::new();
-        while let Some(operation) = self.highest_head(context) {
-            let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
-            let kernel = &self.scenario.kernels()[kernel.index()];
-            let (device, placement) = (self.scenario.device(), self.scenario.placement);
-            let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
-            if dealt.is_empty() && is_dealt(placement, self.operations[operation].blocks.len()) {
-                let left = kernel.blocks as usize - self.operations[operation].blocks.len();
-                dealt = deal(device, left, &self.may_take(operation, &need, &free)).into();
-            }
-            let sm = match dealt.pop_front() {
-                Some(sm) => Some(sm),
-                None => choose(placement, device, &free, &need, &allowed, self.last_sm[context]),
-            };
-            let Some(sm) = sm else { return };
-            self.last_sm[context] = Some(sm);
-            let (block, left) = (self.operations[operation].blocks.len(), kernel.duration.best.as_ns());
-            let (place, watches_timer) = (Place::Sm(sm), kernel.clock == BlockClock::Wall);
-            let order = self.begun;
-            let (wait_left, trigger_left) = Self::points_of_block(kernel.programmatic(), left);
-            self.running.push(Running { operation, place, block, left, wait_left, trigger_left, watches_timer, order });
-            self.begun += 1;
-            let record = &mut self.operations[operation];
-            record.blocks.push((u32::try_from(sm).expect("few SMs"), self.now, self.now + left));
-            record.first_start.get_or_insert(self.now);
-            if record.blocks.len() == kernel.blocks as usize {
-                // G3.
-                record.last_start = Some(self.now);
-                let priority = self.scenario.streams()[record.stream.index()].priority;
-                self.ee_queues[context].get_mut(&priority).expect("it is queued").pop_front();
-                // A full dispatch may free a channel.
-                self.promote();
-            }
+        let mut dealt: BTreeMap<usize, VecDeque<usize>> = BTreeMap::new();
+        while self
+            .heads(context)
+            .into_iter()
+            .any(|head| self.assign_a_block(context, head, dealt.entry(head).or_default()))
+        {}
+    }
+
+    /// Assigns the next block of a kernel at the head of its queue, if some SM has room for it.
+    fn assign_a_block(&mut self, context: usize, operation: usize, dealt: &mut VecDeque<usize>) -> bool {
+        let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
+        let kernel = &self.scenario.kernels()[kernel.index()];
+        let (device, placement) = (self.scenario.device(), self.scenario.placement);
+        let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
+        if dealt.is_empty() && is_dealt(placement, self.operations[operation].blocks.len()) {
+            let left = kernel.blocks as usize - self.operations[operation].blocks.len();
+            *dealt = deal(device, left, &self.may_take(operation, &need, &free)).into();
         }
+        let sm = match dealt.pop_front() {
+            Some(sm) => Some(sm),
+            None => choose(placement, device, &free, &need, &allowed, self.last_sm[context]),
+        };
+        let Some(sm) = sm else { return false };
+        self.last_sm[context] = Some(sm);
+        let (block, left) = (self.operations[operation].blocks.len(), kernel.duration.best.as_ns());
+        let (place, watches_timer) = (Place::Sm(sm), kernel.clock == BlockClock::Wall);
+        let order = self.begun;
+        let (wait_left, trigger_left) = Self::points_of_block(kernel.programmatic(), left);
+        self.running.push(Running { operation, place, block, left, wait_left, trigger_left, watches_timer, order });
+        self.begun += 1;
+        let record = &mut self.operations[operation];
+        record.blocks.push((u32::try_from(sm).expect("few SMs"), self.now, self.now + left));
+        record.first_start.get_or_insert(self.now);
+        if record.blocks.len() == kernel.blocks as usize {
+            // G3.
+            record.last_start = Some(self.now);
+            let (queues, priority) = (self.queues_of(operation), self.priority(operation));
+            self.ee_queues[queues].get_mut(&priority).expect("it is queued").pop_front();
+            // A full dispatch may free a channel.
+            self.promote();
+        }
+        true
     }
 
     /// Remembers what holds each operation from this instant on.
@@ -529,15 +558,15 @@ impl<'a> ReferenceGpu<'a> {
             let waits_for_turn = self.contexts.share_a_runlist && self.compute.takes_work_of() != Some(context);
             return if waits_for_turn { Rule::T1 } else { Rule::C2 };
         }
-        let priority = self.scenario.streams()[record.stream.index()].priority;
-        if self.ee_queues[context][&priority].front() != Some(&operation) {
+        let queues = self.queues_of(operation);
+        if self.ee_queues[queues][&self.priority(operation)].front() != Some(&operation) {
             return Rule::X1;
         }
         // Also while its turn only lasts until the blocks that are there have ended.
         if self.compute.takes_work_of() != Some(context) {
             return Rule::T1;
         }
-        if self.highest_head(context) != Some(operation) {
+        if self.highest_head(queues) != Some(operation) {
             return Rule::A2;
         }
         let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));

@@ -57,7 +57,7 @@ impl ReferenceGpu<'_> {
     }
 
     fn enter(&mut self, operation: usize) {
-        let context = self.context_of(operation);
+        let (context, queues) = (self.context_of(operation), self.queues_of(operation));
         let record = &mut self.operations[operation];
         record.queued = Some(self.now);
         record.entry = Some(self.entered);
@@ -65,7 +65,7 @@ impl ReferenceGpu<'_> {
         match record.kind {
             OperationKind::Kernel(_) => {
                 let priority = self.scenario.streams()[record.stream.index()].priority;
-                self.ee_queues[context].entry(priority).or_default().push_back(operation);
+                self.ee_queues[queues].entry(priority).or_default().push_back(operation);
             }
             OperationKind::Copy(copy) => {
                 let direction = self.scenario.copies()[copy.index()].direction;

@@ -224,7 +224,7 @@ impl ReferenceGpu<'_> {
         match which {
             Which::Engine(engine) => has_copies(engine),
             Which::Compute => {
-                let waits = self.ee_queues[context].values().any(|queue| !queue.is_empty());
+                let waits = !self.heads(context).is_empty();
                 let copies = self.contexts.share_a_runlist && (0..self.engines.len()).any(has_copies);
                 self.has_blocks(context) || waits || copies
             }

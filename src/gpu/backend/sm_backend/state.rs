@@ -17,6 +17,7 @@ impl SmBackend {
             seed: _,
             may_skip_cycles: _,
             empty: _,
+            levels: _,
             lone_from: _,
             sms,
             ee_queues,
@@ -39,6 +40,7 @@ impl SmBackend {
             scratch_parts: _,
             scratch_running: _,
             scratch_period: _,
+            scratch_heads: _,
         } = self;
         if *placement == Placement::Random {
             // Choices depend on the numbers of operations.

@@ -97,7 +97,7 @@ function queueRows(run) {
     const several = run.device.priorities.length > 1 && eeOf(lanes.process).length > 1;
     const priority = several || lanes.number !== 0 ? String(lanes.number).replace("-", "−") : "";
     const common = priority === "" ? "EE queue" : `EE prio. ${priority}`;
-    const ee = lanes.process === null ? common : `EE ${run.processes[lanes.process]} ${priority}`.trim();
+    const ee = lanes.process === null ? common : `EE ${queueOwners(run)[lanes.process]} ${priority}`.trim();
     const ce = run.device.copy_engines > 1 ? `CE queue ${lanes.number}` : "CE queue";
     const label = lanes.kind === "ee" ? ee : ce;
     return { kind: "queue", run, lanes, label, height: lanes.places.length * PLACE_HEIGHT };

@@ -72,6 +72,11 @@ function waitingAt(run, id, now) {
   return { operation: run.title(id), id, rule: wait.rule, why };
 }
 
+/** Who has EE queues: green contexts, or processes that take turns; null where there is one. */
+function queueOwners(run) {
+  return run.queue_owners ?? (run.turns ? run.processes : null);
+}
+
 /** The state of a run after all events of the instant `ns`. */
 function stateAt(run, ns) {
   const now = run.instants.lastAt(ns);
@@ -104,7 +109,7 @@ function stateAt(run, ns) {
     at_ns: ns,
     ...(run.turns && { turn: turnState(run, now), suspended: suspendedBlocks, suspended_copies: suspendedCopies }),
     stream_queues: used.map(([{ name, number }, ids]) => ({ name, stream: number, operations: titles(ids) })),
-    ee_queues: run.turns ? Object.fromEntries(run.processes.map((name, process) => [name, eeQueues(process)])) : eeQueues(null),
+    ee_queues: queueOwners(run) ? Object.fromEntries(queueOwners(run).map((name, owner) => [name, eeQueues(owner)])) : eeQueues(null),
     ce_queue: titles(copies.map(({ id }) => id)),
     ce_queues: engines.map((engine) => titles(content("ce", engine))),
     copy_engines: engines.map(served),

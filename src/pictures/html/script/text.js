@@ -45,7 +45,7 @@ function stateLines(app, run, state) {
       (waiting) => `${waiting.operation} waits (${waiting.rule}): ${waiting.why}`,
     ),
     ...state.stream_queues.map((queue) => `${streamText(queue.name)}: ${list(queue.operations)}`),
-    ...(state.turn ? run.processes.flatMap((name) => eeLines(state.ee_queues[name], ` of ${name}`)) : eeLines(state.ee_queues, "")),
+    ...(queueOwners(run)?.flatMap((name) => eeLines(state.ee_queues[name], ` of ${name}`)) ?? eeLines(state.ee_queues, "")),
     ...state.ce_queues.flatMap((queue, engine) => [
       `CE queue ${engine}: ${list(queue)}`,
       `copy engine ${engine}: ${[state.copy_engines[engine] ?? []].flat().join(", ") || "idle"}`,
