@@ -15,7 +15,7 @@ mod summary;
 mod sums;
 
 pub use chains::{ChainDelay, ChainRun};
-pub(crate) use chains::{ChainTimes, goes_on};
+pub(crate) use chains::{ChainTimes, LongestWay, goes_on};
 pub use critical_path::{CriticalPath, OnPath, PathEnd, PathPart};
 pub(crate) use deadlines::{DueJobs, due_jobs};
 pub use differences::{Difference, NotComparable};

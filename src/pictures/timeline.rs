@@ -10,6 +10,7 @@ mod across;
 mod arrows;
 mod bands;
 mod budget;
+mod chain_way;
 mod columns;
 mod comparison;
 mod context;
@@ -102,6 +103,8 @@ pub struct Timeline {
     pub rows: Vec<StreamRow>,
     /// Events between their rows.
     pub events: Vec<EventArrow>,
+    /// The longest way of data, if the scenario has chains.
+    pub chain: Option<ChainWay>,
 }
 
 /// Text inside the figure.
@@ -423,6 +426,17 @@ pub struct StreamBox {
     pub pauses: Vec<Range<Length>>,
     /// What is written on it.
     pub label: Option<Label>,
+}
+
+/// The way of data through a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainWay {
+    /// What it is, and how long.
+    pub name: String,
+    /// The jobs, in words.
+    pub path: String,
+    /// Of each job that has a lane: where it reads, and where it has written.
+    pub jobs: Vec<[Point; 2]>,
 }
 
 /// An event's record, and a wait for it in another row, or several that cannot be told apart.

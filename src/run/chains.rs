@@ -61,6 +61,17 @@ impl ChainDelay {
     }
 }
 
+/// The way of data that takes longest, of the chain that is nearest to its limit or farthest beyond it.
+#[derive(Debug)]
+pub(crate) struct LongestWay<'a> {
+    /// The chain.
+    pub(crate) chain: &'a Chain,
+    /// Its longest reaction time.
+    pub(crate) delay: ChainDelay,
+    /// By link: the host thread, and when its job read and wrote.
+    pub(crate) jobs: Vec<(u32, Instant, Instant)>,
+}
+
 /// When the jobs of a link read and wrote, in their order, in which they do both; [`NEVER`]: not before the run ended.
 #[derive(Debug, Clone, Default)]
 struct LinkTimes {
@@ -293,6 +304,31 @@ impl LinkTimes {
             })
         };
         Self { reads: known.iter().map(read).collect(), writes: known.iter().map(written).collect() }
+    }
+}
+
+impl<'a> Summary<'a> {
+    /// The way of data to show, if the scenario has chains and one of them has an output.
+    pub(crate) fn longest_way(&self) -> Option<LongestWay<'a>> {
+        let measure = ChainMeasure::ReactionTime;
+        let end = (self.ended == Ended::Horizon).then(|| self.trace.end());
+        let ways = self.scenario.chains.iter().filter_map(|chain| {
+            let times = ChainTimes::new(chain, self.scenario, self, end, |job| Some((job, true)));
+            let delay = times.sum_up(chain, measure).worst?;
+            let jobs = chain.links.iter().zip(&times.links).zip(&delay.jobs);
+            let jobs = jobs.filter_map(|((link, times), &job)| {
+                let job = job as usize;
+                Some((link.thread, *times.reads.get(job)?, *times.writes.get(job)?))
+            });
+            let jobs: Vec<_> = jobs.collect();
+            Some(LongestWay { chain, delay, jobs })
+        });
+        // Without a limit any length is beyond it.
+        let beyond = |way: &LongestWay<'_>| {
+            let length = i128::from(way.delay.length().as_ns());
+            length - way.chain.limit(measure).map_or(0, |limit| i128::from(limit.as_ns()))
+        };
+        ways.filter(|way| way.jobs.len() == way.chain.links.len()).max_by_key(beyond)
     }
 }
 

@@ -8,7 +8,7 @@ use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::{CoreShare, HostThread, ReadOptions, Scenario, Step};
-use gpusched::time::Duration;
+use gpusched::time::{Duration, Instant};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -354,6 +354,14 @@ fn the_example_has_the_bounds_of_a_hand_also_in_its_lanes() {
     let shown: Vec<_> = lane.boxes.iter().map(|one| one.span).collect();
     assert_eq!(shown, own.cores);
     assert!(timeline.bands.iter().all(|band| band.area.y > lane.area.y), "cores are above the GPU");
+    // The longest reaction time: what happens at 1 ms, vision reads from 21 ms on and has written at 30 ms, and control
+    // reads just then and acts at 31 ms, all on the core.
+    let way = timeline.chain.as_ref().expect("the scenario has a chain");
+    let at = |ms: u64| timeline.place_of(Instant::from_ns(ms * MS));
+    let places: Vec<_> = way.jobs.iter().map(|job| job.map(|point| point.x)).collect();
+    assert_eq!(places, [[at(21), at(30)], [at(30), at(31)]]);
+    assert!(way.jobs.iter().flatten().all(|point| point.y == lane.area.centre().y));
+    assert_eq!(way.name, "longest reaction time of vision to control: 30 ms");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use super::context::{Context, PALE, fill_of};
 use super::options::TimelineOptions;
 use super::tooltip::Tooltips;
 use super::{
-    Arrow, Band, CoreLane, EventArrow, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol, Occupancy,
-    QueueRow, StreamLane, StreamRow, StreamWaits, TimeShare, Timeline, TurnBand, WaitPart, parts_between, pauses,
-    waits,
+    Arrow, Band, ChainWay, CoreLane, EventArrow, Label, LabelStyle, Lane, LegendEntry, LegendMark, LegendSymbol,
+    Occupancy, QueueRow, StreamLane, StreamRow, StreamWaits, TimeShare, Timeline, TurnBand, WaitPart, parts_between,
+    pauses, waits,
 };
 use crate::draw::theme::{self, Colour, Fill, Theme, line_colour};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Rect, Shape, Stroke, Text, font};
@@ -78,6 +78,9 @@ impl Timeline {
         }
         for row in &self.rows {
             pen.row(row);
+        }
+        if let Some(way) = &self.chain {
+            pen.chain(way);
         }
         pen.axis(self);
         for caption in &self.captions {
@@ -261,6 +264,15 @@ impl Pen<'_> {
         let tooltip = self.tooltips.event(event);
         let shapes = event_shapes(event.from, event.to, event.held > 0);
         self.shapes.push(Shape::Explained { tooltip, shapes });
+    }
+
+    /// A line along each job, and an arrow to the next one.
+    fn chain(&mut self, way: &ChainWay) {
+        let stroke = Stroke { colour: theme::EVENT, width: 2 * THEME.line };
+        let along = way.jobs.iter().map(|&[from, to]| Shape::Line { from, to, stroke });
+        let arrows = way.jobs.windows(2).flat_map(|jobs| event_shapes(jobs[0][1], jobs[1][0], true));
+        let shapes = along.chain(arrows).collect();
+        self.shapes.push(Shape::Explained { tooltip: format!("{}\n{}", way.name, way.path), shapes });
     }
 
     fn occupancy(&mut self, panel: &Occupancy) {

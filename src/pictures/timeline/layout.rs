@@ -15,8 +15,8 @@ use super::scale::TimeScale;
 use super::turn_band::Turns;
 use super::waits::{self, Waits};
 use super::{
-    Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, copies, core_lanes, legend,
-    occupancy, queues,
+    Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, chain_way, copies, core_lanes,
+    legend, occupancy, queues,
 };
 use crate::draw::theme::Theme;
 use crate::draw::{Anchor, AxisTicks, Length, MM, Rect, font, time_ticks_since};
@@ -123,7 +123,9 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
         Some(_) => items.is_none() || copies::are_dense(context),
         None => super::lanes::are_dense(context, &streams),
     };
+    let longest = context.summary.longest_way();
     let mut others = core_lanes::legend(context);
+    others.extend(chain_way::legend(longest.as_ref()));
     others.extend(turns.legend(context));
     others.extend(explained(context, plan.as_ref(), are_shapes, &rows_before));
     let sides = (MARGIN, options.width - MARGIN);
@@ -154,7 +156,6 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
         None => (Vec::new(), bottom),
     };
     let (rows, row_top) = rows(bottom + MM / 2);
-    let events = Events::new(context, &rows).arrows;
     let plot = Rect::between(context.scale.left, plot_top, context.scale.right(), row_top);
     let (axis, bottom) = axis(context, &plot);
     captions.push(axis.title);
@@ -168,6 +169,8 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
         bands: lanes_end - top,
     };
     let timeline = Timeline {
+        events: Events::new(context, &rows).arrows,
+        chain: chain_way::way(context, longest.as_ref(), &cores, &rows),
         width: options.width,
         height: bottom + MARGIN,
         name: context.summary.scenario.name.clone(),
@@ -188,7 +191,6 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
         queues,
         stream_lanes,
         rows,
-        events,
     };
     (timeline, used)
 }
