@@ -110,6 +110,7 @@ let engine_of device gpu = function
 (* The streams of a scenario but the NULL stream, and the GPU with all of them: that is the first. *)
 let gpu_of device scenario =
   if member "processes" scenario <> `Null then unknown "there are several processes";
+  if member "green_contexts" scenario <> `Null then unknown "there are green contexts";
   let stream json =
     if member "sm_mask" json <> `Null then unknown "stream %s has a mask" (to_string (member "name" json));
     let priority =

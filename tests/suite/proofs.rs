@@ -223,7 +223,7 @@ fn the_proven_rules_accept_shipped_scenarios_and_none_of_their_runs_with_somethi
         let run = printed(&["simulate", file, "--format", "json", "--blocks"]);
         let run: Value = serde_json::from_slice(&run).expect("JSON");
         let output = checker.check(&run);
-        // Processes, channels and events are beyond these rules, or not in the run.
+        // Processes, green contexts, latencies and events are beyond these rules, or not in the run.
         if output.status.code() == Some(2) {
             continue;
         }
@@ -234,7 +234,8 @@ fn the_proven_rules_accept_shipped_scenarios_and_none_of_their_runs_with_somethi
             refused += 1;
         }
     }
-    assert!(accepted >= 27 && refused > 450, "{accepted} accepted, {refused} refused");
+    println!("{accepted} accepted, {refused} refused");
+    assert!(accepted >= 30 && refused > 450, "{accepted} accepted, {refused} refused");
 }
 
 /// On a TX2, which holds four blocks of 1024 threads: a block of `map` may run for 3 ms when one of `control` comes.
