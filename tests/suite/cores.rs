@@ -212,7 +212,7 @@ fn cores() -> impl Strategy<Value = Vec<(u32, i32, bool, bool)>> {
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(150))]
 
     #[test]
     fn cores_are_given_as_the_plain_reference_gives_them(case in scenario(Limits::ALL), cores in cores()) {

@@ -257,7 +257,7 @@ pub(crate) fn with_green_contexts(mut scenario: Scenario, seed: u64) -> Scenario
 }
 
 proptest! {
-    #![proptest_config(config(1000))]
+    #![proptest_config(config(300))]
 
     #[test]
     fn engine_reference_and_audit_agree_on_green_contexts(Case(scenario) in scenario(Limits::ALL), seed in any::<u64>()) {
@@ -267,7 +267,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(30))]
 
     #[test]
     fn no_run_with_green_contexts_is_above_a_bound(Case(scenario) in scenario(Limits::ALL), seed in any::<u64>()) {
