@@ -1,7 +1,7 @@
 //! Green contexts as GPUs of their own: which threads share nothing with those of other green contexts.
 //!
-//! A green context has its own EE queues and SMs. Where threads that use one share no SM, stream, event, barrier, copy
-//! engine or hardware channel with others, what they submit runs as if they alone were there, on a GPU of these SMs
+//! A green context has its own EE queues and SMs. Where threads that use one share no SM, stream, event, barrier, core,
+//! copy engine or hardware channel with others, what they submit runs as if they alone were there, on a GPU of these SMs
 //! (`docs/analysis.md`, "Green contexts").
 
 use std::collections::BTreeSet;
@@ -48,6 +48,10 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
     for barrier in barriers {
         unite_all(&|thread| scenario.threads[thread].barriers().any(|own| own == barrier));
     }
+    let cores: BTreeSet<u32> = scenario.threads.iter().filter_map(core_of).collect();
+    for core in cores {
+        unite_all(&|thread| core_of(&scenario.threads[thread]) == Some(core));
+    }
     let submits = |thread: usize, is_meant: fn(OperationKind) -> bool| {
         let mut steps = scenario.threads[thread].steps.iter().filter_map(|step| step.submission());
         steps.any(|(kind, _)| is_meant(kind))
@@ -66,6 +70,11 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
         }
     }
     Some(groups.into_partitions(scenario, &owners))
+}
+
+/// The core that a thread shares.
+fn core_of(thread: &HostThread) -> Option<u32> {
+    thread.core.map(|share| share.core)
 }
 
 /// The streams into which a thread launches kernels.

@@ -249,7 +249,8 @@ fn random_host() -> impl Strategy<Value = RandomHost> {
     )
 }
 
-fn random_file(hosts: &[RandomHost], alone_ms: u64) -> Value {
+/// With `splits` every second stream has an SM of its own, and the others the other one.
+fn random_file(hosts: &[RandomHost], alone_ms: u64, splits: bool) -> Value {
     let mut kernels = serde_json::Map::new();
     let (mut streams, mut entries) = (Vec::new(), Vec::new());
     for (number, host) in hosts.iter().enumerate() {
@@ -279,8 +280,16 @@ fn random_file(hosts: &[RandomHost], alone_ms: u64) -> Value {
     }
     kernels.insert("A".to_owned(), json!({"blocks": 3, "threads": 1024, "duration": "1 ms"}));
     streams.push(json!({"name": "alone", "period": format!("{alone_ms} ms"), "operations": [{"kernel": "A"}]}));
-    json!({"format": "gpusched-scenario/1", "name": "random cores", "horizon": "240 ms",
-           "kernels": kernels, "streams": streams, "hosts": entries})
+    let mut file = json!({"format": "gpusched-scenario/1", "name": "random cores", "horizon": "240 ms",
+           "kernels": kernels, "hosts": entries});
+    if splits {
+        file["green_contexts"] = json!([{"sms": 1, "names": ["a", "b"]}]);
+        for (number, stream) in streams.iter_mut().enumerate() {
+            stream["green_context"] = ["a", "b"][number % 2].into();
+        }
+    }
+    file["streams"] = streams.into();
+    file
 }
 
 /// The scenario with other releases and shorter work, both drawn.
@@ -305,6 +314,35 @@ fn disturbed(scenario: &Scenario, numbers: &[u64]) -> Scenario {
     other
 }
 
+/// A host that is held on its core by one whose kernels have another green context: 100 ns of its own behind 100 ns of
+/// the other, which may come at any time, as the kernel may be shorter.
+#[test]
+fn green_contexts_do_not_tell_hosts_of_one_core_apart() {
+    let steps = json!([{"launch": "k", "stream": "g"}, {"synchronize": "g"}, {"work": "100 ns"}]);
+    let mut late = host("late", 1, 10, &json!([{"work": "100 ns"}]));
+    (late["release"], late["deadline"]) = ("2345678 ns".into(), "150 ns".into());
+    let scenario = read(&json!({
+        "format": "gpusched-scenario/1", "name": "one core", "horizon": "10 ms",
+        "green_contexts": [{"sms": 1, "names": ["a"]}], "streams": [{"name": "g", "green_context": "a"}],
+        "kernels": {"k": {"blocks": 1, "threads": 32, "duration": "5 ms"}},
+        "hosts": [host("urgent", 0, 10, &steps), late],
+    }));
+    let found = searched(&scenario, 16);
+    let job = found.jobs.iter().find(|job| job.thread == 1).expect("it is judged");
+    assert_eq!(job.bound_ns.map(Duration::as_ns), Some(200));
+    assert_ne!(job.verdict, Some(Verdict::Proven));
+}
+
+#[test]
+fn a_job_of_no_work_is_as_late_as_its_release() {
+    let idle = json!({"name": "idle", "period": "10 ms", "jitter": "100 us", "steps": [{"work": "0 s"}]});
+    let options = SearchOptions { runs: 16, ..SearchOptions::default() };
+    let scenario = read(&file(&[idle], 40));
+    let jitter = [Duration::from_ns(100_000)];
+    let found = judge_sporadic(&scenario, &jitter, &options, Progress::NONE).expect("no run is above a bound");
+    assert_eq!(found.streams[0].bound_ns.map(Duration::as_ns), Some(100_000));
+}
+
 proptest! {
     #![proptest_config(config(40))]
 
@@ -312,9 +350,10 @@ proptest! {
     fn no_job_of_hosts_on_cores_takes_longer_than_its_bound(
         hosts in vec(random_host(), 1..6),
         alone_ms in select(vec![10_u64, 25, 60]),
+        splits in prop::bool::weighted(0.3),
         numbers in vec(any::<u64>(), 40),
     ) {
-        let scenario = read(&random_file(&hosts, alone_ms));
+        let scenario = read(&random_file(&hosts, alone_ms, splits));
         let found = searched(&scenario, 16);
         let over_all = phased(&scenario, 16);
         for (number, part) in numbers.chunks(4).enumerate() {

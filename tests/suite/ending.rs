@@ -182,7 +182,7 @@ fn long_work_samples_that_were_run_and_bounds_that_are_known_are_told() {
     let text = String::from_utf8(rows.stdout).expect("it is text");
     let fields: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
     assert!(fields.len() > 2 && fields.iter().all(|count| *count == fields[0]) && text.ends_with('\n'), "{text}");
-    let string = ["warps", "LLCLLCLLCLLCLLC", "--warps", "60", "--max-time", "1s", "--format", "json"];
+    let string = ["warps", "LLCLLCLLCLLC", "--warps", "18", "--max-time", "1s", "--format", "json"];
     let document = cut(&gpusched(&string), "stopped by --max-time 1 s");
     assert!(document["bound"].as_u64() > Some(0) && document["exact"].is_null(), "{document}");
 }

@@ -204,7 +204,8 @@ impl Maker<'_> {
                 }
                 return;
             }
-            Step::Work(time) if time > Duration::ZERO => {
+            // Also one of no length is what a job is made of, which is released late.
+            Step::Work(time) => {
                 let work = &mut self.program.work[owner];
                 *work = work.saturating_add(time);
                 return self.pause(thread, owner, Work::Busy(time));

@@ -56,7 +56,7 @@ pub enum SporadicRefusal {
     /// Green contexts that have SMs in common, or are used together.
     #[error(
         "{thread:?} uses SMs of several green contexts, or of one and of what is in none, by itself or with others that it \
-         shares SMs, streams, events, barriers, copy engines or channels with: only what one green context runs by itself is \
+         shares SMs, streams, events, barriers, cores, copy engines or channels with: only what one green context runs by itself is \
          bounded"
     )]
     SharedSms {
