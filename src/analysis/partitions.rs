@@ -1,8 +1,8 @@
 //! Green contexts as GPUs of their own: which threads share nothing with those of other green contexts.
 //!
 //! A green context has its own EE queues and SMs. Where threads that use one share no SM, stream, event, barrier, core,
-//! copy engine or hardware channel with others, what they submit runs as if they alone were there, on a GPU of these SMs
-//! (`docs/analysis.md`, "Green contexts").
+//! copy engine or hardware channel with others, what they submit runs as if they alone were there, on a GPU of these
+//! SMs (`docs/analysis.md`, "Green contexts").
 
 use std::collections::BTreeSet;
 
