@@ -511,7 +511,7 @@ fn ratios(sample: &Sample, seeds: u64) -> Result<Vec<f64>, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(64))]
+    #![proptest_config(config(48))]
 
     #[test]
     fn chains_of_a_run_are_what_its_registers_do_and_no_run_is_above_a_bound(sample in samples()) {

@@ -42,7 +42,7 @@ const VARYING: Limits = Limits { varying: true, ..Limits::ALL };
 const EQUAL_BLOCKS: Limits = Limits { equal_blocks: true, ..Limits::ALL };
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(200))]
 
     #[test]
     fn the_engine_agrees_with_the_reference_on_every_instant_block_and_wait(Case(scenario) in scenario(Limits::ALL)) {

@@ -257,7 +257,7 @@ pub(crate) fn with_green_contexts(mut scenario: Scenario, seed: u64) -> Scenario
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(200))]
 
     #[test]
     fn engine_reference_and_audit_agree_on_green_contexts(Case(scenario) in scenario(Limits::ALL), seed in any::<u64>()) {

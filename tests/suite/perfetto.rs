@@ -263,7 +263,7 @@ fn shows_the_run(scenario: &Scenario, shown: &Shown) -> Result<(), TestCaseError
 }
 
 proptest! {
-    #![proptest_config(config(100))]
+    #![proptest_config(config(60))]
 
     #[test]
     fn every_run_keeps_to_the_format_and_shows_what_happened(

@@ -40,7 +40,7 @@ fn times_add_up(run: &Run) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(150))]
 
     #[test]
     fn contexts_take_turns_as_reference_and_audit_say(Case(scenario) in with_processes(Limits::ALL, false)) {

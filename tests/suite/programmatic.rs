@@ -168,7 +168,7 @@ pub(crate) fn with_programmatic_launches(mut scenario: Scenario, seed: u64) -> S
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(200))]
 
     #[test]
     fn engine_reference_and_audit_agree_on_programmatic_launches(

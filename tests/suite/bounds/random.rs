@@ -244,7 +244,7 @@ fn ratios(sample: &Sample, bound: BoundOptions, seed: u64, runs: u64) -> Result<
 }
 
 proptest! {
-    #![proptest_config(config(50))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn no_run_is_above_the_bound_of_its_job(sample in sample(), options in options(), seed in any::<u64>()) {
