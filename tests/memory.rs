@@ -154,10 +154,10 @@ fn simulated(scenario: &Scenario, held: HeldAtMost) -> usize {
 fn a_run_takes_no_more_memory_the_longer_it_lasts() {
     let _alone = COUNTED.lock();
     let held = HeldAtMost { whole: 100_000, piece: 50_000 };
-    let (short, long) = (simulated(&periodic(8, 500), held), simulated(&periodic(8, 1_500), held));
-    // Each other response time of 1,200 more jobs is kept with their number; a list that grows stands twice for a
+    let (short, long) = (simulated(&periodic(8, 1_000), held), simulated(&periodic(8, 3_000), held));
+    // Each other response time of 2,400 more jobs is kept with their number; a list that grows stands twice for a
     // moment.
-    assert!(long <= short + 3 * 16 * 1_200 + 4_096, "{short} bytes for half a second, {long} for three times that");
+    assert!(long <= short + 3 * 16 * 2_400 + 4_096, "{short} bytes for a second, {long} for three");
 }
 
 /// The most bytes that it takes to simulate two benchmarks of the examiner of so many iterations, and to write their

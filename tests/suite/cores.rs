@@ -344,7 +344,7 @@ fn a_job_of_no_work_is_as_late_as_its_release() {
 }
 
 proptest! {
-    #![proptest_config(config(20))]
+    #![proptest_config(config(12))]
 
     #[test]
     fn no_job_of_hosts_on_cores_takes_longer_than_its_bound(

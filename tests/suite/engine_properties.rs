@@ -51,7 +51,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn with_equal_blocks_any_placement_gives_the_reference_instants(

@@ -49,7 +49,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn with_many_blocks_contexts_take_turns_as_reference_and_audit_say(

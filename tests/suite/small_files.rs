@@ -285,7 +285,7 @@ fn ending(output: &Output) -> &'static str {
 
 #[test]
 fn no_small_file_takes_long_or_much_memory_without_a_word() {
-    let findings = attack("small_files", 40, 1);
+    let findings = attack("small_files", 30, 1);
     assert!(findings.is_empty(), "{findings:#?}");
 }
 

@@ -140,8 +140,9 @@ fn what_cannot_be_told_is_counted_and_fails_the_check() {
         assert_eq!((row, status), (Value::Null, Some(1)), "{what}: {said}");
         assert!(said.contains("1 x EventChainLatencyConstraint"), "{what}: {said}");
         assert!(said.contains("latency constraints of event chains are not checked (1)"), "{what}: {said}");
-        assert_eq!(judged(&text, &["--allow-unchecked"]).1, Some(0), "{what}");
     }
+    let text = model(&constraints("", &age));
+    assert_eq!(judged(&text, &["--allow-unchecked"]).1, Some(0), "no segments");
 }
 
 #[test]
