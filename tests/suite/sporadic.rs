@@ -95,7 +95,7 @@ fn fifo_by_the_crate(tasks: &[Task]) -> Option<Vec<u64>> {
 }
 
 proptest! {
-    #![proptest_config(config(80))]
+    #![proptest_config(config(50))]
 
     #[test]
     fn one_queue_has_the_bounds_of_the_crate_on_one_sm_and_for_kernels_that_fill_two(
@@ -290,7 +290,7 @@ fn ratios(streams: &[Stream], null: bool, sms: u32, seed: u64, runs: u64) -> Res
 }
 
 proptest! {
-    #![proptest_config(config(50))]
+    #![proptest_config(config(30))]
 
     #[test]
     fn no_phasing_is_above_the_bound_of_its_stream(

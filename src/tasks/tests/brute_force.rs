@@ -58,7 +58,7 @@ fn cycle(tasks: &[Timing], reservation: Reservation) -> u64 {
 
 /// Sets of the campaign; `GPUSCHED_TASK_SETS=1000000 cargo test --release` for a longer one.
 fn sets() -> u64 {
-    std::env::var("GPUSCHED_TASK_SETS").ok().and_then(|text| text.parse().ok()).unwrap_or(30_000)
+    std::env::var("GPUSCHED_TASK_SETS").ok().and_then(|text| text.parse().ok()).unwrap_or(15_000)
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn shares() -> impl Strategy<Value = (u32, u64)> {
 }
 
 proptest! {
-    #![proptest_config(config(24))]
+    #![proptest_config(config(16))]
 
     #[test]
     fn no_run_of_a_limited_client_is_above_a_bound(

@@ -526,7 +526,7 @@ fn ratios(sample: &Sample, seed: u64, runs: u64) -> Result<Vec<f64>, TestCaseErr
 }
 
 proptest! {
-    #![proptest_config(config(24))]
+    #![proptest_config(config(16))]
 
     #[test]
     fn no_run_of_a_host_program_is_above_a_bound(sample in sample(), seed in any::<u64>()) {

@@ -286,7 +286,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(15))]
+    #![proptest_config(config(10))]
 
     #[test]
     fn no_run_of_pipelines_is_above_the_bound_of_its_job(sample in pipelines(), seed in any::<u64>()) {
