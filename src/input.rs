@@ -84,6 +84,14 @@ pub enum InputError {
         /// The file.
         file: String,
     },
+    /// It is what a GPU did, and says nothing of what it is to do.
+    #[error("{file} is {what}, not a scenario: audit and replay-log judge it, and convert makes a scenario of it")]
+    Measured {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
+    },
     /// It is neither a profile nor text.
     #[error("cannot read {file}: it is no text")]
     NoText {
@@ -95,7 +103,7 @@ pub enum InputError {
 }
 
 /// Bytes at the beginning of a file by which a log is known.
-const HEAD_BYTES: u64 = 1 << 16;
+const HEAD_BYTES: usize = 1 << 16;
 
 /// Whether a path names logs: a directory, or a file that begins as one or as a table of blocks with known columns. Not
 /// if it cannot be read.
@@ -103,7 +111,7 @@ pub fn are_logs(path: &Path) -> bool {
     let begins_as_log = || {
         let mut head = Vec::new();
         let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()))?;
-        file.take(HEAD_BYTES)
+        file.take(HEAD_BYTES as u64)
             .read_to_end(&mut head)
             .is_ok_and(|_| begins_a_log(&head) || begins_a_table(&head))
             .then_some(())
@@ -123,6 +131,14 @@ impl Input {
         let content = uncompressed(file, Cow::Owned(bytes))?;
         if ProfileFormat::of(&content).is_some() {
             return Ok(Self::Profile(GpuProfile::read(file, &content)?));
+        }
+        let head = &content[..content.len().min(HEAD_BYTES)];
+        let is_measured = |what| Err(InputError::Measured { file: file.to_owned(), what });
+        if begins_a_table(head) {
+            return is_measured("a table of blocks");
+        }
+        if begins_a_log(head) {
+            return is_measured("a log");
         }
         match String::from_utf8(content.into_owned()) {
             Ok(text) if AmaltheaModel::is_likely(&text) => Ok(Self::Model { file: file.to_owned(), text }),

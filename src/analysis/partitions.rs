@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds, reached};
 use crate::device::{Device, SmOrder};
 use crate::gpu::SubmitError;
-use crate::scenario::{BarrierId, HostThread, Scenario, Step};
+use crate::scenario::{BarrierId, HostThread, Scenario};
 use crate::workload::{Catalogue, GreenContextId, OperationKind, ProcessId, StreamId, StreamSpec};
 
 /// Threads that share something.
@@ -57,8 +57,7 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
         steps.any(|(kind, _)| is_meant(kind))
     };
     unite_all(&|thread| submits(thread, |kind| matches!(kind, OperationKind::Copy(_))));
-    let streams: BTreeSet<StreamId> =
-        (0..scenario.threads.len()).flat_map(|thread| launched_to(scenario, thread)).collect();
+    let streams: BTreeSet<StreamId> = scenario.threads.iter().flat_map(HostThread::launched_to).collect();
     if scenario.device().channels.is_some_and(|channels| (channels as usize) < streams.len()) {
         unite_all(&|thread| !owners[thread].is_empty());
     }
@@ -77,17 +76,10 @@ fn core_of(thread: &HostThread) -> Option<u32> {
     thread.core.map(|share| share.core)
 }
 
-/// The streams into which a thread launches kernels.
-fn launched_to(scenario: &Scenario, thread: usize) -> impl Iterator<Item = StreamId> {
-    scenario.threads[thread].steps.iter().filter_map(|step| match *step {
-        Step::Launch(_, stream) => Some(stream),
-        _ => None,
-    })
-}
-
 /// On whose SMs the kernels of a thread run.
 fn owners(scenario: &Scenario, thread: usize) -> BTreeSet<Owner> {
-    launched_to(scenario, thread)
+    scenario.threads[thread]
+        .launched_to()
         .map(|stream| scenario.streams().get(stream.index()).and_then(|stream| stream.green_context))
         .collect()
 }

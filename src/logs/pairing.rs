@@ -4,8 +4,9 @@ use thiserror::Error;
 
 use super::log::{Log, LoggedKernel};
 use super::runs::LogRun;
+use crate::near::listed;
 use crate::scenario::{HostThread, Scenario, Step};
-use crate::workload::Kernel;
+use crate::workload::{Kernel, StreamId};
 
 /// The logs of a run, paired with the host threads of the scenario that made them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,11 +19,17 @@ pub struct Pairing {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PairingError {
-    /// No thread has this log's name or label.
-    #[error("{file} is the log of no benchmark of the scenario, by name or label")]
+    /// No thread has this log's name or label, nor is it the only one that launches to a stream of that name.
+    #[error("{file} is the log of no benchmark of the scenario, by name or label{}; it has {}",
+        .label.as_ref().map(|label| format!(", nor does a host alone launch to a stream {label:?}")).unwrap_or_default(),
+        listed(.threads.iter().map(String::as_str)))]
     NoThread {
         /// The log.
         file: String,
+        /// Its label.
+        label: Option<String>,
+        /// Those that the scenario has.
+        threads: Vec<String>,
     },
     /// Another number of kernels.
     #[error("{file} holds {logged} kernels, and an iteration of {thread:?} launches {launched}")]
@@ -88,13 +95,27 @@ impl Pairing {
                 let label = log.label.as_deref();
                 (0..scenario.threads.len()).filter(free).find(|&thread| Some(&*scenario.threads[thread].label) == label)
             };
-            let thread =
-                by_name.or_else(by_label).ok_or_else(|| PairingError::NoThread { file: log.file.to_string() })?;
+            // A table of blocks knows streams only.
+            let by_stream = || only_launcher(scenario, log.label.as_deref()?).filter(free);
+            let none = || PairingError::NoThread {
+                file: log.file.to_string(),
+                label: log.label.as_deref().map(str::to_owned),
+                threads: scenario.threads.iter().map(|thread| thread.label.to_string()).collect(),
+            };
+            let thread = by_name.or_else(by_label).or_else(by_stream).ok_or_else(none)?;
             check(scenario, &scenario.threads[thread], log)?;
             log_of_thread[thread] = Some(index);
         }
         Ok(Self { log_of_thread })
     }
+}
+
+/// The thread whose launches are those to the stream of this name, all of them and no others.
+fn only_launcher(scenario: &Scenario, name: &str) -> Option<usize> {
+    let named = |stream: StreamId| scenario.streams().get(stream.index()).is_some_and(|stream| *stream.name == *name);
+    let mut launchers = scenario.threads.iter().enumerate().filter(|(_, thread)| thread.launched_to().any(named));
+    let (index, thread) = launchers.next()?;
+    (launchers.next().is_none() && thread.launched_to().all(named)).then_some(index)
 }
 
 fn has_log_name(scenario: &Scenario, thread: usize, log: &Log) -> bool {

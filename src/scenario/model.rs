@@ -292,6 +292,11 @@ impl HostThread {
         period.checked_mul(iteration).map_or(Instant::MAX, |passed| first + passed)
     }
 
+    /// The streams to which it launches kernels, each as often as it is launched to.
+    pub(crate) fn launched_to(&self) -> impl Iterator<Item = StreamId> {
+        self.steps.iter().filter_map(|step| if let Step::Launch(_, stream) = *step { Some(stream) } else { None })
+    }
+
     /// Whether no iteration ever begins: none is asked for, or there is no time for one.
     pub fn never_runs(&self) -> bool {
         self.iterations == Some(0) || self.time_limit == Some(Duration::ZERO)

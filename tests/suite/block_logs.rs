@@ -236,3 +236,45 @@ fn a_directory_stands_for_its_tables_where_it_has_no_other_logs() {
     let output = gpusched(&["audit", &shown(&write("none", "t.csv", "a,b\n1,2\n")), "--columns", "sm=a"]);
     assert!(stderr(&output).contains("no column is known to say start"), "{}", stderr(&output));
 }
+
+#[test]
+fn a_log_where_a_scenario_is_expected_is_told_which_commands_read_it() {
+    let table = chain("as-scenario", WITHOUT);
+    let log = r#"{"scenario_name": "s", "benchmark_name": "B", "max_resident_threads": 4096, "data_size": 0,
+        "release_time": 0.0, "PID": 1, "TID": 1, "times": [{}]}"#;
+    let log = shown(&write("as-scenario-log", "log.json", log));
+    for (command, file, what) in [("simulate", &table, "a table of blocks"), ("analyze", &log, "a log")] {
+        let refused = gpusched(&[command, file]);
+        let expected = format!(
+            "error: {file} is {what}, not a scenario: audit and replay-log judge it, and convert makes a scenario of it\n"
+        );
+        assert_eq!((refused.status.code(), stderr(&refused)), (Some(2), expected));
+    }
+}
+
+/// One kernel of 4 blocks, launched to stream S by each of these hosts, 2 ms apart.
+fn launched_by(test: &str, hosts: &[&str]) -> String {
+    let host = |(number, name): (usize, &&str)| {
+        format!(r#"{{"name": "{name}", "release": "{} ms", "steps": [{{"launch": "K", "stream": "S"}}]}}"#, 2 * number)
+    };
+    let hosts: Vec<String> = hosts.iter().enumerate().map(host).collect();
+    let scenario = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "s", "device": "tx2", "kernels": {{"K": {{"blocks": 4,
+        "threads": 512, "duration": "1 ms"}}}}, "streams": [{{"name": "S"}}], "hosts": [{}]}}"#,
+        hosts.join(", ")
+    );
+    shown(&write(test, "scenario.json", &scenario))
+}
+
+#[test]
+fn a_table_of_blocks_belongs_to_the_host_that_alone_launches_to_its_stream() {
+    let scenario = launched_by("host", &["main"]);
+    let table = scenario.replace("scenario.json", "blocks.csv");
+    gpusched(&["simulate", &scenario, "--blocks-csv", &table]);
+    let audited = gpusched(&["audit", &table, "--scenario", &scenario]);
+    assert_eq!(audited.status.code(), Some(0), "{}", stderr(&audited));
+    let refused = gpusched(&["audit", &table, "--scenario", &launched_by("hosts", &["one", "two"])]);
+    let expected = "blocks.csv is the log of no benchmark of the scenario, by name or label, nor does a host alone launch to \
+                    a stream \"S\"; it has one, two\n";
+    assert!(refused.status.code() == Some(2) && stderr(&refused).ends_with(expected), "{}", stderr(&refused));
+}
