@@ -48,11 +48,11 @@ impl ProgramHost<'_> {
             now_and_then: _,
             most_expected: _,
         } = self;
-        if order.is_some() || !ready.is_empty() || cores.are_shared() {
-            // It depends on how many kernels were launched before; or this is in the midst of an instant; or much is
-            // left of work on cores.
+        if order.is_some() || !ready.is_empty() {
+            // It depends on how many kernels were launched before; or this is in the midst of an instant.
             to.is_like_no_other();
         }
+        cores.write_state(gpu.now(), to);
         to.list(threads, |to, thread| {
             let Thread {
                 program: _,
@@ -76,6 +76,11 @@ impl ProgramHost<'_> {
         waiting_for_device.write_state(gpu, to);
         to.list(barriers.values(), |to, Barrier { members, arrived }| to.value((members, arrived)));
         to.number(*quiet_steps);
+    }
+
+    /// What is held of iterations and cores: roughly how many bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        size_of_val(&*self.spans) + self.cores.held_bytes()
     }
 
     /// The thread that began the fewest iterations of those that go on, and their number.
