@@ -117,7 +117,9 @@ impl Trace {
             shift.instant(switch_from);
             span((start, end));
         }
-        ran_out.iter_mut().for_each(|(from, to)| span((from, to)));
+        for (from, to) in ran_out {
+            span((from, to));
+        }
         served.iter_mut().flatten().for_each(|(from, to, _)| span((from, to)));
         for (OperationId(copy), from, to) in copy_pauses {
             shift.operation(copy);

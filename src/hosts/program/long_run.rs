@@ -293,7 +293,9 @@ impl Pieces<'_> {
                     (piece, self.repeated) = repeats.look(self, None);
                 } else {
                     piece = self.part(None);
-                    piece.iter().for_each(|piece| repeats.leaves(piece));
+                    if let Some(piece) = &piece {
+                        repeats.leaves(piece);
+                    }
                 }
                 self.repeats = Some(repeats);
             } else {

@@ -83,9 +83,13 @@ impl ProgramHost<'_> {
         size_of_val(&*self.spans) + self.cores.held_bytes()
     }
 
-    /// The thread that began the fewest iterations of those that go on, and their number.
-    pub(super) fn slowest(&self) -> Option<(usize, u64)> {
-        let going = self.threads.iter().enumerate().filter(|(_, thread)| thread.position != Position::Ended);
+    /// The thread that began the fewest iterations of those that go on for more than `step` others, and their number.
+    pub(super) fn slowest(&self, step: u64) -> Option<(usize, u64)> {
+        let goes_on = |thread: &Thread<'_>| {
+            let last = thread.iteration.saturating_add(thread.skipped).saturating_add(step);
+            thread.position != Position::Ended && thread.program.iterations.is_none_or(|most| most > last)
+        };
+        let going = self.threads.iter().enumerate().filter(|(_, thread)| goes_on(thread));
         going.map(|(index, thread)| (index, thread.iteration)).min_by_key(|&(_, iteration)| iteration)
     }
 

@@ -22,6 +22,12 @@ use crate::trace::Shift;
 /// What leaves again and again has so many operations at least, several cycles if one has less: each time costs.
 const LEAST_OPERATIONS: u64 = 1_000;
 
+/// Threads of which a state is written in each iteration; of twice as many in every second one, and so on.
+const THREADS_A_STEP: u64 = 256;
+
+/// The search for a cycle begins anew so often at most, each time looking at all threads.
+const MOST_BEGINS: u32 = 1_000;
+
 /// A cycle of which more leaves is simulated each time: so much is kept at most \[bytes\].
 const MOST_BYTES: usize = 8 << 20;
 
@@ -30,6 +36,10 @@ const MOST_BYTES: usize = 8 << 20;
 pub(super) struct Repeats<'s> {
     /// When the state is looked at next: when this thread has come to this iteration.
     next: Option<(usize, u64)>,
+    /// After how many iterations: a state has all threads, and what it costs is to be little beside what they do.
+    step: u64,
+    /// How often it may begin anew.
+    begins_left: u32,
     kept: Option<Kept>,
     cycle: Option<Cycle<'s>>,
 }
@@ -65,8 +75,8 @@ struct Cycle<'s> {
 enum Told<'s> {
     /// Sums as they were when it began.
     Sums(Sums<'s>),
-    /// What has left since, unless that is too much to be kept.
-    Pieces(Option<Vec<RunPiece>>),
+    /// What has left since.
+    Pieces(Vec<RunPiece>),
 }
 
 /// A cycle that comes again so often.
@@ -101,7 +111,8 @@ impl Iterator for Repeated {
 impl<'s> Repeats<'s> {
     /// Nothing was looked at.
     pub(super) fn new(pieces: &Pieces<'_>) -> Self {
-        let mut repeats = Self { next: None, kept: None, cycle: None };
+        let step = 1 + pieces.host.threads.len() as u64 / THREADS_A_STEP;
+        let mut repeats = Self { next: None, step, begins_left: MOST_BEGINS, kept: None, cycle: None };
         repeats.begin_anew(pieces);
         repeats
     }
@@ -111,18 +122,24 @@ impl<'s> Repeats<'s> {
         self.next
     }
 
-    /// Looks whenever the thread that is slowest now comes to its next iteration.
+    /// Looks whenever the thread that is slowest now comes to its next iteration, or some later.
     fn begin_anew(&mut self, pieces: &Pieces<'_>) {
         self.kept = None;
-        self.next = pieces.host.slowest().map(|(thread, iteration)| (thread, iteration + 1));
+        self.next = None;
+        if self.begins_left > 0 {
+            self.begins_left -= 1;
+            let slowest = pieces.host.slowest(self.step);
+            self.next = slowest.map(|(thread, iteration)| (thread, iteration + self.step));
+        }
     }
 
     /// Something leaves while the run goes on.
     pub(super) fn leaves(&mut self, piece: &RunPiece) {
-        if let Some(Cycle { told: Told::Pieces(kept), .. }) = &mut self.cycle {
-            let bytes: usize = kept.iter().flatten().chain([piece]).map(|piece| piece.trace.bytes()).sum();
-            kept.take_if(|_| bytes > MOST_BYTES);
-            kept.iter_mut().for_each(|kept| kept.push(piece.clone()));
+        let Some(Cycle { told: Told::Pieces(kept), .. }) = &mut self.cycle else { return };
+        kept.push(piece.clone());
+        if kept.iter().map(|piece| piece.trace.bytes()).sum::<usize>() > MOST_BYTES {
+            // It would be so again each time.
+            (self.cycle, self.next) = (None, None);
         }
     }
 
@@ -137,14 +154,14 @@ impl<'s> Repeats<'s> {
         if self.cycle.is_some() {
             let piece = pieces.take_out(sums.as_deref_mut());
             self.leaves(&piece);
-            let cycle = self.cycle.take().filter(|cycle| {
-                cycle.begin.checked_add(cycle.period) == Some(pieces.now()) && cycle.state.is_same(&whole_state(pieces))
-            });
-            let period = cycle.as_ref().map(|cycle| cycle.period);
-            let repeated = cycle.and_then(|cycle| repeat(cycle, pieces, sums));
+            let Some(cycle) = self.cycle.take() else { return (Some(piece), None) };
+            let is_again = cycle.begin.checked_add(cycle.period) == Some(pieces.now())
+                && cycle.state.is_same(&whole_state(pieces));
+            let period = cycle.period;
+            let repeated = if is_again { repeat(cycle, pieces, sums) } else { None };
             self.begin_anew(pieces);
             // It was as often as it could be.
-            if period.is_some_and(|period| pieces.gpu.cycles_left(period) < 3) {
+            if pieces.gpu.cycles_left(period) < 3 {
                 self.next = None;
             }
             return (Some(piece), repeated);
@@ -153,7 +170,7 @@ impl<'s> Repeats<'s> {
             self.begin_anew(pieces);
             return (None, None);
         };
-        self.next = Some((thread, iteration + 1));
+        self.next = Some((thread, iteration + self.step));
         let Some(kept) = &mut self.kept else {
             self.kept = Some(Kept::new(pieces, iteration, 1));
             return (None, None);
@@ -171,7 +188,7 @@ impl<'s> Repeats<'s> {
                 begin: pieces.now(),
                 iterations: pieces.host.iterations(),
                 operations: pieces.submitted(),
-                told: sums.map_or(Told::Pieces(Some(Vec::new())), |sums| Told::Sums(sums.clone())),
+                told: sums.map_or(Told::Pieces(Vec::new()), |sums| Told::Sums(sums.clone())),
             });
             return (Some(piece), None);
         }
@@ -235,7 +252,7 @@ fn repeat<'s>(cycle: Cycle<'s>, pieces: &mut Pieces<'_>, sums: Option<&mut Sums<
     let mut repeated = None;
     match (told, sums) {
         (Told::Sums(before), Some(sums)) => sums.repeat(before, period, times),
-        (Told::Pieces(Some(kept)), _) => {
+        (Told::Pieces(kept), _) => {
             let to_u32 = |number: u64| u32::try_from(number).or_most();
             let passed = pieces.host.iterations().into_iter().zip(&iterations);
             let iterations = passed.map(|(now, before)| to_u32(now - before)).collect();
@@ -243,7 +260,8 @@ fn repeat<'s>(cycle: Cycle<'s>, pieces: &mut Pieces<'_>, sums: Option<&mut Sums<
             pieces.passed.add(&shift, times);
             repeated = Some(Repeated { pieces: kept, shift, left: times, next: 0 });
         }
-        _ => return None,
+        // Whoever began with sums has them still.
+        (Told::Sums(_), None) => return None,
     }
     pieces.skipped_operations += each * times;
     pieces.gpu.skip(period.repeated(times));
