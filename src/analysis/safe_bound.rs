@@ -28,6 +28,7 @@ mod arrivals;
 mod background;
 mod blocking;
 mod busy;
+mod entries;
 mod explore;
 mod fill;
 mod graph;

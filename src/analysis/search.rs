@@ -57,6 +57,7 @@ pub struct SearchOptions {
     /// Placements to try; none: the scenario's.
     pub placements: Vec<Placement>,
     /// Runs to simulate: half of them at random, then climbing. With a time limit this is repeated until it is over.
+    /// With none, only what is stated is run, under each placement.
     pub runs: u64,
     /// Of the random numbers. Without a time limit the same seed finds the same, whatever the number of threads.
     pub seed: u64,
@@ -327,7 +328,12 @@ impl Searcher<'_, '_> {
     /// Random runs; the first of the first round are as stated, under each of the placements, and then in orders of
     /// simultaneous releases that are likely to be bad.
     fn sample(&mut self, round: u64, runs: u64) -> Result<(), ProgramError> {
-        let stated = if round == 0 { self.result.freedom.stated_runs() } else { 0 };
+        let freedom = &self.result.freedom;
+        let stated = match (round, runs) {
+            (0, 0) => freedom.placements() as u64,
+            (0, _) => freedom.stated_runs(),
+            _ => 0,
+        };
         // Whatever is held together is compared in the order of the runs: the result is the same.
         let affordable = u64::try_from(MOST_HELD / self.result.jobs.len().max(1)).unwrap_or(CHUNK);
         let chunk = affordable.max(rayon::current_num_threads() as u64).min(CHUNK);

@@ -89,6 +89,8 @@ struct EndState {
     stop: Arc<AtomicBool>,
     work: Limits,
     memory: Option<u64>,
+    /// Whether there is a limit of time or work.
+    is_limited: bool,
     /// Files that are being written under temporary names.
     temporaries: BTreeSet<PathBuf>,
 }
@@ -108,6 +110,7 @@ static END_STATE: LazyLock<Mutex<EndState>> = LazyLock::new(|| {
         stop: Arc::default(),
         work: Limits::NONE,
         memory: None,
+        is_limited: false,
         temporaries: BTreeSet::new(),
     })
 });
@@ -175,6 +178,11 @@ pub(crate) fn per_input<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::
     }
 }
 
+/// Whether it may not last as long, or do as much, as it likes.
+pub(crate) fn is_limited() -> bool {
+    end_state().is_limited
+}
+
 /// Refuses what is known to take more memory than there may be.
 pub(crate) fn refuse_beyond_memory(bytes: u64, what: impl FnOnce() -> String) -> anyhow::Result<()> {
     match end_state().memory {
@@ -210,6 +218,7 @@ pub(crate) fn watch(time: Option<Duration>, memory: Option<u64>, work: Limits) -
     {
         let mut state = end_state();
         (state.work, state.memory) = (work, memory);
+        state.is_limited = time.is_some() || work != Limits::NONE;
     }
     let deadline = time.map(|time| (StdInstant::now() + StdDuration::from_nanos(time.as_ns()), time));
     let watcher = Watcher { signals: received, deadline, memory };

@@ -106,8 +106,8 @@ pub(crate) struct Simulate {
     /// stream; --html: 200 thousand, of which it merges those that do the same), and replace log files that exist
     #[arg(long)]
     force: bool,
-    /// Run again also what repeats: the table of a long run that comes back to a state in which it was before
-    /// multiplies sums otherwise, with the same result
+    /// Run again also what repeats: of a long run that comes back to a state in which it was before, sums are
+    /// multiplied and rows are those of a cycle so much later otherwise, with the same result
     #[arg(long)]
     no_repeat: bool,
     #[command(flatten)]
@@ -191,16 +191,16 @@ impl Simulate {
             ("--state-at", !self.state_at.is_empty()),
             ("--check of what is expected", self.check && scenario.expected.is_some()),
             ("what chains take", !scenario.chains.is_empty()),
-            ("who had a core", scenario.has_cores()),
         ];
         let files = self.files().into_iter().filter(|(option, _)| !by_pieces(option));
         files.chain(tables).find_map(|(what, is_needed)| is_needed.then_some(what))
     }
 
-    /// Whether what repeats is not run again. Who lists all rows runs all of it, and has to end when that is asked for.
+    /// Whether what repeats is not run again. Who lists all rows cannot be ended by limits once that has begun; where
+    /// there are any, all of it runs before, which can be.
     fn skips_repeats(&self) -> bool {
         let lists_all = self.format != Format::Table || self.logs.is_some() || self.blocks_csv.is_some();
-        !self.no_repeat && !lists_all
+        !self.no_repeat && !(lists_all && ending::is_limited())
     }
 
     fn report_run(

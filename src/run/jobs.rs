@@ -5,7 +5,7 @@ use crate::gpu::Ended;
 use crate::limits::end_if_stopped;
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
-use crate::trace::{OperationRecord, Trace};
+use crate::trace::{OperationRecord, Shift, Trace};
 use crate::workload::Origin;
 
 /// One job: all operations, kernels, copies and memsets alike, that one release of a stream or one iteration of a host
@@ -163,6 +163,20 @@ impl Jobs {
         let passed = self.passed.get(thread as usize).copied().unwrap_or(0);
         let position = self.first.get(thread as usize)?.checked_add(iteration.checked_sub(passed)? as usize)?;
         (position < *self.first.get(thread as usize + 1)?).then_some(position)
+    }
+
+    /// Become those that come again.
+    pub(super) fn move_by(&mut self, shift: &Shift) {
+        // The backlog is that of the whole run.
+        let Self { begun, backlog: _, first: _, passed, end } = self;
+        for Job { thread, iteration, released, began, host_finished, finished, deadline: _ } in begun {
+            shift.iteration(*thread, iteration);
+            for at in [released, began].into_iter().chain(host_finished).chain(finished) {
+                shift.instant(at);
+            }
+        }
+        (0..).zip(passed).for_each(|(thread, passed)| shift.iteration(thread, passed));
+        shift.instant(end);
     }
 
     /// Whether an operation and the iteration that submitted it were over when the run ended.

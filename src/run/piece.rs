@@ -3,10 +3,10 @@
 use super::jobs::Jobs;
 use super::summary::Summary;
 use crate::scenario::Scenario;
-use crate::trace::Trace;
+use crate::trace::{Shift, Trace};
 
 /// Operations of a run that are told of together, and then forgotten.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct RunPiece {
     /// What happened to them: as if the run had ended when they left.
     pub(crate) trace: Trace,
@@ -19,6 +19,14 @@ pub(crate) struct RunPiece {
 }
 
 impl RunPiece {
+    /// Becomes the piece that comes again.
+    pub(crate) fn move_by(&mut self, shift: &Shift) {
+        let Self { trace, turns: _, jobs, over } = self;
+        trace.move_by(shift);
+        jobs.move_by(shift);
+        (0..).zip(over).for_each(|(thread, over)| shift.iteration(thread, over));
+    }
+
     /// What rows are made of, but for jobs.
     pub(crate) fn summary<'a>(&'a self, scenario: &'a Scenario) -> Summary<'a> {
         Summary::of_trace(scenario, &self.trace)

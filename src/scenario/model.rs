@@ -45,11 +45,6 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Whether hosts share cores.
-    pub fn has_cores(&self) -> bool {
-        self.threads.iter().any(|thread| thread.core.is_some())
-    }
-
     /// The GPU.
     pub const fn device(&self) -> &Device {
         self.catalogue.device()

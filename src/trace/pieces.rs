@@ -50,15 +50,21 @@ impl Waves {
     }
 }
 
+impl Trace {
+    /// Roughly how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.operations)
+            + size_of_val(&*self.waves)
+            + size_of_val(&*self.parts)
+            + size_of_val(&*self.waits)
+            + size_of_val(&*self.turns)
+    }
+}
+
 impl Recorder {
     /// What is held: roughly how many bytes.
     pub(crate) fn held_bytes(&self) -> usize {
-        let trace = &self.trace;
-        size_of_val(&*trace.operations)
-            + size_of_val(&*trace.waves)
-            + size_of_val(&*trace.parts)
-            + size_of_val(&*trace.waits)
-            + size_of_val(&*trace.turns)
+        self.trace.bytes()
     }
 
     /// The operations that are held, with their numbers.

@@ -5,7 +5,7 @@ use gpusched::analysis::{
     finish_bounds, judge, judge_sporadic,
 };
 use gpusched::effort::Progress;
-use gpusched::hosts::simulate;
+use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate, simulate_any_length};
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::{CoreShare, HostThread, ReadOptions, Scenario, Step};
 use gpusched::time::{Duration, Instant};
@@ -83,6 +83,19 @@ fn a_more_urgent_host_takes_the_core_at_once_and_gives_it_up_while_it_waits_unle
         assert_eq!(spans, expected);
         assert_eq!((responses_ms(&run, 0), responses_ms(&run, 1)), (vec![of_b], vec![7]));
     }
+}
+
+#[test]
+fn an_hour_of_hosts_on_one_core_is_known_after_its_first_cycles() {
+    // As above without spinning: in each 20 ms b takes 8 ms, and a 7.
+    let scenario = read(&file(&[host("b", 0, 20, &json!([work(5)])), gpu_host("a", -1, 20, 2, 1)], 3_599_990));
+    let held = HeldAtMost { whole: 10_000, piece: 10_000 };
+    let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
+    let AnyLength::Long(run) = &run else { panic!("an hour is long") };
+    let ms = |ms: u64| Duration::from_ns(ms * MS);
+    assert!(run.sums().skipped() > ms(3_590_000), "{}", run.sums().skipped());
+    let rows = run.sums().responses().iter().map(|row| (row.jobs, row.unfinished, row.times.to_vec()));
+    assert_eq!(rows.collect::<Vec<_>>(), [(180_000, 0, vec![(ms(8), 180_000)]), (180_000, 0, vec![(ms(7), 180_000)])]);
 }
 
 #[test]
@@ -190,7 +203,7 @@ fn what_a_file_says_wrongly_of_cores_is_refused_with_its_place_and_what_it_says_
 }
 
 /// Puts the threads of a random scenario on cores, and lets them work where they would sleep.
-fn on_cores(Case(mut scenario): Case, cores: &[(u32, i32, bool, bool)]) -> Scenario {
+pub(crate) fn on_cores(Case(mut scenario): Case, cores: &[(u32, i32, bool, bool)]) -> Scenario {
     for (number, (thread, &(core, priority, spins, shares))) in
         scenario.threads.iter_mut().zip(cores.iter().cycle()).enumerate()
     {
@@ -207,7 +220,8 @@ fn on_cores(Case(mut scenario): Case, cores: &[(u32, i32, bool, bool)]) -> Scena
     scenario
 }
 
-fn cores() -> impl Strategy<Value = Vec<(u32, i32, bool, bool)>> {
+/// Core, priority, whether it spins, and whether it shares one, thread by thread.
+pub(crate) fn cores() -> impl Strategy<Value = Vec<(u32, i32, bool, bool)>> {
     vec((0_u32..2, -2_i32..3, any::<bool>(), prop::bool::weighted(0.8)), 1..5)
 }
 

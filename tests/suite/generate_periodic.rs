@@ -1,5 +1,5 @@
 //! Random scenarios that go on for long: those of `generate` and `generate_processes`, with threads that come again and
-//! again, mostly by few different periods, so that many are soon where they were before.
+//! again, mostly by few different periods, so that many are soon where they were before; a fifth of them on cores.
 
 use gpusched::scenario::{Deadline, HostThread, Scenario, Step};
 use gpusched::time::Duration;
@@ -8,6 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::cores::{cores, on_cores};
 use crate::generate::{Case, Limits, scenario};
 use crate::generate_processes::with_processes;
 use crate::green_contexts::with_green_contexts;
@@ -68,9 +69,13 @@ pub(crate) fn periodic(most: u64) -> impl Strategy<Value = Case> {
         6 => with_processes(Limits::ALL, false),
         2 => with_processes(Limits::ALL, true),
     ];
-    (case, vec(raw(most), 5), option::weighted(0.8, most / 4..most)).prop_map(|(Case(scenario), raw, horizon)| {
-        let threads = scenario.threads.iter().cloned().zip(raw);
-        let threads = threads.map(|(thread, raw)| goes_on(thread, raw, horizon.is_some())).collect();
-        Case(Scenario { threads, horizon: horizon.map(ns), ..scenario })
-    })
+    let horizon = option::weighted(0.8, most / 4..most);
+    (case, vec(raw(most), 5), horizon, option::weighted(0.2, cores())).prop_map(
+        |(Case(scenario), raw, horizon, cores)| {
+            let threads = scenario.threads.iter().cloned().zip(raw);
+            let threads = threads.map(|(thread, raw)| goes_on(thread, raw, horizon.is_some())).collect();
+            let case = Case(Scenario { threads, horizon: horizon.map(ns), ..scenario });
+            cores.map_or(case.clone(), |cores| Case(on_cores(case, &cores)))
+        },
+    )
 }

@@ -113,7 +113,7 @@ proptest! {
     }
 }
 
-/// Runs a scenario with what repeats skipped and without, and compares all that is told of the sums. Gives how much of
+/// Runs a scenario with what repeats skipped and without, and compares all that is told. Gives how much of
 /// its time was skipped \[%\], if it ran.
 fn skipped(scenario: &Scenario, piece: usize) -> Result<Option<u64>, TestCaseError> {
     let held = HeldAtMost { whole: 1, piece };
@@ -136,6 +136,12 @@ fn skipped(scenario: &Scenario, piece: usize) -> Result<Option<u64>, TestCaseErr
     prop_assert_eq!((one.end(), one.makespan()), (other.end(), other.makespan()));
     prop_assert_eq!((one.kernels(), one.copies()), (other.kernels(), other.copies()));
     prop_assert_eq!(one.utilization(), other.utilization());
+    let lines = |run| {
+        let mut lines = Vec::new();
+        write_json_lines(&LongReport { run, blocks: true }, None, None, &mut lines).expect("memory takes all");
+        String::from_utf8(lines).expect("it is text")
+    };
+    prop_assert_eq!(lines(skipping), lines(plain));
     Ok(Some(100 * one.skipped().as_ns() / one.end().as_ns().max(1)))
 }
 

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::blocking::Blocking;
+use super::entries::{Eligible, Entries};
 use super::fill::{Filling, MayRun, later_of, latest_starts};
 use super::graph::{Graph, Node, Work};
 use super::state::{Dispatched, Interval, State};
@@ -40,7 +41,7 @@ pub(super) struct Extent {
     /// What is not in the graph has ended by this \[ns\], and nothing is known of the time before.
     pub(super) over: u64,
     /// By stream: how many operations are to be bounded. At any time one of them is certain to come.
-    pub(super) goal: Dispatched,
+    pub(super) goal: Vec<u32>,
     /// States after which to give up.
     pub(super) most_states: usize,
 }
@@ -53,7 +54,21 @@ impl Extent {
     }
 
     fn is_reached(&self, dispatched: &Dispatched) -> bool {
-        self.goal.iter().zip(dispatched).all(|(goal, done)| done >= goal)
+        self.goal.iter().zip(dispatched.by_stream(self.goal.len())).all(|(goal, done)| done >= *goal)
+    }
+
+    /// By stream: how many of those to be bounded are dispatched in each of several states.
+    fn dispatched_in_all<'d>(&self, all: impl Iterator<Item = &'d Dispatched>) -> Vec<u32> {
+        let (mut states, mut least) = (0_usize, vec![(0_usize, u32::MAX); self.goal.len()]);
+        for dispatched in all {
+            states += 1;
+            for (stream, operations) in dispatched.begun() {
+                let (having, least) = &mut least[stream];
+                (*having, *least) = (*having + 1, operations.min(*least));
+            }
+        }
+        let in_all = |(having, least)| if having == states { least } else { 0 };
+        self.goal.iter().zip(least).map(|(goal, least)| in_all(least).min(*goal)).collect()
     }
 }
 
@@ -88,15 +103,6 @@ struct Explorer<'a> {
     others: Vec<MayRun>,
 }
 
-/// The head of a stream, all of whose predecessors are dispatched.
-#[derive(Clone, Copy)]
-struct Eligible {
-    node: usize,
-    entry: Interval,
-    /// Whether it is tried as the next one: of twins of which the same is known, one is.
-    tried: bool,
-}
-
 /// An operation that may be the next to be dispatched.
 struct Candidate {
     node: usize,
@@ -119,10 +125,27 @@ fn enter(known: &mut Vec<State>, state: State, apart: usize) {
         return;
     }
     if known.len() < apart {
+        // Of many streams most states are alone, and room for more would be most of what is held.
+        known.reserve_exact(1);
         known.push(state);
     } else if let Some(nearest) = known.iter_mut().min_by_key(|known| known.kernel.to.abs_diff(state.kernel.to)) {
         nearest.merge(&state);
     }
+}
+
+/// By level: by when a kernel is dispatched if no higher one that is ready is before it; `None`: one must be.
+fn before_higher(graph: &Graph, levels: &[Entries]) -> Vec<Option<u64>> {
+    let mut latest = Some(u64::MAX);
+    let mut before = Vec::with_capacity(levels.len());
+    for entries in levels {
+        before.push(latest);
+        for Eligible { node, entry, .. } in entries.heads() {
+            // What is launched at an instant enters its queue before anything is assigned then.
+            let at_launch = graph.nodes[*node].predecessors.is_empty();
+            latest = latest.min(if at_launch { entry.to.checked_sub(1) } else { Some(entry.to) });
+        }
+    }
+    before
 }
 
 impl<'a> Explorer<'a> {
@@ -154,8 +177,8 @@ impl<'a> Explorer<'a> {
 
     /// Says of each stream how many operations are dispatched in all states that are left: those bounds are complete.
     /// And how many states were looked at.
-    fn explore(&mut self, extent: &Extent) -> (Dispatched, usize) {
-        let start = (vec![0; self.graph.streams.len()], vec![State::new(self.graph, extent.over)]);
+    fn explore(&mut self, extent: &Extent) -> (Vec<u32>, usize) {
+        let start = (Dispatched::default(), vec![State::new(self.graph, extent.over)]);
         let mut layers: BTreeMap<u32, Layer> = BTreeMap::from([(0, BTreeMap::from([start]))]);
         let mut expanded = 0;
         let cost = 1 + self.graph.streams.len() / STREAMS_A_STATE;
@@ -175,10 +198,7 @@ impl<'a> Explorer<'a> {
                         layer.insert(dispatched, Vec::new());
                         layers.insert(depth, layer);
                         // Given up: a stream's bounds are complete as far as it is dispatched in every state left.
-                        let left = layers.values().flat_map(BTreeMap::keys);
-                        let complete = left.fold(extent.goal.clone(), |least, key| {
-                            least.iter().zip(key).map(|(one, other)| *one.min(other)).collect()
-                        });
+                        let complete = extent.dispatched_in_all(layers.values().flat_map(BTreeMap::keys));
                         return (complete, expanded);
                     };
                     for (key, state) in next {
@@ -193,13 +213,13 @@ impl<'a> Explorer<'a> {
     /// What can be dispatched next, and what holds then. `None`: too much work, or past the end of time.
     fn expand(&mut self, dispatched: &Dispatched, state: &State) -> Option<Vec<(Dispatched, State)>> {
         let graph = self.graph;
+        let done = dispatched.by_stream(graph.streams.len());
         // Only a head whose predecessors are all dispatched can be the next to be dispatched.
         let ready = |node: &usize| {
             let before = graph.nodes[*node].predecessors.iter().map(|&before| &graph.nodes[before]);
-            before.into_iter().all(|before| dispatched[before.stream] as usize > before.position)
+            before.into_iter().all(|before| done[before.stream] as usize > before.position)
         };
-        let heads =
-            graph.streams.iter().zip(dispatched).filter_map(|(stream, &done)| stream.get(done as usize).copied());
+        let heads = graph.streams.iter().zip(&done).filter_map(|(stream, &done)| stream.get(done as usize).copied());
         let eligible: Vec<(usize, Interval)> =
             heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
         for &(node, entry) in &eligible {
@@ -214,29 +234,30 @@ impl<'a> Explorer<'a> {
         let firsts = self.twins.firsts(graph, (dispatched, state), streams);
         let eligible: Vec<Eligible> =
             eligible.into_iter().zip(firsts).map(|((node, entry), tried)| Eligible { node, entry, tried }).collect();
-        let engines: Vec<Vec<Eligible>> = (0..graph.engines)
-            .map(|engine| {
-                eligible.iter().copied().filter(|one| graph.nodes[one.node].engine() == Some(engine)).collect()
-            })
-            .collect();
+        let entries = |queue: &dyn Fn(&Node) -> bool| {
+            let heads = eligible.iter().copied().filter(|one| queue(&graph.nodes[one.node]));
+            Entries::new(graph, state, heads.collect())
+        };
+        let engines: Vec<Entries> =
+            (0..graph.engines).map(|engine| entries(&|node| node.engine() == Some(engine))).collect();
+        let levels: Vec<Entries> =
+            (0..graph.levels).map(|level| entries(&|node| node.is_kernel() && node.level == level)).collect();
         // Some copy of the engine begins by then.
-        let some_copy: Vec<u64> = engines
-            .iter()
-            .zip(&state.engines)
-            .map(|(copies, idle)| copies.iter().map(|copy| copy.entry.to.max(idle.to)).min().unwrap_or(u64::MAX))
-            .collect();
+        let some_copy: Vec<u64> =
+            engines.iter().zip(&state.engines).map(|(copies, idle)| copies.some_by().max(idle.to)).collect();
         let before_copies = some_copy.iter().copied().min().unwrap_or(u64::MAX);
-        let (kernels, some_kernel) = self.kernels(state, &eligible, before_copies)?;
+        let before_higher = before_higher(graph, &levels);
+        let (kernels, some_kernel) = self.kernels(state, &levels, (before_copies, &before_higher))?;
         let mut next = Vec::new();
         for kernel in kernels {
-            let Some(before) = self.before_higher(&eligible, kernel.node) else { continue };
+            let Some(before) = before_higher[graph.nodes[kernel.node].level] else { continue };
             // Something is dispatched by each of these instants, so this kernel is not the next one later than that.
             let most = before_copies.min(some_kernel).min(before);
             next.extend(self.after_kernel(dispatched, state, kernel, most));
         }
         for (engine, copies) in engines.iter().enumerate() {
-            for &Eligible { node, entry, tried } in copies {
-                if !tried || !self.may_be_first(state, node, entry, copies) {
+            for &Eligible { node, entry, tried } in copies.heads() {
+                if !tried || !copies.may_be_first(graph, state, node, entry) {
                     continue;
                 }
                 let idle = state.engines[engine];
@@ -261,26 +282,31 @@ impl<'a> Explorer<'a> {
     }
 
     /// The kernels that may be dispatched next, and an instant by which one of them is. By `before_copies` some copy
-    /// is.
-    fn kernels(&mut self, state: &State, eligible: &[Eligible], before_copies: u64) -> Option<(Vec<Candidate>, u64)> {
+    /// is, and `before_higher` a kernel of each level if no higher one is before it.
+    fn kernels(
+        &mut self,
+        state: &State,
+        levels: &[Entries],
+        (before_copies, before_higher): (u64, &[Option<u64>]),
+    ) -> Option<(Vec<Candidate>, u64)> {
         let graph = self.graph;
         let mut candidates = Vec::new();
         // By then a kernel is dispatched, or one of a higher priority than the levels looked at has entered.
         let mut until = u64::MAX;
-        for level in (0..graph.levels).rev() {
-            let is_of_level = |node: &Node| node.is_kernel() && node.level == level;
-            let of_level: Vec<Eligible> =
-                eligible.iter().copied().filter(|one| is_of_level(&graph.nodes[one.node])).collect();
-            let entered = of_level.iter().map(|one| one.entry.to).fold(until, u64::min);
+        for (entries, before) in levels.iter().zip(before_higher).rev() {
+            let entered = until.min(entries.some_by());
             let mut last = None;
             // If no kernel of this level is certain to come, one that does is dispatched before what is certain.
             let is_certain = entered < u64::MAX;
+            let Some(entered) =
+                (if is_certain { Some(entered) } else { before.map(|before| before.min(before_copies)) })
+            else {
+                continue;
+            };
             // Of twins of which the same is known, the first one tells when any of them is dispatched.
-            for &Eligible { node, entry, .. } in of_level.iter().filter(|one| one.tried) {
-                let before = || self.before_higher(eligible, node).map(|before| before.min(before_copies));
-                let Some(entered) = (if is_certain { Some(entered) } else { before() }) else { continue };
-                if entry.from <= entered && self.may_be_first(state, node, entry, &of_level) {
-                    let candidate = self.candidate(state, eligible, node, entry, entered)?;
+            for &Eligible { node, entry, .. } in entries.heads().iter().filter(|one| one.tried) {
+                if entry.from <= entered && entries.may_be_first(graph, state, node, entry) {
+                    let candidate = self.candidate(state, levels, node, entry, entered)?;
                     if is_certain {
                         last = last.max(Some(candidate.dispatched()));
                     }
@@ -296,7 +322,7 @@ impl<'a> Explorer<'a> {
     fn candidate(
         &mut self,
         state: &State,
-        eligible: &[Eligible],
+        levels: &[Entries],
         node: usize,
         entry: Interval,
         entered: u64,
@@ -320,11 +346,10 @@ impl<'a> Explorer<'a> {
         begun[..=level].fill(None);
         self.others.clear();
         state.may_run(graph, &mut self.others);
-        for Eligible { node: other, entry, .. } in eligible {
-            let other = &graph.nodes[*other];
-            if let Work::Kernel { class, blocks, block_time, .. } = other.work
-                && let Some(latest) = begun[other.level].filter(|latest| entry.from <= *latest)
-            {
+        for (entries, latest) in levels.iter().zip(&begun) {
+            let Some(latest) = *latest else { continue };
+            for Eligible { node: other, .. } in entries.heads().iter().filter(|other| other.entry.from <= latest) {
+                let Work::Kernel { class, blocks, block_time, .. } = graph.nodes[*other].work else { continue };
                 // At least one of its blocks is not assigned yet.
                 let blocks = blocks.saturating_sub(1);
                 self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
@@ -352,45 +377,6 @@ impl<'a> Explorer<'a> {
         if let Some(&(last, _)) = starts.last().filter(|_| resident > listed) {
             starts.insert(0, (last.saturating_sub(block_time), resident - listed));
         }
-    }
-
-    /// By when a kernel is dispatched if no higher one that is ready is before it; `None`: one must be.
-    fn before_higher(&self, eligible: &[Eligible], node: usize) -> Option<u64> {
-        let graph = self.graph;
-        let higher = |other: &Node| other.is_kernel() && other.level < graph.nodes[node].level;
-        let mut latest = Some(u64::MAX);
-        for Eligible { node: other, entry, .. } in eligible.iter().filter(|other| higher(&graph.nodes[other.node])) {
-            // What is launched at an instant enters its queue before anything is assigned then.
-            let at_launch = graph.nodes[*other].predecessors.is_empty();
-            latest = latest.min(if at_launch { entry.to.checked_sub(1) } else { Some(entry.to) });
-        }
-        latest
-    }
-
-    /// Whether an operation can enter its queue before all `others`.
-    fn may_be_first(&self, state: &State, node: usize, entry: Interval, others: &[Eligible]) -> bool {
-        let nodes = &self.graph.nodes;
-        others.iter().filter(|other| other.node != node).all(|&Eligible { node: other, entry: before, .. }| {
-            if entry.from != before.to || !state.enters_at_launch(self.graph, other) {
-                return entry.from <= before.to;
-            }
-            if state.enters_at_launch(self.graph, node) {
-                let open = self.graph.any_order && nodes[node].thread != nodes[other].thread;
-                return open || node < other;
-            }
-            !self.waits_for_later(node, before.to)
-        })
-    }
-
-    /// Whether an operation waits for a kernel or copy that is launched at an instant or later. That begins when all
-    /// that is launched at the instant has entered its queue, so it ends after that even if it takes no time.
-    fn waits_for_later(&self, node: usize, launch: u64) -> bool {
-        let nodes = &self.graph.nodes;
-        nodes[node]
-            .predecessors
-            .iter()
-            .map(|&before| &nodes[before])
-            .any(|before| before.work.needs_no_engine().is_none() && before.launched.as_ns() >= launch)
     }
 
     /// The state after a kernel, dispatched at `most` at the latest; `None`: it cannot be.
@@ -443,11 +429,10 @@ impl<'a> Explorer<'a> {
         mut next: State,
     ) -> (Dispatched, State) {
         self.finish[node] = self.finish[node].max(finish.to);
-        let mut key = dispatched.clone();
-        key[self.graph.nodes[node].stream] += 1;
+        let mut key = dispatched.with_one_of(self.graph.nodes[node].stream);
         next.set_finish(node, finish);
         let (graph, successors) = (self.graph, &self.successors);
-        let is_open = |node: usize| key[graph.nodes[node].stream] as usize <= graph.nodes[node].position;
+        let is_open = |node: usize| key.of(graph.nodes[node].stream) as usize <= graph.nodes[node].position;
         next.finish.retain(|(node, _)| successors[*node].iter().any(|after| is_open(*after)));
         self.twins.sorted(graph, &mut key, &mut next);
         (key, next)

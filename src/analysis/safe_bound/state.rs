@@ -1,10 +1,70 @@
 //! What is known of all runs that have dispatched the same operations.
 
+use std::cmp::Ordering;
+
 use super::fill::{MayRun, adds_nothing, more_of};
 use super::graph::{Graph, Node, Work};
 
-/// How many operations of each stream are dispatched.
-pub(super) type Dispatched = Vec<u32>;
+/// How many operations of each stream are dispatched: (stream, operations) of those of which any is, ascending. So what
+/// a state takes does not depend on how many streams there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Dispatched(Vec<(usize, u32)>);
+
+impl Dispatched {
+    /// Of one stream.
+    pub(super) fn of(&self, stream: usize) -> u32 {
+        self.place(stream).map_or(0, |place| self.0[place].1)
+    }
+
+    fn place(&self, stream: usize) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&stream, |(stream, _)| *stream)
+    }
+
+    /// The streams of which any is, ascending, with how many.
+    pub(super) fn begun(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.0.iter().copied()
+    }
+
+    /// Of each of so many streams.
+    pub(super) fn by_stream(&self, streams: usize) -> Vec<u32> {
+        let mut all = vec![0; streams];
+        self.begun().for_each(|(stream, operations)| all[stream] = operations);
+        all
+    }
+
+    /// One more of a stream.
+    pub(super) fn with_one_of(&self, stream: usize) -> Self {
+        let mut more = self.clone();
+        match self.place(stream) {
+            Ok(place) => more.0[place].1 += 1,
+            Err(place) => more.0.insert(place, (stream, 1)),
+        }
+        more
+    }
+
+    /// With the operations of each stream in the place of another one, no two in one place.
+    pub(super) fn moved(&mut self, to: impl Fn(usize) -> usize) {
+        self.0.iter_mut().for_each(|(stream, _)| *stream = to(*stream));
+        self.0.sort_unstable();
+    }
+}
+
+impl Ord for Dispatched {
+    /// As the numbers of all streams compare, one after the other.
+    fn cmp(&self, other: &Self) -> Ordering {
+        match self.0.iter().zip(&other.0).find(|(one, other)| one != other) {
+            // Of a stream that is left out none is dispatched.
+            Some(((one, of_one), (other, of_other))) => other.cmp(one).then(of_one.cmp(of_other)),
+            None => self.0.len().cmp(&other.0.len()),
+        }
+    }
+}
+
+impl PartialOrd for Dispatched {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 /// An interval of instants \[ns\]: not before, not after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,6 +141,7 @@ impl State {
     pub(super) fn set_running(&mut self, node: usize, starts: &[(u64, u32)], block_time: u64) {
         let until = starts.iter().map(|(start, blocks)| (start.saturating_add(block_time), *blocks)).collect();
         if let Err(index) = self.running.binary_search_by_key(&node, |(node, _)| *node) {
+            self.running.reserve_exact(1);
             self.running.insert(index, (node, until));
         }
     }
@@ -154,5 +215,25 @@ impl State {
             }
         }
         self.forget_ended();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dispatched_is_ordered_as_the_numbers_of_all_streams_are() {
+        let all: Vec<Vec<u32>> = (0..64).map(|code: u32| vec![code % 4, code / 4 % 4, code / 16]).collect();
+        let listed = |numbers: &Vec<u32>| {
+            let listed = (0..).zip(numbers.iter().copied()).filter(|(_, number)| *number > 0);
+            Dispatched(listed.collect())
+        };
+        for one in &all {
+            assert_eq!(listed(one).by_stream(3), *one);
+            for other in &all {
+                assert_eq!(listed(one).cmp(&listed(other)), one.cmp(other), "{one:?} {other:?}");
+            }
+        }
     }
 }

@@ -3,7 +3,10 @@
 //! exchanged, a run is a run. So of states that differ in that only, one is enough, and what is found of one stream
 //! holds of all of them.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Node, Work};
 use super::state::{Dispatched, Interval, State};
@@ -26,7 +29,7 @@ type Program = Vec<(Instant, u64, Work, usize)>;
 
 impl Twins {
     /// The twins among streams of which equally many operations are looked at.
-    pub(super) fn new(graph: &Graph, goal: &Dispatched) -> Self {
+    pub(super) fn new(graph: &Graph, goal: &[u32]) -> Self {
         let mut twins = Self { groups: Vec::new(), group: vec![None; graph.streams.len()] };
         if !graph.any_order {
             return twins;
@@ -95,7 +98,7 @@ impl Twins {
         let mut known = BTreeSet::new();
         streams
             .map(|stream| {
-                let alike = |group| (group, dispatched[stream], contents.get(&stream));
+                let alike = |group| (group, dispatched.of(stream), contents.get(&stream));
                 self.group[stream].is_none_or(|group| known.insert(alike(group)))
             })
             .collect()
@@ -106,26 +109,25 @@ impl Twins {
         if self.groups.is_empty() {
             return;
         }
+        // Of others nothing is known, and they come last as they are.
+        let touched: BTreeSet<usize> = dispatched.begun().filter_map(|(stream, _)| self.group[stream]).collect();
         let contents = Self::contents(graph, state);
-        let mut to: Option<Vec<usize>> = None;
-        for group in &self.groups {
-            let key = |&stream: &usize| (std::cmp::Reverse(dispatched[stream]), contents.get(&stream), stream);
+        let mut to: FxHashMap<usize, usize> = FxHashMap::default();
+        for group in touched.into_iter().map(|group| &self.groups[group]) {
+            let key = |&stream: &usize| (Reverse(dispatched.of(stream)), contents.get(&stream), stream);
             if group.is_sorted_by_key(key) {
                 continue;
             }
             let mut sorted = group.clone();
             sorted.sort_by_cached_key(key);
-            let to = to.get_or_insert_with(|| (0..graph.streams.len()).collect());
-            for (&place, stream) in group.iter().zip(sorted) {
-                to[stream] = place;
-            }
+            to.extend(sorted.into_iter().zip(group.iter().copied()));
         }
-        let Some(to) = to else { return };
-        let before = dispatched.clone();
-        for (&place, done) in to.iter().zip(before) {
-            dispatched[place] = done;
+        if to.is_empty() {
+            return;
         }
-        let moved = |node: usize| graph.streams[to[graph.nodes[node].stream]][graph.nodes[node].position];
+        let place = |stream: usize| to.get(&stream).copied().unwrap_or(stream);
+        dispatched.moved(place);
+        let moved = |node: usize| graph.streams[place(graph.nodes[node].stream)][graph.nodes[node].position];
         for (node, _) in &mut state.finish {
             *node = moved(*node);
         }
@@ -137,7 +139,7 @@ impl Twins {
     }
 
     /// Makes what is known of one of several twins known of all.
-    pub(super) fn spread(&self, graph: &Graph, finish: &mut [u64], complete: &mut Dispatched) {
+    pub(super) fn spread(&self, graph: &Graph, finish: &mut [u64], complete: &mut [u32]) {
         for group in &self.groups {
             let least = group.iter().map(|&stream| complete[stream]).min().proven("no group is empty");
             for &stream in group {

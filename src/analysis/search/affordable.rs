@@ -30,7 +30,7 @@ impl SearchOptions {
         let allowed = effort::left(Counted::Operations).map_or(u64::MAX, |left| left / 4);
         let affordable = allowed.min(MOST_OPERATIONS) / (operations.max(1) as u64);
         if is_left_out(scenario, operations, time) {
-            return Self { placements: vec![scenario.placement], runs: 1, ..options };
+            return Self { placements: vec![scenario.placement], runs: 0, ..options };
         }
         let time_limit = time.map(|time| std::time::Duration::from_nanos(time.as_ns()));
         let runs = if time_limit.is_some() { options.runs } else { options.runs.min(affordable).max(1) };
@@ -73,7 +73,7 @@ mod tests {
         assert!(note(&scenario, MOST_UNJUDGED, None).is_none(), "few operations are searched");
         assert!(note(&scenario, MOST_UNJUDGED + 1, None).is_some_and(|note| note.contains("\"search\"")));
         let options = SearchOptions::affordable(&scenario, MOST_UNJUDGED + 1, None);
-        assert_eq!((options.runs, &*options.placements), (1, &[scenario.placement][..]));
+        assert_eq!((options.runs, &*options.placements), (0, &[scenario.placement][..]));
         assert!(note(&scenario, MOST_UNJUDGED + 1, Some(Duration::from_ns(1))).is_none());
         scenario.threads[0].deadline = Deadline::After(Duration::from_ns(9));
         assert!(note(&scenario, MOST_UNJUDGED + 1, None).is_none(), "a deadline may be missed in a bad run");

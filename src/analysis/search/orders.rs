@@ -63,12 +63,9 @@ impl Orders {
 
     /// All orders of the owners if these are few, else each of them first and each last.
     fn likely_ones(&self, most: usize) -> Vec<Vec<usize>> {
-        let mut owners: Vec<u32> = Vec::new();
-        for &thread in self.groups.iter().flatten() {
-            if !owners.contains(&self.owner(thread)) {
-                owners.push(self.owner(thread));
-            }
-        }
+        let mut seen = BTreeSet::new();
+        let owners = self.groups.iter().flatten().map(|&thread| self.owner(thread));
+        let owners: Vec<u32> = owners.filter(|owner| seen.insert(*owner)).collect();
         let mut ranked: Vec<Vec<u32>> = Vec::new();
         if owners.len() <= MOST_PERMUTED {
             ranked.push(Vec::new());

@@ -82,9 +82,10 @@ impl SmBackend {
             let time = context.catalogue.kernels()[kernel.kernel.index()].duration;
             let own_times = context.catalogue.block_times(kernel.kernel);
             let mut order = std::mem::take(&mut self.order);
-            order.choose(self.placement, parts, blocks, &mut start);
+            order.begin_choosing(self.placement, parts, blocks, &mut start);
             self.cursor = start.cursor;
-            for (block, &chosen) in (first_block..).zip(&order.order) {
+            for block in first_block..first_block + blocks {
+                let Some(chosen) = order.next(parts) else { break };
                 let part = Part { blocks: 1, room: 1, ..parts[chosen as usize] };
                 let own = own_times.and_then(|times| times.get(block as usize)).copied();
                 let duration = own.unwrap_or_else(|| self.block_times.draw(operation, block, time));

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::to_u32;
+use crate::canonical::Canonical;
 use crate::gpu::GpuInterface;
 use crate::run::CoreSpan;
 use crate::scenario::HostThread;
@@ -19,6 +20,8 @@ pub(super) struct Cores {
     due: Vec<usize>,
     /// The token of the wake-up for the first core.
     first_token: u64,
+    /// Whether nobody asks who had a core when.
+    forgets: bool,
 }
 
 #[derive(Debug)]
@@ -76,6 +79,7 @@ impl Cores {
             threads: of_threads,
             due: Vec::new(),
             first_token: threads.len() as u64,
+            forgets: false,
         }
     }
 
@@ -184,12 +188,48 @@ impl Cores {
             *left = Duration::from_ns(left.as_ns().saturating_sub(now.since(since).as_ns()));
         }
         let spins = on_core.state == State::Spins;
+        if self.forgets {
+            return;
+        }
         let Core { number, spans, .. } = &mut self.shared[core];
         let span = CoreSpan { core: *number, thread: to_u32(thread), iteration, spins, start: since, end: now };
         match spans.last_mut().filter(|last| last.goes_on_as(&span)) {
             Some(last) => last.end = now,
             None => spans.push(span),
         }
+    }
+
+    /// Forgets who had a core when, also from now on.
+    pub(super) fn forget_spans(&mut self) {
+        self.forgets = true;
+        self.shared.iter_mut().for_each(|core| core.spans = Vec::new());
+    }
+
+    /// How many bytes it takes to know who had a core when.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.shared.iter().map(|core| size_of_val(&*core.spans)).sum()
+    }
+
+    /// Writes who wants and has which core, and what is left of work, after all events of `now`.
+    pub(super) fn write_state(&self, now: Instant, to: &mut Canonical) {
+        // Where cores are and what wakes them is given.
+        let Self { shared, threads, due, first_token: _, forgets: _ } = self;
+        to.list(shared, |to, Core { number: _, wanted, holder, spans: _ }| {
+            to.list(wanted, |to, &(_, thread)| to.length(thread));
+            // Which iteration it is in, only spans tell.
+            to.optional(*holder, |to, Holder { thread, iteration: _, since: _ }| to.length(thread));
+        });
+        to.list(threads.iter().enumerate(), |to, (thread, on_core)| {
+            to.optional(*on_core, |to, OnCore { core, priority: _, state }| {
+                let holder = shared[core].holder.filter(|holder| holder.thread == thread);
+                let since = holder.map_or(now, |holder| holder.since);
+                to.value(std::mem::discriminant(&state));
+                if let State::Works(left) = state {
+                    to.number(left.as_ns().saturating_sub(now.since(since).as_ns()));
+                }
+            });
+        });
+        to.list(due, |to, &thread| to.length(thread));
     }
 
     /// Who had a core when, in a run that ended at `end`, by core.

@@ -15,9 +15,9 @@ use crate::proven::Proven;
 use crate::run::{JobWindow, KernelTimes, Responses, Run, RunPiece, Summary, Sums};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
-use crate::trace::{OperationRecord, Piece};
+use crate::trace::{OperationRecord, Piece, Shift};
 use crate::workload::Items;
-use repeats::Repeats;
+use repeats::{Repeated, Repeats};
 
 /// How much of a run is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub struct LongRun<'s> {
 
 /// Simulates a scenario as [`simulate_with`](super::simulate_with) does, in memory that does not grow with the length
 /// of the run but by what response times its jobs have. What repeats is not simulated again, if that is not
-/// [unwanted](SimulateOptions::skip_repeats): sums are multiplied.
+/// [unwanted](SimulateOptions::skip_repeats): sums are multiplied, and rows are those of a cycle so much later.
 ///
 /// # Errors
 /// As [`simulate_with`](super::simulate_with).
@@ -86,8 +86,6 @@ pub(crate) fn simulate_summed<'s>(
     kernel_times: KernelTimes,
 ) -> Result<AnyLength<'s>, ProgramError> {
     let (gpu, order, skip_repeats) = (options.gpu, options.order.clone(), options.skip_repeats);
-    // Who had a core when does not leave piece by piece.
-    let whole = if scenario.has_cores() { usize::MAX } else { whole };
     let mut pieces = Pieces::new(scenario, options, Need::Instants, (whole, piece))?;
     if let Some(ended) = pieces.run_until(whole, None)? {
         let Pieces { gpu, host, .. } = pieces;
@@ -96,6 +94,8 @@ pub(crate) fn simulate_summed<'s>(
         let cores = host.cores.into_spans(trace.end());
         return Ok(AnyLength::Recorded(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations, cores }));
     }
+    // Only pictures ask for it, which are of recorded runs.
+    pieces.host.cores.forget_spans();
     let mut sums = Sums::new(scenario, kernel_times);
     match pieces.sum_up(&mut sums, skip_repeats) {
         Ok(()) => {}
@@ -109,7 +109,7 @@ pub(crate) fn simulate_summed<'s>(
     let horizon = if sums.ended() == Ended::Cut { sums.end() } else { gpu.horizon };
     // With what repeats it may have more operations than are simulated at most.
     let gpu = GpuOptions { horizon, may_be_cut: false, max_operations: u32::MAX, ..gpu };
-    let options = SimulateOptions { order, skip_repeats: false, ..gpu.into() };
+    let options = SimulateOptions { order, skip_repeats, ..gpu.into() };
     Ok(AnyLength::Long(LongRun { sums, options, piece }))
 }
 
@@ -165,7 +165,10 @@ impl<'s> LongRun<'s> {
     pub(crate) fn pieces(&self, need: Need) -> Pieces<'s> {
         let pieces =
             effort::unlimited(|| Pieces::new(self.sums.scenario(), self.options.clone(), need, (0, self.piece)));
-        pieces.proven("it has run before")
+        let mut pieces = pieces.proven("it has run before");
+        pieces.host.cores.forget_spans();
+        pieces.repeats = self.options.skip_repeats.then(|| Repeats::new(&pieces));
+        pieces
     }
 }
 
@@ -183,6 +186,11 @@ pub(crate) struct Pieces<'s> {
     is_over: bool,
     /// Operations beside those of the run, which came again.
     skipped_operations: u64,
+    /// What repeats of what leaves, if that is looked for, and what comes again now.
+    repeats: Option<Repeats<'static>>,
+    repeated: Option<Repeated>,
+    /// How far what is simulated is from when it comes.
+    passed: Shift,
 }
 
 impl<'s> Pieces<'s> {
@@ -198,7 +206,21 @@ impl<'s> Pieces<'s> {
         let most_expected = whole / size_of::<OperationRecord>();
         let host = ProgramHost { order, progress, most_expected, ..ProgramHost::new(&scenario.threads) };
         let (items, jobs) = (scenario.catalogue.clone().into_items(), JobWindow::new(scenario));
-        Ok(Self { gpu, host, need, items, jobs, least, most: least, is_over: false, skipped_operations: 0 })
+        let (passed, repeats) = (Shift::none(scenario.threads.len()), None);
+        Ok(Self {
+            gpu,
+            host,
+            need,
+            items,
+            jobs,
+            least,
+            most: least,
+            is_over: false,
+            skipped_operations: 0,
+            repeats,
+            repeated: None,
+            passed,
+        })
     }
 }
 
@@ -207,7 +229,8 @@ impl Pieces<'_> {
     fn run_until(&mut self, most: usize, thread: Option<(usize, u64)>) -> Result<Option<Ended>, ProgramError> {
         self.gpu.run_until(&mut self.host, |recorder, host| {
             recorder.can_be_parted()
-                && (recorder.held_bytes() >= most || thread.is_some_and(|thread| host.has_reached(thread)))
+                && (recorder.held_bytes() + host.held_bytes() >= most
+                    || thread.is_some_and(|thread| host.has_reached(thread)))
         })
     }
 
@@ -224,19 +247,23 @@ impl Pieces<'_> {
                 return if is_end { Ok(()) } else { Err(RunError::EndOfTime.into()) };
             }
             if let Some(repeats) = repeats.as_mut().filter(|_| next.is_some_and(|next| self.host.has_reached(next))) {
-                repeats.look(self, sums);
+                repeats.look(self, Some(sums));
             }
-            if self.gpu.observer().held_bytes() >= self.most {
+            if self.held_bytes() >= self.most {
                 self.part(Some(sums));
             }
         }
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.gpu.observer().held_bytes() + self.host.held_bytes()
     }
 
     fn now(&self) -> Instant {
         self.gpu.now()
     }
 
-    fn submitted(&self) -> u64 {
+    pub(super) fn submitted(&self) -> u64 {
         self.gpu.submitted() as u64
     }
 
@@ -248,16 +275,32 @@ impl Pieces<'_> {
         self.host.write_spans(to);
     }
 
-    /// What comes next of the run, the last of which is all that had not left when it ended; what leaves is added to
-    /// `sums`.
-    fn advance(&mut self, mut sums: Option<&mut Sums<'_>>) -> Result<Option<RunPiece>, ProgramError> {
+    /// What comes next of the run, the last of which is all that had not left when it ended.
+    fn advance(&mut self) -> Result<Option<RunPiece>, ProgramError> {
         while !self.is_over {
-            if let Some(ended) = self.run_until(self.most, None)? {
+            if let Some(piece) = self.repeated.as_mut().and_then(Iterator::next) {
+                return Ok(Some(piece));
+            }
+            let next = self.repeats.as_ref().and_then(Repeats::next);
+            if let Some(ended) = self.run_until(self.most, next)? {
                 self.is_over = true;
                 self.host.refuse_endless_wait(ended)?;
-                return Ok(Some(self.rest(ended, sums)));
+                return Ok(Some(self.rest(ended, None)));
             }
-            let piece = self.part(sums.as_deref_mut());
+            let piece;
+            if let Some(mut repeats) = self.repeats.take() {
+                if next.is_some_and(|next| self.host.has_reached(next)) {
+                    (piece, self.repeated) = repeats.look(self, None);
+                } else {
+                    piece = self.part(None);
+                    if let Some(piece) = &piece {
+                        repeats.leaves(piece);
+                    }
+                }
+                self.repeats = Some(repeats);
+            } else {
+                piece = self.part(None);
+            }
             if piece.is_some() {
                 return Ok(piece);
             }
@@ -268,7 +311,7 @@ impl Pieces<'_> {
     /// Takes out what may leave, if it is worth the while.
     fn part(&mut self, mut sums: Option<&mut Sums<'_>>) -> Option<RunPiece> {
         self.take_out_blocks(sums.as_deref_mut());
-        if self.gpu.observer().held_bytes() < self.least / 2 {
+        if self.held_bytes() < self.least / 2 {
             self.most = self.least;
             return None;
         }
@@ -301,11 +344,13 @@ impl Pieces<'_> {
         let jobs = self.jobs.jobs(now);
         self.jobs.forget(recorder.held());
         // If little could leave, much more may come before it is looked again.
-        self.most = self.least.max(recorder.held_bytes().saturating_mul(2));
+        self.most = self.least.max(self.held_bytes().saturating_mul(2));
         if let Some(sums) = sums {
             sums.add(&trace);
         }
-        RunPiece { trace, turns, jobs, over: self.jobs.passed() }
+        let mut piece = RunPiece { trace, turns, jobs, over: self.jobs.passed() };
+        piece.move_by(&self.passed);
+        piece
     }
 
     /// Takes out what is left.
@@ -329,7 +374,9 @@ impl Pieces<'_> {
         }
         // All of them.
         let over = vec![u32::MAX; self.host.threads.len()];
-        RunPiece { trace, turns, jobs, over }
+        let mut piece = RunPiece { trace, turns, jobs, over };
+        piece.move_by(&self.passed);
+        piece
     }
 }
 
@@ -337,6 +384,6 @@ impl Iterator for Pieces<'_> {
     type Item = RunPiece;
 
     fn next(&mut self) -> Option<RunPiece> {
-        effort::unlimited(|| self.advance(None)).proven("what ran once runs in the same way again")
+        effort::unlimited(|| self.advance()).proven("what ran once runs in the same way again")
     }
 }

@@ -48,11 +48,11 @@ impl ProgramHost<'_> {
             now_and_then: _,
             most_expected: _,
         } = self;
-        if order.is_some() || !ready.is_empty() || cores.are_shared() {
-            // It depends on how many kernels were launched before; or this is in the midst of an instant; or much is
-            // left of work on cores.
+        if order.is_some() || !ready.is_empty() {
+            // It depends on how many kernels were launched before; or this is in the midst of an instant.
             to.is_like_no_other();
         }
+        cores.write_state(gpu.now(), to);
         to.list(threads, |to, thread| {
             let Thread {
                 program: _,
@@ -78,9 +78,18 @@ impl ProgramHost<'_> {
         to.number(*quiet_steps);
     }
 
-    /// The thread that began the fewest iterations of those that go on, and their number.
-    pub(super) fn slowest(&self) -> Option<(usize, u64)> {
-        let going = self.threads.iter().enumerate().filter(|(_, thread)| thread.position != Position::Ended);
+    /// What is held of iterations and cores: roughly how many bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        size_of_val(&*self.spans) + self.cores.held_bytes()
+    }
+
+    /// The thread that began the fewest iterations of those that go on for more than `step` others, and their number.
+    pub(super) fn slowest(&self, step: u64) -> Option<(usize, u64)> {
+        let goes_on = |thread: &Thread<'_>| {
+            let last = thread.iteration.saturating_add(thread.skipped).saturating_add(step);
+            thread.position != Position::Ended && thread.program.iterations.is_none_or(|most| most > last)
+        };
+        let going = self.threads.iter().enumerate().filter(|(_, thread)| goes_on(thread));
         going.map(|(index, thread)| (index, thread.iteration)).min_by_key(|&(_, iteration)| iteration)
     }
 

@@ -1,6 +1,7 @@
 //! Host threads: who goes on when, and when they end.
 
-use super::{ProgramError, simulate};
+use super::long_run::{AnyLength, HeldAtMost, Need, simulate_any_length};
+use super::{ProgramError, SimulateOptions, simulate};
 use crate::device::{BlockShape, Device};
 use crate::gpu::{Ended, RunError};
 use crate::run::{IterationSpan, Run};
@@ -230,4 +231,25 @@ fn a_thread_that_repeats_itself_at_one_instant_is_given_up() {
     assert_eq!(result.err(), Some(expected));
     let many = HostThread { iterations: Some(u64::MAX), ..thread(0, &[]) };
     assert!(simulate(&scenario(vec![many])).is_err());
+}
+
+#[test]
+fn rows_of_a_long_run_are_those_of_its_first_cycles_so_much_later() {
+    let thread = HostThread { period: Some(ns(100)), iterations: Some(50_000), ..thread(0, &[launch(1)]) };
+    let scenario = scenario(vec![thread]);
+    let held = HeldAtMost { whole: 1_000, piece: 1_000 };
+    let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
+    let AnyLength::Long(run) = run else { panic!("it is long") };
+    let (mut pieces, mut rows) = (run.pieces(Need::Blocks), 0);
+    for piece in pieces.by_ref() {
+        for (id, record) in piece.trace.numbered() {
+            assert_eq!((id.0, record.origin.iteration), (rows, rows));
+            assert_eq!(record.launched(), Instant::from_ns(100 * u64::from(rows)));
+            assert_eq!(record.response(), Some(ns(10)));
+            rows += 1;
+        }
+    }
+    assert_eq!(rows, 50_000);
+    // A thousand at a time come again, and what is left at the end.
+    assert!(pieces.submitted() < 5_000, "{} were simulated", pieces.submitted());
 }

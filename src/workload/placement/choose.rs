@@ -60,6 +60,16 @@ impl Sequence {
         }
     }
 
+    /// The same where it is not known how many blocks each of the parts gets.
+    pub(crate) fn begin_choosing(&mut self, policy: Placement, parts: &[Part], blocks: u32, start: &mut Start) {
+        if policy.deals(start.first_block) {
+            self.choose(policy, parts, blocks, start);
+            (self.way, self.next) = (Way::Listed, 0);
+        } else {
+            self.begin(policy, parts, blocks, start);
+        }
+    }
+
     /// The next choice among the parts that it was begun with.
     ///
     /// Most-room needs no list: while the SM with the most room has room `level`, all that have as much are chosen in

@@ -4,8 +4,8 @@
 //! state in which they were before, but for the time and for what was counted until then, all that comes is what came
 //! then, until a thread ends or the run does. The cycle between the two is run once more, to see also what is held of
 //! operations and jobs come again: if it does, what was added to the sums in between is added as often as the cycle
-//! still comes whole. The rest is simulated, as if time had stood still meanwhile; what depends on the time itself (the
-//! horizon, when threads end) is told how much was skipped.
+//! still comes whole, or what left in between leaves as often again. The rest is simulated, as if time had stood still
+//! meanwhile; what depends on the time itself (the horizon, when threads end) is told how much was skipped.
 //!
 //! States are compared whole ([`Canonical`]). Of those before one is kept: the first, the second after it, the fourth
 //! after that and so on (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980). So a cycle is
@@ -14,14 +14,32 @@
 
 use super::Pieces;
 use crate::canonical::Canonical;
-use crate::run::Sums;
+use crate::proven::OrMost;
+use crate::run::{RunPiece, Sums};
 use crate::time::{Duration, Instant};
+use crate::trace::Shift;
 
-/// Looks for what repeats.
+/// What leaves again and again has so many operations at least, several cycles if one has less: each time costs.
+const LEAST_OPERATIONS: u64 = 1_000;
+
+/// Threads of which a state is written in each iteration; of twice as many in every second one, and so on.
+const THREADS_A_STEP: u64 = 256;
+
+/// The search for a cycle begins anew so often at most, each time looking at all threads.
+const MOST_BEGINS: u32 = 1_000;
+
+/// A cycle of which more leaves is simulated each time: so much is kept at most \[bytes\].
+const MOST_BYTES: usize = 8 << 20;
+
+/// Looks for what repeats, for sums of the run or, without them, for what leaves.
 #[derive(Debug)]
 pub(super) struct Repeats<'s> {
     /// When the state is looked at next: when this thread has come to this iteration.
     next: Option<(usize, u64)>,
+    /// After how many iterations: a state has all threads, and what it costs is to be little beside what they do.
+    step: u64,
+    /// How often it may begin anew.
+    begins_left: u32,
     kept: Option<Kept>,
     cycle: Option<Cycle<'s>>,
 }
@@ -33,6 +51,8 @@ struct Kept {
     at: Instant,
     /// In which the thread is that tells when to look.
     iteration: u64,
+    /// Operations until then.
+    operations: u64,
     /// How many were compared, and with how many another is kept.
     compared: u64,
     most: u64,
@@ -46,13 +66,53 @@ struct Cycle<'s> {
     begin: Instant,
     iterations: Vec<u64>,
     operations: u64,
-    sums: Sums<'s>,
+    told: Told<'s>,
+}
+
+/// What is told of a cycle.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one")]
+enum Told<'s> {
+    /// Sums as they were when it began.
+    Sums(Sums<'s>),
+    /// What has left since.
+    Pieces(Vec<RunPiece>),
+}
+
+/// A cycle that comes again so often.
+#[derive(Debug)]
+pub(super) struct Repeated {
+    pieces: Vec<RunPiece>,
+    /// From one to the next.
+    shift: Shift,
+    left: u64,
+    /// The piece that comes next, of `pieces`.
+    next: usize,
+}
+
+impl Iterator for Repeated {
+    type Item = RunPiece;
+
+    fn next(&mut self) -> Option<RunPiece> {
+        if self.left == 0 {
+            return None;
+        }
+        let piece = self.pieces.get_mut(self.next)?;
+        piece.move_by(&self.shift);
+        self.next += 1;
+        let piece = piece.clone();
+        if self.next == self.pieces.len() {
+            (self.next, self.left) = (0, self.left - 1);
+        }
+        Some(piece)
+    }
 }
 
 impl<'s> Repeats<'s> {
     /// Nothing was looked at.
     pub(super) fn new(pieces: &Pieces<'_>) -> Self {
-        let mut repeats = Self { next: None, kept: None, cycle: None };
+        let step = 1 + pieces.host.threads.len() as u64 / THREADS_A_STEP;
+        let mut repeats = Self { next: None, step, begins_left: MOST_BEGINS, kept: None, cycle: None };
         repeats.begin_anew(pieces);
         repeats
     }
@@ -62,59 +122,93 @@ impl<'s> Repeats<'s> {
         self.next
     }
 
-    /// Looks whenever the thread that is slowest now comes to its next iteration.
+    /// Looks whenever the thread that is slowest now comes to its next iteration, or some later.
     fn begin_anew(&mut self, pieces: &Pieces<'_>) {
         self.kept = None;
-        self.next = pieces.host.slowest().map(|(thread, iteration)| (thread, iteration + 1));
+        self.next = None;
+        if self.begins_left > 0 {
+            self.begins_left -= 1;
+            let slowest = pieces.host.slowest(self.step);
+            self.next = slowest.map(|(thread, iteration)| (thread, iteration + self.step));
+        }
     }
 
-    /// The thread has come to the iteration, or has ended.
-    pub(super) fn look(&mut self, pieces: &mut Pieces<'_>, sums: &mut Sums<'s>) {
-        let Some((thread, _)) = self.next else { return };
-        if let Some(cycle) = self.cycle.take() {
-            pieces.take_out(Some(sums));
+    /// Something leaves while the run goes on.
+    pub(super) fn leaves(&mut self, piece: &RunPiece) {
+        let Some(Cycle { told: Told::Pieces(kept), .. }) = &mut self.cycle else { return };
+        kept.push(piece.clone());
+        if kept.iter().map(|piece| piece.trace.bytes()).sum::<usize>() > MOST_BYTES {
+            // It would be so again each time.
+            (self.cycle, self.next) = (None, None);
+        }
+    }
+
+    /// The thread has come to the iteration, or has ended. Gives what leaves now, and the cycle that comes again, if
+    /// one does and is not added to sums.
+    pub(super) fn look(
+        &mut self,
+        pieces: &mut Pieces<'_>,
+        mut sums: Option<&mut Sums<'s>>,
+    ) -> (Option<RunPiece>, Option<Repeated>) {
+        let Some((thread, _)) = self.next else { return (None, None) };
+        if self.cycle.is_some() {
+            let piece = pieces.take_out(sums.as_deref_mut());
+            self.leaves(&piece);
+            let Some(cycle) = self.cycle.take() else { return (Some(piece), None) };
             let is_again = cycle.begin.checked_add(cycle.period) == Some(pieces.now())
                 && cycle.state.is_same(&whole_state(pieces));
             let period = cycle.period;
-            if is_again {
-                repeat(cycle, pieces, sums);
-            }
+            let repeated = if is_again { repeat(cycle, pieces, sums) } else { None };
             self.begin_anew(pieces);
             // It was as often as it could be.
             if pieces.gpu.cycles_left(period) < 3 {
                 self.next = None;
             }
-            return;
+            return (Some(piece), repeated);
         }
-        let Some(iteration) = pieces.host.iteration_of(thread) else { return self.begin_anew(pieces) };
-        self.next = Some((thread, iteration + 1));
+        let Some(iteration) = pieces.host.iteration_of(thread) else {
+            self.begin_anew(pieces);
+            return (None, None);
+        };
+        self.next = Some((thread, iteration + self.step));
         let Some(kept) = &mut self.kept else {
             self.kept = Some(Kept::new(pieces, iteration, 1));
-            return;
+            return (None, None);
         };
         kept.compared += 1;
         let (compared, most) = (kept.compared, kept.most);
         if kept.is_again(pieces) {
-            let period = pieces.now().since(kept.at);
-            self.next = Some((thread, iteration + (iteration - kept.iteration)));
-            pieces.take_out(Some(sums));
+            let cycles = if sums.is_some() { 1 } else { kept.cycles(pieces) };
+            let period = pieces.now().since(kept.at).repeated(cycles);
+            self.next = Some((thread, iteration + (iteration - kept.iteration) * cycles));
+            let piece = pieces.take_out(sums.as_deref_mut());
             self.cycle = Some(Cycle {
                 period,
                 state: whole_state(pieces),
                 begin: pieces.now(),
                 iterations: pieces.host.iterations(),
                 operations: pieces.submitted(),
-                sums: sums.clone(),
+                told: sums.map_or(Told::Pieces(Vec::new()), |sums| Told::Sums(sums.clone())),
             });
-        } else if compared == most {
+            return (Some(piece), None);
+        }
+        if compared == most {
             self.kept = Some(Kept::new(pieces, iteration, 2 * most));
         }
+        (None, None)
     }
 }
 
 impl Kept {
     fn new(pieces: &Pieces<'_>, iteration: u64, most: u64) -> Self {
-        Self { state: state(pieces), at: pieces.now(), iteration, compared: 0, most }
+        let operations = pieces.submitted();
+        Self { state: state(pieces), at: pieces.now(), iteration, operations, compared: 0, most }
+    }
+
+    /// How many cycles from this state on are kept together, so that it is worth the while; a few are left.
+    fn cycles(&self, pieces: &Pieces<'_>) -> u64 {
+        let wanted = LEAST_OPERATIONS / (pieces.submitted() - self.operations).max(1);
+        wanted.min(pieces.gpu.cycles_left(pieces.now().since(self.at)) / 8).max(1)
     }
 
     /// Whether the state is this one. When threads come again tells most apart.
@@ -141,9 +235,9 @@ fn whole_state(pieces: &Pieces<'_>) -> Canonical {
     state
 }
 
-/// A cycle has just passed whole: adds it to the sums as often as it still comes.
-fn repeat<'s>(cycle: Cycle<'s>, pieces: &mut Pieces<'_>, sums: &mut Sums<'s>) {
-    let Cycle { period, iterations, operations, sums: before, .. } = cycle;
+/// A cycle has just passed whole: adds it to the sums as often as it still comes, or gives it with how often.
+fn repeat<'s>(cycle: Cycle<'s>, pieces: &mut Pieces<'_>, sums: Option<&mut Sums<'s>>) -> Option<Repeated> {
+    let Cycle { period, iterations, operations, told, .. } = cycle;
     // What is under way at its end may reach into the next one: the end of the run must not come within that.
     let by_time = pieces.gpu.cycles_left(period).saturating_sub(1);
     let each = pieces.submitted() - operations;
@@ -153,10 +247,24 @@ fn repeat<'s>(cycle: Cycle<'s>, pieces: &mut Pieces<'_>, sums: &mut Sums<'s>) {
     let times = by_time.min(by_threads);
     // More than can be numbered is refused as it would be without this.
     if times == 0 || times > by_numbers {
-        return;
+        return None;
+    }
+    let mut repeated = None;
+    match (told, sums) {
+        (Told::Sums(before), Some(sums)) => sums.repeat(before, period, times),
+        (Told::Pieces(kept), _) => {
+            let to_u32 = |number: u64| u32::try_from(number).or_most();
+            let passed = pieces.host.iterations().into_iter().zip(&iterations);
+            let iterations = passed.map(|(now, before)| to_u32(now - before)).collect();
+            let shift = Shift { time: period, operations: to_u32(each), iterations };
+            pieces.passed.add(&shift, times);
+            repeated = Some(Repeated { pieces: kept, shift, left: times, next: 0 });
+        }
+        // Whoever began with sums has them still.
+        (Told::Sums(_), None) => return None,
     }
     pieces.skipped_operations += each * times;
     pieces.gpu.skip(period.repeated(times));
     pieces.host.skip(&iterations, period, times);
-    sums.repeat(before, period, times);
+    repeated
 }
