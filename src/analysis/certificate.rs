@@ -1,7 +1,7 @@
 //! Certificates: what a proven checker needs to see that verdicts are.
 //!
 //! The bounds of [`finish_bounds()`](super::finish_bounds()) are proven in prose. One that is simpler, and larger, is
-//! proven by machine (`proofs/serial.v`): all that is launched is over by when it would be if it were served one
+//! proven by machine (`proofs/busy.v`): all that is launched is over by when it would be if it were served one
 //! operation after another, each kernel in as many waves as the whole GPU needs for it, and behind one block of a lower
 //! priority. A verdict has a certificate where that is enough. `docs/proofs.md` says how it is checked, and by whom.
 
