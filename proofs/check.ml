@@ -88,9 +88,15 @@ let launches_of run kernels copies engine_of =
     all;
   all
 
+(* In which order kernels and copies enter EE and CE queues, as far as the run tells. *)
+let entries_of run =
+  let enters json = match member "rule" json with `String ("G2" | "C1") -> true | _ -> false in
+  let rows = match member "rules" run with `Null -> [] | json -> List.filter enters (to_list json) in
+  Array.of_list (List.map (int_at "id") rows)
+
 let until_end = 1 lsl 61
 
-let check device launches end_ns =
+let check device launches entries end_ns =
   let state = ref { older = empty device; newest = [] } and steps = ref 0 and blocks = ref 0 and next_launch = ref 0 in
   (* Of whom rows were used at this instant, and how many these are. *)
   let users = ref [] and uses = ref 0 in
@@ -106,6 +112,7 @@ let check device launches end_ns =
     !state.older.running
   in
   let name o = Printf.sprintf "operation %d" o.number in
+  let entered = ref 0 in
   let rec promote () =
     let best = ref None in
     List.iteri
@@ -117,6 +124,12 @@ let check device launches end_ns =
     match !best with
     | None -> ()
     | Some o ->
+        (match o.what with
+        | Kernel _ | Copy _ ->
+            if !entered < Array.length entries && entries.(!entered) <> o.number then
+              refuse "at %d ns the rules do not allow that %s enters its queue so late" (now ()) (name o);
+            incr entered
+        | _ -> ());
         go (GoOn o) (lazy (name o ^ " goes on"));
         promote ()
   in
@@ -214,7 +227,7 @@ let check device launches end_ns =
      has ended. *)
   and hosts n =
     let before = !state and done_steps = !steps and done_blocks = !blocks in
-    let launched = !next_launch and used = !uses in
+    let launched = !next_launch and used = !uses and done_entries = !entered in
     try
       launch_now n;
       go DispatchTurn (lazy "blocks are assigned");
@@ -230,6 +243,7 @@ let check device launches end_ns =
       steps := done_steps;
       blocks := done_blocks;
       next_launch := launched;
+      entered := done_entries;
       unused used;
       try hosts (n - 1) with Refused _ -> raise (Refused why))
   and pass () =
@@ -271,7 +285,7 @@ let run_of device scenario run =
   let parts = List.map (fun key -> match member key scenario with `List l -> l | _ -> []) [ "streams"; "hosts" ] in
   let copies = List.concat_map (copies_of device) (List.concat parts) in
   let launches = launches_of run kernels copies (engine_of device gpu) in
-  check gpu launches (int_at "end_ns" run)
+  check gpu launches (entries_of run) (int_at "end_ns" run)
 
 (* Many runs, one a line with its device and scenario: what is said of each, and whether none was refused. *)
 let cases_of file =

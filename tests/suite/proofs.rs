@@ -257,7 +257,7 @@ fn certificate(scenario: &str, file: &Path, options: &[&str]) -> Value {
     serde_json::from_slice(&fs::read(file).expect("it was written")).expect("JSON")
 }
 
-/// What a certificate proves: stream, job, release, deadline, bound; job 0, released at 0, where releases are not given.
+/// What a certificate proves: stream, job, release, deadline, bound; job 0, released at 0, if releases are not given.
 fn proved(certificate: &Value) -> Vec<(String, u64, u64, u64, u64)> {
     let list = |value: &Value, key: &str| value[key].as_array().expect("a list").clone();
     let intervals = list(certificate, "parts").into_iter().flat_map(|part| list(&part, "intervals"));

@@ -43,7 +43,8 @@ fn printed(run: &Run) -> Value {
             _ => {}
         }
     }
-    let rules: Vec<_> = rule_log(&Summary::of(run)).into_iter().filter(|firing| firing.rule == "G1").collect();
+    let mut rules = rule_log(&Summary::of(run));
+    rules.retain(|firing| matches!(firing.rule, "G1" | "G2" | "C1"));
     json!({"end_ns": run.trace.end().as_ns(), "kernels": kernels, "copies": copies, "rules": rules})
 }
 
