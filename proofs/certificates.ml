@@ -63,6 +63,11 @@ let deadline_of json =
   | `String "none" -> None
   | json -> Some (time (to_string json))
 
+let find streams name =
+  match List.find_opt (fun (json, _, _) -> name_of json = name) streams with
+  | Some stream -> stream
+  | None -> refuse "there is no stream %s" name
+
 (* All that is launched, in the order of its launches. *)
 let launches_of horizon streams =
   let count = ref 0 in
@@ -83,15 +88,15 @@ let launches_of horizon streams =
   List.stable_sort (fun a b -> compare a.item.item_at b.item.item_at) (List.concat_map of_stream streams)
 
 (* What all launches add up to, however much that is. *)
-let refuse_overflow items =
-  let worst i = match i.item_work with Kernel (_, _, l) | Copy (_, l) -> l.worst | _ -> 0 in
-  let longest = List.fold_left (fun m i -> max m (worst i)) 0 items in
-  let add sum i =
-    let blocks = match i.item_work with Kernel (n, _, _) -> n + 1 | _ -> 1 in
+let refuse_overflow works =
+  let worst = function Kernel (_, _, l) | Copy (_, l) -> l.worst | _ -> 0 in
+  let longest = List.fold_left (fun m work -> max m (worst work)) 0 works in
+  let add sum work =
+    let blocks = match work with Kernel (n, _, _) -> n + 1 | _ -> 1 in
     if longest > 0 && blocks > (most - sum) / longest then unknown "all work together takes more than 2^60 ns";
     sum + (blocks * longest)
   in
-  ignore (List.fold_left add 0 items)
+  ignore (List.fold_left add 0 works)
 
 (* An interval of the certificate; [left] are launches that have not been in one. *)
 let interval_of find horizon left json =
@@ -122,43 +127,88 @@ let interval_of find horizon left json =
   { from = int_at "from_ns" json; until; terms = List.map term (to_list (member "terms" json));
     proves = List.map prove (to_list (member "proves" json)) }
 
+(* Verdicts on all that is launched when the scenario says so. *)
+let parts_of gpu streams scenario parts =
+  let horizon = Option.value ~default:max_int (optional_time "horizon" scenario) in
+  let launches = launches_of horizon streams in
+  let items = List.map (fun l -> l.item) launches in
+  refuse_overflow (List.map (fun i -> i.item_work) items);
+  let part json =
+    let levels = int_at "levels" json in
+    if levels > gpu.levels then refuse "there are no %d levels" levels;
+    let left = ref (List.filter (fun l -> level_of gpu levels l.item.item_stream < levels) launches) in
+    let intervals = List.map (interval_of (find streams) horizon left) (to_list (member "intervals" json)) in
+    (match !left with
+    | [] -> ()
+    | l :: _ -> refuse "%s of %s at %d ns is left out" l.operation l.name l.item.item_at);
+    if not (accept gpu levels items intervals) then
+      refuse "what is said of the highest %d priorities does not follow from what is launched" levels;
+    List.fold_left (fun n i -> n + List.length i.proves) 0 intervals
+  in
+  List.fold_left (fun n json -> n + part json) 0 parts
+
+(* Verdicts on all phasings: of each stream of the highest priorities, how many jobs come in a window and how much each
+   adds. A jitter may be longer than the scenario's. *)
+let windows_of gpu streams windows =
+  let streams = List.filter (fun (_, _, operations) -> operations <> []) streams in
+  let window json =
+    let levels = int_at "levels" json in
+    if levels > gpu.levels then refuse "there are no %d levels" levels;
+    let terms = ref (to_list (member "terms" json)) and sum = ref 0 and shares = ref [] in
+    let task (stream, task_stream, operations) =
+      let name = name_of stream and works = List.map snd operations in
+      match !terms with
+      | term :: rest when level_of gpu levels task_stream < levels ->
+          terms := rest;
+          let term_period = int_at "period_ns" term and jitter = int_at "jitter_ns" term in
+          if to_string (member "stream" term) <> name then refuse "%s is left out" name;
+          if optional_time "period" stream <> Some term_period then
+            refuse "the period of %s is not %d ns" name term_period;
+          if jitter < Option.value ~default:0 (optional_time "jitter" stream) then
+            refuse "the jitter of %s is more than %d ns" name jitter;
+          let share = { jobs = int_at "jobs" term; of_job = int_at "of_job_ns" term } in
+          if share.of_job > 0 && share.jobs > (most - !sum) / share.of_job then unknown "a sum is beyond 2^60";
+          sum := !sum + (share.jobs * share.of_job);
+          shares := share :: !shares;
+          { task_stream; period = term_period; jitter; works }
+      | _ -> { task_stream; period = 0; jitter = 0; works }
+    in
+    let tasks = List.map task streams in
+    (match !terms with [] -> () | term :: _ -> refuse "%s is not of them" (to_string (member "stream" term)));
+    refuse_overflow (List.concat_map (fun task -> task.works) tasks);
+    let claim json =
+      let name = to_string (member "stream" json) in
+      let deadline = int_at "deadline_ns" json and bound = int_at "bound_ns" json in
+      let stream, _, _ = find streams name in
+      if deadline_of stream <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
+      if bound > deadline then refuse "%d ns are beyond the deadline of %s" bound name;
+      let rec place n = function (s, _, _) :: _ when name_of s = name -> n | _ :: rest -> place (n + 1) rest | [] -> n in
+      (place 0 streams, bound)
+    in
+    let claims = List.map claim (to_list (member "proves" json)) in
+    if not (accept_window gpu levels tasks (int_at "length_ns" json) (List.rev !shares) claims) then
+      refuse "what is said of the highest %d priorities does not follow from what is launched" levels;
+    List.length claims
+  in
+  List.fold_left (fun n json -> n + window json) 0 windows
+
 let check device scenario certificate =
   let listed, gpu = gpu_of device scenario in
   if member "name" scenario <> member "scenario" certificate then refuse "the certificate is of another scenario";
-  let without = to_list (member "no_certificate" certificate) in
-  let parts = to_list (member "parts" certificate) in
+  let all key = match member key certificate with `Null -> [] | json -> to_list json in
   (* A scenario that these rules do not know is none of their business if nothing is claimed of it. *)
   let proven =
-    if parts = [] then 0
-    else begin
+    if all "parts" = [] && all "windows" = [] then 0
+    else
       let streams = streams_of device gpu listed scenario in
-      let horizon = Option.value ~default:max_int (optional_time "horizon" scenario) in
-      let launches = launches_of horizon streams in
-      let items = List.map (fun l -> l.item) launches in
-      refuse_overflow items;
-      let find name =
-        match List.find_opt (fun (json, _, _) -> name_of json = name) streams with
-        | Some stream -> stream
-        | None -> refuse "there is no stream %s" name
-      in
-      let part json =
-        let levels = int_at "levels" json in
-        if levels > gpu.levels then refuse "there are no %d levels" levels;
-        let left = ref (List.filter (fun l -> level_of gpu levels l.item.item_stream < levels) launches) in
-        let intervals = List.map (interval_of find horizon left) (to_list (member "intervals" json)) in
-        (match !left with
-        | [] -> ()
-        | l :: _ -> refuse "%s of %s at %d ns is left out" l.operation l.name l.item.item_at);
-        if not (accept gpu levels items intervals) then
-          refuse "what is said of the highest %d priorities does not follow from what is launched" levels;
-        List.fold_left (fun n i -> n + List.length i.proves) 0 intervals
-      in
-      List.fold_left (fun n json -> n + part json) 0 parts
-    end
+      (if all "parts" = [] then 0 else parts_of gpu streams scenario (all "parts"))
+      + windows_of gpu streams (all "windows")
   in
+  let without = all "no_certificate" in
   List.iter
     (fun json ->
-      Printf.printf "no certificate for job %d of %s: %s\n" (int_at "job" json)
+      let jobs = match member "job" json with `Null -> "jobs" | _ -> Printf.sprintf "job %d" (int_at "job" json) in
+      Printf.printf "no certificate for %s of %s: %s\n" jobs
         (to_string (member "stream" json)) (to_string (member "reason" json)))
     without;
   let without = List.length without in

@@ -1,8 +1,8 @@
 (* gpusched-check DEVICE SCENARIO CERTIFICATE: whether a certificate proves its verdicts (certificates.ml).
-   gpusched-check DEVICE SCENARIO RUN: whether a run follows the rules. It reads what `gpusched devices NAME
-   --format json`, `gpusched convert` and `gpusched simulate --format json --blocks` print, orders the rows of the run
-   into steps, and lets the proven program of rules.ml do each. A step that the rules forbid ends it, and so does a row
-   that is left over. *)
+   gpusched-check DEVICE SCENARIO RUN: whether a run follows the rules; gpusched-check CASES: whether many do, one a line.
+   It reads what `gpusched devices NAME --format json`, `gpusched convert` and `gpusched simulate --format json --blocks`
+   print, orders the rows of the run into steps, and lets the proven program of rules.ml do each. A step that the rules
+   forbid ends it, and so does a row that is left over. *)
 open Rules
 open Reading
 open Yojson.Safe.Util
@@ -26,6 +26,32 @@ let row json =
 
 (* One launch: the operation, and its rows in the order of assignment. *)
 type launch = { operation : operation; rows : row array; mutable used : int; own : int array }
+
+(* Memsets, records and waits, which need neither time nor an engine, by when they enter their stream queues: with
+   --rules a run tells of that. A wait is for the last record of its event before it, and says the event's name. *)
+let instants_of make run =
+  let records = Hashtbl.create 16 in
+  let of_event title =
+    match String.index_opt title '(' with
+    | Some i -> String.sub title i (String.length title - i)
+    | None -> unknown "%S is of no event" title
+  in
+  let instant json =
+    let title = to_string (member "operation" json) and id = int_at "id" json in
+    let begins word = String.starts_with ~prefix:(word ^ " ") (title ^ " ") in
+    let what =
+      if begins "wait" then Wait (Hashtbl.find_opt records (of_event title))
+      else if begins "record" then (Hashtbl.replace records (of_event title) id; Instant)
+      else Instant
+    in
+    make (`Assoc (("launched_ns", member "at_ns" json) :: to_assoc json)) what [||] [||]
+  in
+  let ids key = match member key run with `Null -> [] | json -> List.map (int_at "id") (to_list json) in
+  let others = Hashtbl.create 16 in
+  List.iter (fun id -> Hashtbl.replace others id ()) (ids "kernels" @ ids "copies");
+  let is_launch json = member "rule" json = `String "G1" && not (Hashtbl.mem others (int_at "id" json)) in
+  let rows = match member "rules" run with `Null -> [] | json -> List.filter is_launch (to_list json) in
+  List.map instant (List.sort (fun a b -> compare (int_at "id" a) (int_at "id" b)) rows)
 
 let launches_of run kernels copies engine_of =
   let make json what rows own =
@@ -51,45 +77,66 @@ let launches_of run kernels copies engine_of =
     let lasts = { best = List.fold_left min max_int alike; worst = List.fold_left max 0 alike } in
     make json (Copy (engine_of direction, lasts)) (if started then [| row json |] else [||]) [||]
   in
-  let all = List.map kernel (to_list (member "kernels" run)) @ List.map copy (to_list (member "copies" run)) in
+  let all key = match member key run with `Null -> [] | json -> to_list json in
+  let all = List.map kernel (all "kernels") @ List.map copy (all "copies") @ instants_of make run in
   let all = Array.of_list all in
   Array.sort (fun a b -> compare a.operation.number b.operation.number) all;
   Array.iteri
-    (fun i l -> if l.operation.number <> i then unknown "operation %d is a memset, a record or a wait, or is missing" i)
+    (fun i l ->
+      if l.operation.number <> i then
+        unknown "operation %d is missing, or a memset, a record or a wait, of which a run tells with --rules" i)
     all;
   all
 
+(* In which order kernels and copies enter EE and CE queues, as far as the run tells. *)
+let entries_of run =
+  let enters json = match member "rule" json with `String ("G2" | "C1") -> true | _ -> false in
+  let rows = match member "rules" run with `Null -> [] | json -> List.filter enters (to_list json) in
+  Array.of_list (List.map (int_at "id") rows)
+
 let until_end = 1 lsl 61
 
-let check device launches end_ns =
-  let state = ref (empty device) and steps = ref 0 and blocks = ref 0 and next_launch = ref 0 in
+let check device launches entries end_ns =
+  let state = ref { older = empty device; newest = [] } and steps = ref 0 and blocks = ref 0 and next_launch = ref 0 in
   (* Of whom rows were used at this instant, and how many these are. *)
   let users = ref [] and uses = ref 0 in
   let go label what =
     incr steps;
-    match exec device !state label with
+    match exec_fast device !state label with
     | Some next -> state := next
-    | None -> refuse "at %d ns the rules do not allow that %s" !state.now what
+    | None -> refuse "at %d ns the rules do not allow that %s" !state.older.now (Lazy.force what)
+  in
+  let now () = !state.older.now in
+  let running () =
+    (match !state.newest with [] -> () | _ -> state := { older = whole !state; newest = [] });
+    !state.older.running
   in
   let name o = Printf.sprintf "operation %d" o.number in
+  let entered = ref 0 in
   let rec promote () =
     let best = ref None in
     List.iteri
       (fun q k ->
-        if readyb device !state q k then
+        if readyb device !state.older q k then
           let head = List.hd k.waiting in
           match !best with Some b when b.number < head.number -> () | _ -> best := Some head)
-      !state.queues;
+      !state.older.queues;
     match !best with
     | None -> ()
     | Some o ->
-        go (GoOn o) (name o ^ " goes on");
+        (match o.what with
+        | Kernel _ | Copy _ ->
+            if !entered < Array.length entries && entries.(!entered) <> o.number then
+              refuse "at %d ns the rules do not allow that %s enters its queue so late" (now ()) (name o);
+            incr entered
+        | _ -> ());
+        go (GoOn o) (lazy (name o ^ " goes on"));
         promote ()
   in
   (* The next row of an operation, if it says that the operation or its next block begins now. *)
   let begins number =
     let l = launches.(number) in
-    if l.used < Array.length l.rows && l.rows.(l.used).starts = !state.now then begin
+    if l.used < Array.length l.rows && l.rows.(l.used).starts = now () then begin
       let r = l.rows.(l.used) in
       (match r.lasts_ns with
       | Some d when l.used < Array.length l.own && l.own.(l.used) <> d ->
@@ -117,31 +164,37 @@ let check device launches end_ns =
     | None, (Kernel (_, _, range) | Copy (_, range)) -> max range.best (min range.worst until_end)
     | None, _ -> 0
   in
-  let ends_now () = List.exists (fun r -> r.ends = !state.now) !state.running in
+  let ends_now () = List.exists (fun r -> r.ends = now ()) (running ()) in
+  (* Whether something of no length has been assigned since the last completions: nothing else ends now. *)
+  let no_length = ref false in
   let rec dispatch () =
-    let idle e = List.for_all (fun r -> r.on <> Engine e) !state.running in
+    let idle e = List.for_all (fun r -> r.on <> Engine e) (running ()) in
     let rec to_begin e = function
       | [] -> None
       | (o :: _) :: _ when idle e -> Some o
       | _ :: rest -> to_begin (e + 1) rest
     in
-    match to_begin 0 !state.ce with
+    match to_begin 0 !state.older.ce with
     | Some o -> (
         match begins o.number with
-        | Some r -> go (Begin (o, length o.number r)) (name o ^ " begins"); dispatch ()
-        | None -> refuse "at %d ns operation %d would begin" !state.now o.number)
+        | Some r ->
+            no_length := !no_length || length o.number r = 0;
+            go (Begin (o, length o.number r)) (lazy (name o ^ " begins"));
+            dispatch ()
+        | None -> refuse "at %d ns operation %d would begin" (now ()) o.number)
     | None -> (
-        match List.find_opt (fun k -> k <> []) !state.ee with
+        match List.find_opt (function [] -> false | _ -> true) !state.older.ee with
         | None | Some [] -> ()
         | Some ((o, _) :: _) -> (
             match begins o.number with
-            | Some r when ends_now () && exec device !state (Assign (o, r.sm, length o.number r)) = None ->
+            | Some r when !no_length && exec_fast device !state (Assign (o, r.sm, length o.number r)) = None ->
                 (* Blocks of no length: the rest comes when these have ended, still at this instant. *)
                 unused (!uses - 1)
             | Some r ->
                 incr blocks;
-                let what = Printf.sprintf "%s has a block assigned to SM %d" (name o) r.sm in
-                go (Assign (o, r.sm, length o.number r)) what;
+                no_length := !no_length || length o.number r = 0;
+                go (Assign (o, r.sm, length o.number r))
+                  (lazy (Printf.sprintf "%s has a block assigned to SM %d" (name o) r.sm));
                 dispatch ()
             | None -> ()))
   in
@@ -149,65 +202,68 @@ let check device launches end_ns =
     if n > 0 then begin
       let o = launches.(!next_launch).operation in
       incr next_launch;
-      go (Launch o) (name o ^ " is launched");
+      go (Launch o) (lazy (name o ^ " is launched"));
       promote ();
       launch_now (n - 1)
     end
   in
   let rec completions () =
     promote ();
-    match first_end !state.now !state.running with
-    | Some ((_, r), _) -> go (End (r.of0, r.on)) (name r.of0 ^ " ends"); completions ()
+    match first_end (now ()) (running ()) with
+    | Some ((_, r), _) -> go (End (r.of0, r.on)) (lazy (name r.of0 ^ " ends")); completions ()
     | None -> ()
   in
   (* All of this instant; what is the next, if the run has one. *)
   let rec instant () =
     completions ();
-    go HostsTurn "hosts act";
+    no_length := false;
+    go HostsTurn (lazy "hosts act");
     let rec due n =
       let at = !next_launch + n in
-      if at < Array.length launches && launches.(at).operation.launched_at = !state.now then due (n + 1) else n
+      if at < Array.length launches && launches.(at).operation.launched_at = now () then due (n + 1) else n
     in
     hosts (due 0)
   (* Hosts launch [n] operations now. If that leads nowhere, they launch some of these only after something of no length
      has ended. *)
   and hosts n =
     let before = !state and done_steps = !steps and done_blocks = !blocks in
-    let launched = !next_launch and used = !uses in
+    let launched = !next_launch and used = !uses and done_entries = !entered in
     try
       launch_now n;
-      go DispatchTurn "blocks are assigned";
+      go DispatchTurn (lazy "blocks are assigned");
       dispatch ();
       if ends_now () then begin
-        go Again "something of no length has ended";
+        go Again (lazy "something of no length has ended");
         instant ()
       end
       else pass ()
     with Refused why when n > 0 -> (
       state := before;
+      no_length := false;
       steps := done_steps;
       blocks := done_blocks;
       next_launch := launched;
+      entered := done_entries;
       unused used;
       try hosts (n - 1) with Refused _ -> raise (Refused why))
   and pass () =
     let missed o =
       let l = launches.(o.number) in
-      if l.used < Array.length l.rows && l.rows.(l.used).starts <= !state.now then
+      if l.used < Array.length l.rows && l.rows.(l.used).starts <= now () then
         refuse "at %d ns the rules do not allow that operation %d begins" l.rows.(l.used).starts o.number
     in
-    List.iter (List.iter (fun (o, _) -> missed o)) !state.ee;
-    List.iter (List.iter missed) !state.ce;
-    let next = List.fold_left (fun t r -> min t r.ends) max_int !state.running in
+    List.iter (List.iter (fun (o, _) -> missed o)) !state.older.ee;
+    List.iter (List.iter missed) !state.older.ce;
+    let next = List.fold_left (fun t r -> min t r.ends) max_int (running ()) in
     let next =
       if !next_launch < Array.length launches then min next launches.(!next_launch).operation.launched_at else next
     in
     if next <= end_ns then begin
-      go (Until next) (Printf.sprintf "nothing happens until %d ns" next);
+      go (Until next) (lazy (Printf.sprintf "nothing happens until %d ns" next));
       true
     end
     else begin
-      go (Until (max end_ns !state.now + 1)) (Printf.sprintf "nothing more happens until %d ns" end_ns);
+      go (Until (max end_ns (now ()) + 1)) (lazy (Printf.sprintf "nothing more happens until %d ns" end_ns));
       false
     end
   in
@@ -229,22 +285,51 @@ let run_of device scenario run =
   let parts = List.map (fun key -> match member key scenario with `List l -> l | _ -> []) [ "streams"; "hosts" ] in
   let copies = List.concat_map (copies_of device) (List.concat parts) in
   let launches = launches_of run kernels copies (engine_of device gpu) in
-  let before = Sys.time () in
-  let blocks, steps = check gpu launches (int_at "end_ns" run) in
-  Printf.printf "the run follows the rules: %d blocks, %d steps\n" blocks steps;
-  if Sys.getenv_opt "GPUSCHED_CHECK_TIME" <> None then Printf.eprintf "%.3f s\n" (Sys.time () -. before)
+  check gpu launches (entries_of run) (int_at "end_ns" run)
+
+(* Many runs, one a line with its device and scenario: what is said of each, and whether none was refused. *)
+let cases_of file =
+  let is_fine = ref true in
+  let judge line =
+    let json = Yojson.Safe.from_string line in
+    match run_of (member "device" json) (member "scenario" json) (member "run" json) with
+    | blocks, steps -> Printf.printf "accepted: %d blocks, %d steps\n" blocks steps
+    | exception Refused why ->
+        is_fine := false;
+        Printf.printf "refused: %s\n" why
+    | exception Unknown why -> Printf.printf "not known: %s\n" why
+  in
+  let input = open_in file in
+  (try
+     while true do
+       judge (input_line input)
+     done
+   with End_of_file -> close_in input);
+  if not !is_fine then exit 1
+
+let one device scenario about =
+  match member "format" about with
+  | `String "gpusched-certificate/1" -> Certificates.check device scenario about
+  | _ ->
+      let before = Sys.time () in
+      let blocks, steps = run_of device scenario about in
+      Printf.printf "the run follows the rules: %d blocks, %d steps\n" blocks steps;
+      if Sys.getenv_opt "GPUSCHED_CHECK_TIME" <> None then Printf.eprintf "%.3f s\n" (Sys.time () -. before)
 
 let () =
-  let file n = Yojson.Safe.from_file Sys.argv.(n) in
-  if Array.length Sys.argv <> 4 then begin
-    prerr_endline "usage: gpusched-check DEVICE SCENARIO RUN, or DEVICE SCENARIO CERTIFICATE";
-    exit 2
-  end;
+  (* Most of what is allocated is soon of no use. *)
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
   try
-    let device = file 1 and scenario = file 2 and about = file 3 in
-    match member "format" about with
-    | `String "gpusched-certificate/1" -> Certificates.check device scenario about
-    | _ -> run_of device scenario about
+    match Sys.argv with
+    | [| _; cases |] -> cases_of cases
+    | [| _; device; scenario; about |] ->
+        let file = Yojson.Safe.from_file in
+        one (file device) (file scenario) (file about)
+    | _ ->
+        prerr_endline
+          "usage: gpusched-check DEVICE SCENARIO RUN, or DEVICE SCENARIO CERTIFICATE, or CASES, a file of lines \
+           {\"device\": ..., \"scenario\": ..., \"run\": ...}";
+        exit 2
   with
   | Refused why ->
       Printf.printf "refused: %s\n" why;

@@ -1,6 +1,6 @@
 (* The rules as OCaml. Numbers become its integers of 63 bits; check.ml refuses what could leave them. *)
 From Coq Require Extraction ExtrOcamlBasic ExtrOcamlNatInt.
-From gpusched Require Import model executable serial certificate.
+From gpusched Require Import model executable fast serial certificate sporadic.
 
 (* Arith has names of its own for these. *)
 Extract Inlined Constant PeanoNat.Nat.add => "(+)".
@@ -8,4 +8,4 @@ Extract Inlined Constant PeanoNat.Nat.max => "Stdlib.max".
 Extract Inlined Constant Nat.div => "(fun a b -> if b = 0 then 0 else a / b)".
 Extract Inlined Constant PeanoNat.Nat.div => "(fun a b -> if b = 0 then 0 else a / b)".
 
-Extraction "rules.ml" exec empty readyb first_end takes accept level_of.
+Extraction "rules.ml" exec_fast whole empty readyb first_end takes accept accept_window level_of.

@@ -64,3 +64,22 @@ Proof.
       * injection E as ->. injection F' as ->. lia.
       * assert (H' : sum ks < sum cs) by (apply IH; exists i, k', c'; tauto). lia.
 Qed.
+
+Lemma sum_app l k : sum (l ++ k) = sum l + sum k.
+Proof. induction l; simpl; lia. Qed.
+Lemma sum_update {A} (f : A -> nat) x y l : forall i,
+  nth_error l i = Some y -> sum (map f (update i x l)) + f y = sum (map f l) + f x.
+Proof.
+  induction l as [|z l IH]; intros [|i] E; try discriminate E; simpl in *; [injection E as ->; lia|].
+  specialize (IH i E). lia.
+Qed.
+Lemma sum_none {A} (f : A -> nat) l : (forall x, In x l -> f x = 0) -> sum (map f l) = 0.
+Proof. induction l as [|x l IH]; intros H; simpl; [reflexivity|]. rewrite (H x (or_introl eq_refl)), IH; firstorder.
+  Qed.
+
+Lemma NoDup_app_one {A} (l : list A) x : NoDup l -> ~ In x l -> NoDup (l ++ [x]).
+Proof.
+  intros N I. induction N as [|y l J N IH]; simpl; [constructor; [intros []|constructor]|]. constructor.
+  - rewrite in_app_iff. simpl. intros [K|[->|[]]]; [exact (J K)|]. apply I. left. reflexivity.
+  - apply IH. intros K. apply I. right. exact K.
+Qed.

@@ -4,13 +4,6 @@ From Coq Require Import List Arith Bool Lia.
 Import ListNotations.
 From gpusched Require Import model lists usage.
 
-Lemma NoDup_app_one {A} (l : list A) x : NoDup l -> ~ In x l -> NoDup (l ++ [x]).
-Proof.
-  intros N I. induction N as [|y l J N IH]; simpl; [constructor; [intros []|constructor]|]. constructor.
-  - rewrite in_app_iff. simpl. intros [K|[->|[]]]; [exact (J K)|]. apply I. left. reflexivity.
-  - apply IH. intros K. apply I. right. exact K.
-Qed.
-
 Definition worst_of (o : operation) : nat :=
   match what o with Kernel _ _ lasts | Copy _ lasts => worst lasts | _ => 0 end.
 

@@ -1,114 +1,7 @@
-(* By when all that was launched is over if it is served one after another: a bound for every run of the rules. *)
+(* All that was launched can be served one after another: no step of the rules delays it beyond that. *)
 From Coq Require Import List Arith Bool Lia.
 Import ListNotations.
-From gpusched Require Import model executable follows lists usage merged queues sustainable progress.
-
-(* How many blocks an SM holds at least when no other fits beside them. *)
-Definition held (need cap : resources) : nat :=
-  let all := slots cap / slots need in
-  let part n c := if n =? 0 then all else c / n in
-  min all (min (part (threads need) (threads cap))
-               (min (part (shared need) (shared cap)) (part (registers need) (registers cap)))).
-
-Lemma full_sm need cap room k :
-  0 < slots need -> plus room (scale k need) = cap -> ~ fits need room -> held need cap <= k.
-Proof.
-  intros P E N. apply Nat.nlt_ge. intros L. apply N. destruct (scale_fields k need) as (A & C & D & F).
-  assert (W : forall n c r, r + k * n = c -> (n =? 0 = false -> S k <= c / n) -> n <= r).
-  { intros n c r Q H. destruct (Nat.eqb_spec n 0) as [->|Z]; [lia|]. specialize (H eq_refl).
-    assert (X := Nat.mul_div_le c n Z). assert (Y : n * S k <= n * (c / n)) by (apply Nat.mul_le_mono_l, H). nia. }
-  unfold held in L. parts. rewrite A, C, D, F in *.
-  unfold fits, R2, R3, Registers. repeat split.
-  - apply (W _ (threads cap)); [assumption|]. intros Z. rewrite Z in L. lia.
-  - apply (W _ (slots cap)); [assumption|]. intros Z. lia.
-  - apply (W _ (shared cap)); [assumption|]. intros Z. rewrite Z in L. lia.
-  - apply (W _ (registers cap)); [assumption|]. intros Z. rewrite Z in L. lia.
-Qed.
-
-Definition ceil (a b : nat) : nat := (a + b - 1) / b.
-Lemma ceil_more a b c : a <= b -> ceil a c <= ceil b c.
-Proof. intros L. unfold ceil. destruct c; [simpl; lia|]. apply Nat.div_le_mono; lia. Qed.
-Lemma ceil_next a c : 0 < c -> ceil (a + c) c = S (ceil a c).
-Proof.
-  intros L. unfold ceil. replace (a + c + c - 1) with (a + c - 1 + 1 * c) by lia. rewrite Nat.div_add by lia. lia.
-Qed.
-Lemma ceil_some a c : 0 < a -> 0 < c -> 1 <= ceil a c.
-Proof. intros A L. unfold ceil. apply Nat.div_le_lower_bound; lia. Qed.
-
-Lemma sum_app l k : sum (l ++ k) = sum l + sum k.
-Proof. induction l; simpl; lia. Qed.
-Lemma sum_update {A} (f : A -> nat) x y l : forall i,
-  nth_error l i = Some y -> sum (map f (update i x l)) + f y = sum (map f l) + f x.
-Proof.
-  induction l as [|z l IH]; intros [|i] E; try discriminate E; simpl in *; [injection E as ->; lia|].
-  specialize (IH i E). lia.
-Qed.
-Lemma sum_none {A} (f : A -> nat) l : (forall x, In x l -> f x = 0) -> sum (map f l) = 0.
-Proof. induction l as [|x l IH]; intros H; simpl; [reflexivity|]. rewrite (H x (or_introl eq_refl)), IH; firstorder.
-  Qed.
-Lemma sum_some {A} (f : A -> nat) l x : In x l -> f x <= sum (map f l).
-Proof. induction l as [|y l IH]; intros I; simpl; [destruct I|]. destruct I as [<-|I]; [lia|]. specialize (IH I). lia.
-  Qed.
-
-(* The head of the highest EE queue that is not empty, once something has entered a queue, or left it. *)
-Lemma next_entered s t l before x l1 o1 n1 rest1 :
-  nth_error (ee s) l = Some before -> ee t = update l (before ++ [x]) (ee s) -> next_kernel t l1 o1 n1 rest1 ->
-  (exists rest, next_kernel s l1 o1 n1 rest) \/
-  (l1 = l /\ (o1, n1) = x /\ forall h, h <= l -> nth_error (ee s) h = Some []).
-Proof.
-  intros B T [E H]. rewrite T in E, H.
-  assert (H' : forall h, h < l1 -> nth_error (ee s) h = Some []).
-  { intros h L. specialize (H h L). destruct (update_cases _ _ _ _ _ H) as [[_ F]|[_ F]]; [|exact F].
-    destruct before; discriminate F. }
-  destruct (update_cases _ _ _ _ _ E) as [[<- F]|[_ F]]; [|left; exists rest1; split; assumption].
-  destruct before as [|y before].
-  - right. injection F as F _. split; [reflexivity|]. split; [congruence|]. intros h L.
-    destruct (Nat.eq_dec h l) as [->|N]; [exact B|apply H'; lia].
-  - left. simpl in F. injection F as F _. exists before. split; [rewrite F; exact B|exact H'].
-Qed.
-Lemma next_stays s t l before x l1 o1 n1 rest1 :
-  nth_error (ee s) l = Some before -> ee t = update l (before ++ [x]) (ee s) -> l1 <= l ->
-  next_kernel s l1 o1 n1 rest1 -> exists rest, next_kernel t l1 o1 n1 rest.
-Proof.
-  intros B T L [E H]. destruct (Nat.eq_dec l1 l) as [->|N].
-  - rewrite B in E. injection E as ->. exists (rest1 ++ [x]). split; rewrite T.
-    + apply (update_same _ _ _ _ B).
-    + intros h M. rewrite update_other by lia. apply H, M.
-  - exists rest1. split; rewrite T.
-    + rewrite update_other by lia. exact E.
-    + intros h M. rewrite update_other by lia. apply H, M.
-Qed.
-Lemma next_unique s l o n rest l' o' n' rest' :
-  next_kernel s l o n rest -> next_kernel s l' o' n' rest' -> l = l' /\ o = o' /\ n = n' /\ rest = rest'.
-Proof.
-  intros [E H] [E' H']. destruct (Nat.lt_trichotomy l l') as [L|[->|L]].
-  - rewrite (H' l L) in E. discriminate E.
-  - rewrite E in E'. injection E' as -> -> ->. tauto.
-  - rewrite (H l' L) in E'. discriminate E'.
-Qed.
-
-(* How many blocks of an operation end after [X]. *)
-Definition late (m X : nat) (l : list run) : nat :=
-  length (filter (fun r => is_block r && (number (of r) =? m) && (X <? ends r)) l).
-Lemma late_app m X l k : late m X (l ++ k) = late m X l + late m X k.
-Proof. unfold late. rewrite filter_app, app_length. reflexivity. Qed.
-Lemma late_less m X Y l : X <= Y -> late m Y l <= late m X l.
-Proof.
-  intros L. unfold late. induction l as [|r l IH]; simpl; [lia|].
-  destruct (is_block r && (number (of r) =? m)); simpl; [|exact IH].
-  destruct (Nat.ltb_spec Y (ends r)), (Nat.ltb_spec X (ends r)); simpl; lia.
-Qed.
-Lemma late_none m X l : (forall r, In r l -> is_block r = true -> ends r <= X) -> late m X l = 0.
-Proof.
-  intros H. unfold late. induction l as [|r l IH]; simpl; [reflexivity|].
-  specialize (IH (fun x I => H x (or_intror I))).
-  destruct (is_block r) eqn:B; simpl; [|exact IH]. specialize (H r (or_introl eq_refl) B).
-  destruct (Nat.ltb_spec X (ends r)); [lia|]. rewrite andb_false_r. exact IH.
-Qed.
-
-(* What a run launches, in its order. *)
-Fixpoint launches (xs : list label) : list operation :=
-  match xs with [] => [] | Launch o :: rest => o :: launches rest | _ :: rest => launches rest end.
+From gpusched Require Import model executable follows lists usage merged queues sustainable progress capacity next.
 
 Section Serial.
 (* Streams of a level below [top] are looked at; [blocks l] is how long a block of a lower priority than level [l] may
@@ -464,52 +357,54 @@ Proof.
   destruct K as [->| ->]; reflexivity.
 Qed.
 
+(* Where nothing is left, what is launched can be served from then on. *)
+Lemma over_begins s x t D : in_order g s -> step g s x t -> only_lower s ->
+  over_at t (match x with Launch o => if upper o then Nat.max D (now s) + full o else D | _ => D end).
+Proof.
+  intros O H V.
+  assert (Stays : (forall o, x = Launch o -> upper o = false) -> only_lower t)
+    by (intros N; apply (everywhere_step _ g s _ _ V H N)).
+  destruct x as [o| | | | | | | |]; try (left; apply Stays; discriminate).
+  destruct (upper o) eqn:Uo; [|left; apply Stays; intros p Z; injection Z as <-; exact Uo].
+  right. exists (now s), 0. inversion H; subst.
+  match goal with Q : nth_error (queues s) _ = Some (Queue b before) |- _ =>
+    assert (S := launch_to_begin s o b before O Q) end.
+  split; [|unfold to_begin; simpl; unfold of_upper in S; rewrite Uo in S;
+    assert (Z := nothing_to_begin s V); unfold to_begin in Z; lia].
+  destruct V as [_ E _ R].
+  assert (NoHead : forall l o' n rest, next_kernel s l o' n rest -> upper o' = true -> False).
+  { intros l o' n rest [Q _] U'. assert (Z := E _ _ _ Q (or_introl eq_refl)). simpl in Z. congruence. }
+  split; simpl.
+  - lia.
+  - intros r I Ur. rewrite (R r I) in Ur. discriminate Ur.
+  - intros r l o' n rest I Ur B Q U'. destruct (NoHead _ _ _ _ Q U').
+  - intros l o' n rest Q U'. destruct (NoHead _ _ _ _ Q U').
+Qed.
+
 Theorem over_step s x t D : usage g s -> kept s -> in_order g s -> everywhere P s -> step g s x t -> over_at s D ->
   over_at t (match x with Launch o => if upper o then Nat.max D (now s) + full o else D | _ => D end).
 Proof.
-  intros U K O A H V. assert (H' := H).
+  intros U K O A H V. destruct V as [V|(X & e & F & L)]; [apply (over_begins s x t D O H V)|]. assert (H' := H).
   inversion H; subst; clear H;
     try match goal with F : first_ready _ _ _ _ _ |- _ => destruct F as [[F0 _] _] end.
   - (* the last block ended *)
-    rename H3 into Rs. destruct V as [V|(X & e & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
+    rename H3 into Rs.
     right. exists X, e. split.
     + eapply fewer_fine; [| | |exact F]; try reflexivity. exists before, r, after. split; [|reflexivity].
       assumption.
     + unfold to_begin in *. simpl.
       match goal with Q : nth_error (queues s) _ = Some (Queue true _) |- _ =>
         assert (S := sum_update in_queue (Queue false rest) _ _ _ Q) end. unfold in_queue at 2 4 in S. simpl in S. lia.
-  - destruct V as [V|(X & e & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
-    right. exists X, e. split; [|exact L].
+  - right. exists X, e. split; [|exact L].
     eapply fewer_fine; [| | |exact F]; try reflexivity. exists before, r, after. split; [|reflexivity]. assumption.
-  - destruct V as [V|(X & e & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
-    right. exists X, e. split; [|exact L]. destruct F as [F1 F2 F3 F4]. split; assumption.
+  - right. exists X, e. split; [|exact L]. destruct F as [F1 F2 F3 F4]. split; assumption.
   - (* a launch *)
     match goal with Q : nth_error (queues s) _ = Some (Queue b before) |- _ =>
       assert (S := launch_to_begin s o b before O Q) end.
-    destruct V as [V|(X & e & F & L)].
-    + destruct (upper o) eqn:Uo.
-      * right. exists (now s), 0. split; [|unfold to_begin; simpl; unfold of_upper in S; rewrite Uo in S;
-          assert (Z := nothing_to_begin s V); unfold to_begin in Z; lia].
-        destruct V as [_ E _ R].
-        assert (NoHead : forall l o' n rest, next_kernel s l o' n rest -> upper o' = true -> False).
-        { intros l o' n rest [Q _] U'. assert (Z := E _ _ _ Q (or_introl eq_refl)). simpl in Z. congruence. }
-        split; simpl.
-        { lia. }
-        { intros r I Ur. rewrite (R r I) in Ur. discriminate Ur. }
-        { intros r l o' n rest I Ur B Q U'. destruct (NoHead _ _ _ _ Q U'). }
-        { intros l o' n rest Q U'. destruct (NoHead _ _ _ _ Q U'). }
-      * left. apply (everywhere_step _ g s _ _ V H'). intros p Z. injection Z as <-. exact Uo.
-    + right. exists X, e. destruct F as [F1 F2 F3 F4]. split; [split; assumption|].
-      unfold to_begin in *. simpl. unfold of_upper in S. destruct (upper o); lia.
-  - destruct V as [V|(X & e & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
-    right. exists X, e. split; [|exact L]. destruct F as [F1 F2 F3 F4]. split; assumption.
+    right. exists X, e. destruct F as [F1 F2 F3 F4]. split; [split; assumption|].
+    unfold to_begin in *. simpl. unfold of_upper in S. destruct (upper o); lia.
+  - right. exists X, e. split; [|exact L]. destruct F as [F1 F2 F3 F4]. split; assumption.
   - (* a kernel goes on *)
-    destruct V as [V|(X & e & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
     right. exists (X + if upper o then blocks l else 0), e.
     match goal with W : nth_error (streams g) _ = _ |- _ => assert (Uo := lower_level l o b W); rename W into Ws end.
     match goal with W : nth_error (ee s) l = Some before |- _ => rename W into Eb end.
@@ -522,10 +417,8 @@ Proof.
       unfold of_upper at 1 in S. unfold of_upper in T. destruct (upper o); [|lia]. unfold full at 1 in S.
       match goal with W : what o = _ |- _ => rewrite W in S end. unfold level_of in S. rewrite Ws in S. simpl in S. lia.
   - (* a copy goes on *)
-    destruct V as [V|(X & e0 & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
-    right. exists X, e0. split; [destruct F as [F1 F2 F3 F4]; split; assumption|].
-    match goal with W : nth_error (ce s) e = Some before |- _ => rename W into Eb end.
+    right. exists X, e. split; [destruct F as [F1 F2 F3 F4]; split; assumption|].
+    match goal with W : nth_error (ce s) _ = Some before |- _ => rename W into Eb end.
     unfold to_begin in *. simpl.
     assert (S := goes_on_to_begin _ _ _ _ _ F0 (or_introl eq_refl)).
     assert (T := sum_update in_ce (before ++ [o]) _ _ _ Eb). unfold in_ce at 4 in T.
@@ -533,26 +426,20 @@ Proof.
     unfold of_upper at 1 in S. unfold of_upper in T. destruct (upper o); [|lia]. unfold full at 1 in S.
     match goal with W : what o = _ |- _ => rewrite W in S end. lia.
   - (* a memset, record or wait ends *)
-    destruct V as [V|(X & e & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
     right. exists X, e. split; [destruct F as [F1 F2 F3 F4]; split; assumption|].
     unfold to_begin in *. simpl.
     assert (S := goes_on_to_begin _ _ _ _ _ F0 (or_intror eq_refl)). lia.
   - (* a copy begins *)
-    destruct V as [V|(X & e0 & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
-    right. exists (X + of_upper worst_of o), e0.
+    right. exists (X + of_upper worst_of o), e.
     match goal with W : may_begin s _ _ _ |- _ => destruct W as [Q _] end.
     split.
-    + eapply (longer_fine s); [reflexivity|reflexivity|exact F|]. right. exists (Run o (Engine e) (now s + d)). simpl.
+    + eapply (longer_fine s); [reflexivity|reflexivity|exact F|]. right. exists (Run o (Engine e0) (now s + d)). simpl.
       split; [reflexivity|]. split; [reflexivity|]. intros Uo. unfold of_upper, worst_of. rewrite Uo.
       match goal with W : what o = _ |- _ => rewrite W end. match goal with W : within _ _ |- _ => destruct W end.
       assert (Z := fine_now _ _ _ F). lia.
     + unfold to_begin in *. simpl. assert (T := sum_update in_ce rest _ _ _ Q).
       change (in_ce (o :: rest)) with (of_upper worst_of o + in_ce rest) in T. lia.
   - (* a block is assigned *)
-    destruct V as [V|(X & e & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
     match goal with W : next_kernel s _ _ _ _ |- _ => rename W into Hd end.
     match goal with W : what o = Kernel _ _ _ |- _ => rename W into Wo end.
     match goal with W : within _ _ |- _ => destruct W as [_ Wd] end.
@@ -641,12 +528,8 @@ Proof.
         { intros r l1 o1 n1 rest1 I Ur B Hk U1. destruct (Nu _ _ _ _ Hk U1). }
         { intros l1 o1 n1 rest1 Hk U1. destruct (Nu _ _ _ _ Hk U1). }
       * unfold to_begin in *. simpl. unfold of_upper in T. rewrite Up in T. destruct n; lia.
-  - destruct V as [V|(X & e & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
-    right. exists X, e. split; [|exact L]. destruct F as [F1 F2 F3 F4]. split; assumption.
+  - right. exists X, e. split; [|exact L]. destruct F as [F1 F2 F3 F4]. split; assumption.
   - (* time passes *)
-    destruct V as [V|(X & e & F & L)].
-    { left. apply (everywhere_step _ g s _ _ V H'). discriminate. }
     destruct (Nat.le_gt_cases t0 X) as [Le|Gt].
     + right. exists X, e. split; [|exact L]. destruct F as [F1 F2 F3 F4]. split; assumption.
     + destruct (time_passes s t0 X e U K O A) as [V|(l & o & n & rest & Hd & Uo & We & Wt & Own)]; try assumption.
@@ -658,99 +541,5 @@ Proof.
           destruct (next_unique _ _ _ _ _ _ _ _ _ Hd Hk) as (_ & Z & _). rewrite Z. exact Q. }
         { intros r l1 o1 n1 rest1 I Ur B Hk U1. apply (Own r I B). }
         { intros l1 o1 n1 rest1 Hk U1. rewrite late_none by exact Own. rewrite Nat.add_0_r. lia. }
-Qed.
-
-(* How much is launched from [x] to [F]. *)
-Definition demand (x F : nat) (all : list operation) : nat :=
-  sum (map (fun o => if (x <=? launched_at o) && (launched_at o <=? F) then of_upper full o else 0) all).
-Definition served (D : nat) (o : operation) : nat := if upper o then Nat.max D (launched_at o) + full o else D.
-
-Lemma demand_app x F l k : demand x F (l ++ k) = demand x F l + demand x F k.
-Proof. unfold demand. rewrite map_app, sum_app. reflexivity. Qed.
-
-(* The longest busy interval begins with some launch. *)
-Lemma served_by_demand F l t : (forall o, In o l -> launched_at o <= t) -> t <= F ->
-  (forall k o m, l = k ++ o :: m -> forall p, In p k -> launched_at p <= launched_at o) ->
-  fold_left served l 0 = 0 \/
-  exists o, In o l /\ upper o = true /\ fold_left served l 0 <= launched_at o + demand (launched_at o) F l.
-Proof.
-  induction l as [|o l IH] using rev_ind; intros B L S; [left; reflexivity|].
-  assert (B' : forall p, In p l -> launched_at p <= t) by (intros p I; apply B, in_app_iff; left; exact I).
-  assert (S' : forall k p m, l = k ++ p :: m -> forall q, In q k -> launched_at q <= launched_at p).
-  { intros k p m -> q I. apply (S k p (m ++ [o])); [rewrite <- app_assoc; reflexivity|exact I]. }
-  specialize (IH B' L S').
-  assert (Bo : launched_at o <= t) by (apply B, in_app_iff; right; left; reflexivity).
-  rewrite fold_left_app. simpl. unfold served at 1 3.
-  assert (Own : forall y, y <= launched_at o -> demand y F [o] = of_upper full o).
-  { intros y Ly. unfold demand. simpl. destruct (Nat.leb_spec y (launched_at o)), (Nat.leb_spec (launched_at o) F);
-    simpl;
-      lia. }
-  assert (Last : In o (l ++ [o])) by (apply in_app_iff; right; left; reflexivity).
-  destruct (upper o) eqn:U.
-  - right. destruct (Nat.le_gt_cases (fold_left served l 0) (launched_at o)) as [Le|Gt].
-    + exists o. split; [exact Last|]. split; [exact U|]. rewrite demand_app, (Own _ (le_n _)). unfold of_upper.
-      rewrite U. lia.
-    + destruct IH as [Z|(p & I & Up & Z)]; [lia|]. exists p. split; [apply in_app_iff; left; exact I|].
-      split; [exact Up|].
-      rewrite demand_app, Own; [unfold of_upper; rewrite U; lia|]. apply (S l o [] eq_refl p I).
-  - destruct IH as [Z|(p & I & Up & Z)]; [left; exact Z|right]. exists p.
-    split; [apply in_app_iff; left; exact I|]. split; [exact Up|].
-    rewrite demand_app. lia.
-Qed.
-
-Theorem over_by xs s F : steps g (empty g) xs s -> (forall o, In o (launches xs) -> P o) ->
-  (forall o, In o (launches xs) -> upper o = true -> launched_at o <= F ->
-    launched_at o + demand (launched_at o) F (launches xs) <= F) ->
-  F < now s -> everywhere (fun o => upper o = true -> F < launched_at o) s.
-Proof.
-  intros H Ps Ds. assert (U := usage_empty g). assert (K := kept_empty g). assert (O := in_order_empty g).
-  assert (A := everywhere_empty P g).
-  assert (V : now (empty g) <= F /\ over_at (empty g) (fold_left served [] 0) \/
-    F < now (empty g) /\ everywhere (fun o => upper o = true -> F < launched_at o) (empty g)).
-  { left. split; [simpl; lia|]. left. apply everywhere_empty. }
-  assert (E : launches xs = [] ++ launches xs) by reflexivity.
-  assert (B : forall o, In o (@nil operation) -> launched_at o <= now (empty g)) by (intros o []).
-  assert (S : forall k o m, @nil operation = k ++ o :: m -> forall p, In p k -> launched_at p <= launched_at o).
-  { intros k o m Z. destruct k; discriminate Z. }
-  revert Ps Ds E V B S. generalize (launches xs) at 1 2 3 4 as all. generalize (@nil operation) as before.
-  revert U K O A. induction H as [s|s t u x xs St H IH]; intros U K O A before all Ps Ds E V B S.
-  - intros L. destruct V as [[V _]|[_ V]]; [lia|exact V].
-  - assert (P' : forall o, x = Launch o -> P o).
-    { intros o ->. apply Ps. rewrite E. apply in_app_iff. right. left. reflexivity. }
-    assert (A' := everywhere_step P g s x t A St P'). assert (K' := kept_step g s x t K St).
-    assert (U' := usage_step g s x t U St). assert (O' := in_order_step g s x t O St).
-    assert (N : now s <= now t) by (destruct St; simpl; lia).
-    set (before' := match x with Launch o => before ++ [o] | _ => before end).
-    assert (E' : all = before' ++ launches xs).
-    { rewrite E. subst before'. destruct x; simpl; try reflexivity. rewrite <- app_assoc. reflexivity. }
-    assert (Now : forall o, x = Launch o -> launched_at o = now s) by (intros o ->; inversion St; assumption).
-    assert (B' : forall o, In o before' -> launched_at o <= now t).
-    { intros o I. assert (Z : In o before \/ x = Launch o).
-      { subst before'. destruct x; try (left; exact I). apply in_app_iff in I. destruct I as [I|[->|[]]]; tauto. }
-      destruct Z as [Z|Z]; [specialize (B o Z)|specialize (Now o Z)]; lia. }
-    assert (S' : forall k o m, before' = k ++ o :: m -> forall p, In p k -> launched_at p <= launched_at o).
-    { subst before'. destruct x as [y| | | | | | | |]; try exact S. intros k o m Z p I.
-      destruct m as [|z m] using rev_ind.
-      - apply app_inj_tail in Z. destruct Z as [-> ->]. rewrite (Now o eq_refl). apply (B p I).
-      - clear IHm. rewrite app_comm_cons, app_assoc in Z. apply app_inj_tail in Z. destruct Z as [Z _].
-        apply (S k o m Z p I). }
-    apply (IH U' K' O' A' before' all Ps Ds E'); try assumption.
-    destruct V as [[L V]|[L V]].
-    + assert (V' := over_step s x t _ U K O A St V).
-      assert (W : over_at t (fold_left served before' 0)).
-      { subst before'. destruct x as [y| | | | | | | |]; try exact V'. rewrite fold_left_app. simpl. unfold served at 1.
-        rewrite (Now y eq_refl). exact V'. }
-      destruct (Nat.le_gt_cases (now t) F) as [Le|Gt]; [left; split; assumption|right; split; [exact Gt|]].
-      destruct W as [W|(X & e & Fn & W)].
-      * eapply everywhere_weaker; [|exact W]. simpl. congruence.
-      * exfalso. assert (Z := fine_now _ _ _ Fn). assert (Le : fold_left served before' 0 <= F); [|lia].
-        assert (Early : forall o, In o before' -> launched_at o <= F).
-        { intros o I. destruct x as [y| | | | | | | |u']; subst before'; try (specialize (B o I); lia).
-          apply in_app_iff in I. destruct I as [I|[<-|[]]]; [specialize (B o I); lia|]. rewrite (Now y eq_refl).
-            exact L. }
-        destruct (served_by_demand F before' F Early (le_n _) S') as [Q|(o & I & Uo & Q)]; [lia|].
-        assert (Io : In o all) by (rewrite E'; apply in_app_iff; left; exact I).
-        specialize (Ds o Io Uo (Early o I)). rewrite E', demand_app in Ds. lia.
-    + right. split; [lia|]. eapply everywhere_step; [exact V|exact St|]. intros o Z _. rewrite (Now o Z). exact L.
 Qed.
 End Serial.

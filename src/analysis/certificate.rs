@@ -1,23 +1,28 @@
 //! Certificates: what a proven checker needs to see that verdicts are.
 //!
 //! The bounds of [`finish_bounds()`](super::finish_bounds()) are proven in prose. One that is simpler, and larger, is
-//! proven by machine (`proofs/serial.v`): all that is launched is over by when it would be if it were served one
+//! proven by machine (`proofs/busy.v`): all that is launched is over by when it would be if it were served one
 //! operation after another, each kernel in as many waves as the whole GPU needs for it, and behind one block of a lower
 //! priority. A verdict has a certificate where that is enough. `docs/proofs.md` says how it is checked, and by whom.
 
-use std::collections::BTreeMap;
+mod windows;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::analyse::Analysis;
-use super::assumptions::Departure;
+use super::assumptions::{Departure, departures, launches, sms_at_once};
 use super::finish_bounds::BoundedOperation;
+use super::prepared::demands;
+use super::sporadic::SporadicVerdict;
 use super::verdict::{JobVerdict, Verdict, text};
 use crate::device::CopySharing;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
-use crate::workload::{CheckedCopy, CheckedKernel, OperationKind};
+use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
+use windows::Window;
 
 /// The proven verdicts of a scenario with what a checker needs to see it, or why there is nothing to see.
 #[derive(Debug, Serialize)]
@@ -26,6 +31,9 @@ pub struct Certificate {
     scenario: String,
     /// By how many of the highest priorities are looked at.
     parts: Vec<Part>,
+    /// The same where releases are not given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    windows: Vec<Window>,
     #[serde(rename = "no_certificate")]
     without: Vec<Uncertified>,
 }
@@ -72,7 +80,9 @@ struct Proven {
 struct Uncertified {
     #[serde(serialize_with = "text")]
     stream: Arc<str>,
-    job: u32,
+    /// `None`: all jobs of the stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<u32>,
     reason: String,
 }
 
@@ -84,14 +94,13 @@ impl Certificate {
     pub fn new(analysis: &Analysis<'_>, operations: &[BoundedOperation], jobs: &[JobVerdict]) -> Self {
         let scenario = analysis.of;
         let proven = || jobs.iter().filter(|job| job.verdict == Some(Verdict::Proven));
-        let mut certificate = Self {
-            format: "gpusched-certificate/1",
-            scenario: scenario.name.clone(),
-            parts: Vec::new(),
-            without: Vec::new(),
-        };
-        let launches = unknown(analysis, operations).map_or_else(|| Launches::new(scenario, operations), Err);
-        let launches = match launches {
+        let mut certificate = Self::empty(scenario);
+        let is_not_given = || "its bound is on jobs whose launches are not given".to_owned();
+        let reason = unknown(scenario).or_else(|| operations.is_empty().then(is_not_given));
+        let launched = operations
+            .iter()
+            .map(|operation| (operation.origin.thread as usize, operation.kind, operation.stream, operation.launched));
+        let launches = match reason.map_or_else(|| Launches::new(scenario, launched), Err) {
             Ok(launches) => launches,
             Err(reason) => {
                 certificate.without.extend(proven().map(|job| Uncertified::new(job, reason.clone())));
@@ -137,9 +146,16 @@ impl Certificate {
         certificate
     }
 
+    fn empty(scenario: &Scenario) -> Self {
+        let (parts, windows, without) = (Vec::new(), Vec::new(), Vec::new());
+        Self { format: "gpusched-certificate/1", scenario: scenario.name.clone(), parts, windows, without }
+    }
+
     /// How many verdicts it proves.
     pub fn proven(&self) -> usize {
-        self.parts.iter().flat_map(|part| &part.intervals).map(|interval| interval.proves.len()).sum()
+        let intervals = self.parts.iter().flat_map(|part| &part.intervals);
+        intervals.map(|interval| interval.proves.len()).sum::<usize>()
+            + self.windows.iter().map(Window::proven).sum::<usize>()
     }
 
     /// Which verdicts have no certificate, and why: those with the same reason together.
@@ -153,7 +169,8 @@ impl Certificate {
         }
         let told = by_reason.into_iter().map(|(reason, first, count)| {
             let others = if count > 1 { format!(" and {} others", count - 1) } else { String::new() };
-            format!("no certificate for job {} of {}{others}: {reason}", first.job, first.stream)
+            let jobs = first.job.map_or_else(|| "jobs".to_owned(), |job| format!("job {job}"));
+            format!("no certificate for {jobs} of {}{others}: {reason}", first.stream)
         });
         told.collect()
     }
@@ -161,15 +178,16 @@ impl Certificate {
 
 impl Uncertified {
     fn new(job: &JobVerdict, reason: String) -> Self {
-        Self { stream: Arc::clone(&job.stream), job: job.job, reason }
+        Self { stream: Arc::clone(&job.stream), job: Some(job.job), reason }
     }
 }
 
 /// Why the rules that are proven, or the program that reads scenarios for the checker, know nothing of a scenario.
-fn unknown(analysis: &Analysis<'_>, operations: &[BoundedOperation]) -> Option<String> {
-    let scenario = analysis.of;
+fn unknown(scenario: &Scenario) -> Option<String> {
     let device = scenario.device();
-    let departures = analysis.departures.iter().filter_map(|departure| match departure {
+    let launches = launches(scenario);
+    let departures: BTreeSet<Departure> = departures(scenario, &demands(scenario), &launches, false);
+    let departures = departures.iter().filter_map(|departure| match departure {
         Departure::SmMask | Departure::MaskedClient => Some("SM masks"),
         Departure::GreenContexts => Some("green contexts"),
         Departure::Clients => Some("clients of MPS"),
@@ -180,15 +198,12 @@ fn unknown(analysis: &Analysis<'_>, operations: &[BoundedOperation]) -> Option<S
         _ => None,
     });
     let others = [
-        ("several processes", scenario.has_processes() || analysis.sms < device.sms),
+        ("several processes", scenario.has_processes() || sms_at_once(scenario, &launches) < device.sms),
         ("copies that share a link", device.copy.sharing == CopySharing::SharedLink),
     ];
     let mut all = departures.chain(others.into_iter().filter_map(|(what, is)| is.then_some(what)));
     if let Some(what) = all.next() {
         return Some(format!("the proven rules leave out {what}"));
-    }
-    if operations.is_empty() {
-        return Some("its bound is on jobs whose launches are not given".to_owned());
     }
     // What the checker reads.
     let file = scenario.to_native_json().ok().and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
@@ -199,6 +214,7 @@ fn unknown(analysis: &Analysis<'_>, operations: &[BoundedOperation]) -> Option<S
 
 /// One launch of a stream.
 struct Launch {
+    thread: usize,
     level: usize,
     term: Term,
     kind: OperationKind,
@@ -219,18 +235,21 @@ struct Launches {
 }
 
 impl Launches {
-    fn new(scenario: &Scenario, operations: &[BoundedOperation]) -> Result<Self, String> {
+    /// Of what each thread launches into which stream when.
+    fn new(
+        scenario: &Scenario,
+        launched: impl Iterator<Item = (usize, OperationKind, StreamId, Instant)>,
+    ) -> Result<Self, String> {
         let device = scenario.device();
         let mut level_of_thread = vec![None; scenario.threads.len()];
-        let mut all = Vec::with_capacity(operations.len());
+        let mut all = Vec::new();
         let demands: Vec<u64> =
             scenario.kernels().iter().map(|kernel| u64::from(kernel.demand().blocks_per_sm(device))).collect();
-        for operation in operations {
-            let stream = &scenario.streams()[operation.stream.index()];
-            let thread = operation.origin.thread as usize;
+        for (thread, kind, id, launched_ns) in launched {
+            let stream = &scenario.streams()[id.index()];
             let Some(of) = scenario.threads.get(thread) else { return Err("a launch is of no stream".to_owned()) };
             level_of_thread[thread] = Some(stream.level());
-            let (block_time, waves, name) = match operation.kind {
+            let (block_time, waves, name) = match kind {
                 OperationKind::Kernel(id) => {
                     let kernel: &CheckedKernel = &scenario.kernels()[id.index()];
                     let at_once = u64::from(device.sms) * demands[id.index()];
@@ -244,17 +263,13 @@ impl Launches {
                 other => (Duration::ZERO, 0, Arc::from(other.name())),
             };
             all.push(Launch {
+                thread,
                 level: stream.level(),
-                term: Term {
-                    stream: Arc::clone(&of.label),
-                    operation: name,
-                    launched_ns: operation.launched,
-                    up_to_ns: Duration::ZERO,
-                },
-                kind: operation.kind,
+                term: Term { stream: Arc::clone(&of.label), operation: name, launched_ns, up_to_ns: Duration::ZERO },
+                kind,
                 block_time,
                 waves,
-                is_of_null_stream: scenario.catalogue.is_null_stream(operation.stream),
+                is_of_null_stream: scenario.catalogue.is_null_stream(id),
                 is_blocking: stream.blocking,
             });
         }
@@ -284,21 +299,30 @@ impl Launches {
             && users.values().all(|used| *used != [true, true])
     }
 
-    /// When there may be work of the highest `levels`; `None` if that is too long, or nothing is of them.
-    fn intervals(&self, levels: usize) -> Option<Vec<Interval>> {
+    /// What each launch of the highest `levels` adds: its waves, and for a kernel the longest block of a lower priority
+    /// before it; `None`: that is too long.
+    fn added(&self, levels: usize) -> Option<Vec<(&Launch, Duration)>> {
         let longest_below = |level: usize| {
             let below = self.all.iter().filter(|launch| launch.level > level);
             let kernels = below.filter(|launch| matches!(launch.kind, OperationKind::Kernel(_)));
             kernels.map(|launch| launch.block_time).max().unwrap_or(Duration::ZERO)
         };
         let blocking: Vec<Duration> = (0..levels).map(longest_below).collect();
+        let upper = self.all.iter().filter(|launch| launch.level < levels);
+        let added = upper.map(|launch| {
+            let waves = launch.block_time.checked_mul(launch.waves)?;
+            let is_kernel = matches!(launch.kind, OperationKind::Kernel(_));
+            let blocking = if is_kernel { blocking[launch.level] } else { Duration::ZERO };
+            Some((launch, waves.checked_add(blocking)?))
+        });
+        added.collect()
+    }
+
+    /// When there may be work of the highest `levels`; `None` if that is too long, or nothing is of them.
+    fn intervals(&self, levels: usize) -> Option<Vec<Interval>> {
         let mut intervals: Vec<Interval> = Vec::new();
-        for launch in self.all.iter().filter(|launch| launch.level < levels) {
-            let mut term = launch.term.clone();
-            term.up_to_ns = launch.block_time.checked_mul(launch.waves)?;
-            if matches!(launch.kind, OperationKind::Kernel(_)) {
-                term.up_to_ns = term.up_to_ns.checked_add(blocking[launch.level])?;
-            }
+        for (launch, up_to_ns) in self.added(levels)? {
+            let term = Term { up_to_ns, ..launch.term.clone() };
             let ends = |begins: Instant| {
                 let end = begins.checked_add(term.up_to_ns)?;
                 (end.as_ns() < MOST_NS).then_some(end)

@@ -1,7 +1,7 @@
 //! `gpusched analyze`
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -73,7 +73,7 @@ pub(crate) struct Analyze {
     #[command(flatten)]
     search: Search,
     /// Write what the proven checker of proofs/ needs to see of each proven verdict that it is, or why it cannot
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sporadic", "ladder"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "ladder")]
     certificate: Option<PathBuf>,
     #[command(flatten)]
     runnable_times: RunnableTimesOption,
@@ -176,10 +176,7 @@ impl Analyze {
             })?,
         }
         if let Some((path, operations)) = self.certificate.as_deref().zip(operations) {
-            let certificate = Certificate::new(&report.analysis, &operations, &verdicts.jobs);
-            notes::show_abridged(certificate.notes(), note);
-            write_whole(path, |out| Ok(serde_json::to_writer_pretty(out, &certificate)?))?;
-            note(&format!("{} has certificates of {} verdicts", path.display(), certificate.proven()));
+            write_certificate(path, &Certificate::new(&report.analysis, &operations, &verdicts.jobs), note)?;
         }
         part.print(&report, out)?;
         part.done_with(report);
@@ -214,6 +211,9 @@ impl Analyze {
         self.write_witness(verdicts.first_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
         })?;
+        if let Some(path) = &self.certificate {
+            write_certificate(path, &Certificate::of_sporadic(scenario, &verdicts.streams), |text| part.note(text))?;
+        }
         part.print(&report, out)?;
         Ok(answer)
     }
@@ -276,4 +276,12 @@ impl Analyze {
         note(&format!("{0} has a run in which {miss}; gpusched simulate {0} shows it", path.display()));
         Ok(())
     }
+}
+
+/// Writes what the proven checker needs, and notes what has no certificate.
+fn write_certificate(path: &Path, certificate: &Certificate, note: impl Fn(&str)) -> anyhow::Result<()> {
+    notes::show_abridged(certificate.notes(), &note);
+    write_whole(path, |out| Ok(serde_json::to_writer_pretty(out, certificate)?))?;
+    note(&format!("{} has certificates of {} verdicts", path.display(), certificate.proven()));
+    Ok(())
 }

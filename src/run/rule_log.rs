@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::state::title_of;
-use super::summary::Summary;
+use super::summary::{Summary, stream_index};
 use crate::time::{Duration, Instant};
 use crate::trace::{Rule, TurnEnd};
 use crate::workload::OperationKind;
@@ -21,6 +21,8 @@ pub struct Firing<'a> {
     pub operation: Cow<'a, str>,
     /// The operation's number; none for turns.
     pub id: Option<u32>,
+    /// The number of its stream, -1 for a NULL stream; none for turns.
+    pub stream: Option<i64>,
     /// What happened.
     pub what: &'static str,
 }
@@ -50,7 +52,8 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
                     CALLED | PASSED => (phase, None, id.0),
                     _ => (phase, None, record.queue_order()),
                 };
-                firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: Some(id.0), what }));
+                let (operation, stream) = (operation.clone(), Some(stream_index(record.stream)));
+                firings.push((order, Firing { at_ns, rule, operation, id: Some(id.0), stream, what }));
             }
         };
         for wait in summary.trace.waits(id) {
@@ -111,7 +114,7 @@ fn turns<'a>(summary: &Summary<'a>, firings: &mut Vec<(Order, Firing<'a>)>) {
         let operation = Cow::Borrowed(trace.process_name(turn.process));
         let mut fire = |at_ns: Instant, place: u32, rule: &'static str, what: &'static str| {
             let order = (TURN, None, place);
-            firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: None, what }));
+            firings.push((order, Firing { at_ns, rule, operation: operation.clone(), id: None, stream: None, what }));
         };
         if turn.switch() > Duration::ZERO {
             fire(turn.switch_from, 1, "T3", "contexts begin to be switched to it");

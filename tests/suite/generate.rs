@@ -84,6 +84,16 @@ fn device() -> impl Strategy<Value = Device> {
     ]
 }
 
+/// The device without what `proofs/model.v` leaves out.
+fn within_proven_rules(device: &Device) -> Device {
+    let plain = device.with(|spec| {
+        (spec.launch_latency, spec.kernel_gap) = (Duration::ZERO, Duration::ZERO);
+        spec.channels = None;
+        spec.copy.sharing = CopySharing::OneAtATime;
+    });
+    plain.expect("it is a GPU")
+}
+
 /// A random scenario that is printed briefly.
 #[derive(Clone)]
 pub(crate) struct Case(pub(crate) Scenario);
@@ -131,13 +141,20 @@ pub(crate) struct Limits {
     pub(crate) equal_blocks: bool,
     /// Block times may vary.
     pub(crate) varying: bool,
+    /// Nothing that `proofs/model.v` leaves out: masks, channels, latencies, shared links.
+    pub(crate) proven_rules: bool,
 }
 
 impl Limits {
     /// All that the rules know, with fixed block times.
-    pub(crate) const ALL: Self = Self { blocks: 40, equal_blocks: false, varying: false };
+    pub(crate) const ALL: Self = Self { blocks: 40, equal_blocks: false, varying: false, proven_rules: false };
     /// The same with enough blocks for many waves.
     pub(crate) const MANY_BLOCKS: Self = Self { blocks: 400, ..Self::ALL };
+
+    /// Whether masks keep kernels from SMs.
+    const fn has_masks(self) -> bool {
+        !self.equal_blocks && !self.proven_rules
+    }
 }
 
 /// A kernel before it is fitted to its device: blocks, threads, registers, bytes, times, mask.
@@ -178,7 +195,7 @@ fn fitted(raw: RawKernel, device: &Device, limits: Limits, first: Option<&Kernel
         shared_memory_bytes: bytes.min(device.per_block.shared_memory_bytes),
     };
     let duration = BlockTime { best: ns(best), worst: ns(if limits.varying { best + more } else { best }) };
-    let sm_mask = mask.filter(|_| !limits.equal_blocks).and_then(|mask| mask_for(mask, device));
+    let sm_mask = mask.filter(|_| limits.has_masks()).and_then(|mask| mask_for(mask, device));
     let name: std::sync::Arc<str> = format!("K{index}").into();
     let shape = first.filter(|_| limits.equal_blocks).map_or(shape, |first| first.shape);
     Kernel { name: name.clone(), title: name, blocks, shape, duration, clock: BlockClock::RunTime, sm_mask }
@@ -271,6 +288,7 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
     let parts = (vec(stream, 1..6), vec(raw_kernel(limits), 1..5), vec(copy, 1..4), vec(raw_thread(), 1..5));
     (device(), parts, placement, option::weighted(0.2, 0_u64..40), any::<bool>(), any::<u64>()).prop_map(
         move |(device, (streams, raw_kernels, copies, threads), placement, horizon, barrier, seed)| {
+            let device = if limits.proven_rules { within_proven_rules(&device) } else { device };
             let fits = device.gpcs.is_some() || !placement.goes_by_gpcs();
             let placement = if fits { placement } else { Placement::MostRoom };
             let mut kernels: Vec<Kernel> = Vec::new();
@@ -284,7 +302,7 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
                 .map(|((priority, mask, blocking), index)| StreamSpec {
                     priority: -i32::try_from(priority.unwrap_or(0) % device.priority_levels).expect("few"),
                     blocking: priority.is_none() || blocking,
-                    sm_mask: mask.filter(|_| !limits.equal_blocks).and_then(|mask| mask_for(mask, &device)),
+                    sm_mask: mask.filter(|_| limits.has_masks()).and_then(|mask| mask_for(mask, &device)),
                     ..StreamSpec::new(format!("S{index}"))
                 })
                 .collect();
