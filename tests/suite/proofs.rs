@@ -223,7 +223,7 @@ fn the_proven_rules_accept_shipped_scenarios_and_none_of_their_runs_with_somethi
         let run = printed(&["simulate", file, "--format", "json", "--blocks"]);
         let run: Value = serde_json::from_slice(&run).expect("JSON");
         let output = checker.check(&run);
-        // Processes, green contexts, latencies and events are beyond these rules, or not in the run.
+        // Processes, green contexts, clusters, latencies and events are beyond these rules, or not in the run.
         if output.status.code() == Some(2) {
             continue;
         }
