@@ -118,6 +118,7 @@ let rec has_key key = function
 let gpu_of device scenario =
   if member "processes" scenario <> `Null then unknown "there are several processes";
   if member "green_contexts" scenario <> `Null then unknown "there are green contexts";
+  if member "graphs" scenario <> `Null then unknown "there are CUDA graphs";
   if List.exists (fun key -> has_key "programmatic" (member key scenario)) [ "streams"; "hosts" ] then
     unknown "a kernel is launched programmatically";
   let stream json =

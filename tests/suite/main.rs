@@ -58,6 +58,7 @@ mod generate_periodic;
 mod generate_processes;
 mod gpcs;
 #[cfg(target_os = "linux")]
+mod graphs;
 mod green_contexts;
 mod hardware;
 mod help;

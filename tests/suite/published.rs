@@ -44,8 +44,8 @@ pub(crate) fn root() -> PathBuf {
 
 /// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `cores.rs`, `tour.rs`, `docs/processes.md`,
 /// `docs/validation.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`,
-/// `clusters.rs`): they come from no publication.
-const EXAMPLES: [&str; 14] = [
+/// `clusters.rs`, `graphs.rs`): they come from no publication.
+const EXAMPLES: [&str; 15] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",
     "deadlines/shared-core.json",
@@ -53,6 +53,7 @@ const EXAMPLES: [&str; 14] = [
     "processes/perception-and-control.json",
     "rules/clusters.json",
     "rules/copies-of-two-processes.json",
+    "rules/graphs.json",
     "rules/green-contexts.json",
     "rules/programmatic-launch.json",
     "rules/registers.json",
