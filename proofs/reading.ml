@@ -68,6 +68,7 @@ let product = function
 (* What a kernel's block needs, how many there are, and how long each may run. *)
 let kernel_of allocation (name, json) =
   if member "sm_mask" json <> `Null then unknown "kernel %s has a mask" name;
+  if member "cluster" json <> `Null then unknown "blocks of kernel %s come in clusters" name;
   let needs =
     takes allocation (product (member "threads" json)) (int_or 0 "shared_memory_bytes" json)
       (int_or 0 "registers_per_thread" json)
@@ -107,10 +108,19 @@ let engine_of device gpu = function
   | "device-to-device" -> int_or 0 "device_to_device_engine" (member "copy" device)
   | _ -> 0
 
+(* Whether something in it has this key. *)
+let rec has_key key = function
+  | `Assoc entries -> List.exists (fun (own, json) -> own = key || has_key key json) entries
+  | `List entries -> List.exists (has_key key) entries
+  | _ -> false
+
 (* The streams of a scenario but the NULL stream, and the GPU with all of them: that is the first. *)
 let gpu_of device scenario =
   if member "processes" scenario <> `Null then unknown "there are several processes";
   if member "green_contexts" scenario <> `Null then unknown "there are green contexts";
+  if member "graphs" scenario <> `Null then unknown "there are CUDA graphs";
+  if List.exists (fun key -> has_key "programmatic" (member key scenario)) [ "streams"; "hosts" ] then
+    unknown "a kernel is launched programmatically";
   let stream json =
     if member "sm_mask" json <> `Null then unknown "stream %s has a mask" (to_string (member "name" json));
     let priority =

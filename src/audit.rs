@@ -30,6 +30,7 @@ mod before;
 mod case;
 mod causes;
 mod clients;
+mod clusters;
 mod completions;
 mod conservation;
 mod copies;

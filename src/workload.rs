@@ -33,6 +33,7 @@ macro_rules! numbered {
 }
 
 mod catalogue;
+mod cluster;
 mod error;
 mod green_context;
 mod placement;
@@ -40,6 +41,7 @@ mod process;
 mod programmatic;
 
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
+pub use cluster::Clusters;
 pub use error::WorkloadError;
 pub use green_context::{GreenContext, GreenContextId, SmSplit};
 pub use placement::{Part, Placement};

@@ -94,6 +94,8 @@ class _Options(TypedDict, total=False):
     set_priority: Mapping[str, int]
     set_stream: Mapping[str, str]
     set_block_time: Mapping[str, _Time]
+    set_blocks: Mapping[str, int]
+    set_cluster: Mapping[str, int]
     sm_mask: Mapping[str, str]
     connections: int | None
     channel_order: str | None

@@ -31,7 +31,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     pub(super) fn new(scenario: &Scenario) -> Result<Self, ProgramError> {
-        refuse_programmatic(scenario)?;
+        refuse_what_nothing_bounds(scenario)?;
         let demands = demands(scenario);
         let launches = launches(scenario);
         let (costs, merged) = merge(scenario, &demands, &launches)?;
@@ -48,9 +48,13 @@ impl Prepared {
     }
 }
 
-/// Kernels that begin beside the one before them in their stream are unknown to all analyses.
-pub(super) fn refuse_programmatic(scenario: &Scenario) -> Result<(), ProgramError> {
-    if scenario.catalogue.has_dependent_kernels() { Err(ProgramError::Programmatic) } else { Ok(()) }
+/// Kernels that begin beside the one before them in their stream, and blocks that come in clusters, are unknown to all
+/// analyses.
+pub(super) fn refuse_what_nothing_bounds(scenario: &Scenario) -> Result<(), ProgramError> {
+    if scenario.catalogue.has_dependent_kernels() {
+        return Err(ProgramError::Programmatic);
+    }
+    if scenario.catalogue.has_clusters() { Err(ProgramError::Clusters) } else { Ok(()) }
 }
 
 /// What one block of each kernel takes.

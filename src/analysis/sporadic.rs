@@ -14,7 +14,7 @@ use super::job_bounds::{JobBounds, LONGEST, Releases, SporadicRefusal, TaskSet, 
 use super::jobs::AnalysedJob;
 use super::kept::AnalysisError;
 use super::partitions::{job_bounds_of, partitions};
-use super::prepared::refuse_programmatic;
+use super::prepared::refuse_what_nothing_bounds;
 use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from, search_known};
 use super::verdict::Verdict;
 use crate::broken_bound::BrokenBound;
@@ -119,7 +119,7 @@ fn known_stream_bounds(
     scenario: &Scenario,
     jitter: &[Duration],
 ) -> Result<Result<JobBounds, SporadicRefusal>, ProgramError> {
-    refuse_programmatic(scenario)?;
+    refuse_what_nothing_bounds(scenario)?;
     if partitions(scenario).is_some() {
         return Ok(job_bounds_of(scenario, Releases::Sporadic(jitter))?);
     }

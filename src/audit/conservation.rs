@@ -7,6 +7,7 @@
 //! Where contexts take turns, each is judged by itself, and only while it surely has its turn.
 
 use super::case::Case;
+use super::clusters::Groups;
 use super::demand::{Amounts, capacity, change, fits};
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, TimeSource};
@@ -80,6 +81,8 @@ struct Sweep<'c, 'a> {
     /// For each SM, since when it has had room for the head.
     room_since: Vec<Option<LogTime>>,
     worst: Vec<Option<Idle>>,
+    /// Among which SMs clusters find theirs.
+    groups: Groups,
 }
 
 impl<'c, 'a> Sweep<'c, 'a> {
@@ -100,6 +103,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
             head_since: (LogTime::MIN, LogTime::MIN),
             room_since: vec![None; sms],
             worst: vec![None; operations],
+            groups: Groups::of(&case.observation.device),
         }
     }
 
@@ -170,16 +174,40 @@ impl<'c, 'a> Sweep<'c, 'a> {
 
     fn room_for_head(&self, sm: usize) -> bool {
         let Some(head) = self.head else { return false };
-        let id = u32::try_from(sm).proven("SMs have numbers of 32 bits");
-        self.case.may_use(head, id) && fits(&self.free[sm], &self.case.facts[head].taken)
+        let fits = |sm: usize| {
+            let id = u32::try_from(sm).proven("SMs have numbers of 32 bits");
+            self.case.may_use(head, id) && fits(&self.free[sm], &self.case.facts[head].taken)
+        };
+        let Some(size) = self.cluster_of_head() else { return fits(sm) };
+        let group = self.groups.of_sm[sm].map_or(&[][..], |group| &self.groups.sms[group]);
+        fits(sm) && group.iter().filter(|other| fits(**other as usize)).count() >= size
+    }
+
+    /// How many SMs of one GPC the head needs at once, if its blocks come in clusters.
+    fn cluster_of_head(&self) -> Option<usize> {
+        let clusters = self.case.observation.operations[self.head?].kernel()?.clusters?;
+        Some(clusters.least() as usize)
+    }
+
+    /// Calls `change` with each SM whose room for the head depends on what is on `sm`: all of its GPC, if blocks come
+    /// in clusters.
+    fn with_room_of(&mut self, sm: usize, change: impl Fn(&mut Self, usize)) {
+        let group = self.cluster_of_head().and_then(|_| self.groups.of_sm[sm]);
+        let Some(group) = group else { return change(self, sm) };
+        for place in 0..self.groups.sms[group].len() {
+            let other = self.groups.sms[group][place] as usize;
+            change(self, other);
+        }
     }
 
     fn end(&mut self, event: &BlockEvent) {
         let Some(sm) = self.sm(event) else { return };
         change(&mut self.free[sm], &self.case.facts[event.operation()].taken, -1);
-        if self.room_since[sm].is_none() && self.room_for_head(sm) {
-            self.room_since[sm] = Some(event.at);
-        }
+        self.with_room_of(sm, |sweep, sm| {
+            if sweep.room_since[sm].is_none() && sweep.room_for_head(sm) {
+                sweep.room_since[sm] = Some(event.at);
+            }
+        });
     }
 
     fn start(&mut self, event: &BlockEvent) {
@@ -191,10 +219,12 @@ impl<'c, 'a> Sweep<'c, 'a> {
         }
         if let Some(sm) = self.sm(event) {
             change(&mut self.free[sm], &self.case.facts[kernel].taken, 1);
-            if self.room_since[sm].is_some() && !self.room_for_head(sm) {
-                self.judge(sm, now);
-                self.room_since[sm] = None;
-            }
+            self.with_room_of(sm, |sweep, sm| {
+                if sweep.room_since[sm].is_some() && !sweep.room_for_head(sm) {
+                    sweep.judge(sm, now);
+                    sweep.room_since[sm] = None;
+                }
+            });
         }
         self.left[kernel] = self.left[kernel].saturating_sub(1);
         if self.left[kernel] == 0 {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::demand::{capacity, change, room};
 
 use super::case::Case;
+use super::clusters::Groups;
 use super::observation::{ObservedKernel, ObservedOperation, TimeSource};
 use super::sweep::BlockEvent;
 use crate::logs::LogTime;
@@ -15,6 +16,10 @@ use crate::workload::Placement;
 pub(super) struct Dealing {
     /// By operation.
     waves: Vec<Wave>,
+    /// Among which SMs clusters find theirs.
+    groups: Groups,
+    /// Whether blocks of each kernel come in clusters.
+    is_clustered: Vec<bool>,
     /// Blocks of each kernel.
     blocks: Vec<u32>,
     lone: Range<u32>,
@@ -43,7 +48,10 @@ impl Dealing {
         let is_open =
             |operation: &ObservedOperation| is_measured && !operation.kernel().is_some_and(ObservedKernel::is_whole);
         let wave = |operation| Wave { is_open: is_open(operation), ..Wave::default() };
+        let is_clustered = |operation: &ObservedOperation| operation.kernel().is_some_and(|it| it.clusters.is_some());
         Self {
+            groups: Groups::of(&case.observation.device),
+            is_clustered: case.observation.operations.iter().map(is_clustered).collect(),
             waves: case.observation.operations.iter().map(wave).collect(),
             blocks,
             lone: case.observation.device.lone_sms(),
@@ -78,13 +86,14 @@ impl Dealing {
         if !goes_on {
             wave.begun = None;
         }
-        goes_on || policy.deals(event.block)
+        goes_on || policy.deals(event.block) || self.is_clustered[event.operation()]
     }
 
     /// The SM that a dealt block should have got; `None`: that is not known. `rooms` are the SMs with room, and for how
     /// many blocks, in the order of the policy.
     pub(super) fn predict(
         &mut self,
+        case: &Case<'_>,
         event: &BlockEvent,
         last_end: Option<LogTime>,
         rooms: impl FnOnce() -> Vec<(u32, i64)>,
@@ -93,7 +102,13 @@ impl Dealing {
         if wave.begun.is_none() {
             wave.begun = Some((event.at, last_end));
             let left = self.blocks[event.operation()].saturating_sub(event.block);
-            wave.expected = deal(&rooms(), left, &self.lone).into();
+            let kernel = case.observation.operations[event.operation()].kernel();
+            let clustered = kernel.and_then(|kernel| Some((kernel, kernel.clusters?)));
+            wave.expected = match clustered {
+                Some((kernel, clusters)) => self.groups.deal(kernel, clusters, event.block, &rooms()),
+                None => deal(&rooms(), left, &self.lone),
+            }
+            .into();
             if self.is_measured {
                 let first_level = self.lone.len();
                 let mut place = 0;

@@ -77,6 +77,9 @@ named! {
         /// A client of MPS was on more SMs than it may use.
         #[serde(rename = "MPS")]
         Mps = "MPS",
+        /// Blocks of a cluster did not begin together on one GPC.
+        #[serde(rename = "cluster")]
+        Cluster = "cluster",
         /// An eligible head waited while it fitted.
         #[serde(rename = "work conservation")]
         WorkConservation = "work conservation",

@@ -151,6 +151,7 @@ fn observed(kernel: &LoggedKernel, registers_per_thread: u32, sm_mask: Option<Sm
         block_times: Arc::default(),
         clock: BlockClock::RunTime,
         programmatic: Programmatic::NONE,
+        clusters: None,
         synchronized_ns: kernel.synchronized_ns,
         blocks: Arc::clone(&kernel.blocks),
     }

@@ -154,6 +154,7 @@ fn operation(
                     block_times: Arc::default(),
                     clock: kernel.clock,
                     programmatic: kernel.programmatic(),
+                    clusters: kernel.clusters(),
                     synchronized_ns: None,
                     blocks: Arc::new(blocks),
                 });

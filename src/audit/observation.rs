@@ -7,7 +7,7 @@ use super::observed_turns::ObservedTurns;
 use crate::device::{BlockShape, Device, Runlists, SmMask};
 use crate::logs::{BlockList, LogTime};
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, GreenContextId, Placement, Programmatic};
+use crate::workload::{BlockClock, BlockTime, Clusters, GreenContextId, Placement, Programmatic};
 
 /// Everything that the audit looks at.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,6 +128,8 @@ pub struct ObservedKernel {
     pub clock: BlockClock,
     /// What it has to do with programmatic dependent launch; nothing where nobody says.
     pub programmatic: Programmatic,
+    /// How its blocks are grouped into clusters; `None`: they are not, or nobody says.
+    pub clusters: Option<Clusters>,
     /// When the host saw it complete \[ns\], on the host's clock.
     pub synchronized_ns: Option<LogTime>,
     /// Its blocks, in the order of their numbers.

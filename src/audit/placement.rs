@@ -150,7 +150,9 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, O
     let order = device.sm_preference(policy);
     // Behind the SM that got the last block, for round-robin.
     let mut cursor = 0;
-    let mut dealing = policy.goes_by_gpcs().then(|| Dealing::new(case));
+    let mut kernels = observation.operations.iter().filter_map(|operation| operation.kernel());
+    let has_clusters = kernels.any(|kernel| kernel.clusters.is_some());
+    let mut dealing = (policy.goes_by_gpcs() || has_clusters).then(|| Dealing::new(case));
     let simulated = matches!(observation.source, TimeSource::Simulated { .. });
     if !observation.client_sms.is_empty() {
         return;
@@ -188,7 +190,7 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, O
                 (room > 0).then_some((sm, room))
             });
             if let Some(dealing) = dealing.as_mut().filter(|_| is_dealt) {
-                let predicted = dealing.predict(&event, last_end, || rooms.collect());
+                let predicted = dealing.predict(case, &event, last_end, || rooms.collect());
                 visit(&event, predicted);
                 sms.change(&event, &case.facts[operation].taken, 1);
                 continue;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::case::{Case, count};
 use super::clients;
+use super::clusters;
 use super::conservation;
 use super::copies;
 use super::copy_turns;
@@ -94,7 +95,7 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
         || {
             rayon::join(
                 || {
-                    by(&[ready::check, resources::check, clients::check, |case, found| {
+                    by(&[ready::check, resources::check, clients::check, clusters::check, |case, found| {
                         links::check(case.observation, found);
                     }])
                 },

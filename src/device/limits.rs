@@ -42,6 +42,8 @@ const PER_SM: u64 = 65_535;
 
 /// The first major compute capability with programmatic dependent launch.
 const FIRST_WITH_PDL: u32 = 9;
+/// The first one with clusters of blocks.
+const FIRST_WITH_CLUSTERS: u32 = 9;
 
 /// The limits, and a list of all of them.
 macro_rules! limits {
@@ -168,6 +170,11 @@ impl DeviceSpec {
     /// Whether kernels can be launched programmatically (PDL): from compute capability 9.0 on.
     pub(crate) fn has_programmatic_launch(&self) -> bool {
         self.major_compute_capability().is_some_and(|major| major >= FIRST_WITH_PDL)
+    }
+
+    /// Whether blocks may come in clusters: from compute capability 9.0 on.
+    pub(crate) fn has_clusters(&self) -> bool {
+        self.major_compute_capability().is_some_and(|major| major >= FIRST_WITH_CLUSTERS)
     }
 
     /// Whether every number is within its limits, and all of them go together.

@@ -136,6 +136,14 @@ impl Device {
         (self.tpcs().saturating_sub(lone) * self.sms_per_tpc).min(self.sms)..self.sms
     }
 
+    /// Among which SMs a cluster of blocks finds its own, in the order in which clusters go round: each lone TPC, then
+    /// each GPC. Empty if it does not state its GPCs.
+    pub(crate) fn cluster_groups(&self) -> Vec<Vec<u32>> {
+        let lone: Vec<u32> = self.lone_sms().collect();
+        let lone = lone.chunks(self.sms_per_tpc as usize).map(<[u32]>::to_vec);
+        lone.chain(self.sms_of_gpcs()).collect()
+    }
+
     /// All SMs in the order in which a placement policy prefers them. Where it goes by GPCs and none are stated, all
     /// SMs are of one.
     pub(crate) fn sm_preference(&self, placement: Placement) -> Vec<u32> {

@@ -47,7 +47,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 66] = [
+pub(super) const TERMS: [Term; 67] = [
     term(
         "verdict",
         &[],
@@ -359,6 +359,14 @@ pub(super) const TERMS: [Term; 66] = [
         Some("gpusched simulate scenarios/rules/programmatic-launch.json"),
         "A kernel may begin beside the one before it in its stream, once all blocks of that have triggered, and waits for its \
          end where its own blocks say so (rule PDL). GPUs have it from compute capability 9.0 on.",
+    ),
+    term(
+        "cluster",
+        &["thread block cluster", "cluster_fallback", "cudaLaunchAttributeClusterDimension"],
+        "docs/model.md#clusters-of-blocks",
+        Some("gpusched simulate scenarios/rules/clusters.json --state-at 1ms"),
+        "Blocks of a kernel that begin together, each on an SM of its own of one GPC (rule cluster). While no GPC has as many \
+         SMs free, they wait. GPUs have them from compute capability 9.0 on.",
     ),
     term(
         "green context",

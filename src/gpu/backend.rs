@@ -2,6 +2,7 @@
 
 mod assign;
 mod clients;
+mod clusters;
 mod copy_engine;
 mod ee_queue;
 mod random;

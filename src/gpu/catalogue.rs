@@ -7,8 +7,8 @@ use super::error::SubmitError;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{
-    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedProcess, CheckedStream, Copy, CopyId, EventId, Items,
-    Kernel, KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
+    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedProcess, CheckedStream, Clusters, Copy, CopyId, EventId,
+    Items, Kernel, KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
 };
 
 /// Streams, kernels and copies that the device takes, and where and how long their blocks run.
@@ -155,6 +155,10 @@ impl GpuCatalogue {
 
     pub(super) fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), SubmitError> {
         Ok(self.catalogue.set_programmatic(kernel, programmatic)?)
+    }
+
+    pub(super) fn set_clusters(&mut self, kernel: KernelId, clusters: Option<Clusters>) -> Result<(), SubmitError> {
+        Ok(self.catalogue.set_clusters(kernel, clusters)?)
     }
 
     pub(super) fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {

@@ -28,8 +28,8 @@ use crate::limits::{NowAndThen, end_if_stopped};
 use crate::time::{Duration, Instant};
 use crate::trace::{Recorder, Trace};
 use crate::workload::{
-    BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId,
-    ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
+    BlockTime, Catalogue, Clusters, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin,
+    ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
 };
 
 /// Rounds after which a run looks whether it may go on: some microseconds.
@@ -170,6 +170,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         for kernel in work.kernels() {
             let id = self.add_kernel(Kernel::clone(kernel))?;
             self.set_programmatic(id, kernel.programmatic())?;
+            self.set_clusters(id, kernel.clusters())?;
         }
         for copy in work.copies() {
             self.add_copy(**copy)?;
@@ -191,6 +192,14 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     /// [`SubmitError::Workload`] if the device has no such launch.
     pub fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), SubmitError> {
         self.catalogue.set_programmatic(kernel, programmatic)
+    }
+
+    /// Groups the blocks of a kernel into clusters, or no longer. An unknown kernel is passed over.
+    ///
+    /// # Errors
+    /// [`SubmitError::Workload`] if the device has no such clusters, or the grid cannot be divided into them.
+    pub fn set_clusters(&mut self, kernel: KernelId, clusters: Option<Clusters>) -> Result<(), SubmitError> {
+        self.catalogue.set_clusters(kernel, clusters)
     }
 
     /// Gives each block of a kernel a time of its own, such as one that was measured; blocks past the end of the list

@@ -4,6 +4,7 @@ use super::timeline::bytes;
 use crate::device::BlockDemand;
 use crate::run::Summary;
 use crate::trace::{Phase, Rule};
+use crate::workload::{Clusters, OperationKind};
 
 /// What is said of a phase, with places for what differs between phases that say the same: `{operation}`, `{from}`,
 /// `{to}` and `{blocking}`, which is a list.
@@ -17,7 +18,7 @@ pub(crate) fn sentence(summary: &Summary<'_>, phase: &Phase) -> String {
 }
 
 const fn is_about_room(rule: Rule) -> bool {
-    matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers)
+    matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster)
 }
 
 fn why(summary: &Summary<'_>, phase: &Phase) -> String {
@@ -43,7 +44,7 @@ fn why(summary: &Summary<'_>, phase: &Phase) -> String {
         Rule::Channel | Rule::L1 | Rule::L2 | Rule::T1 | Rule::T4 | Rule::T5 | Rule::Mps => {
             phase.rule.meaning().to_owned()
         }
-        Rule::R2 | Rule::R3 | Rule::Registers => {
+        Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster => {
             let lacks = lacks(summary, phase);
             match (&phase.blocking[..], phase.more) {
                 ([], _) => lacks,
@@ -57,6 +58,13 @@ fn why(summary: &Summary<'_>, phase: &Phase) -> String {
     }
 }
 
+fn clusters_of(summary: &Summary<'_>, phase: &Phase) -> Option<Clusters> {
+    let OperationKind::Kernel(kernel) = summary.trace.operations().get(phase.operation.index())?.kind else {
+        return None;
+    };
+    summary.trace.kernels().get(kernel.index())?.clusters()
+}
+
 /// What there is too little of.
 fn lacks(summary: &Summary<'_>, phase: &Phase) -> String {
     let device = summary.scenario.device();
@@ -66,6 +74,10 @@ fn lacks(summary: &Summary<'_>, phase: &Phase) -> String {
     };
     let threads = demand.warps * device.warp_size;
     match phase.rule {
+        Rule::Cluster => match clusters_of(summary, phase) {
+            Some(clusters) => format!("no GPC has {} SMs free for a cluster of its blocks", clusters.least()),
+            None => phase.rule.meaning().to_owned(),
+        },
         Rule::R2 => format!("no SM has {threads} threads and a block slot free"),
         Rule::R3 => format!(
             "no SM with room for its {threads} threads has {} of shared memory free",

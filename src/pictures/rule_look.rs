@@ -34,6 +34,7 @@ pub(crate) fn rule_fill(rule: Rule) -> Fill {
         Rule::T4 => (TURN, Hatch::Vertical),
         Rule::T5 => (TURN, Hatch::Grid),
         Rule::Mps => (BLACK, Hatch::Rising),
+        Rule::Cluster => (BLACK, Hatch::Vertical),
     };
     match hatch {
         Hatch::Plain => Fill::plain(background),
@@ -68,6 +69,7 @@ pub(crate) const fn rule_in_short(rule: Rule) -> &'static str {
         Rule::L2 => "for the gap before it",
         Rule::T1 | Rule::T4 | Rule::T5 => "for its turn",
         Rule::Mps => "for SMs of its share",
+        Rule::Cluster => "for SMs of one GPC",
     }
 }
 

@@ -15,7 +15,7 @@ use crate::device::{Device, SmMask};
 use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
-    Catalogue, CheckedKernel, Copy, CopyId, EventId, GreenContextId, Kernel, KernelId, Placement, ProcessId,
+    Catalogue, CheckedKernel, Clusters, Copy, CopyId, EventId, GreenContextId, Kernel, KernelId, Placement, ProcessId,
     ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, WorkloadError,
 };
 
@@ -254,6 +254,14 @@ impl<'a> ScenarioBuilder<'a> {
     /// [`WorkloadError::NoProgrammaticLaunch`] if the device has none.
     pub fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), WorkloadError> {
         self.scenario.catalogue.set_programmatic(kernel, programmatic)
+    }
+
+    /// Groups the blocks of a kernel into clusters, or no longer.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if the device has no such clusters, or the grid cannot be divided into them.
+    pub fn set_clusters(&mut self, kernel: KernelId, clusters: Option<Clusters>) -> Result<(), WorkloadError> {
+        self.scenario.catalogue.set_clusters(kernel, clusters)
     }
 
     /// The same kernel, launched with the attribute of programmatic dependent launch. An unknown one gives itself.

@@ -1,4 +1,4 @@
-//! What if: a scenario with other priorities, block times, streams, masks or connections.
+//! What if: a scenario with other priorities, block times, grids, clusters, streams, masks or connections.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,9 @@ use crate::device::{ChannelOrder, SmMask};
 use crate::near::{did_you_mean, listed};
 use crate::spelling::{CalledOption, option};
 use crate::time::Duration;
-use crate::workload::{BlockTime, KernelId, StreamId, StreamSpec, WorkloadError, is_stream_meant};
+use crate::workload::{
+    BlockTime, CheckedKernel, Clusters, KernelId, StreamId, StreamSpec, WorkloadError, is_stream_meant,
+};
 
 /// Changes to a scenario, by names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,6 +22,10 @@ pub struct WhatIf {
     pub streams: Vec<(String, String)>,
     /// Kernels and how long each of their blocks runs.
     pub block_times: Vec<(String, Duration)>,
+    /// Kernels and how many blocks their grids have.
+    pub blocks: Vec<(String, u32)>,
+    /// Kernels and of how many blocks their clusters are; 1: their blocks come in none.
+    pub clusters: Vec<(String, u32)>,
     /// Streams and the SMs that they must not use.
     pub sm_masks: Vec<(String, SmMask)>,
     /// Hardware channels that streams share (`CUDA_DEVICE_MAX_CONNECTIONS`).
@@ -98,6 +104,7 @@ impl Scenario {
         for (name, time) in &changes.block_times {
             self.set_block_time(name, *time)?;
         }
+        self.set_grids(&changes.blocks, &changes.clusters)?;
         for (name, mask) in &changes.sm_masks {
             self.change(option("sm_mask"), name, |stream| stream.sm_mask = Some(*mask))?;
         }
@@ -153,6 +160,38 @@ impl Scenario {
                 let set = self.catalogue.set_block_time(kernel, BlockTime::fixed(time));
                 set.map_err(|error| WhatIfError::Refused { option: OPTION, error })?;
             }
+        }
+        Ok(())
+    }
+
+    /// Grids and clusters, of which one has to go with the other only once both are set. A fallback stays where it
+    /// divides the new size.
+    fn set_grids(&mut self, blocks: &[(String, u32)], sizes: &[(String, u32)]) -> Result<(), WhatIfError> {
+        if blocks.is_empty() && sizes.is_empty() {
+            return Ok(());
+        }
+        let (blocks_option, cluster_option) = (option("set_blocks"), option("set_cluster"));
+        let refused = |option| move |error| WhatIfError::Refused { option, error };
+        let mut clusters: Vec<Option<Clusters>> = self.kernels().iter().map(CheckedKernel::clusters).collect();
+        for (name, size) in sizes {
+            let meant = self.kernels_named(cluster_option, name)?;
+            for (clusters, _) in clusters.iter_mut().zip(meant).filter(|(_, is_meant)| *is_meant) {
+                let before = clusters.and_then(|before| before.fallback);
+                let fallback = before.filter(|fallback| fallback < size && size.is_multiple_of(*fallback));
+                *clusters = Some(Clusters { size: *size, fallback });
+            }
+        }
+        for (name, blocks) in blocks {
+            let meant = self.kernels_named(blocks_option, name)?;
+            for (kernel, _) in (0..).map(KernelId).zip(meant).filter(|(_, is_meant)| *is_meant) {
+                let set = self.catalogue.set_clusters(kernel, None);
+                let set = set.and_then(|()| self.catalogue.set_blocks(kernel, *blocks));
+                set.map_err(refused(blocks_option))?;
+            }
+        }
+        let option = if sizes.is_empty() { blocks_option } else { cluster_option };
+        for (kernel, clusters) in (0..).map(KernelId).zip(clusters) {
+            self.catalogue.set_clusters(kernel, clusters).map_err(refused(option))?;
         }
         Ok(())
     }

@@ -85,7 +85,9 @@ impl Accuser<'_> {
         }
         while time.start < time.end {
             let (blocking, until) = match &reason.cause {
-                Some(Cause::Room(_)) => self.standing.holder_at(reason.operation, reason.rule, time.start),
+                Some(Cause::Room(_) | Cause::Cluster(_)) => {
+                    self.standing.holder_at(reason.operation, reason.rule, time.start)
+                }
                 Some(cause) => {
                     cause.queue().map_or((None, Instant::MAX), |queue| self.standing.head_at(queue, time.start))
                 }

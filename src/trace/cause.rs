@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::free::Shortage;
+use super::free::{ClusterShortage, Shortage};
 use super::queue::Queue;
 use super::rule::Rule;
 use crate::workload::stream_in_words;
@@ -32,6 +32,8 @@ pub enum Cause {
     Share,
     /// Room for its next block on one SM (R2, R3, registers).
     Room(Shortage),
+    /// Room for its next cluster of blocks on SMs of one GPC.
+    Cluster(ClusterShortage),
 }
 
 impl Cause {
@@ -39,7 +41,7 @@ impl Cause {
     pub fn queue(&self) -> Option<Queue> {
         match self {
             Self::Behind(queue) | Self::Record { queue, .. } => Some(*queue),
-            Self::Channel | Self::Time | Self::Turn | Self::Share | Self::Room(_) => None,
+            Self::Channel | Self::Time | Self::Turn | Self::Share | Self::Room(_) | Self::Cluster(_) => None,
         }
     }
 
@@ -51,6 +53,10 @@ impl Cause {
                 format!("until event {event} is recorded in {}, behind", stream_in_words(stream)).into()
             }
             Self::Channel => "until a hardware channel is free".into(),
+            Self::Cluster(ClusterShortage { size, sms, group }) => {
+                format!("no GPC has {size} SMs free for a cluster of its blocks; {group} comes nearest with {sms}")
+                    .into()
+            }
             Self::Room(Shortage { sm, lacks, green }) => {
                 let list: Vec<String> = lacks.iter().map(|(what, by)| format!("{by} {}", what.name())).collect();
                 let list = list.join(" and ");

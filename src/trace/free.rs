@@ -1,5 +1,6 @@
 //! What is free on an SM, and what a block lacks there.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::device::{BlockDemand, Device, Resource};
@@ -26,6 +27,35 @@ pub struct Shortage {
     pub lacks: Vec<(Resource, u32)>,
     /// The green context whose SMs were looked at; `None`: all that its mask leaves.
     pub green: Option<Arc<str>>,
+}
+
+/// What a cluster of blocks lacks on the GPC, or lone TPC, that comes nearest to having room for it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ClusterShortage {
+    /// Blocks of the cluster, of its fallback if it has one: as many SMs it needs.
+    pub size: u32,
+    /// On how many SMs a block has room there.
+    pub sms: u32,
+    /// Where that is.
+    pub group: SmGroup,
+}
+
+/// SMs on which a cluster of blocks can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SmGroup {
+    /// Those of a TPC that is of no full GPC, by its first SM.
+    LoneTpc(u32),
+    /// Those of a GPC, by its number.
+    Gpc(u32),
+}
+
+impl fmt::Display for SmGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LoneTpc(sm) => write!(f, "the lone TPC of SM {sm}"),
+            Self::Gpc(number) => write!(f, "GPC {number}"),
+        }
+    }
 }
 
 impl Free {
@@ -71,6 +101,32 @@ impl Free {
         .into_iter()
         .flatten()
     }
+}
+
+/// What a cluster of `size` blocks lacks on the GPC or lone TPC that has most SMs with room for a block, of those that
+/// `may_use` lets it use; of equals the first. `None` without GPCs.
+pub(super) fn nearest_group(
+    size: u32,
+    may_use: impl Fn(u32) -> bool,
+    free: &[Free],
+    demand: &BlockDemand,
+    device: &Device,
+) -> Option<ClusterShortage> {
+    let lone = device.lone_sms();
+    let lone_tpcs = lone.len().div_ceil(device.sms_per_tpc as usize);
+    let has_room = |sm: &&u32| {
+        may_use(**sm) && free.get(**sm as usize).is_some_and(|free| free.lacks(demand, device).next().is_none())
+    };
+    let mut best: Option<ClusterShortage> = None;
+    for (place, group) in device.cluster_groups().iter().enumerate() {
+        let sms = u32::try_from(group.iter().filter(has_room).count()).ok()?;
+        if best.as_ref().is_none_or(|best| sms > best.sms) {
+            let gpc = place.checked_sub(lone_tpcs).and_then(|gpc| u32::try_from(gpc).ok());
+            let group = gpc.map_or(SmGroup::LoneTpc(*group.first()?), SmGroup::Gpc);
+            best = Some(ClusterShortage { size, sms, group });
+        }
+    }
+    best
 }
 
 /// What a block lacks on that of some SMs which comes nearest to having room for it: the fewest kinds of resources,

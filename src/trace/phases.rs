@@ -81,7 +81,7 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     fn add(&mut self, reason: &Reason, time: Range<Instant>) {
         let (blocking, more) = match &reason.cause {
-            Some(Cause::Room(_)) => ends_of(holders(self.standing, reason, &time)),
+            Some(Cause::Room(_) | Cause::Cluster(_)) => ends_of(holders(self.standing, reason, &time)),
             Some(cause) => cause.queue().map(|queue| self.heads(queue, &time, MOST_PASSED)).unwrap_or_default(),
             None => Default::default(),
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cause::Cause;
-use super::free::{Free, Shortage, nearest};
+use super::free::{Free, Shortage, nearest, nearest_group};
 use super::queue::{Queue, Stay, engine_of};
 use super::record::Trace;
 use super::rule::Rule;
@@ -92,6 +92,14 @@ impl<'a> Present<'a> {
                 let event = Arc::clone(self.trace.events().get(event.index())?);
                 let stream = Arc::clone(&self.trace.streams().get(record.stream.index())?.name);
                 return Some(Cause::Record { event, stream, queue: Queue::Stream(record.stream) });
+            }
+            Rule::Cluster => {
+                let OperationKind::Kernel(kernel) = record.kind else { return None };
+                let kernel = self.trace.kernels().get(kernel.index())?;
+                let mask = self.trace.mask_of(id);
+                let may_use = |sm| mask.is_none_or(|mask| mask.enables_sm(sm, self.device));
+                let size = kernel.clusters()?.least();
+                return nearest_group(size, may_use, &self.free, &kernel.demand(), self.device).map(Cause::Cluster);
             }
             Rule::R2 | Rule::R3 | Rule::Registers => {
                 let kernel = self.trace.kernel_of(id)?;

@@ -48,6 +48,8 @@ named! {
         T5 = "T5",
         /// A client of MPS uses as many SMs as its active-thread percentage allows.
         Mps = "MPS",
+        /// No GPC has as many SMs with room for a block as a cluster has blocks.
+        Cluster = "cluster",
     }
 }
 
@@ -73,6 +75,7 @@ impl Rule {
             Self::T4 => "suspended: not the turn of its context",
             Self::T5 => "copy stands still: not the turn of its context",
             Self::Mps => "no SM that its process may use has room",
+            Self::Cluster => "no GPC has enough SMs with room for a cluster of blocks",
         }
     }
 
@@ -90,7 +93,7 @@ impl Rule {
             Self::T1 | Self::T4 => "until it is the turn of its context",
             Self::T5 => "until its engine has served",
             Self::Mps => "until one of the SMs that its process may use has room",
-            Self::R2 | Self::R3 | Self::Registers | Self::Channel | Self::E2 => "behind",
+            Self::R2 | Self::R3 | Self::Registers | Self::Cluster | Self::Channel | Self::E2 => "behind",
         }
     }
 
@@ -99,7 +102,7 @@ impl Rule {
         match self {
             Self::N1 => Some(Varying::StreamQueues),
             Self::A2 => Some(Varying::EeQueues),
-            Self::R2 | Self::R3 | Self::Registers => Some(Varying::Sms),
+            Self::R2 | Self::R3 | Self::Registers | Self::Cluster => Some(Varying::Sms),
             Self::G2
             | Self::C1
             | Self::X1

@@ -47,7 +47,7 @@ const TURNS: &str = "gpusched simulate scenarios/processes/perception-and-contro
 
 /// All rules: those of queues, of resources, of copies, of priorities, of the NULL stream, of events, of latencies, of
 /// channels and of processes.
-pub const RULES: [RuleText; 32] = [
+pub const RULES: [RuleText; 33] = [
     rule("G1", BASIC, QUEUES, "The host's call puts an operation at the end of its stream's queue."),
     rule("G2", BASIC, WAITS, "A kernel enters its EE queue when it reaches the head of its stream's queue."),
     rule("G3", BASIC, QUEUES, "The kernel at an EE queue's head leaves it once it is fully dispatched."),
@@ -143,6 +143,15 @@ pub const RULES: [RuleText; 32] = [
             "gpusched simulate scenarios/rtss2017/figure-3.json --connections 1 --blame --own-waits",
             "A stream whose head is a kernel that could go on also needs a free hardware channel, and keeps it until \
              the last kernel that was submitted to it is fully dispatched.",
+        )
+    },
+    RuleText {
+        section: "clusters-of-blocks",
+        ..rule(
+            "cluster",
+            "CUDA C++ Programming Guide (NVIDIA), on thread block clusters; order and how many fit measured on a B200",
+            "gpusched simulate scenarios/rules/clusters.json --state-at 1ms",
+            "A cluster of blocks is assigned whole, at one instant, each block to an SM of its own of one GPC, or not at all.",
         )
     },
     RuleText {

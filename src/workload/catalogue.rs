@@ -1,5 +1,6 @@
 //! Streams, kernels and copies that a device takes.
 
+mod clusters;
 mod green_contexts;
 mod processes;
 
@@ -7,8 +8,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{
-    BlockTime, CheckedProcess, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, ProcessSharing, ProcessSpec,
-    Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkloadError,
+    BlockTime, CheckedProcess, Clusters, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, ProcessSharing,
+    ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkloadError,
 };
 use crate::device::{BlockDemand, Device, SmMask};
 use crate::time::Duration;
@@ -23,6 +24,7 @@ struct Checked {
     kernel: Kernel,
     demand: BlockDemand,
     programmatic: Programmatic,
+    clusters: Option<Clusters>,
 }
 
 impl CheckedKernel {
@@ -39,7 +41,7 @@ impl CheckedKernel {
             return Err(WorkloadError::BlockTime);
         }
         check_mask(kernel.sm_mask, device)?;
-        Ok(Self(Arc::new(Checked { kernel, demand, programmatic: Programmatic::NONE })))
+        Ok(Self(Arc::new(Checked { kernel, demand, programmatic: Programmatic::NONE, clusters: None })))
     }
 
     /// What one block takes from its SM.
@@ -184,6 +186,8 @@ pub struct Catalogue {
     kernels: Arc<Vec<CheckedKernel>>,
     /// Whether one of them has a mask: mostly none does, and there may be millions to ask.
     has_kernel_masks: bool,
+    /// Whether one of them may come in clusters, likewise.
+    has_clusters: bool,
     copies: Vec<CheckedCopy>,
 }
 
@@ -223,6 +227,7 @@ impl Catalogue {
             events: Vec::new(),
             kernels: Arc::default(),
             has_kernel_masks: false,
+            has_clusters: false,
             copies: Vec::new(),
         }
     }
@@ -248,6 +253,7 @@ impl Catalogue {
         for kernel in self.kernels() {
             let id = other.add_kernel(Kernel::clone(kernel))?;
             other.set_programmatic(id, kernel.programmatic())?;
+            other.set_clusters(id, kernel.clusters())?;
         }
         for copy in &self.copies {
             other.add_copy(copy.copy)?;
@@ -344,6 +350,7 @@ impl Catalogue {
     pub(crate) fn add_checked(&mut self, kernel: CheckedKernel) -> Result<KernelId, WorkloadError> {
         let id = KernelId(next(self.kernels.len())?);
         self.has_kernel_masks |= kernel.sm_mask.is_some();
+        self.has_clusters |= kernel.clusters().is_some();
         Arc::make_mut(&mut self.kernels).push(kernel);
         Ok(id)
     }
@@ -364,6 +371,22 @@ impl Catalogue {
     /// [`WorkloadError::BlockTime`] if best is above worst.
     pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), WorkloadError> {
         Arc::make_mut(&mut self.kernels).get_mut(kernel.index()).map_or(Ok(()), |kernel| kernel.set_block_time(time))
+    }
+
+    /// Gives the grid of a kernel, whose blocks come in no clusters, so many blocks. An unknown kernel is passed over.
+    ///
+    /// # Errors
+    /// [`WorkloadError::EmptyGrid`] and [`WorkloadError::GridTooLong`].
+    pub(crate) fn set_blocks(&mut self, kernel: KernelId, blocks: u32) -> Result<(), WorkloadError> {
+        match blocks {
+            0 => return Err(WorkloadError::EmptyGrid),
+            1..=MOST_BLOCKS => {}
+            _ => return Err(WorkloadError::GridTooLong),
+        }
+        if let Some(checked) = Arc::make_mut(&mut self.kernels).get_mut(kernel.index()) {
+            Arc::make_mut(&mut checked.0).kernel.blocks = blocks;
+        }
+        Ok(())
     }
 
     /// Says what a kernel has to do with programmatic dependent launch. An unknown kernel is passed over.
@@ -396,6 +419,7 @@ impl Catalogue {
             None => self.kernels = Arc::default(),
         }
         self.has_kernel_masks = false;
+        self.has_clusters = false;
         self.copies.clear();
     }
 
@@ -436,6 +460,7 @@ impl Catalogue {
             events: self.events.clone(),
             kernels: Arc::default(),
             has_kernel_masks: false,
+            has_clusters: false,
             copies: Vec::new(),
         }
     }
@@ -457,6 +482,9 @@ impl Catalogue {
         self.device.sms_left_by(self.mask(kernel, stream))
     }
 }
+
+/// The longest grid along x, which CUDA has since compute capability 3.0.
+const MOST_BLOCKS: u32 = 2_147_483_647;
 
 /// The number of what is added to `known` others.
 fn next(known: usize) -> Result<u32, WorkloadError> {

@@ -16,6 +16,9 @@ pub enum WorkloadError {
     /// A kernel without blocks.
     #[error("a kernel needs at least 1 block")]
     EmptyGrid,
+    /// A grid that no GPU has.
+    #[error("a grid has at most 2147483647 blocks along x")]
+    GridTooLong,
     /// A mask under which nothing could ever run.
     #[error("the SM mask {mask} leaves none of the {sms} SMs of this device")]
     MaskLeavesNoSm {
@@ -52,6 +55,45 @@ pub enum WorkloadError {
     /// Programmatic dependent launch in contexts that take turns.
     #[error("programmatic dependent launch (PDL) is not simulated where contexts of several processes take turns")]
     ProgrammaticInTurns,
+    /// Clusters of blocks on a device that has none.
+    #[error("clusters of blocks need a GPU of compute capability 9.0 or later, which this device is not")]
+    NoClusters,
+    /// Clusters of blocks on a device of which it is not known what a GPC is.
+    #[error("clusters of blocks run on one GPC each, and this device does not state its GPCs (gpcs)")]
+    NoGpcsForClusters,
+    /// A cluster that no GPC can hold.
+    #[error("a cluster of {size} blocks: this device has clusters of 1 to {most}, each block on an SM of one GPC")]
+    ClusterSize {
+        /// Its blocks.
+        size: u32,
+        /// How many there may be.
+        most: u32,
+    },
+    /// A grid that is no multiple of its clusters.
+    #[error("a grid of {blocks} blocks cannot be divided into clusters of {size}")]
+    ClustersOfGrid {
+        /// Blocks of a cluster.
+        size: u32,
+        /// Blocks of the grid.
+        blocks: u32,
+    },
+    /// A fallback that does not divide the cluster.
+    #[error("clusters of {size} blocks cannot fall back to {fallback}: that must be a divisor of {size} below it")]
+    ClusterFallback {
+        /// Blocks of a cluster.
+        size: u32,
+        /// Blocks of one where there is no room for that.
+        fallback: u32,
+    },
+    /// Clusters that can never run.
+    #[error("a cluster of {size} blocks can never run: no GPC has {size} SMs that the kernel may use")]
+    ClusterMasked {
+        /// Blocks of the smallest cluster.
+        size: u32,
+    },
+    /// Clusters of a client of MPS.
+    #[error("clusters of blocks are not simulated in a client of MPS with a percentage of the SMs")]
+    ClustersOfClient,
     /// A green context on a device that has none.
     #[error("green contexts need a GPU of compute capability 6.0 or later, which this device is not")]
     NoGreenContexts,

@@ -222,11 +222,17 @@ fn what_is_written_reads_the_same_and_another_device_splits_anew() {
 }
 
 /// A random scenario with some of its streams in green contexts, if its device has any SMs to split.
-pub(crate) fn with_green_contexts(mut scenario: Scenario, seed: u64) -> Scenario {
+pub(crate) fn with_green_contexts(scenario: Scenario, seed: u64) -> Scenario {
     let device = scenario.device().with(|spec| {
         ["6.0", "7.0"][(seed & 1) as usize].clone_into(&mut spec.compute_capability);
     });
-    let mut catalogue: Catalogue = scenario.catalogue.on(device.expect("it is a GPU")).expect("it takes the same");
+    let catalogue: Catalogue = scenario.catalogue.on(device.expect("it is a GPU")).expect("it takes the same");
+    with_splits(Scenario { catalogue, ..scenario }, seed)
+}
+
+/// The same on the device that it has.
+pub(crate) fn with_splits(mut scenario: Scenario, seed: u64) -> Scenario {
+    let mut catalogue = scenario.catalogue.clone();
     for (number, bits) in (0..3).map(|number| (number, seed >> (8 * number + 2))) {
         let split = SmSplit {
             sms: u32::try_from(bits % 3).expect("few") + 1,

@@ -39,15 +39,3 @@ fn a_single_block_of_an_a100_goes_to_sm_0() {
     let run = simulate(&scenario).expect("it runs");
     assert_eq!(run.trace.blocks(OperationId(0)).map(|block| block.sm).collect::<Vec<_>>(), [0]);
 }
-
-#[test]
-fn the_gpcs_of_a_b200_have_room_for_as_many_clusters_as_were_measured() {
-    // A cluster is on SMs of one GPC, lone TPCs have two SMs each: SMs in use at one block an SM
-    // (StuartSul/gpu-experiments, blackwell/107).
-    let b200 = builtin("b200");
-    let lone = b200.lone_sms().len() / b200.sms_per_tpc as usize;
-    let groups: Vec<usize> =
-        b200.sms_of_gpcs().iter().map(Vec::len).chain(std::iter::repeat_n(b200.sms_per_tpc as usize, lone)).collect();
-    let used = [1, 2, 4, 8, 16].map(|size| groups.iter().map(|sms| sms / size * size).sum::<usize>());
-    assert_eq!(used, [148, 148, 132, 120, 112]);
-}

@@ -21,6 +21,7 @@ mod campaign;
 mod chains;
 mod channels;
 mod chosen;
+mod clusters;
 mod command_line;
 mod common;
 mod cores;
@@ -57,6 +58,7 @@ mod generate_periodic;
 mod generate_processes;
 mod gpcs;
 #[cfg(target_os = "linux")]
+mod graphs;
 mod green_contexts;
 mod hardware;
 mod help;

@@ -222,7 +222,7 @@ fn the_proven_rules_accept_shipped_scenarios_and_none_of_their_runs_with_somethi
         let run = printed(&["simulate", file, "--format", "json", "--blocks", "--rules"]);
         let run: Value = serde_json::from_slice(&run).expect("JSON");
         let output = checker.check(&run);
-        // Processes, green contexts and latencies are beyond these rules.
+        // Processes, green contexts, clusters, graphs and latencies are beyond these rules.
         if output.status.code() == Some(2) {
             continue;
         }

@@ -43,14 +43,17 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `cores.rs`, `tour.rs`, `docs/processes.md`,
-/// `docs/validation.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`): they come from no publication.
-const EXAMPLES: [&str; 13] = [
+/// `docs/validation.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`,
+/// `clusters.rs`, `graphs.rs`): they come from no publication.
+const EXAMPLES: [&str; 15] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",
     "deadlines/shared-core.json",
     "deadlines/waters-2019.json",
     "processes/perception-and-control.json",
+    "rules/clusters.json",
     "rules/copies-of-two-processes.json",
+    "rules/graphs.json",
     "rules/green-contexts.json",
     "rules/programmatic-launch.json",
     "rules/registers.json",

@@ -256,6 +256,7 @@ impl<'a> Plain<'a> {
                 Cause::Channel => prop_assert_eq!(held.rule, Rule::Channel),
                 Cause::Turn => prop_assert_eq!(held.rule, Rule::T1),
                 Cause::Share => prop_assert_eq!(held.rule, Rule::Mps),
+                Cause::Cluster(_) => prop_assert_eq!(held.rule, Rule::Cluster),
             }
         }
         Ok(())

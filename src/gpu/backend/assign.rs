@@ -18,6 +18,10 @@ impl SmBackend {
         context: &mut BackendContext<'_, O>,
     ) -> Result<Option<Rule>, RunError> {
         let kernel = self.kernels[head as usize];
+        let known = &context.catalogue.kernels()[kernel.kernel.index()];
+        if let Some(clusters) = known.clusters().filter(|_| kernel.duration.is_none()) {
+            return self.assign_clusters(head, clusters, context);
+        }
         let sms = context.catalogue.sms_of(kernel.kernel, kernel.stream);
         let mut parts = std::mem::take(&mut self.scratch_parts);
         parts.clear();
@@ -68,7 +72,6 @@ impl SmBackend {
         blocks: u32,
         context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
-        let operation = kernel.operation;
         let first_block = kernel.blocks - kernel.unassigned;
         let cursor = self.cursor;
         let mut start = self.start_of(&kernel, first_block);
@@ -79,35 +82,59 @@ impl SmBackend {
             let used = if self.placement == Placement::Random { parts.len() } else { partition_used(parts) };
             self.start_wave(head, (first_block, blocks), &parts[..used], cursor, duration, context)?;
         } else {
-            let time = context.catalogue.kernels()[kernel.kernel.index()].duration;
-            let own_times = context.catalogue.block_times(kernel.kernel);
             let mut order = std::mem::take(&mut self.order);
             order.begin_choosing(self.placement, parts, blocks, &mut start);
             self.cursor = start.cursor;
             for block in first_block..first_block + blocks {
                 let Some(chosen) = order.next(parts) else { break };
                 let part = Part { blocks: 1, room: 1, ..parts[chosen as usize] };
-                let own = own_times.and_then(|times| times.get(block as usize)).copied();
-                let duration = own.unwrap_or_else(|| self.block_times.draw(operation, block, time));
+                let duration = self.block_duration(&kernel, block, context);
                 self.start_wave(head, (block, 1), &[part], cursor, duration, context)?;
             }
             self.order = order;
         }
-        let running = &mut self.kernels[head as usize];
-        running.unassigned -= blocks;
-        running.running += blocks;
-        if first_block == 0 {
-            context.observer.dispatched(operation, context.now);
-        }
-        if running.unassigned == 0 {
-            context.observer.fully_dispatched(operation, context.now);
-            self.note_trigger(head);
-        }
+        self.note_assigned(head, first_block, blocks, context);
         Ok(())
     }
 
+    /// How long a block runs, where not all blocks of its kernel start as waves of equal ones.
+    pub(super) fn block_duration<O>(
+        &mut self,
+        kernel: &RunningKernel,
+        block: u32,
+        context: &BackendContext<'_, O>,
+    ) -> Duration {
+        let own_times = context.catalogue.block_times(kernel.kernel);
+        let own = own_times.and_then(|times| times.get(block as usize)).copied();
+        let time = context.catalogue.kernels()[kernel.kernel.index()].duration;
+        own.unwrap_or_else(|| {
+            if time.varies() { self.block_times.draw(kernel.operation, block, time) } else { time.worst }
+        })
+    }
+
+    /// So many blocks of a kernel are assigned, from `first_block` on.
+    pub(super) fn note_assigned<O: Observer>(
+        &mut self,
+        head: u32,
+        first_block: u32,
+        blocks: u32,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        let running = &mut self.kernels[head as usize];
+        running.unassigned -= blocks;
+        running.running += blocks;
+        let (operation, unassigned) = (running.operation, running.unassigned);
+        if first_block == 0 {
+            context.observer.dispatched(operation, context.now);
+        }
+        if unassigned == 0 {
+            context.observer.fully_dispatched(operation, context.now);
+            self.note_trigger(head);
+        }
+    }
+
     /// Takes the resources, tells of the wave and enters its end in the calendar.
-    fn start_wave<O: Observer>(
+    pub(super) fn start_wave<O: Observer>(
         &mut self,
         head: u32,
         (first_block, blocks): (u32, u32),

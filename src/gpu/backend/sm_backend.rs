@@ -48,6 +48,8 @@ pub(crate) struct SmBackend {
     pub(super) cursor: u32,
     /// The first SM of the lone TPCs.
     pub(super) lone_from: u32,
+    /// Among which SMs clusters of blocks find theirs: each lone TPC, then each GPC.
+    pub(super) cluster_groups: Vec<Vec<u16>>,
     /// See `skip_cycles`.
     pub(super) skip_attempt: (OperationId, u32),
     /// Since SMs were last looked at in vain, blocks have completed or a kernel has become the head of an EE queue.
@@ -174,6 +176,7 @@ impl SmBackend {
             free_waves: Vec::new(),
             cursor: 0,
             lone_from: device.lone_sms().start,
+            cluster_groups: cluster_groups(device),
             skip_attempt: NO_ATTEMPT,
             changed: false,
             copies_changed: false,
@@ -329,6 +332,15 @@ impl SmBackend {
     }
 }
 
+fn cluster_groups(device: &Device) -> Vec<Vec<u16>> {
+    if !device.has_clusters() {
+        return Vec::new();
+    }
+    // A device has at most 4,096 SMs, which its constructor checks.
+    let numbers = |sms: Vec<u32>| sms.into_iter().filter_map(|sm| u16::try_from(sm).ok()).collect();
+    device.cluster_groups().into_iter().map(numbers).collect()
+}
+
 /// The place behind the last of so many kernels or waves. Of either there are at most as many as operations, or as
 /// block slots, or as blocks of no length that one instant assigns: all counted with 32 bits.
 pub(super) fn next_place(places: usize) -> u32 {
@@ -343,7 +355,10 @@ impl Backend for SmBackend {
             OperationKind::Kernel(kernel) => {
                 let known = &context.catalogue.kernels()[kernel.index()];
                 let (demand, blocks) = (known.demand(), known.blocks);
-                let is_fixed = !known.duration.varies() && context.catalogue.block_times(kernel).is_none();
+                // Blocks of clusters are assigned one by one.
+                let is_fixed = !known.duration.varies()
+                    && known.clusters().is_none()
+                    && context.catalogue.block_times(kernel).is_none();
                 let duration = is_fixed.then_some(known.duration.worst);
                 let spec = &context.catalogue.streams()[stream.index()];
                 let running = RunningKernel {

@@ -45,6 +45,9 @@ pub enum ProgramError {
         "no analysis knows programmatic dependent launch (PDL): `gpusched simulate` runs this scenario, and nothing bounds it"
     )]
     Programmatic,
+    /// The same of blocks that come in clusters.
+    #[error("no analysis knows clusters of blocks: `gpusched simulate` runs this scenario, and nothing bounds it")]
+    Clusters,
     /// Nothing is left to happen, and a thread still waits: threads that cross two barriers in opposite order.
     #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]
     WaitsForever {

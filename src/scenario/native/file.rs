@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::graphs::{self, Graphs};
 use super::reading::{NULL_STREAM, NamedKernels, Reading};
 use super::{chains, expected, green_contexts, hosts, kernels, processes, streams};
 use crate::device::{BUILTIN_NAMES, Device, read_device};
@@ -46,6 +47,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
         barriers: BTreeMap::new(),
         events: BTreeMap::new(),
         green_contexts: BTreeMap::new(),
+        graphs: Graphs::default(),
         processes: BTreeMap::new(),
         declares_processes: false,
         without_process: None,
@@ -60,6 +62,9 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     }
     if let Some(node) = file.optional("kernels")? {
         kernels::read(node, &mut reading)?;
+    }
+    if let Some(node) = file.optional("graphs")? {
+        graphs::read(node, &mut reading)?;
     }
     if let Some(node) = file.optional("streams")? {
         streams::read(node, &mut reading)?;
@@ -81,6 +86,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
             .with_help("give a stream \"operations\", or add \"hosts\" that launch kernels"));
     }
     reading.note_unrecorded_events();
+    reading.note_graphs_without_launch();
     let kernels = std::mem::take(&mut reading.kernels);
     for name in kernels.names(|kernel| !kernel.is_launched) {
         reading.builder.note(format!("kernel {name:?} is never launched"));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::graphs;
 use super::operations;
 use super::processes;
 use super::reading::Reading;
@@ -19,8 +20,9 @@ const MAX_NESTING: u32 = 16;
 const MOST_CORE: u32 = 1023;
 
 /// What a step can be; its key says which.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "launch",
+    "graph",
     "copy",
     "memset",
     "record",
@@ -127,6 +129,10 @@ fn read_steps(
                 let from = steps.len();
                 read_steps(entry.required("steps")?, process, depth + 1, reading, steps)?;
                 steps.push(Step::Repeat { from, times });
+            }
+            "graph" => {
+                let stream = reading.stream_of(entry.required("stream")?, process)?;
+                graphs::launch(&mut entry, stream, reading, steps)?;
             }
             kind => steps.push(step(kind, &mut entry, process, reading)?),
         }

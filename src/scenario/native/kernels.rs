@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::reading::{NamedKernel, Reading};
 use crate::device::{BlockShape, Sided};
-use crate::json::{Node, Problem};
+use crate::json::{Node, Object, Problem};
 use crate::scenario::fields::{self, Place, dimensions};
 use crate::spelling::option;
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Kernel, Programmatic, Share};
+use crate::workload::{BlockClock, BlockTime, Clusters, Kernel, Programmatic, Share};
 
 /// Reads the object whose keys are the kernels' names.
 pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
@@ -40,6 +40,7 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     let registers_per_thread = number(entry.optional("registers_per_thread")?)?;
     let trigger = entry.optional("trigger")?.map(share).transpose()?;
     let wait = entry.optional("wait")?.map(share).transpose()?;
+    let clusters = clusters(&mut entry)?;
     let mask_node = entry.optional("sm_mask")?;
     let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
     entry.finish()?;
@@ -76,10 +77,23 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     let programmatic = Programmatic { trigger, wait: wait.unwrap_or(Share::ALL), is_dependent: false };
     let stated = reading.builder.set_programmatic(id, programmatic);
     stated.map_err(|error| node.problem(format!("kernel {:?}: {error}", &*name)))?;
+    let stated = reading.builder.set_clusters(id, clusters);
+    stated.map_err(|error| node.problem(format!("kernel {:?}: {error}", &*name)))?;
     if let Some(times) = own_times {
         reading.builder.set_block_times(id, times);
     }
     Ok(NamedKernel { id, blocks, varies, given, is_launched: false, dependent: None })
+}
+
+/// `cluster` and `cluster_fallback`: in which clusters blocks come.
+fn clusters(entry: &mut Object<'_>) -> Result<Option<Clusters>, Problem> {
+    let size = entry.optional("cluster")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?;
+    let fallback_node = entry.optional("cluster_fallback")?;
+    let fallback = fallback_node.map(|node| node.whole_u32(1, u32::MAX)).transpose()?;
+    match (size, fallback_node) {
+        (None, Some(node)) => Err(node.problem("a kernel with \"cluster_fallback\" needs \"cluster\"")),
+        (size, _) => Ok(size.map(|size| Clusters { size, fallback })),
+    }
 }
 
 /// One time for all blocks, or the bounds between which each block's time is drawn.

@@ -36,6 +36,16 @@ pub(super) fn launch(
 ) -> Result<Step, Problem> {
     let node = entry.required(key)?;
     let is_dependent = entry.optional("programmatic")?.map(|node| node.boolean()).transpose()?.unwrap_or(false);
+    launch_kernel(node, is_dependent, stream, reading)
+}
+
+/// A launch of the kernel that `node` names, with the attribute of programmatic dependent launch or without.
+pub(super) fn launch_kernel(
+    node: Node<'_>,
+    is_dependent: bool,
+    stream: StreamId,
+    reading: &mut Reading<'_, '_>,
+) -> Result<Step, Problem> {
     let kernel = if is_dependent { reading.dependent(node)? } else { reading.kernel(node)? };
     let check = reading.builder.so_far().catalogue.check_launch(kernel, stream);
     check.map_err(|error| node.problem(error.to_string()))?;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::graphs::Graphs;
 use crate::json::{Node, Problem};
 use crate::near::did_you_mean;
 use crate::scenario::build::ScenarioBuilder;
@@ -23,6 +24,7 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) barriers: BTreeMap<String, BarrierId>,
     pub(super) events: BTreeMap<String, EventId>,
     pub(super) green_contexts: BTreeMap<String, GreenContextId>,
+    pub(super) graphs: Graphs<'a>,
     pub(super) processes: BTreeMap<String, ProcessId>,
     /// Whether the file lists its processes; otherwise the first mention makes one.
     pub(super) declares_processes: bool,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::graphs;
 use super::green_contexts;
 use super::operations;
 use super::processes;
@@ -116,11 +117,10 @@ fn thread(
             }
         };
     };
-    let steps = operations
-        .filled_list()?
-        .into_iter()
-        .map(|node| operation(node, stream, reading))
-        .collect::<Result<Vec<Step>, Problem>>()?;
+    let mut steps = Vec::new();
+    for node in operations.filled_list()? {
+        operation(node, stream, reading, &mut steps)?;
+    }
     let release = entry.optional("release")?.map(|node| node.time()).transpose()?.unwrap_or_default();
     let period = fields::positive_time(entry, "period")?;
     let jobs = entry.optional("jobs")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?;
@@ -143,10 +143,19 @@ fn thread(
     }))
 }
 
-fn operation(node: Node<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+fn operation(
+    node: Node<'_>,
+    stream: StreamId,
+    reading: &mut Reading<'_, '_>,
+    steps: &mut Vec<Step>,
+) -> Result<(), Problem> {
     reading.builder.has_read(node.start());
     let mut entry = node.object()?;
-    let step = match operations::kind(&entry, &["kernel", "copy", "memset", "record", "wait"])? {
+    let step = match operations::kind(&entry, &["kernel", "graph", "copy", "memset", "record", "wait"])? {
+        "graph" => {
+            graphs::launch(&mut entry, stream, reading, steps)?;
+            return entry.finish();
+        }
         "kernel" => operations::launch(&mut entry, "kernel", stream, reading)?,
         "copy" => operations::copy(&mut entry, stream, reading)?,
         "record" => operations::record(&mut entry, stream, reading)?,
@@ -154,5 +163,6 @@ fn operation(node: Node<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) ->
         _ => operations::memset(&mut entry, stream, reading)?,
     };
     entry.finish()?;
-    Ok(step)
+    steps.push(step);
+    Ok(())
 }

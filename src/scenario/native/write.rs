@@ -17,8 +17,8 @@ use crate::scenario::model::{CoreShare, HostThread, Scenario, Step};
 use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
-    BlockClock, BlockTime, CheckedKernel, EventId, InterleaveLevel, KernelId, MpsPercentage, ProcessId, ProcessSharing,
-    Programmatic, Share, SmSplit, StreamId,
+    BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage, ProcessId,
+    ProcessSharing, Programmatic, Share, SmSplit, StreamId,
 };
 
 /// What the native format cannot say.
@@ -237,6 +237,12 @@ impl<'a> Writer<'a> {
         for (key, share) in shares {
             if let Some(number) = share.and_then(|share| share.to_string().parse::<serde_json::Number>().ok()) {
                 entry.insert(key.to_owned(), Value::Number(number));
+            }
+        }
+        if let Some(Clusters { size, fallback }) = kernel.clusters() {
+            entry.insert("cluster".to_owned(), json!(size));
+            if let Some(fallback) = fallback {
+                entry.insert("cluster_fallback".to_owned(), json!(fallback));
             }
         }
         let resources = [

@@ -56,11 +56,13 @@ impl Catalogue {
     }
 
     /// Whether a kernel may be launched into a stream: one with a mask not into that of a green context, of which it is
-    /// not known what holds then.
+    /// not known what holds then, and one of clusters only where one of them can run.
     ///
     /// # Errors
-    /// [`WorkloadError::MaskInGreenContext`].
+    /// [`WorkloadError::MaskInGreenContext`], [`WorkloadError::ClusterMasked`] and
+    /// [`WorkloadError::ClustersOfClient`].
     pub fn check_launch(&self, kernel: KernelId, stream: StreamId) -> Result<(), WorkloadError> {
+        self.check_clusters(kernel, stream)?;
         if self.green_contexts.is_empty() {
             return Ok(());
         }

@@ -7,6 +7,7 @@ use gpusched::scenario::Scenario;
 use gpusched::trace::Rule;
 use gpusched::workload::{BlockClock, EventId, OperationKind, StreamId};
 
+use super::clusters::deal_clusters;
 use super::contexts::Contexts;
 use super::outcome::ReferenceOperation;
 use super::placement::{choose, deal, is_dealt};
@@ -248,6 +249,7 @@ impl<'a> ReferenceGpu<'a> {
         self.leave_links();
         while let Some(done) = self.first_due() {
             self.running.retain(|running| running.order != done.order);
+            self.note_end_of_block(&done);
             let more = self.running.iter().any(|running| running.operation == done.operation);
             let operation = &mut self.operations[done.operation];
             if let Some((_, _, end)) = operation.blocks.get_mut(done.block) {
@@ -474,16 +476,23 @@ impl<'a> ReferenceGpu<'a> {
         let kernel = &self.scenario.kernels()[kernel.index()];
         let (device, placement) = (self.scenario.device(), self.scenario.placement);
         let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
-        if dealt.is_empty() && is_dealt(placement, self.operations[operation].blocks.len()) {
+        let clusters = self.clusters(operation);
+        if let Some(clusters) = clusters.filter(|_| dealt.is_empty()) {
+            let from = (self.operations[operation].blocks.len(), kernel.blocks as usize);
+            *dealt = deal_clusters(device, clusters, from, &free, &need, &allowed).into();
+        } else if dealt.is_empty() && is_dealt(placement, self.operations[operation].blocks.len()) {
             let left = kernel.blocks as usize - self.operations[operation].blocks.len();
             *dealt = deal(device, left, &self.may_take(operation, &need, &free)).into();
         }
         let sm = match dealt.pop_front() {
             Some(sm) => Some(sm),
+            None if clusters.is_some() => None,
             None => choose(placement, device, &free, &need, &allowed, self.last_sm[context]),
         };
         let Some(sm) = sm else { return false };
-        self.last_sm[context] = Some(sm);
+        if clusters.is_none() {
+            self.last_sm[context] = Some(sm);
+        }
         let (block, left) = (self.operations[operation].blocks.len(), kernel.duration.best.as_ns());
         let (place, watches_timer) = (Place::Sm(sm), kernel.clock == BlockClock::Wall);
         let order = self.begun;
@@ -572,6 +581,9 @@ impl<'a> ReferenceGpu<'a> {
         let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
         let enabled = self.enabled(operation);
         let usable: Vec<Free> = free.iter().zip(&enabled).filter(|&(_, &ok)| ok).map(|(sm, _)| *sm).collect();
+        if self.waits_for_a_gpc(operation, &free, &need, &allowed) {
+            return Rule::Cluster;
+        }
         let fits = free.iter().zip(&allowed).any(|(sm, &ok)| ok && sm.fits(&need));
         assert!(!fits, "a head that fits does not wait");
         if usable.iter().any(|sm| sm.fits(&need)) {

@@ -80,6 +80,17 @@ impl ReferenceGpu<'_> {
         }
     }
 
+    /// A block that ends has triggered, also where its wait has returned only now. With the last block its kernel is
+    /// over, and nothing begins beside that.
+    pub(super) fn note_end_of_block(&mut self, done: &Running) {
+        let has_more = self.running.iter().any(|running| running.operation == done.operation)
+            || self.operations[done.operation].last_start.is_none();
+        if done.trigger_left.is_some() && has_more {
+            self.operations[done.operation].triggers += 1;
+            self.operations[done.operation].last_trigger = self.now;
+        }
+    }
+
     /// When a kernel may begin beside the one before it, if that has triggered.
     pub(super) fn begins_beside_from(&self, operation: usize) -> Option<u64> {
         let before = self.before(operation).filter(|&before| self.is_kernel(before))?;

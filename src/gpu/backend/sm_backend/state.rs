@@ -19,6 +19,7 @@ impl SmBackend {
             empty: _,
             levels: _,
             lone_from: _,
+            cluster_groups: _,
             sms,
             ee_queues,
             copy_engines,
