@@ -100,6 +100,8 @@ fn add_gpu(properties: Properties, builder: &mut ProfileBuilder<'_>) {
         shared_memory_per_sm: properties.shared_mem_per_multiprocessor,
         shared_memory_per_block: properties.shared_mem_per_block_optin,
         memory_bytes: properties.total_global_mem,
+        clock_hz: None,
+        memory_bytes_per_s: None,
         copy_engines: None,
     };
     builder.gpus.insert(number, gpu);
