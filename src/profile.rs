@@ -21,6 +21,7 @@ mod nsight;
 mod nvprof;
 mod programs;
 mod read;
+mod rescale;
 mod short_name;
 #[cfg(not(feature = "nsight"))]
 mod without_nsight;
@@ -30,7 +31,7 @@ pub use call::CallKind;
 pub use error::GpuProfileError;
 pub use gpu::GpuProperties;
 pub use import::{Import, ImportedStream};
-pub use import_options::{Collectives, ImportOptions, Launches};
+pub use import_options::{Collectives, ImportOptions, Launches, Rescale};
 pub(crate) use kernel_medians::Learned;
 pub use kernel_medians::ToldBy;
 pub(crate) use latency::{CLOCKS_NS, UsualDelays};

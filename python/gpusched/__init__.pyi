@@ -90,6 +90,7 @@ class _Options(TypedDict, total=False):
     gpu: int | None
     launches: str | None
     collectives: str | None
+    rescale: str | None
     block_times: _Given | None
     set_priority: Mapping[str, int]
     set_stream: Mapping[str, str]

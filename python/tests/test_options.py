@@ -42,7 +42,7 @@ def test_every_option_says_what_the_flag_of_the_command_says(tmp_path, monkeypat
         "without_copies", "one_job", "process",
     ]
     inputs = {"block_duration": "unstated.json", **dict.fromkeys(of_models, "model.amxmi")}
-    inputs |= dict.fromkeys(["gpu", "launches", "collectives", "block_times"], "profile.json")
+    inputs |= dict.fromkeys(["gpu", "launches", "collectives", "rescale", "block_times"], "profile.json")
     for key, example in examples(command).items():
         file = inputs.get(key, "scenario.json")
         said = command("convert", tmp_path / file, *flag(key, example), cwd=tmp_path)

@@ -138,7 +138,7 @@ const TABLE: &[Need] = &[
         Needs::Input(&[Kind::Logs]),
     ),
     need(&["audit"], &["placement"], Needs::Input(&[Kind::Logs])),
-    need(&["occupancy"], &["one_job", "without_copies", "launches", "collectives"], Needs::Another(RUNS))
+    need(&["occupancy"], &["one_job", "without_copies", "launches", "collectives", "rescale"], Needs::Another(RUNS))
         .of(&[OptionGroup::Run, OptionGroup::WhatIf])
         .but(&["device", "as_threads", "mps", "horizon", "period", "block_duration"]),
     need(

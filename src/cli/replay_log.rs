@@ -10,7 +10,7 @@ use gpusched::experiments::replay::{KernelComparison, Replay, replay};
 use gpusched::input::options::ScenarioOptions;
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
-use gpusched::profile::{GpuProfile, Import, Launches, ToldBy};
+use gpusched::profile::{GpuProfile, Launches, Rescale, ToldBy};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, WhatIf};
 use gpusched::tables::{ProfileReplayDocument, ReplayReport};
@@ -107,7 +107,10 @@ impl ReplayLog {
         let chosen = held_out.as_ref().map(|held_out| held_out.chosen);
         options.import.kernel_times = self.kernel_times.or(chosen).unwrap_or_default();
         let import = options.import(profile)?;
-        let base = base(profile, &options)?.filter(|base| base.scenario != import.scenario);
+        let unchanged = without_what_if(profile, &options)?;
+        let is_changed = options.changes != unchanged.changes || options.read.device != unchanged.read.device;
+        let base = if is_changed { Some(unchanged.import(profile)?) } else { None };
+        let base = base.filter(|base| base.scenario != import.scenario);
         let mut changed = Vec::new();
         if base.is_some() {
             changed.push("only the simulation has the changes that were asked for".to_owned());
@@ -122,9 +125,9 @@ impl ReplayLog {
         let base = base.map(|base| replay_profile(profile, &base, Progress::NONE)).transpose()?;
         let is_far_off = base.as_ref().unwrap_or(&replay).is_far_off();
         let recorded_launches = if is_far_off && options.import.launches == Launches::Host {
-            options.import.launches = Launches::Recorded;
-            options.changes = WhatIf::default();
-            let import = options.import(profile)?;
+            let mut recorded = unchanged;
+            recorded.import.launches = Launches::Recorded;
+            let import = recorded.import(profile)?;
             progress::begin("simulating recorded launches", Unit::None, None);
             Some(replay_profile(profile, &import, Progress::NONE)?.all)
         } else {
@@ -153,15 +156,14 @@ impl ReplayLog {
 }
 
 /// The same without a what-if: no changes, on the device of the recording if that says which it was.
-fn base(profile: &GpuProfile, options: &ScenarioOptions) -> anyhow::Result<Option<Import>> {
+fn without_what_if(profile: &GpuProfile, options: &ScenarioOptions) -> anyhow::Result<ScenarioOptions> {
     let mut base = options.clone();
-    base.changes = WhatIf::default();
+    (base.changes, base.import.rescale) = (WhatIf::default(), Rescale::None);
     let (gpu, _) = profile.choose_gpu(options.import.gpu)?;
     if profile.device(gpu).is_ok() {
         base.read.device = None;
     }
-    let is_changed = options.changes != base.changes || options.read.device != base.read.device;
-    Ok(if is_changed { Some(base.import(profile)?) } else { None })
+    Ok(base)
 }
 
 /// Draws what was measured above what was simulated.

@@ -30,35 +30,39 @@ pub struct SmArchitecture {
     pub shared_memory_allocation: SharedMemoryAllocation,
     /// SMs per TPC of the full chip.
     pub sms_per_tpc: u32,
+    /// Additions, multiplications or both in one, of 32-bit floating-point numbers, that an SM begins in a clock.
+    pub fp32_per_clock: u32,
 }
 
 /// One row: compute capability; threads and blocks of an SM; shared memory of an SM, of a block at most, reserved per
-/// block, and its unit \[bytes\]; SMs per TPC.
-struct Row(u32, u32, [u32; 2], [u32; 4], u32);
+/// block, and its unit \[bytes\]; SMs per TPC; 32-bit floating-point operations of an SM in a clock.
+struct Row(u32, u32, [u32; 2], [u32; 4], u32, u32);
 
 /// Threads, blocks and shared memory: up to 7.2, CUDA C++ Programming Guide v12.9 (NVIDIA, 2025), table "Technical
 /// Specifications per Compute Capability"; from 7.5 on, the same of v13.0, table 27; of 10.3 and 12.1, CUDA Programming
 /// Guide (NVIDIA, 2025), tables 30 and 31, columns 10.3, 10.x and 12.x. Reserved shared memory and units:
 /// `cuda_occupancy.h` (NVIDIA CUDA Toolkit 12.8, 2025), `cudaOccSMemAllocationGranularity`, cases 8, 9, 10 and 12, and
 /// `reservedSharedMemPerBlock`. Of 7.5, 8.0 and 9.0, occupancy computed from this
-/// table is what PyTorch's profiler stated for each of 15,304 kernels of public profiles.
+/// table is what PyTorch's profiler stated for each of 15,304 kernels of public profiles. Floating-point operations:
+/// CUDA C++ Programming Guide v12.9, table "Throughput of Native Arithmetic Instructions"; of 8.7, NVIDIA's data sheet
+/// (2048 cores on 16 SMs); of 10.3 and 12.1, those of their generation.
 const TABLE: [Row; 16] = [
-    Row(5, 0, [2048, 32], [65_536, 49_152, 0, 256], 1),
-    Row(5, 2, [2048, 32], [98_304, 49_152, 0, 256], 1),
-    Row(6, 0, [2048, 32], [65_536, 49_152, 0, 256], 2),
-    Row(6, 1, [2048, 32], [98_304, 49_152, 0, 256], 1),
-    Row(7, 0, [2048, 32], [98_304, 98_304, 0, 256], 2),
-    Row(7, 2, [2048, 32], [98_304, 98_304, 0, 256], 2),
-    Row(7, 5, [1024, 16], [65_536, 65_536, 0, 256], 2),
-    Row(8, 0, [2048, 32], [167_936, 166_912, 1024, 128], 2),
-    Row(8, 6, [1536, 16], [102_400, 101_376, 1024, 128], 2),
-    Row(8, 7, [1536, 16], [167_936, 166_912, 1024, 128], 2),
-    Row(8, 9, [1536, 24], [102_400, 101_376, 1024, 128], 2),
-    Row(9, 0, [2048, 32], [233_472, 232_448, 1024, 128], 2),
-    Row(10, 0, [2048, 32], [233_472, 232_448, 1024, 128], 2),
-    Row(10, 3, [2048, 32], [233_472, 232_448, 1024, 128], 2),
-    Row(12, 0, [1536, 24], [102_400, 101_376, 1024, 128], 2),
-    Row(12, 1, [1536, 24], [102_400, 101_376, 1024, 128], 2),
+    Row(5, 0, [2048, 32], [65_536, 49_152, 0, 256], 1, 128),
+    Row(5, 2, [2048, 32], [98_304, 49_152, 0, 256], 1, 128),
+    Row(6, 0, [2048, 32], [65_536, 49_152, 0, 256], 2, 64),
+    Row(6, 1, [2048, 32], [98_304, 49_152, 0, 256], 1, 128),
+    Row(7, 0, [2048, 32], [98_304, 98_304, 0, 256], 2, 64),
+    Row(7, 2, [2048, 32], [98_304, 98_304, 0, 256], 2, 64),
+    Row(7, 5, [1024, 16], [65_536, 65_536, 0, 256], 2, 64),
+    Row(8, 0, [2048, 32], [167_936, 166_912, 1024, 128], 2, 64),
+    Row(8, 6, [1536, 16], [102_400, 101_376, 1024, 128], 2, 128),
+    Row(8, 7, [1536, 16], [167_936, 166_912, 1024, 128], 2, 128),
+    Row(8, 9, [1536, 24], [102_400, 101_376, 1024, 128], 2, 128),
+    Row(9, 0, [2048, 32], [233_472, 232_448, 1024, 128], 2, 128),
+    Row(10, 0, [2048, 32], [233_472, 232_448, 1024, 128], 2, 128),
+    Row(10, 3, [2048, 32], [233_472, 232_448, 1024, 128], 2, 128),
+    Row(12, 0, [1536, 24], [102_400, 101_376, 1024, 128], 2, 128),
+    Row(12, 1, [1536, 24], [102_400, 101_376, 1024, 128], 2, 128),
 ];
 
 /// Registers of an SM and of a block at most, all of them in four sub-partitions from which warps get multiples of 256
@@ -74,7 +78,8 @@ impl ComputeCapability {
     /// The SM of this compute capability, or `None` if it is not known here.
     pub fn architecture(self) -> Option<SmArchitecture> {
         let row = TABLE.iter().find(|row| (row.0, row.1) == (self.major, self.minor))?;
-        let &Row(_, _, [threads, blocks], [shared, shared_per_block, reserved, unit], sms_per_tpc) = row;
+        let &Row(_, _, [threads, blocks], [shared, shared_per_block, reserved, unit], sms_per_tpc, fp32_per_clock) =
+            row;
         Some(SmArchitecture {
             per_sm: PerSmLimits {
                 threads,
@@ -87,6 +92,7 @@ impl ComputeCapability {
             register_allocation: RegisterAllocation { unit_per_warp: 256, sub_partitions: 4, warps_rounded_to: 4 },
             shared_memory_allocation: SharedMemoryAllocation { unit_bytes: unit, reserved_per_block_bytes: reserved },
             sms_per_tpc,
+            fp32_per_clock,
         })
     }
 }

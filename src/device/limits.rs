@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use super::{DeviceSpec, PerSmLimits, Placement, TimeSlicing};
+use super::{ComputeCapability, DeviceSpec, PerSmLimits, Placement, TimeSlicing};
 use crate::json::{Node, Problem};
 use crate::time::Duration;
 
@@ -88,6 +88,8 @@ limits! {
     SWITCH_COST = "switch_cost_ns" from 0 to u64::MAX >> 1;
     COPY_TIME_SLICE = "copy_time_slice_ns" from 1 to u64::MAX >> 1;
     CHANNELS = "channels" from 1 to u32::MAX as u64;
+    BOOST_CLOCK = "boost_clock_mhz" from 1 to 1_000_000;
+    MEMORY_BANDWIDTH = "memory_bytes_per_s" from 1 to u64::MAX;
     GPC_TPCS = "gpcs.tpcs" from 1 to SMS.most;
     LONE_TPCS = "gpcs.lone_tpcs" from 0 to SMS.most;
     /// One of the ids in a list.
@@ -167,6 +169,19 @@ impl DeviceSpec {
         self.compute_capability.split('.').next()?.parse().ok()
     }
 
+    /// Its compute capability, if that is stated as two numbers.
+    fn capability(&self) -> Option<ComputeCapability> {
+        let (major, minor) = self.compute_capability.split_once('.')?;
+        Some(ComputeCapability { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+
+    /// How many million additions or multiplications of 32-bit floating-point numbers an SM begins in a second, at the
+    /// clock that it reaches; `None` where that clock or the compute capability is not known.
+    pub(crate) fn fp32_mega_per_s(&self) -> Option<u64> {
+        let architecture = self.capability()?.architecture()?;
+        Some(u64::from(self.boost_clock_mhz?) * u64::from(architecture.fp32_per_clock))
+    }
+
     /// Whether kernels can be launched programmatically (PDL): from compute capability 9.0 on.
     pub(crate) fn has_programmatic_launch(&self) -> bool {
         self.major_compute_capability().is_some_and(|major| major >= FIRST_WITH_PDL)
@@ -211,6 +226,8 @@ impl DeviceSpec {
         TIME_SLICE.check(self.time_slicing.time_slice.as_ns())?;
         SWITCH_COST.check(self.time_slicing.switch_cost.as_ns())?;
         COPY_TIME_SLICE.check(self.time_slicing.copy_time_slice.as_ns())?;
+        self.boost_clock_mhz.map_or(Ok(()), |clock| BOOST_CLOCK.check(clock))?;
+        self.memory_bytes_per_s.map_or(Ok(()), |bandwidth| MEMORY_BANDWIDTH.check(bandwidth))?;
         self.check_together()
     }
 

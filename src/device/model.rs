@@ -56,6 +56,10 @@ pub struct DeviceSpec {
     pub pdl_wait_latency: Duration,
     /// How contexts of several processes share it.
     pub time_slicing: TimeSlicing,
+    /// The clock that its SMs reach \[MHz\], where it is published.
+    pub boost_clock_mhz: Option<u32>,
+    /// How fast its memory is read or written \[bytes/s\], where it is published.
+    pub memory_bytes_per_s: Option<u64>,
     /// Duration of one loop iteration of the examiner's `counter_spin` \[10^-9 ns\].
     pub spin_iteration_atto: u64,
     /// Where the numbers come from, by key of the device file.

@@ -54,6 +54,14 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         pdl_trigger_latency: latency(&mut file, "pdl_trigger_latency_ns", &limits::TRIGGER_LATENCY)?,
         pdl_wait_latency: latency(&mut file, "pdl_wait_latency_ns", &limits::WAIT_LATENCY)?,
         time_slicing: time_slicing(&mut file)?,
+        boost_clock_mhz: file
+            .optional("boost_clock_mhz")?
+            .map(|node| limits::BOOST_CLOCK.read_u32(node))
+            .transpose()?,
+        memory_bytes_per_s: file
+            .optional("memory_bytes_per_s")?
+            .map(|node| limits::MEMORY_BANDWIDTH.read(node))
+            .transpose()?,
         spin_iteration_atto: spin
             .decimal()?
             .scaled(9, u64::MAX)

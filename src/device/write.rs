@@ -92,6 +92,12 @@ impl Device {
         put("copy_time_slice_ns", json!(copy_time_slice));
         put("runlists", json!(runlists));
         put("preemption", json!(preemption));
+        if let Some(clock) = self.boost_clock_mhz {
+            put("boost_clock_mhz", json!(clock));
+        }
+        if let Some(bandwidth) = self.memory_bytes_per_s {
+            put("memory_bytes_per_s", json!(bandwidth));
+        }
         put("ns_per_spin_iteration", json!(self.spin_iteration_atto as f64 / 1e9));
         put("sources", json!(self.sources));
         put("assumptions", json!(self.assumptions));

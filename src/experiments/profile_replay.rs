@@ -20,7 +20,7 @@ use crate::scenario::Scenario;
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
 pub use activity::{Activity, StreamActivity};
-pub use comparison::{KernelChange, ProfileComparison};
+pub use comparison::{CollectiveSplit, KernelChange, ProfileComparison};
 pub use held_out::{HeldOut, HeldOutErrors, held_out};
 pub use recorded::recorded_trace;
 use recorded::submitted_operations;

@@ -10,7 +10,8 @@ use super::error::GpuProfileError;
 use super::import_options::{Collectives, ImportOptions};
 use super::kernel_medians::{KernelMedians, KernelShape, Learned, OtherMedians, ToldBy};
 use super::model::{GpuProfile, ProfiledKernel};
-use crate::device::{Device, KernelOccupancy};
+use super::rescale::{Scale, over_waves};
+use crate::device::Device;
 use crate::named::named;
 
 named! {
@@ -179,15 +180,17 @@ impl GpuProfile {
     /// The block time of every kernel of a GPU, by operation, if its SMs are those of `device`. A kernel that can never
     /// run there counts with one wave.
     pub fn block_times(&self, gpu: u32, device: &Device, options: &ImportOptions) -> Vec<Option<EstimatedBlockTime>> {
-        self.learned_block_times(gpu, device, options, None)
+        self.learned_block_times(gpu, (device, device), Scale::Unscaled, options, None)
     }
 
-    /// The same, where `learned` is all that is known of kernels, as if they were still to come: only collectives,
-    /// which are not told, and kernels that were not learned keep their own times.
+    /// The same of a GPU that was recorded, for the one that is simulated; where `learned` is all that is known of
+    /// kernels, as if they were still to come: only collectives, which are not told, and kernels that were not learned
+    /// keep their own times.
     pub(super) fn learned_block_times(
         &self,
         gpu: u32,
-        device: &Device,
+        (device, simulated): (&Device, &Device),
+        scale: Scale,
         options: &ImportOptions,
         learned: Option<&Learned>,
     ) -> Vec<Option<EstimatedBlockTime>> {
@@ -203,7 +206,7 @@ impl GpuProfile {
             let told = |medians: &KernelMedians| medians.duration_ns(&kernel.key(), runs_alone, options.kernel_times);
             let known = other.filter(|_| !keeps).and_then(|(medians, recorded_on)| Some((told(medians)?, recorded_on)));
             if let Some((duration_ns, recorded_on)) = known {
-                let block_ns = over_waves(kernel, duration_ns, recorded_on);
+                let block_ns = scale.block_ns(kernel, duration_ns, recorded_on, simulated);
                 return Some(EstimatedBlockTime { block_ns, source: BlockTimeSource::OtherProfile });
             }
             let (duration_ns, source) = match own.alone_ns(&kernel.key()) {
@@ -212,16 +215,15 @@ impl GpuProfile {
                 None => (None, BlockTimeSource::UpperBound),
                 Some(_) => (told(&own), BlockTimeSource::of(options.kernel_times)),
             };
-            let block_ns = over_waves(kernel, duration_ns.unwrap_or(operation.duration_ns), device);
+            let duration_ns = duration_ns.unwrap_or(operation.duration_ns);
+            let block_ns = if keeps || source == BlockTimeSource::Recorded {
+                // As long in all as it was, in however many waves.
+                over_waves(kernel, duration_ns, simulated)
+            } else {
+                scale.block_ns(kernel, duration_ns, device, simulated)
+            };
             Some(EstimatedBlockTime { block_ns, source })
         };
         self.operations.iter().zip(&alone).map(estimate).collect()
     }
-}
-
-/// The duration of a kernel over its waves, rounded to the nearest nanosecond.
-fn over_waves(kernel: &ProfiledKernel, duration: u64, device: &Device) -> u64 {
-    let occupancy = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
-    let waves = u64::from(occupancy.waves.max(1));
-    duration.saturating_add(waves / 2) / waves
 }

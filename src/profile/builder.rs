@@ -40,6 +40,7 @@ pub(super) struct ProfileBuilder<'a> {
     left_out: BTreeMap<&'static str, u64>,
     /// Hardware channels that kernels name.
     channels: BTreeSet<u32>,
+    pub(super) rank: Option<u32>,
 }
 
 /// A wait whose calls are known by correlation only.
@@ -71,6 +72,7 @@ impl<'a> ProfileBuilder<'a> {
             syncs: Vec::new(),
             left_out: BTreeMap::new(),
             channels: BTreeSet::new(),
+            rank: None,
         }
     }
 
@@ -220,6 +222,7 @@ impl<'a> ProfileBuilder<'a> {
             calls: self.calls.into_iter().map(|(_, call)| call).collect(),
             other: None,
             channels: self.channels.len(),
+            rank: self.rank,
             left_out: self.left_out,
         })
     }

@@ -8,8 +8,8 @@ use super::model::GpuProfile;
 use crate::device::{BUILTIN_NAMES, ComputeCapability, Device, SmArchitecture};
 use crate::spelling::option;
 
-/// Words in titles of boards that do not tell them apart.
-const COMMON_WORDS: [&str; 7] = ["nvidia", "geforce", "tesla", "jetson", "quadro", "gb", "sxm"];
+/// Words in titles and names of boards that do not tell them apart.
+const COMMON_WORDS: [&str; 8] = ["nvidia", "geforce", "tesla", "jetson", "quadro", "gb", "sxm", "gpu"];
 
 impl GpuProfile {
     /// The GPU that runs most kernels; of several, that of the lowest number.
@@ -97,8 +97,9 @@ fn builtin_like(properties: &GpuProperties) -> Option<Device> {
     };
     let named = |device: &Device| is_called(device, &properties.name);
     let memory_gap = |device: &Device| {
-        let stated = gigabytes(&device.title).zip(properties.memory_bytes);
-        stated.map_or(u64::MAX, |(title, bytes)| title.abs_diff(bytes / 1_000_000_000))
+        let in_name = || words(&properties.name).iter().find_map(|word| word.strip_suffix("gb")?.parse().ok());
+        let memory = properties.memory_bytes.map(|bytes| bytes / 1_000_000_000).or_else(in_name);
+        gigabytes(&device.title).zip(memory).map_or(u64::MAX, |(title, memory)| title.abs_diff(memory))
     };
     let all = || BUILTIN_NAMES.iter().filter_map(|name| Device::builtin(name).ok().flatten()).filter(|d| fits(d));
     // The longest name says most: an RTX 3080 Ti is no RTX 3080.
@@ -106,10 +107,22 @@ fn builtin_like(properties: &GpuProperties) -> Option<Device> {
     best.or_else(|| all().find(|_| properties.sms.is_some() && properties.compute_capability.is_some()))
 }
 
-/// Whether a name has all the words by which a built-in board is told apart.
+/// Whether a name has all the words by which a built-in board is told apart, and none by which another would be: an
+/// RTX 3080 Ti, a laptop's RTX 3080 or a slice of an A100 is another GPU. How it is built in, its memory and NVIDIA's
+/// number of the board (PG509-200) are no such words.
 fn is_called(device: &Device, name: &str) -> bool {
-    let words = words(name);
-    board(device).iter().all(|word| words.contains(word))
+    let (words, board) = (words(name), board(device));
+    let is_number = |word: &str| word.parse::<u32>().is_ok();
+    let tells_nothing = |word: &String| {
+        COMMON_WORDS.contains(&&**word)
+            || word == "pcie"
+            || word.starts_with("sxm")
+            || word.starts_with("hbm")
+            || is_number(word.trim_end_matches("gb"))
+            || word.strip_prefix("pg").is_some_and(is_number)
+    };
+    board.iter().all(|word| words.contains(word))
+        && words.iter().all(|word| board.contains(word) || tells_nothing(word))
 }
 
 fn words(name: &str) -> Vec<String> {
@@ -169,8 +182,9 @@ fn complete(
         spec.copy.engines = stated(properties.copy_engines, spec.copy.engines);
     });
     let changed = changed.map_err(|error| error.to_string())?;
-    // An H800 with the limits of an H100 is none.
-    if own.is_some_and(|own| is_called(&own, &properties.name)) && changed == like {
+    // What has the limits of an H100 but another name is none.
+    let is_own = own.is_some_and(|own| is_called(&own, &properties.name));
+    if is_own && changed == like {
         return Ok(like);
     }
     let named = changed.with(|spec| {
@@ -178,6 +192,20 @@ fn complete(
         spec.title.clone_from(&properties.name);
         spec.sources.clear();
         spec.assumptions.clear();
+        let clock_mhz = properties.clock_hz.and_then(|hz| u32::try_from(hz / 1_000_000).ok());
+        let stated = "stated by the profile, or published for the board of that name";
+        (spec.boost_clock_mhz, spec.memory_bytes_per_s) = (
+            clock_mhz.filter(|&mhz| mhz > 0).or(spec.boost_clock_mhz.filter(|_| is_own)),
+            properties.memory_bytes_per_s.filter(|&rate| rate > 0).or(spec.memory_bytes_per_s.filter(|_| is_own)),
+        );
+        for (key, is_known) in [
+            ("boost_clock_mhz", spec.boost_clock_mhz.is_some()),
+            ("memory_bytes_per_s", spec.memory_bytes_per_s.is_some()),
+        ] {
+            if is_known {
+                spec.sources.insert(key.to_owned(), stated.to_owned());
+            }
+        }
         let stated = "stated by the profile; where it is silent, the table of compute capabilities";
         for key in ["compute_capability", "sms", "warp_size", "per_sm", "per_block"] {
             spec.sources.insert(key.to_owned(), stated.to_owned());

@@ -29,6 +29,10 @@ pub struct GpuProperties {
     pub shared_memory_per_block: Option<u32>,
     /// Memory of the GPU \[bytes\].
     pub memory_bytes: Option<u64>,
+    /// The clock that its SMs reach \[Hz\].
+    pub clock_hz: Option<u64>,
+    /// How fast its memory is read or written \[bytes/s\].
+    pub memory_bytes_per_s: Option<u64>,
     /// Copy engines.
     pub copy_engines: Option<u32>,
 }

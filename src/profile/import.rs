@@ -8,14 +8,16 @@ use serde::Serialize;
 
 use super::block_times::{BlockTimeCounts, BlockTimeSource};
 use super::error::GpuProfileError;
-use super::import_options::{ImportOptions, Launches};
+use super::import_options::{ImportOptions, Launches, Rescale};
 use super::kernel_medians::Learned;
 use super::latency::{KernelGap, LaunchLatency};
 use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
+use super::rescale::Scale;
 use super::short_name::short_name;
 use crate::device::{BUILTIN_NAMES, BlockShape, Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
+use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
     BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, ProcessId, StreamId, StreamSpec, numbered_stream,
@@ -97,7 +99,8 @@ impl GpuProfile {
             return Err(refuse(why.to_owned()));
         }
         let latency = launch_latency.map_or(0, |latency| latency.latency_ns);
-        let device_notes = device_notes(&recorded_on, &device);
+        let scale = Scale::new(chosen.rescale, &recorded_on, &device).map_err(refuse)?;
+        let device_notes = device_notes(&recorded_on, &device, scale, chosen.rescale);
         let device = as_recorded(&device, latency, kernel_gap).map_err(|error| refuse(error.to_string()))?;
         let later = ReadOptions { device: None, ..options.clone() };
         let mut builder = ScenarioBuilder::new(stem(&self.file), device, &later);
@@ -111,7 +114,7 @@ impl GpuProfile {
         }
         let streams = self.add_streams(&taken, &mut builder)?;
 
-        let times = self.learned_block_times(gpu, &recorded_on, chosen, learned);
+        let times = self.learned_block_times(gpu, (&recorded_on, builder.device()), scale, chosen, learned);
         let copy_times = self.copy_times(gpu, &builder.device().copy);
         let mut work = Work::default();
         let mut steps: Vec<Submitted> = Vec::with_capacity(taken.len());
@@ -322,19 +325,52 @@ impl GpuProfile {
 
 /// What a user should know of the device that is simulated: what of it is assumed, and that times are the recorded
 /// ones.
-fn device_notes(recorded_on: &Device, simulated: &Device) -> Vec<String> {
+fn device_notes(recorded_on: &Device, simulated: &Device, scale: Scale, asked: Rescale) -> Vec<String> {
     let mut notes = Vec::new();
     let (title, other) = (&recorded_on.title, &simulated.title);
     let is_builtin = BUILTIN_NAMES.contains(&recorded_on.name.as_str());
     if let Some(assumed) = recorded_on.assumptions.values().next().filter(|_| !is_builtin) {
         notes.push(format!("{title} is no built-in device: what the file does not say of it is {assumed}"));
     }
-    if recorded_on.name != simulated.name {
+    if recorded_on.name == simulated.name {
+        if asked != Rescale::None {
+            let (rescale, device) = (option("rescale").with(asked.name()), option("device"));
+            notes.push(format!("{rescale} changes nothing: {title} is the recorded GPU, and {device} names no other"));
+        }
+        return notes;
+    }
+    let Some(factor) = scale.factor(recorded_on, simulated) else {
         notes.push(format!(
             "block and copy times, launch latency and kernel gap are those of {title}, not rescaled for {other}: what changes \
              is where blocks find room"
         ));
-    }
+        let known = [Rescale::Compute, Rescale::Memory].into_iter().filter_map(|rescale| {
+            let scale = Scale::new(rescale, recorded_on, simulated).ok()?;
+            let factor = scale.factor(recorded_on, simulated)?;
+            Some(format!("x{factor:.2} by {}", option("rescale").with(rescale.name())))
+        });
+        let known: Vec<String> = known.collect();
+        if !known.is_empty() {
+            notes.push(format!("durations of kernels that fill both GPUs would be {}", known.join(", ")));
+        }
+        return notes;
+    };
+    let (by, assumed) = match scale {
+        Scale::Memory(..) => ("memory bandwidth", "all kernels are taken to be limited by it"),
+        _ => (
+            "SMs, their clocks and 32-bit operations a clock",
+            "all kernels are taken to be limited by them; units for matrices need not differ as much",
+        ),
+    };
+    notes.push(format!(
+        "durations of kernels are those of {title}, rescaled for {other} by {by}: x{factor:.2} for a kernel that fills both; \
+         {assumed}"
+    ));
+    notes.push(
+        "not rescaled: collectives and kernels that keep their recorded durations, copies, memsets, launch latency, kernel \
+         gap, host work"
+            .to_owned(),
+    );
     notes
 }
 

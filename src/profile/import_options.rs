@@ -29,6 +29,21 @@ named! {
     }
 }
 
+named! {
+    /// For how long kernels run on another GPU than the recorded one. No profile states what limits a kernel, so the
+    /// user says it: a roofline with one roof.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Rescale: ALL, from_name {
+        /// Each block for as long as recorded.
+        #[default]
+        None = "none",
+        /// By what the SM computes that has most blocks: blocks of an SM, clock, 32-bit operations a clock.
+        Compute = "compute",
+        /// By the bandwidth of the memory, whatever SMs there are.
+        Memory = "memory",
+    }
+}
+
 /// Which part of a profile to take, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportOptions {
@@ -42,6 +57,8 @@ pub struct ImportOptions {
     pub launches: Launches,
     /// For how long collectives run.
     pub collectives: Collectives,
+    /// For how long kernels run on another GPU than the recorded one.
+    pub rescale: Rescale,
     /// For how long kernels run that overlap others.
     pub kernel_times: ToldBy,
 }

@@ -51,6 +51,8 @@ pub struct GpuProfile {
     pub(super) other: Option<Box<OtherMedians>>,
     /// How many hardware channels its kernels name; 0 if none does.
     pub channels: usize,
+    /// Which rank of a distributed run it is of, if it says so.
+    pub rank: Option<u32>,
     /// How many entries were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
 }

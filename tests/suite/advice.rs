@@ -16,6 +16,8 @@ const TIMELINE: &[&str] = &["simulate", "compare", "replay-log"];
 const PROFILE: &[&str] =
     &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log", "audit"];
 
+const IMPORT: &[&str] = &["simulate", "analyze", "compare", "orders", "convert", "import", "replay-log"];
+
 /// Which commands can print what stands in a file of `src/`: the longest beginning counts. Logs read the scenario
 /// beside them too; that they are told nothing of options of other commands, the second test shows.
 const EMITTERS: &[(&str, &[&str])] = &[
@@ -68,6 +70,8 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("logs/pieces.rs", &["audit", "replay-log", "convert"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
+    ("profile/import.rs", IMPORT),
+    ("profile/rescale.rs", IMPORT),
     ("tables/analysis/", &["analyze"]),
     ("tables/application_table.rs", &["evr"]),
     ("tables/measured/activity.rs", &["replay-log", "compare"]),

@@ -99,28 +99,56 @@ proptest! {
     #![proptest_config(config(24))]
 
     #[test]
-    fn capacity_is_marked_on_as_many_sms_as_a_sweep_over_blocks_finds_beyond_it(
+    fn capacity_heights_and_occupancy_are_marked_as_a_sweep_over_blocks_finds_them(
         blocks in prop::collection::vec((0_u32..80, 0_u32..4, 1_u32..4), 1..250),
     ) {
         let blocks: Vec<(u32, u32, u32)> =
             blocks.into_iter().map(|(sm, start, length)| (sm, start + 1, start + 1 + length)).collect();
         let replay = replayed(&log_of(&blocks), "titan-v");
-        // Two blocks of 1024 threads fit.
-        let is_over = |sm: u32| {
-            let own = || blocks.iter().filter(move |block| block.0 == sm);
-            own().any(|&(_, at, _)| own().filter(|&&(_, start, end)| start <= at && at < end).count() > 2)
+        // Most blocks at one time, of one SM or of all: some block starts then.
+        let most = |sm: Option<u32>| {
+            let own = || blocks.iter().filter(move |block| sm.is_none_or(|sm| block.0 == sm));
+            let at_start = |&(_, at, _): &(u32, u32, u32)| own().filter(|&&(_, start, end)| start <= at && at < end).count();
+            own().map(at_start).max().unwrap_or(0)
         };
-        let expected = match (0..80).filter(|&sm| is_over(sm)).count() {
+        // Two blocks of 1024 threads fit.
+        let over = |sms: &[u32]| sms.iter().filter(|&&sm| most(Some(sm)) > 2).count();
+        let expected = match over(&(0..80).collect::<Vec<_>>()) {
             0 => None,
             1 => Some("capacity, exceeded on 1 SM".to_owned()),
             count => Some(format!("capacity, exceeded on {count} SMs")),
         };
         let measured = replay.measured_trace().expect("it is short");
-        for (trace, expected) in [(&measured, expected), (&replay.trace, None)] {
+        for (trace, expected, is_measured) in [(&measured, expected, true), (&replay.trace, None, false)] {
             let summary = Summary::of_trace(&replay.scenario, trace);
-            let timeline = Timeline::new(&summary, &TimelineOptions::default()).expect("it can be drawn");
+            let options = TimelineOptions { occupancy: true, ..TimelineOptions::default() };
+            let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
             let marks = timeline.legend.iter().filter(|entry| entry.mark.is_some_and(|m| m.symbol == LegendSymbol::Capacity));
             prop_assert_eq!(marks.map(|entry| entry.full.clone()).next(), expected);
+            if !is_measured {
+                prop_assert!(timeline.bands.iter().all(|band| band.limit.is_none()));
+                continue;
+            }
+            for band in &timeline.bands {
+                match (band.look, most(Some(band.sm))) {
+                    (BandLook::Idle, _) => prop_assert!(band.sms.iter().all(|&sm| most(Some(sm)) == 0)),
+                    (BandLook::Mean { overfull }, _) => prop_assert_eq!(overfull, over(&band.sms)),
+                    (_, 0..=2) => prop_assert_eq!((band.limit, over(&band.sms)), (None, 0)),
+                    (_, most) => {
+                        prop_assert_eq!((band.shown as usize, over(&band.sms)), (most * 1024, band.sms.len()));
+                        prop_assert!(band.limit.is_some());
+                    }
+                }
+            }
+            let mut sms: Vec<u32> = timeline.bands.iter().flat_map(|band| band.sms.iter().copied()).collect();
+            sms.sort_unstable();
+            prop_assert_eq!(sms, (0..80).collect::<Vec<_>>());
+            let occupancy = timeline.occupancy.expect("it was asked for");
+            let (curve, area) = (&occupancy.curves[0], &occupancy.area);
+            // 160 of them fill the GPU.
+            let high = area.height * i64::try_from(most(None).min(160)).expect("few") / 160;
+            let highest = curve.points.iter().map(|point| point.y).min().expect("blocks run");
+            prop_assert!((area.bottom() - highest - high).abs() <= 1);
         }
     }
 }

@@ -90,8 +90,9 @@ fn every_option_says_the_same_through_every_door() {
         let (key, input) = (option.key, input_of(option));
         let by_command = converted(&folder, input, Some(option));
         assert!(made(&folder, input, option) == by_command, "{key}");
-        // The only GPU of the profile and of the model; and without a time there is no scenario.
-        if !["gpu", "processing_unit", "block_duration"].contains(&key) {
+        // The only GPU of the profile and of the model; without another device nothing is rescaled; and without a time
+        // there is no scenario.
+        if !["gpu", "processing_unit", "rescale", "block_duration"].contains(&key) {
             assert_ne!(by_command, converted(&folder, input, None), "{key} changes nothing");
         }
         if key != "seed" {

@@ -122,6 +122,25 @@ fn a_recording_that_keeps_its_causes_has_nothing_unexplained() {
 }
 
 #[test]
+fn a_recording_that_seems_to_lack_kernels_is_told_of_as_one() {
+    let is_told = |gaps_us: [i64; 7]| {
+        let (mut events, mut start) = (Vec::new(), 10);
+        for (gap, id) in [0].into_iter().chain(gaps_us).zip(1..) {
+            events.push(event("cuda_runtime", "cudaLaunchKernel", 11, (id - 1, 1), &json!({"correlation": id})));
+            events.push(kernel("a", 7, (start + gap, 20), id, 216));
+            start += gap + 20;
+        }
+        let file = directory("controls-lacking").join("profile.json");
+        fs::write(&file, profile(&events).to_string()).expect("it can be written");
+        let output = gpusched(&["audit", &file.display().to_string()]);
+        assert!(stdout(&output).starts_with("8 kernels; "), "{}", stdout(&output));
+        String::from_utf8_lossy(&output.stderr).contains("only some of the kernels")
+    };
+    assert!(!is_told([1, 2, 1, 2, 1, 2, 1]));
+    assert!(is_told([1, 300, 1, 300, 1, 300, 1]));
+}
+
+#[test]
 fn a_shifted_stream_is_found_where_it_crosses_a_launch_an_event_or_a_wait_of_the_host() {
     // By hand: `c` starts 3 us after its event and 125 us after its call, and ends 10 us before the host's wait, of
     // which clocks may hide 5; `b` ends 3 us before `c` starts, of which rounding may hide 1.

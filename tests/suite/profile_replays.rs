@@ -199,6 +199,33 @@ fn two_profiles_are_compared_as_recorded() {
     assert_eq!((&f["first_launches"], &f["second_median_ns"]), (&2.into(), &30_000.into()), "of 10 and 30 the upper");
     let status = |other: &str| gpusched(&["compare", &first, other, "--check"]).status.code();
     assert_eq!((status(&first), status(&second)), (Some(0), Some(1)));
+    assert_eq!(report["collectives"], Value::Null, "they state no ranks");
     let refused = gpusched(&["compare", &first, &second, "--set-priority", "7=-1"]);
     assert_eq!(refused.status.code(), Some(2), "nothing is simulated");
+}
+
+#[test]
+fn collectives_of_two_ranks_are_split_into_waiting_and_transfer() {
+    // Rank 3 comes first to the first collective and last to the second: 20 and 10 us of transfer.
+    let collectives = |first, second| [("ncclKernel", 8, 1_000, first, 1), ("ncclKernel", 8, 1_100, second, 1)];
+    let of_rank = |rank: u32, kernels: &[Kernel<'_>]| {
+        let file = profile(&format!("compare-rank-{rank}"), kernels);
+        let text = fs::read_to_string(&file).expect("it is there");
+        let text = text.replacen('{', &format!(r#"{{"distributedInfo": {{"rank": {rank}, "world_size": 8}}, "#), 1);
+        fs::write(&file, text).expect("it can be written");
+        file
+    };
+    let more = [("ncclOther", 8, 1_200, 5, 1)];
+    let first = of_rank(3, &[&collectives(50, 10)[..], &more].concat());
+    let second = of_rank(7, &collectives(20, 45));
+    let report = json(&["compare", &first, &second, "--format", "json"]);
+    let split = &report["collectives"];
+    assert_eq!(split["ranks"], serde_json::json!([3, 7]));
+    assert_eq!((&split["matched"], &split["transfer_ns"]), (&2.into(), &30_000.into()));
+    assert_eq!(split["waiting_ns"], serde_json::json!([30_000, 35_000]));
+    assert_eq!(split["unmatched"], serde_json::json!([1, 0]));
+    let text = stdout(&gpusched(&["compare", &first, &second]));
+    assert!(text.contains("transfer 30 us; ") && text.contains("rank 3 30 us, rank 7 35 us"), "{text}");
+    let same = json(&["compare", &first, &first, "--format", "json"]);
+    assert_eq!(same["collectives"], Value::Null, "one rank, compared with itself");
 }

@@ -1,7 +1,9 @@
 //! Two profiles side by side, as recorded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use serde::Serialize;
 
 use super::Activity;
 use crate::profile::{GpuProfile, GpuProfileError};
@@ -16,8 +18,50 @@ pub struct ProfileComparison {
     pub first: Activity,
     /// What the second did.
     pub second: Activity,
+    /// How long their collectives wait and transfer, where they state that they are of two ranks.
+    pub collectives: Option<CollectiveSplit>,
     /// Kernels by name.
     pub kernels: Vec<KernelChange>,
+}
+
+/// How long collectives waited for another rank, and how long they transferred. A collective ends on all ranks at about
+/// one time, so that the rank that came last transfers and waits for nobody: of the two that are given, the one with
+/// the shorter duration. A third may have come later still, so that the waits are the least they can be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CollectiveSplit {
+    /// The ranks.
+    pub ranks: [u32; 2],
+    /// Collectives that are compared: the first of a function with the first of it, and so on.
+    pub matched: u64,
+    /// Collectives of functions that the two launched differently often, which are not compared.
+    pub unmatched: [u64; 2],
+    /// Sum of the shorter durations \[ns\].
+    pub transfer_ns: u64,
+    /// By how much more each took in all \[ns\].
+    pub waiting_ns: [u64; 2],
+}
+
+impl CollectiveSplit {
+    /// Of the durations of collectives by function, each in order; `None` if the ranks are not known or the same, or
+    /// nothing is compared.
+    fn new<'d>(ranks: [Option<u32>; 2], collectives: impl Iterator<Item = &'d [Vec<u64>; 2]>) -> Option<Self> {
+        let ranks = [ranks[0]?, ranks[1]?];
+        let mut split = Self { ranks, matched: 0, unmatched: [0; 2], transfer_ns: 0, waiting_ns: [0; 2] };
+        for [first, second] in collectives {
+            if first.len() != second.len() {
+                split.unmatched[0] += first.len() as u64;
+                split.unmatched[1] += second.len() as u64;
+                continue;
+            }
+            split.matched += first.len() as u64;
+            for (&first_ns, &second_ns) in first.iter().zip(second) {
+                split.transfer_ns += first_ns.min(second_ns);
+                split.waiting_ns[0] += first_ns.saturating_sub(second_ns);
+                split.waiting_ns[1] += second_ns.saturating_sub(first_ns);
+            }
+        }
+        (ranks[0] != ranks[1] && split.matched > 0).then_some(split)
+    }
 }
 
 /// The launches of the kernels of one name in both.
@@ -53,13 +97,20 @@ impl ProfileComparison {
     pub fn new(profiles: [&GpuProfile; 2], gpu: Option<u32>) -> Result<Self, GpuProfileError> {
         let gpus = [profiles[0].choose_gpu(gpu)?.0, profiles[1].choose_gpu(gpu)?.0];
         let mut durations: BTreeMap<&Arc<str>, [Vec<u64>; 2]> = BTreeMap::new();
+        let mut collectives: BTreeSet<&Arc<str>> = BTreeSet::new();
         for (side, (profile, gpu)) in profiles.iter().zip(gpus).enumerate() {
             for operation in profile.operations.iter().filter(|one| profile.gpu_of(one.stream) == gpu) {
                 if let Some(kernel) = operation.kernel() {
-                    durations.entry(profile.name_of(kernel)).or_default()[side].push(operation.duration_ns);
+                    let name = profile.name_of(kernel);
+                    if profile.is_collective(kernel) {
+                        collectives.insert(name);
+                    }
+                    durations.entry(name).or_default()[side].push(operation.duration_ns);
                 }
             }
         }
+        let in_order = collectives.into_iter().filter_map(|name| durations.get(name));
+        let collectives = CollectiveSplit::new(profiles.map(|profile| profile.rank), in_order);
         let kernels = durations.into_iter().map(|(name, mut durations)| {
             for durations in &mut durations {
                 durations.sort_unstable();
@@ -76,6 +127,7 @@ impl ProfileComparison {
             files: profiles.map(|profile| profile.file.clone()),
             first: Activity::recorded(profiles[0], gpus[0]),
             second: Activity::recorded(profiles[1], gpus[1]),
+            collectives,
             kernels: kernels.collect(),
         })
     }

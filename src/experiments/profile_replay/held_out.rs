@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{difference, run, signed, spans};
 use crate::effort::Progress;
 use crate::hosts::ProgramError;
-use crate::profile::{GpuProfile, GpuProfileError, ImportOptions, Learned, ProfiledKernel, ToldBy};
+use crate::profile::{GpuProfile, GpuProfileError, ImportOptions, Learned, ProfiledKernel, Rescale, ToldBy};
 use crate::scenario::ReadOptions;
 use crate::statistics::{correlation, upper_median};
 use crate::time::Duration;
@@ -123,7 +123,7 @@ pub fn held_out<E: From<GpuProfileError> + From<ProgramError>>(
         kernel_gap: options.kernel_gap,
         ..ReadOptions::default()
     };
-    let chosen = ImportOptions { gpu: Some(gpu), ..*chosen };
+    let chosen = ImportOptions { gpu: Some(gpu), rescale: Rescale::None, ..*chosen };
     let part = |takes: Range<u64>| {
         let learned = profile.learned(gpu, takes);
         Part { profile, options, chosen, overlapped: &overlapped, learned }

@@ -7,7 +7,7 @@ use super::OptionKind::{
 };
 use super::ScenarioOption;
 use crate::device::ChannelOrder;
-use crate::profile::{Collectives, Launches};
+use crate::profile::{Collectives, Launches, Rescale};
 use crate::scenario::amalthea::TickBound;
 use crate::workload::Placement;
 
@@ -110,6 +110,9 @@ options! {
     collectives = "HOW" like "model": one_of!(Collectives, |o, it| o.import.collectives = it),
         "How long collectives of NCCL and NVSHMEM run that overlapped others, which wait for other GPUs: each as long as \
          recorded, or as other kernels by the model [default: recorded]";
+    rescale = "HOW" like "memory": one_of!(Rescale, |o, it| o.import.rescale = it),
+        "For how long kernels run on another device than the recorded one: each block as long as recorded, or each kernel by \
+         what SMs compute, or by the bandwidth of the memory [default: none]";
     block_times = "PROFILE" like "alone.json": File(|o, file| o.block_times_file = Some(file)),
         "Take the block times of kernels that ran alone in PROFILE for the same kernels here. gpusched analyze also takes \
          `stated`, or percentages such as 80..100, for any input: its verdicts then hold for blocks that take no less than \

@@ -49,3 +49,10 @@ pub(super) struct Properties {
     pub(super) shared_mem_per_multiprocessor: Option<u32>,
     pub(super) num_sms: Option<u32>,
 }
+
+/// What the head of the file says of a distributed run.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct DistributedInfo {
+    pub(super) rank: Option<u32>,
+}

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::arguments::Properties;
+use super::arguments::{DistributedInfo, Properties};
 use super::event::Event;
 use crate::device::ComputeCapability;
 use crate::limits::end_if_stopped;
@@ -45,6 +45,7 @@ impl<'a> Visitor<'a> for File<'_, 'a> {
                         add_gpu(properties, self.0);
                     }
                 }
+                "distributedInfo" => self.0.rank = map.next_value::<DistributedInfo>()?.rank,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -100,6 +101,8 @@ fn add_gpu(properties: Properties, builder: &mut ProfileBuilder<'_>) {
         shared_memory_per_sm: properties.shared_mem_per_multiprocessor,
         shared_memory_per_block: properties.shared_mem_per_block_optin,
         memory_bytes: properties.total_global_mem,
+        clock_hz: None,
+        memory_bytes_per_s: None,
         copy_engines: None,
     };
     builder.gpus.insert(number, gpu);

@@ -65,6 +65,8 @@ fn gpus(database: &Connection, builder: &mut ProfileBuilder<'_>) -> Result<(), T
         "maxShmemPerBlockOptin",
         "totalMemory",
         "asyncEngines",
+        "clockRate",
+        "memoryBandwidth",
     ];
     for_each(database, "TARGET_INFO_GPU", &["id"], &limits, |row| {
         let Some(id) = row.small(0) else { return };
@@ -83,6 +85,8 @@ fn gpus(database: &Connection, builder: &mut ProfileBuilder<'_>) -> Result<(), T
             shared_memory_per_block: row.small(12),
             memory_bytes: row.unsigned(13),
             copy_engines: row.small(14),
+            clock_hz: row.unsigned(15),
+            memory_bytes_per_s: row.unsigned(16),
         };
         builder.gpus.insert(cuda.get(&id).copied().unwrap_or(id), properties);
     })

@@ -18,16 +18,83 @@ fn a_profile_on_another_device_says_that_times_are_not_rescaled() {
     assert!(notes(&text, Some("h100")).iter().any(is_told));
 }
 
+/// A trace whose file says of the GPU what stands in place of the limits of an A100.
+fn recorded_on(properties: &str) -> String {
+    let text = trace(&kernel("10", "100", 7, 1));
+    let (from, to) = (text.find("\"name\"").expect("a GPU"), text.find("}], \"traceEvents\"").expect("a GPU"));
+    text.replace(&text[from..to], properties)
+}
+
 #[test]
 fn a_board_with_the_limits_of_another_keeps_its_name_and_says_what_is_assumed() {
-    let h800 = trace(&kernel("10", "100", 7, 1))
-        .replace("NVIDIA A100", "NVIDIA H800")
-        .replace(r#""computeMajor": 8"#, r#""computeMajor": 9"#)
-        .replace(r#""numSms": 108"#, r#""numSms": 132"#);
-    let device = read(&h800).device(0).expect("it says enough");
-    assert_eq!(device.title, "NVIDIA H800");
-    let told = "NVIDIA H800 is no built-in device: what the file does not say of it is as of the built-in device h100";
-    assert!(notes(&h800, None).iter().any(|note| note == told), "{:?}", notes(&h800, None));
+    let other = recorded_on(r#""name": "NVIDIA GH200 480GB", "computeMajor": 9, "computeMinor": 0, "numSms": 132"#);
+    let device = read(&other).device(0).expect("it says enough");
+    assert_eq!(device.title, "NVIDIA GH200 480GB");
+    assert_eq!((device.boost_clock_mhz, device.memory_bytes_per_s), (None, None), "those of an H100 are not its");
+    let told =
+        "NVIDIA GH200 480GB is no built-in device: what the file does not say of it is as of the built-in device h100";
+    assert!(notes(&other, None).iter().any(|note| note == told), "{:?}", notes(&other, None));
+}
+
+#[test]
+fn boards_are_recognized_by_name_and_none_is_taken_for_another() {
+    let named = |name: &str| read(&recorded_on(&format!("\"name\": {name:?}"))).device(0);
+    for (name, device) in [
+        ("NVIDIA H800", "h800"),
+        ("NVIDIA H20", "h20"),
+        ("NVIDIA L20", "l20"),
+        ("NVIDIA L40", "l40"),
+        ("NVIDIA L40S", "l40s"),
+        ("NVIDIA A800-SXM4-80GB", "a800"),
+        ("NVIDIA A800 80GB PCIe", "a800"),
+        ("NVIDIA A100-SXM4-40GB", "a100-40gb"),
+        ("NVIDIA A100 80GB PCIe", "a100-80gb"),
+        ("NVIDIA A100-PG509-200", "a100-40gb"),
+        ("NVIDIA H100 80GB HBM3", "h100"),
+        ("NVIDIA H100 PCIe", "h100-pcie"),
+        ("NVIDIA RTX A6000", "rtx-a6000"),
+        ("GeForce RTX 3080", "rtx3080"),
+    ] {
+        assert_eq!(named(name).map(|known| known.name.clone()), Ok(device.to_owned()), "{name}");
+    }
+    for name in [
+        "NVIDIA GeForce RTX 3080 Ti",
+        "NVIDIA GeForce RTX 4090 Laptop GPU",
+        "NVIDIA GeForce RTX 4090 D",
+        "NVIDIA A100-SXM4-40GB MIG 1g.5gb",
+        "NVIDIA H100 NVL",
+    ] {
+        assert!(named(name).is_err(), "{name} has other SMs, and the file does not say how many");
+    }
+}
+
+#[test]
+fn a_profile_is_rescaled_for_another_device_by_what_limits_its_kernels() {
+    // 432 blocks, two on an SM at once: two waves on the 108 SMs of an A100 and on the 132 of an H100, and four blocks
+    // on an SM in all.
+    let text = trace(&kernel("10", "100", 7, 1));
+    let block_ns = |text: &str, device: &str, rescale| {
+        let device = Device::builtin(device).expect("it can be read");
+        let options = ReadOptions { device, ..ReadOptions::default() };
+        let chosen = ImportOptions { rescale, ..ImportOptions::default() };
+        let import = read(text).import(&chosen, &options);
+        import.map(|import| import.scenario.kernels()[0].duration.worst.as_ns()).map_err(|error| error.to_string())
+    };
+    assert_eq!(block_ns(&text, "h100", Rescale::None), Ok(50_000));
+    // 100 us * 1555 / 3350 GB/s are 46,418 ns.
+    assert_eq!(block_ns(&text, "h100", Rescale::Memory), Ok(23_209));
+    // 100 us * (1410 MHz * 64) / (1980 MHz * 128) are 35,607 ns.
+    assert_eq!(block_ns(&text, "h100", Rescale::Compute), Ok(17_804));
+    // An H20 has 78 SMs, of which one gets six blocks in three waves: 53,410 ns.
+    assert_eq!(block_ns(&text, "h20", Rescale::Compute), Ok(17_803));
+    assert_eq!(block_ns(&text, "a100-40gb", Rescale::Memory), Ok(50_000), "the recorded one");
+    // A collective takes 100 us in however many waves: three on an H20.
+    let collective = text.replace("void f<float>", "ncclKernel_AllReduce");
+    for rescale in Rescale::ALL {
+        assert_eq!(block_ns(&collective, "h20", rescale), Ok(33_333));
+    }
+    let unknown = block_ns(&text, "tx2", Rescale::Compute).expect_err("6.2 is in no table");
+    assert!(unknown.contains("NVIDIA Jetson TX2 (GP10B) states none"), "{unknown}");
 }
 
 #[test]

@@ -95,6 +95,13 @@ impl ProfileAuditReport {
         let (gpu, choice) = profile.choose_gpu(gpu)?;
         let mut notes: Vec<String> = choice.into_iter().collect();
         notes.extend(profile.left_out_notes());
+        if profile.kernel_gap(gpu).is_some_and(|gap| gap.scattered) {
+            notes.push(
+                "gaps between kernels of one stream are very different, as if the file had only some of the kernels: what \
+                 starts late behind one that is missing counts as unexplained"
+                    .to_owned(),
+            );
+        }
         let device = match device {
             Some(device) => device,
             None => profile.device(gpu)?,

@@ -35,7 +35,7 @@ impl Report for ProfileComparison {
     const TABLE: &'static str = "kernels";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
-        fields!(to, self => files, first, second);
+        fields!(to, self => files, first, second, collectives);
         to.rows("kernels", &columns(), &self.kernels)
     }
 
@@ -44,6 +44,24 @@ impl Report for ProfileComparison {
         page.line(&format!("recorded: first {first}, second {second}"));
         activity_table(page, &activity_rows(&self.first, &self.second), &of_profiles());
         page.blank();
+        if let Some(split) = &self.collectives {
+            let ([first, second], time) = (split.ranks, Duration::from_ns);
+            page.line(&format!(
+                "{} collectives of ranks {first} and {second}, which end together: transfer {}; waiting, at least, as other \
+                 ranks may come later: rank {first} {}, rank {second} {}",
+                split.matched,
+                time(split.transfer_ns),
+                time(split.waiting_ns[0]),
+                time(split.waiting_ns[1]),
+            ));
+            if split.unmatched != [0, 0] {
+                let [first, second] = split.unmatched;
+                page.line(&format!(
+                    "not split: {first} and {second} of functions that they launched differently often"
+                ));
+            }
+            page.blank();
+        }
         let mut most: Vec<&KernelChange> = self.kernels.iter().collect();
         most.sort_by_key(|kernel| Reverse(kernel.change_ns().unsigned_abs()));
         let rest = " kernels, whose total time changes less";
