@@ -57,6 +57,7 @@ mod generate_periodic;
 mod generate_processes;
 mod gpcs;
 #[cfg(target_os = "linux")]
+mod graham;
 mod green_contexts;
 mod hardware;
 mod help;
