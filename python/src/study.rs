@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gpusched::effort::Progress;
 use gpusched::experiments::study::{
-    ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, is_claimed, merge,
+    ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, is_claimed, merge, read_beside,
 };
 use gpusched::pictures::study_plot::{PlotOptions, plot};
 use gpusched::tables::SummaryDocument;
@@ -34,7 +34,7 @@ impl Study {
         aside(py, move || {
             let folder = folder.unwrap_or_else(|| given.folder());
             let (name, text) = given.text()?;
-            let read = |file: &str| std::fs::read(folder.join(file));
+            let read = |file: &str| read_beside(&folder, file);
             Ok(Self { study: Arc::new(LibraryStudy::from_json(&name, &text, &read)?) })
         })
     }

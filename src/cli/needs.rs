@@ -88,6 +88,14 @@ enum Needs {
     Read(&'static str),
 }
 
+impl Needs {
+    /// Whether the option means nothing without it, so that it is refused with its usual value too: that would seem to
+    /// hold. What is only without effect then has none with the usual value either.
+    const fn is_of_kind(&self) -> bool {
+        matches!(self, Self::Input(_) | Self::Option(_) | Self::Without(_))
+    }
+}
+
 /// What options of commands need.
 struct Need {
     /// Commands, or all that have the options.
@@ -223,7 +231,7 @@ const TABLE: &[Need] = &[
         &["rule"],
         Needs::Fact(Lacking::GpuEvr, "it is a rule of gpu-evr, which is not among the schedulers"),
     ),
-    need(&["tasks curve"], &["sets"], Needs::Option(&["segments"])),
+    need(&["tasks curve"], &["preset", "sets"], Needs::Option(&["segments"])),
     need(&["tasks"], &["smallest_budgets"], Needs::Format(&["table", "markdown", "json", "jsonl"])),
     need(&["replay-log"], &["sms"], Needs::Input(&[Kind::Logs])),
     need(
@@ -236,13 +244,21 @@ const TABLE: &[Need] = &[
     need(&["figures"], &["time_limit"], Needs::Option(&["only"])),
 ];
 
-/// What the user gave, other than what holds anyhow.
+/// What the user gave.
 #[derive(Debug, Default)]
 struct Given {
     command: String,
-    /// By id, as the user calls them.
-    options: Vec<(String, String)>,
+    options: Vec<GivenOption>,
     format: Option<String>,
+}
+
+#[derive(Debug)]
+struct GivenOption {
+    id: String,
+    /// As the user calls it.
+    name: String,
+    /// Whether it has the value that it would have anyhow.
+    is_default: bool,
 }
 
 static GIVEN: OnceLock<Given> = OnceLock::new();
@@ -263,34 +279,37 @@ impl Given {
         };
         let is_given = |arg: &&Arg| {
             let id = arg.get_id().as_str();
-            let is_default = arg.get_default_values().iter().map(clap::builder::OsStr::as_os_str).eq(raw(arg));
-            ids.contains(&id) && matches.value_source(id) == Some(ValueSource::CommandLine) && !is_default
+            ids.contains(&id) && matches.value_source(id) == Some(ValueSource::CommandLine)
         };
         // Of what it says of verdicts no profile is needed.
         let is_of_verdicts =
             |arg: &&Arg| arg.get_id() == "block_times" && raw(arg).iter().all(|word| names_no_file(word));
-        let name = |arg: &Arg| Some((arg.get_id().to_string(), format!("--{}", arg.get_long()?)));
+        let option = |arg: &Arg| {
+            let is_default = arg.get_default_values().iter().map(clap::builder::OsStr::as_os_str).eq(raw(arg));
+            Some(GivenOption { id: arg.get_id().to_string(), name: format!("--{}", arg.get_long()?), is_default })
+        };
         let options = command.get_arguments().filter(is_given).filter(|arg| !is_of_verdicts(arg));
-        let options = options.filter_map(name).collect();
+        let options = options.filter_map(option).collect();
         let format = command.get_arguments().find(|arg| arg.get_id() == "format");
         let format = format.and_then(|arg| Some(raw(arg).first()?.to_string_lossy().into_owned()));
         Self { command: String::new(), options, format }
     }
 
     fn has(&self, id: &str) -> bool {
-        self.options.iter().any(|(known, _)| known == id)
+        self.options.iter().any(|option| option.id == id)
     }
 
     /// What was given of the table, by the name that the user knows, and what it needs.
     fn needs(&self) -> impl Iterator<Item = (&str, &'static Needs)> {
         let is_meant = |need: &&Need| need.commands.is_empty() || need.commands.contains(&&*self.command);
         let stated = TABLE.iter().filter(is_meant).flat_map(|need| {
-            let given = self.options.iter().filter(|(id, _)| need.is_about(id));
-            given.map(|(_, name)| (&**name, &need.needs))
+            let asks = |option: &&GivenOption| !option.is_default || need.needs.is_of_kind();
+            let given = self.options.iter().filter(|option| need.is_about(&option.id)).filter(asks);
+            given.map(|option| (&*option.name, &need.needs))
         });
-        let of_inputs = self.options.iter().filter_map(|(id, name)| match ScenarioOption::of(id)?.group {
-            OptionGroup::Models => Some((&**name, &OF_MODELS)),
-            OptionGroup::Profiles => Some((&**name, &OF_PROFILES)),
+        let of_inputs = self.options.iter().filter_map(|option| match ScenarioOption::of(&option.id)?.group {
+            OptionGroup::Models => Some((&*option.name, &OF_MODELS)),
+            OptionGroup::Profiles => Some((&*option.name, &OF_PROFILES)),
             OptionGroup::Run | OptionGroup::WhatIf => None,
         });
         of_inputs.chain(stated)

@@ -157,7 +157,7 @@ fn files_in(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
         }
     }
     if paths.is_empty() {
-        bail!("{} holds no scenario: no file that ends in .json or .amxmi", directory.display());
+        bail!("{} holds nothing to read: no file that ends in .json or .amxmi", directory.display());
     }
     paths.sort();
     Ok(paths)

@@ -1,6 +1,6 @@
 //! Acceptance ratios: how many of many random task sets each test accepts (RTNS 2020, Figs. 6 to 8).
 
-use std::ops::Range;
+use std::borrow::Cow;
 
 use crate::tasks::{
     Generator, Partition, Periods, ReservationPeriod, ReservationTest, TaskSet, TaskTime, Utilizations, necessary,
@@ -199,16 +199,14 @@ impl CurvePoint {
     }
 }
 
-/// Of the task sets of some samples: how many were drawn, satisfy the necessary condition, and pass each test.
-pub(crate) fn count_accepted(
-    generator: &Generator,
+/// Of these task sets, of which some could not be drawn: how many there are, satisfy the necessary condition, and pass
+/// each test.
+pub(crate) fn count_accepted<'s>(
     tests: &[ReservationTest],
-    seed: u64,
-    samples: Range<u64>,
+    sets: impl Iterator<Item = Option<Cow<'s, TaskSet>>>,
 ) -> Vec<u64> {
     let mut counts = vec![0; tests.len() + 2];
-    for sample in samples {
-        let Some(set) = drawn(generator, seed, sample) else { continue };
+    for set in sets.flatten() {
         counts[0] += 1;
         counts[1] += u64::from(necessary::test(&set) == Some(true));
         for (count, &test) in counts[2..].iter_mut().zip(tests) {

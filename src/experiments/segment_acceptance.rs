@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::named::named;
-use crate::tasks::segments::{SegmentGenerator, SegmentSets, SegmentTest, TaskBound};
+use crate::tasks::segments::{SegmentGenerator, SegmentPreset, SegmentTest, TaskBound};
 
 named! {
     /// What a panel of Fig. 8 varies.
@@ -37,9 +37,15 @@ impl Fig8Panel {
         }
     }
 
-    /// The points of the paper, and those that its figure was computed at: of numbers, or of shares in thousandths.
-    pub fn points(self) -> Vec<u32> {
+    /// The points of a preset: of numbers, or of shares in thousandths. Of the paper those that it has, and those that
+    /// its figure was computed at; of the artefact those alone (`analysis/experiments.py`).
+    pub fn points(self, preset: SegmentPreset) -> Vec<u32> {
+        let is_artefact = preset == SegmentPreset::Artefact;
         match self {
+            Self::Utilization if is_artefact => (100..=1000).step_by(100).collect(),
+            Self::Cpus if is_artefact => (1..=9).collect(),
+            Self::GpuToCpu if is_artefact => (0..=1000).step_by(100).collect(),
+            Self::BestEffort if is_artefact => (0..=800).step_by(100).collect(),
             Self::Tasks => (2..=20).step_by(2).collect(),
             Self::Utilization => (100..=900).step_by(100).collect(),
             Self::Cpus => (1..=10).collect(),
@@ -58,9 +64,9 @@ impl Fig8Panel {
         }
     }
 
-    /// Table 3 with that value.
-    pub fn generator(self, sets: SegmentSets, point: u32) -> SegmentGenerator {
-        let mut generator = SegmentGenerator { sets, ..SegmentGenerator::ecrts_2024() };
+    /// The generator with that value.
+    pub fn generator(self, base: &SegmentGenerator, point: u32) -> SegmentGenerator {
+        let mut generator = base.clone();
         match self {
             Self::Tasks => generator.tasks = Some(point),
             Self::Utilization => generator.utilization_permille = point..=point,
@@ -81,8 +87,10 @@ impl Fig8Panel {
 pub struct SegmentCurve {
     /// What varies.
     pub panel: Fig8Panel,
-    /// How sets are drawn.
-    pub sets: SegmentSets,
+    /// How sets are drawn, but for what varies.
+    pub base: SegmentGenerator,
+    /// Of which preset the points are.
+    pub preset: SegmentPreset,
     /// Task sets a point.
     pub samples: u64,
     /// Seed.
@@ -114,7 +122,7 @@ impl SegmentCurve {
     /// Draws the sets of a point, on the current rayon thread pool, whose number of threads changes nothing. Sample k
     /// of a point depends on the seed, the point and k only; `done` is told of each set.
     pub fn point(&self, point: u32, done: impl Fn(u64) + Sync) -> SegmentCurvePoint {
-        let generator = self.panel.generator(self.sets, point);
+        let generator = self.panel.generator(&self.base, point);
         let one = |sample: u64| {
             let set = generator.sample(self.seed, u64::from(point) << 40 | sample);
             let accepts = |test: &SegmentTest| u64::from(test.bounds(&set).iter().all(TaskBound::is_accepted));

@@ -12,7 +12,7 @@ use super::paper::Paper;
 use crate::experiments::segment_acceptance::{Fig8Panel, SegmentCurve, SegmentCurvePoint};
 use crate::pictures::segment_acceptance_plot;
 use crate::tables::{segment_curve_header, segment_curve_line};
-use crate::tasks::segments::{GpuWait, SegmentSets, SegmentTest};
+use crate::tasks::segments::{GpuWait, SegmentGenerator, SegmentPreset, SegmentSets, SegmentTest};
 
 /// Task sets a point; the paper has 1,000.
 const SETS: u64 = 500;
@@ -89,9 +89,11 @@ fn figure_8(name: &'static str) -> Result<Made, Failure> {
         let mut csv = String::new();
         for panel in Fig8Panel::ALL {
             let both = tests.into_iter().flat_map(|test| WAITING.map(test));
-            let curve = SegmentCurve { panel, sets, samples: SETS, seed: SEED, tests: both.collect() };
+            let base = SegmentGenerator { sets, ..SegmentGenerator::ecrts_2024() };
+            let preset = SegmentPreset::Paper;
+            let curve = SegmentCurve { panel, base, preset, samples: SETS, seed: SEED, tests: both.collect() };
             let points: Vec<SegmentCurvePoint> =
-                panel.points().into_iter().map(|point| curve.point(point, |_| ())).collect();
+                panel.points(preset).into_iter().map(|point| curve.point(point, |_| ())).collect();
             let text = segment_acceptance_plot(&format!("{}, {words}", panel.axis()), &curve, &points)?.to_svg();
             pictures.push(File { name: format!("{name}-{}{suffix}.svg", panel.name()), text });
             if csv.is_empty() {

@@ -9,6 +9,7 @@
 //! | --- | --- | --- |
 //! | [`round_robin`] | time slices of equal contexts, the driver's default | response times, proven |
 //! | [`gcaps`] | priorities of the tasks, a driver call at both ends of each GPU segment | response times, proven |
+//! | [`suspension`] | time slices, with three more analyses of tasks that suspend themselves | response times, proven |
 //! | [`locks`] | one lock: MPCP (by priority) or FMLP+ (first come, first served) | response times, proven |
 //! | [`round_robin_as_printed`], [`gcaps_as_printed`], [`locks_as_published`] | as above | what the paper prints, or its authors published: unsound, for comparison |
 //! | [`drive_os`] | time slices and interleave levels | when a context of high level gets the GPU |
@@ -27,13 +28,13 @@ pub mod round_robin_as_printed;
 mod segment_generator;
 mod segment_task_set;
 mod segment_test;
+pub mod suspension;
 mod task_bound;
 mod write;
 
 pub(crate) use necessary::Overload;
 pub(in crate::tasks) use read::FORMAT;
-pub(crate) use segment_generator::SegmentPreset;
-pub use segment_generator::{SegmentGenerator, SegmentSets};
+pub use segment_generator::{SegmentGenerator, SegmentPreset, SegmentSets};
 pub use segment_task_set::{GpuSegment, GpuSharing, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};
 pub use segment_test::{GpuPolicy, SegmentTest};
 pub use task_bound::{ResponseBounds, TaskBound};

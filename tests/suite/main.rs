@@ -57,8 +57,9 @@ mod generate;
 mod generate_periodic;
 mod generate_processes;
 mod gpcs;
-#[cfg(target_os = "linux")]
+mod graham;
 mod graphs;
+#[cfg(target_os = "linux")]
 mod green_contexts;
 mod hardware;
 mod help;

@@ -7,4 +7,5 @@ mod gpu_priorities;
 mod plain;
 mod random;
 mod soundness;
+mod suspension;
 mod witnesses;

@@ -176,5 +176,5 @@ fn commands_that_take_one_scenario_say_so_of_a_second() {
     let empty = directory("several_none").display().to_string();
     let output = gpusched(&["simulate", &empty]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("holds no scenario"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("holds nothing to read"), "{}", stderr(&output));
 }

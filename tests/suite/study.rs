@@ -4,6 +4,7 @@ mod export;
 mod faults;
 mod fields;
 mod file;
+mod files;
 mod results;
 mod segments;
 mod shards;

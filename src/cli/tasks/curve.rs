@@ -9,7 +9,7 @@ use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, fig
 use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
 use gpusched::pictures::acceptance_plot;
 use gpusched::tables::{CurveReport, curve_header, curve_line, curve_point};
-use gpusched::tasks::segments::SegmentSets;
+use gpusched::tasks::segments::{SegmentPreset, SegmentSets};
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, TaskTime, Utilizations};
 
 use super::super::choices::{explained, one_of};
@@ -38,8 +38,11 @@ pub(crate) struct CurveCommand {
     #[arg(long, value_name = "PANEL", conflicts_with_all = ["figure_number", "step"],
           value_parser = one_of(Fig8Panel::ALL, Fig8Panel::name))]
     segments: Option<Fig8Panel>,
-    /// How those sets are drawn [default: printed]
-    #[arg(long, value_parser = explained(SETS), requires = "segments")]
+    /// The parameters of those sets, and the points of the panel [default: ecrts2024-paper]
+    #[arg(long, value_parser = explained(PRESETS), requires = "segments")]
+    preset: Option<SegmentPreset>,
+    /// How those sets are drawn [default: printed, as the paper has it]
+    #[arg(long, value_parser = explained(SETS), requires = "segments", conflicts_with = "preset")]
     sets: Option<SegmentSets>,
     /// Tests to apply [default: those of the figure; sbf, sbf-linear, chunks, exact, and harmonic with --harmonic]
     #[arg(long, value_delimiter = ',', value_name = "TEST", value_parser = PossibleValuesParser::new(super::test::test_names()))]
@@ -118,6 +121,14 @@ const THEOREMS: [(&str, Theorem6, &str); 3] = [
         "The printed theorem with deadlines below the periods, as section 7.1.1 draws them: unsound",
     ),
     ("corrected", Theorem6::Corrected, "The theorem made right for them"),
+];
+const PRESETS: [(&str, SegmentPreset, &str); 2] = [
+    (SegmentPreset::Paper.name(), SegmentPreset::Paper, "Those of the paper"),
+    (
+        SegmentPreset::Artefact.name(),
+        SegmentPreset::Artefact,
+        "Those of the published experiments: published sets, a time slice of 1 ms, and the points that they compute",
+    ),
 ];
 const SETS: [(&str, SegmentSets, &str); 2] = [
     ("printed", SegmentSets::Printed, "As section 7.1 of the paper says"),
@@ -210,8 +221,10 @@ impl CurveCommand {
 
     fn run_segments(&self, panel: Fig8Panel) -> anyhow::Result<Answer> {
         let tests = super::segments::chosen(&self.tests)?;
-        let sets = self.sets.unwrap_or(SegmentSets::Printed);
-        let curve = SegmentCurve { panel, sets, samples: self.samples, seed: self.seed, tests };
+        let preset = self.preset.unwrap_or(SegmentPreset::Paper);
+        let mut base = preset.generator();
+        base.sets = self.sets.unwrap_or(base.sets);
+        let curve = SegmentCurve { panel, base, preset, samples: self.samples, seed: self.seed, tests };
         super::segment_curve::run(&curve, self.jobs, self.out.as_deref(), self.figure.as_deref(), self.format)
     }
 

@@ -21,8 +21,8 @@ pub(super) fn run(
     format: Option<Format>,
 ) -> anyhow::Result<Answer> {
     jobs.share()?;
-    let points = curve.panel.points();
-    let generator = points.first().map(|&point| curve.panel.generator(curve.sets, point));
+    let points = curve.panel.points(curve.preset);
+    let generator = points.first().map(|&point| curve.panel.generator(&curve.base, point));
     // With the generator of the first point.
     let stated = stated(curve.seed, curve.samples, &generator)?;
     let mut rows = Rows::open(out, format.is_some(), &stated, &segment_curve_header(curve))?;

@@ -5,8 +5,8 @@ use gpusched::tables::{SegmentReport, all_proven};
 use gpusched::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest};
 
 use super::super::Answer;
-use super::super::output::{Format, print_report};
 use super::super::progress::{self, Unit};
+use super::super::several::Part;
 
 /// The tests of these names, or all that are sound.
 pub(super) fn chosen(names: &[String]) -> anyhow::Result<Vec<SegmentTest>> {
@@ -26,7 +26,7 @@ pub(super) fn test(
     set: &SegmentTaskSet,
     names: &[String],
     check: Option<&str>,
-    format: Format,
+    part: &Part<'_>,
 ) -> anyhow::Result<Answer> {
     let chosen = chosen(names)?;
     progress::begin("testing", Unit::Of("tests"), Some(chosen.len() as u64));
@@ -38,7 +38,8 @@ pub(super) fn test(
     let tests: Vec<(SegmentTest, ResponseBounds)> = tests.collect();
     let answer = check.map(|name| is_proven(&tests, name)).transpose()?;
     let report = SegmentReport { set, tests: &tests };
-    print_report(&report, format)?;
+    let out = part.turn()?;
+    part.print(&report, out)?;
     Ok(if answer == Some(false) { Answer::No } else { Answer::Done })
 }
 

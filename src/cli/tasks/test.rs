@@ -9,19 +9,24 @@ use gpusched::effort;
 use gpusched::pictures::demand_plot;
 use gpusched::tables::TaskReport;
 use gpusched::tasks::segments::SegmentTest;
-use gpusched::tasks::{Partition, ReservationTest, Reservations, TaskTime, TestResults, hyperperiod, smallest_budgets};
+use gpusched::tasks::{
+    Partition, ReservationTest, Reservations, TaskSet, TaskTime, TestResults, hyperperiod, smallest_budgets,
+};
 
 use super::super::needs::{self, Lacking};
-use super::super::output::{Format, note, print_report};
+use super::super::output::Format;
 use super::super::progress::{self, Unit};
+use super::super::several::{Files, Part};
 use super::super::{Answer, ending, picture};
 use super::{TaskFile, segments};
 
-/// Apply the schedulability tests to a task set.
+/// Apply the schedulability tests to a task set. Several sets, or a directory of them, are tested one by one.
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Tasks file (see `gpusched schema tasks` and `gpusched schema segments`); - reads standard input
-    file: PathBuf,
+    /// Tasks file (see `gpusched schema tasks` and `gpusched schema segments`), or several, or a directory; - reads
+    /// standard input
+    #[arg(required = true)]
+    file: Vec<PathBuf>,
     /// GPU whose limits measure kernels: a built-in name or a device file; its numbers of SMs and of stream priorities
     /// are replaced by the file's
     #[arg(long, value_name = "NAME|FILE", default_value = "tx2")]
@@ -39,8 +44,8 @@ pub(crate) struct Test {
     /// Also search, for each test, the smallest budgets that pass it, with reservations of this period
     #[arg(long, value_name = "PERIOD")]
     smallest_budgets: Option<u64>,
-    /// Exit status 1 unless this test accepts the set: single-stream, multi-stream, a test of the reservations or of
-    /// tasks with segments
+    /// Exit status 1 unless this test accepts the set, or all of them: single-stream, multi-stream, a test of the
+    /// reservations or of tasks with segments
     #[arg(long, value_name = "TEST")]
     check: Option<String>,
     /// Draw demand against supply of one partition, sm0, sm1, … or all, into the file given by --figure
@@ -54,10 +59,22 @@ pub(crate) struct Test {
 impl Test {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         picture::check(self.figure.as_deref())?;
-        let mut set = match super::read_file(&self.file, &self.device)? {
-            TaskFile::Sms(set, _) => set,
-            TaskFile::Segments(set) => return segments::test(&set, &self.tests, self.check.as_deref(), self.format),
-        };
+        let files = Files::new(&self.file)?;
+        files.refuse_options(&[("--figure", self.figure.is_some())])?;
+        let read = |path: &PathBuf| files.about(path, super::read_file(path, &self.device));
+        let sets = files.paths.iter().map(read).collect::<anyhow::Result<Vec<TaskFile>>>()?;
+        let are_segments = |file: &TaskFile| matches!(file, TaskFile::Segments(_));
+        if let Some(other) = sets.iter().position(|file| are_segments(file) != are_segments(&sets[0])) {
+            let (first, other) = (files.paths[0].display(), files.paths[other].display());
+            bail!("{first} and {other} are of different kinds: tasks of SMs, and tasks with CPU and GPU segments");
+        }
+        files.run(sets, 1, self.format, |file, part| match file {
+            TaskFile::Sms(set, _) => self.test(set, part),
+            TaskFile::Segments(set) => segments::test(&set, &self.tests, self.check.as_deref(), part),
+        })
+    }
+
+    fn test(&self, mut set: TaskSet, part: &Part<'_>) -> anyhow::Result<Answer> {
         if let Some(period) = self.reservation_period {
             set.reservations = Some(Reservations::proportional(&set, checked_period(period)?));
         }
@@ -107,9 +124,12 @@ impl Test {
         }
         let budgets = found.as_ref().map(|(period, budgets)| (*period, &budgets[..]));
         let report = TaskReport { set: &set, analysis: &analysis, budgets };
-        print_report(&report, self.format)?;
+        let out = part.turn()?;
+        part.print(&report, out)?;
         if set.reservations.is_none() {
-            note("the set has no reservation, so only the tests of streams apply; --reservation-period chooses one");
+            part.note(
+                "the set has no reservation, so only the tests of streams apply; --reservation-period chooses one",
+            );
         }
         Ok(if answer == Some(false) { Answer::No } else { Answer::Done })
     }

@@ -70,7 +70,7 @@ pub(super) fn checked(
     (samples, node): (u64, Node<'_>),
 ) -> Result<Vec<AnalyzePoint>, Problem> {
     let scenarios: Vec<&ScenarioPoint> = points.iter().map(|point| &point.scenario).collect();
-    scenario_point::check(grid, axes, &scenarios, &|scenario, thread| {
+    scenario_point::check((grid, axes), &scenarios, (samples, node), &|scenario, thread| {
         let judged = || scenario.threads.iter().zip(0..).filter(|(_, index)| thread.is_none_or(|one| one == *index));
         let has_deadline = judged().any(|(thread, _)| thread.deadline().is_some());
         (!has_deadline).then(|| "no job has a deadline to judge: add \"deadline\": {STREAM: TIME}".to_owned())

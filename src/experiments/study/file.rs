@@ -135,11 +135,19 @@ fn read_study(root: Node<'_>, files: &Files<'_>) -> Result<Study, Problem> {
         }
         StudyCommand::TasksCurve => {
             let (points, axes) = grid.points(super::tasks_curve::CurveParameters::default(), files)?;
-            (Box::new(CurveStudy { points: super::tasks_curve::checked(&grid, points)? }), axes)
+            (
+                Box::new(CurveStudy { points: super::tasks_curve::checked(&grid, points, (samples, samples_node))? }),
+                axes,
+            )
         }
         StudyCommand::TasksSegments => {
             let (points, axes) = grid.points(SegmentPoint::default(), files)?;
-            (Box::new(SegmentStudy { points: super::segment_sets::checked(&grid, points)? }), axes)
+            (
+                Box::new(SegmentStudy {
+                    points: super::segment_sets::checked(&grid, points, (samples, samples_node))?,
+                }),
+                axes,
+            )
         }
         StudyCommand::Evr => {
             let (points, axes) = grid.points(super::evr::EvrParameters::default(), files)?;

@@ -137,7 +137,16 @@ pub(super) struct Grid<'a> {
     pub(super) axes: Option<Node<'a>>,
 }
 
-impl Grid<'_> {
+impl<'a> Grid<'a> {
+    /// All keys of the study's parameters and of its grid.
+    pub(super) fn keys(&self) -> Result<Vec<(String, Node<'a>)>, Problem> {
+        let mut keys = Vec::new();
+        for node in [self.parameters, self.axes].into_iter().flatten() {
+            keys.extend(node.object()?.into_entries().into_iter().map(|(key, value)| (key.into_owned(), value)));
+        }
+        Ok(keys)
+    }
+
     /// All points, the last axis changing fastest, and the axes.
     pub(super) fn points<P: Parameters>(
         &self,

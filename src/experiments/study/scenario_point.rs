@@ -10,6 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read};
 use super::pipelines::{LoadsAre, PeriodsAre, Pipelines, Priorities};
+use super::sample_files;
 use crate::device::Device;
 use crate::input::options::{OPTIONS, ScenarioOption, ScenarioOptions};
 use crate::input::{Input, InputError, LastRead};
@@ -24,6 +25,8 @@ use crate::time::Duration;
 pub(super) struct ScenarioPoint {
     /// `None`: it is drawn.
     input: Option<Arc<Input>>,
+    /// Instead of one: those of the samples.
+    files: Option<Arc<Vec<Input>>>,
     pipelines: Pipelines,
     /// Keys that were said of what is drawn.
     of_pipelines: Vec<&'static str>,
@@ -103,6 +106,11 @@ impl Parameters for ScenarioPoint {
     const KEYS: &'static [(&'static str, Read<Self>)] = &[
         ("deadline_percent", |value, _| {
             Ok(of_pipelines("deadline_percent", value.whole_u32(1, MOST)?, |it, percent| it.deadline_percent = percent))
+        }),
+        (sample_files::KEY, |value, files| {
+            let of = |name: &str, content| Input::of(name, content).map_err(|error| error.to_string());
+            let inputs = Arc::new(sample_files::each(value, files, of)?);
+            Ok(Self::set(inputs, |point, it| point.files = Some(it)))
         }),
         ("kernels_per_job", |value, _| {
             Ok(of_pipelines("kernels_per_job", range(value, 1)?, |it, kernels| it.kernels = kernels))
@@ -296,15 +304,19 @@ impl ScenarioPoint {
         let read = |input: &Input, edits: &[Edited]| {
             input.scenario(&self.options).map_err(|error| self.refused(&error, edits))
         };
-        let Some(input) = self.input.as_deref() else {
+        let of_sample = |inputs: &'p Arc<Vec<Input>>| inputs.get(usize::try_from(sample).ok()?);
+        let file = self.files.as_ref().and_then(of_sample);
+        if file.is_some() && self.input.is_some() {
+            return Err(NoScenario::said("\"scenario\" names one file for all samples, and \"files\" one for each"));
+        }
+        let Some(input) = file.or(self.input.as_deref()) else {
             let drawn = Input::Scenario { file: "drawn".to_owned(), text: self.draw(sample)? };
             let (input, edits) = self.edited(&drawn)?;
             return read(&input, &edits);
         };
         if let Some(key) = self.of_pipelines.first() {
-            return Err(NoScenario::said(format!(
-                "{key:?} is for scenarios that are drawn, and \"scenario\" names a file"
-            )));
+            let by = if self.files.is_some() { sample_files::KEY } else { "scenario" };
+            return Err(NoScenario::said(format!("{key:?} is for scenarios that are drawn, and {by:?} names a file")));
         }
         if self.edits.is_empty() {
             return input.scenario_again(&self.options, last).map_err(|error| self.refused(&error, &[]));
@@ -368,27 +380,38 @@ impl ScenarioPoint {
     }
 }
 
-/// Makes the first scenario of each point; `wrong` says what else is wrong with it, of which this thread's jobs or all
-/// are looked at. Whether anything is drawn in any.
+/// Makes the first scenario of each point, and all of those that are of files; `wrong` says what else is wrong with it,
+/// of which this thread's jobs or all are looked at. Whether samples differ at any point.
 pub(super) fn check(
-    grid: &Grid<'_>,
-    axes: &[GridAxis],
+    (grid, axes): (&Grid<'_>, &[GridAxis]),
     points: &[&ScenarioPoint],
+    (samples, node): (u64, Node<'_>),
     wrong: &dyn Fn(&Scenario, Option<u32>) -> Option<String>,
 ) -> Result<bool, Problem> {
+    sample_files::check_count(points.iter().map(|point| Some(point.files.as_ref()?.len())), (samples, node))?;
     let place = grid.parameters.or(grid.axes).unwrap_or(grid.root);
     let sets_fields = |axis: &GridAxis| axis.values.len() > 1 && (axis.key == SET || is_path(&axis.key));
     let (mut is_drawn, mut digests, mut last) = (false, Vec::new(), LastRead::default());
     for (number, point) in points.iter().enumerate() {
-        let made = point.scenario(0, &mut last).and_then(|(scenario, thread)| match wrong(&scenario, thread) {
-            Some(what) => Err(NoScenario::said(what)),
-            None => Ok(scenario),
-        });
-        let scenario = made.map_err(|NoScenario { offset, what }| match offset {
-            Some(offset) => Problem::at(offset, what),
-            None if points.len() == 1 => place.problem(what),
-            None => place.problem(format!("point {number}: {what}")),
-        })?;
+        let file = |sample: u64| point.files.as_ref()?.get(usize::try_from(sample).ok()?);
+        let mut made = |sample: u64| {
+            let made = point.scenario(sample, &mut last).and_then(|(scenario, thread)| {
+                match (wrong(&scenario, thread), file(sample)) {
+                    (Some(what), Some(file)) => Err(NoScenario::said(format!("{}: {what}", file.file()))),
+                    (Some(what), None) => Err(NoScenario::said(what)),
+                    (None, _) => Ok(scenario),
+                }
+            });
+            made.map_err(|NoScenario { offset, what }| match offset {
+                Some(offset) => Problem::at(offset, what),
+                None if points.len() == 1 => place.problem(what),
+                None => place.problem(format!("point {number}: {what}")),
+            })
+        };
+        let scenario = made(0)?;
+        for sample in (1..samples).take_while(|sample| file(*sample).is_some()) {
+            made(sample)?;
+        }
         is_drawn |= point.is_drawn() || scenario.depends_on_seed();
         if axes.iter().any(sets_fields) {
             digests.push(FxBuildHasher.hash_one(format!("{:?}", Scenario { notes: Vec::new(), ..scenario })));

@@ -1,5 +1,6 @@
 //! Acceptance of random sets of tasks with segments, and runs of them, as a study.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use super::command::StudyExperiment;
 use super::compute::{Experiment, Worker};
 use super::grid::{self, Change, Grid, Parameters, Read};
+use super::sample_files;
 use super::segment_tally::{COLUMNS, OfRuns, SegmentOutcome, SegmentTally};
 use super::tally::Tally;
 use crate::broken_bound::BrokenBound;
@@ -32,6 +34,8 @@ pub(super) struct SegmentPoint {
     changes: Vec<Other>,
     /// The preset with the changes, once all are known.
     generator: SegmentGenerator,
+    /// Instead: the sets of files.
+    files: Option<Arc<Vec<SegmentTaskSet>>>,
     tests: Vec<SegmentTest>,
     simulated_runs: u64,
     seed: u64,
@@ -42,7 +46,7 @@ impl Default for SegmentPoint {
         let preset = SegmentPreset::Paper;
         let (changes, generator) = (Vec::new(), preset.generator());
         let tests = SegmentTest::sound().collect();
-        Self { preset, changes, generator, tests, simulated_runs: 0, seed: 0 }
+        Self { preset, changes, generator, files: None, tests, simulated_runs: 0, seed: 0 }
     }
 }
 
@@ -70,6 +74,13 @@ impl Parameters for SegmentPoint {
         }),
         ("channel_reset", |value, _| Ok(changed(value.time()?, |it, time| it.gpu.channel_reset = time))),
         ("cpus", |value, _| Ok(changed(value.whole_u32(1, MAX_CPUS)?, |it, cpus| it.cpus = cpus))),
+        (sample_files::KEY, |value, files| {
+            let sets = sample_files::each(value, files, |name, content| {
+                let text = String::from_utf8(content).map_err(|_| format!("{name} is no text"))?;
+                SegmentTaskSet::from_json(name, &text).map_err(|error| error.to_string())
+            })?;
+            Ok(Self::set(Arc::new(sets), |point, it| point.files = Some(it)))
+        }),
         ("gpu_segments", |value, _| {
             Ok(changed(grid::range(value, (1, MAX_TASKS))?, |it, segments| it.gpu_segments = segments))
         }),
@@ -124,7 +135,20 @@ impl Parameters for SegmentPoint {
 }
 
 /// The points with their generators.
-pub(super) fn checked(grid: &Grid<'_>, mut points: Vec<SegmentPoint>) -> Result<Vec<SegmentPoint>, Problem> {
+pub(super) fn checked(
+    grid: &Grid<'_>,
+    mut points: Vec<SegmentPoint>,
+    samples: (u64, Node<'_>),
+) -> Result<Vec<SegmentPoint>, Problem> {
+    sample_files::check_keys(grid, &["simulated_runs", "tests"])?;
+    sample_files::check_count(points.iter().map(|point| Some(point.files.as_ref()?.len())), samples)?;
+    let keys = grid.keys()?;
+    let node_of = |key: &str| keys.iter().find(|(known, _)| known == key).map(|(_, node)| *node);
+    for key in ["utilization_permille", "tasks_per_cpu"] {
+        if let (Some(node), Some(_)) = (node_of(key), node_of("tasks")) {
+            return Err(node.problem(format!("{key:?} has no effect where \"tasks\" is stated")));
+        }
+    }
     let node: Node<'_> = grid.parameters.or(grid.axes).unwrap_or(grid.root);
     for point in &mut points {
         let mut generator = point.preset.generator();
@@ -136,27 +160,20 @@ pub(super) fn checked(grid: &Grid<'_>, mut points: Vec<SegmentPoint>) -> Result<
                 gpu.switch_cost, gpu.time_slice
             )));
         }
-        let needs_range = |key: &str, by: &str| node.problem(format!("{key:?} has no effect where {by:?} is stated"));
-        let plain = point.preset.generator();
-        if generator.tasks.is_some() {
-            if generator.utilization_permille != plain.utilization_permille {
-                return Err(needs_range("utilization_permille", "tasks"));
-            }
-            if generator.tasks_per_cpu != plain.tasks_per_cpu {
-                return Err(needs_range("tasks_per_cpu", "tasks"));
-            }
-        }
         point.generator = generator;
     }
     Ok(points)
 }
 
 impl SegmentPoint {
-    /// The set of a sample: that of `gpusched tasks curve --segments utilization` with the same seed, if only the
-    /// utilization is another than in the preset.
-    fn sample(&self, sample: u64) -> SegmentTaskSet {
+    /// The set of a sample: that of its file, or that of `gpusched tasks curve --segments utilization` with the same
+    /// seed, if only the utilization is another than in the preset.
+    fn sample(&self, sample: u64) -> Cow<'_, SegmentTaskSet> {
+        if let Some(set) = self.files.as_ref().and_then(|sets| sets.get(usize::try_from(sample).ok()?)) {
+            return Cow::Borrowed(set);
+        }
         let point = u64::from(*self.generator.utilization_permille.start());
-        self.generator.sample(self.seed, point << 40 | sample)
+        Cow::Owned(self.generator.sample(self.seed, point << 40 | sample))
     }
 }
 
@@ -198,53 +215,76 @@ impl Worker for SegmentWorker<'_> {
 
 fn outcome(point: &SegmentPoint, set: &SegmentTaskSet, seed: u64) -> Result<SegmentOutcome, String> {
     let mut outcome = SegmentOutcome::new(set.load_permille());
+    let mut ran: Vec<(SegmentTest, Runs)> = Vec::new();
     outcome.necessary = [GpuWait::Suspend, GpuWait::Busy].map(|wait| !Overload::of(set, wait, &[]).is_certain());
     for test in &point.tests {
         let is_accepted = test.bounds(set).iter().all(TaskBound::is_accepted);
         outcome.accepted.insert(test.name(), is_accepted);
-        let run = test.run_of();
-        if point.simulated_runs > 0 && !outcome.runs.contains_key(run.name()) {
-            outcome.runs.insert(run.name(), of_runs(set, run, point.simulated_runs, seed)?);
+        if point.simulated_runs == 0 {
+            continue;
         }
+        let run = test.run_of();
+        if !ran.iter().any(|(known, _)| *known == run) {
+            ran.push((run, Runs::of(set, run, point.simulated_runs, seed)?));
+        }
+        let Some((_, runs)) = ran.iter().find(|(known, _)| *known == run) else { continue };
+        let sound = if test.is_sound() { *test } else { run };
+        outcome.runs.insert(sound.name(), runs.against(set, sound)?);
     }
     Ok(outcome)
 }
 
-/// Runs a set: all tasks released together, then with random offsets and gaps.
-fn of_runs(set: &SegmentTaskSet, test: SegmentTest, runs: u64, seed: u64) -> Result<OfRuns, String> {
-    let device = Device::builtin(DEVICE).map_err(|error| error.to_string())?;
-    let device = device.ok_or_else(|| format!("there is no device {DEVICE}"))?;
-    let mut numbers = ChaCha8Rng::seed_from_u64(seed);
-    let longest_period = set.tasks.iter().map(|task| task.period).max().unwrap_or_default();
-    let (mut worst, mut no_miss) = (vec![Duration::ZERO; set.tasks.len()], true);
-    for run in 0..runs {
-        let mut varied = set.clone();
-        if run > 0 {
-            for task in &mut varied.tasks {
-                task.offset = Duration::from_ns(numbers.random_range(0..task.period.as_ns().max(1)));
-                task.sporadic = numbers.random();
+/// What runs of a set show.
+struct Runs {
+    /// The longest response of each task.
+    worst: Vec<Duration>,
+    /// Whether no job was late in any.
+    no_miss: bool,
+}
+
+impl Runs {
+    /// Runs a set: all tasks released together, then with random offsets and gaps.
+    fn of(set: &SegmentTaskSet, test: SegmentTest, runs: u64, seed: u64) -> Result<Self, String> {
+        let device = Device::builtin(DEVICE).map_err(|error| error.to_string())?;
+        let device = device.ok_or_else(|| format!("there is no device {DEVICE}"))?;
+        let mut numbers = ChaCha8Rng::seed_from_u64(seed);
+        let longest_period = set.tasks.iter().map(|task| task.period).max().unwrap_or_default();
+        let (mut worst, mut no_miss) = (vec![Duration::ZERO; set.tasks.len()], true);
+        for run in 0..runs {
+            let mut varied = set.clone();
+            if run > 0 {
+                for task in &mut varied.tasks {
+                    task.offset = Duration::from_ns(numbers.random_range(0..task.period.as_ns().max(1)));
+                    task.sporadic = numbers.random();
+                }
+            }
+            // Every task has a job within a period of its offset, and another one.
+            let horizon = Some(Duration::from_ns(longest_period.as_ns().saturating_mul(3)));
+            let options =
+                SegmentRunOptions { horizon, seed: seed.wrapping_add(run), device: &device, records_cores: false };
+            let found = run_segment_tasks(&varied, test, options, Progress::NONE).map_err(|error| error.to_string())?;
+            for job in &found.jobs {
+                let (task, response) = (&set.tasks[job.task], job.response());
+                no_miss &= task.priority.is_none() || response.is_some_and(|response| response <= task.deadline);
+                worst[job.task] = worst[job.task].max(response.unwrap_or_default());
             }
         }
-        // Every task has a job within a period of its offset, and another one.
-        let horizon = Some(Duration::from_ns(longest_period.as_ns().saturating_mul(3)));
-        let options =
-            SegmentRunOptions { horizon, seed: seed.wrapping_add(run), device: &device, records_cores: false };
-        let found = run_segment_tasks(&varied, test, options, Progress::NONE).map_err(|error| error.to_string())?;
-        for job in &found.jobs {
-            let (task, response) = (&set.tasks[job.task], job.response());
-            no_miss &= task.priority.is_none() || response.is_some_and(|response| response <= task.deadline);
-            worst[job.task] = worst[job.task].max(response.unwrap_or_default());
+        Ok(Self { worst, no_miss })
+    }
+
+    /// Beside the bounds of a sound test, which none of them exceeds.
+    fn against(&self, set: &SegmentTaskSet, test: SegmentTest) -> Result<OfRuns, String> {
+        let bounds = test.bounds(set);
+        let mut ratios = Vec::new();
+        for ((task, bound), worst) in set.tasks.iter().zip(&bounds).zip(&self.worst) {
+            let Some(bound) = bound.bound() else { continue };
+            let subject = || format!("a job of {} under {} takes", task.name, test.name());
+            BrokenBound::check(Some(*worst), ("the bound on all runs", Some(bound)), subject)
+                .map_err(|broken| broken.to_string())?;
+            ratios.push(1_000 * u128::from(worst.as_ns()) / u128::from(bound.as_ns().max(1)));
         }
+        let mean = ratios.iter().sum::<u128>().checked_div(ratios.len() as u128);
+        let found_permille_of_bound = mean.and_then(|mean| u64::try_from(mean).ok());
+        Ok(OfRuns { no_miss: self.no_miss, found_permille_of_bound })
     }
-    let bounds = test.bounds(set);
-    let mut ratios = Vec::new();
-    for ((task, bound), worst) in set.tasks.iter().zip(&bounds).zip(&worst) {
-        let Some(bound) = bound.bound() else { continue };
-        let subject = || format!("a job of {} under {} takes", task.name, test.name());
-        BrokenBound::check(Some(*worst), ("the bound on all runs", Some(bound)), subject)
-            .map_err(|broken| broken.to_string())?;
-        ratios.push(1_000 * u128::from(worst.as_ns()) / u128::from(bound.as_ns().max(1)));
-    }
-    let mean = ratios.iter().sum::<u128>().checked_div(ratios.len() as u128);
-    Ok(OfRuns { no_miss, found_permille_of_bound: mean.and_then(|mean| u64::try_from(mean).ok()) })
 }

@@ -22,7 +22,7 @@ pub(super) fn checked(
     (samples, node): (u64, Node<'_>),
 ) -> Result<Vec<ScenarioPoint>, Problem> {
     let scenarios: Vec<&ScenarioPoint> = points.iter().collect();
-    if !scenario_point::check(grid, axes, &scenarios, &|_, _| None)? && samples > 1 {
+    if !scenario_point::check((grid, axes), &scenarios, (samples, node), &|_, _| None)? && samples > 1 {
         return Err(node
             .problem("nothing is drawn, so that all samples of a point are the same")
             .with_help("state 1 sample, or \"vary\" block times, let \"placement\" be \"random\", or draw scenarios: \"load_percent\""));

@@ -1,18 +1,24 @@
 //! Acceptance ratios of random task sets, as a study.
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::command::{StudyCommand, StudyExperiment};
 use super::compute::{Experiment, Work, Worker};
 use super::error::StudyError;
 use super::grid::{self, Grid, Parameters, Read};
 use super::layout::{Layout, Shard};
+use super::sample_files;
 use super::tally::Tally;
+use crate::device::Device;
 use crate::effort;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted, drawn};
-use crate::json::Problem;
+use crate::json::{Node, Problem};
 use crate::statistics::Measure;
-use crate::tasks::{Generator, Periods, ReservationPeriod, ReservationTest, TaskTime, Utilizations};
+use crate::tasks::{
+    Generator, Periods, ReservationPeriod, ReservationTest, Reservations, TaskSet, TaskTime, Utilizations,
+};
 
 /// One point: a distribution of task sets, and the tests applied to them.
 #[derive(Debug, Clone)]
@@ -20,6 +26,8 @@ pub(super) struct CurveParameters {
     generator: Generator,
     periods: Vec<TaskTime>,
     periods_are: PeriodsAre,
+    /// Instead: the sets of files, by their names.
+    files: Option<Arc<Vec<(String, TaskSet)>>>,
     tests: Vec<ReservationTest>,
     seed: u64,
 }
@@ -36,6 +44,9 @@ const PERIODS_ARE: [(&str, PeriodsAre); 3] =
     [("list", PeriodsAre::List), ("harmonic", PeriodsAre::Harmonic), ("log-uniform", PeriodsAre::LogUniform)];
 const RESERVATIONS: [(&str, ReservationPeriod); 2] =
     [("drawn", ReservationPeriod::Drawn), ("shortest", ReservationPeriod::Shortest)];
+
+/// The GPU that measures kernels of sets in files, as of `gpusched tasks`.
+const DEVICE: &str = "tx2";
 
 /// Most tasks on an SM, or of all SMs.
 const MAX_TASKS: u32 = 1_000;
@@ -57,6 +68,7 @@ impl Default for CurveParameters {
             },
             periods: [10_000, 20_000, 25_000, 40_000, 50_000, 100_000].map(TaskTime::from_units).to_vec(),
             periods_are: PeriodsAre::List,
+            files: None,
             tests: vec![
                 ReservationTest::Sbf,
                 ReservationTest::SbfLinear,
@@ -72,6 +84,16 @@ impl Parameters for CurveParameters {
     const KEYS: &'static [(&'static str, Read<Self>)] = &[
         ("deadlines_from_percent", |value, _| {
             Ok(Self::set(value.whole_u32(0, 100)?, |point, it| point.generator.deadline_percent = it))
+        }),
+        (sample_files::KEY, |value, files| {
+            let device = Device::builtin(DEVICE).map_err(|error| value.problem(error.to_string()))?;
+            let device = device.ok_or_else(|| value.problem(format!("there is no device {DEVICE}")))?;
+            let sets = sample_files::each(value, files, |name, content| {
+                let text = String::from_utf8(content).map_err(|_| format!("{name} is no text"))?;
+                let set = TaskSet::from_json(name, &text, &device).map_err(|error| error.to_string())?;
+                Ok((name.to_owned(), set))
+            })?;
+            Ok(Self::set(Arc::new(sets), |point, it| point.files = Some(it)))
         }),
         ("gang_tasks", |value, _| {
             Ok(Self::set(value.whole_u32(0, MAX_TASKS)? as usize, |point, it| point.generator.gang_tasks = it))
@@ -120,10 +142,41 @@ impl Parameters for CurveParameters {
     }
 }
 
+/// The sets of files with the reservation of a point, if they have one or the point states its period.
+fn with_reservations(point: &CurveParameters, sets: &[(String, TaskSet)]) -> Result<Vec<(String, TaskSet)>, String> {
+    let mut sets = sets.to_vec();
+    for (name, set) in &mut sets {
+        match point.generator.reservation {
+            ReservationPeriod::Fixed(period) => set.reservations = Some(Reservations::proportional(set, period)),
+            _ if set.reservations.is_none() => {
+                return Err(format!(
+                    "{name} has no reservation, which the tests are about: state \"reservation_period\" to choose one"
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(sets)
+}
+
 /// The points with their periods, if they have tasks and sound periods.
-pub(super) fn checked(grid: &Grid<'_>, mut points: Vec<CurveParameters>) -> Result<Vec<CurveParameters>, Problem> {
+pub(super) fn checked(
+    grid: &Grid<'_>,
+    mut points: Vec<CurveParameters>,
+    samples: (u64, Node<'_>),
+) -> Result<Vec<CurveParameters>, Problem> {
+    sample_files::check_keys(grid, &["reservation_period", "tests"])?;
+    sample_files::check_count(points.iter().map(|point| Some(point.files.as_ref()?.len())), samples)?;
     let node = grid.parameters.or(grid.axes).unwrap_or(grid.root);
+    let states_reservation = grid.keys()?.iter().any(|(key, _)| key == "reservation_period");
     for point in &mut points {
+        if let Some(sets) = &point.files {
+            if states_reservation && !matches!(point.generator.reservation, ReservationPeriod::Fixed(_)) {
+                return Err(node.problem("\"reservation_period\" of sets in files is a number"));
+            }
+            point.files = Some(Arc::new(with_reservations(point, sets).map_err(|what| node.problem(what))?));
+            continue;
+        }
         if point.generator.tasks_per_sm + point.generator.gang_tasks == 0 {
             return Err(node.problem("tasks_per_sm and gang_tasks are both 0: there are no tasks"));
         }
@@ -148,6 +201,16 @@ pub(super) fn checked(grid: &Grid<'_>, mut points: Vec<CurveParameters>) -> Resu
     Ok(points)
 }
 
+impl CurveParameters {
+    /// The set of a sample; `None` if its utilization cannot be divided so.
+    fn of_sample(&self, sample: u64) -> Option<Cow<'_, TaskSet>> {
+        match &self.files {
+            Some(sets) => sets.get(usize::try_from(sample).ok()?).map(|(_, set)| Cow::Borrowed(set)),
+            None => drawn(&self.generator, self.seed, sample).map(Cow::Owned),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct CurveStudy {
     pub(super) points: Vec<CurveParameters>,
@@ -166,8 +229,10 @@ impl StudyExperiment for CurveStudy {
 
     fn input(&self, point: u64, sample: u64) -> Result<String, String> {
         let point = super::point(&self.points, point)?;
-        let set = drawn(&point.generator, point.seed, sample);
-        set.map(|set| set.to_json()).ok_or_else(|| "the utilization cannot be divided so".to_owned())
+        point
+            .of_sample(sample)
+            .map(|set| set.to_json())
+            .ok_or_else(|| "the utilization cannot be divided so".to_owned())
     }
 
     fn tally(&self, point: u64) -> Box<dyn Tally> {
@@ -180,7 +245,7 @@ struct CurveWorker<'a>(&'a [CurveParameters]);
 impl Worker for CurveWorker<'_> {
     fn values(&mut self, point: u64, samples: Range<u64>) -> Result<String, String> {
         let point = super::point(self.0, point)?;
-        let counts = count_accepted(&point.generator, &point.tests, point.seed, samples);
+        let counts = count_accepted(&point.tests, samples.map(|sample| point.of_sample(sample)));
         let accepted = ReservationTest::ALL.map(|test| point.tests.iter().position(|other| *other == test));
         let places = [Some(0), Some(1)].into_iter().chain(accepted.map(|place| place.map(|place| place + 2)));
         let fields: Vec<String> =

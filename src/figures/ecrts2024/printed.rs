@@ -4,7 +4,9 @@ use super::super::made::Failure;
 use super::WAITING;
 use crate::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
 use crate::printed::{Printed, Value};
-use crate::tasks::segments::{GpuWait, SegmentSets, SegmentTask, SegmentTaskSet, SegmentTest, TaskBound};
+use crate::tasks::segments::{
+    GpuWait, SegmentGenerator, SegmentPreset, SegmentSets, SegmentTask, SegmentTaskSet, SegmentTest, TaskBound,
+};
 
 /// A file of `witnesses/ecrts2024`.
 macro_rules! witness {
@@ -155,7 +157,9 @@ pub(super) fn figure_8() -> Vec<Printed> {
     let tests: Vec<SegmentTest> = applied.iter().map(|(_, test)| *test).collect();
     let mut values = Vec::new();
     for (panel, point, printed) in FIGURE_8 {
-        let curve = SegmentCurve { panel, sets: SegmentSets::Published, samples: SETS, seed: 1, tests: tests.clone() };
+        let base = SegmentGenerator { sets: SegmentSets::Published, ..SegmentGenerator::ecrts_2024() };
+        let preset = SegmentPreset::Paper;
+        let curve = SegmentCurve { panel, base, preset, samples: SETS, seed: 1, tests: tests.clone() };
         let found = curve.point(point, |_| ());
         for ((policy, test), printed) in applied.iter().zip(printed) {
             let here = found.ratio(*test).map(|ratio| Value::Number(100.0 * ratio, "%"));

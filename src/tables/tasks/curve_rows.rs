@@ -45,7 +45,11 @@ pub fn segment_curve_line(curve: &SegmentCurve, point: &SegmentCurvePoint) -> St
 /// Reads a line, without its end, that [`segment_curve_line`] wrote for `curve`; `None` if it is no such line.
 pub fn segment_curve_point(curve: &SegmentCurve, line: &str) -> Option<SegmentCurvePoint> {
     let fields: Vec<&str> = line.split(',').collect();
-    let value = curve.panel.points().into_iter().find(|&point| curve.panel.value(point).to_string() == fields[0])?;
+    let value = curve
+        .panel
+        .points(curve.preset)
+        .into_iter()
+        .find(|&point| curve.panel.value(point).to_string() == fields[0])?;
     let counts: Vec<u64> = fields.get(2..)?.iter().map(|field| field.parse().ok()).collect::<Option<_>>()?;
     let point = curve.counted(value, &counts);
     (segment_curve_line(curve, &point).strip_suffix('\n') == Some(line)).then_some(point)

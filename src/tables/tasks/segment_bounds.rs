@@ -96,7 +96,13 @@ impl SegmentReport<'_> {
             }
             let is_missed = overload.is_some_and(|overload| overload.is_certain());
             let schedulable = if is_missed { Some(false) } else { all_proven(*test, bounds) };
-            let mut said = json!({ "schedulable": schedulable, "tasks": answers });
+            let verdict = match (schedulable, test.taken_literally()) {
+                (Some(true), _) => "proven",
+                (Some(false), _) => "missed",
+                (None, Some(literally)) if bounds.iter().all(TaskBound::is_accepted) => literally,
+                (None, _) => "open",
+            };
+            let mut said = json!({ "schedulable": schedulable, "verdict": verdict, "tasks": answers });
             if let Some(order) = self.gpu_priorities(*test) {
                 said["gpu_priorities"] = json!(order);
             }

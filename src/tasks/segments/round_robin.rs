@@ -10,10 +10,8 @@ use super::task_bound::{NoBound, Responses, TaskBound, isolated, known_of};
 
 /// Bounds for all tasks.
 pub(super) fn responses(set: &SegmentTaskSet, waiting: GpuWait) -> Responses {
-    if !set.has_equal_levels() {
-        let why = "contexts of high level have several turns a round";
-        let bounds = vec![TaskBound::NotApplicable(why); set.tasks.len()];
-        return Responses { bounds, late: vec![None; set.tasks.len()] };
+    if let Some(none) = not_applicable(set) {
+        return none;
     }
     isolated(set, |task, known| {
         let this = &set.tasks[task];
@@ -44,6 +42,20 @@ pub(super) fn responses(set: &SegmentTaskSet, waiting: GpuWait) -> Responses {
         let interference = interference.collect::<Result<Vec<Interference>, NoBound>>()?;
         least_response(this.alone_ns() + waits(this), &interference, this.period).ok_or(NoBound::Beyond)
     })
+}
+
+/// What is said of sets in which a round has more than one turn of a context.
+pub(super) fn not_applicable(set: &SegmentTaskSet) -> Option<Responses> {
+    let why = "contexts of high level have several turns a round";
+    let none = |bound: TaskBound| Responses { bounds: vec![bound; set.tasks.len()], late: vec![None; set.tasks.len()] };
+    (!set.has_equal_levels()).then(|| none(TaskBound::NotApplicable(why)))
+}
+
+/// S: how long a job of a task that does not wait busily is suspended at most, in all its GPU segments \[ns\]. It does
+/// not depend on what cores do.
+pub(super) fn suspension_ns(set: &SegmentTaskSet, task: usize) -> u128 {
+    let others = set.gpu_users().filter(|&user| user != task).count() as u64;
+    set.tasks[task].exec_ns() + waiting_ns(&set.tasks[task], others, others > 0, set.gpu)
 }
 
 /// What a job of `task` waits for turns of `others` contexts, and for switches to its own if the GPU `is_shared`

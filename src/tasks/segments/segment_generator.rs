@@ -27,7 +27,7 @@ pub enum SegmentSets {
 named! {
     /// The parameters of ECRTS 2024.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum SegmentPreset: ALL, from_name {
+    pub enum SegmentPreset: ALL, from_name {
         /// Those that section 7.1 and Table 3 state.
         Paper = "ecrts2024-paper",
         /// Those of the published experiments: the sets of the published generator, and a slice of 1 ms
@@ -37,8 +37,8 @@ named! {
 }
 
 impl SegmentPreset {
-    /// The distribution.
-    pub(crate) fn generator(self) -> SegmentGenerator {
+    /// What is drawn.
+    pub fn generator(self) -> SegmentGenerator {
         let mut generator = SegmentGenerator::ecrts_2024();
         if self == Self::Artefact {
             generator.sets = SegmentSets::Published;

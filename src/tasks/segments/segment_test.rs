@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::segment_task_set::{GpuWait, SegmentTaskSet};
+use super::suspension::{self, SuspensionIs};
 use super::task_bound::{ResponseBounds, Responses, TaskBound};
 use super::{gcaps, gcaps_as_printed, gpu_priorities, locks, locks_as_published, round_robin, round_robin_as_printed};
 use locks::LockOrder;
@@ -24,31 +25,39 @@ pub enum GpuPolicy {
 }
 
 /// Declares the tests: each with its names where tasks are suspended and where they are busy, and by what they share
-/// the GPU.
+/// the GPU; then those that there are where tasks are suspended alone.
 macro_rules! segment_tests {
-    ($($(#[$about:meta])* $test:ident = $suspend:literal | $busy:literal: $policy:ident;)+) => {
+    (
+        either { $($(#[$about:meta])* $test:ident = $suspend:literal | $busy:literal: $policy:ident;)+ }
+        suspended { $($(#[$of:meta])* $suspended:ident = $name:literal: $shared:ident;)+ }
+    ) => {
         /// A test of sets of tasks with segments.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum SegmentTest {
-            $($(#[$about])* $test(GpuWait)),+
+            $($(#[$about])* $test(GpuWait),)+
+            $($(#[$of])* $suspended),+
         }
 
         impl SegmentTest {
             /// All of them.
-            pub const ALL: [Self; 2 * [$($suspend),+].len()] =
-                [$(Self::$test(GpuWait::Suspend), Self::$test(GpuWait::Busy)),+];
+            pub const ALL: [Self; 2 * [$($suspend),+].len() + [$($name),+].len()] = [
+                $(Self::$test(GpuWait::Suspend), Self::$test(GpuWait::Busy),)+
+                $(Self::$suspended),+
+            ];
 
             /// The name in options and reports.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Self::$test(GpuWait::Suspend) => $suspend, Self::$test(GpuWait::Busy) => $busy),+
+                    $(Self::$test(GpuWait::Suspend) => $suspend, Self::$test(GpuWait::Busy) => $busy,)+
+                    $(Self::$suspended => $name),+
                 }
             }
 
             /// By what the GPU is shared.
             pub const fn policy(self) -> GpuPolicy {
                 match self {
-                    $(Self::$test(_) => GpuPolicy::$policy),+
+                    $(Self::$test(_) => GpuPolicy::$policy,)+
+                    $(Self::$suspended => GpuPolicy::$shared),+
                 }
             }
 
@@ -56,6 +65,7 @@ macro_rules! segment_tests {
             pub const fn waiting(self) -> GpuWait {
                 match self {
                     $(Self::$test(waiting))|+ => waiting,
+                    $(Self::$suspended)|+ => GpuWait::Suspend,
                 }
             }
         }
@@ -63,30 +73,40 @@ macro_rules! segment_tests {
 }
 
 segment_tests! {
-    /// [`round_robin`].
-    RoundRobin = "round-robin-suspend" | "round-robin-busy": RoundRobin;
-    /// [`gcaps`].
-    Gcaps = "gcaps-suspend" | "gcaps-busy": Gcaps;
-    /// [`gcaps`], with other GPU priorities if it fails with those of the set.
-    GcapsAssigned = "gcaps-suspend-assigned" | "gcaps-busy-assigned": Gcaps;
-    /// [`locks`], the lock given by priority.
-    Mpcp = "mpcp-suspend" | "mpcp-busy": Mpcp;
-    /// [`locks`], the lock given in the order of requests.
-    FmlpPlus = "fmlp-plus-suspend" | "fmlp-plus-busy": FmlpPlus;
-    /// [`round_robin_as_printed`], the equations of the paper: unsound.
-    RoundRobinAsPrinted = "round-robin-suspend-as-printed" | "round-robin-busy-as-printed": RoundRobin;
-    /// [`round_robin_as_printed`], as the paper's Table 5 was computed: unsound.
-    RoundRobinTable5 = "round-robin-suspend-table-5" | "round-robin-busy-table-5": RoundRobin;
-    /// [`round_robin_as_printed`], as the paper's Fig. 8 was computed: unsound.
-    RoundRobinAsPublished = "round-robin-suspend-as-published" | "round-robin-busy-as-published": RoundRobin;
-    /// [`gcaps_as_printed`]: unsound.
-    GcapsAsPrinted = "gcaps-suspend-as-printed" | "gcaps-busy-as-printed": Gcaps;
-    /// [`gcaps_as_printed`], with other GPU priorities if it fails with those of the set: unsound.
-    GcapsAssignedAsPrinted = "gcaps-suspend-assigned-as-printed" | "gcaps-busy-assigned-as-printed": Gcaps;
-    /// [`locks_as_published`], the lock given by priority: unsound.
-    MpcpAsPublished = "mpcp-suspend-as-published" | "mpcp-busy-as-published": Mpcp;
-    /// [`locks_as_published`], the lock given in the order of requests: unsound.
-    FmlpPlusAsPublished = "fmlp-plus-suspend-as-published" | "fmlp-plus-busy-as-published": FmlpPlus;
+    either {
+        /// [`round_robin`].
+        RoundRobin = "round-robin-suspend" | "round-robin-busy": RoundRobin;
+        /// [`gcaps`].
+        Gcaps = "gcaps-suspend" | "gcaps-busy": Gcaps;
+        /// [`gcaps`], with other GPU priorities if it fails with those of the set.
+        GcapsAssigned = "gcaps-suspend-assigned" | "gcaps-busy-assigned": Gcaps;
+        /// [`locks`], the lock given by priority.
+        Mpcp = "mpcp-suspend" | "mpcp-busy": Mpcp;
+        /// [`locks`], the lock given in the order of requests.
+        FmlpPlus = "fmlp-plus-suspend" | "fmlp-plus-busy": FmlpPlus;
+        /// [`round_robin_as_printed`], the equations of the paper: unsound.
+        RoundRobinAsPrinted = "round-robin-suspend-as-printed" | "round-robin-busy-as-printed": RoundRobin;
+        /// [`round_robin_as_printed`], as the paper's Table 5 was computed: unsound.
+        RoundRobinTable5 = "round-robin-suspend-table-5" | "round-robin-busy-table-5": RoundRobin;
+        /// [`round_robin_as_printed`], as the paper's Fig. 8 was computed: unsound.
+        RoundRobinAsPublished = "round-robin-suspend-as-published" | "round-robin-busy-as-published": RoundRobin;
+        /// [`gcaps_as_printed`]: unsound.
+        GcapsAsPrinted = "gcaps-suspend-as-printed" | "gcaps-busy-as-printed": Gcaps;
+        /// [`gcaps_as_printed`], with other GPU priorities if it fails with those of the set: unsound.
+        GcapsAssignedAsPrinted = "gcaps-suspend-assigned-as-printed" | "gcaps-busy-assigned-as-printed": Gcaps;
+        /// [`locks_as_published`], the lock given by priority: unsound.
+        MpcpAsPublished = "mpcp-suspend-as-published" | "mpcp-busy-as-published": Mpcp;
+        /// [`locks_as_published`], the lock given in the order of requests: unsound.
+        FmlpPlusAsPublished = "fmlp-plus-suspend-as-published" | "fmlp-plus-busy-as-published": FmlpPlus;
+    }
+    suspended {
+        /// [`suspension`]: being suspended is counted as execution.
+        RoundRobinOblivious = "round-robin-suspend-oblivious": RoundRobin;
+        /// [`suspension`]: being suspended is counted as blocking.
+        RoundRobinBlocking = "round-robin-suspend-as-blocking": RoundRobin;
+        /// [`suspension`]: of each task as what serves best.
+        RoundRobinUnified = "round-robin-suspend-unified": RoundRobin;
+    }
 }
 
 impl SegmentTest {
@@ -97,10 +117,11 @@ impl SegmentTest {
 
     /// Whether no job exceeds its bounds.
     pub const fn is_sound(self) -> bool {
-        matches!(
+        let is_of_policy = matches!(
             self,
             Self::RoundRobin(_) | Self::Gcaps(_) | Self::GcapsAssigned(_) | Self::Mpcp(_) | Self::FmlpPlus(_)
-        )
+        );
+        is_of_policy || matches!(self, Self::RoundRobinOblivious | Self::RoundRobinBlocking | Self::RoundRobinUnified)
     }
 
     /// Whose words or numbers are taken literally, if that is not sound: "as printed" in the paper, or "as published"
@@ -122,6 +143,9 @@ impl SegmentTest {
             | Self::RoundRobinAsPrinted(wait)
             | Self::RoundRobinTable5(wait)
             | Self::RoundRobinAsPublished(wait) => Self::RoundRobin(wait),
+            Self::RoundRobinOblivious | Self::RoundRobinBlocking | Self::RoundRobinUnified => {
+                Self::RoundRobin(GpuWait::Suspend)
+            }
             Self::Gcaps(wait) | Self::GcapsAsPrinted(wait) => Self::Gcaps(wait),
             Self::GcapsAssigned(wait) | Self::GcapsAssignedAsPrinted(wait) => Self::GcapsAssigned(wait),
             Self::Mpcp(wait) | Self::MpcpAsPublished(wait) => Self::Mpcp(wait),
@@ -188,6 +212,9 @@ impl SegmentTest {
             Self::GcapsAssigned(_) => gcaps::responses(&self.assigned(set), waiting),
             Self::Mpcp(_) => locks::responses(set, LockOrder::Priority, waiting),
             Self::FmlpPlus(_) => locks::responses(set, LockOrder::Fifo, waiting),
+            Self::RoundRobinOblivious => suspension::responses(set, SuspensionIs::Execution),
+            Self::RoundRobinBlocking => suspension::responses(set, SuspensionIs::Blocking),
+            Self::RoundRobinUnified => suspension::responses(set, SuspensionIs::WhatServesBest),
             _ => return None,
         })
     }

@@ -217,6 +217,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--theorem-6") => &["as-printed", "corrected"],
         (_, "--segments") => &["utilization"],
         (_, "--sets") => &["published"],
+        (_, "--preset") => &["ecrts2024-artefact"],
         (_, "--gang-utilization") => &["300"],
         (_, "--tasks-per-sm") => &["2"],
         (_, "--gang-tasks") => &["1"],

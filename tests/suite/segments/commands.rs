@@ -15,6 +15,8 @@ fn only_sound_tests_say_proven() {
     assert_eq!(report["tests"]["gcaps-suspend"]["schedulable"], true);
     assert_eq!(report["tests"]["gcaps-suspend"]["tasks"]["histogram"], true);
     assert_eq!(report["tests"]["gcaps-suspend-as-printed"]["schedulable"], Value::Null);
+    // `null` for open and for as printed alike; the verdict tells them apart.
+    assert_eq!(report["tests"]["gcaps-suspend-as-printed"]["verdict"], "as printed");
     assert_eq!(report["tests"]["gcaps-suspend-as-printed"]["tasks"]["histogram"], Value::Null);
     let rows = report["bounds"].as_array().expect("a list");
     assert_eq!(rows.len(), 3 * 6);
@@ -118,7 +120,7 @@ fn acceptance_is_the_same_for_any_number_of_threads() {
     let whole = curve("1");
     assert_eq!(curve("3"), whole);
     let rows: Vec<Vec<&str>> = whole.lines().skip(1).map(|line| line.split(',').collect()).collect();
-    assert_eq!((rows.len(), rows[0].len(), rows[1][0]), (1 + 9, 2 + 10, "0.1"));
+    assert_eq!((rows.len(), rows[0].len(), rows[1][0]), (1 + 9, 2 + 13, "0.1"));
     let accepted = |row: usize| rows[row][2..].iter().map(|count| count.parse::<u64>().expect("a count")).sum::<u64>();
     assert!(accepted(1) > accepted(9), "{whole}");
 }
@@ -173,4 +175,55 @@ fn assigned_gpu_priorities_are_told() {
     assert_eq!(report["tests"]["gcaps-suspend"].get("gpu_priorities"), None);
     let text = String::from_utf8_lossy(&gpusched(&[&run[..], &["table"]].concat()).stdout).into_owned();
     assert!(text.contains("GPU priorities of gcaps-suspend-assigned-as-printed: tau1, tau2, tau4, tau3"), "{text}");
+}
+
+/// The usual value too: EDF would seem to hold for runs by fixed priorities.
+#[test]
+fn options_of_tasks_on_sms_are_refused_whatever_their_value() {
+    let set = witness("case-study");
+    let run = ["tasks", "run", &set, "--strategy", "gcaps-suspend"];
+    let curve = ["tasks", "curve", "--segments", "utilization", "--samples", "1"];
+    for (command, option, value) in [
+        (&run[..], "--policy", "edf"),
+        (&run, "--policy", "fp"),
+        (&run, "--synchronization", "0"),
+        (&curve, "--tasks-per-sm", "3"),
+        (&curve, "--utilizations", "uunifast"),
+        (&curve, "--deadlines-from", "75"),
+    ] {
+        let output = gpusched(&[command, &[option, value]].concat());
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{option} {value}: {text}");
+        assert!(text.contains(option), "{option} {value}: {text}");
+    }
+}
+
+#[test]
+fn several_sets_are_tested_in_one_call() {
+    let folder = crate::common::directory("segments_several");
+    let late = std::fs::read_to_string(witness("eq-3-own-switch")).expect("it is committed");
+    std::fs::write(folder.join("a.json"), &late).expect("it is written");
+    std::fs::write(folder.join("b.json"), late.replace("\"T\": \"100 ns\"", "\"T\": \"100 ns\", \"D\": \"6 ns\""))
+        .expect("it is written");
+    let all = folder.display().to_string();
+    let test = ["--tests", "round-robin-suspend"];
+    let output = gpusched(&[&["tasks", &all, "--check", "round-robin-suspend"], &test[..]].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "one of them is not accepted: {text}");
+    assert!(text.contains("a.json\n") && text.contains("b.json\n"), "{text}");
+    let csv = gpusched(&[&["tasks", &all, "--format", "csv"], &test[..]].concat()).stdout;
+    let lines: Vec<String> = String::from_utf8_lossy(&csv).lines().map(str::to_owned).collect();
+    assert!(lines[0].starts_with("file,test,task,bound_ns"), "{}", lines[0]);
+    assert_eq!(lines.len(), 1 + 2 * 2, "{lines:?}");
+    let documents = json(&[&["tasks", &all, "--format", "json"], &test[..]].concat());
+    let verdicts: Vec<&Value> = documents
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| &one["tests"]["round-robin-suspend"]["verdict"])
+        .collect();
+    assert_eq!(verdicts, ["proven", "open"]);
+    let other = format!("{}/witnesses/rtns2020/theorem-5-left.json", env!("CARGO_MANIFEST_DIR"));
+    let mixed = gpusched(&["tasks", &all, &other]);
+    assert!(String::from_utf8_lossy(&mixed.stderr).contains("are of different kinds"));
 }

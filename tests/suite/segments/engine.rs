@@ -3,7 +3,7 @@
 use gpusched::device::Device;
 use gpusched::effort::Progress;
 use gpusched::hosts::{CoreUse, SegmentRun, SegmentRunOptions, run_segment_tasks};
-use gpusched::tasks::segments::{GpuWait, SegmentTaskSet, SegmentTest};
+use gpusched::tasks::segments::{GpuPolicy, GpuWait, SegmentTaskSet, SegmentTest};
 use gpusched::time::Duration;
 
 use super::plain::{Run, longest_responses};
@@ -93,7 +93,7 @@ fn plain_simulation_and_simulated_gpu_agree_where_nothing_is_left_to_choose() {
         let mut set = small_set(number);
         // Who has the GPU first, and how a round begins, is not said; the costs of switches are.
         set.gpu.switch_cost = Duration::ZERO;
-        for test in SegmentTest::sound().filter(|test| !matches!(test, SegmentTest::RoundRobin(_))) {
+        for test in SegmentTest::sound().filter(|test| test.policy() != GpuPolicy::RoundRobin) {
             let bounds = test.bounds(&set);
             if bounds.iter().any(|bound| bound.bound().is_none()) {
                 continue;

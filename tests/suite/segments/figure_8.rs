@@ -3,7 +3,7 @@
 use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
 use gpusched::figures::catalogue;
 use gpusched::printed::Value;
-use gpusched::tasks::segments::{GpuWait, SegmentSets, SegmentTest};
+use gpusched::tasks::segments::{GpuWait, SegmentGenerator, SegmentPreset, SegmentSets, SegmentTest};
 
 /// GCAPS, time slices, FMLP+ and MPCP, each suspended and busy.
 fn as_published() -> Vec<SegmentTest> {
@@ -18,7 +18,8 @@ fn as_published() -> Vec<SegmentTest> {
 
 /// Percent accepted.
 fn accepted(panel: Fig8Panel, point: u32, tests: Vec<SegmentTest>) -> Vec<f64> {
-    let curve = SegmentCurve { panel, sets: SegmentSets::Published, samples: 200, seed: 1, tests };
+    let base = SegmentGenerator { sets: SegmentSets::Published, ..SegmentGenerator::ecrts_2024() };
+    let curve = SegmentCurve { panel, base, preset: SegmentPreset::Paper, samples: 200, seed: 1, tests };
     curve.point(point, |_| ()).accepted.iter().map(|(_, count)| *count as f64 / 2.0).collect()
 }
 
