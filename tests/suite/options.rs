@@ -20,6 +20,7 @@ fn inputs(test: &str) -> PathBuf {
         ("tests/data/options/unstated.json", "unstated.json"),
         ("scenarios/amalthea/tx2-like-waters2019.amxmi", "model.amxmi"),
         ("scenarios/amalthea/periodic-with-requirements.amxmi", "periodic.amxmi"),
+        ("scenarios/amalthea/shared-core.amxmi", "cores.amxmi"),
         ("scenarios/profiles/synthetic.json", "profile.json"),
     ] {
         fs::copy(root.join(from), folder.join(to)).expect("it can be copied");
@@ -34,6 +35,7 @@ fn input_of(option: &ScenarioOption) -> &'static str {
     match (option.key, option.group) {
         ("block_duration", _) => "unstated.json",
         ("one_job", _) => "periodic.amxmi",
+        ("access_time", _) => "cores.amxmi",
         (_, OptionGroup::Run | OptionGroup::WhatIf) => "scenario.json",
         (_, OptionGroup::Models) => "model.amxmi",
         (_, OptionGroup::Profiles) => "profile.json",
