@@ -86,6 +86,8 @@ class _Options(TypedDict, total=False):
     ticks: str | None
     process: Mapping[str, str]
     without_copies: bool
+    cores: bool
+    access_time: Mapping[str, _Time]
     one_job: bool
     gpu: int | None
     launches: str | None

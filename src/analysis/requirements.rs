@@ -1,12 +1,14 @@
 //! Whether the requirements of an AMALTHEA model are met: what is known of the jobs of a scenario that was made from
 //! it, and whether these jobs are all that the model allows.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::sporadic::SporadicVerdicts;
 use super::verdict::{JobVerdict, JobVerdicts, Verdict};
 use crate::scenario::amalthea::{ModelDemands, RequirementOf, ResponseLimit};
-use crate::scenario::{ReleaseOrder, Scenario};
+use crate::scenario::{ReleaseOrder, Scenario, who_delays};
 use crate::time::{Duration, Instant};
 
 /// A requirement and what is known of it.
@@ -48,22 +50,30 @@ pub fn requirements_of_jobs(
 ) -> Vec<RequirementVerdict> {
     let known: Vec<StreamResponses<'_>> =
         verdicts.jobs.iter().map(|job| (&*job.stream, job.worst_found_ns, job.bound_ns)).collect();
-    let mut doubts: Vec<String> = demands.doubts.iter().map(|doubt| doubt.what.clone()).collect();
-    if doubts.is_empty() && !repeats(scenario, &verdicts.jobs) {
-        doubts.push("jobs released later than those that were judged may take longer".to_owned());
-    }
     let order = verdicts.options.order;
-    demands.limits.iter().map(|limit| judge_limit(limit, &known, &doubts, order)).collect()
+    let judged = demands.limits.iter().map(|limit| {
+        let threads = who_delays(scenario, &limit.streams);
+        let mut doubts: Vec<String> = limit.doubts.iter().map(|doubt| doubt.what.clone()).collect();
+        let jobs = verdicts.jobs.iter().filter(|job| threads.contains(&(job.thread as usize)));
+        if doubts.is_empty() && !repeat_alone(scenario, &threads, jobs) {
+            doubts.push("jobs released later than those that were judged may take longer".to_owned());
+        }
+        judge_limit(limit, &known, &doubts, order)
+    });
+    judged.collect()
 }
 
 /// The requirements in view of streams whose jobs come in any phasing.
 pub fn requirements_of_streams(demands: &ModelDemands, verdicts: &SporadicVerdicts) -> Vec<RequirementVerdict> {
     let known: Vec<StreamResponses<'_>> =
         verdicts.streams.iter().map(|one| (one.stream.as_str(), one.worst_found_ns, one.bound_ns)).collect();
-    let rest = demands.doubts.iter().filter(|doubt| !doubt.is_within_sporadic);
-    let doubts: Vec<String> = rest.map(|doubt| doubt.what.clone()).collect();
     let order = verdicts.streams.first().map_or_else(ReleaseOrder::default, |stream| stream.order);
-    demands.limits.iter().map(|limit| judge_limit(limit, &known, &doubts, order)).collect()
+    let judged = demands.limits.iter().map(|limit| {
+        let rest = limit.doubts.iter().filter(|doubt| !doubt.is_within_sporadic);
+        let doubts: Vec<String> = rest.map(|doubt| doubt.what.clone()).collect();
+        judge_limit(limit, &known, &doubts, order)
+    });
+    judged.collect()
 }
 
 fn judge_limit(
@@ -106,7 +116,17 @@ fn judge_limit(
 /// released within its period, and by H all that was released before H is done, by the bounds. Then the GPU is as empty
 /// at H as it was at 0, and what is released from H on is what was released from 0 on, H later; and so on.
 pub(super) fn repeats(scenario: &Scenario, jobs: &[JobVerdict]) -> bool {
-    let phases = scenario.threads.iter().map(|thread| thread.period.map(|period| (thread.release, period)));
+    repeat_alone(scenario, &(0..scenario.threads.len()).collect(), jobs.iter())
+}
+
+/// As [`repeats`], of threads that no others delay.
+fn repeat_alone<'j>(
+    scenario: &Scenario,
+    threads: &BTreeSet<usize>,
+    jobs: impl Iterator<Item = &'j JobVerdict>,
+) -> bool {
+    let threads = || threads.iter().map(|&thread| &scenario.threads[thread]);
+    let phases = threads().map(|thread| thread.period.map(|period| (thread.release, period)));
     let Some(phases) = phases.collect::<Option<Vec<_>>>() else { return false };
     if phases.iter().any(|(release, period)| release >= period) {
         return false;
@@ -114,12 +134,12 @@ pub(super) fn repeats(scenario: &Scenario, jobs: &[JobVerdict]) -> bool {
     let one = Duration::from_ns(1);
     let hyperperiod = phases.iter().try_fold(one, |multiple, (_, period)| multiple.least_common_multiple(*period));
     let Some(end) = hyperperiod.map(|hyperperiod| Instant::ZERO + hyperperiod) else { return false };
-    let is_judged_until_then = scenario.threads.iter().all(|thread| {
+    let is_judged_until_then = threads().all(|thread| {
         thread.time_limit.is_none()
             && thread.iterations.is_none_or(|iterations| thread.release_of(iterations) >= end)
             && scenario.horizon.is_none_or(|horizon| Instant::ZERO + horizon >= end)
     });
-    let first = jobs.iter().filter(|job| job.released_ns < end);
+    let first = jobs.filter(|job| job.released_ns < end);
     let mut ends = first.map(|job| job.bound_ns.map(|bound| job.released_ns.saturating_add(bound)));
     is_judged_until_then && ends.all(|done| done.is_some_and(|done| done <= end))
 }

@@ -146,9 +146,13 @@ const TABLE: &[Need] = &[
         Needs::Input(&[Kind::Logs]),
     ),
     need(&["audit"], &["placement"], Needs::Input(&[Kind::Logs])),
-    need(&["occupancy"], &["one_job", "without_copies", "launches", "collectives", "rescale"], Needs::Another(RUNS))
-        .of(&[OptionGroup::Run, OptionGroup::WhatIf])
-        .but(&["device", "as_threads", "mps", "horizon", "period", "block_duration"]),
+    need(
+        &["occupancy"],
+        &["one_job", "without_copies", "cores", "access_time", "launches", "collectives", "rescale"],
+        Needs::Another(RUNS),
+    )
+    .of(&[OptionGroup::Run, OptionGroup::WhatIf])
+    .but(&["device", "as_threads", "mps", "horizon", "period", "block_duration"]),
     need(
         &["occupancy"],
         &["as_threads", "mps", "horizon", "period", "block_duration", "ticks", "frequency", "block_times"],

@@ -2,6 +2,7 @@
 
 mod chains;
 mod command;
+mod cores;
 mod forms;
 mod malformed;
 mod requirements;

@@ -20,6 +20,7 @@ fn inputs(test: &str) -> PathBuf {
         ("tests/data/options/unstated.json", "unstated.json"),
         ("scenarios/amalthea/tx2-like-waters2019.amxmi", "model.amxmi"),
         ("scenarios/amalthea/periodic-with-requirements.amxmi", "periodic.amxmi"),
+        ("scenarios/amalthea/shared-core.amxmi", "cores.amxmi"),
         ("scenarios/profiles/synthetic.json", "profile.json"),
         ("scenarios/rules/clusters.json", "clusters.json"),
     ] {
@@ -36,6 +37,7 @@ fn input_of(option: &ScenarioOption) -> &'static str {
         ("block_duration", _) => "unstated.json",
         ("one_job", _) => "periodic.amxmi",
         ("set_cluster", _) => "clusters.json",
+        ("access_time", _) => "cores.amxmi",
         (_, OptionGroup::Run | OptionGroup::WhatIf) => "scenario.json",
         (_, OptionGroup::Models) => "model.amxmi",
         (_, OptionGroup::Profiles) => "profile.json",

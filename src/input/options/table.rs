@@ -99,6 +99,13 @@ options! {
          process of its own [default: threads of one process, unless the model states time slices]";
     without_copies: Flag(|o, is_set| o.model.without_copies = is_set),
         "Leave out the copies around the runnables";
+    cores: Flag(|o, is_set| o.model.cores = is_set),
+        "Also run what tasks do on the cores to which the model allocates them, by their priorities; so it is without \
+         this where the model allocates tasks to a GPU, and neither it nor an option says which kernels there are";
+    access_time = "CORE=TIME" like "A57=220ns":
+        TimeOf(|o, name, time| o.model.access_times.extend([(name, time)])),
+        "One access of a core, or of all of a definition, to memory takes TIME, in place of the model's latencies; for \
+         models whose tasks run on cores";
     one_job: Flag(|o, is_set| o.model.one_job = is_set),
         "Launch each runnable once, at t = 0, in place of the model's stimuli";
     [Profiles]

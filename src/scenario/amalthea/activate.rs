@@ -180,6 +180,41 @@ impl<'m, 't> Activations<'m, 't> {
         }
     }
 
+    /// Whether nothing but other tasks activates a task.
+    pub(super) fn is_triggered(&self, task: &Task) -> bool {
+        let is_by_tasks = |name: &String| {
+            self.stimuli.get(name.as_str()).is_some_and(|stimulus| stimulus.activation == Activation::Triggered)
+        };
+        !task.stimuli.is_empty() && task.stimuli.iter().all(is_by_tasks)
+    }
+
+    /// What stimuli and requirements say of a task. With `one_job` the stimuli do not count.
+    ///
+    /// # Errors
+    /// Why its releases cannot be told.
+    pub(super) fn plan_of_task(&self, task: &'m Task, one_job: bool) -> Result<Plan, String> {
+        let mut plan = Plan { deadline: self.limit_of(task), ..Plan::default() };
+        if one_job {
+            return Ok(plan);
+        }
+        match self.activated(task) {
+            Activated::By(stimulus, between) => {
+                plan.activate(&format!("task {:?}", task.name), stimulus);
+                if !between.is_empty() {
+                    plan.jitter = HostThread::UNKNOWN_JITTER;
+                }
+            }
+            Activated::Unknown(named) if named.is_empty() => {
+                plan.once.push(format!("no stimulus activates task {:?}, which is released once, at t = 0", task.name));
+            }
+            Activated::Unknown(named) => {
+                return Err(format!("when its stimulus comes is not read ({})", named.join(", ")));
+            }
+            Activated::Several => return Err("several stimuli activate it".to_owned()),
+        }
+        Ok(plan)
+    }
+
     /// The least upper limit of the response times of a task.
     fn limit_of(&self, task: &Task) -> Option<Duration> {
         let limits = self.model.requirements.iter();
@@ -223,7 +258,7 @@ impl<'m, 't> Activations<'m, 't> {
         };
         match activated {
             Activated::By(stimulus, between) => {
-                plan.activate(name, stimulus);
+                plan.activate(&format!("runnable {name:?}"), stimulus);
                 if let Some(&by) = between.first() {
                     plan.jitter = HostThread::UNKNOWN_JITTER;
                     plan.deadline =
@@ -266,7 +301,8 @@ impl<'m, 't> Activations<'m, 't> {
 }
 
 impl Plan {
-    fn activate(&mut self, runnable: &str, stimulus: &Stimulus) {
+    /// Adds the releases of `what`, as a stimulus has them.
+    fn activate(&mut self, what: &str, stimulus: &Stimulus) {
         match stimulus.activation {
             // What triggers it is looked at in its place.
             Activation::Triggered => {}
@@ -278,7 +314,7 @@ impl Plan {
                 (self.release, self.period) = (offset_ns, Some(shortest_ns));
                 if longest_ns != Some(shortest_ns) {
                     self.notes.push(format!(
-                        "runnable {runnable:?} is released as often as stimulus {:?} may be, every {shortest_ns}",
+                        "{what} is released as often as stimulus {:?} may be, every {shortest_ns}",
                         stimulus.name
                     ));
                 }

@@ -1,5 +1,6 @@
 //! Runnables as kernels: a scenario from a model.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,19 +10,35 @@ use super::cost::Costs;
 use super::error::{AmaltheaError, Problem};
 use super::model::{AmaltheaModel, Runnable};
 use super::options::{AmaltheaOptions, TickBound};
+use super::tasks_on_cores::{Action, TasksOnCores};
 use super::unit::Clock;
 use crate::device::{BlockShape, Device};
+use crate::near::did_you_mean;
 use crate::scenario::ScenarioBuilder;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::endless::Endless;
-use crate::scenario::model::{HostThread, Scenario, Step};
+use crate::scenario::model::{CoreShare, HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
 use crate::spelling::option;
-use crate::time::MAX_INPUT_NS;
-use crate::workload::{BlockClock, BlockTime, Copy, Kernel, ProcessId, StreamId, StreamSpec};
+use crate::time::{Duration, MAX_INPUT_NS};
+use crate::workload::{BlockClock, BlockTime, Copy, Kernel, ProcessId, StreamId, StreamSpec, WorkloadError};
 
 /// Threads of one block where the model does not say: those of every experiment in the thesis.
 const DEFAULT_BLOCK_SIZE: u32 = 512;
+
+/// What is read where tasks run on their cores, and else counted as not read.
+const READ_WITH_CORES: [&str; 10] = [
+    "ClearEvent in a task",
+    "LabelAccess",
+    "SetEvent in a task",
+    "WaitEvent in a task",
+    "affinity of taskAllocation",
+    "memoryMapping",
+    "priority of taskAllocation",
+    "schedulerAllocation",
+    "taskAllocation",
+    "taskSchedulers",
+];
 
 impl AmaltheaModel<'_> {
     /// Launches runnables as kernels, each in a stream of its own or with others that its task calls, in the order that
@@ -42,31 +59,46 @@ impl AmaltheaModel<'_> {
         };
         let mut builder = ScenarioBuilder::new(self.name(), device, options);
         builder.settings(None, None, None);
-        if !self.skipped.is_empty() {
-            let kinds: Vec<String> = self.skipped.iter().map(|(kind, count)| format!("{count} x {kind}")).collect();
+        let with_cores = self.uses_cores(chosen);
+        let is_unread = |kind: &str| !with_cores || !READ_WITH_CORES.contains(&kind);
+        let unread = self.skipped.iter().filter(|(kind, _)| is_unread(kind));
+        let kinds: Vec<String> = unread.map(|(kind, count)| format!("{count} x {kind}")).collect();
+        if !kinds.is_empty() {
             builder.note(format!("not read of the model: {}", kinds.join(", ")));
         }
+        self.refuse_access_times(chosen, with_cores)?;
         let unit = self.unit(chosen)?;
         let mut costs = Costs::new(self, unit.processing_unit);
         let launched = self.chosen(chosen, &costs)?;
         let activations = Activations::new(self);
         let sequences = self.sequences(&launched, &activations);
+        let on_cores = with_cores.then(|| self.tasks_on_cores(chosen, &sequences, &activations)).unwrap_or_default();
+        // What no task submits on its core is launched on its own.
+        let is_alone = |one: &Sequence| !one.runnables.iter().any(|&runnable| on_cores.submits(runnable));
         let plans = sequences.iter().map(|sequence| {
-            let mut plan = activations.plan(sequence, chosen.one_job)?;
-            // The user's period counts in the hyperperiod too.
-            plan.period = options.periods.get(&sequence.label).copied().or(plan.period);
-            let once = std::mem::take(&mut plan.once);
-            if plan.period.is_none() {
-                plan.notes.extend(once);
-            }
-            Ok(plan)
+            let plan = || activations.plan(sequence, chosen.one_job);
+            Ok(is_alone(sequence).then(plan).transpose()?.map(|plan| plan.with_period_of(&sequence.label, options)))
         });
-        let plans = plans.collect::<Result<Vec<Plan>, Problem>>()?;
+        let plans = plans.collect::<Result<Vec<Option<Plan>>, Problem>>()?;
         let processes = self.processes(&sequences, chosen, &mut builder)?;
-        for ((sequence, plan), process) in sequences.iter().zip(plans).zip(processes) {
-            self.launch(sequence, (plan, process), &mut costs, (chosen, &unit), &mut builder)?;
+        let mut streams = Vec::with_capacity(sequences.len());
+        for (sequence, process) in sequences.iter().zip(&processes) {
+            streams.push(self.stream(sequence, *process, &mut builder)?);
         }
-        self.add_chains(&sequences, &activations, chosen, &mut builder);
+        let mut submissions = BTreeMap::new();
+        for (sequence, stream) in sequences.iter().zip(&streams) {
+            for &index in &sequence.runnables {
+                let steps = self.submission(index, *stream, &mut costs, (chosen, &unit), &mut builder)?;
+                submissions.insert(index, steps);
+            }
+        }
+        self.add_hosts(&on_cores, (&sequences, &streams, &processes), &submissions, &mut builder)?;
+        for ((sequence, plan), process) in sequences.iter().zip(plans).zip(processes) {
+            if let Some(plan) = plan {
+                launch(self, sequence, (plan, process), &submissions, &mut builder);
+            }
+        }
+        self.add_chains(&sequences, &on_cores, &activations, chosen, &mut builder);
         if let Some(name) = builder.unused_block_duration() {
             return Err(Problem::general(format!(
                 "{name:?} was given a block duration, and no launched runnable of that name lacks ticks"
@@ -80,6 +112,26 @@ impl AmaltheaModel<'_> {
         };
         builder.limit_jobs().map_err(endless)?;
         builder.build_ending().map_err(endless)
+    }
+
+    /// Refuses times of accesses that no core has.
+    fn refuse_access_times(&self, chosen: &AmaltheaOptions, with_cores: bool) -> Result<(), Problem> {
+        let key = option("access_time");
+        if !with_cores && !chosen.access_times.is_empty() {
+            let problem = Problem::general(format!("{key} has an effect only where tasks run on their cores"));
+            return Err(problem.with_help(format!("{} runs them there", option("cores"))));
+        }
+        let names = || {
+            let units = self.processing_units.iter();
+            units.flat_map(|unit| [Some(&unit.name), unit.definition.as_ref()]).flatten().map(String::as_str)
+        };
+        match chosen.access_times.keys().find(|key| !names().any(|name| name == key.as_str())) {
+            Some(unknown) => {
+                let near = did_you_mean(unknown, names());
+                Err(Problem::general(format!("{key}: no core or definition of cores is called {unknown:?}{near}")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The file's name without its folders and ending.
@@ -121,57 +173,84 @@ impl AmaltheaModel<'_> {
         Ok(BlockTime { best: time(best)?, worst: time(worst)? })
     }
 
-    /// The host thread that launches runnables one after the other, each with the copies around it.
-    fn launch(
+    /// The stream of a sequence.
+    fn stream(
         &self,
         sequence: &Sequence,
-        (plan, process): (Plan, ProcessId),
+        process: ProcessId,
+        builder: &mut ScenarioBuilder<'_>,
+    ) -> Result<StreamId, Problem> {
+        let spec = StreamSpec { process, ..StreamSpec::new(sequence.label.as_str()) };
+        let first = sequence.runnables.first().and_then(|&index| self.runnables.get(index));
+        builder.add_stream(spec).map_err(|error| {
+            first.map_or_else(|| Problem::general(error.to_string()), |runnable| runnable.refused(&error))
+        })
+    }
+
+    /// What launches a runnable, with the copies around it.
+    fn submission(
+        &self,
+        index: usize,
+        stream: StreamId,
         costs: &mut Costs<'_, '_>,
         (chosen, unit): (&AmaltheaOptions, &Clock<'_>),
         builder: &mut ScenarioBuilder<'_>,
-    ) -> Result<(), Problem> {
-        let label: Arc<str> = sequence.label.as_str().into();
-        let spec = || StreamSpec { process, ..StreamSpec::new(Arc::clone(&label)) };
-        let mut stream = None;
+    ) -> Result<Vec<Step>, Problem> {
         let mut steps = Vec::new();
-        for &index in &sequence.runnables {
-            let Some(runnable) = self.runnables.get(index) else { continue };
-            let given = || builder.options().block_durations.contains_key(&runnable.name);
-            let cycles = costs.cycles(index).or_else(|problem| if given() { Ok(None) } else { Err(problem) })?;
-            let duration = self.block_time(runnable, cycles, unit, chosen.ticks, builder)?;
-            let kernel = kernel(runnable, chosen, duration, builder)?;
-            let around = if chosen.without_copies { copies::Around::default() } else { copies::around(self, index) };
-            let refused = |error: crate::workload::WorkloadError| {
-                Problem::at(runnable.offset, format!("runnable {:?}: {error}", runnable.name))
-            };
-            let stream = match stream {
-                Some(stream) => stream,
-                None => *stream.insert(builder.add_stream(spec()).map_err(refused)?),
-            };
-            self.copies(&around.before, stream, &mut steps, builder)?;
-            let id = builder.add_kernel(kernel).map_err(refused)?;
-            steps.push(Step::Launch(id, stream));
-            self.copies(&around.after, stream, &mut steps, builder)?;
+        let Some(runnable) = self.runnables.get(index) else { return Ok(steps) };
+        let given = || builder.options().block_durations.contains_key(&runnable.name);
+        let cycles = costs.cycles(index).or_else(|problem| if given() { Ok(None) } else { Err(problem) })?;
+        let duration = self.block_time(runnable, cycles, unit, chosen.ticks, builder)?;
+        let kernel = self.kernel(runnable, chosen, duration, builder)?;
+        let around = if chosen.without_copies { copies::Around::default() } else { copies::around(self, index) };
+        self.copies(&around.before, stream, &mut steps, builder)?;
+        let id = builder.add_kernel(kernel).map_err(|error| runnable.refused(&error))?;
+        steps.push(Step::Launch(id, stream));
+        self.copies(&around.after, stream, &mut steps, builder)?;
+        Ok(steps)
+    }
+
+    /// The host threads of tasks on their cores.
+    fn add_hosts(
+        &self,
+        on_cores: &TasksOnCores,
+        (sequences, streams, processes): (&[Sequence], &[StreamId], &[ProcessId]),
+        submissions: &BTreeMap<usize, Vec<Step>>,
+        builder: &mut ScenarioBuilder<'_>,
+    ) -> Result<(), Problem> {
+        for note in on_cores.notes.iter().chain(on_cores.hosts.iter().flat_map(|host| &host.doubts)) {
+            builder.note(note.clone());
         }
-        for note in plan.notes {
-            builder.note(note);
+        for host in &on_cores.hosts {
+            let name = self.tasks.get(host.task).map_or("", |task| task.name.as_str());
+            let mut steps = Vec::new();
+            let mut of = BTreeSet::new();
+            for action in &host.actions {
+                match action {
+                    Action::Work(time) => steps.push(Step::Work(*time)),
+                    Action::Submit(runnable) => {
+                        let own = sequences.iter().zip(processes);
+                        of.extend(own.filter(|(one, _)| one.runnables.contains(runnable)).map(|(_, process)| *process));
+                        steps.extend(submissions.get(runnable).into_iter().flatten());
+                    }
+                    Action::Await(sequence) => {
+                        steps.extend(streams.get(*sequence).map(|&stream| Step::SynchronizeStream(stream)));
+                    }
+                }
+            }
+            if of.len() > 1 {
+                let what = format!("task {name:?} launches into streams of several processes");
+                let help = format!("{} puts tasks into one", option("process").of("TASK", "NAME"));
+                return Err(Problem::general(what).with_help(help));
+            }
+            if steps.is_empty() {
+                // It has jobs all the same.
+                steps.push(Step::Work(Duration::ZERO));
+            }
+            let plan = host.plan.clone().with_period_of(name, builder.options());
+            let process = of.first().copied().unwrap_or(ProcessId::FIRST);
+            add_thread(name.into(), plan, process, host.core, steps, builder);
         }
-        if sequence.is_of_several() {
-            let names = sequence.runnables.iter().filter_map(|&index| self.runnables.get(index));
-            let names: Vec<String> = names.map(|runnable| format!("{:?}", runnable.name)).collect();
-            builder.note(format!(
-                "one task calls {}: they are launched in this order in one stream, {label:?}, and are one job",
-                names.join(", ")
-            ));
-        }
-        builder.add_thread(HostThread {
-            iterations: plan.period.is_none().then_some(1),
-            period: plan.period,
-            jitter: plan.jitter,
-            deadline: plan.deadline.map_or(Deadline::Period, Deadline::After),
-            process,
-            ..HostThread::once(label, plan.release, steps)
-        });
         Ok(())
     }
 
@@ -202,20 +281,90 @@ impl AmaltheaModel<'_> {
         }
         Ok(())
     }
+
+    /// The kernel that a runnable is.
+    fn kernel(
+        &self,
+        runnable: &Runnable,
+        chosen: &AmaltheaOptions,
+        duration: BlockTime,
+        builder: &mut ScenarioBuilder<'_>,
+    ) -> Result<Kernel, Problem> {
+        let name = &runnable.name;
+        let blocks = match chosen.grid_sizes.get(name).copied().or(runnable.grid_size) {
+            Some(blocks) => blocks,
+            None if self.uses_cores(chosen) => {
+                builder.note(format!(
+                    "runnable {name:?} states no GridSize: its ticks are those of all of it, in one block; {} states another",
+                    option("grid_size").of(name, "N")
+                ));
+                1
+            }
+            None => {
+                let what = format!("runnable {name:?} has no custom property GridSize");
+                let help = format!("give the number of its blocks with {}", option("grid_size").of(name, "N"));
+                return Err(Problem::at(runnable.offset, what).with_help(help));
+            }
+        };
+        Ok(kernel(runnable, chosen, (blocks, duration), builder))
+    }
 }
 
-/// The kernel that a runnable is.
+/// The host thread that launches runnables one after the other, each with the copies around it.
+fn launch(
+    model: &AmaltheaModel<'_>,
+    sequence: &Sequence,
+    (plan, process): (Plan, ProcessId),
+    submissions: &BTreeMap<usize, Vec<Step>>,
+    builder: &mut ScenarioBuilder<'_>,
+) {
+    let label: Arc<str> = sequence.label.as_str().into();
+    let steps = sequence.runnables.iter().flat_map(|index| submissions.get(index)).flatten().copied().collect();
+    let names = sequence.runnables.iter().filter_map(|&index| model.runnables.get(index));
+    let names: Vec<String> = names.map(|runnable| format!("{:?}", runnable.name)).collect();
+    let together = sequence.is_of_several().then(|| {
+        format!(
+            "one task calls {}: they are launched in this order in one stream, {label:?}, and are one job",
+            names.join(", ")
+        )
+    });
+    add_thread(label, plan, process, None, steps, builder);
+    if let Some(note) = together {
+        builder.note(note);
+    }
+}
+
+/// Adds a host thread whose jobs come as `plan` says.
+fn add_thread(
+    label: Arc<str>,
+    plan: Plan,
+    process: ProcessId,
+    core: Option<CoreShare>,
+    steps: Vec<Step>,
+    builder: &mut ScenarioBuilder<'_>,
+) {
+    for note in plan.notes {
+        builder.note(note);
+    }
+    builder.add_thread(HostThread {
+        iterations: plan.period.is_none().then_some(1),
+        period: plan.period,
+        jitter: plan.jitter,
+        deadline: plan.deadline.map_or(Deadline::Period, Deadline::After),
+        process,
+        core,
+        ..HostThread::once(label, plan.release, steps)
+    });
+}
+
+/// The kernel that a runnable is, with so many blocks.
 fn kernel(
     runnable: &Runnable,
     chosen: &AmaltheaOptions,
-    duration: BlockTime,
+    (blocks, duration): (u32, BlockTime),
     builder: &mut ScenarioBuilder<'_>,
-) -> Result<Kernel, Problem> {
+) -> Kernel {
     let name = &runnable.name;
-    let blocks = chosen.grid_sizes.get(name).copied().or(runnable.grid_size).ok_or_else(|| {
-        Problem::at(runnable.offset, format!("runnable {name:?} has no custom property GridSize"))
-            .with_help(format!("give the number of its blocks with {}", option("grid_size").of(name, "N")))
-    })?;
     let threads = chosen.block_sizes.get(name).copied().or(runnable.block_size).unwrap_or_else(|| {
         builder.note(format!(
             "runnables without a custom property BlockSize have blocks of {DEFAULT_BLOCK_SIZE} threads, as in the thesis"
@@ -223,7 +372,7 @@ fn kernel(
         DEFAULT_BLOCK_SIZE
     });
     let name: Arc<str> = name.as_str().into();
-    Ok(Kernel {
+    Kernel {
         title: Arc::clone(&name),
         name,
         blocks,
@@ -235,5 +384,24 @@ fn kernel(
         duration,
         clock: BlockClock::RunTime,
         sm_mask: None,
-    })
+    }
+}
+
+impl Runnable {
+    /// Why what becomes of it is refused.
+    fn refused(&self, error: &WorkloadError) -> Problem {
+        Problem::at(self.offset, format!("runnable {:?}: {error}", self.name))
+    }
+}
+
+impl Plan {
+    /// With the period that the user states for `name`, which counts in the hyperperiod too.
+    fn with_period_of(mut self, name: &str, options: &ReadOptions) -> Self {
+        self.period = options.periods.get(name).copied().or(self.period);
+        let once = std::mem::take(&mut self.once);
+        if self.period.is_none() {
+            self.notes.extend(once);
+        }
+        self
+    }
 }

@@ -18,12 +18,16 @@ impl AmaltheaModel<'_> {
         };
         let mut indices = Vec::new();
         if chosen.runnables.is_empty() {
-            for runnable in self.runnables.iter().filter(|runnable| runnable.copy.is_none()) {
-                if runnable.grid_size.is_some() || chosen.grid_sizes.contains_key(&runnable.name) {
+            let with_cores = self.uses_cores(chosen);
+            let on_gpu = self.tasks.iter().filter(|task| with_cores && self.is_on_gpu(task));
+            let on_gpu: BTreeSet<usize> = on_gpu.flat_map(|task| task.calls.iter().copied()).collect();
+            for (index, runnable) in self.runnables.iter().enumerate().filter(|(_, runnable)| runnable.copy.is_none()) {
+                let has_size = runnable.grid_size.is_some() || chosen.grid_sizes.contains_key(&runnable.name);
+                if has_size || on_gpu.contains(&index) {
                     indices.extend(costs.find(&runnable.name)?);
                 }
             }
-            if indices.is_empty() {
+            if indices.is_empty() && !with_cores {
                 let problem = Problem::general("no runnable of this model has a custom property GridSize");
                 let (runnables, size) = (option("runnables").with("A,B"), option("grid_size").of("NAME", "N"));
                 let help = format!("choose runnables with {runnables} and give {size} for each; {}", self.names_help());

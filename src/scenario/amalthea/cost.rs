@@ -55,6 +55,11 @@ impl<'m, 't> Costs<'m, 't> {
         self.runnable(index, 0)
     }
 
+    /// Cycles of items of runnable `index` and of all that they call; `None` if they state no work.
+    pub(super) fn cycles_of(&mut self, items: &[Item], index: usize) -> Result<Option<TickRange>, Problem> {
+        self.sequence(items, index, 0)
+    }
+
     fn runnable(&mut self, index: usize, depth: usize) -> Result<Option<TickRange>, Problem> {
         let model = self.model;
         let Some(runnable) = model.runnables.get(index) else { return Ok(None) };
@@ -81,6 +86,7 @@ impl<'m, 't> Costs<'m, 't> {
         for item in items {
             let cycles = match item {
                 Item::Work(entries) => self.work(entries, index)?,
+                Item::Trigger(_) | Item::Wait(_) | Item::Set(_) => None,
                 Item::Sequence(items) => self.sequence(items, index, depth)?,
                 Item::Choice(alternatives) => self.choice(alternatives, index, depth)?,
                 Item::Call(name) => match self.find(name)? {

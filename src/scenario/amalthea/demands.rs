@@ -7,10 +7,13 @@ use super::activate::Activations;
 use super::copies;
 use super::cost::Costs;
 use super::error::{AmaltheaError, Problem};
+use super::items::UNORDERED;
 use super::model::{AmaltheaModel, Runnable, Task};
 use super::options::{AmaltheaOptions, TickBound};
 use super::requirements::{Requirement, RequirementOf};
 use super::stimuli::Activation;
+use super::tasks_on_cores::{HostPlan, TasksOnCores};
+use crate::scenario::delays::who_delays;
 use crate::scenario::model::{HostThread, Scenario, Step};
 use crate::time::Duration;
 
@@ -36,6 +39,8 @@ pub struct ResponseLimit {
     pub is_part: bool,
     /// Why it may be missed although no job of these streams takes longer.
     pub doubt: Option<String>,
+    /// Those of the doubts of the model that concern these jobs, or jobs that may delay them.
+    pub doubts: Vec<ReleaseDoubt>,
 }
 
 /// A runnable that is launched, with its number, and the host thread that does it.
@@ -49,6 +54,13 @@ fn launching_threads(scenario: &Scenario) -> HashMap<&str, &HostThread> {
         _ => None,
     };
     launches.filter_map(|(thread, step)| Some((kernel(step)?, thread))).collect()
+}
+
+/// A doubt about jobs of one host thread, by its label, or of all.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Doubt {
+    thread: Option<String>,
+    doubt: ReleaseDoubt,
 }
 
 /// Why the jobs of a scenario are not all that the model allows.
@@ -78,38 +90,106 @@ impl AmaltheaModel<'_> {
         let mut demands = ModelDemands { unjudged_chains: self.unjudged_chains(scenario), ..ModelDemands::default() };
         let mut doubts = BTreeSet::new();
         let mut costs = Costs::new(self, self.unit(chosen)?.processing_unit);
+        let on_cores = self.hosts_of(chosen, &activations, &costs)?;
         for &(index, runnable, thread) in &launched {
+            let label = &thread.label;
             let range = costs.cycles(index).ok().flatten();
             if range.is_some_and(|range| range.upper.is_none()) {
-                doubts.insert(never(format!("runnable {:?} states no upper bound of its ticks", runnable.name)));
+                let what = format!("runnable {:?} states no upper bound of its ticks", runnable.name);
+                doubts.insert(never(what).of(label));
             }
-            if runnable.accesses > 0 {
-                doubts.insert(never(format!("runnable {:?} accesses labels, which takes no time here", runnable.name)));
+            if !runnable.accesses.is_empty() {
+                let what = format!("runnable {:?} accesses labels, which takes no time here", runnable.name);
+                doubts.insert(never(what).of(label));
+            }
+            // In which order it works makes no difference to all of it.
+            let unread = runnable.unread.iter().map(String::as_str).filter(|kind| *kind != UNORDERED);
+            let kinds: Vec<&str> = unread.collect();
+            if !kinds.is_empty() {
+                let what = format!("what runnable {:?} also does is not read: {}", runnable.name, kinds.join(", "));
+                doubts.insert(never(what).of(label));
+            }
+            if on_cores.submits(index) {
+                continue;
             }
             let is_periodic = thread.period.is_some();
             let tasks = activations.tasks(index).0;
             if is_periodic
                 || tasks.iter().any(|&task| self.tasks.get(task).is_some_and(|task| !task.stimuli.is_empty()))
             {
-                self.add_releases(&tasks, &mut doubts);
+                self.add_releases(&tasks, label, &mut doubts);
             } else {
-                doubts.insert(never(format!("no stimulus activates runnable {:?}", runnable.name)));
+                doubts.insert(never(format!("no stimulus activates runnable {:?}", runnable.name)).of(label));
             }
         }
+        doubts.extend(on_cores.doubts.iter().map(|what| never(what.clone()).of_all()));
+        for host in &on_cores.hosts {
+            let Some(task) = self.tasks.get(host.task) else { continue };
+            doubts.extend(host.doubts.iter().map(|what| never(what.clone()).of(&task.name)));
+            if task.stimuli.is_empty() {
+                doubts.insert(never(format!("no stimulus activates task {:?}", task.name)).of(&task.name));
+            }
+            self.add_releases(&BTreeSet::from([host.task]), &task.name, &mut doubts);
+        }
         if chosen.one_job {
-            doubts.insert(never("each runnable is launched once, whatever its stimulus says".to_owned()));
+            doubts.insert(never("each runnable is launched once, whatever its stimulus says".to_owned()).of_all());
         }
         if !matches!(chosen.ticks, TickBound::Upper | TickBound::Bounds) {
-            doubts.insert(never(format!("block times are {} ones, not the worst", chosen.ticks.name())));
+            doubts.insert(never(format!("block times are {} ones, not the worst", chosen.ticks.name())).of_all());
         }
-        demands.doubts = doubts.into_iter().collect();
-        let limit = |requirement| self.limit(requirement, chosen, &launched, &activations);
+        let limit = |requirement: &Requirement| {
+            let by_host = self.limit_of_hosts(requirement, &on_cores);
+            let limit = by_host.unwrap_or_else(|| self.limit(requirement, chosen, &launched, &activations));
+            let threads = who_delays(scenario, &limit.streams);
+            let is_meant = |doubt: &&Doubt| {
+                let is_it = |name: &String| threads.iter().any(|&thread| *scenario.threads[thread].label == **name);
+                doubt.thread.as_ref().is_none_or(is_it)
+            };
+            ResponseLimit { doubts: distinct(doubts.iter().filter(is_meant)), ..limit }
+        };
         demands.limits = self.requirements.iter().map(limit).collect();
+        demands.doubts = distinct(doubts.iter());
         Ok(demands)
     }
 
-    /// Adds how the releases of a runnable may differ from those of a scenario, by the stimuli of `tasks`.
-    fn add_releases(&self, tasks: &BTreeSet<usize>, doubts: &mut BTreeSet<ReleaseDoubt>) {
+    /// What tasks do on their cores, if they run there.
+    fn hosts_of(
+        &self,
+        chosen: &AmaltheaOptions,
+        activations: &Activations<'_, '_>,
+        costs: &Costs<'_, '_>,
+    ) -> Result<TasksOnCores, Problem> {
+        if !self.uses_cores(chosen) {
+            return Ok(TasksOnCores::default());
+        }
+        let sequences = self.sequences(&self.chosen(chosen, costs)?, activations);
+        Ok(self.tasks_on_cores(chosen, &sequences, activations))
+    }
+
+    /// A requirement of which jobs of hosts on cores speak; `None`: none does.
+    fn limit_of_hosts(&self, requirement: &Requirement, on_cores: &TasksOnCores) -> Option<ResponseLimit> {
+        let is_it = |name: Option<&String>| name == Some(&requirement.target);
+        let task = |number: &usize| self.tasks.get(*number).map(|task| &task.name);
+        let runnable = |number: &usize| self.runnables.get(*number).map(|runnable| &runnable.name);
+        let hosts = on_cores.hosts.iter().filter(|host| match requirement.of {
+            RequirementOf::Process => host.tasks.iter().any(|number| is_it(task(number))),
+            RequirementOf::Runnable => host.runnables.iter().any(|number| is_it(runnable(number))),
+        });
+        let hosts: Vec<&HostPlan> = hosts.collect();
+        let is_whole = |host: &&HostPlan| requirement.of == RequirementOf::Process && is_it(task(&host.task));
+        (!hosts.is_empty()).then(|| ResponseLimit {
+            requirement: requirement.clone(),
+            streams: hosts.iter().filter_map(|host| task(&host.task).cloned()).collect(),
+            is_part: !hosts.iter().all(is_whole),
+            doubt: None,
+            doubts: Vec::new(),
+        })
+    }
+
+    /// Adds how the releases of a thread may differ from those of a scenario, by the stimuli of `tasks`.
+    fn add_releases(&self, tasks: &BTreeSet<usize>, thread: &str, doubts: &mut BTreeSet<Doubt>) {
+        let never = |what| never(what).of(thread);
+        let within_sporadic = |what| within_sporadic(what).of(thread);
         let tasks = tasks.iter().filter_map(|&task| self.tasks.get(task));
         for name in tasks.flat_map(|task| &task.stimuli) {
             let Some(stimulus) = self.stimuli.iter().find(|stimulus| stimulus.name == *name) else {
@@ -164,7 +244,7 @@ impl AmaltheaModel<'_> {
             |thread: &HostThread| thread.steps.iter().filter(|step| matches!(step, Step::Launch(..))).count();
         let is_part =
             requirement.of == RequirementOf::Runnable && meant.iter().any(|(.., thread)| launches(thread) > 1);
-        ResponseLimit { requirement: requirement.clone(), streams, is_part, doubt }
+        ResponseLimit { requirement: requirement.clone(), streams, is_part, doubt, doubts: Vec::new() }
     }
 
     /// Whether a runnable is launched in the jobs of a task: it calls it, or it triggers the task that does, and waits
@@ -211,6 +291,12 @@ impl AmaltheaModel<'_> {
     }
 }
 
+/// What they are about left out, each once.
+fn distinct<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<ReleaseDoubt> {
+    let all: BTreeSet<&ReleaseDoubt> = doubts.map(|doubt| &doubt.doubt).collect();
+    all.into_iter().cloned().collect()
+}
+
 /// A doubt that no analysis of releases removes.
 fn never(what: String) -> ReleaseDoubt {
     ReleaseDoubt { what, is_within_sporadic: false }
@@ -218,4 +304,16 @@ fn never(what: String) -> ReleaseDoubt {
 
 fn within_sporadic(what: String) -> ReleaseDoubt {
     ReleaseDoubt { what, is_within_sporadic: true }
+}
+
+impl ReleaseDoubt {
+    /// About the jobs of one thread.
+    fn of(self, thread: &str) -> Doubt {
+        Doubt { thread: Some(thread.to_owned()), doubt: self }
+    }
+
+    /// About the jobs of all.
+    fn of_all(self) -> Doubt {
+        Doubt { thread: None, doubt: self }
+    }
 }

@@ -6,8 +6,9 @@ use roxmltree::Node;
 
 use super::error::Problem;
 use super::frequency::Frequency;
+use super::memory::MemoryPaths;
 use super::model::ProcessingUnit;
-use super::{numbers, xml};
+use super::{labels, numbers, xml};
 use crate::time::Decimal;
 
 /// One in millionths.
@@ -20,6 +21,8 @@ struct Parts<'a> {
     frequencies: HashMap<&'a str, Option<Frequency>>,
     /// By category and feature \[10^-6\].
     features: HashMap<(&'a str, &'a str), u64>,
+    /// Lines of caches \[bytes\].
+    lines: HashMap<&'a str, u64>,
 }
 
 #[derive(Default, Clone)]
@@ -44,6 +47,11 @@ pub(super) fn read(hardware: Node<'_, '_>) -> Result<Vec<ProcessingUnit>, Proble
             ("coreTypes", _) => {
                 let instructions_per_cycle = per_cycle(node, "instructionsPerCycle")?;
                 parts.definitions.insert(name, Definition { instructions_per_cycle, ..Definition::default() });
+            }
+            ("definitions", Some("CacheDefinition")) => {
+                parts
+                    .lines
+                    .extend(xml::child(node, "lineSize").and_then(|line| Some((name, labels::bytes(line).ok()?))));
             }
             ("domains", Some("FrequencyDomain")) => {
                 parts.frequencies.insert(name, frequency(xml::child(node, "defaultValue"))?);
@@ -83,6 +91,7 @@ impl Parts<'_> {
             kind: definition.kind,
             frequency: self.clock(node)?,
             per_cycle,
+            memories: MemoryPaths::read(node, |definition| self.lines.get(definition).copied()),
         })
     }
 

@@ -7,12 +7,15 @@ use roxmltree::Node;
 use super::distribution::{self, Unreadable};
 use super::error::Problem;
 use super::names::Reference;
-use super::work::{CostUnit, Item, TickEntry};
+use super::work::{CostUnit, EventWait, Item, TickEntry};
 use super::xml;
 
 /// Child elements that hold items, or are items.
 const ITEM_ELEMENTS: [&str; 7] =
     ["runnableItems", "runnableItem", "items", "callGraph", "activityGraph", "graphEntries", "calls"];
+
+/// What is not read of groups.
+pub(super) const UNORDERED: &str = "order of a Group that is not ordered";
 
 /// Reading the items of one runnable or task.
 pub(super) struct Items<'s, 'a> {
@@ -22,14 +25,14 @@ pub(super) struct Items<'s, 'a> {
     pub(super) reads: Vec<&'a str>,
     /// Labels that it writes.
     pub(super) writes: Vec<&'a str>,
-    /// Stimuli that it triggers in tasks.
-    pub(super) triggers: Vec<String>,
+    /// Whether it is said how often, or in which parts, a label is accessed.
+    pub(super) has_access_details: bool,
 }
 
 impl<'s, 'a> Items<'s, 'a> {
     /// Nothing is read yet.
     pub(super) const fn new(skipped: &'s mut BTreeMap<String, u64>) -> Self {
-        Self { skipped, reads: Vec::new(), writes: Vec::new(), triggers: Vec::new() }
+        Self { skipped, reads: Vec::new(), writes: Vec::new(), has_access_details: false }
     }
 
     /// The items within `node`. The depth of the document is bounded, and so is this recursion.
@@ -56,14 +59,27 @@ impl<'s, 'a> Items<'s, 'a> {
             },
             "Group" | "CallSequence" => {
                 if node.attribute("ordered") == Some("false") {
-                    self.skip("order of a Group that is not ordered");
+                    self.skip(UNORDERED);
                 }
                 items.push(Item::Sequence(self.within(node)?));
             }
             "InterProcessTrigger" | "InterProcessActivation" => match xml::reference(node, "stimulus") {
-                Some(stimulus) => self.triggers.push(stimulus.name().to_owned()),
+                Some(stimulus) => items.push(Item::Trigger(stimulus.name().to_owned())),
                 None => self.skip("InterProcessTrigger without stimulus"),
             },
+            // Read only where tasks run on cores.
+            "WaitEvent" => {
+                self.skip(kind);
+                items.push(Item::Wait(EventWait {
+                    events: events(node),
+                    is_for_any: node.attribute("maskType") == Some("OR"),
+                    is_active: node.attribute("waitingBehaviour") == Some("active"),
+                }));
+            }
+            "SetEvent" => {
+                self.skip(kind);
+                items.push(Item::Set(events(node)));
+            }
             "ModeSwitch" | "RunnableModeSwitch" | "ProbabilitySwitch" | "RunnableProbabilitySwitch" | "Switch" => {
                 items.push(self.choice(node)?);
             }
@@ -178,6 +194,7 @@ impl<'s, 'a> Items<'s, 'a> {
     }
 
     fn label_access<'i: 'a>(&mut self, node: Node<'a, 'i>) {
+        self.has_access_details |= xml::children(node).next().is_some();
         match (node.attribute("data"), node.attribute("access")) {
             (Some(label), Some("read")) => self.reads.push(label),
             (Some(label), Some("write")) => self.writes.push(label),
@@ -194,4 +211,10 @@ impl<'s, 'a> Items<'s, 'a> {
     fn skip(&mut self, kind: &str) {
         *self.skipped.entry(kind.to_owned()).or_default() += 1;
     }
+}
+
+/// The names of the events that an item speaks of.
+fn events(node: Node<'_, '_>) -> Vec<String> {
+    let masks = xml::children_named(node, "eventMask").flat_map(|mask| xml::references(mask, "events"));
+    masks.map(|event| event.name().to_owned()).collect()
 }

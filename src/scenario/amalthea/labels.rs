@@ -5,12 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use roxmltree::Node;
 
 use super::error::Problem;
+use super::mapping::Mapping;
+use super::memory::LabelAccess;
 use super::names::Reference;
 use super::{numbers, xml};
 
 /// Sizes of all labels \[bytes\], by name.
 pub(super) struct Labels<'a> {
     sizes: HashMap<&'a str, u64>,
+    mapping: &'a Mapping,
 }
 
 /// Units of a data size, each as its number of bits.
@@ -39,14 +42,21 @@ const BITS: [(&str, u128); 19] = [
 
 impl<'a> Labels<'a> {
     /// Reads the labels of the software models.
-    pub(super) fn read<'i: 'a>(software: &[Node<'a, 'i>]) -> Result<Self, Problem> {
+    pub(super) fn read<'i: 'a>(software: &[Node<'a, 'i>], mapping: &'a Mapping) -> Result<Self, Problem> {
         let mut sizes = HashMap::new();
         for label in software.iter().flat_map(|&model| xml::children_named(model, "labels")) {
             if let Some(size) = xml::child(label, "size") {
                 sizes.insert(xml::name_of(label), bytes(size)?);
             }
         }
-        Ok(Self { sizes })
+        Ok(Self { sizes, mapping })
+    }
+
+    /// An access to the label to which `reference` leads.
+    pub(super) fn access(&self, reference: &str, is_write: bool) -> LabelAccess {
+        let reference = Reference::parse(reference);
+        let name = reference.name();
+        LabelAccess { bytes: self.sizes.get(name).copied(), memory: self.mapping.memory_of(name), is_write }
     }
 
     /// The sum of the sizes of these labels, each counted once; `None` without any label of known size.
@@ -59,10 +69,16 @@ impl<'a> Labels<'a> {
     }
 }
 
-fn bytes(size: Node<'_, '_>) -> Result<u64, Problem> {
+/// The bits of one unit of a data size; `None`: it is none.
+pub(super) fn bits_of(unit: &str) -> Option<u128> {
+    BITS.iter().find(|(name, _)| *name == unit).map(|(_, bits)| *bits)
+}
+
+/// The size that an element states \[bytes\].
+pub(super) fn bytes(size: Node<'_, '_>) -> Result<u64, Problem> {
     let number = u128::from(numbers::whole(size, "value")?.unwrap_or(0));
     let unit = size.attribute("unit").unwrap_or_default();
-    let Some((_, bits)) = BITS.iter().find(|(name, _)| *name == unit) else {
+    let Some(bits) = bits_of(unit) else {
         // A size of nothing needs no unit.
         if number == 0 {
             return Ok(0);

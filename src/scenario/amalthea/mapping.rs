@@ -1,7 +1,8 @@
-//! What the mapping and operating system models say of tasks: time slices on the GPU. All else, allocations,
-//! affinities, priorities and schedulers, is counted.
+//! What the mapping and operating system models say: on which processing unit tasks run, how urgent they are there, who
+//! schedules them, where labels are, and time slices on the GPU. What only runs on cores depend on is counted too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use roxmltree::Node;
 
@@ -12,47 +13,139 @@ use crate::time::Duration;
 /// How keys of time slices begin, in small letters: WATERS 2019 has `TimeSlice_SFM`.
 const TIME_SLICE: &str = "timeslice";
 
-/// The time slices of tasks, by name. All else is counted in `skipped`.
-pub(super) fn time_slices(
-    root: Node<'_, '_>,
-    skipped: &mut BTreeMap<String, u64>,
-) -> Result<BTreeMap<String, Duration>, Problem> {
-    let mut slices = BTreeMap::new();
-    let mut skip = |what: &str| *skipped.entry(what.to_owned()).or_default() += 1;
-    for scheduler in xml::children_named(root, "osModel")
-        .flat_map(|model| xml::children_named(model, "operatingSystems"))
-        .flat_map(xml::children)
-        .filter(|child| ["taskSchedulers", "interruptControllers"].contains(&child.tag_name().name()))
-    {
-        skip(scheduler.tag_name().name());
-        for node in scheduler.descendants().filter(|node| node.has_tag_name("parameterExtensions")) {
-            skip(&format!("{} of a scheduler", node.attribute("key").unwrap_or("parameterExtensions")));
-        }
-    }
-    for allocation in xml::children_named(root, "mappingModel").flat_map(xml::children) {
-        let kind = allocation.tag_name().name();
-        skip(kind);
-        for attribute in ["affinity", "priority"] {
-            let parameters = || xml::children_named(allocation, "schedulingParameters");
-            let is_there = |node: &Node<'_, '_>| {
-                node.has_attribute(attribute) || node.attribute("key").is_some_and(|key| key == attribute)
-            };
-            if allocation.has_attribute(attribute) || parameters().any(|node| is_there(&node)) {
-                skip(&format!("{attribute} of {kind}"));
+/// Who runs where.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mapping {
+    /// Of tasks, by name; several of one are kept all.
+    allocations: BTreeMap<String, Vec<Allocation>>,
+    schedulers: BTreeMap<String, Scheduler>,
+    /// The time slices of tasks on the GPU, by name.
+    slices: BTreeMap<String, Duration>,
+    /// The memories in which labels are, by label.
+    memories: HashMap<String, Arc<str>>,
+}
+
+/// Where a task runs.
+#[derive(Debug, Clone)]
+pub(super) struct Allocation {
+    /// Names of the processing units to which it is bound.
+    pub(super) affinity: Vec<String>,
+    /// Name of the scheduler.
+    pub(super) scheduler: Option<String>,
+    /// A larger number is more urgent.
+    pub(super) priority: Option<i64>,
+}
+
+/// Who decides which task runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scheduler {
+    /// Its algorithm, by the name of the schema.
+    pub(super) algorithm: Option<String>,
+    /// Names of the processing units for which it decides.
+    pub(super) responsible_for: Vec<String>,
+}
+
+impl Mapping {
+    /// Reads the mapping and operating system models. What runs without cores do not use is counted in `skipped`.
+    pub(super) fn read(root: Node<'_, '_>, skipped: &mut BTreeMap<String, u64>) -> Result<Self, Problem> {
+        let mut mapping = Self::default();
+        let mut skip = |what: &str| *skipped.entry(what.to_owned()).or_default() += 1;
+        for scheduler in xml::children_named(root, "osModel")
+            .flat_map(|model| xml::children_named(model, "operatingSystems"))
+            .flat_map(xml::children)
+            .filter(|child| ["taskSchedulers", "interruptControllers"].contains(&child.tag_name().name()))
+        {
+            skip(scheduler.tag_name().name());
+            for node in scheduler.descendants().filter(|node| node.has_tag_name("parameterExtensions")) {
+                skip(&format!("{} of a scheduler", node.attribute("key").unwrap_or("parameterExtensions")));
             }
+            mapping.schedulers.entry(xml::name_of(scheduler).to_owned()).or_default().algorithm = algorithm(scheduler);
         }
-        let task = xml::reference(allocation, "task").map(|task| task.name().to_owned());
-        for extension in xml::children_named(allocation, "parameterExtensions") {
-            let key = extension.attribute("key").unwrap_or_default();
-            match &task {
-                Some(task) if key.to_lowercase().starts_with(TIME_SLICE) => {
-                    slices.insert(task.clone(), slice(extension)?);
+        for allocation in xml::children_named(root, "mappingModel").flat_map(xml::children) {
+            let kind = allocation.tag_name().name();
+            skip(kind);
+            for attribute in ["affinity", "priority"] {
+                if stated(allocation, attribute).is_some() {
+                    skip(&format!("{attribute} of {kind}"));
                 }
-                _ => skip(&format!("parameterExtensions of {kind}")),
             }
+            let task = xml::reference(allocation, "task").map(|task| task.name().to_owned());
+            for extension in xml::children_named(allocation, "parameterExtensions") {
+                let key = extension.attribute("key").unwrap_or_default();
+                match &task {
+                    Some(task) if key.to_lowercase().starts_with(TIME_SLICE) => {
+                        mapping.slices.insert(task.clone(), slice(extension)?);
+                    }
+                    _ => skip(&format!("parameterExtensions of {kind}")),
+                }
+            }
+            mapping.add(allocation, kind, task);
+        }
+        Ok(mapping)
+    }
+
+    fn add(&mut self, node: Node<'_, '_>, kind: &str, task: Option<String>) {
+        let names =
+            |key: &str| -> Vec<String> { xml::references(node, key).iter().map(|one| one.name().to_owned()).collect() };
+        let scheduler = xml::reference(node, "scheduler").map(|one| one.name().to_owned());
+        match (kind, task) {
+            ("taskAllocation", Some(task)) => self.allocations.entry(task).or_default().push(Allocation {
+                affinity: names("affinity"),
+                scheduler,
+                priority: stated(node, "priority").and_then(|text| text.trim().parse().ok()),
+            }),
+            ("schedulerAllocation", _) => {
+                if let Some(scheduler) = scheduler {
+                    self.schedulers.entry(scheduler).or_default().responsible_for.extend(names("responsibility"));
+                }
+            }
+            ("memoryMapping", _) => {
+                let label = xml::reference(node, "abstractElement").map(|one| one.name().to_owned());
+                if let Some((label, memory)) = label.zip(xml::reference(node, "memory")) {
+                    self.memories.insert(label, memory.name().into());
+                }
+            }
+            _ => {}
         }
     }
-    Ok(slices)
+
+    /// Where a task runs, as often as that is said.
+    pub(super) fn of_task(&self, task: &str) -> &[Allocation] {
+        self.allocations.get(task).map_or(&[], |all| all)
+    }
+
+    /// A scheduler by its name.
+    pub(super) fn scheduler(&self, name: &str) -> Option<&Scheduler> {
+        self.schedulers.get(name)
+    }
+
+    /// The time slice that is stated for a task.
+    pub(super) fn time_slice(&self, task: &str) -> Option<Duration> {
+        self.slices.get(task).copied()
+    }
+
+    /// The memory in which a label is.
+    pub(super) fn memory_of(&self, label: &str) -> Option<Arc<str>> {
+        self.memories.get(label).cloned()
+    }
+}
+
+/// What an allocation states, in itself or in its scheduling parameters, of any schema version.
+fn stated<'a>(allocation: Node<'a, '_>, attribute: &str) -> Option<&'a str> {
+    let of_parameters = |node: Node<'a, '_>| {
+        let value = || xml::child(node, "value").and_then(|value| value.attribute("value")).unwrap_or("0");
+        let has_key = node.attribute("key") == Some(attribute);
+        node.attribute(attribute).or_else(|| has_key.then(value))
+    };
+    let parameters = || xml::children_named(allocation, "schedulingParameters").find_map(of_parameters);
+    allocation.attribute(attribute).or_else(parameters)
+}
+
+/// The algorithm of a scheduler; from 3.0 on it is a reference to a definition.
+fn algorithm(scheduler: Node<'_, '_>) -> Option<String> {
+    let definition = || xml::reference(scheduler, "definition").map(|one| one.name().to_owned());
+    let own = xml::child(scheduler, "schedulingAlgorithm").and_then(xml::type_of);
+    own.map(str::to_owned).or_else(definition)
 }
 
 fn slice(node: Node<'_, '_>) -> Result<Duration, Problem> {

@@ -6,11 +6,12 @@ use serde::Serialize;
 
 use super::event_chains::ChainLimit;
 use super::frequency::Frequency;
+use super::mapping::Mapping;
+use super::memory::{LabelAccess, MemoryPaths};
 use super::requirements::Requirement;
 use super::stimuli::Stimulus;
 use super::work::{CostUnit, Item, TickEntry};
 use crate::device::CopyDirection;
-use crate::time::Duration;
 
 /// An AMALTHEA model, as far as it matters to a GPU. It borrows the text, so that later errors can point into it.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ pub struct AmaltheaModel<'t> {
     pub requirements: Vec<Requirement>,
     /// Upper limits of latencies of event chains, in document order.
     pub(super) chains: Vec<ChainLimit>,
+    /// Who runs where.
+    pub(super) mapping: Mapping,
     /// What was not read, by type: how often.
     pub skipped: BTreeMap<String, u64>,
     /// What the user should know.
@@ -43,6 +46,8 @@ pub(super) struct Task {
     pub(super) name: String,
     /// Names of its stimuli.
     pub(super) stimuli: Vec<String>,
+    /// What it does, in order.
+    pub(super) items: Vec<Item>,
     /// The runnables that it calls, by index, in document order.
     pub(super) calls: Vec<usize>,
     /// Names of the stimuli that it triggers in others (`InterProcessTrigger`).
@@ -51,8 +56,10 @@ pub(super) struct Task {
     pub(super) waits: bool,
     /// What it does that is not read, by type.
     pub(super) unread: BTreeSet<String>,
-    /// What its allocation states as its time slice on the GPU.
-    pub(super) time_slice: Option<Duration>,
+    /// Whether it is an interrupt routine.
+    pub(super) is_isr: bool,
+    /// Whether others may take its core from it at any time.
+    pub(super) is_preemptive: bool,
 }
 
 /// A runnable.
@@ -72,8 +79,10 @@ pub struct Runnable {
     pub shared_memory: Option<u32>,
     /// Whether it copies between host and device, and how much.
     pub copy: Option<CopyRunnable>,
-    /// How many labels it accesses, if it is no copy: what that takes is not read.
-    pub(super) accesses: usize,
+    /// The labels that it accesses, if it is no copy.
+    pub(super) accesses: Vec<LabelAccess>,
+    /// What it does that is not read, by type.
+    pub(super) unread: BTreeSet<String>,
     /// Names of the stimuli that it triggers in tasks.
     pub(super) triggers: Vec<String>,
     /// Where it stands \[bytes\].
@@ -105,6 +114,9 @@ pub struct ProcessingUnit {
     /// Units done in one cycle, by hardware feature category \[10^-6\].
     #[serde(skip)]
     pub(super) per_cycle: BTreeMap<String, u64>,
+    /// How it reaches memories.
+    #[serde(skip)]
+    pub(super) memories: MemoryPaths,
 }
 
 impl Runnable {

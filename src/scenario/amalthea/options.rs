@@ -8,6 +8,7 @@ use super::{AmaltheaError, TickRange, Ticks};
 use crate::named::named;
 use crate::scenario::Scenario;
 use crate::scenario::options::ReadOptions;
+use crate::time::Duration;
 
 /// Which runnables run on the GPU, and what the model does not say of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,6 +32,11 @@ pub struct AmaltheaOptions {
     pub without_copies: bool,
     /// Launch each runnable once, at t = 0, whatever stimuli the model has.
     pub one_job: bool,
+    /// Run what tasks do beside the GPU, on the cores to which the model allocates them.
+    pub cores: bool,
+    /// How long one access of a core to memory takes, by the name of the processing unit or of its definition; replaces
+    /// the model's latencies and data rates.
+    pub access_times: BTreeMap<String, Duration>,
 }
 
 named! {

@@ -29,7 +29,7 @@ impl AmaltheaModel<'_> {
             let what = format!("{}: nothing of a task called {unknown:?} is launched{near}", option("process"));
             return Err(Problem::general(what));
         }
-        let slice = |sequence: &Sequence| task(sequence).and_then(|task| task.time_slice);
+        let slice = |sequence: &Sequence| self.mapping.time_slice(&task(sequence)?.name);
         let with_slices = sequences.iter().any(|sequence| slice(sequence).is_some());
         if chosen.processes.is_empty() && !with_slices {
             return Ok(vec![ProcessId::FIRST; sequences.len()]);

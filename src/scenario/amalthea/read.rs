@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::error::{AmaltheaError, Problem};
+use super::mapping::Mapping;
 use super::model::AmaltheaModel;
-use super::{hardware, mapping, requirements, software, stimuli, xml};
+use super::{hardware, requirements, software, stimuli, xml};
 
 impl<'t> AmaltheaModel<'t> {
     /// Reads a model; `file` is its name in errors.
@@ -33,15 +34,15 @@ fn read<'t>(file: &'t str, text: &'t str) -> Result<AmaltheaModel<'t>, Problem> 
     let models: Vec<_> = xml::children_named(root, "swModel").collect();
     let mut skipped = BTreeMap::new();
     let mut notes = Vec::new();
-    let runnables = software::runnables(&models, &mut skipped)?;
+    let mapping = Mapping::read(root, &mut skipped)?;
+    let runnables = software::runnables(&models, &mapping, &mut skipped)?;
     let mut indices: HashMap<&str, usize> = HashMap::with_capacity(runnables.len());
     for (index, runnable) in runnables.iter().enumerate() {
         if indices.insert(&runnable.name, index).is_some() {
             notes.push(format!("more than one runnable is called {:?}", runnable.name));
         }
     }
-    let slices = mapping::time_slices(root, &mut skipped)?;
-    let tasks = software::tasks(&models, &indices, &slices, &mut skipped)?;
+    let tasks = software::tasks(&models, &indices, &mut skipped)?;
     let stimuli = stimuli::read(root, &mut skipped)?;
     let (requirements, chains) = requirements::read(root, &mut skipped)?;
     let mut processing_units = Vec::new();
@@ -67,6 +68,7 @@ fn read<'t>(file: &'t str, text: &'t str) -> Result<AmaltheaModel<'t>, Problem> 
         stimuli,
         requirements,
         chains,
+        mapping,
         skipped,
         notes,
     })

@@ -8,10 +8,10 @@ use super::copies::direction_of;
 use super::error::Problem;
 use super::items::Items;
 use super::labels::Labels;
+use super::mapping::Mapping;
 use super::model::{CopyRunnable, Runnable, Task};
 use super::work::Item;
 use super::{properties, xml};
-use crate::time::Duration;
 
 /// Types of items that state work, wherever they stand.
 const WORK: [&str; 3] = ["Ticks", "RunnableInstructions", "ExecutionNeed"];
@@ -19,9 +19,10 @@ const WORK: [&str; 3] = ["Ticks", "RunnableInstructions", "ExecutionNeed"];
 /// Reads the runnables of the software models.
 pub(super) fn runnables<'a, 'i: 'a>(
     software: &[Node<'a, 'i>],
+    mapping: &Mapping,
     skipped: &mut BTreeMap<String, u64>,
 ) -> Result<Vec<Runnable>, Problem> {
-    let labels = Labels::read(software)?;
+    let labels = Labels::read(software, mapping)?;
     let nodes = software.iter().flat_map(|&model| xml::children_named(model, "runnables"));
     nodes.map(|node| runnable(node, &labels, skipped)).collect()
 }
@@ -32,9 +33,10 @@ fn runnable<'a, 'i: 'a>(
     skipped: &mut BTreeMap<String, u64>,
 ) -> Result<Runnable, Problem> {
     let name = xml::name_of(node).to_owned();
-    let mut reader = Items::new(skipped);
+    let mut unread = BTreeMap::new();
+    let mut reader = Items::new(&mut unread);
     let items = reader.within(node)?;
-    let Items { reads, writes, triggers, .. } = reader;
+    let Items { reads, writes, has_access_details, .. } = reader;
     let direction = properties::copy_direction(node)?.or_else(|| direction_of(&name));
     let copy = match direction {
         Some(direction) => {
@@ -44,10 +46,15 @@ fn runnable<'a, 'i: 'a>(
         }
         None => None,
     };
-    // What other runnables access makes no difference here.
-    let unread = if copy.is_none() { reads.len() + writes.len() } else { 0 };
-    if unread > 0 {
-        *skipped.entry("LabelAccess".to_owned()).or_default() += unread as u64;
+    let mut accesses = Vec::new();
+    if copy.is_none() && reads.len() + writes.len() > 0 {
+        accesses.extend(reads.iter().map(|label| labels.access(label, false)));
+        accesses.extend(writes.iter().map(|label| labels.access(label, true)));
+        *skipped.entry("LabelAccess".to_owned()).or_default() += accesses.len() as u64;
+    }
+    let triggers = Item::triggers(&items);
+    for (kind, count) in &unread {
+        *skipped.entry(kind.clone()).or_default() += count;
     }
     Ok(Runnable {
         name,
@@ -57,18 +64,17 @@ fn runnable<'a, 'i: 'a>(
         registers: properties::number_u32(node, "Registers")?,
         shared_memory: properties::number_u32(node, "SharedMemory")?,
         copy,
-        accesses: unread,
+        accesses,
+        unread: unread.into_keys().chain(has_access_details.then(|| "details of a LabelAccess".to_owned())).collect(),
         triggers,
         offset: node.range().start,
     })
 }
 
-/// The tasks and interrupt routines that call runnables or trigger others. `indices` knows runnables by name, `slices`
-/// the time slices of tasks.
+/// The tasks and interrupt routines that call runnables or trigger others. `indices` knows runnables by name.
 pub(super) fn tasks<'a, 'i: 'a>(
     software: &[Node<'a, 'i>],
     indices: &HashMap<&str, usize>,
-    slices: &BTreeMap<String, Duration>,
     skipped: &mut BTreeMap<String, u64>,
 ) -> Result<Vec<Task>, Problem> {
     let is_task = |child: &Node<'_, '_>| ["tasks", "isrs"].contains(&child.tag_name().name());
@@ -77,7 +83,7 @@ pub(super) fn tasks<'a, 'i: 'a>(
         let mut unread = BTreeMap::new();
         let mut reader = Items::new(&mut unread);
         let items = reader.within(node)?;
-        let triggers = reader.triggers;
+        let triggers = Item::triggers(&items);
         let mut names = Vec::new();
         Item::calls(&items, &mut names);
         let calls: Vec<usize> = names.into_iter().filter_map(|name| indices.get(name).copied()).collect();
@@ -87,16 +93,17 @@ pub(super) fn tasks<'a, 'i: 'a>(
         if !calls.is_empty() || !triggers.is_empty() {
             let stimuli = xml::references(node, "stimuli").into_iter().map(|one| one.name().to_owned()).collect();
             let name = xml::name_of(node).to_owned();
-            let time_slice = slices.get(&name).copied();
             let waits = unread.contains_key("WaitEvent");
             tasks.push(Task {
                 name,
                 stimuli,
+                items,
                 calls,
                 triggers,
                 waits,
                 unread: unread.into_keys().collect(),
-                time_slice,
+                is_isr: node.tag_name().name() == "isrs",
+                is_preemptive: node.attribute("preemption").is_none_or(|kind| kind == "preemptive"),
             });
         }
         let work = node.descendants().filter(|node| xml::type_of(*node).is_some_and(|kind| WORK.contains(&kind)));

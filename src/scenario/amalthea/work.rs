@@ -49,10 +49,27 @@ pub(super) enum Item {
     Call(String),
     /// Work that is stated and cannot be read: what, and where it stands \[bytes\].
     Unread(String, usize),
+    /// A trigger of the stimulus of that name in tasks.
+    Trigger(String),
+    /// A wait for events of operating systems.
+    Wait(EventWait),
+    /// These events are set.
+    Set(Vec<String>),
     /// One after the other.
     Sequence(Vec<Item>),
     /// One of several.
     Choice(Vec<Vec<Item>>),
+}
+
+/// A wait of a task for events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct EventWait {
+    /// Names of the events.
+    pub(super) events: Vec<String>,
+    /// Whether any of them will do.
+    pub(super) is_for_any: bool,
+    /// Whether it keeps the core in the meantime.
+    pub(super) is_active: bool,
 }
 
 impl Item {
@@ -61,7 +78,7 @@ impl Item {
         for item in items {
             match item {
                 Self::Work(work) => entries.extend(work),
-                Self::Call(_) | Self::Unread(..) => {}
+                Self::Call(_) | Self::Unread(..) | Self::Trigger(_) | Self::Wait(_) | Self::Set(_) => {}
                 Self::Sequence(items) => Self::collect(items, entries),
                 Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::collect(items, entries)),
             }
@@ -75,7 +92,30 @@ impl Item {
                 Self::Call(name) => names.push(name),
                 Self::Sequence(items) => Self::calls(items, names),
                 Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::calls(items, names)),
-                Self::Work(_) | Self::Unread(..) => {}
+                Self::Work(_) | Self::Unread(..) | Self::Trigger(_) | Self::Wait(_) | Self::Set(_) => {}
+            }
+        }
+    }
+
+    /// The names of the stimuli that these items trigger, in document order.
+    pub(super) fn triggers(items: &[Self]) -> Vec<String> {
+        let mut names = Vec::new();
+        Self::each(items, &mut |item| {
+            if let Self::Trigger(stimulus) = item {
+                names.push(stimulus.clone());
+            }
+        });
+        names
+    }
+
+    /// Shows each of these items, and each within them.
+    pub(super) fn each<'a>(items: &'a [Self], see: &mut impl FnMut(&'a Self)) {
+        for item in items {
+            see(item);
+            match item {
+                Self::Sequence(items) => Self::each(items, see),
+                Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::each(items, see)),
+                _ => {}
             }
         }
     }
