@@ -200,7 +200,7 @@ impl Simulate {
     /// there are any, all of it runs before, which can be.
     fn skips_repeats(&self) -> bool {
         let lists_all = self.format != Format::Table || self.logs.is_some() || self.blocks_csv.is_some();
-        !self.no_repeat && !(lists_all && ending::is_limited())
+        !(self.no_repeat || lists_all && ending::is_limited())
     }
 
     fn report_run(

@@ -94,7 +94,7 @@ fn an_hour_of_hosts_on_one_core_is_known_after_its_first_cycles() {
     let AnyLength::Long(run) = &run else { panic!("an hour is long") };
     let ms = |ms: u64| Duration::from_ns(ms * MS);
     assert!(run.sums().skipped() > ms(3_590_000), "{}", run.sums().skipped());
-    let rows = run.sums().responses().iter().map(|row| (row.jobs, row.unfinished, row.times.to_vec()));
+    let rows = run.sums().responses().iter().map(|row| (row.jobs, row.unfinished, row.times.clone()));
     assert_eq!(rows.collect::<Vec<_>>(), [(180_000, 0, vec![(ms(8), 180_000)]), (180_000, 0, vec![(ms(7), 180_000)])]);
 }
 
