@@ -72,7 +72,8 @@ impl AmaltheaModel<'_> {
         let launched = self.chosen(chosen, &costs)?;
         let activations = Activations::new(self);
         let sequences = self.sequences(&launched, &activations);
-        let on_cores = with_cores.then(|| self.tasks_on_cores(chosen, &sequences, &activations)).unwrap_or_default();
+        let on_cores =
+            if with_cores { self.tasks_on_cores(chosen, &sequences, &activations) } else { TasksOnCores::default() };
         // What no task submits on its core is launched on its own.
         let is_alone = |one: &Sequence| !one.runnables.iter().any(|&runnable| on_cores.submits(runnable));
         let plans = sequences.iter().map(|sequence| {
@@ -295,7 +296,8 @@ impl AmaltheaModel<'_> {
             Some(blocks) => blocks,
             None if self.uses_cores(chosen) => {
                 builder.note(format!(
-                    "runnable {name:?} states no GridSize: its ticks are those of all of it, in one block; {} states another",
+                    "runnable {name:?} states no GridSize: its ticks are those of all of it, in one block; {} states \
+                     another",
                     option("grid_size").of(name, "N")
                 ));
                 1

@@ -292,8 +292,8 @@ impl<'m, 't> Walk<'_, 'm, 't> {
             Item::Call(name) => called.push(name),
             _ => {}
         });
-        is_special
-            || called.into_iter().filter_map(|name| self.find(name)).any(|index| self.is_special_call(index, depth))
+        let called: Vec<usize> = called.into_iter().filter_map(|name| self.find(name)).collect();
+        is_special || called.into_iter().any(|index| self.is_special_call(index, depth))
     }
 
     fn is_special_call(&mut self, index: usize, depth: usize) -> bool {

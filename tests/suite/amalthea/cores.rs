@@ -124,12 +124,14 @@ fn what_is_not_read_leaves_open_what_it_may_delay_and_nothing_else() {
     doubtful("FixedPriorityPreemptive", "EarliestDeadlineFirst", &everything, "scheduled by EarliestDeadlineFirst");
     doubtful(
         "</swModel>",
-        r#"<isrs name="Tick"><activityGraph><items xsi:type="am:RunnableCall" runnable="Press?type=Runnable"/></activityGraph></isrs></swModel>"#,
+        r#"<isrs name="Tick"><activityGraph><items xsi:type="am:RunnableCall" runnable="Press?type=Runnable"/>
+            </activityGraph></isrs></swModel>"#,
         &everything,
         "interrupt routine \"Tick\"",
     );
     let of_vision = ["Vision", "Detect"];
-    let never_set = r#"<items xsi:type="am:WaitEvent"><eventMask events="other?type=OsEvent"/></items><items xsi:type="am:ClearEvent">"#;
+    let never_set = r#"<items xsi:type="am:WaitEvent"><eventMask events="other?type=OsEvent"/></items>
+        <items xsi:type="am:ClearEvent">"#;
     doubtful(r#"<items xsi:type="am:ClearEvent">"#, never_set, &of_vision, "who sets event \"other\"");
     let semaphore = |name: &str| {
         let start = |rest: &str| format!("<runnables name=\"{name}\">\n      <activityGraph>{rest}");
