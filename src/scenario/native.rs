@@ -7,6 +7,7 @@
 mod chains;
 mod expected;
 mod file;
+mod graph_parts;
 mod graphs;
 mod green_contexts;
 mod hosts;

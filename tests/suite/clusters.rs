@@ -278,7 +278,7 @@ pub(crate) fn with_clusters(scenario: Scenario, seed: u64) -> Scenario {
             continue;
         }
         let size = sizes[usize::try_from(bits % sizes.len() as u64).expect("few")];
-        let fallback = (1..size).filter(|fallback| size.is_multiple_of(*fallback) && bits & 0x8 != 0).last();
+        let fallback = (1..size).rfind(|fallback| size.is_multiple_of(*fallback) && bits & 0x8 != 0);
         if catalogue.set_clusters(kernel, Some(Clusters { size, fallback })).is_ok()
             && streams.iter().any(|stream| catalogue.check_launch(kernel, *stream).is_err())
         {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::graphs::{self, Graphs};
+use super::graph_parts::Graphs;
 use super::reading::{NULL_STREAM, NamedKernels, Reading};
-use super::{chains, expected, green_contexts, hosts, kernels, processes, streams};
+use super::{chains, expected, graphs, green_contexts, hosts, kernels, processes, streams};
 use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;

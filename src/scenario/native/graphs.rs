@@ -2,8 +2,8 @@
 //! of one more for each further branch, with events between them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
+use super::graph_parts::{Graph, GraphNode, Instance};
 use super::operations;
 use super::reading::{Reading, unknown};
 use crate::json::{Node, Object, Problem};
@@ -15,46 +15,6 @@ const KINDS: [&str; 3] = ["kernel", "copy", "memset"];
 
 /// How many operations all launches of graphs may be read as.
 const MOST_STEPS: usize = 10_000_000;
-
-/// The graphs of a file, and what their launches have made so far.
-#[derive(Default)]
-pub(super) struct Graphs<'a> {
-    known: BTreeMap<String, Graph<'a>>,
-    /// By graph and the stream that it is launched into: each has an executable graph of its own.
-    instances: BTreeMap<(String, StreamId), Instance>,
-    /// Operations so far.
-    steps: usize,
-}
-
-#[derive(Clone)]
-struct Graph<'a> {
-    nodes: Arc<[GraphNode<'a>]>,
-    branches: usize,
-}
-
-struct GraphNode<'a> {
-    name: String,
-    work: Node<'a>,
-    /// Whether it begins once the node before it has triggered.
-    is_dependent: bool,
-    branch: usize,
-    /// Whether nothing is before it, and it is not the first of the launching stream.
-    waits_for_launch: bool,
-    /// Nodes of other branches that have to be over first.
-    waits_for: Vec<usize>,
-    /// Whether another branch, or the end of the launch, waits for it.
-    is_recorded: bool,
-    /// Whether what comes behind the launch waits for it.
-    ends_branch: bool,
-}
-
-/// What the launches of a graph into one stream share.
-#[derive(Clone)]
-struct Instance {
-    streams: Vec<StreamId>,
-    launched: EventId,
-    events: Vec<EventId>,
-}
 
 /// Reads the object whose keys are the graphs' names.
 pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {

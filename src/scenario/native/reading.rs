@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::graphs::Graphs;
+use super::graph_parts::Graphs;
 use crate::json::{Node, Problem};
 use crate::near::did_you_mean;
 use crate::scenario::build::ScenarioBuilder;
