@@ -35,7 +35,7 @@ fn inputs(test: &str) -> PathBuf {
 fn input_of(option: &ScenarioOption) -> &'static str {
     match (option.key, option.group) {
         ("block_duration", _) => "unstated.json",
-        ("one_job", _) => "periodic.amxmi",
+        ("one_job" | "cores", _) => "periodic.amxmi",
         ("set_cluster", _) => "clusters.json",
         ("access_time", _) => "cores.amxmi",
         (_, OptionGroup::Run | OptionGroup::WhatIf) => "scenario.json",

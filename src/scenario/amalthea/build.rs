@@ -321,7 +321,7 @@ fn launch(
     builder: &mut ScenarioBuilder<'_>,
 ) {
     let label: Arc<str> = sequence.label.as_str().into();
-    let steps = sequence.runnables.iter().flat_map(|index| submissions.get(index)).flatten().copied().collect();
+    let steps = sequence.runnables.iter().filter_map(|index| submissions.get(index)).flatten().copied().collect();
     let names = sequence.runnables.iter().filter_map(|&index| model.runnables.get(index));
     let names: Vec<String> = names.map(|runnable| format!("{:?}", runnable.name)).collect();
     let together = sequence.is_of_several().then(|| {

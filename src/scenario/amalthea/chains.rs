@@ -39,16 +39,12 @@ impl AmaltheaModel<'_> {
             let mut links = Vec::new();
             let mut rest = names;
             while let Some(first) = rest.first() {
-                match self.link_of_host(rest, on_cores, &launched)? {
-                    Some((one, number)) => {
-                        links.push(one);
-                        rest = &rest[number..];
-                    }
-                    None => {
-                        links.push(link(first)?);
-                        rest = &rest[1..];
-                    }
-                }
+                let (one, number) = match self.link_of_host(rest, on_cores, &launched)? {
+                    Some(found) => found,
+                    None => (link(first)?, 1),
+                };
+                links.push(one);
+                rest = &rest[number..];
             }
             Ok(links)
         };

@@ -53,11 +53,10 @@ impl<'m> CoreShares<'m> {
             of_unit.insert(format!("task {:?} does not let others have its core at any time", task.name));
         }
         // A larger number is more urgent in models.
-        match allocation.priority.and_then(|priority| i32::try_from(priority.checked_neg()?).ok()) {
-            Some(priority) => _ = self.priorities.insert(number, priority),
-            None => {
-                _ = of_unit.insert(format!("no priority is read of task {:?}, which is below all others", task.name))
-            }
+        if let Some(priority) = allocation.priority.and_then(|priority| i32::try_from(priority.checked_neg()?).ok()) {
+            self.priorities.insert(number, priority);
+        } else {
+            of_unit.insert(format!("no priority is read of task {:?}, which is below all others", task.name));
         }
         self.units.insert(number, unit);
     }

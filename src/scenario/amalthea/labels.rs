@@ -1,12 +1,12 @@
 //! Labels: the data that runnables read and write, and their sizes.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use roxmltree::Node;
 
 use super::error::Problem;
 use super::mapping::Mapping;
-use super::memory::LabelAccess;
 use super::names::Reference;
 use super::{numbers, xml};
 
@@ -14,6 +14,16 @@ use super::{numbers, xml};
 pub(super) struct Labels<'a> {
     sizes: HashMap<&'a str, u64>,
     mapping: &'a Mapping,
+}
+
+/// An access of a runnable to a label.
+#[derive(Debug, Clone)]
+pub(super) struct LabelAccess {
+    /// The label's size; `None`: not stated.
+    pub(super) bytes: Option<u64>,
+    /// The memory in which it is; `None`: not stated.
+    pub(super) memory: Option<Arc<str>>,
+    pub(super) is_write: bool,
 }
 
 /// Units of a data size, each as its number of bits.

@@ -1,22 +1,11 @@
 //! How long accesses of cores to labels take.
 
-use std::sync::Arc;
-
 use roxmltree::Node;
 
+use super::labels::{self, LabelAccess};
 use super::ticks::{TickRange, Ticks};
-use super::{distribution, labels, numbers, xml};
+use super::{distribution, numbers, xml};
 use crate::time::Duration;
-
-/// An access of a runnable to a label.
-#[derive(Debug, Clone)]
-pub(super) struct LabelAccess {
-    /// The label's size; `None`: not stated.
-    pub(super) bytes: Option<u64>,
-    /// The memory in which it is; `None`: not stated.
-    pub(super) memory: Option<Arc<str>>,
-    pub(super) is_write: bool,
-}
 
 /// How a processing unit reaches memories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

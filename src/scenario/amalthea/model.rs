@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::event_chains::ChainLimit;
 use super::frequency::Frequency;
+use super::labels::LabelAccess;
 use super::mapping::Mapping;
-use super::memory::{LabelAccess, MemoryPaths};
+use super::memory::MemoryPaths;
 use super::requirements::Requirement;
 use super::stimuli::Stimulus;
 use super::work::{CostUnit, Item, TickEntry};

@@ -170,8 +170,9 @@ impl TasksOnCores {
     fn tell_equal_apart(&mut self, model: &AmaltheaModel<'_>) {
         let mut by_core: BTreeMap<u32, Vec<(i32, usize)>> = BTreeMap::new();
         for (number, host) in self.hosts.iter().enumerate() {
-            let share = host.core.map(|share| (share.core, (share.priority, number)));
-            share.into_iter().for_each(|(core, one)| by_core.entry(core).or_default().push(one));
+            if let Some(share) = host.core {
+                by_core.entry(share.core).or_default().push((share.priority, number));
+            }
         }
         for mut all in by_core.into_values() {
             all.sort_unstable();
@@ -253,7 +254,9 @@ impl<'m, 't> Walk<'_, 'm, 't> {
                 }
                 Item::Choice(alternatives) if alternatives.iter().any(|items| self.is_special(items, 0)) => {
                     found.doubt("what is launched, triggered or waited for depends on a switch".to_owned());
-                    alternatives.iter().for_each(|items| self.items(items, of, depth, found));
+                    for items in alternatives {
+                        self.items(items, of, depth, found);
+                    }
                 }
                 Item::Work(_) | Item::Unread(..) | Item::Choice(_) => {
                     // A task's own switch among runnables counts as work of any runnable would.
@@ -387,16 +390,12 @@ impl<'m, 't> Walk<'_, 'm, 't> {
         let all = unit.and_then(|unit| {
             let mut all = (Ticks::default(), Duration::ZERO);
             for access in &runnable.accesses {
-                match one {
-                    Some(one) => {
-                        let time = one.checked_mul(unit.memories.lines(access)?)?;
-                        all.1 = all.1.checked_add(time)?;
-                    }
-                    None => {
-                        let (cycles, rest) = unit.memories.time(access)?;
-                        all = (all.0.plus(cycles), all.1.checked_add(rest)?);
-                    }
-                }
+                let (cycles, rest) = if let Some(one) = one {
+                    (Ticks::default(), one.checked_mul(unit.memories.lines(access)?)?)
+                } else {
+                    unit.memories.time(access)?
+                };
+                all = (all.0.plus(cycles), all.1.checked_add(rest)?);
             }
             let of_cycles = if all.0 == Ticks::default() { Duration::ZERO } else { unit.frequency?.duration(all.0)? };
             all.1.checked_add(of_cycles)

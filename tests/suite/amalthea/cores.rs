@@ -176,7 +176,8 @@ fn accesses_to_labels_take_lines_at_the_latency_of_the_core_or_as_stated() {
 }
 
 /// Published beside the model of the WATERS Industrial Challenge 2019 (`dse_analysis/results.json` of
-/// panorama-research/mobstr-dataset), with 220 ns for each line of 64 bytes: CANbus_polling 0.6032 ms, EKF 5.39455 ms.
+/// panorama-research/mobstr-dataset), with 220 ns for each line of 64 bytes: `CANbus_polling` 0.6032 ms, EKF
+/// 5.39455 ms.
 #[test]
 fn waters_2019_has_the_published_responses_with_accesses_to_labels() {
     let status = |access: &str, times: usize| {
