@@ -164,6 +164,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--grid-size") => &["{kernel}=9"],
         (_, "--block-size") => &["{kernel}=96"],
         (_, "--process") => &["{kernel}=own"],
+        (_, "--access-time") => &["A57=220ns"],
         (_, "--processing-unit") => &["G"],
         (_, "--frequency") => &["1.3GHz"],
         (_, "--ticks") => &["lower", "bounds"],
