@@ -34,7 +34,7 @@ pub(crate) fn rule_fill(rule: Rule) -> Fill {
         Rule::T4 => (TURN, Hatch::Vertical),
         Rule::T5 => (TURN, Hatch::Grid),
         Rule::Mps => (BLACK, Hatch::Rising),
-        Rule::Cluster => (BLACK, Hatch::Vertical),
+        Rule::Cluster => (BLACK, Hatch::Falling),
     };
     match hatch {
         Hatch::Plain => Fill::plain(background),

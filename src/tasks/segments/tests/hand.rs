@@ -95,7 +95,9 @@ fn an_overloaded_task_leaves_others_that_it_cannot_reach_their_bounds() {
     let set = set(GPU, tasks);
     for test in SegmentTest::sound() {
         let found = test.bounds(&set);
-        assert_eq!((&found[0], &found[1]), (&TaskBound::Exceeds, &TaskBound::Exceeds), "{}", test.name());
+        assert_eq!(found[0], TaskBound::Exceeds, "{}", test.name());
+        // Some tests count what is above as a whole, others by its bound, of which there is none.
+        assert!([TaskBound::Exceeds, TaskBound::DependsOn(0)].contains(&found[1]), "{}: {:?}", test.name(), found[1]);
         // 1, and what the task below it may not be interrupted in.
         let alone = found[2].bound().map(Duration::as_ns);
         assert!(alone.is_some_and(|bound| bound <= 10), "{}: {alone:?}", test.name());
