@@ -140,7 +140,7 @@ pub(super) fn companion(command: &str, option: &str) -> Option<&'static str> {
 }
 
 /// Values of an option that are not the default; none if they are not known.
-#[expect(clippy::match_same_arms, reason = "one option a line")]
+#[expect(clippy::match_same_arms, clippy::too_many_lines, reason = "one option a line")]
 pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
     match (command, option) {
         (_, "--format") => &["json", "jsonl", "csv", "markdown"],
