@@ -143,6 +143,7 @@ impl SearchResult<'_> {
         witness.name = format!("{}: a bad run of {of}", self.base.name);
         // Its threads are declared in the order of the run.
         witness.release_order = ReleaseOrder::Declared;
+        witness.tell_urgency_apart();
         // It is another scenario than the file that the logs belong to.
         witness.examiner = None;
         witness

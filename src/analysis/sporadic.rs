@@ -74,9 +74,14 @@ impl SporadicVerdicts {
         self.found.get(search)?.witness(job)
     }
 
-    /// The number of the first stream among `streams` of which a job misses its deadline in a run that was found.
-    pub fn first_miss(&self) -> Option<usize> {
-        self.streams.iter().position(|stream| stream.verdict == Some(Verdict::Missed))
+    /// The number of the stream among `streams` of which a job misses its deadline by most in a run that was found.
+    pub fn latest_miss(&self) -> Option<usize> {
+        let late = |stream: &SporadicVerdict| {
+            let (found, deadline) = stream.worst_found_ns.zip(stream.deadline_ns)?;
+            Some(found.as_ns().saturating_sub(deadline.as_ns()))
+        };
+        let missed = self.streams.iter().enumerate().filter(|(_, stream)| stream.verdict == Some(Verdict::Missed));
+        missed.max_by_key(|(_, stream)| late(stream)).map(|(number, _)| number)
     }
 
     /// Whether every deadline is proven to be met.

@@ -208,7 +208,7 @@ impl Analyze {
             part.note(text);
         }
         notes::show_abridged(notes, |text| part.note(text));
-        self.write_witness(verdicts.first_miss(), |number| {
+        self.write_witness(verdicts.latest_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
         })?;
         if let Some(path) = &self.certificate {

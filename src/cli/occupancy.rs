@@ -30,7 +30,11 @@ impl Occupancy {
         let (device, report, notes) = match self.run.input()? {
             Input::Profile(profile) => self.of_profile(&profile)?,
             input => {
-                let scenario = self.run.scenario(&input, LogUse::Unused)?;
+                let mut scenario = self.run.scenario(&input, LogUse::Unused)?;
+                if scenario.kernels().iter().any(|kernel| kernel.clusters().is_some()) {
+                    let what = "blocks count one by one here: clusters may need more waves, which simulate has";
+                    scenario.notes.push(what.to_owned());
+                }
                 (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
             }
         };

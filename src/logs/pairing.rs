@@ -31,6 +31,11 @@ pub enum PairingError {
         /// Those that the scenario has.
         threads: Vec<String>,
     },
+    /// What the scenario does cannot be told from a log.
+    #[error(
+        "logs are not compared with scenarios whose kernels have clusters: a log does not tell which blocks are one"
+    )]
+    Clusters,
     /// Another number of kernels.
     #[error("{file} holds {logged} kernels, and an iteration of {thread:?} launches {launched}")]
     Kernels {
@@ -87,6 +92,9 @@ impl Pairing {
     /// # Errors
     /// [`PairingError`] if the scenario cannot have made the logs.
     pub fn new(run: &LogRun, scenario: &Scenario) -> Result<Self, PairingError> {
+        if scenario.catalogue.has_clusters() {
+            return Err(PairingError::Clusters);
+        }
         let mut log_of_thread = vec![None; scenario.threads.len()];
         for (index, log) in run.logs.iter().enumerate().filter(|(_, log)| !log.kernels.is_empty()) {
             let free = |thread: &usize| log_of_thread[*thread].is_none();

@@ -45,6 +45,24 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Of threads that are equally urgent on their core the first one declared goes first: they get priorities that say
+    /// so, with which a file can be read again.
+    pub(crate) fn tell_urgency_apart(&mut self) {
+        let share = |thread: &HostThread| thread.core.map(|share| (share.core, share.priority));
+        let mut order: Vec<usize> =
+            (0..self.threads.len()).filter(|&thread| self.threads[thread].core.is_some()).collect();
+        order.sort_by_key(|&thread| (share(&self.threads[thread]), thread));
+        let is_equal = |pair: &[usize]| share(&self.threads[pair[0]]) == share(&self.threads[pair[1]]);
+        if !order.windows(2).any(is_equal) {
+            return;
+        }
+        for (priority, thread) in (0..).zip(order) {
+            if let Some(share) = &mut self.threads[thread].core {
+                share.priority = priority;
+            }
+        }
+    }
+
     /// The GPU.
     pub const fn device(&self) -> &Device {
         self.catalogue.device()

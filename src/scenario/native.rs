@@ -19,4 +19,5 @@ mod streams;
 mod write;
 
 pub(super) use file::{FORMAT, FORMAT_KEY, read};
+pub(super) use graphs::is_branch_of;
 pub use write::NotNative;

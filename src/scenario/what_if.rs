@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 
 use super::model::{Scenario, Step};
+use super::native::is_branch_of;
 use crate::device::{ChannelOrder, SmMask};
 use crate::near::{did_you_mean, listed};
 use crate::spelling::{CalledOption, option};
@@ -65,6 +66,17 @@ pub enum WhatIfError {
         option: CalledOption<'static>,
         /// Why.
         error: WorkloadError,
+    },
+    /// Of some blocks no time is stated.
+    #[error("{option}: {kernel:?} would have {blocks} blocks, and \"block_times\" has {times} times",
+        option = option("set_blocks"))]
+    BlockTimes {
+        /// The kernel.
+        kernel: String,
+        /// How many blocks it would have.
+        blocks: u32,
+        /// How many have times.
+        times: usize,
     },
     /// The device cannot have so many connections.
     #[error("{option}: {0}", option = option("connections"))]
@@ -130,9 +142,19 @@ impl Scenario {
         &mut self,
         option: CalledOption<'static>,
         name: &str,
-        change: impl FnOnce(&mut StreamSpec),
+        change: impl Fn(&mut StreamSpec),
     ) -> Result<(), WhatIfError> {
         let id = self.stream_named(option, name)?;
+        let own = self.streams()[id.index()].name.clone();
+        // Branches of graphs have what the stream has into which they are launched.
+        let branches = (0..).map(StreamId).zip(self.streams());
+        let branches: Vec<StreamId> =
+            branches.filter(|(_, stream)| is_branch_of(&stream.name, &own)).map(|(branch, _)| branch).collect();
+        for branch in branches {
+            let mut spec = StreamSpec::clone(&self.streams()[branch.index()]);
+            change(&mut spec);
+            self.catalogue.set_stream(branch, spec).map_err(|error| WhatIfError::Refused { option, error })?;
+        }
         if self.catalogue.is_null_stream(id) {
             return Err(WhatIfError::NullStream { option });
         }
@@ -184,6 +206,7 @@ impl Scenario {
         for (name, blocks) in blocks {
             let meant = self.kernels_named(blocks_option, name)?;
             for (kernel, _) in (0..).map(KernelId).zip(meant).filter(|(_, is_meant)| *is_meant) {
+                self.check_times(kernel, *blocks)?;
                 let set = self.catalogue.set_clusters(kernel, None);
                 let set = set.and_then(|()| self.catalogue.set_blocks(kernel, *blocks));
                 set.map_err(refused(blocks_option))?;
@@ -194,6 +217,16 @@ impl Scenario {
             self.catalogue.set_clusters(kernel, clusters).map_err(refused(option))?;
         }
         Ok(())
+    }
+
+    /// More blocks than have times of their own need a time that is stated for all.
+    fn check_times(&self, kernel: KernelId, blocks: u32) -> Result<(), WhatIfError> {
+        let own = self.block_times.get(&kernel).filter(|own| own.len() < blocks as usize);
+        let (Some(own), Some(known)) = (own, self.kernels().get(kernel.index())) else { return Ok(()) };
+        let span = own.iter().min().zip(own.iter().max());
+        let is_stated = span != Some((&known.duration.best, &known.duration.worst));
+        let refused = || WhatIfError::BlockTimes { kernel: known.title.to_string(), blocks, times: own.len() };
+        if is_stated { Ok(()) } else { Err(refused()) }
     }
 
     fn move_kernel(&mut self, name: &str, to: StreamId) -> Result<(), WhatIfError> {

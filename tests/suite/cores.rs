@@ -440,3 +440,25 @@ fn the_tasks_of_waters_2019_that_only_work_have_the_bounds_of_a_hand() {
     let localization = scenario.threads.iter().position(|thread| &*thread.label == "Localization");
     assert_eq!(bounds.responses[localization.expect("it is there")], None);
 }
+
+#[test]
+fn a_witness_over_all_phasings_is_read_again_and_is_of_what_is_latest() {
+    let scenario = read(&json!({
+        "format": "gpusched-scenario/1", "name": "late", "kernels": {"K": {"blocks": 1, "threads": 32, "duration": "1 us"}},
+        "streams": [{"name": "S"}], "hosts": [
+            {"name": "h", "core": 0, "period": "10 us", "deadline": "1 us", "steps": [{"work": "2 us"},
+                {"launch": "K", "stream": "S"}]},
+            {"name": "later", "core": 1, "period": "50 us", "deadline": "1 us", "steps": [{"work": "9 us"}]},
+        ],
+    }));
+    let verdicts = phased(&scenario, 16);
+    let latest = verdicts.latest_miss().expect("both are late");
+    assert_eq!(verdicts.streams[latest].stream, "later");
+    for stream in 0..2 {
+        let witness = verdicts.witness(stream).expect("both are late");
+        let text = witness.to_native_json().expect("it can be written");
+        let again = Scenario::from_json("witness.json", &text, &ReadOptions::default()).expect("it can be read");
+        let run = simulate(&again).expect("it runs");
+        assert!(Summary::of(&run).jobs().misses() > 0, "{text}");
+    }
+}

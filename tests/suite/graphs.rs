@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use gpusched::hosts::simulate;
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 use gpusched::time::Instant;
 use gpusched::workload::OperationKind;
 use proptest::prelude::*;
@@ -65,6 +65,30 @@ fn a_chain_of_programmatic_edges_ends_as_launches_in_one_stream_do() {
     for ((_, finish), measured) in kernels(&scenario).into_iter().zip([1.021, 1.532, 2.042, 2.553, 3.065, 3.576]) {
         let simulated = finish as f64 / 1e6;
         assert!((simulated / measured - 1.0).abs() < 0.001, "{simulated} ms, measured {measured} ms");
+    }
+}
+
+#[test]
+fn branches_follow_the_priority_of_the_stream_that_the_graph_is_launched_into() {
+    let kernels_of = r#""k": {"blocks": 1, "threads": 32, "duration": "1 ms"}"#;
+    let nodes = r#""a": {"kernel": "k"}, "b": {"kernel": "k"}"#;
+    let scenario = read("tx2", kernels_of, nodes, r#"{"graph": "g"}"#).expect("it is sound");
+    let changes = WhatIf { priorities: vec![("s".to_owned(), -1)], ..WhatIf::default() };
+    let changed = scenario.what_if(&changes).expect("there is one");
+    let priorities: Vec<i32> = changed.streams().iter().map(|stream| stream.priority).collect();
+    assert!(priorities.ends_with(&[-1, -1]), "{priorities:?}");
+}
+
+#[test]
+fn a_programmatic_launch_behind_a_graph_waits_for_all_of_it() {
+    let kernels_of = r#""a": {"blocks": 4, "threads": 256, "duration": "1 ms", "trigger": 0.2},
+        "b": {"blocks": 4, "threads": 256, "duration": "2 ms", "wait": 0.5}"#;
+    let operations = r#"{"graph": "g"}, {"kernel": "b", "programmatic": true}"#;
+    for nodes in [r#""x": {"kernel": "a"}"#, r#""x": {"kernel": "a"}, "y": {"kernel": "a"}"#] {
+        let scenario = read("h100", kernels_of, nodes, operations).expect("it is sound");
+        assert_eq!(kernels(&scenario).last(), Some(&(MS, 3 * MS)), "{nodes}");
+        let has_note = |note: &String| note.ends_with("behind what is no kernel: it begins when that has completed");
+        assert!(scenario.notes.iter().any(has_note), "{:?}", scenario.notes);
     }
 }
 

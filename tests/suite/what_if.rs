@@ -41,3 +41,20 @@ fn an_unknown_kernel_is_told_with_those_that_there_are() {
     let said = changed("K9", Duration::ZERO).expect_err("there is no K9");
     assert!(said.starts_with("\"set_block_time\": no kernel is called \"K9\"; there are K1, K2"), "{said}");
 }
+
+#[test]
+fn a_grid_of_more_blocks_than_have_times_is_refused_where_no_time_is_stated_for_all() {
+    let with = |duration: &str| {
+        let text = format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "times", "device": "tx2", "kernels": {{"k": {{"blocks": 2,
+            "threads": 64, {duration}"block_times": ["2 ms", "1 ms"]}}}}, "streams": [{{"name": "s", "operations":
+            [{{"kernel": "k"}}]}}]}}"#
+        );
+        let scenario = Scenario::from_json("times.json", &text, &ReadOptions::default()).expect("it is sound");
+        let changes = WhatIf { blocks: vec![("k".to_owned(), 3)], ..WhatIf::default() };
+        scenario.what_if(&changes).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let refused = with("").expect_err("nothing says how long it takes");
+    assert!(refused.ends_with("\"k\" would have 3 blocks, and \"block_times\" has 2 times"), "{refused}");
+    assert_eq!(with(r#""duration": "3 ms", "#), Ok(()));
+}

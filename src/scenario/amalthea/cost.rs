@@ -86,7 +86,7 @@ impl<'m, 't> Costs<'m, 't> {
         for item in items {
             let cycles = match item {
                 Item::Work(entries) => self.work(entries, index)?,
-                Item::Trigger(_) | Item::Wait(_) | Item::Set(_) => None,
+                Item::Trigger(_) | Item::Wait(_) | Item::Set(..) | Item::Clear(_) => None,
                 Item::Sequence(items) => self.sequence(items, index, depth)?,
                 Item::Choice(alternatives) => self.choice(alternatives, index, depth)?,
                 Item::Call(name) => match self.find(name)? {

@@ -24,6 +24,9 @@ pub struct ModelDemands {
     pub limits: Vec<ResponseLimit>,
     /// Why jobs may be released at other times, or take longer, than the scenario says.
     pub doubts: Vec<ReleaseDoubt>,
+    /// Labels of host threads whose jobs may take longer than a bound, as what tasks do on their cores is not all read,
+    /// each with a reason.
+    pub doubtful: Vec<(String, String)>,
     /// How many latency constraints of event chains are not among the chains of the scenario.
     pub unjudged_chains: u64,
 }
@@ -149,6 +152,19 @@ impl AmaltheaModel<'_> {
         };
         demands.limits = self.requirements.iter().map(limit).collect();
         demands.doubts = distinct(doubts.iter());
+        if !on_cores.hosts.is_empty() {
+            let of_cores = |doubt: &&Doubt| {
+                let of_host = on_cores.hosts.iter().any(|host| host.doubts.contains(&doubt.doubt.what));
+                of_host || on_cores.doubts.contains(&doubt.doubt.what)
+            };
+            let of_cores: Vec<&Doubt> = doubts.iter().filter(of_cores).collect();
+            for thread in &scenario.threads {
+                let by = who_delays(scenario, &[thread.label.to_string()]);
+                let is_it = |name: &String| by.iter().any(|&thread| *scenario.threads[thread].label == **name);
+                let reason = of_cores.iter().find(|doubt| doubt.thread.as_ref().is_none_or(is_it));
+                demands.doubtful.extend(reason.map(|doubt| (thread.label.to_string(), doubt.doubt.what.clone())));
+            }
+        }
         Ok(demands)
     }
 

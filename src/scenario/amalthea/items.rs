@@ -78,7 +78,12 @@ impl<'s, 'a> Items<'s, 'a> {
             }
             "SetEvent" => {
                 self.skip(kind);
-                items.push(Item::Set(events(node)));
+                let process = xml::reference(node, "process").map(|process| process.name().to_owned());
+                items.push(Item::Set(events(node), process));
+            }
+            "ClearEvent" => {
+                self.skip(kind);
+                items.push(Item::Clear(events(node)));
             }
             "ModeSwitch" | "RunnableModeSwitch" | "ProbabilitySwitch" | "RunnableProbabilitySwitch" | "Switch" => {
                 items.push(self.choice(node)?);

@@ -83,6 +83,10 @@ pub(super) fn tasks<'a, 'i: 'a>(
         let mut unread = BTreeMap::new();
         let mut reader = Items::new(&mut unread);
         let items = reader.within(node)?;
+        let accesses = reader.reads.len() + reader.writes.len();
+        if accesses > 0 {
+            unread.insert("LabelAccess".to_owned(), accesses as u64);
+        }
         let triggers = Item::triggers(&items);
         let mut names = Vec::new();
         Item::calls(&items, &mut names);

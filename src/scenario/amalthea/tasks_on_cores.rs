@@ -83,6 +83,8 @@ struct Walk<'w, 'm, 't> {
     /// Runnables of which it is known whether they, or what they call, do something beside work.
     special: HashMap<usize, bool>,
     notes: BTreeSet<String>,
+    /// Why any job may take longer.
+    doubts: BTreeSet<String>,
 }
 
 /// What is found of one host.
@@ -90,6 +92,10 @@ struct Found {
     host: HostPlan,
     unit: Option<usize>,
     set: HashMap<String, IsSet>,
+    /// The stimuli that it has triggered.
+    triggered: BTreeSet<String>,
+    /// Whether what is looked at is done by a task that is allocated to the GPU.
+    is_on_gpu: bool,
     /// How many calls were looked at.
     calls: usize,
     waits_actively: BTreeSet<bool>,
@@ -124,9 +130,9 @@ impl<'t> AmaltheaModel<'t> {
             indices.entry(runnable.name.as_str()).and_modify(|known| *known = None).or_insert(Some(index));
         }
         let shares = CoreShares::of(self);
-        let (costs, special, notes) = (BTreeMap::new(), HashMap::new(), BTreeSet::new());
+        let (costs, special, notes, doubts) = (BTreeMap::new(), HashMap::new(), BTreeSet::new(), BTreeSet::new());
         let mut walk =
-            Walk { model: self, chosen, sequences, launched, around, shares, costs, indices, special, notes };
+            Walk { model: self, chosen, sequences, launched, around, shares, costs, indices, special, notes, doubts };
         let mut all = TasksOnCores::default();
         let (mut tasks, mut later): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for (number, task) in self.tasks.iter().enumerate() {
@@ -159,6 +165,7 @@ impl<'t> AmaltheaModel<'t> {
             }
         }
         all.notes = walk.notes;
+        all.doubts.extend(walk.doubts);
         all.notes.extend(all.doubts.iter().cloned());
         all.tell_equal_apart(self);
         all
@@ -200,7 +207,8 @@ impl<'m, 't> Walk<'_, 'm, 't> {
         let unit = self.shares.unit(number);
         let mut doubts = BTreeSet::new();
         if self.shares.unit(number).is_none() {
-            doubts.insert(format!(
+            // Wherever it runs, it may delay others.
+            self.doubts.insert(format!(
                 "task {:?} is not allocated to one core: what it does there takes no time here",
                 task.name
             ));
@@ -215,7 +223,15 @@ impl<'m, 't> Walk<'_, 'm, 't> {
             runnables: Vec::new(),
             doubts,
         };
-        let mut found = Found { host, unit, set: HashMap::new(), calls: 0, waits_actively: BTreeSet::new() };
+        let mut found = Found {
+            host,
+            unit,
+            set: HashMap::new(),
+            triggered: BTreeSet::new(),
+            is_on_gpu: false,
+            calls: 0,
+            waits_actively: BTreeSet::new(),
+        };
         self.task(task, &mut found);
         if found.waits_actively.len() > 1 {
             found.doubt(format!("task {:?} waits both actively and passively", task.name));
@@ -231,9 +247,21 @@ impl<'m, 't> Walk<'_, 'm, 't> {
     fn task(&mut self, task: &'m Task, found: &mut Found) {
         let unread: Vec<&str> = task.unread.iter().map(String::as_str).filter(|kind| !EVENTS.contains(kind)).collect();
         if !unread.is_empty() {
-            found.doubt(format!("what task {:?} also does is not read: {}", task.name, unread.join(", ")));
+            self.unread(&format!("what task {:?} also does is not read", task.name), &unread, found);
         }
+        let by = std::mem::replace(&mut found.is_on_gpu, self.model.is_on_gpu(task));
         self.items(&task.items, None, 0, found);
+        found.is_on_gpu = by;
+    }
+
+    /// What is not read may make the host take longer, and of some kinds others too.
+    fn unread(&mut self, of: &str, kinds: &[&str], found: &mut Found) {
+        let what = format!("{of}: {}", kinds.join(", "));
+        if kinds.iter().any(|kind| ELSEWHERE.contains(kind)) {
+            self.doubts.insert(what);
+        } else {
+            found.doubt(what);
+        }
     }
 
     /// Adds what items do, those of a runnable or, without one, of a task.
@@ -248,10 +276,12 @@ impl<'m, 't> Walk<'_, 'm, 't> {
                 Item::Sequence(items) => self.items(items, of, depth, found),
                 Item::Trigger(stimulus) => self.trigger(stimulus, found),
                 Item::Wait(wait) => self.wait(wait, found),
-                Item::Set(events) => {
+                Item::Clear(events) => events.iter().for_each(|event| _ = found.set.remove(event)),
+                Item::Set(events, process) if self.is_for(process.as_ref(), found) => {
                     // In the order of the host, what it waits for later is set by then.
                     found.set.extend(events.iter().map(|event| (event.clone(), IsSet::Already)));
                 }
+                Item::Set(..) => {}
                 Item::Choice(alternatives) if alternatives.iter().any(|items| self.is_special(items, 0)) => {
                     found.doubt("what is launched, triggered or waited for depends on a switch".to_owned());
                     for items in alternatives {
@@ -291,7 +321,7 @@ impl<'m, 't> Walk<'_, 'm, 't> {
     fn is_special(&mut self, items: &'m [Item], depth: usize) -> bool {
         let (mut is_special, mut called) = (depth > MAX_CALLS, Vec::new());
         Item::each(items, &mut |item| match item {
-            Item::Trigger(_) | Item::Wait(_) | Item::Set(_) => is_special = true,
+            Item::Trigger(_) | Item::Wait(_) | Item::Set(..) | Item::Clear(_) => is_special = true,
             Item::Call(name) => called.push(name),
             _ => {}
         });
@@ -327,6 +357,9 @@ impl<'m, 't> Walk<'_, 'm, 't> {
             return;
         }
         if self.launched.contains_key(&index) {
+            if !found.is_on_gpu && model.tasks.iter().any(|task| model.is_on_gpu(task) && task.calls.contains(&index)) {
+                self.doubts.insert(format!("runnable {name:?} is done on the GPU and on cores: it is launched here"));
+            }
             found.host.actions.push(Action::Submit(index));
             found.host.runnables.push(index);
             return;
@@ -344,7 +377,7 @@ impl<'m, 't> Walk<'_, 'm, 't> {
             let kinds: Vec<&str> =
                 runnable.unread.iter().map(String::as_str).filter(|kind| !EVENTS.contains(kind)).collect();
             if !kinds.is_empty() {
-                found.doubt(format!("what runnable {name:?} also does is not read: {}", kinds.join(", ")));
+                self.unread(&format!("what runnable {name:?} also does is not read"), &kinds, found);
             }
         }
         if self.is_special(&runnable.items, 0) {
@@ -435,19 +468,33 @@ impl<'m, 't> Walk<'_, 'm, 't> {
     fn trigger(&mut self, stimulus: &str, found: &mut Found) {
         let triggered =
             self.model.tasks.iter().enumerate().filter(|(_, task)| task.stimuli.iter().any(|one| one == stimulus));
+        if !found.triggered.insert(stimulus.to_owned()) {
+            self.doubts.insert(format!("stimulus {stimulus:?} is triggered more than once in a job: once here"));
+        }
         for (number, task) in triggered {
+            if found.host.task == number {
+                self.doubts.insert(format!("task {:?} triggers itself", task.name));
+            }
             if !found.host.tasks.contains(&number) && (self.is_launched(task) || self.is_part(number, task, found)) {
                 found.host.tasks.insert(number);
                 self.task(task, found);
                 let stream = task.calls.iter().rev().find_map(|call| self.launched.get(call)).copied();
                 let by = stream.map_or(IsSet::Already, IsSet::ByStream);
                 Item::each(&task.items, &mut |item| {
-                    if let Item::Set(events) = item {
+                    if let Item::Set(events, process) = item
+                        && self.is_for(process.as_ref(), found)
+                    {
                         found.set.extend(events.iter().map(|event| (event.clone(), by)));
                     }
                 });
             }
         }
+    }
+
+    /// Whether events that are set for this process, or for any, are set for a host.
+    fn is_for(&self, process: Option<&String>, found: &Found) -> bool {
+        let is_it = |task: &Task| process.is_none_or(|process| *process == task.name);
+        self.model.tasks.get(found.host.task).is_some_and(is_it)
     }
 
     /// Whether all that a task does is on the GPU.
@@ -467,7 +514,9 @@ impl<'m, 't> Walk<'_, 'm, 't> {
         };
         let mut sets = BTreeSet::new();
         Item::each(&task.items, &mut |item| {
-            if let Item::Set(events) = item {
+            if let Item::Set(events, process) = item
+                && self.is_for(process.as_ref(), found)
+            {
                 sets.extend(events);
             }
         });
@@ -504,6 +553,9 @@ const MAX_VISITS: usize = 10_000;
 
 /// What is read of tasks that run on cores, though it is counted where they do not.
 const EVENTS: [&str; 3] = ["WaitEvent", "SetEvent", "ClearEvent"];
+
+/// What is not read and may make jobs of others wait, wherever they run.
+const ELSEWHERE: [&str; 3] = ["EnforcedMigration", "SemaphoreAccess", "SchedulePoint"];
 
 impl Found {
     fn doubt(&mut self, what: String) {

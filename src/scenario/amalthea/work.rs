@@ -53,8 +53,10 @@ pub(super) enum Item {
     Trigger(String),
     /// A wait for events of operating systems.
     Wait(EventWait),
-    /// These events are set.
-    Set(Vec<String>),
+    /// These events are set, of the process of that name if one is stated.
+    Set(Vec<String>, Option<String>),
+    /// These events are no longer set.
+    Clear(Vec<String>),
     /// One after the other.
     Sequence(Vec<Item>),
     /// One of several.
@@ -78,7 +80,12 @@ impl Item {
         for item in items {
             match item {
                 Self::Work(work) => entries.extend(work),
-                Self::Call(_) | Self::Unread(..) | Self::Trigger(_) | Self::Wait(_) | Self::Set(_) => {}
+                Self::Call(_)
+                | Self::Unread(..)
+                | Self::Trigger(_)
+                | Self::Wait(_)
+                | Self::Set(..)
+                | Self::Clear(_) => {}
                 Self::Sequence(items) => Self::collect(items, entries),
                 Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::collect(items, entries)),
             }
@@ -92,7 +99,12 @@ impl Item {
                 Self::Call(name) => names.push(name),
                 Self::Sequence(items) => Self::calls(items, names),
                 Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::calls(items, names)),
-                Self::Work(_) | Self::Unread(..) | Self::Trigger(_) | Self::Wait(_) | Self::Set(_) => {}
+                Self::Work(_)
+                | Self::Unread(..)
+                | Self::Trigger(_)
+                | Self::Wait(_)
+                | Self::Set(..)
+                | Self::Clear(_) => {}
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What is known of the graphs of a scenario file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::json::Node;
@@ -12,6 +12,8 @@ pub(super) struct Graphs<'a> {
     pub(super) known: BTreeMap<String, Graph<'a>>,
     /// By graph and the stream that it is launched into: each has an executable graph of its own.
     pub(super) instances: BTreeMap<(String, StreamId), Instance>,
+    /// Streams in which a graph was launched last, other work than kernels aside.
+    pub(super) ended: BTreeSet<StreamId>,
     /// Operations so far.
     pub(super) steps: usize,
 }

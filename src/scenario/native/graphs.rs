@@ -160,6 +160,10 @@ pub(super) fn launch(
     for (_, event) in graph.nodes.iter().zip(&events).filter(|(node, _)| node.ends_branch) {
         wait(*event, stream, reading, steps);
     }
+    for stream in streams {
+        reading.last.insert(stream, None);
+        reading.graphs.ended.insert(stream);
+    }
     reading.graphs.steps += steps.len() - before;
     if reading.graphs.steps > MOST_STEPS {
         return Err(name_node.problem(format!("launches of graphs are more than {MOST_STEPS} operations")));
@@ -189,6 +193,18 @@ fn work(node: &GraphNode<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -
     Ok(step)
 }
 
+/// The name of the stream of a further branch of a graph.
+fn title_of_branch(stream: &str, graph: &str, number: usize) -> String {
+    format!("{stream}: {graph}, branch {number}")
+}
+
+/// Whether a stream is that of a branch of a graph that is launched into `own`, as [`title_of_branch`] calls it.
+pub(in crate::scenario) fn is_branch_of(stream: &str, own: &str) -> bool {
+    let graph_and_number = stream.strip_prefix(own).and_then(|rest| rest.strip_prefix(": "));
+    let number = graph_and_number.and_then(|rest| rest.rsplit_once(", branch "));
+    number.is_some_and(|(_, number)| number.parse::<usize>().is_ok())
+}
+
 /// Streams and events of launches into `stream`, which the first of them makes.
 fn instance(
     node: Node<'_>,
@@ -205,7 +221,7 @@ fn instance(
     let own = StreamSpec::clone(&reading.builder.so_far().streams()[stream.index()]);
     let mut streams = vec![stream];
     for branch in 1..graph.branches {
-        let title = format!("{}: {name}, branch {}", own.name, branch + 1);
+        let title = title_of_branch(&own.name, name, branch + 1);
         if reading.streams.contains_key(&title) {
             return Err(node.problem(format!("two streams are called {title:?}, which is what a branch is called")));
         }

@@ -87,7 +87,7 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
 
 /// `cluster` and `cluster_fallback`: in which clusters blocks come.
 fn clusters(entry: &mut Object<'_>) -> Result<Option<Clusters>, Problem> {
-    let size = entry.optional("cluster")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?;
+    let size = entry.optional("cluster")?.map(|node| node.whole_u32(0, u32::MAX)).transpose()?;
     let fallback_node = entry.optional("cluster_fallback")?;
     let fallback = fallback_node.map(|node| node.whole_u32(1, u32::MAX)).transpose()?;
     match (size, fallback_node) {

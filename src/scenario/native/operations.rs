@@ -46,7 +46,10 @@ pub(super) fn launch_kernel(
     stream: StreamId,
     reading: &mut Reading<'_, '_>,
 ) -> Result<Step, Problem> {
-    let kernel = if is_dependent { reading.dependent(node)? } else { reading.kernel(node)? };
+    // What is behind a graph waits for all of it.
+    let is_behind_graph = reading.graphs.ended.remove(&stream);
+    let is_free = is_dependent && !is_behind_graph;
+    let kernel = if is_free { reading.dependent(node)? } else { reading.kernel(node)? };
     let check = reading.builder.so_far().catalogue.check_launch(kernel, stream);
     check.map_err(|error| node.problem(error.to_string()))?;
     if is_dependent {

@@ -6,7 +6,7 @@ use super::bounded_responses::BoundedResponses;
 use super::chains::{self, add_chains};
 use super::columns::{analysis_columns, analysis_rows};
 use super::table::{add_analysis, add_steps};
-use super::verdicts::{add_jobs, add_requirements, job_columns, requirement_notes};
+use super::verdicts::{add_jobs, add_requirements, job_columns, open_doubtful, requirement_notes};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
     Analysis, AnalysisError, BlockTimes, BoundOptions, ChainVerdicts, FinishBounds, JobVerdicts, RequirementVerdict,
@@ -49,7 +49,7 @@ impl<'s> AnalysisReport<'s> {
     fn new(
         scenario: &'s Scenario,
         mut analysis: Analysis<'s>,
-        verdicts: JobVerdicts<'s>,
+        mut verdicts: JobVerdicts<'s>,
         (own, chains): (Jobs, ChainVerdicts),
         demands: Option<&ModelDemands>,
         search_note: Option<String>,
@@ -58,6 +58,8 @@ impl<'s> AnalysisReport<'s> {
         let merged_notes = analysis.notes.len();
         analysis.notes.extend(verdicts.notes.iter().cloned());
         analysis.notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
+        let of_jobs = verdicts.jobs.iter_mut().map(|job| (&*job.stream, &mut job.verdict));
+        analysis.notes.extend(open_doubtful(demands, of_jobs));
         analysis.notes.extend(chains.notes.iter().cloned());
         analysis.notes.extend(search_note);
         Self {

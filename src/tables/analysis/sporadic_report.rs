@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::chains::{self, add_chains};
-use super::verdicts::{add_requirements, add_streams, requirement_notes, stream_columns};
+use super::verdicts::{add_requirements, add_streams, open_doubtful, requirement_notes, stream_columns};
 use crate::analysis::{
     AnalysisError, ChainVerdicts, RequirementVerdict, SearchOptions, SporadicVerdicts, chains_without_bound,
     judge_sporadic, requirements_of_streams,
@@ -54,7 +54,7 @@ impl SporadicReport {
         watch: Progress<'_>,
     ) -> Result<Self, AnalysisError> {
         let options = SearchOptions::affordable_sporadic(scenario, search);
-        let verdicts = judge_sporadic(scenario, jitter, &options, watch)?;
+        let mut verdicts = judge_sporadic(scenario, jitter, &options, watch)?;
         let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
@@ -67,6 +67,8 @@ impl SporadicReport {
             )
         }));
         notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
+        let of_streams = verdicts.streams.iter_mut().map(|stream| (stream.stream.as_str(), &mut stream.verdict));
+        notes.extend(open_doubtful(demands, of_streams));
         let chains = chains_without_bound(scenario);
         notes.extend(chains.notes.iter().cloned());
         Ok(Self { verdicts, requirements, chains, notes })

@@ -1,8 +1,11 @@
 //! Verdicts on jobs and on sporadic streams.
 
+use std::collections::BTreeSet;
+
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 use crate::formats::{Column, MAX_ROWS, Page};
 use crate::scenario::ReleaseOrder;
+use crate::scenario::amalthea::ModelDemands;
 use crate::spelling::{formats, option};
 
 pub(super) fn job_columns<'a>() -> [Column<&'a JobVerdict>; 8] {
@@ -116,13 +119,33 @@ pub(super) fn add_requirements(page: &mut Page, requirements: Option<&[Requireme
 
 /// Why requirements are open although the bound meets them: each reason once, with the requirements of which it holds.
 pub fn requirement_notes(requirements: &[RequirementVerdict]) -> Vec<String> {
+    let open = requirements.iter().filter(|one| one.verdict == Some(Verdict::Open));
+    open_notes(open.flat_map(|one| one.doubts.iter().map(|doubt| (one.requirement.as_str(), doubt.as_str()))))
+}
+
+/// Makes verdicts on jobs open that are proven but for what is not read of a model: its notes. Each of `verdicts` has
+/// the label of its host thread.
+pub(super) fn open_doubtful<'v>(
+    demands: Option<&ModelDemands>,
+    verdicts: impl Iterator<Item = (&'v str, &'v mut Option<Verdict>)>,
+) -> Vec<String> {
+    let doubtful = demands.map_or(&[][..], |demands| &demands.doubtful);
+    let mut opened = BTreeSet::new();
+    for (label, verdict) in verdicts.filter(|(_, verdict)| **verdict == Some(Verdict::Proven)) {
+        if let Some((label, reason)) = doubtful.iter().find(|(doubtful, _)| doubtful == label) {
+            *verdict = Some(Verdict::Open);
+            opened.insert((label.as_str(), reason.as_str()));
+        }
+    }
+    open_notes(opened.into_iter())
+}
+
+fn open_notes<'n>(open: impl Iterator<Item = (&'n str, &'n str)>) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for one in requirements.iter().filter(|one| one.verdict == Some(Verdict::Open)) {
-        for doubt in &one.doubts {
-            match reasons.iter_mut().find(|(reason, _)| reason == doubt) {
-                Some((_, names)) => names.push(&one.requirement),
-                None => reasons.push((doubt, vec![&one.requirement])),
-            }
+    for (name, doubt) in open {
+        match reasons.iter_mut().find(|(reason, _)| *reason == doubt) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((doubt, vec![name])),
         }
     }
     let note =

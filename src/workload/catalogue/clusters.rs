@@ -19,9 +19,9 @@ impl Catalogue {
     /// [`WorkloadError`] if the device has no such clusters, or the grid cannot be divided into them.
     pub fn set_clusters(&mut self, kernel: KernelId, clusters: Option<Clusters>) -> Result<(), WorkloadError> {
         let Some(known) = self.kernels.get(kernel.index()) else { return Ok(()) };
-        clusters.map_or(Ok(()), |clusters| self.check_size(clusters, known.blocks))?;
         // Clusters of one block are none.
-        let clusters = clusters.filter(|clusters| clusters.size > 1);
+        let clusters = clusters.filter(|clusters| clusters.size != 1 || clusters.fallback.is_some());
+        clusters.map_or(Ok(()), |clusters| self.check_size(clusters, known.blocks))?;
         if known.clusters() == clusters {
             return Ok(());
         }

@@ -7,6 +7,7 @@ use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::run::Summary;
 use gpusched::scenario::Step;
+use gpusched::tables::{AnalysisReport, SporadicReport};
 use gpusched::time::Duration;
 
 use super::*;
@@ -137,10 +138,15 @@ fn what_is_not_read_leaves_open_what_it_may_delay_and_nothing_else() {
         let start = |rest: &str| format!("<runnables name=\"{name}\">\n      <activityGraph>{rest}");
         (start(""), start(r#"<items xsi:type="am:SemaphoreAccess"/>"#))
     };
+    // Who waits for a semaphore that others hold is not known.
+    for name in ["Post", "Press", "Steer"] {
+        let (from, to) = semaphore(name);
+        doubtful(&from, &to, &everything, "SemaphoreAccess");
+    }
     // Of the most urgent one all below it, too.
     for (name, open) in [("Post", &of_vision[..]), ("Press", &["Brake"]), ("Steer", &of_core), ("Kernel", &of_vision)] {
         let (from, to) = semaphore(name);
-        doubtful(&from, &to, open, "SemaphoreAccess");
+        doubtful(&from, &to.replace("SemaphoreAccess", "ModeLabelAccess"), open, "ModeLabelAccess");
     }
     doubtful(
         r#"<readLatency xsi:type="am:DiscreteValueConstant" value="40"/>"#,
@@ -154,6 +160,65 @@ fn what_is_not_read_leaves_open_what_it_may_delay_and_nothing_else() {
         &of_core,
         "to labels",
     );
+}
+
+#[test]
+fn what_tasks_do_besides_leaves_verdicts_open_also_on_jobs() {
+    let plain = model("passive");
+    let everything = ["Control", "Vision", "Brake", "Detect"];
+    let of_vision = ["Vision", "Detect"];
+    let trigger = r#"<items xsi:type="am:InterProcessTrigger" stimulus="go?type=InterProcessStimulus"/>"#;
+    let wait =
+        r#"<items xsi:type="am:WaitEvent" waitingBehaviour="passive"><eventMask events="done?type=OsEvent"/></items>"#;
+    let clear = r#"<items xsi:type="am:ClearEvent"><eventMask events="done?type=OsEvent"/></items>"#;
+    let call = |name: &str| format!(r#"<items xsi:type="am:RunnableCall" runnable="{name}?type=Runnable"/>"#);
+    let (pre, kernel) = (call("Pre"), call("Kernel"));
+    let isr = r#"<isrs name="Tick"><activityGraph><items xsi:type="am:RunnableCall" runnable="Press?type=Runnable"/>
+        </activityGraph></isrs></swModel>"#;
+    for (from, to, open, words) in [
+        (clear, &*[clear, trigger, wait, clear].concat(), &everything[..], "triggered more than once"),
+        // It would wait for what was cleared.
+        (wait, &[clear, wait].concat(), &of_vision, "who sets event \"done\""),
+        (
+            r#"process="Vision?type=Task"><eventMask"#,
+            r#"process="Brake?type=Task"><eventMask"#,
+            &of_vision,
+            "who sets event",
+        ),
+        (
+            &pre,
+            &[r#"<items xsi:type="am:LabelAccess" data="Status?type=Label" access="write"/>"#, &*pre].concat(),
+            &of_vision,
+            "LabelAccess",
+        ),
+        (
+            r#"affinity="Core2?type=ProcessingUnit"><schedulingParameters priority="2""#,
+            r#"affinity="Core2?type=ProcessingUnit Core5?type=ProcessingUnit"><schedulingParameters priority="2""#,
+            &everything,
+            "not allocated to one core",
+        ),
+        (&pre, &[r#"<items xsi:type="am:EnforcedMigration"/>"#, &*pre].concat(), &everything, "EnforcedMigration"),
+        (&kernel, &[&*kernel, &call("Press")].concat(), &everything, "on the GPU and on cores"),
+        ("</swModel>", isr, &everything, "interrupt routine"),
+    ] {
+        let text = plain.replacen(from, to, 1);
+        assert_ne!(text, plain, "{from}");
+        assert_eq!(verdicts(&text), all_but(open), "{words}");
+        let options = AmaltheaOptions { cores: true, ..AmaltheaOptions::default() };
+        let scenario = scenario_with(&text, &options).expect("sound");
+        let demands = parsed(&text).demands(&options, &scenario).expect("sound");
+        let jitters: Vec<Duration> = scenario.threads.iter().map(|thread| thread.jitter).collect();
+        let report = SporadicReport::of(&scenario, &jitters, Some(&demands), Some(ms(1)), Progress::NONE);
+        let report = report.expect("it is judged");
+        let proven = report.verdicts.streams.iter().filter(|stream| stream.verdict == Some(Verdict::Proven));
+        let is_open = |name: &str| open.contains(&name);
+        assert!(proven.clone().all(|stream| !is_open(&stream.stream)), "{words}: {:?}", report.verdicts.streams);
+        assert!(report.notes.iter().any(|note| note.contains(words)), "{words}: {:?}", report.notes);
+        let run = simulate(&scenario).expect("it runs");
+        let report = AnalysisReport::of(&run, Some(&demands), Some(ms(1)), Progress::NONE).expect("it is judged");
+        let mut proven = report.verdicts.jobs.iter().filter(|job| job.verdict == Some(Verdict::Proven));
+        assert!(proven.all(|job| !is_open(&job.stream)), "{words}: {:?}", report.verdicts.jobs);
+    }
 }
 
 #[test]

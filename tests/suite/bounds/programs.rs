@@ -105,7 +105,7 @@ fn a_witness_of_hosts_without_deadlines_of_their_own_misses_those_that_follow_fr
         let scenario = read(&file, &tx2());
         let (given, over_all) = (searched(&scenario, 64), phased(&scenario, 64));
         let of_given = given.witness(given.latest_miss().expect("H is late"));
-        let of_phased = over_all.witness(over_all.first_miss().expect("H is late"));
+        let of_phased = over_all.witness(over_all.latest_miss().expect("H is late"));
         for witness in [of_given, of_phased] {
             let text = witness.and_then(|witness| witness.to_native_json().ok()).expect("there is one");
             let file: Value = serde_json::from_str(&text).expect("it is JSON");

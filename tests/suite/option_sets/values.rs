@@ -178,7 +178,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--set-stream") => &["{kernel}={other}"],
         (_, "--set-block-time") => &["{kernel}=1.7ms"],
         (_, "--set-blocks") => &["{kernel}=6"],
-        (_, "--set-cluster") => &["{kernel}=1"],
+        (_, "--set-cluster") => &["{kernel}=2"],
         (_, "--sm-mask") => &["{stream}=0x1"],
         (_, "--connections") => &["1"],
         (_, "--channel-order") => &["lifo", "random"],
