@@ -99,7 +99,7 @@ fn streams(
     let jitter = jitter.map_err(|error| Failure::Argument(format!("jitter: {error}")))?;
     let report = SporadicReport::of(scenario, &jitter, given.demands.as_deref(), search, UNWATCHED);
     let report = report.map_err(|error| Failure::run(&error))?;
-    let witness = report.verdicts.first_miss().and_then(|stream| report.verdicts.witness(stream));
+    let witness = report.verdicts.latest_miss().and_then(|stream| report.verdicts.witness(stream));
     Ok(Document::new(&report, report.notes.clone())?.with_scenario(witness))
 }
 
