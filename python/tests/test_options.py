@@ -33,6 +33,7 @@ def test_every_option_says_what_the_flag_of_the_command_says(tmp_path, monkeypat
         ("tests/data/options/unstated.json", "unstated.json"),
         ("scenarios/amalthea/tx2-like-waters2019.amxmi", "model.amxmi"),
         ("scenarios/amalthea/shared-core.amxmi", "cores.amxmi"),
+        ("scenarios/rules/clusters.json", "clusters.json"),
         ("scenarios/profiles/synthetic.json", "profile.json"),
         ("scenarios/profiles/synthetic.json", "alone.json"),
     ]:
@@ -42,7 +43,8 @@ def test_every_option_says_what_the_flag_of_the_command_says(tmp_path, monkeypat
         "runnables", "grid_size", "block_size", "processing_unit", "frequency", "ticks",
         "without_copies", "one_job", "cores", "process",
     ]
-    inputs = {"block_duration": "unstated.json", "access_time": "cores.amxmi", **dict.fromkeys(of_models, "model.amxmi")}
+    inputs = {"block_duration": "unstated.json", "access_time": "cores.amxmi", "set_cluster": "clusters.json"}
+    inputs |= dict.fromkeys(of_models, "model.amxmi")
     inputs |= dict.fromkeys(["gpu", "launches", "collectives", "rescale", "block_times"], "profile.json")
     for key, example in examples(command).items():
         file = inputs.get(key, "scenario.json")
