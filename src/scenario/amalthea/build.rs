@@ -296,9 +296,7 @@ impl AmaltheaModel<'_> {
             Some(blocks) => blocks,
             None if self.uses_cores(chosen) => {
                 builder.note(format!(
-                    "runnable {name:?} states no GridSize: its ticks are those of all of it, in one block; {} states \
-                     another",
-                    option("grid_size").of(name, "N")
+                    "runnable {name:?} states no GridSize: its ticks are those of all of it, in one block"
                 ));
                 1
             }
