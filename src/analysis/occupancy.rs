@@ -38,6 +38,8 @@ pub struct OccupancyReport {
     pub compared: u64,
     /// Those of them for which it is what was computed, rounded to whole percent.
     pub agreeing: u64,
+    /// What its user should know.
+    pub notes: Vec<String>,
 }
 
 impl OccupancyReport {
@@ -51,7 +53,7 @@ impl OccupancyReport {
         let count = |entry: &OccupancyEntry| entry.count;
         let compared = entries.iter().filter(above_zero).map(count).sum();
         let agreeing = entries.iter().filter(above_zero).filter(agrees).map(count).sum();
-        Self { entries, compared, agreeing }
+        Self { entries, compared, agreeing, notes: Vec::new() }
     }
 }
 
@@ -116,5 +118,10 @@ pub fn occupancy_of_scenario(scenario: &Scenario) -> OccupancyReport {
             total: Duration::from_ns(alone.saturating_mul(count)),
         })
     };
-    OccupancyReport::new(launches.into_iter().filter_map(entry).collect())
+    let mut report = OccupancyReport::new(launches.into_iter().filter_map(entry).collect());
+    if scenario.catalogue.has_clusters() {
+        let what = "blocks count one by one here: clusters may need more waves, which simulate has";
+        report.notes.push(what.to_owned());
+    }
+    report
 }

@@ -16,7 +16,7 @@ use super::kept::AnalysisError;
 use super::partitions::{job_bounds_of, partitions};
 use super::prepared::refuse_what_nothing_bounds;
 use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from, search_known};
-use super::verdict::Verdict;
+use super::verdict::{Verdict, latest};
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
 use crate::hosts::{ProgramError, simulate};
@@ -76,12 +76,7 @@ impl SporadicVerdicts {
 
     /// The number of the stream among `streams` of which a job misses its deadline by most in a run that was found.
     pub fn latest_miss(&self) -> Option<usize> {
-        let late = |stream: &SporadicVerdict| {
-            let (found, deadline) = stream.worst_found_ns.zip(stream.deadline_ns)?;
-            Some(found.as_ns().saturating_sub(deadline.as_ns()))
-        };
-        let missed = self.streams.iter().enumerate().filter(|(_, stream)| stream.verdict == Some(Verdict::Missed));
-        missed.max_by_key(|(_, stream)| late(stream)).map(|(number, _)| number)
+        latest(self.streams.iter().map(|stream| (stream.verdict, stream.worst_found_ns, stream.deadline_ns)))
     }
 
     /// Whether every deadline is proven to be met.

@@ -72,6 +72,17 @@ pub struct JobVerdict {
     pub order: ReleaseOrder,
 }
 
+/// Of verdicts with what was found and the deadline: the number of the miss that is latest.
+pub(super) fn latest(
+    verdicts: impl Iterator<Item = (Option<Verdict>, Option<Duration>, Option<Duration>)>,
+) -> Option<usize> {
+    let late = |found: Option<Duration>, deadline: Option<Duration>| {
+        found.zip(deadline).map(|(found, deadline)| found.as_ns().saturating_sub(deadline.as_ns()))
+    };
+    let missed = verdicts.enumerate().filter(|(_, (verdict, ..))| *verdict == Some(Verdict::Missed));
+    missed.max_by_key(|(_, (_, found, deadline))| late(*found, *deadline)).map(|(number, _)| number)
+}
+
 pub(super) fn text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text)
 }
@@ -121,12 +132,7 @@ impl JobVerdicts<'_> {
 
     /// The number of the job among `jobs` that misses its deadline by most in a run that was found.
     pub fn latest_miss(&self) -> Option<usize> {
-        let late = |job: &JobVerdict| {
-            let (found, deadline) = job.worst_found_ns.zip(job.deadline_ns)?;
-            Some(found.as_ns().saturating_sub(deadline.as_ns()))
-        };
-        let missed = self.jobs.iter().enumerate().filter(|(_, job)| job.verdict == Some(Verdict::Missed));
-        missed.max_by_key(|(_, job)| late(job)).map(|(number, _)| number)
+        latest(self.jobs.iter().map(|job| (job.verdict, job.worst_found_ns, job.deadline_ns)))
     }
 
     /// Whether every deadline is proven to be met.

@@ -65,9 +65,7 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn of(device: &Device) -> Self {
-        let lone: Vec<u32> = device.lone_sms().collect();
-        let mut sms: Vec<Vec<u32>> = lone.chunks(device.sms_per_tpc as usize).map(<[u32]>::to_vec).collect();
-        sms.extend(device.sms_of_gpcs());
+        let mut sms = device.cluster_groups();
         let mut of_sm = vec![None; device.sms as usize];
         for (number, group) in sms.iter_mut().enumerate() {
             group.sort_unstable();

@@ -31,11 +31,9 @@ impl Occupancy {
             Input::Profile(profile) => self.of_profile(&profile)?,
             input => {
                 let mut scenario = self.run.scenario(&input, LogUse::Unused)?;
-                if scenario.kernels().iter().any(|kernel| kernel.clusters().is_some()) {
-                    let what = "blocks count one by one here: clusters may need more waves, which simulate has";
-                    scenario.notes.push(what.to_owned());
-                }
-                (scenario.device().name.clone(), occupancy_of_scenario(&scenario), scenario.notes)
+                let report = occupancy_of_scenario(&scenario);
+                scenario.notes.extend_from_slice(&report.notes);
+                (scenario.device().name.clone(), report, scenario.notes)
             }
         };
         notes::show_abridged(&notes, note);

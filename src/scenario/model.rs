@@ -45,20 +45,20 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Of threads that are equally urgent on their core the first one declared goes first: they get priorities that say
-    /// so, with which a file can be read again.
+    /// Of threads that are equally urgent on their core the first one declared goes first: all of that core get
+    /// priorities that say so, with which a file can be read.
     pub(crate) fn tell_urgency_apart(&mut self) {
-        let share = |thread: &HostThread| thread.core.map(|share| (share.core, share.priority));
-        let mut order: Vec<usize> =
-            (0..self.threads.len()).filter(|&thread| self.threads[thread].core.is_some()).collect();
-        order.sort_by_key(|&thread| (share(&self.threads[thread]), thread));
-        let is_equal = |pair: &[usize]| share(&self.threads[pair[0]]) == share(&self.threads[pair[1]]);
-        if !order.windows(2).any(is_equal) {
-            return;
+        let mut by_core: BTreeMap<u32, Vec<(i32, usize)>> = BTreeMap::new();
+        for (thread, share) in self.threads.iter().enumerate().filter_map(|(at, thread)| Some((at, thread.core?))) {
+            by_core.entry(share.core).or_default().push((share.priority, thread));
         }
-        for (priority, thread) in (0..).zip(order) {
-            if let Some(share) = &mut self.threads[thread].core {
-                share.priority = priority;
+        for mut all in by_core.into_values() {
+            all.sort_unstable();
+            let has_equal = all.windows(2).any(|pair| pair[0].0 == pair[1].0);
+            for (priority, (_, thread)) in (0..).zip(all).filter(|_| has_equal) {
+                if let Some(share) = &mut self.threads[thread].core {
+                    share.priority = priority;
+                }
             }
         }
     }
@@ -194,6 +194,11 @@ pub struct CoreShare {
     /// Whether it keeps the core while it waits for operations, as `cudaDeviceScheduleSpin` has it. Else it gives it
     /// up.
     pub spins: bool,
+}
+
+impl CoreShare {
+    /// The greatest number that a core may have.
+    pub(crate) const MOST_CORE: u32 = 1023;
 }
 
 impl HostThread {

@@ -51,6 +51,18 @@ pub(super) fn each<T>(
     made.collect()
 }
 
+/// The same of files that are text.
+pub(super) fn each_text<T>(
+    value: Node<'_>,
+    files: &Files<'_>,
+    of: impl Fn(&str, &str) -> Result<T, String>,
+) -> Result<Vec<T>, Problem> {
+    each(value, files, |name, content| {
+        let text = String::from_utf8(content).map_err(|_| format!("{name} is no text"))?;
+        of(name, &text)
+    })
+}
+
 fn of_list(value: Node<'_>) -> Result<Vec<(Node<'_>, String)>, Problem> {
     let mut named: Vec<(Node<'_>, String)> = Vec::new();
     for node in value.filled_list()? {

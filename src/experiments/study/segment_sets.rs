@@ -75,9 +75,8 @@ impl Parameters for SegmentPoint {
         ("channel_reset", |value, _| Ok(changed(value.time()?, |it, time| it.gpu.channel_reset = time))),
         ("cpus", |value, _| Ok(changed(value.whole_u32(1, MAX_CPUS)?, |it, cpus| it.cpus = cpus))),
         (sample_files::KEY, |value, files| {
-            let sets = sample_files::each(value, files, |name, content| {
-                let text = String::from_utf8(content).map_err(|_| format!("{name} is no text"))?;
-                SegmentTaskSet::from_json(name, &text).map_err(|error| error.to_string())
+            let sets = sample_files::each_text(value, files, |name, text| {
+                SegmentTaskSet::from_json(name, text).map_err(|error| error.to_string())
             })?;
             Ok(Self::set(Arc::new(sets), |point, it| point.files = Some(it)))
         }),

@@ -88,9 +88,8 @@ impl Parameters for CurveParameters {
         (sample_files::KEY, |value, files| {
             let device = Device::builtin(DEVICE).map_err(|error| value.problem(error.to_string()))?;
             let device = device.ok_or_else(|| value.problem(format!("there is no device {DEVICE}")))?;
-            let sets = sample_files::each(value, files, |name, content| {
-                let text = String::from_utf8(content).map_err(|_| format!("{name} is no text"))?;
-                let set = TaskSet::from_json(name, &text, &device).map_err(|error| error.to_string())?;
+            let sets = sample_files::each_text(value, files, |name, text| {
+                let set = TaskSet::from_json(name, text, &device).map_err(|error| error.to_string())?;
                 Ok((name.to_owned(), set))
             })?;
             Ok(Self::set(Arc::new(sets), |point, it| point.files = Some(it)))

@@ -112,7 +112,9 @@ impl AmaltheaModel<'_> {
             Problem::general(why.to_string()).with_help(format!("{}, or: {}", why.help(), activate::advice()))
         };
         builder.limit_jobs().map_err(endless)?;
-        builder.build_ending().map_err(endless)
+        let mut scenario = builder.build_ending().map_err(endless)?;
+        scenario.tell_urgency_apart();
+        Ok(scenario)
     }
 
     /// Refuses times of accesses that no core has.

@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::mapping::Allocation;
 use super::model::{AmaltheaModel, ProcessingUnit, Task};
+use crate::scenario::model::CoreShare;
 
 /// Algorithms under which the most urgent task has its core.
 const FIXED_PRIORITY: [&str; 2] = ["FixedPriorityPreemptive", "OSEK"];
-
-/// The greatest number of a core.
-const MOST: u32 = 1023;
 
 /// What the mapping says of tasks.
 pub(super) struct CoreShares<'m> {
@@ -75,7 +73,7 @@ impl<'m> CoreShares<'m> {
     pub(super) fn core(&self, unit: usize) -> u32 {
         let at_end = |unit: &ProcessingUnit| {
             let digits = unit.name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-            unit.name.get(digits..)?.parse::<u32>().ok().filter(|number| *number <= MOST)
+            unit.name.get(digits..)?.parse::<u32>().ok().filter(|number| *number <= CoreShare::MOST_CORE)
         };
         let used: BTreeSet<usize> = self.units.values().copied().collect();
         let all: Option<BTreeSet<u32>> =
@@ -83,9 +81,12 @@ impl<'m> CoreShares<'m> {
         let own = self.model.processing_units.get(unit).and_then(at_end);
         match own.filter(|_| all.is_some_and(|all| all.len() == used.len())) {
             Some(number) => number,
-            None => {
-                used.iter().position(|one| *one == unit).and_then(|at| u32::try_from(at).ok()).unwrap_or(0).min(MOST)
-            }
+            None => used
+                .iter()
+                .position(|one| *one == unit)
+                .and_then(|at| u32::try_from(at).ok())
+                .unwrap_or(0)
+                .min(CoreShare::MOST_CORE),
         }
     }
 }

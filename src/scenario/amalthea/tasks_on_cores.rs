@@ -167,14 +167,14 @@ impl<'t> AmaltheaModel<'t> {
         all.notes = walk.notes;
         all.doubts.extend(walk.doubts);
         all.notes.extend(all.doubts.iter().cloned());
-        all.tell_equal_apart(self);
+        all.doubt_equal(self);
         all
     }
 }
 
 impl TasksOnCores {
-    /// Of hosts that are equally urgent on their core the first goes first here: no two of a scenario may be so.
-    fn tell_equal_apart(&mut self, model: &AmaltheaModel<'_>) {
+    /// Which of hosts goes first that are equally urgent on their core is not told.
+    fn doubt_equal(&mut self, model: &AmaltheaModel<'_>) {
         let mut by_core: BTreeMap<u32, Vec<(i32, usize)>> = BTreeMap::new();
         for (number, host) in self.hosts.iter().enumerate() {
             if let Some(share) = host.core {
@@ -183,19 +183,12 @@ impl TasksOnCores {
         }
         for mut all in by_core.into_values() {
             all.sort_unstable();
-            let mut has_equal = false;
             for pair in all.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
                 let hosts = [pair[0].1, pair[1].1];
                 let names = hosts.map(|host| model.tasks.get(self.hosts[host].task).map_or("", |task| &task.name));
                 let what = format!("tasks {:?} and {:?} are equally urgent on their core", names[0], names[1]);
                 for host in hosts {
                     self.hosts[host].doubts.insert(what.clone());
-                }
-                has_equal = true;
-            }
-            for (priority, (_, host)) in (0..).zip(all).filter(|_| has_equal) {
-                if let Some(share) = &mut self.hosts[host].core {
-                    share.priority = priority;
                 }
             }
         }
@@ -555,7 +548,7 @@ const MAX_VISITS: usize = 10_000;
 const EVENTS: [&str; 3] = ["WaitEvent", "SetEvent", "ClearEvent"];
 
 /// What is not read and may make jobs of others wait, wherever they run.
-const ELSEWHERE: [&str; 3] = ["EnforcedMigration", "SemaphoreAccess", "SchedulePoint"];
+const ELSEWHERE: [&str; 2] = ["EnforcedMigration", "SemaphoreAccess"];
 
 impl Found {
     fn doubt(&mut self, what: String) {

@@ -16,9 +16,6 @@ use crate::workload::ProcessId;
 /// `repeat` steps may be nested this deep.
 const MAX_NESTING: u32 = 16;
 
-/// The largest number of a core.
-const MOST_CORE: u32 = 1023;
-
 /// What a step can be; its key says which.
 const KINDS: [&str; 12] = [
     "launch",
@@ -94,7 +91,7 @@ fn core<'a>(entry: &mut Object<'a>, reading: &Reading<'a, '_>) -> Result<Option<
             None => Ok(None),
         };
     };
-    let core = node.whole_u32(0, MOST_CORE)?;
+    let core = node.whole_u32(0, CoreShare::MOST_CORE)?;
     let stated = entry.optional("cpu_priority")?;
     let priority = stated.map(|node| node.signed_number(i64::from(i32::MIN), i64::from(i32::MAX))).transpose()?;
     let priority = priority.map_or(0, |priority| i32::try_from(priority).proven("it was checked"));
