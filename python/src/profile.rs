@@ -44,7 +44,8 @@ pub(crate) fn occupancy(
     aside(py, move || {
         let scenario = Arc::clone(&wanted.read()?.scenario);
         let (report, device) = (occupancy_of_scenario(&scenario), &scenario.device().name);
-        let document = OccupancyDocument { device, report: &report, notes: &scenario.notes };
-        Document::new(&document, scenario.notes.clone())
+        let notes = [&scenario.notes[..], &report.notes].concat();
+        let document = OccupancyDocument { device, report: &report, notes: &notes };
+        Document::new(&document, notes.clone())
     })
 }
