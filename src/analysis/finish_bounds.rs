@@ -316,6 +316,9 @@ fn of_jobs(
     if !is_partial {
         return FinishBounds::none(otherwise().or(refusal), options);
     }
+    let is_late = |(thread, response): (&HostThread, &Option<Duration>)| *response > thread.period.or(*response);
+    let is_any_late = scenario.threads.iter().zip(&responses).any(is_late);
+    let refusal = refusal.or_else(|| if is_any_late { otherwise() } else { None });
     let mut notes = vec![
         "bounds of jobs hold for any releases at least as far apart as stated, any order and shorter blocks".to_owned(),
     ];

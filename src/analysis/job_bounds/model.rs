@@ -32,10 +32,13 @@ pub(in crate::analysis) struct Task {
     pub(in crate::analysis) label: String,
     /// Numbers of the threads, and how long after the job each is released.
     pub(super) members: Vec<(usize, u64)>,
-    /// From one job to the next at least; the one before it has ended then.
+    /// From one job to the next at least; the one before it has ended then, but for jobs that queue.
     pub(super) period: u64,
     /// Within this time of its arrival a job has to end, or nothing is known.
     pub(super) within: u64,
+    /// How many jobs may be there at once of which each waits in one stream for the one before it; 1: a job has to be
+    /// over when the next one comes.
+    pub(super) most_queued: u64,
     /// How many jobs there are at most, if that is known.
     pub(super) most_jobs: Option<u64>,
     pub(super) jitter: u64,
@@ -53,6 +56,11 @@ pub(in crate::analysis) struct Task {
 }
 
 impl Task {
+    /// How long a job may take at most, if no other job of it is there beside it \[ns\].
+    pub(super) fn most_alone(&self) -> u64 {
+        if self.most_queued == 1 { self.within } else { self.period }
+    }
+
     /// Whether its host sleeps or waits for others.
     pub(in crate::analysis) fn pauses(&self) -> bool {
         self.operations.iter().any(|operation| operation.work.is_of_host())
@@ -80,7 +88,11 @@ impl Task {
             Work::Memset | Work::Busy(_) => false,
             Work::Pause(_) => true,
         };
-        let is_over = || response.is_some_and(|response| response < self.period) || self.operations.iter().all(lasts);
+        // Jobs that queue may begin when the one before has ended.
+        let is_over = || {
+            response.is_some_and(|response| response < self.period)
+                || response.is_none_or(|response| response <= self.period) && self.operations.iter().all(lasts)
+        };
         if self.is_timed && is_over() { Begin::Timer } else { Begin::Event }
     }
 
@@ -112,6 +124,9 @@ pub(in crate::analysis) struct TaskSet {
     /// Whether jobs come over all phasings.
     pub(super) is_sporadic: bool,
 }
+
+/// Jobs of a stream that may wait for one another at once; a stream that may have more is taken for overloaded.
+const MOST_QUEUED: u64 = 8;
 
 /// Longest time that enters the analysis \[ns\].
 pub(in crate::analysis) const LONGEST: u64 = 1 << 62;
@@ -156,7 +171,8 @@ impl TaskSet {
             turns,
             is_sporadic: matches!(releases, Releases::Sporadic(_)),
         };
-        Ok(tasks.with_tasks(scenario, &Described { scenario, demands: &demands, costs: &costs }, releases))
+        let may_queue = tasks.is_plain();
+        Ok(tasks.with_tasks(scenario, &Described { scenario, demands: &demands, costs: &costs, may_queue }, releases))
     }
 
     /// Whether nothing but room on the SMs and the order of copies holds operations, beside stream order and hosts.
@@ -263,11 +279,13 @@ struct Described<'a> {
     scenario: &'a Scenario,
     demands: &'a [BlockDemand],
     costs: &'a Costs,
+    /// Whether nothing but SMs and copy engines holds an operation that is next in its stream.
+    may_queue: bool,
 }
 
 impl Described<'_> {
     fn operation(&self, kind: OperationKind, stream: StreamId, classes: &mut Vec<Class>) -> Operation {
-        let &Self { scenario, demands, costs } = self;
+        let &Self { scenario, demands, costs, .. } = self;
         let work = match kind {
             OperationKind::Kernel(kernel) => {
                 let allowed = u64::from(sms_of(scenario, kernel, stream).min(costs.sms));
@@ -352,11 +370,18 @@ impl Described<'_> {
             operations.pop();
         }
         let (highest, lowest) = levels(&operations);
+        // Whatever is launched in one stream, and waits for nothing else, goes on behind the job before it.
+        let is_one_stream = operations.iter().all(|one| !one.work.is_of_host() && one.stream == operations[0].stream);
+        let queues = group.period.is_some() && reached.is_none() && core.is_none() && group.threads.len() == 1;
+        // With a jitter of a period, a job might be released before the one that came before it.
+        let queues = queues && is_one_stream && jitter < period && self.may_queue;
+        let most_queued = if queues { MOST_QUEUED } else { 1 };
         Ok(Task {
             label: label(),
             members: threads.iter().map(|&(number, offset, _)| (number, offset.as_ns())).collect(),
             period,
-            within: group.period.unwrap_or(LONGEST),
+            within: group.period.map_or(LONGEST, |period| period.saturating_mul(most_queued)),
+            most_queued,
             most_jobs,
             jitter,
             highest,

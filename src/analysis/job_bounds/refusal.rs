@@ -66,7 +66,7 @@ pub enum SporadicRefusal {
     /// Times too long.
     #[error("a period, jitter or load is beyond 2^62 ns")]
     TooLong,
-    /// Some response is not proven to be within its period.
+    /// Some response is not proven to be within its period, nor, where jobs queue in one stream, within a few of them.
     #[error(
         "no bound is found: a job of {thread:?} may not be done when the next one comes (too much load, or the bound \
          is too coarse)"

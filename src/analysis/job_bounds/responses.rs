@@ -13,8 +13,8 @@ const MOST_ROUNDS: u32 = 10_000;
 /// Explorations by task after which bounds are those of the window alone.
 const MOST_EXPLORED: usize = 24;
 
-/// By when each operation and pause of every task's jobs has ended, from the arrival of a job \[ns\]; `None`: it may be
-/// beyond its period. Bounds hold of the tasks that have one, whatever the others do.
+/// By when each operation and pause of every task's jobs has ended, from the arrival of a job \[ns\]; `None`: it may
+/// take longer than is allowed. Bounds hold of the tasks that have one, whatever the others do.
 pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> {
     let windows = Windows::new(tasks, weights);
     let segments: Vec<Option<Segments>> = tasks.tasks.iter().map(Segments::of).collect();
@@ -22,7 +22,11 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> 
     let explored = fixed_point(tasks, |task, responses| {
         let by_window = windows.ends(task, responses);
         let is_enough = |ends: &Ends| responses[task].is_some_and(|response| last(ends) <= response);
-        if by_window.as_ref().is_some_and(is_enough) || explorations == 0 || effort::check().is_err() {
+        // By orders of dispatch nothing is known of a job that has others of its own before it.
+        let most_alone = tasks.tasks[task].most_alone();
+        let may_queue = responses[task].is_none_or(|response| response > most_alone);
+        let is_enough = by_window.as_ref().is_some_and(is_enough) || may_queue;
+        if is_enough || explorations == 0 || effort::check().is_err() {
             return by_window;
         }
         explorations -= 1;
@@ -30,7 +34,7 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> 
             Some(segments) => segments.ends(tasks, weights, task, responses),
             None => phases::ends(tasks, weights, task, responses),
         };
-        smaller(by_orders, by_window)
+        smaller(by_orders.filter(|ends| last(ends) <= most_alone), by_window)
     });
     if explored.iter().all(Option::is_some) {
         return explored;

@@ -50,7 +50,7 @@ fn demand(task: &Task, length: u64) -> Option<u64> {
 pub(super) fn responses(tasks: &TaskSet) -> Result<Vec<u64>, SporadicRefusal> {
     let of = |task: &Task| {
         let beyond = || SporadicRefusal::BeyondPeriod { thread: task.label.clone() };
-        response(tasks, task).filter(|response| *response <= task.period).ok_or_else(beyond)
+        response(tasks, task).ok_or_else(beyond)
     };
     tasks.tasks.iter().map(of).collect()
 }

@@ -38,10 +38,22 @@ impl<'a> Windows<'a> {
         tasks.tasks[task].reached.iter().flatten().for_each(|&other| is_reached[other] = true);
         let is_reached = &is_reached[..];
         let level = lowest_level(tasks, &tasks.tasks[task]);
-        let window = |weighed| Window { tasks, task, level, is_reached, weighed, responses, weights, chains };
-        let windows: Vec<Window<'_>> = self.choices[task].iter().map(|weighed| window(weighed)).collect();
-        let end = |last: usize| windows.iter().filter_map(|window| window.end(last)).min();
-        (0..tasks.tasks[task].operations.len()).map(end).collect()
+        let window =
+            |weighed, queued| Window { tasks, task, queued, level, is_reached, weighed, responses, weights, chains };
+        let Task { operations, most_queued, period, .. } = &tasks.tasks[task];
+        let mut ends = vec![0; operations.len()];
+        for queued in 1..=*most_queued {
+            let windows: Vec<Window<'_>> = self.choices[task].iter().map(|weighed| window(weighed, queued)).collect();
+            let end = |last: usize| windows.iter().filter_map(|window| window.end(last)).min();
+            let own: Vec<u64> = (0..operations.len()).map(end).collect::<Option<_>>()?;
+            let is_over = own.iter().all(|end| end <= period);
+            ends.iter_mut().zip(own).for_each(|(end, own)| *end = own.max(*end));
+            // Where the job that comes last of so many has ended before the next one comes, there are no more at once.
+            if is_over || *most_queued == 1 {
+                return Some(ends);
+            }
+        }
+        None
     }
 }
 
@@ -89,6 +101,8 @@ fn lowest_level(tasks: &TaskSet, task: &Task) -> usize {
 struct Window<'a> {
     tasks: &'a TaskSet,
     task: usize,
+    /// How many jobs of the task there are: the one looked at, and those before it, each of which made the next wait.
+    queued: u64,
     /// The lowest priority of what the job can have to wait for.
     level: usize,
     /// By task: whether the job can have to wait for what its jobs submit.
@@ -119,6 +133,11 @@ impl Window<'_> {
         self.tasks.turns.is_some() || self.tasks.linked || is_preempted
     }
 
+    /// The jobs of the task before the one looked at.
+    fn before(&self) -> u64 {
+        self.queued.saturating_sub(1)
+    }
+
     /// The bound on the end of operation `last` of the job, from its arrival.
     fn end(&self, last: usize) -> Option<u64> {
         let task = self.own();
@@ -132,15 +151,17 @@ impl Window<'_> {
         };
         let operations: usize = self.tasks.tasks.iter().map(|task| task.operations.len()).sum();
         let reach = task.core.map_or(0, |core| core.reach());
-        let most = task.within.checked_sub(own)?.checked_sub(task.jitter)?;
+        // The window begins with the release of the first job, which came so much earlier at least.
+        let earlier = task.period.checked_mul(self.before())?;
+        let most = task.within.checked_add(earlier)?.checked_sub(own)?.checked_sub(task.jitter)?;
         let mut window = 0_u64;
         for _ in 0..MOST_STEPS {
             count_steps(8 * operations);
             let covered = self.covered(last, window.checked_add(reach)?)?;
             if covered <= window {
-                return Some(task.jitter + window + own);
+                return Some((task.jitter + window + own).saturating_sub(earlier));
             }
-            // More than the period is of no use.
+            // More is of no use.
             window = Some(covered).filter(|covered| *covered <= most)?;
         }
         None
@@ -210,7 +231,9 @@ impl Window<'_> {
     fn covered(&self, last: usize, window: u64) -> Option<u64> {
         let task = self.own();
         let is_copy = |work: &Work| matches!(work, Work::Copy { .. });
-        let with_copies = self.tasks.channels.is_some() || self.chain(last).any(|one| is_copy(&one.work));
+        let with_copies = self.tasks.channels.is_some()
+            || self.chain(last).any(|one| is_copy(&one.work))
+            || self.queued > 1 && task.operations.iter().any(|one| is_copy(&one.work));
         let mut contexts: Vec<OfContext> = Vec::new();
         if self.tasks.turns.is_some() {
             for one in self.chain(last).filter(|one| self.needs_turns(&one.work)) {
@@ -233,6 +256,10 @@ impl Window<'_> {
             context.operations = 0;
         }
         let mut total = self.own_chain(last, &mut met);
+        for operation in task.operations.iter().filter(|_| self.queued > 1) {
+            let one = load(operation)?.checked_add(self.outside(&operation.work))?;
+            total = total.checked_add(one.checked_mul(u128::from(self.before()))?)?;
+        }
         for (number, operation) in task.operations.iter().enumerate() {
             let mut own = load(operation)?;
             if number == last && !self.is_to_the_end(last) {
@@ -373,7 +400,8 @@ impl Window<'_> {
         }
         let chain = || self.chains[last].iter().map(|&number| &task.operations[number]);
         let is_kernel = |one: &Operation| matches!(one.work, Work::Kernel { .. });
-        let waits = chain().filter(|one| is_kernel(one)).count() as u64;
+        let kernels_before = task.operations.iter().filter(|one| is_kernel(one)).count() as u64;
+        let waits = chain().filter(|one| is_kernel(one)).count() as u64 + self.before().saturating_mul(kernels_before);
         let at_launch = self.tasks.is_plain()
             && task.begin(self.responses[self.task]) == Begin::Timer
             && !task.pauses()
