@@ -11,9 +11,9 @@ pub(super) type Ends = Vec<u64>;
 const MOST_JOBS: u64 = 32;
 
 /// By when each operation of a job of task number `index` has ended, from its arrival \[ns\], if `responses` bound
-/// those of all tasks and none is beyond its period. It holds if none is more than `responses[index]`. `None`: too much
-/// to explore, or something holds operations that the orders of dispatch do not know, or it waits for a task whose
-/// response is not known.
+/// those of all tasks and its own is not beyond its period. It holds if none is more than `responses[index]`. `None`:
+/// too much to explore, or something holds operations that the orders of dispatch do not know, or it waits for a task
+/// whose response is not known.
 pub(super) fn ends(
     tasks: &TaskSet,
     weights: &Weights<'_>,
