@@ -195,7 +195,8 @@ let windows_of gpu streams windows =
 let check device scenario certificate =
   let listed, gpu = gpu_of device scenario in
   if member "name" scenario <> member "scenario" certificate then refuse "the certificate is of another scenario";
-  let all key = match member key certificate with `Null -> [] | json -> to_list json in
+  let all_of key json = match member key json with `Null -> [] | json -> to_list json in
+  let all key = all_of key certificate in
   (* A scenario that these rules do not know is none of their business if nothing is claimed of it. *)
   let proven =
     if all "parts" = [] && all "windows" = [] then 0
@@ -205,6 +206,17 @@ let check device scenario certificate =
       + windows_of gpu streams (all "windows")
   in
   let without = all "no_certificate" in
+  (* Each verdict is told of once. *)
+  let told = Hashtbl.create 16 in
+  let tell json =
+    let about = (to_string (member "stream" json), member "job" json) in
+    if Hashtbl.mem told about then refuse "jobs of %s are told of twice" (fst about);
+    Hashtbl.replace told about ()
+  in
+  let proves json = all_of "proves" json in
+  List.iter tell
+    (List.concat_map (fun part -> List.concat_map proves (all_of "intervals" part)) (all "parts")
+    @ List.concat_map proves (all "windows") @ without);
   List.iter
     (fun json ->
       let jobs = match member "job" json with `Null -> "jobs" | _ -> Printf.sprintf "job %d" (int_at "job" json) in

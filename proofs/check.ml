@@ -64,10 +64,17 @@ let launches_of run kernels copies engine_of =
     match List.find_opt (fun (n, _, _) -> n = name) kernels with
     | None -> unknown "the scenario has no kernel %s" name
     | Some (_, what, own) ->
-        let rows = Array.of_list (List.map (fun p -> (int_at "block" p, row p)) (to_list (member "placements" json))) in
-        Array.sort compare rows;
-        Array.iteri (fun i (block, _) -> if i <> block then refuse "kernel %s has no block %d" name i) rows;
-        make json what (Array.map snd rows) own
+        let placements = Array.of_list (to_list (member "placements" json)) in
+        let count = Array.length placements in
+        let rows = Array.make count None in
+        Array.iter
+          (fun p ->
+            let block = int_at "block" p in
+            (match if block < count then rows.(block) else None with
+            | None when block < count -> rows.(block) <- Some (row p)
+            | _ -> refuse "kernel %s has %d blocks, and not each once" name count))
+          placements;
+        make json what (Array.map Option.get rows) own
   in
   let copy json =
     let started = member "start_ns" json <> `Null in
@@ -318,7 +325,7 @@ let one device scenario about =
 
 let () =
   (* Most of what is allocated is soon of no use. *)
-  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 1000 };
   try
     match Sys.argv with
     | [| _; cases |] -> cases_of cases
