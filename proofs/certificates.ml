@@ -246,6 +246,7 @@ let check device scenario certificate =
   (* A scenario that these rules do not know is none of their business if nothing is claimed of it. *)
   let proven =
     if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared" ] then 0
+    else if gpu.masks <> [] then unknown "streams have masks, of which the theorems on certificates say nothing"
     else
       let kernels = List.map (kernel_of (allocation_of device)) (to_assoc (member "kernels" scenario)) in
       let streams = streams_of device gpu listed kernels scenario in

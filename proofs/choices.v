@@ -48,12 +48,13 @@ Proof.
     try (match goal with A : all_went_on g s, F : first_ready g s _ _ _ |- _ => destruct (Ready _ _ F A) end);
     try (match goal with T : turn s = Dispatch, F : first_ready g s _ _ _ |- _ => destruct (Ready _ _ F (Went T)) end);
     try (match goal with M : may_begin s _ _ _, N : no_copy_begins s |- _ => destruct (N _ _ _ M) end);
-    try (match goal with |- End (of ?r) _ = End (of ?p) _ => replace p with r by (eapply Ends; eassumption); reflexivity end);
+    try (match goal with |- End (of ?r) _ = End (of ?p) _ =>
+      replace p with r by (eapply Ends; eassumption); reflexivity end);
     try (exfalso; eapply None; eassumption);
     try (f_equal; eapply First; eassumption);
     try (match goal with
-      N : no_block_fits s, K : next_kernel s _ _ (S _) _, W : what _ = Kernel _ _ _, R : R1 s _ _ _ |- _ =>
-        destruct (N _ _ _ _ _ _ _ _ _ K W R) end);
+      N : no_block_fits _ s, K : next_kernel s _ _ (S _) _, W : what _ = Kernel _ _ _, M : may_use _ _ _,
+      R : R1 s _ _ _ |- _ => destruct (N _ _ _ _ _ _ _ _ _ K W M R) end);
     try (match goal with E : ends ?r = now s, I : In ?r (running s), N : none_ends_now s |- _ => destruct (N r I E) end).
   - match goal with M : may_begin s e o _, M' : may_begin s e0 o0 _ |- _ =>
       assert (Z : e = e0) by (apply Nat.le_antisymm; eauto); destruct M as [Q _], M' as [Q' _] end.

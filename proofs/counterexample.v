@@ -6,7 +6,7 @@ From gpusched Require Import model executable follows pooled.
 (* [n] SMs of [threads] threads, two streams without priorities that N1 and N2 do not concern, beside the NULL stream.
    *)
 Definition gpu (n threads : nat) : device :=
-  Device (repeat (Res threads threads 0 0) n) 0 1 [Stream 0 true; Stream 0 false; Stream 0 false].
+  Device (repeat (Res threads threads 0 0) n) 0 1 [Stream 0 true; Stream 0 false; Stream 0 false] [].
 (* Two blocks of one thread each, and one block of two; each runs for 1 ns. *)
 Definition narrow : operation := Op 0 1 0 (Kernel 2 (Res 1 1 0 0) (Range 1 1)).
 Definition wide : operation := Op 1 2 0 (Kernel 1 (Res 2 1 0 0) (Range 1 1)).
@@ -55,7 +55,7 @@ Proof.
 Qed.
 
 (* The same with a copy first, where two threads are two blocks of one kernel. *)
-Definition with_engine : device := Device [Res 2 2 0 0] 1 1 [Stream 0 true; Stream 0 false; Stream 0 false].
+Definition with_engine : device := Device [Res 2 2 0 0] 1 1 [Stream 0 true; Stream 0 false; Stream 0 false] [].
 Definition copied : operation := first_of (Copy 0 (Range 1 2)).
 Definition copied_as_stated : list label :=
   [HostsTurn; Launch copied; GoOn copied; Launch two; DispatchTurn; Begin copied 2; Until 1; HostsTurn; Launch late;

@@ -103,7 +103,7 @@ Proof.
     assert (G : in_ee (G3 o n rest) = n * of_upper each o + in_ee rest) by (destruct n; reflexivity).
     rewrite map_app, sum_app. simpl. unfold left_of at 2. simpl.
     assert (W : of_upper weight o * (now s + d - now s) <= of_upper each o); [|simpl in T; lia].
-    destruct H4 as [_ D]. replace (now s + d - now s) with d by lia. unfold serial.of_upper, each, worst_of. rewrite H2.
+    destruct H5 as [_ D]. replace (now s + d - now s) with d by lia. unfold serial.of_upper, each, worst_of. rewrite H2.
     destruct (upper o); [apply Nat.mul_le_mono_l, D|apply le_n].
   - destruct (N t eq_refl).
 Qed.
@@ -239,7 +239,7 @@ Proof.
     destruct H1 as [Q Low]. exists v. split; [|unfold ahead; simpl; lia]. intros p m F.
     destruct (V p m F) as (V1 & V2 & V3). simpl. split; [|split].
     + intros r I E. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (V1 r I E)|]. simpl in *. subst p.
-      destruct (V2 _ _ _ Q (or_introl eq_refl)) as (B & L & _). destruct H4 as [_ D]. unfold worst_of in L.
+      destruct (V2 _ _ _ Q (or_introl eq_refl)) as (B & L & _). destruct H5 as [_ D]. unfold worst_of in L.
       rewrite H2 in L. lia.
     + intros l' k n' E I.
       assert (Old : exists k' n', nth_error (ee s) l' = Some k' /\ In (p, n') k').
@@ -259,7 +259,7 @@ Qed.
 
 (* As time passes, the stream comes nearer to its end, or the work of all does. *)
 Lemma head_in_time s u v : usage g s -> kept g s -> in_order g s -> everywhere P s ->
-  turn s = Dispatch -> no_copy_begins s -> no_block_fits s -> now s < u -> (forall r, In r (running s) -> u <= ends r) ->
+  turn s = Dispatch -> no_copy_begins s -> no_block_fits g s -> now s < u -> (forall r, In r (running s) -> u <= ends r) ->
   head_within s v -> everywhere (fun o => stream o <> q) s \/
   forall t, t = State u Completions (launched s) (queues s) (ee s) (ce s) (running s) (free s) ->
   exists v', head_within t v' /\
@@ -341,7 +341,7 @@ Proof.
       exists v. split.
       2: { apply Busy. apply (Heavy s o1 n2 need lasts U Ps P1); [|exact W1| |].
         - unfold serial.upper. apply Nat.ltb_lt. rewrite Lo1. lia.
-        - intros i room. apply (NB _ _ _ _ _ _ _ i room Hd W1).
+        - intros i room. apply (NB _ _ _ _ _ _ _ i room Hd W1 (unmasked _ _ _ (closed_unmasked _ _ _ _ C))).
         - intros r J Br. specialize (None r J Br). unfold serial.upper. apply Nat.ltb_lt. lia. }
       intros o m G. simpl in G. rewrite F in G. injection G as <- <-. simpl. split; [|split].
       + intros r J Er. specialize (V1 r J Er). lia.

@@ -232,7 +232,7 @@ Proof.
     + simpl in H. rewrite Bl in H. discriminate H.
     + rewrite (proj2 (Nat.eqb_neq _ _) Nq), Bl, Zp in H. discriminate H.
   - intros o r Io _ W. unfold closedb in Cl. rewrite !andb_true_iff, forallb_forall in Cl.
-    destruct Cl as [[[Al _] _] _]. specialize (Al _ Io). unfold allowedb in Al. simpl in Al. rewrite W in Al.
+    destruct Cl as [[[[_ Al] _] _] _]. specialize (Al _ Io). unfold allowedb in Al. simpl in Al. rewrite W in Al.
     discriminate Al.
   - intros o p e l m _ _ _ _ Wp. unfold weight. rewrite Wp. apply le_n.
 Qed.
