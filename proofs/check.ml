@@ -103,9 +103,12 @@ let entries_of run =
 
 let until_end = 1 lsl 61
 
+(* How often a run is looked at in another way. *)
+let most_attempts = 1_000
+
 let check device launches entries end_ns =
   let state = ref { older = empty device; newest = [] } and steps = ref 0 and blocks = ref 0 and next_launch = ref 0 in
-  (* Of whom rows were used at this instant, and how many these are. *)
+  (* Of whom rows were used, and how many these are. *)
   let users = ref [] and uses = ref 0 in
   let go label what =
     incr steps;
@@ -172,6 +175,9 @@ let check device launches entries end_ns =
     | None, _ -> 0
   in
   let ends_now () = List.exists (fun r -> r.ends = now ()) (running ()) in
+  (* What else hosts may have done, the last first; and whether something of no length has ended at this instant, without
+     which there is nothing else. *)
+  let choices = ref [] and again = ref false in
   (* Whether something of no length has been assigned since the last completions: nothing else ends now. *)
   let no_length = ref false in
   let rec dispatch () =
@@ -220,7 +226,7 @@ let check device launches entries end_ns =
     | Some ((_, r), _) -> go (End (r.of0, r.on)) (lazy (name r.of0 ^ " ends")); completions ()
     | None -> ()
   in
-  (* All of this instant; what is the next, if the run has one. *)
+  (* All of this instant; whether the run has another one. *)
   let rec instant () =
     completions ();
     no_length := false;
@@ -230,29 +236,33 @@ let check device launches entries end_ns =
       if at < Array.length launches && launches.(at).operation.launched_at = now () then due (n + 1) else n
     in
     hosts (due 0)
-  (* Hosts launch [n] operations now. If that leads nowhere, they launch some of these only after something of no length
-     has ended. *)
+  (* Hosts launch [n] operations now; or, should that lead nowhere, fewer, and the others after something of no length has
+     ended. *)
   and hosts n =
-    let before = !state and done_steps = !steps and done_blocks = !blocks in
-    let launched = !next_launch and used = !uses and done_entries = !entered in
-    try
-      launch_now n;
-      go DispatchTurn (lazy "blocks are assigned");
-      dispatch ();
-      if ends_now () then begin
-        go Again (lazy "something of no length has ended");
-        instant ()
-      end
-      else pass ()
-    with Refused why when n > 0 -> (
-      state := before;
-      no_length := false;
-      steps := done_steps;
-      blocks := done_blocks;
-      next_launch := launched;
-      entered := done_entries;
-      unused used;
-      try hosts (n - 1) with Refused _ -> raise (Refused why))
+    if n > 0 then begin
+      let before = !state and done_steps = !steps and done_blocks = !blocks in
+      let launched = !next_launch and used = !uses and done_entries = !entered in
+      let fewer () =
+        state := before;
+        no_length := false;
+        steps := done_steps;
+        blocks := done_blocks;
+        next_launch := launched;
+        entered := done_entries;
+        unused used;
+        hosts (n - 1)
+      in
+      choices := fewer :: !choices
+    end;
+    launch_now n;
+    go DispatchTurn (lazy "blocks are assigned");
+    dispatch ();
+    if ends_now () then begin
+      again := true;
+      go Again (lazy "something of no length has ended");
+      instant ()
+    end
+    else pass ()
   and pass () =
     let missed o =
       let l = launches.(o.number) in
@@ -274,16 +284,33 @@ let check device launches entries end_ns =
       false
     end
   in
-  while instant () do
-    users := [];
-    uses := 0
-  done;
-  Array.iter
-    (fun l ->
-      if l.used < Array.length l.rows then
-        refuse "operation %d does not begin at %d ns as the run says" l.operation.number l.rows.(l.used).starts)
-    launches;
-  if !next_launch < Array.length launches then refuse "operation %d is never launched" !next_launch;
+  let is_complete () =
+    Array.iter
+      (fun l ->
+        if l.used < Array.length l.rows then
+          refuse "operation %d does not begin at %d ns as the run says" l.operation.number l.rows.(l.used).starts)
+      launches;
+    if !next_launch < Array.length launches then refuse "operation %d is never launched" !next_launch
+  in
+  let rec instants first =
+    let before = !choices in
+    again := false;
+    let more = first () in
+    if not !again then choices := before;
+    if more then instants instant else is_complete ()
+  in
+  (* What leads nowhere is tried in another way; told is what leads furthest. *)
+  let rec attempt first left furthest =
+    try instants first
+    with Refused why -> (
+      let furthest = if now () >= fst furthest then (now (), why) else furthest in
+      match !choices with
+      | other :: rest when left > 0 ->
+          choices := rest;
+          attempt other (left - 1) furthest
+      | _ -> raise (Refused (snd furthest)))
+  in
+  attempt instant most_attempts (-1, "");
   (!blocks, !steps)
 
 let run_of device scenario run =
