@@ -140,7 +140,8 @@ Proof.
         destruct (head_step g top blocks P C q s _ t v U K O Ev H ltac:(discriminate) V) as (v' & W & Z');
         assert (Now : now t = now s) by (inversion H; reflexivity);
         assert (Early : y <= now s) by (destruct Ex as (o & Io & _ & <-); apply B, Io);
-        right; exists y, v'; (split; [destruct Ex as (o & Io & So & Lo); exists o; rewrite in_app_iff; tauto|]); (split; [|split; [exact W|]]).
+        right; exists y, v'; (split;
+          [destruct Ex as (o & Io & So & Lo); exists o; rewrite in_app_iff; tauto|]); (split; [|split; [exact W|]]).
       all: try (apply (everywhere_step _ g s _ _ Ey H); discriminate).
       all: rewrite ?Own, ?Car, ?Now.
       1: { eapply everywhere_step; [exact Ey|exact H|]. intros z Q _. injection Q as <-.

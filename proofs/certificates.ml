@@ -42,7 +42,7 @@ let streams_of device gpu listed kernels scenario =
     find 1 listed
   in
   let launches json = match member "operations" json with `List l -> List.map operation l | _ -> [] in
-  List.map (fun json -> (json, number (name_of json), launches json)) (to_list (member "streams" scenario))
+  List.map (fun json -> (json, number (name_of json), launches json)) (items "streams" scenario)
 
 (* When job [job] of a stream is released; [None] if there is none. *)
 let release_of horizon json job =
@@ -248,7 +248,7 @@ let check device scenario certificate =
     if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared" ] then 0
     else if gpu.masks <> [] then unknown "streams have masks, of which the theorems on certificates say nothing"
     else
-      let kernels = List.map (kernel_of (allocation_of device)) (to_assoc (member "kernels" scenario)) in
+      let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
       let streams = streams_of device gpu listed kernels scenario in
       let horizon = Option.value ~default:max_int (optional_time "horizon" scenario) in
       let given = if all "parts" = [] && all "shared" = [] then [] else launches_of horizon streams in

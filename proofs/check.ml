@@ -315,7 +315,7 @@ let check device launches entries end_ns =
 
 let run_of device scenario run =
   let _, gpu = gpu_of device scenario in
-  let kernels = List.map (kernel_of (allocation_of device)) (to_assoc (member "kernels" scenario)) in
+  let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
   let parts = List.map (fun key -> match member key scenario with `List l -> l | _ -> []) [ "streams"; "hosts" ] in
   let copies = List.concat_map (copies_of device) (List.concat parts) in
   let launches = launches_of run kernels copies (engine_of device gpu) in
@@ -331,7 +331,7 @@ let cases_of file =
     | exception Refused why ->
         is_fine := false;
         Printf.printf "refused: %s\n" why
-    | exception Unknown why -> Printf.printf "not known: %s\n" why
+    | exception (Unknown why | Type_error (why, _) | Undefined (why, _)) -> Printf.printf "not known: %s\n" why
   in
   let input = open_in file in
   (try

@@ -4,7 +4,9 @@ From gpusched Require Import model executable fast serial certificate sporadic s
 
 (* Arith has names of its own for these. *)
 Extract Inlined Constant PeanoNat.Nat.add => "(+)".
+Extract Inlined Constant PeanoNat.Nat.sub => "(fun a b -> Stdlib.max 0 (a - b))".
 Extract Inlined Constant PeanoNat.Nat.max => "Stdlib.max".
+Extract Inlined Constant PeanoNat.Nat.min => "Stdlib.min".
 Extract Inlined Constant Nat.div => "(fun a b -> if b = 0 then 0 else a / b)".
 Extract Inlined Constant PeanoNat.Nat.modulo => "(fun a b -> if b = 0 then a else a mod b)".
 Extract Inlined Constant PeanoNat.Nat.div => "(fun a b -> if b = 0 then 0 else a / b)".

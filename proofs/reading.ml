@@ -17,6 +17,10 @@ let int_at key json =
   | _ -> unknown "%s is no whole number below 2^60" key
 let int_or default key json = match member key json with `Null -> default | _ -> int_at key json
 
+(* What is in it under a key; nothing where it has none. *)
+let entries key json = match member key json with `Null -> [] | json -> to_assoc json
+let items key json = match member key json with `Null -> [] | json -> to_list json
+
 (* "1.000001 s", in nanoseconds. *)
 let time text =
   let number, digits =
@@ -147,7 +151,7 @@ let gpu_of device scenario =
     let blocking = match member "blocking" json with `Bool b -> b | _ -> member "priority" json = `Null in
     { level; blocking }
   in
-  let listed = List.filter (fun s -> member "name" s <> `String "NULL") (to_list (member "streams" scenario)) in
+  let listed = List.filter (fun s -> member "name" s <> `String "NULL") (items "streams" scenario) in
   let null = { level = int_at "priority_levels" device - 1; blocking = true } in
   let masks = [] :: List.map (masked_sms device) listed in
   let masks = if List.for_all (fun mask -> mask = []) masks then [] else masks in
