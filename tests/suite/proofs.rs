@@ -304,8 +304,8 @@ fn a_verdict_has_a_certificate_where_serving_one_after_another_is_in_time() {
         [of("control", 0, 0, 5, 4), of("control", 1, 10, 5, 4), of("control", 2, 20, 5, 4), of("map", 0, 0, 30, 14)];
     assert_eq!(proved(&proven), expected);
 
-    // Served one after another, four kernels of 10 ms take 40 ms. A block weighs 1/8, as eight of them keep a head out, so
-    // four of 10 ms are 5 ms of work, and 10 ms are its own.
+    // Served one after another, four kernels of 10 ms take 40 ms. A block weighs 1/8, as eight of them keep a head out,
+    // so four of 10 ms are 5 ms of work, and 10 ms are its own.
     fs::write(&scenario, SIDE_BY_SIDE).expect("it can be written");
     let shared = certificate(scenario.to_str().expect("text"), &file, &[]);
     let jobs = [(0, 0), (1, 20)].into_iter();
@@ -320,8 +320,8 @@ fn a_verdict_has_a_certificate_where_serving_one_after_another_is_in_time() {
     let output =
         gpusched(&["analyze", "scenarios/thesis2019/section-3-5.json", "--verdicts", "--certificate", written]);
     let certificate: Value = serde_json::from_slice(&fs::read(file).expect("it was written")).expect("JSON");
-    // One after another is 4 + 6 + 6 + 5 s, beyond 15 s. Blocks of 8 + 42 + 12 + 25 s weigh 1/8 each: 10.875 s of work, with
-    // 4, 6, 6 or 5 s of their own.
+    // One after another is 4 + 6 + 6 + 5 s, beyond 15 s. Blocks of 8 + 42 + 12 + 25 s weigh 1/8 each: 10.875 s of work,
+    // with 4, 6, 6 or 5 s of their own.
     let s1 = ("S1".to_owned(), 0, 0, 15_000_000_000, 14_875_000_000);
     assert_eq!(proved(&certificate), [s1]);
     assert_eq!(certificate["no_certificate"].as_array().map(Vec::len), Some(3));

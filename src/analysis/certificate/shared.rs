@@ -1,6 +1,6 @@
 //! Certificates where kernels share the GPU (`proofs/sharing.v`). Blocks that keep the head of a queue out of every SM
-//! weigh as much as all SMs, so while an operation waits work is done at that rate: all of a stream is over once all work
-//! is done that is launched by then, and besides it the stream's own operations have run one after another.
+//! weigh as much as all SMs, so while an operation waits work is done at that rate: all of a stream is over once all
+//! work is done that is launched by then, and besides it the stream's own operations have run one after another.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

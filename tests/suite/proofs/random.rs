@@ -1,5 +1,5 @@
-//! The program that is proven to follow the rules as a referee: it accepts what the engine makes of random scenarios, and
-//! of such runs with one thing changed only those that are runs.
+//! The program that is proven to follow the rules as a referee: it accepts what the engine makes of random scenarios,
+//! and of such runs with one thing changed only those that are runs.
 
 use std::fmt::Write;
 use std::fs;
@@ -87,8 +87,8 @@ fn with_times_of(run: &Value, observed: &Observation) -> Value {
     run
 }
 
-/// Lets it look at the mutants of the audit's campaign, of these samples; how many it accepted, and how many not. What it
-/// accepts breaks no rule by the plain reading.
+/// Lets it look at the mutants of the audit's campaign, of these samples; how many it accepted, and how many not. What
+/// it accepts breaks no rule by the plain reading.
 fn mutants(checker: &Checker, samples: std::ops::Range<u64>) -> [usize; 2] {
     let mut tally = [0, 0];
     for first in samples.clone().step_by(200) {
