@@ -14,9 +14,8 @@ let name_of json = to_string (member "name" json)
 let optional_time key json = match member key json with `Null -> None | json -> Some (time (to_string json))
 
 (* The number of each stream with what it launches at each release, in the order of the file. *)
-let streams_of device gpu listed scenario =
+let streams_of device gpu listed kernels scenario =
   (match member "hosts" scenario with `Null | `List [] -> () | _ -> unknown "there are hosts");
-  let kernels = List.map (kernel_of (allocation_of device)) (to_assoc (member "kernels" scenario)) in
   let shorter = function
     | Kernel (n, need, lasts) -> Kernel (n, need, { lasts with best = 0 })
     | Copy (e, lasts) -> Copy (e, { lasts with best = 0 })
@@ -43,7 +42,7 @@ let streams_of device gpu listed scenario =
     find 1 listed
   in
   let launches json = match member "operations" json with `List l -> List.map operation l | _ -> [] in
-  List.map (fun json -> (json, number (name_of json), launches json)) (to_list (member "streams" scenario))
+  List.map (fun json -> (json, number (name_of json), launches json)) (items "streams" scenario)
 
 (* When job [job] of a stream is released; [None] if there is none. *)
 let release_of horizon json job =
@@ -98,6 +97,19 @@ let refuse_overflow works =
   in
   ignore (List.fold_left add 0 works)
 
+(* A verdict on a job, of which [until] says by when all is over. *)
+let prove find horizon until json =
+  let name = to_string (member "stream" json) and job = int_at "job" json in
+  let stream, job_stream, _ = find name in
+  let released = int_at "released_ns" json and deadline = int_at "deadline_ns" json in
+  let bound = int_at "bound_ns" json in
+  if release_of horizon stream job <> Some released then
+    refuse "job %d of %s is not released at %d ns" job name released;
+  if deadline_of stream <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
+  if bound > deadline then refuse "%d ns are beyond the deadline of job %d of %s" bound job name;
+  if until (released + bound) > horizon then refuse "after the horizon nothing is known of job %d of %s" job name;
+  { job_stream; job_at = released; job_due = released + bound }
+
 (* An interval of the certificate; [left] are launches that have not been in one. *)
 let interval_of find horizon left json =
   let sum = ref 0 in
@@ -112,25 +124,11 @@ let interval_of find horizon left json =
     | _ -> refuse "%s of %s is not what is launched next, at %d ns" operation name at
   in
   let until = int_at "until_ns" json in
-  let prove json =
-    let name = to_string (member "stream" json) and job = int_at "job" json in
-    let stream, job_stream, _ = find name in
-    let released = int_at "released_ns" json and deadline = int_at "deadline_ns" json in
-    let bound = int_at "bound_ns" json in
-    if release_of horizon stream job <> Some released then
-      refuse "job %d of %s is not released at %d ns" job name released;
-    if deadline_of stream <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
-    if bound > deadline then refuse "%d ns are beyond the deadline of job %d of %s" bound job name;
-    if until > horizon then refuse "after the horizon nothing is known of job %d of %s" job name;
-    { job_stream; job_at = released; job_due = released + bound }
-  in
   { from = int_at "from_ns" json; until; terms = List.map term (to_list (member "terms" json));
-    proves = List.map prove (to_list (member "proves" json)) }
+    proves = List.map (prove find horizon (fun _ -> until)) (to_list (member "proves" json)) }
 
 (* Verdicts on all that is launched when the scenario says so. *)
-let parts_of gpu streams scenario parts =
-  let horizon = Option.value ~default:max_int (optional_time "horizon" scenario) in
-  let launches = launches_of horizon streams in
+let parts_of gpu streams horizon launches parts =
   let items = List.map (fun l -> l.item) launches in
   refuse_overflow (List.map (fun i -> i.item_work) items);
   let part json =
@@ -144,6 +142,54 @@ let parts_of gpu streams scenario parts =
     if not (accept gpu levels items intervals) then
       refuse "what is said of the highest %d priorities does not follow from what is launched" levels;
     List.fold_left (fun n i -> n + List.length i.proves) 0 intervals
+  in
+  List.fold_left (fun n json -> n + part json) 0 parts
+
+(* Verdicts where kernels share the GPU: how much a block of each kernel weighs, and when there may be work. *)
+let shared_of gpu kernels streams horizon launches parts =
+  let items = List.map (fun l -> l.item) launches in
+  let longest = List.fold_left (fun m i -> match i.item_work with Kernel (_, _, l) -> max m l.worst | _ -> m) 0 items in
+  let part json =
+    let levels = int_at "levels" json and scale = int_at "scale" json in
+    if levels > gpu.levels then refuse "there are no %d levels" levels;
+    if scale > 1 lsl 20 then refuse "a scale is beyond 2^20";
+    let weight json =
+      let name = to_string (member "kernel" json) and weight = int_at "weight" json in
+      if weight > 1 lsl 20 then refuse "a weight is beyond 2^20";
+      match List.find_opt (fun (n, _, _) -> n = name) kernels with
+      | Some (_, Kernel (_, need, _), _) -> (need, weight)
+      | _ -> refuse "there is no kernel %s" name
+    in
+    let weights = List.map weight (to_list (member "weights" json)) in
+    let small r = List.for_all (fun n -> n < 1 lsl 32) [ r.threads; r.slots; r.shared; r.registers ] in
+    if not (List.for_all small gpu.sms && List.for_all (fun (need, _) -> small need) weights) then
+      unknown "an SM or a block has more than 2^32 of something";
+    let all = scale * List.length gpu.sms in
+    (* No product or sum of the proven checker leaves 63 bits. *)
+    let product a b = if b > 0 && a > most / b then unknown "a sum is beyond 2^60" else a * b in
+    let work sum item =
+      let time = match item.item_work with Kernel (_, _, l) | Copy (_, l) -> l.worst | _ -> 0 in
+      let blocks = match item.item_work with Kernel (n, _, _) -> n | _ -> 1 in
+      let o = { number = 0; stream = item.item_stream; launched_at = 0; what = item.item_work } in
+      let heaviest = max (Rules.weight gpu scale weights o) 1 in
+      natural "a sum" (sum + product (product blocks time) heaviest)
+    in
+    let span json =
+      let begins = int_at "from_ns" json and over_at_last = int_at "until_ns" json in
+      let some = List.filter (fun i -> begins <= i.item_at && i.item_at <= over_at_last) items in
+      ignore (List.fold_left work 0 some);
+      let times sum i =
+        let own = match i.item_work with Kernel (_, _, l) -> longest + l.worst | Copy (_, l) -> l.worst | _ -> 0 in
+        natural "a sum" (sum + own)
+      in
+      ignore (product (List.fold_left times over_at_last some) all);
+      { begins; over_at_last;
+        shows = List.map (prove (find streams) horizon (min over_at_last)) (to_list (member "proves" json)) }
+    in
+    let spans = List.map span (to_list (member "intervals" json)) in
+    if not (accept_shared gpu levels items scale weights spans) then
+      refuse "what is said of the highest %d priorities that share the GPU does not follow" levels;
+    List.fold_left (fun n s -> n + List.length s.shows) 0 spans
   in
   List.fold_left (fun n json -> n + part json) 0 parts
 
@@ -195,16 +241,33 @@ let windows_of gpu streams windows =
 let check device scenario certificate =
   let listed, gpu = gpu_of device scenario in
   if member "name" scenario <> member "scenario" certificate then refuse "the certificate is of another scenario";
-  let all key = match member key certificate with `Null -> [] | json -> to_list json in
+  let all_of key json = match member key json with `Null -> [] | json -> to_list json in
+  let all key = all_of key certificate in
   (* A scenario that these rules do not know is none of their business if nothing is claimed of it. *)
   let proven =
-    if all "parts" = [] && all "windows" = [] then 0
+    if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared" ] then 0
+    else if gpu.masks <> [] then unknown "streams have masks, of which the theorems on certificates say nothing"
     else
-      let streams = streams_of device gpu listed scenario in
-      (if all "parts" = [] then 0 else parts_of gpu streams scenario (all "parts"))
+      let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
+      let streams = streams_of device gpu listed kernels scenario in
+      let horizon = Option.value ~default:max_int (optional_time "horizon" scenario) in
+      let given = if all "parts" = [] && all "shared" = [] then [] else launches_of horizon streams in
+      (if all "parts" = [] then 0 else parts_of gpu streams horizon given (all "parts"))
+      + shared_of gpu kernels streams horizon given (all "shared")
       + windows_of gpu streams (all "windows")
   in
   let without = all "no_certificate" in
+  (* Each verdict is told of once. *)
+  let told = Hashtbl.create 16 in
+  let tell json =
+    let about = (to_string (member "stream" json), member "job" json) in
+    if Hashtbl.mem told about then refuse "jobs of %s are told of twice" (fst about);
+    Hashtbl.replace told about ()
+  in
+  let proves json = all_of "proves" json in
+  List.iter tell
+    (List.concat_map (fun part -> List.concat_map proves (all_of "intervals" part)) (all "parts" @ all "shared")
+    @ List.concat_map proves (all "windows") @ without);
   List.iter
     (fun json ->
       let jobs = match member "job" json with `Null -> "jobs" | _ -> Printf.sprintf "job %d" (int_at "job" json) in

@@ -64,10 +64,17 @@ let launches_of run kernels copies engine_of =
     match List.find_opt (fun (n, _, _) -> n = name) kernels with
     | None -> unknown "the scenario has no kernel %s" name
     | Some (_, what, own) ->
-        let rows = Array.of_list (List.map (fun p -> (int_at "block" p, row p)) (to_list (member "placements" json))) in
-        Array.sort compare rows;
-        Array.iteri (fun i (block, _) -> if i <> block then refuse "kernel %s has no block %d" name i) rows;
-        make json what (Array.map snd rows) own
+        let placements = Array.of_list (to_list (member "placements" json)) in
+        let count = Array.length placements in
+        let rows = Array.make count None in
+        Array.iter
+          (fun p ->
+            let block = int_at "block" p in
+            (match if block < count then rows.(block) else None with
+            | None when block < count -> rows.(block) <- Some (row p)
+            | _ -> refuse "kernel %s has %d blocks, and not each once" name count))
+          placements;
+        make json what (Array.map Option.get rows) own
   in
   let copy json =
     let started = member "start_ns" json <> `Null in
@@ -96,9 +103,12 @@ let entries_of run =
 
 let until_end = 1 lsl 61
 
+(* How often a run is looked at in another way. *)
+let most_attempts = 1_000
+
 let check device launches entries end_ns =
   let state = ref { older = empty device; newest = [] } and steps = ref 0 and blocks = ref 0 and next_launch = ref 0 in
-  (* Of whom rows were used at this instant, and how many these are. *)
+  (* Of whom rows were used, and how many these are. *)
   let users = ref [] and uses = ref 0 in
   let go label what =
     incr steps;
@@ -165,6 +175,9 @@ let check device launches entries end_ns =
     | None, _ -> 0
   in
   let ends_now () = List.exists (fun r -> r.ends = now ()) (running ()) in
+  (* What else hosts may have done, the last first; and whether something of no length has ended at this instant, without
+     which there is nothing else. *)
+  let choices = ref [] and again = ref false in
   (* Whether something of no length has been assigned since the last completions: nothing else ends now. *)
   let no_length = ref false in
   let rec dispatch () =
@@ -213,7 +226,7 @@ let check device launches entries end_ns =
     | Some ((_, r), _) -> go (End (r.of0, r.on)) (lazy (name r.of0 ^ " ends")); completions ()
     | None -> ()
   in
-  (* All of this instant; what is the next, if the run has one. *)
+  (* All of this instant; whether the run has another one. *)
   let rec instant () =
     completions ();
     no_length := false;
@@ -223,29 +236,33 @@ let check device launches entries end_ns =
       if at < Array.length launches && launches.(at).operation.launched_at = now () then due (n + 1) else n
     in
     hosts (due 0)
-  (* Hosts launch [n] operations now. If that leads nowhere, they launch some of these only after something of no length
-     has ended. *)
+  (* Hosts launch [n] operations now; or, should that lead nowhere, fewer, and the others after something of no length has
+     ended. *)
   and hosts n =
-    let before = !state and done_steps = !steps and done_blocks = !blocks in
-    let launched = !next_launch and used = !uses and done_entries = !entered in
-    try
-      launch_now n;
-      go DispatchTurn (lazy "blocks are assigned");
-      dispatch ();
-      if ends_now () then begin
-        go Again (lazy "something of no length has ended");
-        instant ()
-      end
-      else pass ()
-    with Refused why when n > 0 -> (
-      state := before;
-      no_length := false;
-      steps := done_steps;
-      blocks := done_blocks;
-      next_launch := launched;
-      entered := done_entries;
-      unused used;
-      try hosts (n - 1) with Refused _ -> raise (Refused why))
+    if n > 0 then begin
+      let before = !state and done_steps = !steps and done_blocks = !blocks in
+      let launched = !next_launch and used = !uses and done_entries = !entered in
+      let fewer () =
+        state := before;
+        no_length := false;
+        steps := done_steps;
+        blocks := done_blocks;
+        next_launch := launched;
+        entered := done_entries;
+        unused used;
+        hosts (n - 1)
+      in
+      choices := fewer :: !choices
+    end;
+    launch_now n;
+    go DispatchTurn (lazy "blocks are assigned");
+    dispatch ();
+    if ends_now () then begin
+      again := true;
+      go Again (lazy "something of no length has ended");
+      instant ()
+    end
+    else pass ()
   and pass () =
     let missed o =
       let l = launches.(o.number) in
@@ -267,21 +284,38 @@ let check device launches entries end_ns =
       false
     end
   in
-  while instant () do
-    users := [];
-    uses := 0
-  done;
-  Array.iter
-    (fun l ->
-      if l.used < Array.length l.rows then
-        refuse "operation %d does not begin at %d ns as the run says" l.operation.number l.rows.(l.used).starts)
-    launches;
-  if !next_launch < Array.length launches then refuse "operation %d is never launched" !next_launch;
+  let is_complete () =
+    Array.iter
+      (fun l ->
+        if l.used < Array.length l.rows then
+          refuse "operation %d does not begin at %d ns as the run says" l.operation.number l.rows.(l.used).starts)
+      launches;
+    if !next_launch < Array.length launches then refuse "operation %d is never launched" !next_launch
+  in
+  let rec instants first =
+    let before = !choices in
+    again := false;
+    let more = first () in
+    if not !again then choices := before;
+    if more then instants instant else is_complete ()
+  in
+  (* What leads nowhere is tried in another way; told is what leads furthest. *)
+  let rec attempt first left furthest =
+    try instants first
+    with Refused why -> (
+      let furthest = if now () >= fst furthest then (now (), why) else furthest in
+      match !choices with
+      | other :: rest when left > 0 ->
+          choices := rest;
+          attempt other (left - 1) furthest
+      | _ -> raise (Refused (snd furthest)))
+  in
+  attempt instant most_attempts (-1, "");
   (!blocks, !steps)
 
 let run_of device scenario run =
   let _, gpu = gpu_of device scenario in
-  let kernels = List.map (kernel_of (allocation_of device)) (to_assoc (member "kernels" scenario)) in
+  let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
   let parts = List.map (fun key -> match member key scenario with `List l -> l | _ -> []) [ "streams"; "hosts" ] in
   let copies = List.concat_map (copies_of device) (List.concat parts) in
   let launches = launches_of run kernels copies (engine_of device gpu) in
@@ -297,7 +331,7 @@ let cases_of file =
     | exception Refused why ->
         is_fine := false;
         Printf.printf "refused: %s\n" why
-    | exception Unknown why -> Printf.printf "not known: %s\n" why
+    | exception (Unknown why | Type_error (why, _) | Undefined (why, _)) -> Printf.printf "not known: %s\n" why
   in
   let input = open_in file in
   (try
@@ -318,7 +352,7 @@ let one device scenario about =
 
 let () =
   (* Most of what is allocated is soon of no use. *)
-  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 1000 };
   try
     match Sys.argv with
     | [| _; cases |] -> cases_of cases

@@ -1,7 +1,7 @@
 (* What is asked of all that is launched, as a program: that the highest streams wait for no other. *)
 From Coq Require Import List Arith Bool Lia.
 Import ListNotations.
-From gpusched Require Import model executable follows lists progress capacity serial.
+From gpusched Require Import model executable follows lists usage progress capacity serial.
 
 (* What may be launched: into which stream, and what. *)
 Definition kind : Type := nat * work.
@@ -44,7 +44,8 @@ Definition engines_above : bool :=
     let copies := filter (fun i => match engine_of i with Some e' => e' =? e | None => false end) kinds in
     forallb above copies || negb (existsb above copies)) (seq 0 (engines g)).
 Definition closedb : bool :=
-  forallb allowedb kinds && (blocking_are_above || negb null_waits) && (null_is_above || negb null_delays)
+  match masks g with [] => true | _ => false end && forallb allowedb kinds
+  && (blocking_are_above || negb null_waits) && (null_is_above || negb null_delays)
   && engines_above.
 
 Lemma above_of o : above (kind_of o) = upper g top o.
@@ -73,14 +74,14 @@ Let blocks (l : nat) : nat := nth l table 0.
 
 Lemma accepted_closed : closedb = true -> closed g top blocks mine.
 Proof.
-  unfold closedb. rewrite !andb_true_iff, !orb_true_iff, !negb_true_iff. intros [[[A B] N] E].
-  rewrite forallb_forall in A.
-  split.
+  unfold closedb. rewrite !andb_true_iff, !orb_true_iff, !negb_true_iff. intros [[[[M A] B] N] E].
+  rewrite forallb_forall in A. assert (Ma : masks g = []) by (destruct (masks g); [reflexivity|discriminate M]).
+  split; [exact Ma| | | |].
   - intros o I. specialize (A _ I). unfold allowedb in A. simpl in A. split.
     + unfold can_run. destruct (what o) as [n need la|e la| |[r|]]; try exact Logic.I; try discriminate A.
       * rewrite !andb_true_iff in A. destruct A as [[[F L] _] _]. split.
         { apply existsb_exists in F. destruct F as (cap & J & F). apply In_nth_error in J. destruct J as [j J].
-          exists j, cap. split; [exact J|apply fitsb_fits, F]. }
+          exists j, cap. split; [exact J|]. split; [apply unmasked, Ma|apply fitsb_fits, F]. }
         { destruct (nth_error (streams g) (stream o)) as [[l b]|]; [|discriminate L]. exists l, b.
           split; [reflexivity|apply Nat.ltb_lt, L]. }
       * apply Nat.ltb_lt, A.

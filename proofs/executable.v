@@ -73,10 +73,15 @@ Fixpoint next_from (l : nat) (all : list (list (operation * nat)))
   | [] :: more => next_from (S l) more
   | (x :: rest) :: _ => Some (l, x, rest)
   end.
-Definition no_block_fitsb (s : state) : bool :=
+Definition may_useb (g : device) (o : operation) (i : nat) : bool :=
+  negb (existsb (Nat.eqb i) (nth (stream o) (masks g) [])).
+Definition no_block_fitsb (g : device) (s : state) : bool :=
   match next_from 0 (ee s) with
   | Some (_, (o, _), _) =>
-      match what o with Kernel _ need _ => forallb (fun room => negb (fitsb need room)) (free s) | _ => true end
+      match what o with
+      | Kernel _ need _ => all_from (fun i room => negb (fitsb need room && may_useb g o i)) 0 (free s)
+      | _ => true
+      end
   | None => true
   end.
 Definition none_ends_nowb (s : state) : bool := forallb (fun r => negb (ends r =? now s)) (running s).
@@ -182,18 +187,19 @@ Definition exec (g : device) (s : state) (x : label) : option state :=
   | Assign o i d =>
       match next_from 0 (ee s), what o, nth_error (free s) i with
       | Some (l, (h, S n), rest), Kernel _ need lasts, Some room =>
-          if dispatching s && no_copy_beginsb s && operation_eqb h o && fitsb need room && withinb d lasts then
+          if dispatching s && no_copy_beginsb s && operation_eqb h o && fitsb need room && may_useb g o i
+             && withinb d lasts then
             Some (State (now s) (turn s) (launched s) (queues s) (update l (G3 o n rest) (ee s)) (ce s)
                         (running s ++ [Run o (Sm i) (now s + d)]) (update i (minus room need) (free s)))
           else None
       | _, _, _ => None
       end
   | Again =>
-      if dispatching s && no_copy_beginsb s && no_block_fitsb s && negb (none_ends_nowb s) then
+      if dispatching s && no_copy_beginsb s && no_block_fitsb g s && negb (none_ends_nowb s) then
         Some (State (now s) Completions (launched s) (queues s) (ee s) (ce s) (running s) (free s))
       else None
   | Until t =>
-      if dispatching s && no_copy_beginsb s && no_block_fitsb s && none_ends_nowb s && (now s <? t)
+      if dispatching s && no_copy_beginsb s && no_block_fitsb g s && none_ends_nowb s && (now s <? t)
          && forallb (fun r => t <=? ends r) (running s) then
         Some (State t Completions (launched s) (queues s) (ee s) (ce s) (running s) (free s))
       else None

@@ -25,7 +25,7 @@ Definition exec_fast (g : device) (f : fast) (x : label) : option fast :=
       if no_copy_waits s then
         match next_from 0 (ee s), what o, nth_error (free s) i with
         | Some (l, (h, S n), rest), Kernel _ need lasts, Some room =>
-            if dispatching s && operation_eqb h o && fitsb need room && withinb d lasts then
+            if dispatching s && operation_eqb h o && fitsb need room && may_useb g o i && withinb d lasts then
               Some (Fast (State (now s) (turn s) (launched s) (queues s) (update l (G3 o n rest) (ee s)) (ce s)
                                 (running s) (update i (minus room need) (free s)))
                          (Run o (Sm i) (now s + d) :: newest f))
@@ -62,6 +62,7 @@ Proof.
   destruct (what o) as [b need lasts| | |]; try reflexivity.
   destruct (nth_error (free (older f)) i) as [room|]; try reflexivity. rewrite andb_true_r.
   change (dispatching (with_running (older f) (running (older f) ++ rev (newest f)))) with (dispatching (older f)).
-  destruct (dispatching (older f) && operation_eqb h o && fitsb need room && withinb d lasts); [|reflexivity].
+  destruct (dispatching (older f) && operation_eqb h o && fitsb need room && may_useb g o i && withinb d lasts);
+    [|reflexivity].
   rewrite whole_running. simpl. unfold with_running. simpl. rewrite app_assoc. reflexivity.
 Qed.

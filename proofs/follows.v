@@ -220,18 +220,27 @@ Proof.
   - intros [E H]. apply (next_from_found _ 0 l _ _ E H).
 Qed.
 
-Lemma no_block_fitsb_spec s : no_block_fitsb s = true <-> no_block_fits s.
+Lemma may_useb_spec g o i : may_useb g o i = true <-> may_use g o i.
+Proof.
+  unfold may_useb, may_use. rewrite negb_true_iff. split.
+  - intros H I. assert (T : existsb (Nat.eqb i) (nth (stream o) (masks g) []) = true); [|congruence].
+    apply existsb_exists. exists i. split; [exact I|apply Nat.eqb_refl].
+  - intros H. destruct (existsb _ _) eqn:E; [|reflexivity]. apply existsb_exists in E. destruct E as (j & I & E).
+    apply Nat.eqb_eq in E. subst j. destruct (H I).
+Qed.
+Lemma no_block_fitsb_spec g s : no_block_fitsb g s = true <-> no_block_fits g s.
 Proof.
   unfold no_block_fitsb, no_block_fits. destruct (next_from 0 (ee s)) as [[[l [o n]] rest]|] eqn:E.
   - apply next_from_spec in E. split.
-    + intros H l' o' n' rest' blocks need lasts i room K W [F G].
+    + intros H l' o' n' rest' blocks need lasts i room K W M [F G].
       apply next_from_spec in E. apply next_from_spec in K. rewrite K in E. injection E as -> -> -> ->.
-      rewrite W in H. rewrite forallb_forall in H. apply nth_error_In in F. specialize (H room F).
-      apply fitsb_fits in G. rewrite G in H. discriminate H.
+      rewrite W in H. rewrite all_from_spec in H. specialize (H i room F). apply may_useb_spec in M.
+      apply fitsb_fits in G. simpl in H. rewrite G, M in H. discriminate H.
     + intros H. destruct (what o) as [blocks need lasts|? ?| |?] eqn:W; try reflexivity.
-      apply forallb_forall. intros room I. apply negb_true_iff.
+      apply all_from_spec. intros i room F. apply negb_true_iff. simpl.
       destruct (fitsb need room) eqn:T; [|reflexivity]. apply fitsb_fits in T.
-      apply In_nth_error in I. destruct I as [i F]. destruct (H _ _ _ _ _ _ _ i room E W). split; assumption.
+      destruct (may_useb g o i) eqn:M; [|reflexivity]. apply may_useb_spec in M.
+      destruct (H _ _ _ _ _ _ _ i room E W M). split; assumption.
   - split; [|trivial]. intros _ l' o' n' rest' blocks need lasts i room K. apply next_from_spec in K. congruence.
 Qed.
 
@@ -317,8 +326,8 @@ Proof.
     destruct (nth_error (free s) i) as [room|] eqn:F; [|discriminate E].
     match type of E with (if ?c then _ else _) = _ => destruct c eqn:C; [|discriminate E] end. split_tests.
     assert (h = o) as -> by (apply operation_eqb_eq; assumption). injection E as <-.
-    eapply X1_A2_R1; [apply dispatching_spec; assumption|apply no_copy_beginsb_spec; assumption| |exact W| |
-                      apply withinb_within; assumption].
+    eapply X1_A2_R1; [apply dispatching_spec; assumption|apply no_copy_beginsb_spec; assumption| |exact W|
+                      apply may_useb_spec; assumption| |apply withinb_within; assumption].
     + apply next_from_spec, Q.
     + split; [exact F|apply fitsb_fits; assumption].
   - (* End *)
@@ -387,7 +396,7 @@ Proof.
               |assert (dispatching s = true) as -> by (unfold dispatching; rewrite K; reflexivity)]; clear K
     | K : all_went_on g s |- _ => apply all_went_onb_spec in K; rewrite K; clear K
     | K : no_copy_begins s |- _ => apply no_copy_beginsb_spec in K; rewrite K; clear K
-    | K : no_block_fits s |- _ => apply no_block_fitsb_spec in K; rewrite K; clear K
+    | K : no_block_fits _ s |- _ => apply no_block_fitsb_spec in K; rewrite K; clear K
     | K : none_ends_now s |- _ => apply none_ends_nowb_spec in K; rewrite K; clear K
     | K : first_ready g s _ _ _ |- _ =>
         destruct K as [[Q K] F]; apply goes_spec in K; apply firstb_spec in F; rewrite Q, K, F, eqb_refl_all; clear K F
@@ -413,8 +422,9 @@ Proof.
     rewrite W, M, I end.
     match goal with K : forall e' o' rest', _ |- _ => apply no_earlier_beginsb_spec in K; rewrite K end.
     match goal with K : within _ _ |- _ => apply withinb_within in K; rewrite eqb_refl_all, K end. reflexivity.
-  - match goal with K : next_kernel _ _ _ _ _, W : what o = _, R : R1 _ _ _ _ |- _ =>
-      apply next_from_spec in K; destruct R as [R F]; apply fitsb_fits in F; rewrite K, W, R, F end.
+  - match goal with K : next_kernel _ _ _ _ _, W : what o = _, M : may_use _ _ _, R : R1 _ _ _ _ |- _ =>
+      apply next_from_spec in K; destruct R as [R F]; apply fitsb_fits in F; apply may_useb_spec in M;
+      rewrite K, W, R, F, M end.
     match goal with K : within _ _ |- _ => apply withinb_within in K; rewrite eqb_refl_all, K end. reflexivity.
   - rewrite (none_ends_nowb_false s r) by assumption. reflexivity.
   - match goal with K : now s < t |- _ => apply Nat.ltb_lt in K; rewrite K end.

@@ -230,10 +230,12 @@ Ltac excluded D1 N1' Room B12 B21 E12 E21 := exfalso; try discriminate; try cong
   | F : first_ready _ _ _ _ _ |- _ => exact (D1 eq_refl _ _ _ (proj1 F))
   | N : no_copy_begins _, M : may_begin _ _ _ _ |- _ =>
       first [exact (N _ _ _ (B12 _ _ _ M)) | exact (N _ _ _ (B21 _ _ _ M))]
-  | N : no_block_fits _, K : next_kernel _ _ _ _ _, W : what _ = Kernel _ ?need _, R : R1 _ ?need _ _ |- _ =>
+  | N : no_block_fits _ _, K : next_kernel _ _ _ _ _, W : what _ = Kernel _ ?need _, R : R1 _ ?need _ _ |- _ =>
       assert (X := N1' _ _ _ _ K _ _ _ W); subst need;
-      first [destruct (proj1 Room (ex_intro _ _ (ex_intro _ _ R))) as (? & ? & R'); exact (N _ _ _ _ _ _ _ _ _ K W R')
-            |destruct (proj2 Room (ex_intro _ _ (ex_intro _ _ R))) as (? & ? & R'); exact (N _ _ _ _ _ _ _ _ _ K W R')]
+      first [destruct (proj1 Room (ex_intro _ _ (ex_intro _ _ R))) as (? & ? & R');
+             refine (N _ _ _ _ _ _ _ _ _ K W _ R'); apply unmasked; reflexivity
+            |destruct (proj2 Room (ex_intro _ _ (ex_intro _ _ R))) as (? & ? & R');
+             refine (N _ _ _ _ _ _ _ _ _ K W _ R'); apply unmasked; reflexivity]
   | N : none_ends_now _, T : ends ?r = _, I : In ?r _ |- _ =>
       first [destruct (E12 r I) as (r' & I' & T'); exact (N r' I' (eq_trans T' T))
             |destruct (E21 r I) as (r' & I' & T'); exact (N r' I' (eq_trans T' T))]
@@ -244,20 +246,20 @@ Ltac excluded D1 N1' Room B12 B21 E12 E21 := exfalso; try discriminate; try cong
 
 (* One step of each. *)
 Lemma lockstep need v g1 g2 c1 c2 h s1 s2 x1 x2 t1 t2 :
-  streams g1 = streams g2 ->
+  streams g1 = streams g2 -> masks g1 = [] -> masks g2 = [] ->
   Forall2 (holds need) (sms g1) c1 -> Forall2 (holds need) (sms g2) c2 -> sum c1 = sum c2 ->
   usage g1 s1 -> usage g2 s2 -> everywhere (needs need) s1 -> everywhere (needs need) s2 -> alike s1 s2 ->
   step g1 s1 x1 t1 -> obeys v h s1 x1 -> step g2 s2 x2 t2 -> obeys v h s2 x2 ->
   erase x1 = erase x2 /\ alike t1 t2.
 Proof.
-  intros G C1 C2 Sum U1 U2 Q1 Q2 L.
+  intros G M1 M2 C1 C2 Sum U1 U2 Q1 Q2 L.
   assert (Room : (exists i room, R1 s1 need i room) <-> (exists i room, R1 s2 need i room)).
   { rewrite (room_iff need g1 s1 c1 U1 Q1 C1), (room_iff need g2 s2 c2 U2 Q2 C2), (alike_blocks s1 s2 L), Sum.
     reflexivity. }
   assert (B12 := alike_begins s1 s2 L). assert (B21 := alike_begins s2 s1 (alike_sym _ _ L)).
   assert (E12 := alike_ends s1 s2 L). assert (E21 := alike_ends s2 s1 (alike_sym _ _ L)).
   assert (D1 := usage_dispatch g1 s1 U1). assert (N1' := only_launched need s1 Q1). clear U1 U2 Q1 Q2 C1 C2.
-  destruct g1 as [m1 e1 l1 st1], g2 as [m2 e2 l2 st2]. simpl in G. subst st2.
+  destruct g1 as [m1 e1 l1 st1 ma1], g2 as [m2 e2 l2 st2 ma2]. simpl in G, M1, M2. subst st2 ma1 ma2.
   destruct L as [n p k q e c r1 r2 f1 f2 E].
   intros H1 O1 H2 O2.
   inversion H1; subst; inversion H2; subst; simpl in *; try discriminate; try congruence; try subst p;
@@ -339,13 +341,13 @@ Qed.
    the same environment, they are the same, SMs apart. *)
 Theorem equal_blocks_exact :
   forall need g1 g2 c1 c2 v xs1 xs2 t1 t2,
-  streams g1 = streams g2 -> levels g1 = levels g2 -> engines g1 = engines g2 ->
+  streams g1 = streams g2 -> levels g1 = levels g2 -> engines g1 = engines g2 -> masks g1 = [] -> masks g2 = [] ->
   Forall2 (holds need) (sms g1) c1 -> Forall2 (holds need) (sms g2) c2 -> sum c1 = sum c2 ->
   (forall h o, launches v h = Some o -> needs need o) ->
   run_under g1 v [] (empty g1) xs1 t1 -> run_under g2 v [] (empty g2) xs2 t2 -> length xs1 = length xs2 ->
   map erase xs1 = map erase xs2.
 Proof.
-  intros need g1 g2 c1 c2 v xs1 xs2 t1 t2 G GL GE C1 C2 Sum V.
+  intros need g1 g2 c1 c2 v xs1 xs2 t1 t2 G GL GE M1 M2 C1 C2 Sum V.
   assert (A : alike (empty g1) (empty g2)) by (unfold empty; rewrite G, GL, GE; constructor; reflexivity).
   assert (U1 := usage_empty g1). assert (U2 := usage_empty g2).
   assert (Q1 := everywhere_empty (needs need) g1). assert (Q2 := everywhere_empty (needs need) g2).
@@ -366,18 +368,19 @@ Qed.
 
 (* The merged SM: one that has what [c] blocks need. *)
 Definition merged (need : resources) (c : nat) (g : device) : device :=
-  Device [scale c need] (engines g) (levels g) (streams g).
+  Device [scale c need] (engines g) (levels g) (streams g) [].
 
 Theorem merged_sm_exact :
   forall need g c v xs1 xs2 t1 t2,
-  0 < slots need -> Forall2 (holds need) (sms g) c ->
+  0 < slots need -> masks g = [] -> Forall2 (holds need) (sms g) c ->
   (forall h o, launches v h = Some o -> needs need o) ->
   run_under g v [] (empty g) xs1 t1 ->
   run_under (merged need (sum c) g) v [] (empty (merged need (sum c) g)) xs2 t2 -> length xs1 = length xs2 ->
   map erase xs1 = map erase xs2.
 Proof.
-  intros need g c v xs1 xs2 t1 t2 N C V. apply (equal_blocks_exact need g (merged need (sum c) g) c [sum c] v); try
+  intros need g c v xs1 xs2 t1 t2 N M C V. apply (equal_blocks_exact need g (merged need (sum c) g) c [sum c] v); try
     reflexivity.
+  - exact M.
   - exact C.
   - constructor; [|constructor]. intros k. unfold fits, R2, R3, Registers.
     destruct (scale_fields k need) as (-> & -> & -> & ->). destruct (scale_fields (sum c) need) as (-> & -> & -> & ->).

@@ -1,5 +1,5 @@
 (* The rules of docs/model.md, sections 2 to 6, as a transition relation; a rule is a definition or a step of its name.
-   Left out: masks, channels, launch latencies and kernel gaps, copies that share a link, several processes. *)
+   Left out: channels, launch latencies and kernel gaps, copies that share a link, several processes. *)
 From Coq Require Import List Arith.
 Import ListNotations.
 
@@ -42,7 +42,9 @@ Record operation := Op { number : nat; stream : nat; launched_at : nat; what : w
 (* A stream: the place of its EE queue (0 is the highest priority), and whether N1 and N2 concern it. Stream 0 is
    NULL. *)
 Record stream_kind := Stream { level : nat; blocking : bool }.
-Record device := Device { sms : list resources; engines : nat; levels : nat; streams : list stream_kind }.
+(* [masks] lists for each stream the SMs that its kernels must not use; none where it ends. *)
+Record device := Device {
+  sms : list resources; engines : nat; levels : nat; streams : list stream_kind; masks : list (list nat) }.
 
 (* Section 3. The queues. *)
 
@@ -83,6 +85,8 @@ Definition Registers (need room : resources) : Prop := registers need <= registe
 Definition fits (need room : resources) : Prop := R2 need room /\ R3 need room /\ Registers need room.
 Definition R1 (s : state) (need : resources) (i : nat) (room : resources) : Prop :=
   nth_error (free s) i = Some room /\ fits need room.
+(* The mask of its stream lets a kernel use an SM. *)
+Definition may_use (g : device) (o : operation) (i : nat) : Prop := ~ In i (nth (stream o) (masks g) []).
 
 Definition head_of (s : state) (q : nat) (o : operation) : Prop :=
   exists b rest, nth_error (queues s) q = Some (Queue b (o :: rest)).
@@ -117,9 +121,9 @@ Definition idle (s : state) (e : nat) : Prop := forall r, In r (running s) -> on
 Definition may_begin (s : state) (e : nat) (o : operation) (rest : list operation) : Prop :=
   nth_error (ce s) e = Some (o :: rest) /\ idle s e.
 Definition no_copy_begins (s : state) : Prop := forall e o rest, ~ may_begin s e o rest.
-Definition no_block_fits (s : state) : Prop :=
+Definition no_block_fits (g : device) (s : state) : Prop :=
   forall l o n rest blocks need lasts i room,
-    next_kernel s l o n rest -> what o = Kernel blocks need lasts -> ~ R1 s need i room.
+    next_kernel s l o n rest -> what o = Kernel blocks need lasts -> may_use g o i -> ~ R1 s need i room.
 Definition none_ends_now (s : state) : Prop := forall r, In r (running s) -> ends r <> now s.
 
 (* G3: the head of an EE queue leaves it with its last block. *)
@@ -208,17 +212,17 @@ Inductive step (g : device) (s : state) : label -> state -> Prop :=
 | X1_A2_R1 (l i d n blocks : nat) (o : operation) (rest : list (operation * nat)) (need room : resources)
     (lasts : range) :
     turn s = Dispatch -> no_copy_begins s -> next_kernel s l o (S n) rest -> what o = Kernel blocks need lasts ->
-    R1 s need i room -> within d lasts ->
+    may_use g o i -> R1 s need i room -> within d lasts ->
     step g s (Assign o i d)
       (State (now s) (turn s) (launched s) (queues s) (update l (G3 o n rest) (ee s)) (ce s)
              (running s ++ [Run o (Sm i) (now s + d)]) (update i (minus room need) (free s)))
 (* 4. If anything of zero length completes at this instant, again; otherwise time passes, over no completion. *)
 | Zero_length (r : run) :
-    turn s = Dispatch -> no_copy_begins s -> no_block_fits s -> In r (running s) -> ends r = now s ->
+    turn s = Dispatch -> no_copy_begins s -> no_block_fits g s -> In r (running s) -> ends r = now s ->
     step g s Again
       (State (now s) Completions (launched s) (queues s) (ee s) (ce s) (running s) (free s))
 | Time (t : nat) :
-    turn s = Dispatch -> no_copy_begins s -> no_block_fits s -> none_ends_now s ->
+    turn s = Dispatch -> no_copy_begins s -> no_block_fits g s -> none_ends_now s ->
     now s < t -> (forall r, In r (running s) -> t <= ends r) ->
     step g s (Until t)
       (State t Completions (launched s) (queues s) (ee s) (ce s) (running s) (free s)).

@@ -84,14 +84,14 @@ Qed.
    which none is longer. *)
 Theorem equal_independent_kernels_are_sustainable :
   forall need g c xs ys t u,
-  0 < slots need -> levels g = 1 -> Forall2 (holds need) (sms g) c ->
+  0 < slots need -> masks g = [] -> levels g = 1 -> Forall2 (holds need) (sms g) c ->
   (forall o, In o (launches_of xs) -> needs need o) -> launches_of ys = launches_of xs ->
   steps g (empty g) xs t -> independent xs -> unassigned t = [] ->
   steps g (empty g) ys u -> independent ys -> unassigned u = [] ->
   Forall2 (fun b' b => length_ns b' <= length_ns b) (assigned 0 ys) (assigned 0 xs) ->
   Forall2 (fun b' b => start b' <= start b) (assigned 0 ys) (assigned 0 xs).
 Proof.
-  intros need g c xs ys t u Pos L C N Same X Ix Ex Y Iy Ey D.
+  intros need g c xs ys t u Pos Ma L C N Same X Ix Ex Y Iy Ey D.
   assert (Launched : forall zs o, In (Launch o) zs -> In o (launches_of zs)).
   { induction zs as [|z zs IH]; intros o I; [destruct I|]. destruct I as [->|I]; [left; reflexivity|].
     specialize (IH o I). destruct z; simpl; try exact IH. right. exact IH. }

@@ -3,13 +3,12 @@ From Coq Require Import List Arith Bool Lia.
 Import ListNotations.
 From gpusched Require Import model executable follows lists usage sustainable.
 
-(* What can be launched: a kernel that fits an empty SM and a stream of some level, a copy of an engine that there is,
-   a wait
-   for an earlier record. *)
+(* What can be launched: a kernel that fits an empty SM that it may use, in a stream of some level; a copy of an engine
+   that there is; a wait for an earlier record. *)
 Definition can_run (g : device) (o : operation) : Prop :=
   match what o with
   | Kernel _ need _ =>
-      (exists i cap, nth_error (sms g) i = Some cap /\ fits need cap) /\
+      (exists i cap, nth_error (sms g) i = Some cap /\ may_use g o i /\ fits need cap) /\
       (exists l b, nth_error (streams g) (stream o) = Some (Stream l b) /\ l < levels g)
   | Copy e _ => e < engines g
   | Instant | Wait None => True
@@ -215,7 +214,7 @@ Qed.
 Theorem a_run_cannot_stand_still :
   forall g xs s,
   steps g (empty g) xs s -> (forall o, In (Launch o) xs -> can_run g o) ->
-  turn s = Dispatch -> no_copy_begins s -> no_block_fits s -> running s = [] ->
+  turn s = Dispatch -> no_copy_begins s -> no_block_fits g s -> running s = [] ->
   forall q k, nth_error (queues s) q = Some k -> waiting k = [].
 Proof.
   intros g xs s H C T NC NB NR.
@@ -234,10 +233,10 @@ Proof.
     - destruct (some_kernel_next s) as [Z|(l' & o & n & rest & N)]; [rewrite (Z l k E) in I; destruct I|].
       destruct (order_kernels g s O _ _ _ (proj1 N) (or_introl eq_refl)) as (b & need & la & Wk). simpl in Wk.
       assert (Cr := everywhere_ee _ s V _ _ _ (proj1 N) (or_introl eq_refl)). simpl in Cr. unfold can_run in Cr.
-      rewrite Wk in Cr. destruct Cr as [(i & cap & Ec & Fc) _].
+      rewrite Wk in Cr. destruct Cr as [(i & cap & Ec & Mc & Fc) _].
       destruct (nth_error (free s) i) as [room|] eqn:Er.
       + assert (R := usage_free g s U i room cap Er Ec). rewrite NR in R. simpl in R.
-        apply (NB _ _ _ _ _ _ _ i room N Wk). split; [exact Er|]. unfold fits, R2, R3, Registers in *. parts. lia.
+        apply (NB _ _ _ _ _ _ _ i room N Wk Mc). split; [exact Er|]. unfold fits, R2, R3, Registers in *. parts. lia.
       + apply nth_error_None in Er. rewrite (usage_sms g s U) in Er.
         assert (i < length (sms g)) by (apply nth_error_Some; congruence). lia.
     - destruct k as [|h k]; [destruct I|]. apply (NC e h k). split; [exact E|]. intros r J. rewrite NR in J. destruct

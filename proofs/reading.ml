@@ -17,6 +17,10 @@ let int_at key json =
   | _ -> unknown "%s is no whole number below 2^60" key
 let int_or default key json = match member key json with `Null -> default | _ -> int_at key json
 
+(* What is in it under a key; nothing where it has none. *)
+let entries key json = match member key json with `Null -> [] | json -> to_assoc json
+let items key json = match member key json with `Null -> [] | json -> to_list json
+
 (* "1.000001 s", in nanoseconds. *)
 let time text =
   let number, digits =
@@ -37,7 +41,7 @@ let time text =
   | Some n -> natural "a time" n
   | None -> unknown "%S is no time" text
 
-let device_of json streams =
+let device_of json streams masks =
   let per_sm = member "per_sm" json in
   let at key = int_at key per_sm in
   let threads = min (at "threads") (at "warps" * int_at "warp_size" json) in
@@ -52,7 +56,7 @@ let device_of json streams =
   | `Null | `String "one-at-a-time" -> ()
   | _ -> unknown "copies share a link");
   { sms = List.init (int_at "sms" json) (fun _ -> sm); engines = int_at "copy_engines" json;
-    levels = int_at "priority_levels" json; streams }
+    levels = int_at "priority_levels" json; streams; masks }
 
 let allocation_of json =
   let registers = member "register_allocation" json and shared = member "shared_memory_allocation" json in
@@ -114,6 +118,24 @@ let rec has_key key = function
   | `List entries -> List.exists (has_key key) entries
   | _ -> false
 
+(* The SMs that a mask keeps a stream from: bit [i] of it is TPC [i], which it disables, or after "~" enables alone. *)
+let masked_sms device json =
+  match member "sm_mask" json with
+  | `Null -> []
+  | mask ->
+      let text = to_string mask in
+      let inverted = String.starts_with ~prefix:"~" text in
+      let start = if inverted then 1 else 0 in
+      if not (String.starts_with ~prefix:"0x" (String.sub text start (String.length text - start))) then
+        unknown "%S is no mask" text;
+      let digit c = try int_of_string (Printf.sprintf "0x%c" c) with Failure _ -> unknown "%S is no mask" text in
+      let bit tpc =
+        let at = String.length text - 1 - (tpc / 4) in
+        at >= start + 2 && (digit text.[at] lsr (tpc mod 4)) land 1 = 1
+      in
+      let per_tpc = max 1 (int_at "sms_per_tpc" device) in
+      List.filter (fun sm -> bit (sm / per_tpc) <> inverted) (List.init (int_at "sms" device) Fun.id)
+
 (* The streams of a scenario but the NULL stream, and the GPU with all of them: that is the first. *)
 let gpu_of device scenario =
   if member "processes" scenario <> `Null then unknown "there are several processes";
@@ -122,7 +144,6 @@ let gpu_of device scenario =
   if List.exists (fun key -> has_key "programmatic" (member key scenario)) [ "streams"; "hosts" ] then
     unknown "a kernel is launched programmatically";
   let stream json =
-    if member "sm_mask" json <> `Null then unknown "stream %s has a mask" (to_string (member "name" json));
     let priority =
       match member "priority" json with `Int n when n <= 0 -> -n | `Null -> 0 | _ -> unknown "a priority is above 0"
     in
@@ -130,6 +151,8 @@ let gpu_of device scenario =
     let blocking = match member "blocking" json with `Bool b -> b | _ -> member "priority" json = `Null in
     { level; blocking }
   in
-  let listed = List.filter (fun s -> member "name" s <> `String "NULL") (to_list (member "streams" scenario)) in
+  let listed = List.filter (fun s -> member "name" s <> `String "NULL") (items "streams" scenario) in
   let null = { level = int_at "priority_levels" device - 1; blocking = true } in
-  (listed, device_of device (null :: List.map stream listed))
+  let masks = [] :: List.map (masked_sms device) listed in
+  let masks = if List.for_all (fun mask -> mask = []) masks then [] else masks in
+  (listed, device_of device (null :: List.map stream listed) masks)

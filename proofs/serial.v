@@ -25,6 +25,7 @@ Record allowed (o : operation) : Prop := {
 }.
 Variable P : operation -> Prop.
 Record closed : Prop := {
+  closed_unmasked : masks g = [];
   closed_allowed : forall o, P o -> allowed o;
   closed_null : forall o p, P o -> P p -> upper o = true ->
     (stream o = 0 /\ is_blocking g (stream p) \/ stream o <> 0 /\ is_blocking g (stream o) /\ stream p = 0) ->
@@ -252,7 +253,7 @@ Qed.
 
 (* Time passes over [X] only if blocks of the head take all SMs, or if nothing is left. *)
 Lemma time_passes s t X e : usage g s -> kept s -> in_order g s -> everywhere P s ->
-  turn s = Dispatch -> no_copy_begins s -> no_block_fits s -> (forall r, In r (running s) -> t <= ends r) -> X < t ->
+  turn s = Dispatch -> no_copy_begins s -> no_block_fits g s -> (forall r, In r (running s) -> t <= ends r) -> X < t ->
   fine s X e ->
   only_lower s \/
   exists l o n rest, next_kernel s l o n rest /\ upper o = true /\ worst_of o <= e /\ t <= X + worst_of o /\
@@ -287,7 +288,7 @@ Proof.
               unfold is_block in B. destruct (on r) as [j|en] eqn:On; [discriminate B|].
               destruct (kept_copy K r en I On) as [la'' W'']. congruence.
             * intros r j I On. apply (usage_places g s U r j I On).
-          + intros F. apply (NB _ _ _ _ _ _ _ i room H W). split; assumption.
+          + intros F. apply (NB _ _ _ _ _ _ _ i room H W (unmasked _ _ _ (closed_unmasked C))). split; assumption.
         - apply nth_error_None in Er. rewrite (usage_sms g s U) in Er.
           assert (i < length (sms g)) by (apply nth_error_Some; congruence). lia. }
       clear - Le. revert Le. generalize (sms g). intros caps Le.

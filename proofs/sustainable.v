@@ -94,11 +94,11 @@ Definition held (need pool : resources) (s : state) (real : list block) (last : 
 
 (* So where kernels are independent, blocks start at their pooled bounds, computed from the run's own lengths. *)
 Lemma starts_are_bounds need g c :
-  0 < slots need -> Forall2 (holds need) (sms g) c ->
+  0 < slots need -> masks g = [] -> Forall2 (holds need) (sms g) c ->
   forall xs t, steps g (empty g) xs t -> (forall o, In (Launch o) xs -> needs need o) -> goes_at_launch 0 xs ->
   pooled (scale (sum c) need) [] 0 (assigned 0 xs) (map start (assigned 0 xs)).
 Proof.
-  intros Pos C xs t. set (pool := scale (sum c) need).
+  intros Pos Ma C xs t. set (pool := scale (sum c) need).
   assert (U := usage_empty g). assert (V := everywhere_empty (needs need) g).
   assert (W := everywhere_empty (fun o => launched_at o <= now (empty g)) g).
   assert (E : forall l k y, nth_error (ee (empty g)) l = Some k -> In y k -> is_kernel need (fst y)).
@@ -183,7 +183,7 @@ Proof.
         rewrite B3 by lia.
         assert (Full : sum c <= blocks_on (running s)).
         { apply Nat.nlt_ge. intros Lt. apply (room_iff need g s c U V C) in Lt. destruct Lt as (i & room & R).
-          match goal with F : no_block_fits s |- _ => exact (F _ _ _ _ _ _ _ i room K Wk R) end. }
+          match goal with F : no_block_fits _ s |- _ => exact (F _ _ _ _ _ _ _ i room K Wk (unmasked _ _ _ Ma) R) end. }
         rewrite (taken_by_equal need (runs_after w) (running s) (everywhere_running _ s V)).
         { intros F. apply (scale_more need (S (blocks_on (running s))) (sum c) Pos) in F. lia. }
         { intros r i I O. apply (usage_places g s U r i I O). }
@@ -197,14 +197,14 @@ Qed.
    at the instants of their launches, no block of it starts later than in [xs]. *)
 Theorem shorter_blocks_start_no_later :
   forall need g c xs ys t u,
-  0 < slots need -> Forall2 (holds need) (sms g) c ->
+  0 < slots need -> masks g = [] -> Forall2 (holds need) (sms g) c ->
   steps g (empty g) xs t -> (forall o, In (Launch o) xs -> needs need o) ->
   steps g (empty g) ys u -> (forall o, In (Launch o) ys -> needs need o) -> goes_at_launch 0 ys ->
   Forall2 shorter (assigned 0 ys) (assigned 0 xs) ->
   Forall2 (fun b' b => start b' <= start b) (assigned 0 ys) (assigned 0 xs).
 Proof.
-  intros need g c xs ys t u Pos C X Lx Y Ly G Sh.
-  assert (B := starts_are_bounds need g c Pos C ys u Y Ly G).
+  intros need g c xs ys t u Pos Ma C X Lx Y Ly G Sh.
+  assert (B := starts_are_bounds need g c Pos Ma C ys u Y Ly G).
   assert (R := bounds_of_shorter_blocks g _ _ (equal_has_room need g c C) xs t _ _ X Lx Sh B).
   clear - R. revert R. generalize (assigned 0 xs). induction (assigned 0 ys) as [|b l IH]; intros k R; inversion R;
     subst.

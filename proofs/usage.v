@@ -79,14 +79,14 @@ Proof.
   - rewrite update_length. exact L.
   - (* a block takes what it needs *)
     intros j room' cap E C. rewrite used_app. simpl. unfold on_sm. simpl. unfold need_of. rewrite H2.
-    destruct H3 as [R [[A B] [S T]]]. unfold R3, Registers in *.
+    destruct H4 as [R [[A B] [S T]]]. unfold R3, Registers in *.
     destruct (update_cases _ _ _ _ _ E) as [[<- ->]|[N E']].
     + rewrite Nat.eqb_refl. rewrite <- (F i room cap R C). apply resources_eq; simpl; lia.
     + rewrite (proj2 (Nat.eqb_neq j i)) by congruence. rewrite <- (F j room' cap E' C). apply resources_eq; simpl; lia.
   - intros b j E O. apply in_app_iff in E. destruct E as [E|[<-|[]]]; [apply (P b j E O)|]. simpl in O. injection O as
     <-.
     split; [|exists blocks, need, lasts; exact H2].
-    rewrite <- L. apply nth_error_Some. destruct H3 as [R _]. congruence.
+    rewrite <- L. apply nth_error_Some. destruct H4 as [R _]. congruence.
 Qed.
 
 (* What holds of every operation that was launched and is not over. *)
@@ -146,3 +146,7 @@ Proof.
   - intros r I. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [apply (R r I)|].
     destruct H1 as [H1 _]. apply (E _ _ (o, S n) H1). left. reflexivity.
 Qed.
+
+(* Where no stream has a mask. *)
+Lemma unmasked g o i : masks g = [] -> may_use g o i.
+Proof. intros E I. unfold may_use in *. rewrite E in I. destruct (stream o); destruct I. Qed.

@@ -3,8 +3,10 @@
 //! The bounds of [`finish_bounds()`](super::finish_bounds()) are proven in prose. One that is simpler, and larger, is
 //! proven by machine (`proofs/busy.v`): all that is launched is over by when it would be if it were served one
 //! operation after another, each kernel in as many waves as the whole GPU needs for it, and behind one block of a lower
-//! priority. A verdict has a certificate where that is enough. `docs/proofs.md` says how it is checked, and by whom.
+//! priority. Another one is by weight, for kernels that share the GPU (`proofs/shared.v`). A verdict has a certificate
+//! where one of them is enough. `docs/proofs.md` says how it is checked, and by whom.
 
+mod shared;
 mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +24,7 @@ use crate::device::CopySharing;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
+use shared::Shared;
 use windows::Window;
 
 /// The proven verdicts of a scenario with what a checker needs to see it, or why there is nothing to see.
@@ -31,6 +34,9 @@ pub struct Certificate {
     scenario: String,
     /// By how many of the highest priorities are looked at.
     parts: Vec<Part>,
+    /// The same where kernels share the GPU.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shared: Vec<Shared>,
     /// The same where releases are not given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     windows: Vec<Window>,
@@ -111,50 +117,55 @@ impl Certificate {
             .filter(|&levels| launches.are_apart(levels))
             .filter_map(|levels| Some((levels, Part { levels, intervals: launches.intervals(levels)? })))
             .collect();
+        let mut shared: Vec<Shared> = (1..=launches.levels)
+            .filter(|&levels| launches.are_apart(levels))
+            .filter_map(|levels| Shared::new(&launches, scenario, levels))
+            .collect();
         let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
         for job in proven() {
-            let level = launches.level_of_thread.get(job.thread as usize).copied().flatten();
+            let thread = job.thread as usize;
+            let level = launches.level_of_thread.get(thread).copied().flatten();
             let levels = level.map_or(usize::MAX, |level| level + 1);
-            let of_job = parts.range_mut(levels..).filter_map(|(_, part)| {
+            let one_after_another = parts.range_mut(levels..).filter_map(|(_, part)| {
                 let after = part.intervals.partition_point(|interval| interval.from_ns <= job.released_ns);
-                part.intervals.get_mut(after.checked_sub(1)?)
+                let interval = part.intervals.get_mut(after.checked_sub(1)?)?;
+                Some((interval.until_ns, &mut interval.proves))
             });
-            let best = of_job.filter(|interval| interval.until_ns <= horizon).min_by_key(|interval| interval.until_ns);
-            match best.map(|interval| (interval.until_ns.since(job.released_ns), interval)) {
-                Some((bound_ns, interval)) if job.deadline_ns.is_some_and(|deadline| bound_ns <= deadline) => {
-                    interval.proves.push(Proven {
-                        stream: Arc::clone(&job.stream),
-                        job: job.job,
-                        released_ns: job.released_ns,
-                        deadline_ns: job.deadline_ns.unwrap_or_default(),
-                        bound_ns,
-                    });
-                }
-                found => {
-                    let reason = found.map_or_else(
-                        || "its streams wait for streams of lower priorities, or it may end after the horizon".to_owned(),
-                        |(bound, _)| {
-                            format!("served one after another, what is launched with it takes up to {bound} from its release")
-                        },
-                    );
-                    certificate.without.push(Uncertified::new(job, reason));
-                }
+            let by_weight = shared.iter_mut().filter(|shared| shared.levels >= levels);
+            let by_weight = by_weight.filter_map(|shared| shared.over_by(thread, job.released_ns));
+            let one_after_another = one_after_another.min_by_key(|(until, _)| *until);
+            let by_weight = by_weight.min_by_key(|(until, _)| *until);
+            let found = [one_after_another, by_weight].map(|found| found.filter(|(until, _)| *until <= horizon));
+            let bounds = found.each_ref().map(|found| Some(found.as_ref()?.0.since(job.released_ns)));
+            let is_in_time = |(until, _): &(Instant, _)| job.deadline_ns >= Some(until.since(job.released_ns));
+            match found.into_iter().flatten().find(is_in_time) {
+                Some((until, proves)) => proves.push(Proven {
+                    stream: Arc::clone(&job.stream),
+                    job: job.job,
+                    released_ns: job.released_ns,
+                    deadline_ns: job.deadline_ns.unwrap_or_default(),
+                    bound_ns: until.since(job.released_ns),
+                }),
+                None => certificate.without.push(Uncertified::new(job, too_late(bounds))),
             }
         }
         parts.retain(|_, part| part.intervals.iter().any(|interval| !interval.proves.is_empty()));
         certificate.parts = parts.into_values().collect();
+        shared.retain(|shared| shared.proven() > 0);
+        certificate.shared = shared;
         certificate
     }
 
     fn empty(scenario: &Scenario) -> Self {
-        let (parts, windows, without) = (Vec::new(), Vec::new(), Vec::new());
-        Self { format: "gpusched-certificate/1", scenario: scenario.name.clone(), parts, windows, without }
+        let (parts, shared, windows, without) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { format: "gpusched-certificate/1", scenario: scenario.name.clone(), parts, shared, windows, without }
     }
 
     /// How many verdicts it proves.
     pub fn proven(&self) -> usize {
         let intervals = self.parts.iter().flat_map(|part| &part.intervals);
         intervals.map(|interval| interval.proves.len()).sum::<usize>()
+            + self.shared.iter().map(Shared::proven).sum::<usize>()
             + self.windows.iter().map(Window::proven).sum::<usize>()
     }
 
@@ -179,6 +190,19 @@ impl Certificate {
 impl Uncertified {
     fn new(job: &JobVerdict, reason: String) -> Self {
         Self { stream: Arc::clone(&job.stream), job: Some(job.job), reason }
+    }
+}
+
+/// Why neither bound on a job is enough: served one after another, and by weight.
+fn too_late(bounds: [Option<Duration>; 2]) -> String {
+    let takes = "what is launched with it takes up to";
+    match bounds {
+        [Some(serial), Some(weight)] => {
+            format!("{takes} {serial} from its release served one after another, and {weight} by what its blocks weigh")
+        }
+        [Some(serial), None] => format!("served one after another, {takes} {serial} from its release"),
+        [None, Some(weight)] => format!("{takes} {weight} from its release by what its blocks weigh"),
+        [None, None] => "its streams wait for streams of lower priorities, or it may end after the horizon".to_owned(),
     }
 }
 
@@ -299,15 +323,29 @@ impl Launches {
             && users.values().all(|used| *used != [true, true])
     }
 
-    /// What each launch of the highest `levels` adds: its waves, and for a kernel the longest block of a lower priority
-    /// before it; `None`: that is too long.
-    fn added(&self, levels: usize) -> Option<Vec<(&Launch, Duration)>> {
+    /// Whether besides no stream of the highest `levels` waits for another: not for the NULL stream or as it.
+    fn stand_alone(&self, levels: usize) -> bool {
+        let is_null = |launch: &Launch| launch.is_of_null_stream;
+        let is_blocking = |launch: &Launch| !launch.is_of_null_stream && launch.is_blocking;
+        let are_held = self.all.iter().any(is_null) && self.all.iter().any(is_blocking);
+        let mut upper = self.all.iter().filter(|launch| launch.level < levels);
+        !are_held || !upper.any(|launch| is_null(launch) || is_blocking(launch))
+    }
+
+    /// Of each of the highest `levels`, the longest block of a kernel below it.
+    fn blocking(&self, levels: usize) -> Vec<Duration> {
         let longest_below = |level: usize| {
             let below = self.all.iter().filter(|launch| launch.level > level);
             let kernels = below.filter(|launch| matches!(launch.kind, OperationKind::Kernel(_)));
             kernels.map(|launch| launch.block_time).max().unwrap_or(Duration::ZERO)
         };
-        let blocking: Vec<Duration> = (0..levels).map(longest_below).collect();
+        (0..levels).map(longest_below).collect()
+    }
+
+    /// What each launch of the highest `levels` adds: its waves, and for a kernel the longest block of a lower priority
+    /// before it; `None`: that is too long.
+    fn added(&self, levels: usize) -> Option<Vec<(&Launch, Duration)>> {
+        let blocking = self.blocking(levels);
         let upper = self.all.iter().filter(|launch| launch.level < levels);
         let added = upper.map(|launch| {
             let waves = launch.block_time.checked_mul(launch.waves)?;

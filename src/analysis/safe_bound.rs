@@ -45,7 +45,7 @@ pub(super) use graph::Work;
 use graph::{Graph, Relatives};
 pub(super) use phased::{Begin, Job, Operation, Phased};
 use predecessors::NullRule;
-pub(super) use weights::{Class, ONE, Weights};
+pub(super) use weights::{Class, ONE, Weights, gcd};
 
 /// Operations above which bounds are not computed.
 pub(super) const MOST_OPERATIONS: usize = 100_000;

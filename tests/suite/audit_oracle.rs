@@ -3,9 +3,9 @@
 //!
 //! The long campaign: `GPUSCHED_ORACLE_SAMPLES=1000000 cargo test --release --test suite audit_oracle -- --ignored`
 
-mod mutate;
-mod plain;
-mod sample;
+pub(crate) mod mutate;
+pub(crate) mod plain;
+pub(crate) mod sample;
 
 use gpusched::audit::{Audit, AuditRule, Observation, Tolerances, audit};
 use gpusched::effort::Progress;

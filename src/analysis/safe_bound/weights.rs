@@ -181,7 +181,7 @@ fn index_of(units: u64) -> usize {
     usize::try_from(units).proven("at most `MOST_UNITS` where they are used as an index")
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+pub(in crate::analysis) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
