@@ -234,7 +234,8 @@ fn what_is_skipped_ends_with_the_jobs_of_a_thread() {
 
 #[test]
 fn a_job_that_has_waited_for_its_core_since_its_release_does_not_repeat() {
-    // The urgent host has the core for 100 us, 1 us a job; then the other does its first job, released at 0, and 99 more.
+    // The urgent host has the core for 100 us, 1 us a job; then the other does its first job, released at 0, and 99
+    // more.
     let host = |name: &str, priority: u32| {
         format!(
             r#"{{"name": "{name}", "core": 0, "cpu_priority": {priority}, "iterations": 100,
