@@ -161,7 +161,12 @@ impl Effort {
 
     /// Work without limits, of which nothing is kept once it is stopped.
     pub fn all_or_nothing() -> Self {
-        Self { keeps_parts: false, ..Self::new(Limits::NONE, Arc::default()) }
+        Self::all_or_nothing_until(Arc::default())
+    }
+
+    /// The same, stopped once `stop` is set.
+    pub fn all_or_nothing_until(stop: Arc<AtomicBool>) -> Self {
+        Self { keeps_parts: false, ..Self::new(Limits::NONE, stop) }
     }
 
     /// The work ends from now on.

@@ -38,7 +38,7 @@ mod waits;
 mod wave;
 
 pub use crate::workload::Part;
-pub(crate) use blame::blame_for;
+pub(crate) use blame::{Accuser, BehindHeads};
 pub use blame::{Blame, blame};
 pub use blocks::{BlockRun, RepeatedRun};
 pub use cause::Cause;

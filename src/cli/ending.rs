@@ -178,6 +178,12 @@ pub(crate) fn per_input<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::
     }
 }
 
+/// Does work of which nothing can be told before it is done; `None` if the command was asked to stop before.
+pub(crate) fn unless_stopped<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let stop = Arc::clone(&end_state().stop);
+    Arc::new(Effort::all_or_nothing_until(stop)).within(work).ok()
+}
+
 /// Whether it may not last as long, or do as much, as it likes.
 pub(crate) fn is_limited() -> bool {
     end_state().is_limited

@@ -20,11 +20,12 @@ use super::html_options::HtmlOptions;
 use super::jobs::Jobs;
 use super::output::{Format, write_side_by_side, write_together, write_whole};
 use super::perfetto_blocks::known_to_perfetto;
+use super::progress::{self, Unit};
 use super::responses_file::ResponsesFile;
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::several::{self, Part};
-use super::{Answer, ending, notes, outputs, picture, progress};
+use super::{Answer, ending, notes, outputs, picture};
 
 /// The options that write files and need no record of the run.
 const RESPONSES: &str = "--responses";
@@ -211,11 +212,15 @@ impl Simulate {
         part: &Part<'_>,
     ) -> anyhow::Result<Answer> {
         self.refuse_too_many_blocks(run.blocks())?;
+        let is_cut = run.ended() == Ended::Cut;
+        let waits = if is_cut { None } else { ending::unless_stopped(|| self.waits(run)).transpose()? };
         ending::stop_working()?;
-        if run.ended() == Ended::Cut {
+        let Some((blame, path)) = waits else {
+            if !is_cut {
+                part.note("what waited for what was not found out before that");
+            }
             return self.report_cut_run(run, part);
-        }
-        let blame = OnceCell::new();
+        };
         if let Some(path) = self.responses.as_deref() {
             ResponsesFile::new(path)?.write(scenario, run.responses())?;
         }
@@ -234,7 +239,7 @@ impl Simulate {
         }
         let out = part.turn()?;
         notes::show_abridged(run.notes(), |text| part.note(text));
-        let (states, path) = (self.states(), self.critical_path(run)?);
+        let states = self.states();
         match run {
             AnyLength::Recorded(run) => {
                 let report = self.report(Summary::of(run), &states, &blame);
@@ -273,7 +278,8 @@ impl Simulate {
         match run {
             AnyLength::Recorded(run) => {
                 let mut report = self.report(Summary::of(run), &states, &blame);
-                report.blame = report.blame.filter(|_| self.format != Format::Table);
+                let is_quick = self.format != Format::Table && run.ended == Ended::Cut;
+                report.blame = report.blame.filter(|_| is_quick);
                 part.print(&report, out)?;
             }
             AnyLength::Long(run) => part.print(&LongReport { run, blocks: self.blocks }, out)?,
@@ -292,11 +298,20 @@ impl Simulate {
         SimulationReport { blocks, rules, blame, own_waits, states, ..SimulationReport::of(summary) }
     }
 
-    fn critical_path(&self, run: &AnyLength<'_>) -> anyhow::Result<Option<CriticalPath>> {
-        let (Some(name), AnyLength::Recorded(run)) = (&self.critical_path, run) else { return Ok(None) };
-        let path =
-            CriticalPath::named(&Summary::of(run), name.as_deref().unwrap_or_default()).context("--critical-path")?;
-        path.map(Some).context("--critical-path: nothing of what is asked for has ended in this run")
+    /// Who made whom wait, and what took the time, as far as it is asked for.
+    fn waits(&self, run: &AnyLength<'_>) -> anyhow::Result<(OnceCell<BlameTables>, Option<CriticalPath>)> {
+        let blame = OnceCell::new();
+        let AnyLength::Recorded(run) = run else { return Ok((blame, None)) };
+        let summary = Summary::of(run);
+        if self.blame || self.blame_figure.is_some() {
+            progress::begin("summing up waits", Unit::None, None);
+            blame.get_or_init(|| BlameTables::new(&summary));
+        }
+        let Some(name) = &self.critical_path else { return Ok((blame, None)) };
+        progress::begin("following the critical path", Unit::None, None);
+        let path = CriticalPath::named(&summary, name.as_deref().unwrap_or_default()).context("--critical-path")?;
+        let path = path.context("--critical-path: nothing of what is asked for has ended in this run")?;
+        Ok((blame, Some(path)))
     }
 
     fn states(&self) -> Vec<Instant> {

@@ -15,7 +15,7 @@ use super::summary::Summary;
 use crate::limits::end_if_stopped;
 use crate::scenario::{HostThread, Step, UnknownStream, followed};
 use crate::time::{Duration, Instant};
-use crate::trace::{Blame, OperationRecord, Rule, blame};
+use crate::trace::{Accuser, OperationRecord, Reason, Rule, reasons};
 use crate::workload::{OperationId, OperationKind};
 
 /// What took the time of a part.
@@ -85,7 +85,7 @@ impl CriticalPath {
         let ended = summary.trace.numbered().filter(|(_, record)| !record.kind.is_instant());
         let ended = ended.filter_map(|(id, record)| Some((record.finish()?, id)));
         let (to, last) = ended.max()?;
-        Some(Walk::new(summary).follow(At::Ran(last), None, (Instant::ZERO, to)))
+        Some(follow(summary, At::Ran(last), None, (Instant::ZERO, to)))
     }
 
     /// Of the longest job of the host thread with a name, or with an empty one of the whole run. `None`: nothing of
@@ -114,7 +114,7 @@ impl CriticalPath {
         // If none of its operations ended then, its host was at work until then.
         let last = summary.trace.numbered().filter(|(_, record)| is_last(record)).last();
         let at = last.map_or(At::Host { thread, iteration: job.iteration, done: usize::MAX }, |(id, _)| At::Ran(id));
-        Some(Walk::new(summary).follow(at, Some((thread, job.iteration)), (job.released, to)))
+        Some(follow(summary, at, Some((thread, job.iteration)), (job.released, to)))
     }
 }
 
@@ -145,10 +145,16 @@ impl<'a> Program<'a> {
     }
 }
 
+/// Goes back from `to`, where something ended, until `from` or as far as is known.
+fn follow(summary: &Summary<'_>, at: At, job: Option<(u32, u32)>, time: (Instant, Instant)) -> CriticalPath {
+    let reasons = reasons(summary.trace, summary.scenario.device());
+    Walk::new(summary, &reasons).follow(at, job, time)
+}
+
 struct Walk<'s, 'a> {
     summary: &'s Summary<'a>,
-    /// Who made whom wait, by operation and time.
-    waits: Vec<Blame>,
+    /// Who made whom wait.
+    accuser: Accuser<'s>,
     /// By the instant at which they ended.
     ended: Vec<(Instant, OperationId)>,
     /// Which submission of its iteration each operation was, from 0.
@@ -159,7 +165,7 @@ struct Walk<'s, 'a> {
 }
 
 impl<'s, 'a> Walk<'s, 'a> {
-    fn new(summary: &'s Summary<'a>) -> Self {
+    fn new(summary: &'s Summary<'a>, reasons: &'s [Reason]) -> Self {
         let Summary { scenario, trace, iterations, .. } = *summary;
         let mut ended: Vec<_> = trace.numbered().filter_map(|(id, record)| Some((record.finish()?, id))).collect();
         ended.sort_unstable();
@@ -171,7 +177,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         };
         Self {
             summary,
-            waits: blame(trace, scenario.device()),
+            accuser: Accuser::new(trace, scenario.device(), reasons),
             ended,
             numbers: trace.operations().iter().map(number).collect(),
             spans: iterations.iter().map(|span| ((span.thread, span.iteration), *span)).collect(),
@@ -180,7 +186,6 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// Goes back from `to`, where something ended, until `from` or as far as is known.
     fn follow(mut self, mut at: At, job: Option<(u32, u32)>, (from, to): (Instant, Instant)) -> CriticalPath {
         let mut now = to;
         // Of one instant: nobody waits for himself, but several may let one another go on at once.
@@ -234,10 +239,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     fn waited(&mut self, id: OperationId, now: Instant) -> (Instant, Result<At, PathEnd>) {
-        let first = self.waits.partition_point(|wait| wait.operation < id);
-        let own = self.waits[first..].iter().take_while(|wait| wait.operation == id);
-        let last = own.filter(|wait| wait.from < now && now <= wait.to).last();
-        match last.map(|wait| (wait.blocking, wait.from, wait.rule)) {
+        match self.accuser.part_before(id, now).map(|wait| (wait.blocking, wait.from, wait.rule)) {
             Some((Some(blocking), ..)) => (now, Ok(At::Ran(blocking))),
             Some((None, from, rule)) => {
                 self.push(from, now, OnPath::Wait(id, rule));

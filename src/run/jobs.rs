@@ -233,10 +233,8 @@ impl Progress {
         let IterationSpan { thread: index, iteration, start, .. } = self.span;
         let thread = &threads[index as usize];
         let end = self.span.end();
-        // A job that waits for its core has been released.
-        let is_first = iteration == 0 && thread.core.is_some() && thread.barrier.is_none();
-        let is_stated = thread.period.is_some() || is_first;
-        let released = if is_stated { thread.release_of(iteration.into()) } else { start };
+        let counts_from_release = thread.counts_from_release(iteration.into());
+        let released = if counts_from_release { thread.release_of(iteration.into()) } else { start };
         // While the host is still at it, it may submit more.
         let finished = self.finished.zip(end).map(|(operations, host)| operations.max(host));
         Job {

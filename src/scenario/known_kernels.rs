@@ -11,6 +11,9 @@ use crate::workload::{CheckedKernel, Kernel};
 /// So many different kernels are looked for among those before; where there are more, few come again.
 const MOST: usize = 1 << 18;
 
+/// Of so many kernels behind these one is looked for: those that come again do so in a row.
+const EVERY: u32 = 16;
+
 /// The different kernels among those of a catalogue, by their places there.
 #[derive(Debug, Default)]
 pub(super) struct KnownKernels {
@@ -18,6 +21,8 @@ pub(super) struct KnownKernels {
     /// Behind the place of the last kernel that came again. Those that come again mostly do so in the same order, as
     /// when many streams have the same kernels: then nothing is looked for.
     next: usize,
+    /// Kernels that were not known since there are as many as are looked for.
+    passed: u32,
 }
 
 /// A kernel that is not known, by the number that it is looked for with.
@@ -36,6 +41,12 @@ impl KnownKernels {
         if let Some(next) = among.get(self.next).filter(|next| ***next == *kernel) {
             self.next += 1;
             return Ok(next.clone());
+        }
+        if self.places.len() >= MOST {
+            self.passed = self.passed.wrapping_add(1);
+            if !self.passed.is_multiple_of(EVERY) {
+                return Err(Unknown(0));
+            }
         }
         let hash = hash(kernel);
         match self.places.find(hash, |&place| *among[place as usize] == *kernel) {

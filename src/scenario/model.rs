@@ -302,6 +302,12 @@ impl HostThread {
         self.deadline.with_period(self.period)
     }
 
+    /// Whether iteration number `iteration` counts from when it is released, and not from when it begins: with a
+    /// period, or if it has to wait for its core.
+    pub(crate) fn counts_from_release(&self, iteration: u64) -> bool {
+        self.period.is_some() || iteration == 0 && self.core.is_some() && self.barrier.is_none()
+    }
+
     /// When iteration number `iteration` is released; every iteration of a thread without a period counts from the
     /// thread's own release.
     pub fn release_of(&self, iteration: u64) -> Instant {

@@ -1,15 +1,16 @@
 //! Who made whom wait.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::cause::Cause;
+use super::operation::OperationRecord;
 use super::queue::{Queue, Stay, engine_of, queue_contents};
 use super::reasons::{Reason, reasons};
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
-use crate::limits::end_if_stopped;
+use crate::limits::{NowAndThen, end_if_stopped};
 use crate::time::Instant;
 use crate::workload::{OperationId, ProcessId};
 
@@ -47,124 +48,284 @@ pub struct Blame {
 /// - Where no SM has room (R2, R3, registers) it is, of the kernels on the GPU that share an SM with it and take some
 ///   of what the rule is about, the one that began first.
 pub fn blame(trace: &Trace, device: &Device) -> Vec<Blame> {
-    blame_for(trace, device, &reasons(trace, device))
-}
-
-/// As [`blame`], where the [`reasons`] of the run are known already.
-pub(crate) fn blame_for(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Blame> {
-    let mut accuser = Accuser { standing: Standing::new(trace, device), parts: Vec::new(), first: Vec::new() };
-    let mut reasons = reasons.iter().peekable();
-    for (id, record) in trace.numbered() {
-        end_if_stopped();
-        accuser.first.push(accuser.parts.len());
-        let start = record.first_start().unwrap_or(trace.end()).min(trace.end());
-        while let Some(reason) = reasons.next_if(|reason| reason.operation == id) {
-            let to = reason.to.map_or(start, |to| to.min(start));
-            // Those behind its first block are of what it runs.
-            if reason.from < to {
-                accuser.divide(reason, reason.from..to);
-            }
-        }
-        accuser.divide_pauses(id);
+    let (mut parts, reasons) = (Vec::new(), reasons(trace, device));
+    let accuser = Accuser::new(trace, device, &reasons);
+    for (id, _) in trace.numbered() {
+        accuser.each_part(id, |part| parts.push(part));
     }
-    accuser.parts
+    parts
 }
 
-struct Accuser<'a> {
+/// Who stood in the way of each operation, found where it is asked for: queues are long, and each operation in one has
+/// a part for each that was before it.
+pub(crate) struct Accuser<'a> {
     standing: Standing<'a>,
-    parts: Vec<Blame>,
-    /// Where the parts of each operation begin.
+    /// The [`reasons`] of the run.
+    reasons: &'a [Reason],
+    /// What held memsets, records and waits while they were at the heads of their streams, for what stood behind them.
+    held: Vec<Blame>,
+    /// Where those of each operation begin.
     first: Vec<usize>,
 }
 
-impl Accuser<'_> {
-    /// Divides `time` where someone else comes to stand in the way.
-    fn divide(&mut self, reason: &Reason, mut time: Range<Instant>) {
-        if reason.cause == Some(Cause::Turn) {
-            return self.divide_by_turns(reason.operation, reason.rule, time);
+/// Time in which an operation waited behind a queue, whose heads go one after another.
+#[derive(Debug)]
+pub(crate) struct BehindHeads {
+    pub(crate) rule: Rule,
+    pub(crate) queue: Queue,
+    /// The time from when the one before the first of these places left until the last has.
+    pub(crate) places: Range<usize>,
+}
+
+impl<'a> Accuser<'a> {
+    pub(crate) fn new(trace: &'a Trace, device: &'a Device, reasons: &'a [Reason]) -> Self {
+        let (held, first) = (Vec::new(), Vec::with_capacity(trace.operations().len() + 1));
+        let mut accuser = Self { standing: Standing::new(trace, device), reasons, held, first };
+        for (id, record) in trace.numbered() {
+            end_if_stopped();
+            accuser.first.push(accuser.held.len());
+            if let Some(at_head) = record.reached_head().filter(|_| record.kind.is_instant()) {
+                let mut held = Vec::new();
+                let mut parts = Parts::told_to(|part: Blame| held.extend((part.to > at_head).then_some(part)));
+                for (reason, time) in accuser.reasons_of(id).filter(|(_, time)| time.end > at_head) {
+                    accuser.divide(reason, time, &mut parts);
+                }
+                parts.end();
+                accuser.held.append(&mut held);
+            }
         }
-        while time.start < time.end {
-            let (blocking, until) = match &reason.cause {
-                Some(Cause::Room(_) | Cause::Cluster(_)) => {
-                    self.standing.holder_at(reason.operation, reason.rule, time.start)
-                }
-                Some(cause) => {
-                    cause.queue().map_or((None, Instant::MAX), |queue| self.standing.head_at(queue, time.start))
-                }
-                None => (None, Instant::MAX),
+        accuser.first.push(accuser.held.len());
+        accuser
+    }
+
+    /// All parts of an operation, in order of time.
+    pub(crate) fn each_part(&self, operation: OperationId, visit: impl FnMut(Blame)) {
+        let mut parts = Parts::told_to(visit);
+        for (reason, time) in self.reasons_of(operation) {
+            self.divide(reason, time, &mut parts);
+        }
+        self.divide_pauses(operation, &mut parts);
+        parts.end();
+    }
+
+    /// The same, where `behind` is told of the heads of a queue, from one place to another, in place of the part that
+    /// each of them is.
+    pub(crate) fn each_lump(
+        &self,
+        operation: OperationId,
+        visit: impl FnMut(Blame),
+        mut behind: impl FnMut(BehindHeads),
+    ) {
+        let mut parts = Parts::told_to(visit);
+        for (reason, time) in self.reasons_of(operation) {
+            let lump = self.behind_heads(reason, &time);
+            let Some((lump, before, after)) = lump else {
+                self.divide(reason, time, &mut parts);
+                continue;
             };
+            self.divide(reason, time.start..before, &mut parts);
+            self.divide(reason, after..time.end, &mut parts);
+            behind(lump);
+        }
+        self.divide_pauses(operation, &mut parts);
+        parts.end();
+    }
+
+    /// What stands in the way of an operation that waits behind a queue until the one at a place of it has gone, which
+    /// is there next.
+    pub(crate) fn each_part_of_place(
+        &self,
+        (operation, rule): (OperationId, Rule),
+        (queue, place): (Queue, usize),
+        visit: impl FnMut(Blame),
+    ) {
+        let stays = self.standing.stays(queue);
+        let left = |place: usize| stays.get(place).and_then(|stay| stay.left);
+        let (Some(from), Some(to)) = (place.checked_sub(1).and_then(left), left(place)) else { return };
+        let mut parts = Parts::told_to(visit);
+        self.divide_behind(operation, rule, queue, from..to, &mut parts);
+        parts.end();
+    }
+
+    /// The part of the wait of an operation, until its first block, that `at` ends or lies in.
+    pub(crate) fn part_before(&self, operation: OperationId, at: Instant) -> Option<Blame> {
+        let mut reasons = self.reasons_of(operation).filter(|(_, time)| time.start < at && at <= time.end);
+        let (reason, time) = reasons.next_back()?;
+        let divide = |time| {
+            let mut last = None;
+            let is_there = |part: &Blame| part.from < at && at <= part.to;
+            let mut parts = Parts::told_to(|part: Blame| last = Some(part).filter(is_there).or(last));
+            self.divide(reason, time, &mut parts);
+            parts.end();
+            last
+        };
+        let queue = reason.cause.as_ref().and_then(Cause::queue);
+        if queue.is_some_and(|queue| self.standing.leave_in_order(queue)) {
+            let just_before = Instant::from_ns(at.as_ns().saturating_sub(1));
+            // Where nobody stood in the way, it is asked since when.
+            if let Some(part) = divide(just_before..at).filter(|part| part.blocking.is_some()) {
+                return Some(part);
+            }
+        }
+        divide(time)
+    }
+
+    /// Why an operation waited until its first block was assigned, and when: what is behind that is of what it runs.
+    fn reasons_of(
+        &self,
+        operation: OperationId,
+    ) -> impl DoubleEndedIterator<Item = (&'a Reason, Range<Instant>)> + use<'a> {
+        end_if_stopped();
+        let Self { standing: Standing { trace, .. }, reasons, .. } = *self;
+        let first = reasons.partition_point(|reason| reason.operation < operation);
+        let count = reasons[first..].partition_point(|reason| reason.operation == operation);
+        let start = trace.record(operation).and_then(OperationRecord::first_start);
+        let start = start.unwrap_or(trace.end()).min(trace.end());
+        let own = reasons[first..first + count].iter();
+        let with_time = own.map(move |reason| (reason, reason.from..reason.to.map_or(start, |to| to.min(start))));
+        with_time.filter(|(_, time)| time.start < time.end)
+    }
+
+    /// Of the time behind a queue, the heads that came and went within it, from when to when; `None` if they are few.
+    fn behind_heads(&self, reason: &Reason, time: &Range<Instant>) -> Option<(BehindHeads, Instant, Instant)> {
+        let queue = reason.cause.as_ref()?.queue().filter(|queue| self.standing.leave_in_order(*queue))?;
+        let stays = self.standing.stays(queue);
+        let has_left = |at: Instant| stays.partition_point(|stay| stay.left.is_some_and(|left| left <= at));
+        let (first, last) = (has_left(time.start), has_left(time.end));
+        let left = |place: usize| stays.get(place).and_then(|stay| stay.left);
+        let places = first + 1..last;
+        let (from, to) = (left(first)?, left(last.checked_sub(1)?)?);
+        (places.len() > 1).then_some((BehindHeads { rule: reason.rule, queue, places }, from, to))
+    }
+
+    /// Divides `time` where someone else comes to stand in the way.
+    fn divide(&self, reason: &Reason, mut time: Range<Instant>, parts: &mut Parts<impl FnMut(Blame)>) {
+        let &Reason { operation, rule, .. } = reason;
+        match &reason.cause {
+            Some(Cause::Turn) => self.divide_by_turns(operation, rule, time, parts),
+            Some(Cause::Room(_) | Cause::Cluster(_)) => {
+                while time.start < time.end {
+                    let (blocking, until) = self.standing.holder_at(operation, rule, time.start);
+                    let until = until.min(time.end);
+                    self.add((operation, rule), time.start..until, blocking, parts);
+                    time.start = until;
+                }
+            }
+            cause => match cause.as_ref().and_then(Cause::queue) {
+                Some(queue) => self.divide_behind(operation, rule, queue, time, parts),
+                None => self.add((operation, rule), time, None, parts),
+            },
+        }
+    }
+
+    /// Divides time behind a queue where it has another head.
+    fn divide_behind(
+        &self,
+        operation: OperationId,
+        rule: Rule,
+        queue: Queue,
+        mut time: Range<Instant>,
+        parts: &mut Parts<impl FnMut(Blame)>,
+    ) {
+        let mut now_and_then = NowAndThen::default();
+        while time.start < time.end {
+            now_and_then.end_if_stopped();
+            let (blocking, until) = self.standing.head_at(queue, time.start);
             let until = until.min(time.end);
-            self.add(reason, time.start..until, blocking);
+            self.add((operation, rule), time.start..until, blocking, parts);
             time.start = until;
         }
     }
 
     /// Divides the time in which an operation that has begun stands still.
-    fn divide_pauses(&mut self, operation: OperationId) {
+    fn divide_pauses(&self, operation: OperationId, parts: &mut Parts<impl FnMut(Blame)>) {
         let Standing { trace, device, .. } = self.standing;
         let rule = trace.pauses_under(operation);
         let in_turns = trace.runs_in_turns_of(operation).is_some();
         let engine = trace.record(operation).and_then(|record| engine_of(trace, device, record.kind));
         for mut pause in trace.pauses(operation) {
             if in_turns {
-                self.divide_by_turns(operation, rule, pause);
+                self.divide_by_turns(operation, rule, pause, parts);
                 continue;
             }
             while pause.start < pause.end {
                 let served = engine.map(|engine| self.standing.head_at(Queue::CopyEngine(engine), pause.start));
                 let (blocking, until) = served.unwrap_or((None, Instant::MAX));
                 let (from, to) = (pause.start, until.min(pause.end));
-                self.push(Blame { operation, rule, through: None, from, to, blocking, turn_of: None });
+                parts.push(Blame { operation, rule, through: None, from, to, blocking, turn_of: None });
                 pause.start = to;
             }
         }
     }
 
-    fn divide_by_turns(&mut self, operation: OperationId, rule: Rule, time: Range<Instant>) {
+    fn divide_by_turns(
+        &self,
+        operation: OperationId,
+        rule: Rule,
+        time: Range<Instant>,
+        parts: &mut Parts<impl FnMut(Blame)>,
+    ) {
         let trace = self.standing.trace;
         let mut from = time.start;
         let turns = trace.turns_within(time.clone()).iter();
-        let parts = turns.flat_map(|turn| [(turn.start, None), (turn.end, Some(turn.process))]);
-        for (to, turn_of) in parts.chain([(time.end, None)]) {
+        let by_turn = turns.flat_map(|turn| [(turn.start, None), (turn.end, Some(turn.process))]);
+        for (to, turn_of) in by_turn.chain([(time.end, None)]) {
             let to = to.clamp(from, time.end);
             if from < to {
-                self.push(Blame { operation, rule, through: None, from, to, blocking: None, turn_of });
+                parts.push(Blame { operation, rule, through: None, from, to, blocking: None, turn_of });
             }
             from = to;
         }
     }
 
     /// Adds one part, or where `blocking` needs no engine, those that hold it meanwhile.
-    fn add(&mut self, reason: &Reason, time: Range<Instant>, blocking: Option<OperationId>) {
-        let &Reason { operation, rule, .. } = reason;
+    fn add(
+        &self,
+        (operation, rule): (OperationId, Rule),
+        time: Range<Instant>,
+        blocking: Option<OperationId>,
+        parts: &mut Parts<impl FnMut(Blame)>,
+    ) {
         let records = self.standing.trace.operations();
         let passes_on = blocking.filter(|id| records.get(id.index()).is_some_and(|record| record.kind.is_instant()));
-        // What stands in the way was launched before, so its parts are known.
-        let held = passes_on.and_then(|id| Some(*self.first.get(id.index())?..*self.first.get(id.index() + 1)?));
-        let Some(held) = held else {
+        // What stands in the way was launched before, so what holds it is known.
+        let held = passes_on.and_then(|id| self.first.get(id.index()..=id.index() + 1));
+        let Some(&[first, next]) = held else {
             let (through, turn_of) = (None, None);
-            self.push(Blame { operation, rule, through, from: time.start, to: time.end, blocking, turn_of });
+            parts.push(Blame { operation, rule, through, from: time.start, to: time.end, blocking, turn_of });
             return;
         };
-        for number in held {
-            let part = self.parts[number];
+        for part in &self.held[first..next] {
             let (from, to) = (part.from.max(time.start), part.to.min(time.end));
             if from < to {
                 let through = part.through.or(Some(part.rule)).filter(|rule| !rule.is_behind_in_stream());
-                self.push(Blame { operation, rule, through, from, to, ..part });
+                parts.push(Blame { operation, rule, through, from, to, ..*part });
             }
         }
     }
+}
 
-    /// Adds a part, joined to the one before it if both say the same.
+/// Parts that follow one another, of which those that say the same are told as one.
+struct Parts<V> {
+    last: Option<Blame>,
+    visit: V,
+}
+
+impl<V: FnMut(Blame)> Parts<V> {
+    fn told_to(visit: V) -> Self {
+        Self { last: None, visit }
+    }
+
     fn push(&mut self, part: Blame) {
         let same = |part: &Blame| (part.operation, part.rule, part.through, part.blocking, part.turn_of);
-        match self.parts.last_mut() {
-            Some(last) if same(last) == same(&part) && last.to == part.from => {
-                last.to = part.to;
-            }
-            _ => self.parts.push(part),
+        match &mut self.last {
+            Some(last) if same(last) == same(&part) && last.to == part.from => last.to = part.to,
+            last => last.replace(part).into_iter().for_each(&mut self.visit),
         }
+    }
+
+    fn end(mut self) {
+        self.last.into_iter().for_each(&mut self.visit);
     }
 }
 
@@ -173,14 +334,22 @@ pub(super) struct Standing<'a> {
     trace: &'a Trace,
     device: &'a Device,
     queues: BTreeMap<Queue, Vec<Stay>>,
+    /// Those that all leave in the order in which they entered.
+    in_order: BTreeSet<Queue>,
     running: Running,
 }
 
 impl<'a> Standing<'a> {
     pub(super) fn new(trace: &'a Trace, device: &'a Device) -> Self {
         let contents = queue_contents(trace, device).into_iter();
-        let queues = contents.map(|contents| (contents.queue, contents.stays)).collect();
-        Self { trace, device, queues, running: Running::new(trace) }
+        let queues: BTreeMap<Queue, Vec<Stay>> = contents.map(|contents| (contents.queue, contents.stays)).collect();
+        let left = |stay: &Stay| stay.left.unwrap_or(Instant::MAX);
+        let in_order = queues.iter().filter(|(_, stays)| stays.is_sorted_by_key(left)).map(|(queue, _)| *queue);
+        Self { trace, device, in_order: in_order.collect(), queues, running: Running::new(trace) }
+    }
+
+    fn leave_in_order(&self, queue: Queue) -> bool {
+        self.in_order.contains(&queue)
     }
 
     /// Who is in a queue over time, in order of entry.

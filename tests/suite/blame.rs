@@ -1,11 +1,15 @@
 //! Who made whom wait, as tables and as a picture: both show the same time.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
 
+use gpusched::effort::Effort;
 use gpusched::hosts::simulate;
 use gpusched::pictures::{blame_figure, blame_maps};
-use gpusched::run::Summary;
-use gpusched::tables::BlameTables;
+use gpusched::run::{CriticalPath, OnPath, PathEnd, Run, Summary};
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::tables::{BlameRow, BlameRules, BlameTables};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Rule, blame, phases, reasons};
 use gpusched::workload::OperationId;
@@ -39,11 +43,73 @@ proptest! {
         for map in blame_maps(&tables) {
             prop_assert_eq!(map.total(), waited);
         }
+        prop_assert_eq!(by_stream(&run), told_by_stream(&tables));
         let drawing = blame_figure(&summary, &tables);
         let svg = drawing.to_svg();
         prop_assert!(svg == blame_figure(&summary, &tables).to_svg(), "the same bytes");
         prop_assert!(waited == Duration::ZERO || svg.contains(&format!("{waited} in all")), "the sum is told");
     }
+}
+
+/// Which streams made which wait, under which rules, and how long.
+type ByStream = BTreeMap<(String, String, Rule, Option<Rule>), Duration>;
+
+/// From all parts of all waits of kernels and copies.
+fn by_stream(run: &Run<'_>) -> ByStream {
+    let record = |id: OperationId| &run.trace.operations()[id.index()];
+    let name = |id: OperationId| run.trace.stream_name(record(id).stream).to_owned();
+    let mut sums = ByStream::new();
+    for part in blame(&run.trace, run.scenario.device()) {
+        let Some(blocking) = part.blocking.filter(|_| !record(part.operation).kind.is_instant()) else { continue };
+        *sums.entry((name(part.operation), name(blocking), part.rule, part.through)).or_default() +=
+            part.to.since(part.from);
+    }
+    sums
+}
+
+/// From the table of streams, in which heads that many waited for are summed up at once.
+fn told_by_stream(tables: &BlameTables) -> ByStream {
+    let named = |row: &BlameRow| {
+        let BlameRules { rule, through } = row.rules;
+        Some(((row.waiting.clone(), row.blocking.clone()?, rule, through), row.wait_ns))
+    };
+    tables.streams.iter().filter_map(named).collect()
+}
+
+#[test]
+fn what_waits_in_a_long_queue_is_summed_up_and_followed_head_by_head() {
+    // 20,000 kernels of 1 us in one stream, A and B in turn, all launched at once: number j waits j us, 1 us for each
+    // before it. Parts of all of these waits would be 200 million.
+    const HALF: u64 = 10_000;
+    let operations = vec![r#"{"kernel": "A"}, {"kernel": "B"}"#; HALF as usize].join(", ");
+    let kernel = r#"{"blocks": 1, "threads": 32, "duration": "1 us"}"#;
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "queue", "device": "tx2", "kernels": {{"A": {kernel}, "B": {kernel}}},
+            "streams": [{{"name": "S", "operations": [{operations}]}}]}}"#
+    );
+    let scenario = Scenario::from_json("queue", &text, &ReadOptions::default()).expect("it is sound");
+    let run = simulate(&scenario).expect("it runs");
+    let summary = Summary::of(&run);
+    let tables = BlameTables::new(&summary);
+    let us = |us: u64| Duration::from_ns(us * 1_000);
+    let mut rows: Vec<_> =
+        tables.kernels.iter().map(|row| (&*row.waiting, row.blocking.as_deref(), row.wait_ns)).collect();
+    rows.sort_unstable();
+    // Among half of them there are as many pairs; each B waits for the A just before it as well.
+    let pairs = HALF * (HALF - 1) / 2;
+    let expected = [("A", "A", pairs), ("A", "B", pairs), ("B", "A", pairs + HALF), ("B", "B", pairs)];
+    assert_eq!(rows, expected.map(|(waiting, blocking, time)| (waiting, Some(blocking), us(time))));
+
+    let path = CriticalPath::of_run(&summary).expect("all have ended");
+    let kernels: Vec<OnPath> = (0..20_000).map(|number| OnPath::Operation(OperationId(number))).collect();
+    assert_eq!(path.parts.iter().map(|part| part.what).collect::<Vec<_>>(), kernels);
+    assert_eq!((path.from, path.to, path.end), (Instant::ZERO, Instant::ZERO + us(20_000), PathEnd::Begin));
+
+    // Whoever does not want it any more does not wait for it.
+    let stopped = Arc::new(Effort::all_or_nothing());
+    stopped.stop();
+    assert!(stopped.within(|| BlameTables::new(&summary)).is_err());
+    assert!(stopped.within(|| CriticalPath::of_run(&summary)).is_err());
 }
 
 /// Joined where the same operation is held by the same rule without a pause.

@@ -231,3 +231,30 @@ fn what_is_skipped_ends_with_the_jobs_of_a_thread() {
     assert_eq!(jobs, [3_600_001, 1_000]);
     assert!(run.sums().skipped() > Duration::from_ns(3_590_000_000_000), "{}", run.sums().skipped());
 }
+
+#[test]
+fn a_job_that_has_waited_for_its_core_since_its_release_does_not_repeat() {
+    // The urgent host has the core for 100 us, 1 us a job; then the other does its first job, released at 0, and 99
+    // more.
+    let host = |name: &str, priority: u32| {
+        format!(
+            r#"{{"name": "{name}", "core": 0, "cpu_priority": {priority}, "iterations": 100,
+                "steps": [{{"launch": "K", "stream": "{name} stream"}}, {{"work": "1 us"}}]}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "core", "device": "tx2",
+            "kernels": {{"K": {{"blocks": 1, "threads": 32, "duration": "100 ns"}}}},
+            "streams": [{{"name": "urgent stream"}}, {{"name": "other stream"}}], "hosts": [{}, {}]}}"#,
+        host("urgent", 0),
+        host("other", 1)
+    );
+    let scenario = Scenario::from_json("core", &text, &ReadOptions::default()).expect("it is sound");
+    let held = HeldAtMost { whole: 1, piece: 1 };
+    let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
+    let AnyLength::Long(run) = &run else { panic!("all is long") };
+    assert!(run.sums().skipped() > Duration::ZERO, "the jobs of each repeat");
+    let times: Vec<_> = run.sums().responses().iter().map(|row| &row.times[..]).collect();
+    let us = |us: u64| Duration::from_ns(us * 1_000);
+    assert_eq!(times, [&[(us(1), 100)][..], &[(us(1), 99), (us(101), 1)]]);
+}

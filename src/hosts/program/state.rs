@@ -16,7 +16,7 @@ impl ProgramHost<'_> {
             let release = thread.program.release_of(thread.iteration);
             match thread.position {
                 Position::Ended => {}
-                _ if thread.program.period.is_some() => to.instant(release),
+                _ if thread.program.counts_from_release(thread.iteration + thread.skipped) => to.instant(release),
                 // It is asked for only whether it has come.
                 _ => to.instant(release.max(gpu.now())),
             }

@@ -8,7 +8,7 @@ use crate::pictures::maps::blame_map::blame_figure;
 use crate::run::Summary;
 use crate::tables::{BlameRow, BlameTables};
 use crate::time::Duration;
-use crate::trace::{Phase, Reason, blame_for};
+use crate::trace::{Phase, Reason};
 
 const MOST_ROWS: usize = 500;
 /// Parts into which waits are divided, one for each that stood in the way, above which they are not summed up: they
@@ -48,8 +48,7 @@ impl BlameData {
         if parts > MOST_PARTS {
             return None;
         }
-        let parts = blame_for(summary.trace, summary.scenario.device(), reasons);
-        let tables = BlameTables::of(summary, &parts);
+        let tables = BlameTables::of(summary, reasons);
         Some(Self {
             streams: BlameList::new(&tables.streams),
             kernels: BlameList::new(&tables.kernels),

@@ -19,8 +19,9 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
         if reading.kernels.has(&name) {
             return Err(node.problem(format!("two kernels are called {name:?}")));
         }
+        let name: Arc<str> = name.into();
         let kernel = kernel(&name, node, reading)?;
-        reading.kernels.insert(name.into_owned(), kernel);
+        reading.kernels.insert(name, kernel);
     }
     if reading.kernels.is_empty() {
         return Err(node.problem("expected at least one kernel, found none"));
@@ -28,7 +29,7 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
     Ok(())
 }
 
-fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<NamedKernel, Problem> {
+fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<NamedKernel, Problem> {
     let mut entry = node.object()?;
     let blocks = dimensions(entry.required("blocks")?, Sided::Grid)?;
     let threads_node = entry.required("threads")?;
@@ -61,10 +62,9 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
         ))
     })?;
     let varies = duration.varies() && of_all.is_none();
-    let name: Arc<str> = name.into();
     let kernel = Kernel {
-        name: Arc::clone(&name),
-        title: Arc::clone(&name),
+        name: Arc::clone(name),
+        title: Arc::clone(name),
         blocks,
         shape: BlockShape { threads, registers_per_thread, shared_memory_bytes },
         duration,
@@ -73,12 +73,12 @@ fn kernel(name: &str, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<N
     };
     let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: mask_node };
     let added = reading.builder.add_kernel(kernel);
-    let id = added.map_err(|error| place.of(&error).problem(format!("kernel {:?}: {error}", &*name)))?;
+    let id = added.map_err(|error| place.of(&error).problem(format!("kernel {name:?}: {error}")))?;
     let programmatic = Programmatic { trigger, wait: wait.unwrap_or(Share::ALL), is_dependent: false };
     let stated = reading.builder.set_programmatic(id, programmatic);
-    stated.map_err(|error| node.problem(format!("kernel {:?}: {error}", &*name)))?;
+    stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
     let stated = reading.builder.set_clusters(id, clusters);
-    stated.map_err(|error| node.problem(format!("kernel {:?}: {error}", &*name)))?;
+    stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
     if let Some(times) = own_times {
         reading.builder.set_block_times(id, times);
     }

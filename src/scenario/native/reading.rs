@@ -1,6 +1,7 @@
 //! What the parts of a scenario file refer to each other by.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::graph_parts::Graphs;
 use crate::json::{Node, Problem};
@@ -49,50 +50,56 @@ pub(super) struct NamedKernel {
     pub(super) dependent: Option<KernelId>,
 }
 
-/// The kernels of a file: a million of them are not looked for in a tree.
+/// The kernels of a file, in its order: a million of them are not looked for in a tree.
 #[derive(Default)]
-pub(super) struct NamedKernels(HashMap<String, NamedKernel>);
+pub(super) struct NamedKernels {
+    all: Vec<NamedKernel>,
+    places: HashMap<Arc<str>, usize>,
+}
 
 impl NamedKernels {
     /// Another one, of which the name is not known.
-    pub(super) fn insert(&mut self, name: String, kernel: NamedKernel) {
-        self.0.insert(name, kernel);
+    pub(super) fn insert(&mut self, name: Arc<str>, kernel: NamedKernel) {
+        self.places.insert(name, self.all.len());
+        self.all.push(kernel);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.places.contains_key(name)
     }
 
     /// Whether that is so of one of them.
     pub(super) fn any(&self, is_so: impl Fn(&NamedKernel) -> bool) -> bool {
-        self.0.values().any(is_so)
+        self.all.iter().any(is_so)
     }
 
     /// The one that `node` names.
     pub(super) fn get(&self, node: Node<'_>) -> Result<&NamedKernel, Problem> {
-        let name = node.string()?;
-        self.0.get(&name).ok_or_else(|| self.unknown(node, &name))
+        Ok(&self.all[self.place(node)?])
     }
 
     fn get_mut(&mut self, node: Node<'_>) -> Result<&mut NamedKernel, Problem> {
-        let name = node.string()?;
-        if !self.has(&name) {
-            return Err(self.unknown(node, &name));
-        }
-        self.0.get_mut(&name).ok_or_else(|| node.expected("a kernel"))
+        let place = self.place(node)?;
+        Ok(&mut self.all[place])
+    }
+
+    fn place(&self, node: Node<'_>) -> Result<usize, Problem> {
+        let name = node.text()?;
+        self.places.get(&*name).copied().ok_or_else(|| self.unknown(node, &name))
     }
 
     fn unknown(&self, node: Node<'_>, name: &str) -> Problem {
-        unknown(node, "kernel", name, self.names(|_| true).into_iter())
+        unknown(node, "kernel", name, self.names(|_| true).iter())
     }
 
     /// The names of those of which that is so, in order.
-    pub(super) fn names(&self, is_so: impl Fn(&NamedKernel) -> bool) -> Vec<&String> {
-        let mut names: Vec<&String> = self.0.iter().filter(|(_, kernel)| is_so(kernel)).map(|(name, _)| name).collect();
+    pub(super) fn names(&self, is_so: impl Fn(&NamedKernel) -> bool) -> Vec<&str> {
+        let own = self.places.iter().filter(|(_, place)| is_so(&self.all[**place]));
+        let mut names: Vec<&str> = own.map(|(name, _)| &**name).collect();
         names.sort_unstable();
         names
     }
@@ -181,16 +188,16 @@ impl<'a> Reading<'a, '_> {
 }
 
 /// A name that nothing in the file has.
-pub(super) fn unknown<'n>(
+pub(super) fn unknown<'n, N: AsRef<str> + 'n>(
     node: Node<'_>,
     what: &str,
     name: &str,
-    known: impl ExactSizeIterator<Item = &'n String> + Clone,
+    known: impl ExactSizeIterator<Item = &'n N> + Clone,
 ) -> Problem {
     const SHOWN: usize = 12;
     let count = known.len();
-    let near = did_you_mean(name, known.clone().map(String::as_str));
-    let mut list = known.take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let near = did_you_mean(name, known.clone().map(AsRef::as_ref));
+    let mut list = known.take(SHOWN).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
     if count > SHOWN {
         list.push_str(", …");
     }

@@ -8,13 +8,14 @@ use std::fmt::{self, Write as _};
 use rustc_hash::FxHashMap;
 
 use crate::formats::{Column, Page};
+use crate::limits::NowAndThen;
 use crate::named::named;
 use crate::run::{Recorded, Summary, title_of};
 use crate::spelling::{formats, option};
 use crate::tables::rule_words::RuleWords;
 use crate::time::Duration;
-use crate::trace::{Blame, Rule, blame};
-use crate::workload::{OperationId, ProcessId};
+use crate::trace::{Accuser, BehindHeads, Blame, Queue, Reason, Rule, reasons};
+use crate::workload::{OperationId, ProcessId, StreamId};
 
 named! {
     /// Whose work something waited for.
@@ -90,27 +91,58 @@ pub struct BlameTables {
 impl BlameTables {
     /// Of a simulated run.
     pub fn new(summary: &Summary<'_>) -> Self {
-        Self::of(summary, &blame(summary.trace, summary.scenario.device()))
+        Self::of(summary, &reasons(summary.trace, summary.scenario.device()))
     }
 
-    /// Sums up what is known already of who made what wait.
-    pub fn of(summary: &Summary<'_>, parts: &[Blame]) -> Self {
+    /// The same, where the [`reasons`] of the run are known already.
+    pub(crate) fn of(summary: &Summary<'_>, reasons: &[Reason]) -> Self {
+        let trace = summary.trace;
         let stream = |id: OperationId| {
-            let record = summary.trace.record(id);
-            Cow::Borrowed(record.map_or("", |record| summary.trace.stream_name(record.stream)))
+            let record = trace.record(id);
+            Cow::Borrowed(record.map_or("", |record| trace.stream_name(record.stream)))
         };
         let mut copies: BTreeMap<&str, usize> = BTreeMap::new();
         for Recorded { work: copy, .. } in summary.copies() {
             *copies.entry(copy.direction.name()).or_default() += 1;
         }
         let kernel_or_copies = |id: OperationId| {
-            let several = summary.trace.copy_of(id).and_then(|copy| copies.get_key_value(copy.direction.name()));
+            let several = trace.copy_of(id).and_then(|copy| copies.get_key_value(copy.direction.name()));
             match several.filter(|(_, count)| **count > 1) {
                 Some((direction, count)) => Cow::Owned(format!("{count} copies ({direction})")),
                 None => title_of(summary, id),
             }
         };
-        Self { kernels: rows(summary, parts, kernel_or_copies), streams: rows(summary, parts, stream) }
+        let (mut kernels, mut streams) = (Sums::new(summary, kernel_or_copies), Sums::new(summary, stream));
+        let mut add = |part: &Blame, times: u64| {
+            kernels.add(part, times);
+            streams.add(part, times);
+        };
+        let accuser = Accuser::new(trace, summary.scenario.device(), reasons);
+        // What waits behind a queue under one name in one stream is blamed on the same heads, some of them many times.
+        let mut groups: FxHashMap<(Cow<'_, str>, StreamId), OperationId> = FxHashMap::default();
+        let mut behind: BTreeMap<(OperationId, Rule, Queue), Vec<(usize, i64)>> = BTreeMap::new();
+        for (id, record) in trace.numbered().filter(|(_, record)| !record.kind.is_instant()) {
+            let alike = *groups.entry((kernel_or_copies(id), record.stream)).or_insert(id);
+            accuser.each_lump(
+                id,
+                |part| add(&part, 1),
+                |BehindHeads { rule, queue, places }| {
+                    behind.entry((alike, rule, queue)).or_default().extend([(places.start, 1), (places.end, -1)]);
+                },
+            );
+        }
+        for ((alike, rule, queue), mut changes) in behind {
+            changes.sort_unstable();
+            let mut times = 0;
+            for (one, next) in changes.iter().zip(changes.iter().skip(1)) {
+                times += one.1;
+                let times = u64::try_from(times).unwrap_or_default();
+                for place in (one.0..next.0).filter(|_| times > 0) {
+                    accuser.each_part_of_place((alike, rule), (queue, place), |part| add(&part, times));
+                }
+            }
+        }
+        Self { kernels: kernels.rows(), streams: streams.rows() }
     }
 
     /// What waited in all.
@@ -132,38 +164,55 @@ enum Blocking {
 /// What tells rows apart: what waited, what stood in the way, whose that is, and the rules.
 type Key<N, B> = (N, B, Behind, BlameRules);
 
-fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -> Cow<'a, str>) -> Vec<BlameRow> {
-    let records = summary.trace.operations();
-    let waits = |id: OperationId| records.get(id.index()).is_some_and(|record| !record.kind.is_instant());
-    // Of each name the first operation: there are many more parts than operations, and to compare names takes long.
-    let mut known: FxHashMap<Cow<'a, str>, OperationId> = FxHashMap::default();
-    let first: Vec<OperationId> =
-        (0..).map(OperationId).zip(records).map(|(id, _)| *known.entry(name(id)).or_insert(id)).collect();
-    let first_of = |id: OperationId| first.get(id.index()).copied().unwrap_or(id);
-    let mut by_first: FxHashMap<Key<OperationId, Blocking>, Duration> = FxHashMap::default();
-    for part in parts.iter().filter(|part| waits(part.operation)) {
+/// How long what has one name waited for what has another.
+struct Sums<'s, 'a, N> {
+    summary: &'s Summary<'a>,
+    name: N,
+    /// For each operation the first of its name: to compare names takes long.
+    first: Vec<OperationId>,
+    by_first: FxHashMap<Key<OperationId, Blocking>, Duration>,
+}
+
+impl<'s, 'a, 'n, N: Fn(OperationId) -> Cow<'n, str>> Sums<'s, 'a, N> {
+    fn new(summary: &'s Summary<'a>, name: N) -> Self {
+        let mut known: FxHashMap<Cow<'n, str>, OperationId> = FxHashMap::default();
+        let first = summary.trace.numbered().map(|(id, _)| *known.entry(name(id)).or_insert(id)).collect();
+        Self { summary, name, first, by_first: FxHashMap::default() }
+    }
+
+    /// Adds a part so many times.
+    fn add(&mut self, part: &Blame, times: u64) {
+        let first_of = |id: OperationId| self.first.get(id.index()).copied().unwrap_or(id);
         let blocking = part.blocking.map_or_else(|| turns(part), |id| Blocking::Named(first_of(id)));
         let rules = BlameRules { rule: part.rule, through: part.through };
-        let key = (first_of(part.operation), blocking, behind(summary, part), rules);
-        let sum = by_first.entry(key).or_default();
-        *sum = sum.saturating_add(part.to.since(part.from));
+        let key = (first_of(part.operation), blocking, behind(self.summary, part), rules);
+        let sum = self.by_first.entry(key).or_default();
+        let wait_ns = part.to.since(part.from).as_ns();
+        *sum = sum.saturating_add(Duration::from_ns(wait_ns.saturating_mul(times)));
     }
-    let mut sums: BTreeMap<Key<String, Option<String>>, Duration> = BTreeMap::new();
-    for ((waiting, blocking, behind, rules), wait) in by_first {
-        let blocking = match blocking {
-            Blocking::Named(id) => Some(name(id).into_owned()),
-            Blocking::Turns(Some(process)) => Some(format!("turns of {}", summary.trace.process_name(process))),
-            Blocking::Turns(None) => Some("switches of contexts".to_owned()),
-            Blocking::Nobody => None,
-        };
-        // Names may be the same still: those of contexts.
-        let sum = sums.entry((name(waiting).into_owned(), blocking, behind, rules)).or_default();
-        *sum = sum.saturating_add(wait);
+
+    fn rows(self) -> Vec<BlameRow> {
+        let Self { summary, name, by_first, .. } = self;
+        let mut now_and_then = NowAndThen::default();
+        let mut sums: BTreeMap<Key<String, Option<String>>, Duration> = BTreeMap::new();
+        for ((waiting, blocking, behind, rules), wait) in by_first {
+            now_and_then.end_if_stopped();
+            let blocking = match blocking {
+                Blocking::Named(id) => Some(name(id).into_owned()),
+                Blocking::Turns(Some(process)) => Some(format!("turns of {}", summary.trace.process_name(process))),
+                Blocking::Turns(None) => Some("switches of contexts".to_owned()),
+                Blocking::Nobody => None,
+            };
+            // Names may be the same still: those of contexts.
+            let sum = sums.entry((name(waiting).into_owned(), blocking, behind, rules)).or_default();
+            *sum = sum.saturating_add(wait);
+        }
+        let row =
+            |((waiting, blocking, behind, rules), wait_ns)| BlameRow { waiting, blocking, behind, rules, wait_ns };
+        let mut rows: Vec<BlameRow> = sums.into_iter().map(row).collect();
+        rows.sort_by_key(|row| (row.behind, Reverse(row.wait_ns)));
+        rows
     }
-    let row = |((waiting, blocking, behind, rules), wait_ns)| BlameRow { waiting, blocking, behind, rules, wait_ns };
-    let mut rows: Vec<BlameRow> = sums.into_iter().map(row).collect();
-    rows.sort_by_key(|row| (row.behind, Reverse(row.wait_ns)));
-    rows
 }
 
 /// Whose work a part of a wait was for.
