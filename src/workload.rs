@@ -39,6 +39,7 @@ mod green_context;
 mod placement;
 mod process;
 mod programmatic;
+mod work_items;
 
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
 pub use cluster::Clusters;
@@ -48,6 +49,7 @@ pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, by_number, distribute};
 pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, TurnTaking};
 pub use programmatic::{Programmatic, Share};
+pub(crate) use work_items::WorkItems;
 
 numbered! {
     /// A stream of one GPU. Number 0 is the NULL stream of the first process, which always exists.

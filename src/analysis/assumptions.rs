@@ -8,7 +8,7 @@ use super::merged_backend::Analysed;
 use crate::device::{BlockDemand, CopySharing};
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::Duration;
-use crate::workload::{CheckedCopy, KernelId, OperationKind, ProcessId, StreamId};
+use crate::workload::{CheckedCopy, GreenContextId, KernelId, OperationKind, ProcessId, StreamId};
 
 /// An assumption of the exactness theorem (`docs/analysis.md`, "When merging is exact") that an input does not keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
@@ -187,18 +187,24 @@ pub(super) fn departures(
     let mut streams = Streams::default();
     // Streams with kernels, by process.
     let mut counts = vec![0_usize; scenario.catalogue.processes().len()];
+    // Those of a green context that has work queues of its own, with how many.
+    let mut queues: BTreeMap<GreenContextId, (u32, usize)> = BTreeMap::new();
     note(Departure::SharedLink, links_are_shared(scenario));
     for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
         let Some((kind, stream)) = step.submission() else { continue };
         if matches!(kind, OperationKind::Kernel(_)) && streams.insert(stream) {
             counts[scenario.streams()[stream.index()].process.index()] += 1;
+            if let Some((green, limit)) = scenario.catalogue.work_queues_of(stream) {
+                queues.entry(green).or_insert((limit, 0)).1 += 1;
+            }
         }
         note(Departure::NullStream, scenario.catalogue.is_null_stream(stream));
         note(Departure::Copies, matches!(kind, OperationKind::Copy(_) | OperationKind::Memset));
         note(Departure::Events, matches!(kind, OperationKind::Wait(_)));
     }
     let channels = scenario.device().channels.map_or(usize::MAX, |channels| channels as usize);
-    note(Departure::Channels, counts.into_iter().any(|count| count > channels));
+    let is_limited = queues.into_values().any(|(limit, count)| count > limit as usize);
+    note(Departure::Channels, is_limited || counts.into_iter().any(|count| count > channels));
     note(Departure::Chains, chained);
     let device = scenario.device();
     note(Departure::Latencies, device.launch_latency > Duration::ZERO || device.kernel_gap > Duration::ZERO);

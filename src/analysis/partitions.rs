@@ -10,7 +10,7 @@ use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds, reache
 use crate::device::{Device, SmOrder};
 use crate::gpu::SubmitError;
 use crate::scenario::{BarrierId, HostThread, Scenario};
-use crate::workload::{Catalogue, GreenContextId, OperationKind, ProcessId, StreamId, StreamSpec};
+use crate::workload::{Catalogue, GreenContext, GreenContextId, OperationKind, ProcessId, StreamId, StreamSpec};
 
 /// Threads that share something.
 pub(super) struct Partition {
@@ -130,19 +130,21 @@ impl Groups {
 fn alone(scenario: &Scenario, owner: Owner, threads: &[usize]) -> Option<Scenario> {
     let threads = threads.iter().map(|&thread| scenario.threads[thread].clone()).collect();
     let catalogue = match owner {
-        Some(owner) => on_own_sms(&scenario.catalogue, scenario.catalogue.green_contexts().get(owner.index())?.sms)?,
+        Some(owner) => on_own_sms(&scenario.catalogue, scenario.catalogue.green_contexts().get(owner.index())?)?,
         None => scenario.catalogue.without_green_contexts(),
     };
     Some(Scenario { catalogue, threads, chains: Vec::new(), ..scenario.clone() })
 }
 
-/// A GPU of so many SMs. Bounds hold wherever blocks go.
-fn on_own_sms(catalogue: &Catalogue, sms: u32) -> Option<Catalogue> {
+/// A GPU of its SMs, with its work queues as channels. Bounds hold wherever blocks go.
+fn on_own_sms(catalogue: &Catalogue, context: &GreenContext) -> Option<Catalogue> {
+    let sms = context.sms;
     let device: Device = catalogue
         .device()
         .with(|spec| {
             spec.sms_per_tpc = spec.sms_per_tpc.min(sms);
             spec.sms = sms;
+            spec.channels = context.work_queues.or(spec.channels);
             spec.sm_order = SmOrder::Ascending;
         })
         .ok()?;

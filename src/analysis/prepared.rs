@@ -117,10 +117,12 @@ fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, Pr
     let backend = MergedBackend::new(costs, merged, device.copy.engines);
     let options = GpuOptions { placement: scenario.placement, horizon, ..GpuOptions::default() };
     let mut gpu = Gpu::with_backend(backend, Walk::default(), &device, options);
-    if device == *scenario.device() {
+    let has_queues = scenario.catalogue.green_contexts().iter().any(|context| context.work_queues.is_some());
+    if device == *scenario.device() && !has_queues {
         register_work(scenario, &mut gpu)?;
     } else {
-        gpu.register_work(&scenario.catalogue.on(device.clone()).map_err(SubmitError::from)?)?;
+        let catalogue = scenario.catalogue.without_work_queues().on(device.clone());
+        gpu.register_work(&catalogue.map_err(SubmitError::from)?)?;
     }
     gpu.run(&mut ProgramHost::new(&scenario.threads))?;
     let (backend, Walk { mut operations }) = gpu.into_back_and_observer();

@@ -2,7 +2,7 @@
 
 use super::completions;
 use super::facts::{Facts, facts};
-use super::observation::{Observation, ObservedContexts, ObservedWork, TimeSource};
+use super::observation::{Observation, ObservedContexts, ObservedStream, ObservedWork, TimeSource};
 use super::options::Tolerances;
 use super::readiness::Readiness;
 use super::stamp::Clocks;
@@ -66,7 +66,14 @@ impl<'a> Case<'a> {
         // Each process has as many as the device states.
         let streams_of = |process| self.observation.streams.iter().filter(|stream| stream.process == process).count();
         let most = (0..self.observation.process_count()).map(streams_of).max().unwrap_or(0);
+        // A green context may have some of its own.
+        let streams = &self.observation.streams;
+        let shares_few = |stream: &ObservedStream| {
+            let sharing = streams.iter().filter(|other| other.green_context == stream.green_context).count();
+            stream.work_queues.is_some_and(|queues| queues as usize <= sharing)
+        };
         self.observation.device.channels.is_some_and(|channels| channels as usize <= most)
+            || streams.iter().any(shares_few)
     }
 
     /// Whether operation `operation` may use SM `sm`.

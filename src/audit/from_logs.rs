@@ -7,10 +7,10 @@ use super::observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
     TimeSource,
 };
-use crate::device::{BlockShape, Device, Runlists, SmMask};
+use crate::device::{BlockShape, Device, Runlists};
 use crate::logs::{Log, LogRun, LogTime, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{Scenario, Step};
-use crate::workload::{BlockClock, CheckedStream, Kernel, KernelId, Programmatic, StreamId};
+use crate::workload::{BlockClock, CheckedStream, Programmatic, StreamId};
 
 impl Observation {
     /// What logs alone tell: each is a stream, or the NULL stream of its process if the kind of benchmark says so.
@@ -24,7 +24,7 @@ impl Observation {
                 streams.push(stream(log.title(), false, log.priority, !log.non_blocking));
             }
             for (position, kernel) in log.kernels.iter().enumerate() {
-                let work = ObservedWork::Kernel(observed(kernel, kernel.registers_per_thread, None));
+                let work = ObservedWork::Kernel(observed(kernel, kernel.registers_per_thread));
                 operations.push(launch(log, (index, position), index, kernel, number, work));
             }
         }
@@ -37,7 +37,8 @@ impl Observation {
         let known = |(index, spec): (u32, &CheckedStream)| {
             let is_null = scenario.catalogue.is_null_stream(StreamId(index));
             let known = stream(Arc::clone(&spec.name), is_null, Some(spec.priority), spec.blocking && !is_null);
-            ObservedStream { green_context: spec.green_context, ..known }
+            let queues = scenario.catalogue.work_queues_of(StreamId(index)).map(|(_, queues)| queues);
+            ObservedStream { green_context: spec.green_context, work_queues: queues, ..known }
         };
         let streams = (0..).zip(scenario.streams()).map(known).collect();
         let mut operations = Vec::new();
@@ -56,7 +57,7 @@ impl Observation {
 }
 
 fn stream(name: Arc<str>, is_null: bool, priority: Option<i32>, blocking: bool) -> ObservedStream {
-    ObservedStream { name, process: 0, is_null, priority, blocking, green_context: None }
+    ObservedStream { name, process: 0, is_null, priority, blocking, green_context: None, work_queues: None }
 }
 
 /// Says which process each stream is of. One that several processes use, such as the NULL stream, is one of each of
@@ -141,12 +142,12 @@ fn untold(run: &LogRun) -> Option<String> {
     Some(format!("no log tells {untold} of blocks"))
 }
 
-fn observed(kernel: &LoggedKernel, registers_per_thread: u32, sm_mask: Option<SmMask>) -> ObservedKernel {
+fn observed(kernel: &LoggedKernel, registers_per_thread: u32) -> ObservedKernel {
     let (threads, shared_memory_bytes) = (kernel.threads, kernel.shared_memory_bytes);
     ObservedKernel {
         grid: kernel.block_count,
         shape: BlockShape { threads, registers_per_thread, shared_memory_bytes },
-        sm_mask,
+        sm_mask: None,
         duration: None,
         block_times: Arc::default(),
         clock: BlockClock::RunTime,
@@ -193,11 +194,14 @@ fn of_thread(scenario: &Scenario, thread: usize, log: &Log, index: usize, operat
         for step in &steps {
             match *step {
                 Step::Launch(id, stream) => {
-                    let (Some((position, kernel)), Some(stated)) = (kernels.next(), kernel_of(scenario, id)) else {
+                    let (Some((position, kernel)), Some(stated)) = (kernels.next(), scenario.kernels().get(id.index()))
+                    else {
                         return;
                     };
                     let mask = stated.sm_mask.or_else(|| scenario.streams().get(stream.index())?.sm_mask);
-                    let work = ObservedWork::Kernel(observed(kernel, stated.shape.registers_per_thread, mask));
+                    let own = observed(kernel, stated.shape.registers_per_thread);
+                    let work =
+                        ObservedWork::Kernel(ObservedKernel { sm_mask: mask, clusters: stated.clusters(), ..own });
                     earliest = kernel.launch_return_ns;
                     operations.push(launch(log, (index, position), thread, kernel, stream.index(), work));
                 }
@@ -226,10 +230,6 @@ fn of_thread(scenario: &Scenario, thread: usize, log: &Log, index: usize, operat
 fn without_kernels(scenario: &Scenario, thread: usize, operations: &mut Vec<ObservedOperation>) {
     let steps = scenario.threads[thread].steps.iter();
     operations.extend(steps.filter_map(|&step| unseen(scenario, thread, step, LogTime::MIN)));
-}
-
-fn kernel_of(scenario: &Scenario, id: KernelId) -> Option<&Kernel> {
-    scenario.kernels().get(id.index()).map(|kernel| &**kernel)
 }
 
 /// What a step submits that no log shows; `None`: nothing.

@@ -45,6 +45,7 @@ impl Observation {
             let is_null = null.contains(&number);
             let process = stream.process.index();
             let (name, priority) = (Arc::clone(&stream.name), Some(stream.priority));
+            let green = stream.green_context.and_then(|green| trace.green_contexts().get(green.index()));
             ObservedStream {
                 name,
                 process,
@@ -52,6 +53,7 @@ impl Observation {
                 priority,
                 blocking: stream.blocking && !is_null,
                 green_context: stream.green_context,
+                work_queues: green.and_then(|green| green.work_queues),
             }
         });
         let operations = trace.numbered();

@@ -14,6 +14,13 @@ pub fn audit_logs(input: LogInput, mut audit: impl FnMut(&Observation) -> Audit)
             None => Observation::of_logs(&run.run, &run.device),
         };
         report.notes.extend(run.notes);
+        if run.scenario.is_none() && run.device.has_clusters() {
+            report.notes.push(
+                "no log tells which kernels have clusters or are of a green context: these may seem to wait without need, \
+                 or to be out of order, where a scenario of the same kernels would say why"
+                    .to_owned(),
+            );
+        }
         report.add(audit(&observation), &run.device.name);
     }
     report

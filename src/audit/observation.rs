@@ -70,6 +70,8 @@ pub struct ObservedStream {
     pub blocking: bool,
     /// Its green context, by number, which has queues of its own.
     pub green_context: Option<GreenContextId>,
+    /// Work queues that only the streams of that green context share; `None`: it takes channels as all others.
+    pub work_queues: Option<u32>,
 }
 
 /// A kernel launch, copy, memset, record or wait.

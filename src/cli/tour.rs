@@ -11,7 +11,7 @@ use super::progress::{self, Unit};
 use super::{Answer, html_options, output};
 
 /// Write a tour of how a GPU schedules blocks, to read in a browser: eight scenes on shipped scenarios, from one kernel
-/// to why a kernel waits, each with a figure, a few sentences and a question.
+/// to why a kernel waits, and six on newer GPUs, each with a figure, a few sentences and a question.
 #[derive(Debug, Args)]
 pub(crate) struct Tour {
     /// The file to write; one of that name is replaced

@@ -45,6 +45,9 @@ const FIRST_WITH_PDL: u32 = 9;
 /// The first one with clusters of blocks.
 const FIRST_WITH_CLUSTERS: u32 = 9;
 
+/// The first with cluster launch control, by which a block takes over another (CUDA C++ Programming Guide, NVIDIA).
+const FIRST_WITH_LAUNCH_CONTROL: u32 = 10;
+
 /// The limits, and a list of all of them.
 macro_rules! limits {
     ($($(#[$note:meta])* $name:ident = $field:literal from $least:literal to $most:expr;)+) => {
@@ -185,6 +188,11 @@ impl DeviceSpec {
     /// Whether kernels can be launched programmatically (PDL): from compute capability 9.0 on.
     pub(crate) fn has_programmatic_launch(&self) -> bool {
         self.major_compute_capability().is_some_and(|major| major >= FIRST_WITH_PDL)
+    }
+
+    /// Whether blocks may take over others that have not begun (cluster launch control): from compute capability 10.0.
+    pub(crate) fn has_launch_control(&self) -> bool {
+        self.major_compute_capability().is_some_and(|major| major >= FIRST_WITH_LAUNCH_CONTROL)
     }
 
     /// Whether blocks may come in clusters: from compute capability 9.0 on.

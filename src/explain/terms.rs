@@ -47,7 +47,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 67] = [
+pub(super) const TERMS: [Term; 70] = [
     term(
         "verdict",
         &[],
@@ -375,6 +375,30 @@ pub(super) const TERMS: [Term; 67] = [
         Some("gpusched simulate scenarios/rules/green-contexts.json"),
         "A set of SMs that a split of the GPU makes; streams of it run on these SMs only and wait in EE queues of their own. \
          Numbers of SMs are rounded by compute capability, and each split begins anew, so that two may overlap.",
+    ),
+    term(
+        "work queue",
+        &["work queues", "work_queues", "CUdevWorkqueueConfigResource"],
+        "docs/model.md#green-contexts",
+        None,
+        "What a stream needs to launch a kernel while others do: a hardware channel. A green context may have some of its own \
+         (work_queues), which its streams share and no others take.",
+    ),
+    term(
+        "CUDA graph",
+        &["graph", "graphs", "node", "edge", "programmatic edge", "cudaGraphLaunch"],
+        "docs/model.md#cuda-graphs",
+        Some("gpusched simulate scenarios/rules/graphs.json"),
+        "Kernels, copies and memsets with edges between them, launched as one. Each node begins once those before it have ended, \
+         or over a programmatic edge once the one before it has triggered; what is behind the launch waits for all of them.",
+    ),
+    term(
+        "persistent kernel",
+        &["persistent", "items", "work item", "try_cancel", "clusterlaunchcontrol", "cluster launch control"],
+        "docs/model.md#persistent-kernels",
+        Some("gpusched simulate scenarios/rules/persistent-kernel.json"),
+        "A kernel whose blocks take one work item after another. In a loop they keep their SMs until no item is left, whatever \
+         waits; with try_cancel (compute capability 10.0) a block gets no other item while a higher priority waits.",
     ),
     term(
         "frontend",

@@ -1,5 +1,5 @@
-//! A tour of scenes on shipped scenarios, from one kernel to why a kernel waits, for somebody's first quarter of an
-//! hour.
+//! A tour of scenes on shipped scenarios, for somebody's first quarter of an hour: from one kernel to why a kernel
+//! waits, and in a second part what newer GPUs do, a rule a scene.
 
 use std::io::Write;
 
@@ -40,7 +40,7 @@ const fn scene(
 }
 
 /// The scenes, in the order in which they are told.
-pub const TOUR: [TourScene; 8] = [
+pub const TOUR: [TourScene; 14] = [
     scene(
         "One kernel",
         published!("tour/one-kernel.json"),
@@ -117,6 +117,59 @@ pub const TOUR: [TourScene; 8] = [
         "Which kernel must end before K5 can start, and what does it hold? Click K5's bar in the row of S3.",
         "K4: two of its blocks on each SM hold 32 KiB of shared memory each, which is all of it (rule R3). The \
          height button shows shared memory in place of threads.",
+    ),
+    scene(
+        "Newer GPUs: GPC by GPC",
+        published!("rules/placement-by-gpcs.json"),
+        "SMs are parts of GPCs. A B200 was measured to count out the blocks of a kernel by levels of one block on each of its \
+         148 SMs, and to give what is left, here 12, to three lone TPCs (SMs 142 to 147) and then to SMs by number. It hands \
+         them out GPC by GPC, the lone TPCs first. The second kernel begins there again, although most SMs hold less.",
+        "If the first kernel had 1024 blocks, how many of them would SM 0 get, and how many SM 141?",
+        "7 and 6: six levels are 888 blocks, and the 136 that are left go to SMs 142 to 147 and 0 to 129.",
+    ),
+    scene(
+        "Newer GPUs: programmatic launch",
+        published!("rules/programmatic-launch.json"),
+        "Each of six kernels fills a B200 for 1.02 ms. From Hopper on a launch may be programmatic (rule PDL): the kernel \
+         begins once each block of the one before it in the stream has triggered, here after half of its time, and its own \
+         blocks stand at their wait, before they trigger, until that one has ended. So never more than two run at once.",
+        "How long do the six take, and how long would they without the attribute?",
+        "3.574 ms and 6.134 ms. Measured on a B200: 3.576 and 6.134 ms, (6 + 1) / 2 stages in place of 6.",
+    ),
+    scene(
+        "Newer GPUs: clusters",
+        published!("rules/clusters.json"),
+        "From Hopper on blocks may come in clusters, which begin together on SMs of one GPC (rule cluster). Of the 132 SMs of \
+         this H100 92 are free at 0 s, and gemm, in clusters of 16, waits all the same: no GPC has 16 of them free.",
+        "Would clusters of 8 have to wait?",
+        "No: all 64 blocks begin at 0 s. Try it: add --set-cluster gemm=8 to the command.",
+    ),
+    scene(
+        "Newer GPUs: persistent kernels",
+        published!("rules/persistent-kernel.json"),
+        "148 blocks of tiles, one an SM, take one tile after another, 592 in all. 24 blocks of higher priority come at 0.1 s. A \
+         priority stops no block that runs; but with try_cancel (Blackwell) a block asks for its next tile, and is refused it \
+         while a higher priority waits: at 3 s, when the first tiles are done, urgent begins.",
+        "When would urgent begin if each block took its 4 tiles in a loop, without asking?",
+        "At 12 s, when the blocks of tiles end: state 148 blocks and 592 items in the scenario, and look.",
+    ),
+    scene(
+        "Newer GPUs: CUDA graphs",
+        published!("rules/graphs.json"),
+        "A graph of four kernels is launched twice, each time as one operation of the stream. Its edges say what waits for \
+         what: left and right both follow norm and run side by side, out follows both.",
+        "The second launch is made at 0 s as well. Why does its first kernel begin at 6 ms?",
+        "What is behind the launch of a graph waits for all of it, and the graph takes 1 ms for norm, 3 ms for the longer \
+         branch and 2 ms for out.",
+    ),
+    scene(
+        "Newer GPUs: green contexts",
+        published!("rules/green-contexts.json"),
+        "A split of an H100 gives 16 SMs to decoding and leaves 116 for prefill, whose kernel has more blocks than these hold \
+         at once. Each green context has EE queues of its own: the decode that comes at 1 ms starts at once.",
+        "When would it start without green contexts, on all 132 SMs?",
+        "At 9 ms: 264 blocks of prefill fit at a time, so its last ones begin then, and until that its kernel is at the head \
+         of the only EE queue (rule X1).",
     ),
 ];
 

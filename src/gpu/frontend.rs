@@ -18,8 +18,10 @@ use crate::device::Device;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::trace::Launch;
-use crate::workload::{EventId, OperationId, OperationKind, Origin, ProcessId, StreamId, WorkloadError};
-use channels::ChannelQueue;
+use crate::workload::{
+    Catalogue, EventId, GreenContextId, OperationId, OperationKind, Origin, StreamId, WorkloadError,
+};
+use channels::{ChannelPool, ChannelQueue};
 use stream_queue::{NONE, StreamQueue};
 
 /// Everything before the EE and CE queues. It knows operations by number; what has completed is forgotten as soon as
@@ -45,7 +47,8 @@ pub(super) struct Frontend {
     pdl_latencies: (Duration, Duration),
     /// PDL: kernels that run beside the one before them, which has now completed, and when their waits return.
     pub(super) released: Vec<(OperationId, Instant)>,
-    channels: Option<u32>,
+    /// Channels of each process, and of each green context that has its own.
+    pools: Vec<ChannelPool>,
     /// Entries into EE and CE queues so far, at most one per operation.
     queue_entries: u32,
     /// What the host is still to be told.
@@ -60,10 +63,8 @@ pub(super) struct Frontend {
 struct Process {
     null: StreamId,
     blocking_streams: Vec<StreamId>,
-    /// `None`: no limit.
-    free_channels: Option<u32>,
-    /// Kernels that need a channel, and since when.
-    channel_queue: ChannelQueue,
+    /// Those channels, by the number of their pool.
+    pool: u32,
 }
 
 /// One submitted operation.
@@ -97,7 +98,7 @@ impl Frontend {
             kernel_gap: device.kernel_gap,
             pdl_latencies: (device.pdl_trigger_latency, device.pdl_wait_latency),
             released: Vec::new(),
-            channels: device.channels,
+            pools: Vec::new(),
             queue_entries: 0,
             events: Vec::new(),
             scratch_ready: Vec::new(),
@@ -112,27 +113,37 @@ impl Frontend {
     pub(super) fn add_process(&mut self, device: &Device, seed: u64) {
         let number = u32::try_from(self.processes.len()).proven("the catalogue numbers processes with 32 bits");
         let null = StreamId(u32::try_from(self.streams.len()).proven("the catalogue numbers streams with 32 bits"));
-        self.processes.push(Process {
-            null,
-            blocking_streams: Vec::new(),
-            free_channels: device.channels,
-            channel_queue: ChannelQueue::new(device.channel_order, seed.wrapping_add(u64::from(number))),
-        });
-        self.streams.push(StreamQueue::new(true, number));
+        let pool = self.add_pool(device.channels, None, device, seed);
+        self.processes.push(Process { null, blocking_streams: Vec::new(), pool });
+        self.streams.push(StreamQueue::new(true, number, pool));
+    }
+
+    /// So many channels, which nobody has.
+    fn add_pool(&mut self, all: Option<u32>, green: Option<GreenContextId>, device: &Device, seed: u64) -> u32 {
+        let number = u32::try_from(self.pools.len()).proven("processes and green contexts are fewer than 2^32");
+        let queue = ChannelQueue::new(device.channel_order, seed.wrapping_add(u64::from(number)));
+        self.pools.push(ChannelPool { green, all, free: all, queue });
+        number
+    }
+
+    /// The pool of a green context, of which each with work queues of its own has one.
+    fn pool_of_green(&mut self, green: GreenContextId, queues: u32, device: &Device, seed: u64) -> u32 {
+        let known = (0..).zip(&self.pools).find(|(_, pool)| pool.green == Some(green)).map(|(number, _)| number);
+        known.unwrap_or_else(|| self.add_pool(Some(queues), Some(green), device, seed))
     }
 
     /// Idle again at t = 0; streams stay.
     pub(super) fn clear(&mut self) {
         for stream in &mut self.streams {
-            *stream = StreamQueue::new(stream.blocking, stream.process);
+            *stream = StreamQueue::new(stream.blocking, stream.process, stream.pool);
         }
         self.operations.clear();
         self.completed_in_a_row = 0;
         self.last_records.clear();
         self.awaiting.clear();
-        for process in &mut self.processes {
-            process.free_channels = self.channels;
-            process.channel_queue.clear();
+        for pool in &mut self.pools {
+            pool.free = pool.all;
+            pool.queue.clear();
         }
         self.queue_entries = 0;
         self.released.clear();
@@ -147,10 +158,16 @@ impl Frontend {
         self.streams.reserve_exact(streams);
     }
 
-    /// A stream was created, the next by number.
-    pub(super) fn add_stream(&mut self, id: StreamId, process: ProcessId, blocking: bool) {
+    /// A stream of the catalogue was created, the next by number.
+    pub(super) fn add_stream(&mut self, id: StreamId, catalogue: &Catalogue, seed: u64) {
         debug_assert_eq!(id.index(), self.streams.len());
-        self.streams.push(StreamQueue::new(blocking, process.0));
+        let Some(stream) = catalogue.streams().get(id.index()) else { return };
+        let (process, blocking) = (stream.process, stream.blocking);
+        let pool = match catalogue.work_queues_of(id) {
+            Some((green, queues)) => self.pool_of_green(green, queues, catalogue.device(), seed),
+            None => self.processes.get(process.index()).map_or(0, |process| process.pool),
+        };
+        self.streams.push(StreamQueue::new(blocking, process.0, pool));
         if let Some(process) = self.processes.get_mut(process.index()).filter(|_| blocking) {
             process.blocking_streams.push(id);
         }
@@ -298,8 +315,7 @@ impl Frontend {
     /// The run is over: what still waits for a channel, or for time to pass, waits until now, which is for good.
     pub(super) fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
         self.close_latencies(context);
-        while let Some((operation, since)) = self.processes.iter_mut().find_map(|process| process.channel_queue.next())
-        {
+        while let Some((operation, since)) = self.pools.iter_mut().find_map(|pool| pool.queue.next()) {
             context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);
         }
     }
@@ -308,7 +324,9 @@ impl Frontend {
     pub(super) fn write_state(&self, to: &mut Canonical) {
         let Self {
             streams,
-            processes,
+            // Known before a run begins.
+            processes: _,
+            pools,
             operations,
             completed_in_a_row,
             last_records,
@@ -317,7 +335,6 @@ impl Frontend {
             launch_latency: _,
             kernel_gap: _,
             pdl_latencies: _,
-            channels: _,
             released,
             // Entries are counted for observers.
             queue_entries: _,
@@ -328,11 +345,10 @@ impl Frontend {
             scratch_held: _,
         } = self;
         to.list(streams, |to, stream| stream.write_state(to));
-        to.list(processes, |to, process| {
-            // Known before a run begins.
-            let Process { null: _, blocking_streams: _, free_channels, channel_queue } = process;
-            to.optional(*free_channels, Canonical::number);
-            channel_queue.write_state(to);
+        to.list(pools, |to, pool| {
+            let ChannelPool { green: _, all: _, free, queue } = pool;
+            to.optional(*free, Canonical::number);
+            queue.write_state(to);
         });
         to.operation(*completed_in_a_row);
         to.list(operations, |to, operation| {

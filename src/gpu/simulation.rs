@@ -148,11 +148,11 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     pub fn register_work(&mut self, work: &Catalogue) -> Result<(), SubmitError> {
         if self.catalogue.share(work) {
             self.frontend.reserve(work.streams().len());
-            for (id, stream) in (0..).map(StreamId).zip(work.streams()).skip(1) {
+            for (id, _) in (0..).map(StreamId).zip(work.streams()).skip(1) {
                 if work.is_null_stream(id) {
                     self.frontend.add_process(work.device(), self.options.seed);
                 } else {
-                    self.frontend.add_stream(id, stream.process, stream.blocking);
+                    self.frontend.add_stream(id, work, self.options.seed);
                 }
             }
             self.backend.set_processes(&self.catalogue);
@@ -426,9 +426,8 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
     }
 
     fn add_stream(&mut self, spec: StreamSpec) -> Result<StreamId, SubmitError> {
-        let (process, blocking) = (spec.process, spec.blocking);
         let id = self.catalogue.add_stream(spec)?;
-        self.frontend.add_stream(id, process, blocking);
+        self.frontend.add_stream(id, self.catalogue.catalogue(), self.options.seed);
         Ok(id)
     }
 

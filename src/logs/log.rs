@@ -33,6 +33,8 @@ pub struct Log {
     pub launches_unseen: bool,
     /// What the log does not tell of what a block takes of an SM; empty where nothing is missing that could be there.
     pub untold: Arc<str>,
+    /// Whether nothing tells the numbers of its blocks: they count in the order in which they began.
+    pub blocks_unnumbered: bool,
     /// Iterations of the benchmark, in order.
     pub iterations: Vec<Iteration>,
     /// Kernels, in launch order.

@@ -32,9 +32,7 @@ pub enum PairingError {
         threads: Vec<String>,
     },
     /// What the scenario does cannot be told from a log.
-    #[error(
-        "logs are not compared with scenarios whose kernels have clusters: a log does not tell which blocks are one"
-    )]
+    #[error("kernels of the scenario have clusters, and no column tells the number of a block, by which these go")]
     Clusters,
     /// Another number of kernels.
     #[error("{file} holds {logged} kernels, and an iteration of {thread:?} launches {launched}")]
@@ -92,7 +90,7 @@ impl Pairing {
     /// # Errors
     /// [`PairingError`] if the scenario cannot have made the logs.
     pub fn new(run: &LogRun, scenario: &Scenario) -> Result<Self, PairingError> {
-        if scenario.catalogue.has_clusters() {
+        if scenario.catalogue.has_clusters() && run.logs.iter().any(|log| log.blocks_unnumbered) {
             return Err(PairingError::Clusters);
         }
         let mut log_of_thread = vec![None; scenario.threads.len()];

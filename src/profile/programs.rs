@@ -11,6 +11,7 @@ use crate::workload::{StreamId, WorkloadError};
 mod causes;
 mod closed_loop;
 mod events;
+mod graphs;
 mod open_loop;
 mod submissions;
 
@@ -48,7 +49,8 @@ pub(super) fn programs(
     builder: &mut ScenarioBuilder<'_>,
 ) -> Result<Programs, WorkloadError> {
     let submissions = Submissions::new(profile, gpu);
-    let mut events = EventFinder::new(profile, &submissions, streams, builder).find(steps)?;
+    let mut events =
+        EventFinder::new(profile, &submissions, streams, builder).find(steps, launches == Launches::Host)?;
     let submitted_at = profile.submission_times(gpu);
     let times = open_loop::times(profile, steps, &submitted_at, latency_ns);
     let calls = steps.iter().filter_map(|step| profile.operations[step.index as usize].call);
@@ -101,8 +103,9 @@ impl Program {
         self.now_ns = self.now_ns.max(at_ns);
     }
 
-    /// Submits an operation, and what is recorded right behind it.
+    /// Submits an operation, behind what it waits for, and what is recorded right behind it.
     fn submit(&mut self, submitted: Submitted, events: &events::Events) {
+        self.steps.extend(events.before.get(&submitted.index).into_iter().flatten());
         self.steps.push(submitted.step);
         self.submitted.push(submitted.index);
         self.steps.extend(events.behind.get(&submitted.index).into_iter().flatten());

@@ -16,7 +16,7 @@ use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
     Catalogue, CheckedKernel, Clusters, Copy, CopyId, EventId, GreenContextId, Kernel, KernelId, Placement, ProcessId,
-    ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, WorkloadError,
+    ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, WorkItems, WorkloadError,
 };
 
 /// A scenario in the making. Whatever is added is checked against the device here, where its place in the input is
@@ -262,6 +262,19 @@ impl<'a> ScenarioBuilder<'a> {
     /// [`WorkloadError`] if the device has no such clusters, or the grid cannot be divided into them.
     pub fn set_clusters(&mut self, kernel: KernelId, clusters: Option<Clusters>) -> Result<(), WorkloadError> {
         self.scenario.catalogue.set_clusters(kernel, clusters)
+    }
+
+    /// A graph launches a kernel.
+    pub(super) fn note_graph_node(&mut self, kernel: KernelId) {
+        self.scenario.catalogue.note_graph_node(kernel);
+    }
+
+    /// Says how the blocks of a kernel take work items.
+    ///
+    /// # Errors
+    /// As [`Catalogue::set_work_items`].
+    pub(super) fn set_work_items(&mut self, kernel: KernelId, items: WorkItems) -> Result<(), WorkloadError> {
+        self.scenario.set_work_items(kernel, items)
     }
 
     /// The same kernel, launched with the attribute of programmatic dependent launch. An unknown one gives itself.

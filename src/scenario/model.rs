@@ -12,7 +12,7 @@ use crate::device::{ChannelOrder, Device};
 use crate::time::{Duration, Instant};
 use crate::workload::{
     Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, EventId, KernelId, OperationKind, Placement,
-    ProcessId, StreamId,
+    ProcessId, StreamId, WorkItems, WorkloadError,
 };
 
 /// A set of host threads, the operations that they submit to streams, and the GPU that they share.
@@ -138,6 +138,20 @@ impl Scenario {
         let all_have_their_own = own.len() >= stated.blocks as usize;
         !all_have_their_own && (stated.duration.varies() || own.iter().any(|time| *time != stated.duration.worst))
             || own.windows(2).any(|pair| pair[0] != pair[1])
+    }
+
+    /// Says how the blocks of a kernel take work items, which gives them their times.
+    ///
+    /// # Errors
+    /// As [`Catalogue::set_work_items`].
+    pub(super) fn set_work_items(&mut self, kernel: KernelId, items: WorkItems) -> Result<(), WorkloadError> {
+        let times = self.catalogue.set_work_items(kernel, Some(items))?;
+        match times {
+            Some(times) => _ = self.block_times.insert(kernel, times),
+            None if matches!(items, WorkItems::Loop { .. }) => _ = self.block_times.remove(&kernel),
+            None => {}
+        }
+        Ok(())
     }
 
     /// Times of single blocks; those past the end of the list take what the kernel states.

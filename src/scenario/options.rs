@@ -1,6 +1,6 @@
 //! What a user may say about a scenario beside its file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::deadline::Deadline;
 use crate::device::Device;
@@ -29,6 +29,8 @@ pub struct ReadOptions {
     /// Block time of every other kernel whose file gives none; `None`: such a kernel is an error. For readers that put
     /// measured times in its place.
     pub other_block_duration: Option<Duration>,
+    /// Kernels that get clusters of another size, so that those of their file may be ones that the device cannot have.
+    pub other_clusters: BTreeSet<String>,
     /// From one release to the next of a stream with operations or a host, by its name; such with a single job repeat
     /// without limit.
     pub periods: BTreeMap<String, Duration>,

@@ -11,7 +11,7 @@ use crate::near::{did_you_mean, listed};
 use crate::spelling::{CalledOption, option};
 use crate::time::Duration;
 use crate::workload::{
-    BlockTime, CheckedKernel, Clusters, KernelId, StreamId, StreamSpec, WorkloadError, is_stream_meant,
+    BlockTime, CheckedKernel, Clusters, KernelId, StreamId, StreamSpec, WorkItems, WorkloadError, is_stream_meant,
 };
 
 /// Changes to a scenario, by names.
@@ -77,6 +77,13 @@ pub enum WhatIfError {
         blocks: u32,
         /// How many have times.
         times: usize,
+    },
+    /// The edges of a graph say in what order its kernels run.
+    #[error("{option}: {kernel:?} is launched by a graph, whose edges say when it begins, and stays in the graph's stream",
+        option = option("set_stream"))]
+    GraphNode {
+        /// The kernel.
+        kernel: String,
     },
     /// The device cannot have so many connections.
     #[error("{option}: {0}", option = option("connections"))]
@@ -179,7 +186,12 @@ impl Scenario {
         for (kernel, is_meant) in (0..).map(KernelId).zip(self.kernels_named(OPTION, name)?) {
             if is_meant {
                 self.block_times.remove(&kernel);
-                let set = self.catalogue.set_block_time(kernel, BlockTime::fixed(time));
+                let items = self.kernels().get(kernel.index()).and_then(CheckedKernel::work_items);
+                let set = match items {
+                    // The time that the file states is that of an item.
+                    Some(WorkItems::Loop { items, .. }) => self.set_work_items(kernel, WorkItems::Loop { items, time }),
+                    _ => self.catalogue.set_block_time(kernel, BlockTime::fixed(time)),
+                };
                 set.map_err(|error| WhatIfError::Refused { option: OPTION, error })?;
             }
         }
@@ -206,9 +218,14 @@ impl Scenario {
         for (name, blocks) in blocks {
             let meant = self.kernels_named(blocks_option, name)?;
             for (kernel, _) in (0..).map(KernelId).zip(meant).filter(|(_, is_meant)| *is_meant) {
-                self.check_times(kernel, *blocks)?;
+                let items = self.kernels().get(kernel.index()).and_then(CheckedKernel::work_items);
+                let items = items.filter(|items| matches!(items, WorkItems::Loop { .. }));
+                if items.is_none() {
+                    self.check_times(kernel, *blocks)?;
+                }
                 let set = self.catalogue.set_clusters(kernel, None);
                 let set = set.and_then(|()| self.catalogue.set_blocks(kernel, *blocks));
+                let set = set.and_then(|()| items.map_or(Ok(()), |items| self.set_work_items(kernel, items)));
                 set.map_err(refused(blocks_option))?;
             }
         }
@@ -231,6 +248,10 @@ impl Scenario {
 
     fn move_kernel(&mut self, name: &str, to: StreamId) -> Result<(), WhatIfError> {
         let is_meant = self.kernels_named(option("set_stream"), name)?;
+        let mut meant = (0..).map(KernelId).zip(&is_meant).filter(|(_, is_meant)| **is_meant);
+        if meant.any(|(kernel, _)| self.catalogue.is_graph_node(kernel)) {
+            return Err(WhatIfError::GraphNode { kernel: name.to_owned() });
+        }
         for step in self.threads.iter_mut().flat_map(|thread| &mut thread.steps) {
             if let Step::Launch(kernel, stream) = step
                 && is_meant.get(kernel.index()) == Some(&true)

@@ -4,12 +4,13 @@ mod clusters;
 mod green_contexts;
 mod processes;
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{
     BlockTime, CheckedProcess, Clusters, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, ProcessSharing,
-    ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkloadError,
+    ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkItems, WorkloadError,
 };
 use crate::device::{BlockDemand, Device, SmMask};
 use crate::time::Duration;
@@ -25,6 +26,7 @@ struct Checked {
     demand: BlockDemand,
     programmatic: Programmatic,
     clusters: Option<Clusters>,
+    work_items: Option<WorkItems>,
 }
 
 impl CheckedKernel {
@@ -41,7 +43,8 @@ impl CheckedKernel {
             return Err(WorkloadError::BlockTime);
         }
         check_mask(kernel.sm_mask, device)?;
-        Ok(Self(Arc::new(Checked { kernel, demand, programmatic: Programmatic::NONE, clusters: None })))
+        let programmatic = Programmatic::NONE;
+        Ok(Self(Arc::new(Checked { kernel, demand, programmatic, clusters: None, work_items: None })))
     }
 
     /// What one block takes from its SM.
@@ -52,6 +55,11 @@ impl CheckedKernel {
     /// What it has to do with programmatic dependent launch.
     pub fn programmatic(&self) -> Programmatic {
         self.0.programmatic
+    }
+
+    /// How its blocks take work items, if it is a persistent kernel.
+    pub(crate) fn work_items(&self) -> Option<WorkItems> {
+        self.0.work_items
     }
 
     /// Changes how long its blocks run.
@@ -188,6 +196,8 @@ pub struct Catalogue {
     has_kernel_masks: bool,
     /// Whether one of them may come in clusters, likewise.
     has_clusters: bool,
+    /// Kernels that graphs launch, whose edges say when they begin.
+    graph_nodes: BTreeSet<KernelId>,
     copies: Vec<CheckedCopy>,
 }
 
@@ -228,6 +238,7 @@ impl Catalogue {
             kernels: Arc::default(),
             has_kernel_masks: false,
             has_clusters: false,
+            graph_nodes: BTreeSet::new(),
             copies: Vec::new(),
         }
     }
@@ -254,10 +265,12 @@ impl Catalogue {
             let id = other.add_kernel(Kernel::clone(kernel))?;
             other.set_programmatic(id, kernel.programmatic())?;
             other.set_clusters(id, kernel.clusters())?;
+            other.set_work_items(id, kernel.work_items())?;
         }
         for copy in &self.copies {
             other.add_copy(copy.copy)?;
         }
+        other.graph_nodes.clone_from(&self.graph_nodes);
         Ok(other)
     }
 
@@ -389,6 +402,41 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Says how the blocks of a kernel take work items, and in which time each of them then runs, where these differ.
+    /// An unknown kernel is passed over.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if there are too few of them or they take too long, or the device cannot cancel blocks.
+    pub(crate) fn set_work_items(
+        &mut self,
+        kernel: KernelId,
+        work_items: Option<WorkItems>,
+    ) -> Result<Option<Arc<[Duration]>>, WorkloadError> {
+        let known =
+            self.kernels.get(kernel.index()).filter(|known| work_items.is_some() || known.work_items().is_some());
+        let Some(blocks) = known.map(|known| known.blocks) else { return Ok(None) };
+        if work_items == Some(WorkItems::TryCancel) && !self.device.has_launch_control() {
+            return Err(WorkloadError::NoTryCancel);
+        }
+        let times = work_items.map_or(Ok(None), |items| items.block_times(blocks))?;
+        let Some(checked) = Arc::make_mut(&mut self.kernels).get_mut(kernel.index()) else { return Ok(None) };
+        let checked = Arc::make_mut(&mut checked.0);
+        checked.work_items = work_items;
+        let Some((time, each)) = times else { return Ok(None) };
+        checked.kernel.duration = time;
+        Ok(each)
+    }
+
+    /// A graph launches a kernel: its edges say when it begins.
+    pub(crate) fn note_graph_node(&mut self, kernel: KernelId) {
+        self.graph_nodes.insert(kernel);
+    }
+
+    /// Whether a graph launches a kernel.
+    pub(crate) fn is_graph_node(&self, kernel: KernelId) -> bool {
+        self.graph_nodes.contains(&kernel)
+    }
+
     /// Says what a kernel has to do with programmatic dependent launch. An unknown kernel is passed over.
     ///
     /// # Errors
@@ -461,6 +509,7 @@ impl Catalogue {
             kernels: Arc::default(),
             has_kernel_masks: false,
             has_clusters: false,
+            graph_nodes: BTreeSet::new(),
             copies: Vec::new(),
         }
     }

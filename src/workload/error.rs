@@ -94,12 +94,38 @@ pub enum WorkloadError {
     /// Clusters of a client of MPS.
     #[error("clusters of blocks are not simulated in a client of MPS with a percentage of the SMs")]
     ClustersOfClient,
+    /// A persistent kernel with fewer items than blocks.
+    #[error("{blocks} blocks take {items} items in a loop: each needs one at least")]
+    FewItems {
+        /// Items.
+        items: u32,
+        /// Blocks of the grid.
+        blocks: u32,
+    },
+    /// Items that take longer than there is time.
+    #[error("{items} items one after another take longer than 9223372036854775807 ns")]
+    ItemsTooLong {
+        /// Items of one block.
+        items: u32,
+    },
+    /// A persistent kernel with more blocks than are told apart.
+    #[error("a grid of more than {most} blocks takes items in a loop only if they are a multiple of its blocks")]
+    ManyLoops {
+        /// Blocks at most.
+        most: u32,
+    },
+    /// Blocks that cancel others on a device that cannot.
+    #[error("blocks take over others (try_cancel) from compute capability 10.0 on, and this device is not of it")]
+    NoTryCancel,
     /// A green context on a device that has none.
     #[error("green contexts need a GPU of compute capability 6.0 or later, which this device is not")]
     NoGreenContexts,
     /// A green context that was not made known.
     #[error("no such green context")]
     NoGreenContext,
+    /// A green context of which nothing could ever start.
+    #[error("a green context needs at least one work queue")]
+    NoWorkQueue,
     /// More SMs than there are to split.
     #[error("each group gets {asked} SMs after rounding, and there are {units} units of {multiple} SMs to split")]
     SplitTooLarge {

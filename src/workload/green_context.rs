@@ -30,6 +30,8 @@ pub struct SmSplit {
     pub names: Vec<Arc<str>>,
     /// Name of the green context of all SMs that are in no group; `None`: nobody uses these.
     pub remaining: Option<Arc<str>>,
+    /// Work queues of each of these green contexts, which its streams share; `None`: they take channels as all others.
+    pub work_queues: Option<u32>,
 }
 
 /// A green context.
@@ -41,11 +43,16 @@ pub struct GreenContext {
     pub mask: SmMask,
     /// How many they are.
     pub sms: u32,
+    /// Work queues that its streams share and others do not take; `None`: they take channels as all others.
+    pub work_queues: Option<u32>,
 }
 
 impl SmSplit {
     /// The green contexts that it makes of a device, whose other green contexts are `known`.
     pub(super) fn apply(&self, device: &Device, known: &[GreenContext]) -> Result<Vec<GreenContext>, WorkloadError> {
+        if self.work_queues == Some(0) {
+            return Err(WorkloadError::NoWorkQueue);
+        }
         let rounding = device.split_rounding().ok_or(WorkloadError::NoGreenContexts)?;
         let source = match self.of {
             Some(of) => Some(known.get(of.index()).ok_or(WorkloadError::NoGreenContext)?),
@@ -72,6 +79,9 @@ impl SmSplit {
         if let Some(name) = &self.remaining {
             made.push(GreenContext::of(name, &left, device)?);
         }
+        for context in &mut made {
+            context.work_queues = self.work_queues;
+        }
         Ok(made)
     }
 }
@@ -87,7 +97,7 @@ impl GreenContext {
         if sms == 0 {
             Err(WorkloadError::NothingRemains)
         } else {
-            Ok(Self { name: Arc::clone(name), mask: SmMask::only(bits), sms })
+            Ok(Self { name: Arc::clone(name), mask: SmMask::only(bits), sms, work_queues: None })
         }
     }
 

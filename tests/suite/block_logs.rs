@@ -278,3 +278,54 @@ fn a_table_of_blocks_belongs_to_the_host_that_alone_launches_to_its_stream() {
                     a stream \"S\"; it has one, two\n";
     assert!(refused.status.code() == Some(2) && stderr(&refused).ends_with(expected), "{}", stderr(&refused));
 }
+
+/// With their scenario, which says which blocks are of one cluster. 64 blocks of `gemm`, in clusters of 16, wait for a
+/// GPC in the shipped run; one that begins 100 us late, or on the SM of another GPC, is no cluster.
+#[test]
+fn clusters_of_a_log_are_checked_where_a_scenario_states_them() {
+    let scenario = "scenarios/rules/clusters.json";
+    let table = shown(&write("clusters", "run.csv", ""));
+    gpusched(&["simulate", scenario, "--blocks-csv", &table]);
+    let text = fs::read_to_string(&table).expect("it is written");
+    let audited = |name: &str, text: &str, arguments: &[&str]| {
+        let table = shown(&Path::new(&table).with_file_name(name));
+        fs::write(&table, text).expect("it can be written");
+        gpusched(&[&["audit", &table, "--device", "h100", "--format", "json"], arguments].concat())
+    };
+    let known = ["--scenario", scenario];
+    let document = |name: &str, text: &str, arguments: &[&str]| -> Value {
+        serde_json::from_slice(&audited(name, text, arguments).stdout).expect("JSON")
+    };
+    assert_eq!(rules(&document("same.csv", &text, &known)), []);
+    let replayed = gpusched(&["replay-log", &table, "--device", "h100", "--scenario", scenario]);
+    assert!(replayed.status.success(), "{}", stderr(&replayed));
+    let heading: Vec<&str> = text.lines().next().expect("a heading").split(',').collect();
+    let column = |name: &str| heading.iter().position(|column| *column == name).expect("it is there");
+    let changed = |name: &str, change: &dyn Fn(&str) -> String| {
+        let mut is_changed = false;
+        let lines = text.lines().map(|line| {
+            let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+            if !is_changed && cells[column("kernel")] == "gemm" {
+                let cell = &mut cells[column(name)];
+                *cell = change(cell);
+                is_changed = true;
+            }
+            cells.join(",") + "\n"
+        });
+        lines.collect::<String>()
+    };
+    let late = changed("start_ns", &|at| (at.parse::<u64>().expect("a number") + 100_000).to_string());
+    assert!(rules(&document("late.csv", &late, &known)).iter().any(|(rule, _)| *rule == "cluster"));
+    let elsewhere = changed("sm", &|_| "131".to_owned());
+    assert!(rules(&document("elsewhere.csv", &elsewhere, &known)).iter().any(|(rule, _)| *rule == "cluster"));
+    // Without the scenario nobody knows why gemm waited.
+    let output = audited("alone.csv", &text, &[]);
+    assert!(stderr(&output).contains("no log tells which kernels have clusters"), "{}", stderr(&output));
+    let unnumbered = text.replacen(",block,", ",what,", 1);
+    let output = audited("unnumbered.csv", &unnumbered, &known);
+    assert!(
+        stderr(&output).contains("no column tells the number of a block, by which these go"),
+        "{}",
+        stderr(&output)
+    );
+}

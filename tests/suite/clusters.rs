@@ -16,7 +16,6 @@ use proptest::prelude::*;
 
 use crate::agreement::agreed;
 use crate::campaign::config;
-use crate::common::{directory, gpusched, stderr};
 use crate::generate::{Case, Limits, builtin, scenario};
 use crate::green_contexts::with_splits;
 use crate::programmatic::with_programmatic_launches;
@@ -327,17 +326,5 @@ fn clusters_of_one_block_are_none_on_every_gpu() {
         )
         .unwrap_or_else(|error| panic!("{device}: {error}"));
         assert!(scenario.kernels().iter().all(|kernel| kernel.clusters().is_none()), "{device}");
-    }
-}
-
-#[test]
-fn no_log_is_compared_with_clusters_which_it_does_not_tell() {
-    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/rules/clusters.json");
-    let table = directory("clusters-log").join("blocks.csv").display().to_string();
-    gpusched(&["simulate", scenario, "--blocks-csv", &table]);
-    for command in ["audit", "replay-log"] {
-        let refused = gpusched(&[command, &table, "--scenario", scenario, "--device", "h100"]);
-        assert_eq!(refused.status.code(), Some(2));
-        assert!(stderr(&refused).contains("scenarios whose kernels have clusters"), "{}", stderr(&refused));
     }
 }

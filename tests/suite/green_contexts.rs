@@ -122,6 +122,45 @@ fn what_a_green_context_cannot_have_is_refused_in_its_place() {
     }
 }
 
+/// By hand: 16 SMs hold 32 blocks of 1024 threads, so the 72 of `waves` begin at 0, 3 and 6 ms, and until then their
+/// stream has the only work queue. The kernel of the other stream, though of higher priority, waits for that; with two
+/// queues it takes room at 3 ms. The other green context has queues of its own, or its share of all.
+#[test]
+fn a_green_context_with_one_work_queue_runs_one_stream_at_a_time() {
+    let scenario = |split: &str| {
+        let text = format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "queues", "device": "h100",
+            "green_contexts": [{{"sms": 16, "names": ["a", "b"]{split}}}],
+            "kernels": {{"waves": {{"blocks": 72, "threads": 1024, "duration": "3 ms"}},
+                "short": {{"blocks": 1, "threads": 32, "duration": "1 ms"}}}},
+            "streams": [
+                {{"name": "s", "green_context": "a", "operations": [{{"kernel": "waves"}}]}},
+                {{"name": "t", "green_context": "a", "priority": -1, "release": "1 ms", "operations": [{{"kernel": "short"}}]}},
+                {{"name": "u", "green_context": "b", "release": "1 ms", "operations": [{{"kernel": "short"}}]}}]}}"#
+        );
+        Scenario::from_json("queues", &text, &ReadOptions::default()).expect("it is sound")
+    };
+    let one = scenario(r#", "work_queues": 1"#);
+    let run = simulate(&one).expect("it runs");
+    assert_eq!(first_starts_ms(&run), [0.0, 6.0, 1.0]);
+    let waits_for_a_queue = |run: &Run<'_>| {
+        let state = State::at(&Summary::of(run), Instant::from_ns(2_000_000));
+        state.waiting.iter().any(|waiting| waiting.why.contains("channel"))
+    };
+    assert!(waits_for_a_queue(&run));
+    for two in [r#", "work_queues": 2"#, ""] {
+        let scenario = scenario(two);
+        let run = simulate(&scenario).expect("it runs");
+        assert_eq!(first_starts_ms(&run), [0.0, 3.0, 1.0], "{two}");
+        assert!(!waits_for_a_queue(&run));
+        agreed(&scenario).expect("reference and audit say the same");
+    }
+    agreed(&one).expect("reference and audit say the same");
+    let written = one.to_native_json().expect("it can be written");
+    let again = Scenario::from_json("again", &written, &ReadOptions::default()).expect("it is sound");
+    assert_eq!(again.catalogue, one.catalogue);
+}
+
 fn shipped() -> Scenario {
     let file = crate::published::root().join("rules/green-contexts.json");
     let text = std::fs::read_to_string(file).expect("it is shipped");
@@ -239,6 +278,7 @@ pub(crate) fn with_splits(mut scenario: Scenario, seed: u64) -> Scenario {
             of: (bits & 0x20 != 0 && number > 0).then_some(GreenContextId(0)),
             names: (0..=(bits >> 3 & 1)).map(|group| format!("G{number}{group}").into()).collect(),
             remaining: (bits & 0x10 != 0).then(|| format!("R{number}").into()),
+            work_queues: (bits & 0x40 != 0).then_some(1 + (bits >> 7 & 1) as u32),
         };
         // Most are too large for so few SMs.
         let _ = catalogue.add_split(split);

@@ -84,6 +84,7 @@ mod own_hosts;
 mod own_logs;
 mod page_browser;
 mod perfetto;
+mod persistent;
 mod picture;
 mod placement;
 mod process_commands;

@@ -44,8 +44,8 @@ pub(crate) fn root() -> PathBuf {
 
 /// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `cores.rs`, `tour.rs`, `docs/processes.md`,
 /// `docs/validation.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`,
-/// `clusters.rs`, `graphs.rs`): they come from no publication.
-const EXAMPLES: [&str; 15] = [
+/// `clusters.rs`, `graphs.rs`, `persistent.rs`): they come from no publication.
+const EXAMPLES: [&str; 17] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",
     "deadlines/shared-core.json",
@@ -55,6 +55,8 @@ const EXAMPLES: [&str; 15] = [
     "rules/copies-of-two-processes.json",
     "rules/graphs.json",
     "rules/green-contexts.json",
+    "rules/persistent-kernel.json",
+    "rules/placement-by-gpcs.json",
     "rules/programmatic-launch.json",
     "rules/registers.json",
     "tour/one-kernel.json",

@@ -7,15 +7,16 @@ use serde_json::Value;
 use super::common::{directory, gpusched, stderr};
 
 #[test]
-fn the_tour_is_one_page_of_eight_scenes_that_loads_nothing() {
+fn the_tour_is_one_page_of_scenes_in_two_parts_that_loads_nothing() {
     let path = directory("tour").join("tour.html");
     let file = path.display().to_string();
     let output = gpusched(&["tour", "-o", &file]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{file}: open it in a browser\n"));
     let page = fs::read_to_string(&path).expect("it is written");
-    assert_eq!(page.matches("<section class=\"scene\"").count(), 8);
-    assert_eq!(page.matches("<p class=\"question\">").count(), 8);
+    assert_eq!(page.matches("<section class=\"scene\"").count(), 8 + 6);
+    assert_eq!(page.matches("<p class=\"question\">").count(), 8 + 6);
+    assert_eq!(page.matches(". Newer GPUs: ").count(), 6);
     for loads in ["http:", "https:", "src=\"", "@import", "fetch(", "import("] {
         assert!(!page.contains(loads), "{loads}");
     }
@@ -78,6 +79,41 @@ fn answers_of_the_tour_are_what_the_simulation_says() {
         blocks.iter().filter(here).count()
     };
     assert_eq!((on_sm_1("K1"), on_sm_1("K4")), (0, 2), "1536 threads of SM 1 are free after 1 s");
+}
+
+/// As [`answers_of_the_tour_are_what_the_simulation_says`], of the second part. That of persistent kernels is in
+/// `persistent.rs`.
+#[test]
+fn answers_of_the_tour_on_newer_gpus_are_what_the_simulation_says() {
+    let read = |file: &str| fs::read_to_string(file).expect("it is shipped");
+    let changed = |name: &str, text: &str| {
+        let file = directory("tour").join(name);
+        fs::write(&file, text).expect("it can be written");
+        file.display().to_string()
+    };
+    let gpcs = read("scenarios/rules/placement-by-gpcs.json").replace("\"blocks\": 160", "\"blocks\": 1024");
+    let first = kernel(&[&changed("gpcs.json", &gpcs)], "first");
+    let blocks = first["placements"].as_array().expect("a list");
+    let on = |sm: u32| blocks.iter().filter(|block| block["sm"] == sm).count();
+    assert_eq!([on(142), on(147), on(0), on(129), on(130), on(141)], [7, 7, 7, 7, 6, 6]);
+    let chain = "scenarios/rules/programmatic-launch.json";
+    let end = |file: &str| kernels(&[file], "stage").last().expect("six")["finish_ns"].as_u64();
+    assert_eq!(end(chain), Some(3_574_250));
+    let plain = read(chain).replace(", \"programmatic\": true", "");
+    assert_eq!(end(&changed("plain.json", &plain)), Some(6_134_000));
+    let clusters = "scenarios/rules/clusters.json";
+    assert_eq!(kernel(&[clusters], "gemm")["first_start_ns"], 3_000_000);
+    assert_eq!(kernel(&[clusters, "--set-cluster", "gemm=8"], "gemm")["last_start_ns"], 0);
+    let steps = kernels(&["scenarios/rules/graphs.json"], "norm");
+    assert_eq!((&steps[1]["launched_ns"], &steps[1]["first_start_ns"]), (&0.into(), &6_000_000.into()));
+    let green = "scenarios/rules/green-contexts.json";
+    assert_eq!(kernel(&[green], "decode")["first_start_ns"], 1_000_000);
+    let mut without: Value = serde_json::from_str(&read(green)).expect("JSON");
+    without.as_object_mut().expect("an object").remove("green_contexts");
+    for stream in without["streams"].as_array_mut().expect("a list") {
+        stream.as_object_mut().expect("an object").remove("green_context");
+    }
+    assert_eq!(kernel(&[&changed("without.json", &without.to_string())], "decode")["first_start_ns"], 9_000_000);
 }
 
 #[test]

@@ -8,11 +8,25 @@ use rand_chacha::ChaCha8Rng;
 use crate::canonical::Canonical;
 use crate::device::ChannelOrder;
 use crate::time::Instant;
+use crate::workload::GreenContextId;
 
 /// Keeps this choice independent of others under one seed.
 const CHANNELS: u64 = 0x6368_616e_6e65_6c73;
 
-/// Kernels of one process that wait for a channel, and since when, in the order in which they came.
+/// Channels that some streams share: those of a process, or of a green context whose work queues are limited.
+#[derive(Debug, Clone)]
+pub(super) struct ChannelPool {
+    /// Whose, if of a green context.
+    pub(super) green: Option<GreenContextId>,
+    /// How many there are; `None`: no limit.
+    pub(super) all: Option<u32>,
+    /// How many nobody has.
+    pub(super) free: Option<u32>,
+    /// Kernels that need one, and since when.
+    pub(super) queue: ChannelQueue,
+}
+
+/// Kernels of one process or green context that wait for a channel, and since when, in the order in which they came.
 #[derive(Debug, Clone)]
 pub(super) struct ChannelQueue {
     order: ChannelOrder,

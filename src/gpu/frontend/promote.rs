@@ -222,11 +222,11 @@ impl Frontend {
         let stream = self.operation(operation).stream;
         let queue = &mut self.streams[stream.index()];
         if !queue.holds_channel {
-            let process = &mut self.processes[queue.process as usize];
-            if let Some(free) = &mut process.free_channels {
+            let pool = &mut self.pools[queue.pool as usize];
+            if let Some(free) = &mut pool.free {
                 if *free == 0 {
                     queue.head_state = HeadState::NeedsChannel;
-                    process.channel_queue.push(operation, context.now);
+                    pool.queue.push(operation, context.now);
                     return;
                 }
                 *free -= 1;
@@ -265,12 +265,12 @@ impl Frontend {
         context: &mut BackendContext<'_, O>,
     ) -> Option<u32> {
         let queue = &mut self.streams[stream.index()];
-        let process = &mut self.processes[queue.process as usize];
-        let free = process.free_channels.as_mut()?;
+        let pool = &mut self.pools[queue.pool as usize];
+        let free = pool.free.as_mut()?;
         if !std::mem::take(&mut queue.holds_channel) {
             return None;
         }
-        let Some((operation, since)) = process.channel_queue.next() else {
+        let Some((operation, since)) = pool.queue.next() else {
             *free += 1;
             return None;
         };

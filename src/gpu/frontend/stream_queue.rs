@@ -29,6 +29,8 @@ pub(super) struct StreamQueue {
     current: u32,
     last: u32,
     pub(super) process: u32,
+    /// Whose channels it takes.
+    pub(super) pool: u32,
     /// Kernels submitted here that are not fully dispatched; while there are some the stream keeps its channel.
     pub(super) undispatched_kernels: u32,
     /// Whether N1 and N2 hold for it.
@@ -46,12 +48,13 @@ pub(super) struct StreamQueue {
 
 impl StreamQueue {
     /// An empty one.
-    pub(super) fn new(blocking: bool, process: u32) -> Self {
+    pub(super) fn new(blocking: bool, process: u32, pool: u32) -> Self {
         Self {
             head: NONE,
             current: NONE,
             last: NONE,
             process,
+            pool,
             undispatched_kernels: 0,
             blocking,
             head_state: HeadState::Waiting,
@@ -68,8 +71,9 @@ impl StreamQueue {
             head,
             current,
             last,
-            // Of what process it is, and whether it is blocking, does not change.
+            // Of what process it is, whose channels it takes, and whether it is blocking, does not change.
             process: _,
+            pool: _,
             blocking: _,
             undispatched_kernels,
             head_state,

@@ -133,7 +133,10 @@ options! {
         "Let each block of KERNEL run for TIME, whatever its file says";
     set_blocks = "KERNEL=N" like "K1=12": SizeOf(|o, name, blocks| o.changes.blocks.push((name, blocks))),
         "Give the grid of KERNEL N blocks; blocks behind the end of its `block_times` take its `duration`";
-    set_cluster = "KERNEL=N" like "gemm=8": SizeOf(|o, name, size| o.changes.clusters.push((name, size))),
+    set_cluster = "KERNEL=N" like "gemm=8": SizeOf(|o, name, size| {
+        o.read.other_clusters.insert(name.clone());
+        o.changes.clusters.push((name, size));
+    }),
         "Let the blocks of KERNEL begin in clusters of N on SMs of one GPC, or with 1 each by itself (rule cluster)";
     sm_mask = "STREAM=MASK" like "stream 7=0xf0": MaskOf(|o, stream, mask| o.changes.sm_masks.push((stream, mask))),
         "Keep STREAM off the SMs of these TPCs, as in a scenario's `sm_mask`";

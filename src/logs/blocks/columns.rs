@@ -217,6 +217,11 @@ impl Places {
         self.told.contains_key(&role)
     }
 
+    /// Whether blocks have numbers.
+    pub(super) fn tells_numbers(&self) -> bool {
+        self.tells(Role::Block) || self.tells(Role::BlockX)
+    }
+
     pub(super) fn unit(&self, role: Role) -> Option<TimeUnit> {
         self.told.get(&role)?.1
     }

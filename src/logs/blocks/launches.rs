@@ -58,6 +58,7 @@ pub(super) fn logs_of(file: &str, kernels: Vec<Rows>, places: &Places) -> LogsRe
             non_blocking,
             launches_unseen: !places.tells(Role::Launched),
             untold: untold.join(", ").into(),
+            blocks_unnumbered: !places.tells_numbers(),
             kernels,
             incomplete,
             ..Log::default()
@@ -104,7 +105,7 @@ fn tell(
             "no column tells when kernels were launched: each counts as launched when its first block began".to_owned(),
         );
     }
-    if !places.tells(Role::Block) && !places.tells(Role::BlockX) {
+    if !places.tells_numbers() {
         note("no column tells the number of a block: they count in the order in which they began".to_owned());
     }
     if launches_are_guessed {

@@ -11,6 +11,10 @@ use crate::profile::model::{HostCall, ProfiledKernel, ProfiledKind, SyncKind};
 
 pub(super) const KERNELS: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
 
+/// Launches of which the kernels are not in the file, as it is by default.
+const WHOLE_GRAPHS: &str =
+    "launches of CUDA graphs without what they ran, which nsys profile --cuda-graph-trace=node records";
+
 /// What all tables of operations begin with.
 const PLACE: [&str; 5] = ["start", "end", "deviceId", "contextId", "streamId"];
 
@@ -34,6 +38,9 @@ pub(super) fn read(database: &Connection, builder: &mut ProfileBuilder<'_>) -> R
     copies(database, builder)?;
     for_each(database, "CUPTI_ACTIVITY_KIND_MEMSET", &PLACE, &["correlationId", "globalPid"], |row| {
         operation(row, 5, ProfiledKind::Memset, builder);
+    })?;
+    for_each(database, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", &[], &["graphId"], |_| {
+        builder.leave_out(WHOLE_GRAPHS);
     })?;
     calls(database, &strings, builder)?;
     syncs(database, builder)

@@ -81,6 +81,7 @@ pub(super) fn add(
                         program.at(submitted_at.get(submitted.index as usize).copied().flatten().unwrap_or(0));
                         program.submit(*submitted, events);
                     }
+                    program.steps.extend(events.after_call.get(&call).into_iter().flatten());
                 }
                 What::Wait(step, until_ns) => {
                     program.steps.push(step);

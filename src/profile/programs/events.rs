@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Submitted;
+use super::graphs::GraphOrder;
 use super::submissions::Submissions;
 use crate::profile::call::CallKind;
 use crate::profile::model::{GpuProfile, SyncKind};
@@ -18,6 +19,10 @@ pub(super) struct Events {
     pub(super) at_call: BTreeMap<u32, Vec<(u32, Step)>>,
     /// What is recorded right behind an operation.
     pub(super) behind: FxHashMap<u32, Vec<Step>>,
+    /// What an operation waits for that a graph launches.
+    pub(super) before: FxHashMap<u32, Vec<Step>>,
+    /// What a stream waits for behind all that a call submits.
+    pub(super) after_call: FxHashMap<u32, Vec<Step>>,
     /// What a call of the host waits for, and when that had come \[ns\].
     pub(super) host_waits: FxHashMap<u32, (EventId, u64)>,
     pub(super) notes: Vec<String>,
@@ -80,8 +85,8 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
         Self { profile, submissions, streams, builder, known, counts, events }
     }
 
-    /// All events that something waited for.
-    pub(super) fn find(mut self, steps: &[Submitted]) -> Result<Events, WorkloadError> {
+    /// All events that something waited for, and those that keep launches of graphs together.
+    pub(super) fn find(mut self, steps: &[Submitted], keeps_graphs: bool) -> Result<Events, WorkloadError> {
         let profile = self.profile;
         let first = steps.iter().filter_map(|step| self.submissions.submitted_ns(step.index)).min().unwrap_or(0);
         let last = steps.iter().filter_map(|step| self.submissions.submitted_ns(step.index)).max().unwrap_or(0);
@@ -135,6 +140,9 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
         }
         self.guess(&unexplained)?;
         self.note_counts();
+        if keeps_graphs {
+            self.keep_graphs(&GraphOrder::of(profile, steps))?;
+        }
         Ok(self.events)
     }
 
@@ -218,6 +226,30 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
                 let stream = self.profile.operations[waiting as usize].stream;
                 self.stream_waits(index, stream, Recorded::Behind(cause))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Nodes of graphs wait for one another, and what is behind a launch for all of it.
+    fn keep_graphs(&mut self, order: &GraphOrder) -> Result<(), WorkloadError> {
+        for &(node, before) in &order.edges {
+            let event = self.event(Recorded::Behind(before))?;
+            if let Some(id) = self.streams.get(&self.profile.operations[node as usize].stream) {
+                self.events.before.entry(node).or_default().push(Step::Wait(event, *id));
+            }
+        }
+        for &(call, launching, end) in &order.joins {
+            let event = self.event(Recorded::Behind(end))?;
+            if let Some(id) = self.streams.get(&launching) {
+                self.events.after_call.entry(call).or_default().push(Step::Wait(event, *id));
+            }
+        }
+        if order.launches > 0 {
+            self.events.notes.push(format!(
+                "{} launches of CUDA graphs ran in several streams, and the file does not have their edges: each node waits \
+                 for what ended right before it began, and what is behind a launch for all of it",
+                order.launches
+            ));
         }
         Ok(())
     }

@@ -185,7 +185,13 @@ fn work(node: &GraphNode<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -
     let mut entry = node.work.object()?;
     entry.optional("after")?;
     let step = match operations::kind(&entry, &KINDS)? {
-        "kernel" => operations::launch_kernel(entry.required("kernel")?, node.is_dependent, stream, reading)?,
+        "kernel" => {
+            let step = operations::launch_kernel(entry.required("kernel")?, node.is_dependent, stream, reading)?;
+            if let Step::Launch(kernel, _) = step {
+                reading.builder.note_graph_node(kernel);
+            }
+            step
+        }
         "copy" => operations::copy(&mut entry, stream, reading)?,
         _ => operations::memset(&mut entry, stream, reading)?,
     };

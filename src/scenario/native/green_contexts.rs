@@ -21,8 +21,9 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
         all.extend(names.iter().cloned());
         let remaining = entry.optional("remaining")?.map(|node| new_name(node, reading, &mut taken)).transpose()?;
         all.extend(remaining.clone());
+        let work_queues = entry.optional("work_queues")?.map(|node| node.whole_u32(1, u32::MAX)).transpose()?;
         entry.finish()?;
-        let added = reading.builder.add_split(SmSplit { sms, of, names, remaining });
+        let added = reading.builder.add_split(SmSplit { sms, of, names, remaining, work_queues });
         let first = added.map_err(|error| node.problem(error.to_string()))?;
         for (name, number) in all.into_iter().zip(first.0..) {
             reading.green_contexts.insert(name.to_string(), GreenContextId(number));

@@ -8,7 +8,7 @@ use crate::json::{Node, Object, Problem};
 use crate::scenario::fields::{self, Place, dimensions};
 use crate::spelling::option;
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Clusters, Kernel, Programmatic, Share};
+use crate::workload::{BlockClock, BlockTime, Clusters, Kernel, Programmatic, Share, WorkItems};
 
 /// Reads the object whose keys are the kernels' names.
 pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
@@ -42,6 +42,7 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
     let trigger = entry.optional("trigger")?.map(share).transpose()?;
     let wait = entry.optional("wait")?.map(share).transpose()?;
     let clusters = clusters(&mut entry)?;
+    let items_node = entry.optional("items")?;
     let mask_node = entry.optional("sm_mask")?;
     let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
     entry.finish()?;
@@ -61,6 +62,10 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
             option("block_duration").of(name, "2ms")
         ))
     })?;
+    let items = items_node.map(|node| work_items(node, duration, own_times.is_some())).transpose()?;
+    if items == Some(WorkItems::TryCancel) && (trigger.is_some() || wait.is_some()) {
+        return Err(node.problem("\"trigger\" and \"wait\" are not simulated where blocks take others over"));
+    }
     let varies = duration.varies() && of_all.is_none();
     let kernel = Kernel {
         name: Arc::clone(name),
@@ -78,9 +83,20 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
     let stated = reading.builder.set_programmatic(id, programmatic);
     stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
     let stated = reading.builder.set_clusters(id, clusters);
-    stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
+    if !reading.builder.options().other_clusters.contains(&*name) {
+        stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
+    }
+    let is_in_loop = items.is_some_and(|items| items != WorkItems::TryCancel);
+    if reading.builder.options().vary_percent.is_some() && (is_in_loop || own_times.is_some()) {
+        let what = if is_in_loop { "in a loop" } else { "with times of their own" };
+        reading.builder.note(format!("kernel {name:?} has blocks {what}: their times do not vary"));
+    }
     if let Some(times) = own_times {
         reading.builder.set_block_times(id, times);
+    }
+    if let (Some(items), Some(place)) = (items, items_node) {
+        let stated = reading.builder.set_work_items(id, items);
+        stated.map_err(|error| place.problem(format!("kernel {:?}: {error}", &*name)))?;
     }
     Ok(NamedKernel { id, blocks, varies, given, is_launched: false, dependent: None })
 }
@@ -94,6 +110,22 @@ fn clusters(entry: &mut Object<'_>) -> Result<Option<Clusters>, Problem> {
         (None, Some(node)) => Err(node.problem("a kernel with \"cluster_fallback\" needs \"cluster\"")),
         (size, _) => Ok(size.map(|size| Clusters { size, fallback })),
     }
+}
+
+/// What `items` is where blocks take those over that have not begun.
+pub(super) const TRY_CANCEL: &str = "try_cancel";
+
+/// How blocks take work items, each of which takes `time`.
+fn work_items(node: Node<'_>, time: BlockTime, has_own_times: bool) -> Result<WorkItems, Problem> {
+    if node.text().is_ok_and(|text| text == TRY_CANCEL) {
+        return Ok(WorkItems::TryCancel);
+    }
+    let expected = || node.expected("a number of items, or \"try_cancel\"");
+    let items = node.whole_u32(1, u32::MAX).map_err(|_| expected())?;
+    if has_own_times || time.varies() {
+        return Err(node.problem("items that blocks take in a loop all need one \"duration\""));
+    }
+    Ok(WorkItems::Loop { items, time: time.worst })
 }
 
 /// One time for all blocks, or the bounds between which each block's time is drawn.

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::chains;
 use super::file::FORMAT;
+use super::kernels::TRY_CANCEL;
 use super::reading::NULL_STREAM;
 use super::streams::RESERVED;
 use crate::device::Device;
@@ -18,7 +19,7 @@ use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
     BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage, ProcessId,
-    ProcessSharing, Programmatic, Share, SmSplit, StreamId,
+    ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
 };
 
 /// What the native format cannot say.
@@ -195,6 +196,9 @@ impl<'a> Writer<'a> {
             if let Some(name) = split.remaining.as_ref().and_then(|_| names.next()) {
                 entry.insert("remaining".to_owned(), json!(name));
             }
+            if let Some(queues) = split.work_queues {
+                entry.insert("work_queues".to_owned(), json!(queues));
+            }
             Value::Object(entry)
         };
         self.scenario.catalogue.splits().iter().map(split).collect()
@@ -221,14 +225,23 @@ impl<'a> Writer<'a> {
         let mut entry = Map::new();
         entry.insert("blocks".to_owned(), json!(kernel.blocks));
         entry.insert("threads".to_owned(), json!(kernel.shape.threads));
-        let BlockTime { best, worst } = kernel.duration;
+        let items = kernel.work_items();
+        let in_loop = items.and_then(|items| match items {
+            WorkItems::Loop { items, time } => Some((items, time)),
+            WorkItems::TryCancel => None,
+        });
+        let BlockTime { best, worst } = in_loop.map_or(kernel.duration, |(_, time)| BlockTime::fixed(time));
         let duration =
             if best == worst { time(worst) } else { json!({"best": best.to_string(), "worst": worst.to_string()}) };
         entry.insert("duration".to_owned(), duration);
+        if items.is_some() {
+            let items = in_loop.map_or_else(|| json!(TRY_CANCEL), |(items, _)| json!(items));
+            entry.insert("items".to_owned(), items);
+        }
         if kernel.clock != BlockClock::default() {
             entry.insert("clock".to_owned(), json!(kernel.clock.name()));
         }
-        if let Some(times) = self.scenario.block_times.get(&id) {
+        if let Some(times) = self.scenario.block_times.get(&id).filter(|_| in_loop.is_none()) {
             let times: Vec<Value> = times.iter().take(kernel.blocks as usize).map(|&own| time(own)).collect();
             entry.insert("block_times".to_owned(), Value::Array(times));
         }

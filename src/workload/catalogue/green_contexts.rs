@@ -55,6 +55,21 @@ impl Catalogue {
         Ok(())
     }
 
+    /// The green context whose work queues a stream shares, and how many there are; `None`: it takes those of all.
+    pub(crate) fn work_queues_of(&self, stream: StreamId) -> Option<(GreenContextId, u32)> {
+        let green = self.streams.get(stream.index())?.green_context?;
+        let queues = self.green_contexts.get(green.index())?.work_queues?;
+        Some((green, queues))
+    }
+
+    /// The same, with green contexts whose streams take channels as all others.
+    pub(crate) fn without_work_queues(&self) -> Self {
+        let mut other = self.clone();
+        other.splits.iter_mut().for_each(|split| split.work_queues = None);
+        other.green_contexts.iter_mut().for_each(|context| context.work_queues = None);
+        other
+    }
+
     /// Whether a kernel may be launched into a stream: one with a mask not into that of a green context, of which it is
     /// not known what holds then, and one of clusters only where one of them can run.
     ///

@@ -73,7 +73,7 @@ pub(super) struct ReferenceGpu<'a> {
     pub(super) has_channel: Vec<bool>,
     /// Kernels that are ready but for a channel.
     pub(super) channel_queue: VecDeque<usize>,
-    /// How often one of them got a channel, by process.
+    /// How often one of them got a channel, by whose channels these are.
     pub(super) channels_handed_over: BTreeMap<usize, u64>,
     /// In the order of assignment.
     pub(super) running: Vec<Running>,

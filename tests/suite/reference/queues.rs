@@ -19,9 +19,9 @@ impl ReferenceGpu<'_> {
         self.give_back_channels();
         // Who waits already comes before who comes now.
         let mut entering = Vec::new();
-        for process in 0..self.contexts.null_of_process.len() {
-            while self.free_channels(process) > 0
-                && let Some(operation) = self.next_for_channel(process)
+        for pool in 0..self.pools() {
+            while self.free_channels(pool) > 0
+                && let Some(operation) = self.next_for_channel(pool)
             {
                 self.has_channel[self.operations[operation].stream.index()] = true;
                 entering.push(operation);
@@ -40,9 +40,10 @@ impl ReferenceGpu<'_> {
         for operation in ready {
             let record = &self.operations[operation];
             let stream = record.stream.index();
-            let needs_channel = matches!(record.kind, OperationKind::Kernel(_)) && self.has_channels();
+            let pool = self.pool_of(stream);
+            let needs_channel = matches!(record.kind, OperationKind::Kernel(_)) && self.channels_of(pool).is_some();
             if needs_channel && !self.has_channel[stream] {
-                if self.free_channels(self.contexts.process_of_stream[stream]) == 0 {
+                if self.free_channels(pool) == 0 {
                     self.channel_queue.push_back(operation);
                     continue;
                 }
@@ -159,37 +160,68 @@ impl ReferenceGpu<'_> {
         }
     }
 
-    /// Takes out of the queue who gets the next channel of a process.
-    fn next_for_channel(&mut self, process: usize) -> Option<usize> {
-        let of_process = |&place: &usize| self.process_of(self.channel_queue[place]) == process;
-        let places: Vec<usize> = (0..self.channel_queue.len()).filter(of_process).collect();
+    /// Takes out of the queue who gets the next channel of a process or green context.
+    fn next_for_channel(&mut self, pool: usize) -> Option<usize> {
+        let stream_at = |place: usize| self.operations[self.channel_queue[place]].stream.index();
+        let is_of_it = |&place: &usize| self.pool_of(stream_at(place)) == pool;
+        let places: Vec<usize> = (0..self.channel_queue.len()).filter(is_of_it).collect();
         let waiting = places.len();
         let chosen = match self.scenario.device().channel_order {
             ChannelOrder::Fifo => 0,
             ChannelOrder::Lifo => waiting.saturating_sub(1),
             ChannelOrder::Random => {
-                // Each process draws numbers of its own.
-                let seed = self.scenario.seed.wrapping_add(process as u64);
+                // Each draws numbers of its own: processes come first, then green contexts, as they get a stream.
+                let seed = self.scenario.seed.wrapping_add(self.number_of_pool(pool) as u64);
                 let mut numbers = ChaCha8Rng::seed_from_u64(seed ^ u64::from_be_bytes(*b"channels"));
-                numbers.set_stream(self.channels_handed_over.get(&process).copied().unwrap_or(0));
+                numbers.set_stream(self.channels_handed_over.get(&pool).copied().unwrap_or(0));
                 let scaled = (u128::from(numbers.next_u64()) * waiting as u128) >> 64;
                 usize::try_from(scaled).expect("it is below the number that wait")
             }
         };
         let next = self.channel_queue.remove(*places.get(chosen)?)?;
-        *self.channels_handed_over.entry(process).or_default() += 1;
+        *self.channels_handed_over.entry(pool).or_default() += 1;
         Some(next)
     }
 
-    fn has_channels(&self) -> bool {
-        self.scenario.device().channels.is_some()
+    /// Processes, and behind them green contexts.
+    fn pools(&self) -> usize {
+        self.contexts.null_of_process.len() + self.scenario.catalogue.green_contexts().len()
     }
 
-    /// Each process has as many as the device states.
-    fn free_channels(&self, process: usize) -> usize {
-        let all = self.scenario.device().channels.map_or(0, |channels| channels as usize);
-        let owners = self.has_channel.iter().zip(&self.contexts.process_of_stream);
-        all - owners.filter(|&(&taken, &owner)| taken && owner == process).count()
+    /// Whose channels a stream takes: those of its green context, if that has some of its own, or of its process.
+    fn pool_of(&self, stream: usize) -> usize {
+        let green = self.scenario.streams()[stream].green_context.map(|green| green.index());
+        let has_own = |green: &usize| self.scenario.catalogue.green_contexts()[*green].work_queues.is_some();
+        let own = green.filter(has_own).map(|green| self.contexts.null_of_process.len() + green);
+        own.unwrap_or(self.contexts.process_of_stream[stream])
+    }
+
+    /// How many pools were met before this one, looking at one stream after another, all processes first.
+    fn number_of_pool(&self, pool: usize) -> usize {
+        let processes = self.contexts.null_of_process.len();
+        let mut met: Vec<usize> = (0..processes).collect();
+        for stream in 0..self.streams.len() {
+            let own = self.pool_of(stream);
+            if !met.contains(&own) {
+                met.push(own);
+            }
+        }
+        met.iter().position(|&one| one == pool).unwrap_or(met.len())
+    }
+
+    /// How many there are; `None`: without limit.
+    fn channels_of(&self, pool: usize) -> Option<usize> {
+        let processes = self.contexts.null_of_process.len();
+        let all = match pool.checked_sub(processes) {
+            Some(green) => self.scenario.catalogue.green_contexts()[green].work_queues,
+            None => self.scenario.device().channels,
+        };
+        all.map(|all| all as usize)
+    }
+
+    fn free_channels(&self, pool: usize) -> usize {
+        let taken = (0..self.streams.len()).filter(|&stream| self.has_channel[stream] && self.pool_of(stream) == pool);
+        self.channels_of(pool).map_or(0, |all| all - taken.count())
     }
 
     /// A stream keeps its channel until its last kernel so far is fully dispatched, but not while N1, N2 or E2 hold it.
