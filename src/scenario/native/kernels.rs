@@ -83,7 +83,7 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
     let stated = reading.builder.set_programmatic(id, programmatic);
     stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
     let stated = reading.builder.set_clusters(id, clusters);
-    if !reading.builder.options().other_clusters.contains(&*name) {
+    if !reading.builder.options().other_clusters.contains(&**name) {
         stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
     }
     let is_in_loop = items.is_some_and(|items| items != WorkItems::TryCancel);
