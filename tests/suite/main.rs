@@ -47,6 +47,7 @@ mod figure_command;
 mod figure_editor;
 mod figure_found;
 mod figure_kinds;
+mod figure_marks;
 mod figure_properties;
 mod figure_sizes;
 mod figure_tex;
