@@ -13,7 +13,7 @@ use crate::run::{Recorded, Summary, title_of};
 use crate::spelling::{formats, option};
 use crate::tables::rule_words::RuleWords;
 use crate::time::Duration;
-use crate::trace::{Blame, Rule, blame};
+use crate::trace::{Blame, Rule, blame, blame_for, reasons};
 use crate::workload::{OperationId, ProcessId};
 
 named! {
@@ -95,10 +95,6 @@ impl BlameTables {
 
     /// Sums up what is known already of who made what wait.
     pub fn of(summary: &Summary<'_>, parts: &[Blame]) -> Self {
-        let stream = |id: OperationId| {
-            let record = summary.trace.record(id);
-            Cow::Borrowed(record.map_or("", |record| summary.trace.stream_name(record.stream)))
-        };
         let mut copies: BTreeMap<&str, usize> = BTreeMap::new();
         for Recorded { work: copy, .. } in summary.copies() {
             *copies.entry(copy.direction.name()).or_default() += 1;
@@ -110,13 +106,48 @@ impl BlameTables {
                 None => title_of(summary, id),
             }
         };
-        Self { kernels: rows(summary, parts, kernel_or_copies), streams: rows(summary, parts, stream) }
+        let waits = |id: OperationId| summary.trace.record(id).is_some_and(|record| !record.kind.is_instant());
+        let parts: Vec<Blame> = parts.iter().filter(|part| waits(part.operation)).copied().collect();
+        Self { kernels: rows(summary, &parts, kernel_or_copies), streams: rows(summary, &parts, stream_of(summary)) }
     }
 
     /// What waited in all.
     pub fn total(&self) -> Duration {
         total(&self.streams)
     }
+}
+
+/// The name of an operation's stream.
+fn stream_of<'a>(summary: &Summary<'a>) -> impl Fn(OperationId) -> Cow<'a, str> {
+    let trace = summary.trace;
+    move |id| Cow::Borrowed(trace.record(id).map_or("", |record| trace.stream_name(record.stream)))
+}
+
+/// For how long which stream could not go on for work of which other: what the head of its queue waited, and not what
+/// stood behind that, so that no stream waits longer than the run lasts. The longest first.
+pub(crate) fn stream_waits(summary: &Summary<'_>) -> Vec<BlameRow> {
+    let device = summary.scenario.device();
+    let mut heads = reasons(summary.trace, device);
+    heads.retain(|reason| !reason.rule.is_behind_in_stream());
+    let mut rows = rows(summary, &blame_for(summary.trace, device, &heads), stream_of(summary));
+    rows.retain(|row| row.behind == Behind::Others);
+    rows
+}
+
+/// Adds them as a table, or that there are none, where there are several streams.
+pub(crate) fn add_stream_waits(page: &mut Page, summary: &Summary<'_>) {
+    if summary.trace.streams().len() < 2 {
+        return;
+    }
+    page.blank();
+    let rows = stream_waits(summary);
+    if rows.is_empty() {
+        return page.line("who delayed whom, as simulated: no stream waited for work of another");
+    }
+    page.line("who delayed whom, as simulated: for how long a stream could not go on for work of another");
+    let mut words = RuleWords::default();
+    add_rows(page, MAX_DELAYS, &columns_of("waiting stream", "blocking stream"), rows, &mut words);
+    words.add_to(page);
 }
 
 /// What stood in the way, before it has a name.
@@ -134,14 +165,13 @@ type Key<N, B> = (N, B, Behind, BlameRules);
 
 fn rows<'a>(summary: &Summary<'a>, parts: &[Blame], name: impl Fn(OperationId) -> Cow<'a, str>) -> Vec<BlameRow> {
     let records = summary.trace.operations();
-    let waits = |id: OperationId| records.get(id.index()).is_some_and(|record| !record.kind.is_instant());
     // Of each name the first operation: there are many more parts than operations, and to compare names takes long.
     let mut known: FxHashMap<Cow<'a, str>, OperationId> = FxHashMap::default();
     let first: Vec<OperationId> =
         (0..).map(OperationId).zip(records).map(|(id, _)| *known.entry(name(id)).or_insert(id)).collect();
     let first_of = |id: OperationId| first.get(id.index()).copied().unwrap_or(id);
     let mut by_first: FxHashMap<Key<OperationId, Blocking>, Duration> = FxHashMap::default();
-    for part in parts.iter().filter(|part| waits(part.operation)) {
+    for part in parts {
         let blocking = part.blocking.map_or_else(|| turns(part), |id| Blocking::Named(first_of(id)));
         let rules = BlameRules { rule: part.rule, through: part.through };
         let key = (first_of(part.operation), blocking, behind(summary, part), rules);
@@ -205,6 +235,8 @@ fn turns(part: &Blame) -> Blocking {
 /// Rows that a table shows at most, of what waited for others and of what waited within its stream.
 const MAX_ROWS: usize = 40;
 const MAX_OWN_ROWS: usize = 20;
+/// Of what streams waited for one another, above other tables.
+const MAX_DELAYS: usize = 10;
 
 /// Who made whom wait, as tables: what waited for others by stream, if there are several, and by kernel; below it, how
 /// long others waited within their streams, and if asked for, which.
