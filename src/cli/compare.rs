@@ -111,9 +111,9 @@ impl Compare {
     }
 }
 
-/// The profile that a file holds; standard input can be read only once.
+/// The profile that a file holds, or standard input, which is kept; whatever else can be read only once is none.
 fn profile(path: &Path) -> anyhow::Result<Option<GpuProfile>> {
-    if path == Path::new("-") || !path.is_file() {
+    if path != Path::new("-") && !path.is_file() {
         return Ok(None);
     }
     match input::scenario(path) {

@@ -139,16 +139,14 @@ impl ReplayLog {
             html.map_or(Ok(()), |html| sides.write_html(&html))?;
             self.perfetto.as_deref().map_or(Ok(()), |path| sides.write_perfetto(path))?;
         }
-        let (device, notes) = (&import.scenario.device().name, &import.scenario.notes);
         let (kernel_times, held_out) = (options.import.kernel_times, held_out.as_ref());
         let report = ProfileReplayDocument {
-            device,
+            scenario: &import.scenario,
             replay: &replay,
             kernel_times,
             held_out,
             recorded_launches,
             base: base.as_ref(),
-            notes,
         };
         print_report(&report, self.format)?;
         Ok(Answer::Done)

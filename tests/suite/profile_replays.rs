@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::common::{directory, gpusched, json, stdout};
+use super::common::{directory, gpusched, gpusched_with, json, stdout};
 
 /// A kernel of a profile: name, stream, start and duration in microseconds, blocks of 1024 threads.
 type Kernel<'a> = (&'a str, u32, u32, u32, u32);
@@ -136,6 +136,16 @@ fn by_a_median_kernels_wait_for_room_and_then_take_their_time_whatever_runs_besi
     assert_eq!(replayed(&early, "overlapped-median")[..2], [[0, 100_000], [80_000, 30_000]]);
     // Without a median of its own it would share, and take as long as alone.
     assert_eq!(replayed(&early, "sharing")[..2], [[0, 100_000], [80_000, 20_000]]);
+    // Stream 8 waited 70 us in each of 8 rounds, whoever tells for how long kernels run.
+    for times in ["overlapped-median", "sharing"] {
+        let arguments = ["replay-log", &early, "--launches", "recorded", "--kernel-times", times];
+        let waits = &json(&[&arguments[..], &["--format", "json"]].concat())["stream_waits"];
+        let row = ["waiting", "blocking", "rule", "wait_ns"].map(|key| &waits[0][key]);
+        assert_eq!(row, [&"stream 8".into(), &"stream 7".into(), &"X1".into(), &Value::from(560_000)], "{times}");
+        assert_eq!(waits.as_array().map(Vec::len), Some(1));
+    }
+    let text = stdout(&gpusched(&["replay-log", &file, "--launches", "recorded"]));
+    assert!(text.contains("who delayed whom, as simulated: no stream waited for work of another"), "{text}");
 }
 
 #[test]
@@ -200,6 +210,10 @@ fn two_profiles_are_compared_as_recorded() {
     let status = |other: &str| gpusched(&["compare", &first, other, "--check"]).status.code();
     assert_eq!((status(&first), status(&second)), (Some(0), Some(1)));
     assert_eq!(report["collectives"], Value::Null, "they state no ranks");
+    let piped = gpusched_with(&fs::read_to_string(&first).expect("it is there"), &["compare", "-", &second]);
+    let text = stdout(&piped);
+    assert!(text.starts_with("recorded: first standard input, second "), "{text}");
+    assert!(text.contains("the profiles do not state that they are of two ranks of one run"), "{text}");
     let refused = gpusched(&["compare", &first, &second, "--set-priority", "7=-1"]);
     assert_eq!(refused.status.code(), Some(2), "nothing is simulated");
 }
@@ -226,6 +240,10 @@ fn collectives_of_two_ranks_are_split_into_waiting_and_transfer() {
     assert_eq!(split["unmatched"], serde_json::json!([1, 0]));
     let text = stdout(&gpusched(&["compare", &first, &second]));
     assert!(text.contains("transfer 30 us; ") && text.contains("rank 3 30 us, rank 7 35 us"), "{text}");
+    let third = of_rank(5, &more);
+    let text = stdout(&gpusched(&["compare", &third, &second]));
+    assert!(text.contains("no collectives of ranks 5 and 7 go together"), "{text}");
+    assert!(text.contains("not split: 1 and 2 of functions that they launched differently often"), "{text}");
     let same = json(&["compare", &first, &first, "--format", "json"]);
     assert_eq!(same["collectives"], Value::Null, "one rank, compared with itself");
 }

@@ -18,7 +18,7 @@ pub struct ProfileComparison {
     pub first: Activity,
     /// What the second did.
     pub second: Activity,
-    /// How long their collectives wait and transfer, where they state that they are of two ranks.
+    /// How long their collectives wait and transfer, where they state that they are of two ranks, and have any.
     pub collectives: Option<CollectiveSplit>,
     /// Kernels by name.
     pub kernels: Vec<KernelChange>,
@@ -43,7 +43,7 @@ pub struct CollectiveSplit {
 
 impl CollectiveSplit {
     /// Of the durations of collectives by function, each in order; `None` if the ranks are not known or the same, or
-    /// nothing is compared.
+    /// there are no collectives.
     fn new<'d>(ranks: [Option<u32>; 2], collectives: impl Iterator<Item = &'d [Vec<u64>; 2]>) -> Option<Self> {
         let ranks = [ranks[0]?, ranks[1]?];
         let mut split = Self { ranks, matched: 0, unmatched: [0; 2], transfer_ns: 0, waiting_ns: [0; 2] };
@@ -60,7 +60,8 @@ impl CollectiveSplit {
                 split.waiting_ns[1] += second_ns.saturating_sub(first_ns);
             }
         }
-        (ranks[0] != ranks[1] && split.matched > 0).then_some(split)
+        let any = split.matched > 0 || split.unmatched != [0, 0];
+        (ranks[0] != ranks[1] && any).then_some(split)
     }
 }
 

@@ -46,20 +46,28 @@ impl Report for ProfileComparison {
         page.blank();
         if let Some(split) = &self.collectives {
             let ([first, second], time) = (split.ranks, Duration::from_ns);
-            page.line(&format!(
-                "{} collectives of ranks {first} and {second}, which end together: transfer {}; waiting, at least, as other \
-                 ranks may come later: rank {first} {}, rank {second} {}",
-                split.matched,
-                time(split.transfer_ns),
-                time(split.waiting_ns[0]),
-                time(split.waiting_ns[1]),
-            ));
+            page.line(&match split.matched {
+                0 => format!("no collectives of ranks {first} and {second} go together: waiting is not told from transfer"),
+                matched => format!(
+                    "{matched} collectives of ranks {first} and {second}, which end together: transfer {}; waiting, at least, \
+                     as other ranks may come later: rank {first} {}, rank {second} {}",
+                    time(split.transfer_ns),
+                    time(split.waiting_ns[0]),
+                    time(split.waiting_ns[1]),
+                ),
+            });
             if split.unmatched != [0, 0] {
                 let [first, second] = split.unmatched;
                 page.line(&format!(
                     "not split: {first} and {second} of functions that they launched differently often"
                 ));
             }
+            page.blank();
+        } else if self.first.communication_ns > 0 && self.second.communication_ns > 0 {
+            page.line(
+                "the profiles do not state that they are of two ranks of one run: waiting of collectives is not told from \
+                 transfer",
+            );
             page.blank();
         }
         let mut most: Vec<&KernelChange> = self.kernels.iter().collect();

@@ -4,7 +4,10 @@ use super::activity::{activity_rows, activity_table, of_what_if};
 use crate::experiments::profile_replay::{HeldOut, HeldOutErrors, ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{ToldBy, short_name};
+use crate::run::Summary;
+use crate::scenario::Scenario;
 use crate::spelling::{formats, option};
+use crate::tables::run::blame::{add_stream_waits, blame_columns, stream_waits};
 use crate::tables::signed;
 use crate::time::Duration;
 
@@ -31,14 +34,14 @@ fn columns<'k>() -> [Column<&'k ReplayedKernel>; 16] {
     ]
 }
 
-/// Kernels of a table at most: those with the largest errors of duration.
+/// Kernels of a table at most: those with the largest errors of duration, or of start where durations are fitted.
 const SHOWN: usize = 20;
 
 /// A profile whose launches were simulated.
 #[derive(Debug)]
 pub struct ProfileReplayDocument<'r> {
-    /// The device's name.
-    pub device: &'r str,
+    /// What was simulated.
+    pub scenario: &'r Scenario,
     /// What is reported.
     pub replay: &'r ProfileReplay,
     /// How kernels were told that overlapped others.
@@ -50,8 +53,12 @@ pub struct ProfileReplayDocument<'r> {
     pub recorded_launches: Option<ReplayErrors>,
     /// The same without the changes that were asked for, if there are any.
     pub base: Option<&'r ProfileReplay>,
-    /// What its user should know.
-    pub notes: &'r [String],
+}
+
+impl ProfileReplayDocument<'_> {
+    fn summary(&self) -> Summary<'_> {
+        Summary::of_trace(self.scenario, &self.replay.trace)
+    }
 }
 
 /// The errors over all kernels, and the kernels: for people those that are furthest off.
@@ -60,21 +67,27 @@ impl Report for ProfileReplayDocument<'_> {
     const TABLE: &'static str = "kernels";
 
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
-        to.entry("device", self.device)?;
+        to.entry("device", &self.scenario.device().name)?;
         fields!(to, self.replay => activity, all, alone, overlapped, predicted, predicted_without_sharing, unfinished);
         fields!(to, self => kernel_times, held_out, recorded_launches);
         to.entry("base", &self.base.map(|base| &base.activity))?;
         to.entry("base_all", &self.base.map(|base| base.all))?;
         to.entry("recorded_makespan_ns", &self.replay.recorded_makespan_ns())?;
         to.entry("simulated_makespan_ns", &self.replay.simulated_makespan_ns())?;
+        to.rows("stream_waits", &blame_columns(), stream_waits(&self.summary()))?;
         to.rows("kernels", &columns(), &self.replay.kernels)?;
-        to.entry("notes", self.notes)
+        to.entry("notes", &self.scenario.notes)
     }
 
     fn text(&self, page: &mut Page) {
         let replay = self.replay;
+        // Durations that are fitted are off by roundings.
+        let by_starts = replay.predicted.kernels == 0 && replay.has_host_calls && self.base.is_none();
         let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
-        worst.sort_by_key(|kernel| std::cmp::Reverse(kernel.duration_error_ns().unsigned_abs()));
+        worst.sort_by_key(|kernel| {
+            let off = if by_starts { kernel.start_error_ns() } else { kernel.duration_error_ns() };
+            std::cmp::Reverse(off.unsigned_abs())
+        });
         // What was changed is no error.
         let close = self.base.unwrap_or(replay);
         let (alone, overlapped, predicted) = (&close.alone, &close.overlapped, &close.predicted);
@@ -128,8 +141,9 @@ impl Report for ProfileReplayDocument<'_> {
             page.blank();
             activity_table(page, &activity_rows(&base.activity, &replay.activity), &of_what_if());
         }
+        add_stream_waits(page, &self.summary());
         page.blank();
-        let rest = " kernels, whose durations are closer";
+        let rest = if by_starts { " kernels, whose starts are closer" } else { " kernels, whose durations are closer" };
         page.first_rows(SHOWN, &columns(), worst, rest, &formats(&["json", "csv"]));
     }
 }

@@ -97,10 +97,6 @@ impl BlameTables {
     /// The same, where the [`reasons`] of the run are known already.
     pub(crate) fn of(summary: &Summary<'_>, reasons: &[Reason]) -> Self {
         let trace = summary.trace;
-        let stream = |id: OperationId| {
-            let record = trace.record(id);
-            Cow::Borrowed(record.map_or("", |record| trace.stream_name(record.stream)))
-        };
         let mut copies: BTreeMap<&str, usize> = BTreeMap::new();
         for Recorded { work: copy, .. } in summary.copies() {
             *copies.entry(copy.direction.name()).or_default() += 1;
@@ -112,7 +108,7 @@ impl BlameTables {
                 None => title_of(summary, id),
             }
         };
-        let (mut kernels, mut streams) = (Sums::new(summary, kernel_or_copies), Sums::new(summary, stream));
+        let (mut kernels, mut streams) = (Sums::new(summary, kernel_or_copies), Sums::new(summary, stream_of(summary)));
         let mut add = |part: &Blame, times: u64| {
             kernels.add(part, times);
             streams.add(part, times);
@@ -149,6 +145,44 @@ impl BlameTables {
     pub fn total(&self) -> Duration {
         total(&self.streams)
     }
+}
+
+/// The name of an operation's stream.
+fn stream_of<'a>(summary: &Summary<'a>) -> impl Fn(OperationId) -> Cow<'a, str> {
+    let trace = summary.trace;
+    move |id| Cow::Borrowed(trace.record(id).map_or("", |record| trace.stream_name(record.stream)))
+}
+
+/// For how long which stream could not go on for work of which other: what the head of its queue waited, and not what
+/// stood behind that, so that no stream waits longer than the run lasts. The longest first.
+pub(crate) fn stream_waits(summary: &Summary<'_>) -> Vec<BlameRow> {
+    let device = summary.scenario.device();
+    let mut heads = reasons(summary.trace, device);
+    heads.retain(|reason| !reason.rule.is_behind_in_stream());
+    let accuser = Accuser::new(summary.trace, device, &heads);
+    let mut sums = Sums::new(summary, stream_of(summary));
+    for (id, _) in summary.trace.numbered() {
+        accuser.each_part(id, |part| sums.add(&part, 1));
+    }
+    let mut rows = sums.rows();
+    rows.retain(|row| row.behind == Behind::Others);
+    rows
+}
+
+/// Adds them as a table, or that there are none, where there are several streams.
+pub(crate) fn add_stream_waits(page: &mut Page, summary: &Summary<'_>) {
+    if summary.trace.streams().len() < 2 {
+        return;
+    }
+    page.blank();
+    let rows = stream_waits(summary);
+    if rows.is_empty() {
+        return page.line("who delayed whom, as simulated: no stream waited for work of another");
+    }
+    page.line("who delayed whom, as simulated: for how long a stream could not go on for work of another");
+    let mut words = RuleWords::default();
+    add_rows(page, MAX_DELAYS, &columns_of("waiting stream", "blocking stream"), rows, &mut words);
+    words.add_to(page);
 }
 
 /// What stood in the way, before it has a name.
@@ -254,6 +288,8 @@ fn turns(part: &Blame) -> Blocking {
 /// Rows that a table shows at most, of what waited for others and of what waited within its stream.
 const MAX_ROWS: usize = 40;
 const MAX_OWN_ROWS: usize = 20;
+/// Of what streams waited for one another, above other tables.
+const MAX_DELAYS: usize = 10;
 
 /// Who made whom wait, as tables: what waited for others by stream, if there are several, and by kernel; below it, how
 /// long others waited within their streams, and if asked for, which.
