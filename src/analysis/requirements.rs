@@ -113,9 +113,10 @@ fn judge_limit(
 }
 
 /// From when on all jobs are those of one hyperperiod H earlier once more: every stream is periodic, is first released
-/// within its period, and there is an instant x by which all that was released before it is done, by the bounds, and by
-/// x + H, too. Then the GPU is as empty at x + H as it was at x, and what is released from x + H on is what was
-/// released from x on, H later; and so on. The first such x + H; `None` if there is none among the jobs that are judged.
+/// within its period, and there is an instant x by which all that was released before it is done, by the bounds, and
+/// by x + H, too. Then the GPU is as empty at x + H as it was at x, and what is released from x + H on is what was
+/// released from x on, H later; and so on. The first such x + H; `None` if there is none among the jobs that are
+/// judged.
 pub(super) fn repeats(scenario: &Scenario, jobs: &[JobVerdict]) -> Option<Instant> {
     repeat_alone(scenario, &(0..scenario.threads.len()).collect(), jobs.iter())
 }

@@ -42,8 +42,8 @@ fn is_proven(report: &JobSetReport) -> bool {
 }
 
 /// By hand. Job 1 may come at 2 and end at 7. On two processors the background has one until 8, so the second of the
-/// two in the middle begins by then; the first may last from 7 to 13, and the last one waits for it. On one processor the
-/// background may begin at 0 and hold up all of them by 8, or job 1 comes at 0 and it is last, until 24.
+/// two in the middle begins by then; the first may last from 7 to 13, and the last one waits for it. On one processor
+/// the background may begin at 0 and hold up all of them by 8, or job 1 comes at 0 and it is last, until 24.
 #[test]
 fn a_diamond_of_jobs_finishes_when_a_hand_says() {
     let jobs = [
