@@ -20,7 +20,7 @@ mod scan;
 mod source;
 
 pub use document::Document;
-pub(crate) use document::without_byte_order_mark;
+pub(crate) use document::{without_byte_order_mark, without_path};
 pub(crate) use edit::{Edited, with_field};
 pub use error::{JsonError, Problem, ShownPlace};
 pub(crate) use error::{place, write_excerpt};

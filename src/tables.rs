@@ -17,6 +17,7 @@ mod warps;
 
 pub use analysis::bounded_responses::BoundedResponses;
 pub use analysis::columns::analysis_rows;
+pub use analysis::job_set_report::JobSetReport;
 pub use analysis::ladder_report::LadderReport;
 pub use analysis::occupancy::OccupancyDocument;
 pub use analysis::report::AnalysisReport;
@@ -43,7 +44,7 @@ pub use tasks::curve_report::CurveReport;
 pub use tasks::curve_rows::{
     curve_header, curve_line, curve_point, segment_curve_header, segment_curve_line, segment_curve_point,
 };
-pub use tasks::segment_bounds::{SegmentReport, all_proven};
+pub use tasks::segment_bounds::SegmentReport;
 pub use tasks::segment_run::SegmentRunReport;
 pub use tasks::task_analysis::TaskReport;
 pub use tasks::task_run::TaskRunReport;

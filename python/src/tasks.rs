@@ -95,7 +95,7 @@ fn of_sms(set: &TaskSet, names: &[String]) -> Result<Document, Failure> {
 fn of_segments(set: &SegmentTaskSet, names: &[String]) -> Result<Document, Failure> {
     let tests = chosen(names, &SegmentTest::ALL, SegmentTest::name, SegmentTest::is_sound)?;
     let tests: Vec<_> = tests.into_iter().map(|test| (test, test.bounds(set))).collect();
-    let report = SegmentReport { set, tests: &tests };
+    let report = SegmentReport { set, tests: &tests, slack: None };
     Document::new(&report, Vec::new())
 }
 

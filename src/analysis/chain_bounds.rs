@@ -26,8 +26,8 @@ pub(super) enum Unbounded {
 pub(super) struct ChainBounds<'a> {
     scenario: &'a Scenario,
     jobs: &'a [JobVerdict],
-    /// Whether all jobs after the first hyperperiod are those of it once more.
-    repeats: bool,
+    /// From when on all jobs are those of one hyperperiod earlier once more.
+    repeats_from: Option<Instant>,
     /// Whether no thread has its last job before the horizon, if there is one.
     all_go_on: bool,
 }
@@ -115,11 +115,11 @@ fn in_order(done: &mut [Ns]) {
 
 impl<'a> ChainBounds<'a> {
     /// From what is known of the jobs of the scenario.
-    pub(super) fn new(scenario: &'a Scenario, jobs: &'a [JobVerdict], repeats: bool) -> Self {
+    pub(super) fn new(scenario: &'a Scenario, jobs: &'a [JobVerdict], repeats_from: Option<Instant>) -> Self {
         let has_barriers = scenario.threads.iter().any(|thread| thread.barriers().next().is_some());
         let horizon = scenario.horizon.map(|horizon| Instant::ZERO + horizon);
         let all_go_on = horizon.is_some_and(|end| scenario.threads.iter().all(|thread| goes_on(thread, end)));
-        Self { scenario, jobs, repeats: repeats && !has_barriers, all_go_on }
+        Self { scenario, jobs, repeats_from: repeats_from.filter(|_| !has_barriers), all_go_on }
     }
 
     /// No such measure of the chain is longer in any run.
@@ -134,8 +134,8 @@ impl<'a> ChainBounds<'a> {
             return Err(Unbounded::Jobs(link.thread));
         }
         let of_listed = self.of_listed(chain, &listed, measure);
-        let bound = if self.repeats {
-            let repeating = listed.iter().zip(&chain.links).map(|(listed, link)| self.repeating(listed, link));
+        let bound = if let Some(from) = self.repeats_from {
+            let repeating = listed.iter().zip(&chain.links).map(|(listed, link)| self.repeating(listed, link, from));
             let repeating = repeating.collect::<Result<Vec<Link>, Unbounded>>()?;
             let of_all = self.of_repeating(chain, &repeating, measure);
             // A run up to its horizon is the beginning of one without; one with fewer jobs is another.
@@ -187,8 +187,9 @@ impl<'a> ChainBounds<'a> {
         Ok(Link::Listed { releases, done })
     }
 
-    /// The same jobs if those of the first hyperperiod come again and again.
-    fn repeating(&self, listed: &Link, link: &ChainLink) -> Result<Link, Unbounded> {
+    /// The same jobs if those of the hyperperiod before an instant come again and again. Those before it, which may
+    /// have other bounds, are not told from what they come again as: of all of them the latest counts.
+    fn repeating(&self, listed: &Link, link: &ChainLink, from: Instant) -> Result<Link, Unbounded> {
         let unknown = Unbounded::Jobs(link.thread);
         let mut periods = self.scenario.threads.iter().map(|thread| thread.period);
         let hyperperiod = periods.try_fold(Duration::from_ns(1), |all, one| all.least_common_multiple(one?));
@@ -199,7 +200,13 @@ impl<'a> ChainBounds<'a> {
         };
         let number = usize::try_from(hyperperiod.as_ns() / period.as_ns()).map_err(|_| unknown)?;
         let (first, hyperperiod) = (*releases.first().ok_or(unknown)?, Ns::from(hyperperiod.as_ns()));
-        let of_first = done.get(..number).filter(|done| done.iter().all(|done| *done != UNKNOWN)).ok_or(unknown)?;
+        let mut of_first = vec![None; number];
+        let known = releases.iter().zip(done).take_while(|(release, _)| **release < Ns::from(from.as_ns()));
+        for (job, (_, done)) in known.enumerate() {
+            let place = of_first.get_mut(job % number).filter(|_| *done != UNKNOWN).ok_or(unknown)?;
+            *place = (*place).max(Some(done - Ns::from(job_number(job / number)) * hyperperiod));
+        }
+        let of_first: Vec<Ns> = of_first.into_iter().collect::<Option<_>>().ok_or(unknown)?;
         let mut done: Vec<Ns> =
             of_first.iter().copied().chain(of_first.iter().map(|done| done + hyperperiod)).collect();
         in_order(&mut done);

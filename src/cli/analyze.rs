@@ -10,27 +10,23 @@ use gpusched::effort::Progress;
 use gpusched::run::Summary;
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{ReleaseOrder, Scenario};
-use gpusched::tables::{AnalysisReport, LadderReport, SporadicReport, jitter_of_threads};
+use gpusched::tables::{AnalysisReport, JobSetReport, LadderReport, SporadicReport, jitter_of_threads};
 use gpusched::time::Duration;
 
 use super::choices::one_of;
 use super::ending;
-use super::needs::{self, Lacking};
+use super::needs::{self, Kind, Lacking};
 use super::output::{Format, note, write_whole};
 use super::progress::{self, Unit};
 use super::run_options::RunOptions;
 use super::runnable_times_option::RunnableTimesOption;
 use super::search_options::{Search, write_witness};
 use super::several::{self, Part};
-use super::{Answer, notes};
+use super::{Answer, input, notes};
 
 fn parse_jitter(text: &str) -> Result<(String, Duration), String> {
     let (stream, time) = text.rsplit_once('=').ok_or("expected STREAM=TIME, for example camera=40ms")?;
-    match Duration::parse(time) {
-        Ok(Duration::ZERO) => Err("expected a time above zero".to_owned()),
-        Ok(time) => Ok((stream.to_owned(), time)),
-        Err(error) => Err(error.to_string()),
-    }
+    Duration::parse(time).map(|time| (stream.to_owned(), time)).map_err(|error| error.to_string())
 }
 
 /// Is each deadline met, at worst? Proven (the bound meets it), missed (a run was found that misses it), or open.
@@ -40,7 +36,8 @@ fn parse_jitter(text: &str) -> Result<(String, Duration), String> {
 /// bad runs are searched among the same. Beside it stand the finish times of the thesis' response-time analysis on one
 /// merged SM, with releases in the declared order, and whether they are exact.
 ///
-/// Several scenarios, or a directory of them, are analysed one by one.
+/// Several scenarios, or a directory of them, are analysed one by one. A set of jobs on processors, as a CSV file of
+/// np-schedulability-analysis, is analysed as such.
 #[derive(Debug, Args)]
 #[command(mut_arg("scenario", several::accept))]
 pub(crate) struct Analyze {
@@ -77,6 +74,12 @@ pub(crate) struct Analyze {
     certificate: Option<PathBuf>,
     #[command(flatten)]
     runnable_times: RunnableTimesOption,
+    /// Processors on which a set of jobs runs, a CSV file of np-schedulability-analysis
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    processors: u32,
+    /// CSV file that says which jobs of a set have to be done before others begin
+    #[arg(long, value_name = "FILE")]
+    precedence: Option<PathBuf>,
     /// Exit status 1 unless every deadline, every limit of a chain and every requirement of a model is proven to be met
     #[arg(long)]
     check: bool,
@@ -87,6 +90,9 @@ pub(crate) struct Analyze {
 
 impl Analyze {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if let Some(answer) = self.job_sets()? {
+            return Ok(answer);
+        }
         let runnable_times = self.runnable_times.table()?;
         if self.sporadic && runnable_times.is_some() {
             bail!("--runnable-times is about given releases: leave out --sporadic");
@@ -123,6 +129,43 @@ impl Analyze {
             part.done_with(scenario);
             Ok(answer)
         })
+    }
+
+    /// What comes of sets of jobs, if that is what is given.
+    fn job_sets(&self) -> anyhow::Result<Option<Answer>> {
+        let files = self.run.files()?;
+        let is_csv = |path: &&PathBuf| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+        let mut sets = Vec::new();
+        for path in files.paths.iter().filter(is_csv) {
+            let (name, text) = input::read(path)?;
+            if JobSetReport::is_claimed_by(&text) {
+                needs::input(Kind::Jobs, &name)?;
+                sets.push((name, text));
+            }
+        }
+        if sets.is_empty() {
+            return Ok(None);
+        }
+        if sets.len() < files.paths.len() {
+            bail!("{} is a set of jobs, and others are not: analyse each kind by itself", sets[0].0);
+        }
+        if self.run.stated_block_times()?.is_some() {
+            bail!("--block-times is about blocks: a set of jobs states what each takes at least");
+        }
+        files.refuse_options(&[("--precedence", self.precedence.is_some())])?;
+        let precedence = self.precedence.as_deref().map(input::read).transpose()?;
+        let precedence = precedence.as_ref().map(|(name, text)| (&**name, &**text));
+        let answer = files.run(sets, 1, self.format, |(name, text), part| {
+            let set = JobSetReport::read((&name, &text), precedence, self.processors)?;
+            progress::begin("analysing", Unit::None, None);
+            let report = set.judged()?;
+            ending::stop_working()?;
+            let is_proven = report.verdicts().all(|verdict| verdict == Verdict::Proven);
+            let out = part.turn()?;
+            part.print(&report, out)?;
+            Ok(if self.check && !is_proven { Answer::No } else { Answer::Done })
+        });
+        answer.map(Some)
     }
 
     fn one(

@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     /// A profile of a real application.
     Profile,
     Logs,
+    /// Jobs on processors, as comma-separated values.
+    Jobs,
     Tasks,
     /// Tasks with CPU and GPU segments.
     Segments,
@@ -33,6 +35,7 @@ impl Kind {
             Self::Model => "AMALTHEA models",
             Self::Profile => "profiles",
             Self::Logs => "logs",
+            Self::Jobs => "sets of jobs",
             Self::Tasks => "tasks of SMs",
             Self::Segments => "tasks with CPU and GPU segments",
         }
@@ -161,6 +164,24 @@ const TABLE: &[Need] = &[
     need(&["simulate"], &["blocks"], Needs::Format(&["json", "jsonl", "csv", "arrow"])),
     need(&["simulate"], &["rules", "state_at", "blame", "critical_path"], TEXT_AND_JSON),
     need(&["simulate"], &["own_waits"], Needs::Format(&["table", "markdown"])),
+    need(&["analyze"], &["processors", "precedence"], Needs::Input(&[Kind::Jobs])),
+    need(
+        &["analyze"],
+        &[
+            "verdicts_alone",
+            "steps",
+            "ladder",
+            "sporadic",
+            "order",
+            "time",
+            "witness",
+            "certificate",
+            "runnable_times",
+            "allow_unchecked",
+        ],
+        Needs::Input(&[Kind::Scenario, Kind::Model, Kind::Profile]),
+    )
+    .of(&[OptionGroup::Run, OptionGroup::WhatIf]),
     need(&["analyze"], &["steps"], TEXT_AND_JSON),
     need(&["analyze"], &["verdicts_alone"], Needs::Format(&["table", "markdown", "csv", "arrow"])),
     need(
@@ -184,6 +205,7 @@ const TABLE: &[Need] = &[
     need(&["import"], &["as_threads"], Needs::Read("a profile is of one process")),
     need(&["import"], &["format"], Needs::Fact(Lacking::Report, "--out - prints the scenario, and no report")),
     need(&["tasks"], &["reservation_period", "smallest_budgets", "figure", "device"], Needs::Input(&[Kind::Tasks])),
+    need(&["tasks"], &["slack"], Needs::Input(&[Kind::Segments])),
     need(
         &["tasks"],
         &["reservation_period"],

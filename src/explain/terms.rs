@@ -47,7 +47,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 70] = [
+pub(super) const TERMS: [Term; 71] = [
     term(
         "verdict",
         &[],
@@ -129,7 +129,7 @@ pub(super) const TERMS: [Term; 70] = [
     ),
     term(
         "response time",
-        &["response", "release", "released", "longest response", "max response", "response min"],
+        &["response", "release", "released", "released by", "longest response", "max response", "response min"],
         RESULTS,
         CAMERA,
         "From the release of a job, which is when it comes, to the end of its last operation and of what its host does. \
@@ -574,6 +574,14 @@ pub(super) const TERMS: [Term; 70] = [
         "A schedulability test of a task set: what it is to pass is a set whose every job meets its deadline, and the page \
          tells which tests may be trusted. A reservation has budgets for tasks on a single SM and on all; both fit if they \
          are no longer than its period together.",
+    ),
+    term(
+        "slack",
+        &[],
+        "docs/tasks.md#the-bounds",
+        Some("gpusched tasks witnesses/ecrts2024/case-study.json --tests gcaps-suspend --slack"),
+        "How much longer jobs of a task may take, all their segments in one proportion, until a test no longer proves that \
+         all tasks of the set meet their deadlines.",
     ),
     term(
         "sample",

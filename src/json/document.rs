@@ -97,7 +97,7 @@ fn trailing_comma(text: &str, offset: usize) -> Option<(usize, char)> {
 }
 
 /// Turns an offset \[bytes\] in `text` into line, column and excerpt.
-fn without_path(file: &str, text: &str, problem: Problem) -> JsonError {
+pub(crate) fn without_path(file: &str, text: &str, problem: Problem) -> JsonError {
     let ShownPlace { line, column, excerpt, excerpt_column } = place(text, problem.offset);
     JsonError {
         file: file.to_owned(),

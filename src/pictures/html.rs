@@ -8,6 +8,7 @@
 //! ascending order as 64 bits, and everything else refers to its number in that list, of which there are at most 2^32.
 
 mod blocks;
+mod chain_columns;
 mod core_columns;
 mod data;
 mod escape;

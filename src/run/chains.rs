@@ -72,6 +72,13 @@ pub(crate) struct LongestWay<'a> {
     pub(crate) jobs: Vec<(u32, Instant, Instant)>,
 }
 
+impl LongestWay<'_> {
+    /// What it is.
+    pub(crate) fn name(&self) -> String {
+        format!("longest reaction time of {}: {}", self.chain.name, self.delay.length())
+    }
+}
+
 /// When the jobs of a link read and wrote, in their order, in which they do both; [`NEVER`]: not before the run ended.
 #[derive(Debug, Clone, Default)]
 struct LinkTimes {

@@ -369,6 +369,11 @@ impl HostThread {
         self.iterations.map_or(0, |iterations| iterations.saturating_mul(in_one))
     }
 
+    /// The stream to which it submits first.
+    pub(crate) fn first_stream(&self) -> Option<StreamId> {
+        self.steps.iter().find_map(|step| step.submission()).map(|(_, stream)| stream)
+    }
+
     /// The barriers that this thread takes part in.
     pub fn barriers(&self) -> impl Iterator<Item = BarrierId> + '_ {
         self.barrier.into_iter().chain(self.steps.iter().filter_map(|step| match step {

@@ -28,6 +28,7 @@ pub mod round_robin_as_printed;
 mod segment_generator;
 mod segment_task_set;
 mod segment_test;
+mod slack;
 pub mod suspension;
 mod task_bound;
 mod write;

@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 use crate::campaign::{campaign, config};
 use crate::common::gpusched;
 
+mod phasings;
+
 const MS: u64 = 1_000_000;
 
 fn read(file: &Value) -> Scenario {

@@ -9,6 +9,7 @@ use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::FinishMark;
 use gpusched::pictures::{HtmlRun, HtmlTimeline};
 use gpusched::run::{Run, Summary};
+use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
 use gpusched::trace::{Block, Cause, Stay, queue_contents, reasons};
 use gpusched::workload::OperationId;
@@ -50,6 +51,29 @@ fn instants(run: &Value) -> Vec<Instant> {
             Instant::from_ns(sum)
         })
         .collect()
+}
+
+/// By hand, as in `chains.rs`: the camera has read at 40 ms and written at 44, vision reads at 45 and has written at
+/// 53, and the brake at 60 and 61.
+#[test]
+fn the_page_has_the_longest_way_through_a_chain() {
+    let text = fs::read_to_string("scenarios/deadlines/camera-to-brake.json").expect("it is there");
+    let scenario = Scenario::from_json("a.json", &text, &ReadOptions::default()).expect("it is a scenario");
+    let run = simulate(&scenario).expect("it runs");
+    let data = data(&page(&run));
+    let (run, chain) = (&data["runs"][0], &data["runs"][0]["chain"]);
+    assert_eq!(chain["said"], "longest reaction time of camera to brake: 61 ms, by camera 1 > vision 2 > brake 6");
+    let instants = instants(run);
+    let at = |job: &Value, key: &str| {
+        let number = job[key].as_u64().and_then(|number| usize::try_from(number).ok()).expect("a number");
+        instants[number].as_ns() / 1_000_000
+    };
+    let jobs = chain["jobs"].as_array().expect("a list");
+    let times: Vec<(u64, u64)> = jobs.iter().map(|job| (at(job, "read"), at(job, "written"))).collect();
+    assert_eq!(times, [(40, 44), (45, 53), (60, 61)]);
+    // Only vision has a row.
+    let streams: Vec<bool> = jobs.iter().map(|job| job["stream"].is_u64()).collect();
+    assert_eq!(streams, [false, true, false]);
 }
 
 /// The blocks of a run by operation.

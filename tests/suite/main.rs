@@ -68,6 +68,7 @@ mod host_audit;
 mod host_responses;
 mod html_browser;
 mod html_data;
+mod job_sets;
 mod jobs;
 mod json_lines;
 mod long_runs;

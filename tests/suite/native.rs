@@ -37,6 +37,27 @@ fn ms(number: u64) -> Duration {
     Duration::from_ns(number * 1_000_000)
 }
 
+/// One percentage stretches times of single blocks as it does the kernel's own. A range has nothing that it could draw
+/// there, and is refused rather than left out.
+#[test]
+fn times_of_single_blocks_are_stretched_and_not_drawn() {
+    let of_blocks = |percent| {
+        let kernels = r#""kernels": {"K": {"blocks": 2, "threads": 32, "block_times": ["4 ms", "6 ms"]}}"#;
+        let streams = r#""streams": [{"name": "S", "operations": [{"kernel": "K"}]}]"#;
+        let text = format!(r#"{{"format": "gpusched-scenario/1", "name": "native", {kernels}, {streams}}}"#);
+        let options = ReadOptions { vary_percent: Some(percent), ..ReadOptions::default() };
+        Scenario::from_json("in.json", &text, &options)
+    };
+    for (percent, expected) in [(100, 6), (150, 9), (50, 3)] {
+        let scenario = of_blocks((percent, percent)).expect("it is sound");
+        let run = run(&scenario);
+        let finish = run.operations()[0].finish().expect("it finishes");
+        assert_eq!(finish, Instant::ZERO + ms(expected), "{percent}");
+    }
+    let error = of_blocks((80, 100)).expect_err("nothing is drawn").to_string();
+    assert!(error.starts_with("in.json:1:") && error.contains("as 80..100 asks"), "{error}");
+}
+
 /// Launch and finish of each operation \[ms\].
 fn launches(trace: &Trace) -> Vec<(u64, u64)> {
     let in_ms = |instant: Instant| instant.as_ns() / 1_000_000;

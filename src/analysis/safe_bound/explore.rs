@@ -141,7 +141,7 @@ fn before_higher(graph: &Graph, levels: &[Entries]) -> Vec<Option<u64>> {
         before.push(latest);
         for Eligible { node, entry, .. } in entries.heads() {
             // What is launched at an instant enters its queue before anything is assigned then.
-            let at_launch = graph.nodes[*node].predecessors.is_empty();
+            let at_launch = graph.enters_first(*node);
             latest = latest.min(if at_launch { entry.to.checked_sub(1) } else { Some(entry.to) });
         }
     }
@@ -333,7 +333,7 @@ impl<'a> Explorer<'a> {
         };
         // It is in its queue when the kernel before it is dispatched, whose priority is not lower: no kernel of a lower
         // one can begin between the two.
-        let at_launch = graph.nodes[node].predecessors.is_empty();
+        let at_launch = graph.enters_first(node);
         let waits = entered < state.kernel.from || (entered == state.kernel.from && at_launch);
         let mut begun = state.begun.clone();
         if !waits || level < state.level {
@@ -379,6 +379,24 @@ impl<'a> Explorer<'a> {
         }
     }
 
+    /// From `from` on, when a kernel's last block can be assigned at the earliest: not while blocks of which each
+    /// certainly runs leave no room for it on all SMs together.
+    fn earliest(&self, state: &State, class: usize, mut from: u64) -> u64 {
+        let class_of = |node: usize| match self.graph.nodes[node].work {
+            Work::Kernel { class, .. } => Some(class),
+            _ => None,
+        };
+        loop {
+            let present = || state.certain.iter().filter(|(_, until)| *until > from);
+            let classes = present().filter_map(|(node, _)| class_of(*node)).chain([class]);
+            let Some(first) = present().map(|(_, until)| *until).min() else { return from };
+            if self.weights.may_be_together(classes) {
+                return from;
+            }
+            from = first;
+        }
+    }
+
     /// The state after a kernel, dispatched at `most` at the latest; `None`: it cannot be.
     fn after_kernel(
         &mut self,
@@ -394,7 +412,7 @@ impl<'a> Explorer<'a> {
             *start = (*start).min(most);
         }
         let last = starts.last()?.0;
-        let from = kernel.entry.from.max(state.last);
+        let from = self.earliest(state, class, kernel.entry.from.max(state.last));
         let waves = u64::from(blocks).div_ceil(self.weights.resident(class));
         let finish = Interval {
             from: from
@@ -413,9 +431,11 @@ impl<'a> Explorer<'a> {
             begun: kernel.begun,
             engines: state.engines.clone(),
             running: state.running.clone(),
+            certain: state.certain.clone(),
             finish: state.finish.clone(),
         };
         next.set_running(node, &starts, block_time.as_ns());
+        next.set_certain(node, finish.from);
         next.forget_ended();
         Some(self.finished(dispatched, node, finish, next))
     }

@@ -126,6 +126,9 @@ pub(super) struct Graph {
     pub(super) engines: usize,
     /// Whether the order of threads that launch at one instant is open.
     pub(super) any_order: bool,
+    /// Whether what has nothing left to wait for at an instant enters its queue before anything is assigned then, as
+    /// what is launched then does.
+    pub(super) ready_first: bool,
     pub(super) waits: Waits,
     /// Kernels beside the nodes, of priorities lower than all of these.
     pub(super) lower: Lower,
@@ -169,6 +172,7 @@ impl Graph {
             levels: priorities.len() + 1,
             engines: scenario.device().copy.engines as usize,
             any_order: options.order == ReleaseOrder::Any,
+            ready_first: false,
             waits: Waits::Known,
             lower: Lower::default(),
         };
@@ -213,6 +217,7 @@ impl Graph {
             levels: self.levels,
             engines: self.engines,
             any_order: self.any_order,
+            ready_first: self.ready_first,
             waits: Waits::Known,
             lower: Lower::default(),
         }
@@ -227,6 +232,11 @@ impl Graph {
             }
         }
         uses.iter().all(|uses| *uses != [true, true])
+    }
+
+    /// Whether a node enters its queue before anything is assigned at the instant.
+    pub(super) fn enters_first(&self, node: usize) -> bool {
+        self.ready_first || self.nodes[node].predecessors.is_empty()
     }
 
     /// Adds an operation as the last one of its stream; says its number.

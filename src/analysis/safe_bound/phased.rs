@@ -92,6 +92,7 @@ impl Phased<'_> {
             levels: self.levels,
             engines: self.engines,
             any_order: true,
+            ready_first: false,
             waits: Waits::Known,
             lower: Lower::default(),
         };

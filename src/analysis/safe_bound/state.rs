@@ -88,6 +88,8 @@ pub(super) struct State {
     pub(super) engines: Vec<Interval>,
     /// Blocks of dispatched kernels that may run after `kernel.to`, by operation: (until \[ns\], blocks), ascending.
     pub(super) running: Vec<(usize, Vec<(u64, u32)>)>,
+    /// Dispatched kernels of which at least one block certainly runs until then \[ns\], by operation, ascending.
+    pub(super) certain: Vec<(usize, u64)>,
     /// When dispatched operations finish for which others still wait.
     pub(super) finish: Vec<(usize, Interval)>,
 }
@@ -103,6 +105,7 @@ impl State {
             begun: vec![None; graph.levels],
             engines: vec![start; graph.engines],
             running: Vec::new(),
+            certain: Vec::new(),
             finish: Vec::new(),
         }
     }
@@ -146,6 +149,23 @@ impl State {
         }
     }
 
+    /// Notes that a kernel does not finish before an instant, and forgets those that may have by the last dispatch.
+    pub(super) fn set_certain(&mut self, node: usize, until: u64) {
+        self.certain.retain(|(_, until)| *until > self.last);
+        if let (Err(index), true) = (self.place_of_certain(node), until > self.last) {
+            self.certain.insert(index, (node, until));
+        }
+    }
+
+    fn place_of_certain(&self, node: usize) -> Result<usize, usize> {
+        self.certain.binary_search_by_key(&node, |(node, _)| *node)
+    }
+
+    /// Until when a kernel certainly runs \[ns\].
+    fn certain_until(&self, node: usize) -> u64 {
+        self.place_of_certain(node).map_or(0, |index| self.certain[index].1)
+    }
+
     /// Forgets blocks that have ended by the time at which another kernel can be dispatched.
     pub(super) fn forget_ended(&mut self) {
         let now = self.kernel.to;
@@ -179,6 +199,8 @@ impl State {
             Ok(index) => adds_nothing(&self.running[index].1, ends, now),
             Err(_) => ends.iter().all(|(until, _)| *until <= now),
         };
+        // What is dispatched next is not before `other.last`, so what is over by then says nothing.
+        let is_certain = |(node, until): &(usize, u64)| *until <= other.last || *until <= other.certain_until(*node);
         within(&self.kernel, &other.kernel)
             && self.last <= other.last
             && self.level >= other.level
@@ -186,6 +208,7 @@ impl State {
             && self.engines.iter().zip(&other.engines).all(|(one, other)| within(one, other))
             && other.finish.iter().all(has_finish)
             && other.running.iter().all(has_running)
+            && self.certain.iter().all(is_certain)
     }
 
     /// Holds of the runs of both.
@@ -214,6 +237,10 @@ impl State {
                 Err(index) => self.running.insert(index, (*node, ends.clone())),
             }
         }
+        self.certain.retain_mut(|(node, until)| {
+            *until = (*until).min(other.certain_until(*node));
+            *until > self.last
+        });
         self.forget_ended();
     }
 }

@@ -13,8 +13,9 @@ use super::state::{Dispatched, Interval, State};
 use crate::proven::Proven;
 use crate::time::Instant;
 
-/// By operation of a stream: when it finishes, and until when its blocks may run, where a state knows it.
-type Content = (Vec<(usize, Interval)>, Vec<(usize, Vec<(u64, u32)>)>);
+/// By operation of a stream: when it finishes, and until when its blocks may and certainly do run, where a state knows
+/// it.
+type Content = (Vec<(usize, Interval)>, Vec<(usize, Vec<(u64, u32)>)>, Vec<(usize, u64)>);
 
 /// The streams of a graph that may change places, by group, each ascending.
 #[derive(Debug)]
@@ -80,6 +81,10 @@ impl Twins {
             let Node { stream, position, .. } = graph.nodes[*node];
             contents.entry(stream).or_default().1.push((position, until.clone()));
         }
+        for &(node, until) in &state.certain {
+            let Node { stream, position, .. } = graph.nodes[node];
+            contents.entry(stream).or_default().2.push((position, until));
+        }
         contents
     }
 
@@ -134,6 +139,10 @@ impl Twins {
         for (node, _) in &mut state.running {
             *node = moved(*node);
         }
+        for (node, _) in &mut state.certain {
+            *node = moved(*node);
+        }
+        state.certain.sort_unstable_by_key(|(node, _)| *node);
         state.finish.sort_unstable_by_key(|(node, _)| *node);
         state.running.sort_unstable_by_key(|(node, _)| *node);
     }

@@ -26,6 +26,7 @@ pub(in crate::analysis) struct Class {
 pub(in crate::analysis) struct Weights<'a> {
     /// Limits of one SM.
     limits: Pool,
+    sms: u64,
     classes: &'a [Class],
 }
 
@@ -48,7 +49,12 @@ struct Constraint {
 
 impl<'a> Weights<'a> {
     pub(in crate::analysis) fn new(device: &Device, classes: &'a [Class]) -> Self {
-        Self { limits: pool(device, 1), classes }
+        Self { limits: pool(device, 1), sms: u64::from(device.sms), classes }
+    }
+
+    /// Of SMs that hold one block each, which needs 1 of everything.
+    pub(super) fn of_places(sms: u32, classes: &'a [Class]) -> Self {
+        Self { limits: [1; 4], sms: u64::from(sms), classes }
     }
 
     /// Weights for the classes in `order`, lowered one by one in that order, against the heads of the classes marked
@@ -88,6 +94,19 @@ impl<'a> Weights<'a> {
             .iter()
             .zip(one.iter().zip(other))
             .any(|(limit, (one, other))| *one > 0 && *other > 0 && one + other > *limit)
+    }
+
+    /// Whether blocks of these classes, one for each time that it is named, can be on the GPU at once, as far as the
+    /// resources of all SMs together tell.
+    pub(super) fn may_be_together(&self, classes: impl Iterator<Item = usize>) -> bool {
+        let mut taken = Pool::default();
+        for class in classes {
+            for (taken, need) in taken.iter_mut().zip(self.classes[class].needs) {
+                *taken = taken.saturating_add(need);
+            }
+        }
+        let has_room = |(taken, limit): (&u64, &u64)| *taken <= limit.saturating_mul(self.sms);
+        taken.iter().zip(&self.limits).all(has_room)
     }
 
     pub(super) fn resources(&self, order: &[usize]) -> Vec<Resource> {

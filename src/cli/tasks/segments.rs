@@ -1,7 +1,7 @@
 //! `gpusched tasks` on sets of tasks with CPU and GPU segments.
 
 use anyhow::{anyhow, bail};
-use gpusched::tables::{SegmentReport, all_proven};
+use gpusched::tables::SegmentReport;
 use gpusched::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest};
 
 use super::super::Answer;
@@ -25,7 +25,7 @@ fn available() -> String {
 pub(super) fn test(
     set: &SegmentTaskSet,
     names: &[String],
-    check: Option<&str>,
+    (check, slack): (Option<&str>, bool),
     part: &Part<'_>,
 ) -> anyhow::Result<Answer> {
     let chosen = chosen(names)?;
@@ -37,7 +37,16 @@ pub(super) fn test(
     });
     let tests: Vec<(SegmentTest, ResponseBounds)> = tests.collect();
     let answer = check.map(|name| is_proven(&tests, name)).transpose()?;
-    let report = SegmentReport { set, tests: &tests };
+    let slack = slack.then(|| {
+        progress::begin("searching slack", Unit::Of("tests"), Some(tests.len() as u64));
+        let of_tests = tests.iter().map(|(test, _)| {
+            let slack = test.slack(set);
+            progress::advance(1);
+            slack
+        });
+        of_tests.collect::<Vec<_>>()
+    });
+    let report = SegmentReport { set, tests: &tests, slack: slack.as_deref() };
     let out = part.turn()?;
     part.print(&report, out)?;
     Ok(if answer == Some(false) { Answer::No } else { Answer::Done })
@@ -51,5 +60,5 @@ fn is_proven(tests: &[(SegmentTest, ResponseBounds)], name: &str) -> anyhow::Res
     if !test.is_sound() {
         bail!("--check: {name:?} is the paper's text taken literally, and runs exceed its bounds");
     }
-    Ok(all_proven(*test, bounds) == Some(true))
+    Ok(SegmentReport::all_proven(*test, bounds) == Some(true))
 }

@@ -44,6 +44,10 @@ pub(crate) struct Test {
     /// Also search, for each test, the smallest budgets that pass it, with reservations of this period
     #[arg(long, value_name = "PERIOD")]
     smallest_budgets: Option<u64>,
+    /// Also search, for each task and test, the slack: how much longer its jobs may take until the test no longer
+    /// proves that all meet their deadlines
+    #[arg(long)]
+    slack: bool,
     /// Exit status 1 unless this test accepts the set, or all of them: single-stream, multi-stream, a test of the
     /// reservations or of tasks with segments
     #[arg(long, value_name = "TEST")]
@@ -70,7 +74,7 @@ impl Test {
         }
         files.run(sets, 1, self.format, |file, part| match file {
             TaskFile::Sms(set, _) => self.test(set, part),
-            TaskFile::Segments(set) => segments::test(&set, &self.tests, self.check.as_deref(), part),
+            TaskFile::Segments(set) => segments::test(&set, &self.tests, (self.check.as_deref(), self.slack), part),
         })
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::blocks::{self, Groups, SmBlocks};
+use super::chain_columns::{self, ChainData};
 use super::core_columns::CoreData;
 use super::instants::Instants;
 use super::jobs::Deadlines;
@@ -68,6 +69,9 @@ struct RunData<'a> {
     /// Who has which core when, if hosts share some.
     #[serde(skip_serializing_if = "Option::is_none")]
     cores: Option<CoreData>,
+    /// The longest way of data through a chain, if the scenario has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chain: Option<ChainData>,
     deadlines: Deadlines,
     /// Those of streams without deadline and with one job are told with their kernels.
     responses: Vec<Responses<'a>>,
@@ -175,6 +179,8 @@ impl<'a> RunData<'a> {
         let turns = trace.turns().iter();
         known.extend(turns.flat_map(|turn| [turn.switch_from, turn.start, turn.end]));
         known.extend(run.summary.cores.iter().flat_map(|span| [span.start, span.end]));
+        let longest = run.summary.longest_way();
+        known.extend(longest.iter().flat_map(|longest| chain_columns::instants_of(longest, trace.end())));
         count(Counted::Shapes, known.len() as u64 / INSTANTS_OF_A_SHAPE);
         let instants = Instants::new(known);
         let operations = Operations::new(trace.operations(), &instants);
@@ -205,6 +211,7 @@ impl<'a> RunData<'a> {
             queue_owners: queue_owners(trace),
             turns: TurnData::new(trace, &instants),
             cores: CoreData::new(run.summary.cores, scenario.threads.len(), &instants),
+            chain: longest.map(|longest| ChainData::new(&longest, scenario, &instants, trace.end())),
             kernels: (0..).zip(trace.kernels()).map(kernel).collect(),
             copies: trace.copies().iter().map(|copy| CopyData::new(copy, device)).collect(),
             events: trace.events().iter().map(|name| &**name).collect(),

@@ -29,16 +29,14 @@ pub(super) fn way(
         Some([Point { x: x(read), y }, Point { x: x(written), y }])
     });
     let jobs: Vec<[Point; 2]> = jobs.collect();
-    let delay = &longest.delay;
-    let name = format!("longest reaction time of {}: {}", longest.chain.name, delay.length());
-    let path = delay.path(longest.chain, context.summary.scenario);
-    (!jobs.is_empty()).then_some(ChainWay { name, path, jobs })
+    let path = longest.delay.path(longest.chain, context.summary.scenario);
+    (!jobs.is_empty()).then_some(ChainWay { name: longest.name(), path, jobs })
 }
 
 /// The middle of the lane of a host's core, or of the row of the stream to which it submits first.
 fn lane_of(thread: &HostThread, cores: &[CoreLane], rows: &[StreamRow]) -> Option<Length> {
     let core = thread.core.and_then(|share| cores.iter().find(|lane| lane.core == share.core));
-    let stream = thread.steps.iter().find_map(|step| step.submission()).map(|(_, stream)| stream);
+    let stream = thread.first_stream();
     let row = || rows.iter().find(|row| stream.is_some_and(|stream| row.streams.contains(&stream)));
     core.map(|lane| lane.area.centre().y).or_else(|| Some(row()?.area.centre().y))
 }

@@ -8,7 +8,10 @@ use super::model::{AmaltheaModel, ProcessingUnit, Task};
 use crate::scenario::model::CoreShare;
 
 /// Algorithms under which the most urgent task has its core.
-const FIXED_PRIORITY: [&str; 2] = ["FixedPriorityPreemptive", "OSEK"];
+const FIXED_PRIORITY: [&str; 2] = [PREEMPTIVE, "OSEK"];
+
+/// The one whose name says that tasks are preemptive where they do not say so themselves. Under OSEK there are others.
+const PREEMPTIVE: &str = "FixedPriorityPreemptive";
 
 /// What the mapping says of tasks.
 pub(super) struct CoreShares<'m> {
@@ -47,8 +50,17 @@ impl<'m> CoreShares<'m> {
             let how = algorithm.unwrap_or("what is not stated");
             of_unit.insert(format!("tasks on {core} are scheduled by {how}, here by fixed priority, preemptively"));
         }
-        if !task.is_preemptive {
-            of_unit.insert(format!("task {:?} does not let others have its core at any time", task.name));
+        match task.is_preemptive {
+            Some(false) => {
+                of_unit.insert(format!("task {:?} does not let others have its core at any time", task.name));
+            }
+            None if algorithm != Some(PREEMPTIVE) => {
+                of_unit.insert(format!(
+                    "it is not stated whether task {:?} is preemptive, as it is taken to be",
+                    task.name
+                ));
+            }
+            _ => {}
         }
         // A larger number is more urgent in models.
         if let Some(priority) = allocation.priority.and_then(|priority| i32::try_from(priority.checked_neg()?).ok()) {

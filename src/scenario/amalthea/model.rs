@@ -59,8 +59,8 @@ pub(super) struct Task {
     pub(super) unread: BTreeSet<String>,
     /// Whether it is an interrupt routine.
     pub(super) is_isr: bool,
-    /// Whether others may take its core from it at any time.
-    pub(super) is_preemptive: bool,
+    /// Whether others may take its core from it at any time; `None`: it is not stated.
+    pub(super) is_preemptive: Option<bool>,
 }
 
 /// A runnable.

@@ -16,6 +16,9 @@ use super::{properties, xml};
 /// Types of items that state work, wherever they stand.
 const WORK: [&str; 3] = ["Ticks", "RunnableInstructions", "ExecutionNeed"];
 
+/// How versions of the schema call what is not stated.
+const UNDEFINED: [&str; 2] = ["undefined", "_undefined_"];
+
 /// Reads the runnables of the software models.
 pub(super) fn runnables<'a, 'i: 'a>(
     software: &[Node<'a, 'i>],
@@ -107,7 +110,10 @@ pub(super) fn tasks<'a, 'i: 'a>(
                 waits,
                 unread: unread.into_keys().collect(),
                 is_isr: node.tag_name().name() == "isrs",
-                is_preemptive: node.attribute("preemption").is_none_or(|kind| kind == "preemptive"),
+                is_preemptive: node
+                    .attribute("preemption")
+                    .filter(|kind| !UNDEFINED.contains(kind))
+                    .map(|kind| kind == "preemptive"),
             });
         }
         let work = node.descendants().filter(|node| xml::type_of(*node).is_some_and(|kind| WORK.contains(&kind)));

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::reading::{NamedKernel, Reading};
 use crate::device::{BlockShape, Sided};
 use crate::json::{Node, Object, Problem};
+use crate::scenario::ReadOptions;
 use crate::scenario::fields::{self, Place, dimensions};
 use crate::spelling::option;
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Clusters, Kernel, Programmatic, Share, WorkItems};
+use crate::workload::{BlockClock, BlockTime, Clusters, Kernel, Programmatic, Share, WorkItems, WorkloadError};
 
 /// Reads the object whose keys are the kernels' names.
 pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
@@ -36,7 +37,8 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
     let threads = dimensions(threads_node, Sided::Block)?;
     let stated = entry.optional("duration")?.map(block_time).transpose()?;
     let clock = entry.optional("clock")?.map(block_clock).transpose()?.unwrap_or_default();
-    let own_times = entry.optional("block_times")?.map(|node| block_times(node, blocks)).transpose()?;
+    let times_node = entry.optional("block_times")?;
+    let own_times = times_node.map(|node| block_times(node, blocks)).transpose()?;
     let shared_memory_bytes = number(entry.optional("shared_memory_bytes")?)?;
     let registers_per_thread = number(entry.optional("registers_per_thread")?)?;
     let trigger = entry.optional("trigger")?.map(share).transpose()?;
@@ -87,16 +89,15 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
         stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
     }
     let is_in_loop = items.is_some_and(|items| items != WorkItems::TryCancel);
-    if reading.builder.options().vary_percent.is_some() && (is_in_loop || own_times.is_some()) {
-        let what = if is_in_loop { "in a loop" } else { "with times of their own" };
-        reading.builder.note(format!("kernel {name:?} has blocks {what}: their times do not vary"));
+    if reading.builder.options().vary_percent.is_some() && is_in_loop {
+        reading.builder.note(format!("kernel {name:?} has blocks in a loop: their times do not vary"));
     }
-    if let Some(times) = own_times {
-        reading.builder.set_block_times(id, times);
+    if let Some((node, times)) = times_node.zip(own_times) {
+        reading.builder.set_block_times(id, varied(node, times, reading.builder.options())?);
     }
     if let (Some(items), Some(place)) = (items, items_node) {
         let stated = reading.builder.set_work_items(id, items);
-        stated.map_err(|error| place.problem(format!("kernel {:?}: {error}", &*name)))?;
+        stated.map_err(|error| place.problem(format!("kernel {name:?}: {error}")))?;
     }
     Ok(NamedKernel { id, blocks, varies, given, is_launched: false, dependent: None })
 }
@@ -164,6 +165,26 @@ fn block_times(node: Node<'_>, blocks: u32) -> Result<Arc<[Duration]>, Problem> 
         return Err(node.problem(format!("the kernel has {blocks} blocks, and these are {} times", times.len())));
     }
     Ok(times.into())
+}
+
+/// The times of single blocks under the user's variation, which may stretch them and draws none of them.
+fn varied(node: Node<'_>, times: Arc<[Duration]>, options: &ReadOptions) -> Result<Arc<[Duration]>, Problem> {
+    match options.vary_percent {
+        None => Ok(times),
+        Some((best, worst)) if best == worst => {
+            let stretched = times.iter().map(|time| Some(options.vary(BlockTime::fixed(*time))?.worst)).collect();
+            let stretched: Option<Vec<Duration>> = stretched;
+            Ok(stretched.ok_or_else(|| node.problem(WorkloadError::BlockTimeTooLong.to_string()))?.into())
+        }
+        Some((best, worst)) => Err(node
+            .problem(format!(
+                "these blocks run for just these times, of which no random share is drawn as {best}..{worst} asks"
+            ))
+            .with_help(format!(
+                "{} leaves them as they are, other equal percentages stretch or shorten them",
+                option("vary").with("100..100")
+            ))),
+    }
 }
 
 /// Between which bounds times of blocks are.

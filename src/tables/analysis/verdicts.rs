@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
 use crate::formats::{Column, MAX_ROWS, Page};
-use crate::scenario::ReleaseOrder;
 use crate::scenario::amalthea::ModelDemands;
+use crate::scenario::{HostThread, ReleaseOrder};
 use crate::spelling::{formats, option};
+use crate::time::Duration;
 
 pub(super) fn job_columns<'a>() -> [Column<&'a JobVerdict>; 8] {
     [
@@ -21,17 +22,25 @@ pub(super) fn job_columns<'a>() -> [Column<&'a JobVerdict>; 8] {
     ]
 }
 
-pub(super) fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 8] {
+pub(super) fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 9] {
     [
         Column::new("stream", "jobs of", |row: &&SporadicVerdict| row.stream.as_str().into()).left(),
         Column::new("period_ns", "period", |row| row.period_ns.into()),
-        Column::new("jitter_ns", "jitter", |row| row.jitter_ns.into()),
+        Column::data("jitter_ns", |row: &&SporadicVerdict| known_jitter(row).into()),
+        Column::table("jitter", |row| {
+            known_jitter(row).map_or_else(|| "unknown".into(), |jitter| jitter.to_string().into())
+        }),
         Column::new("worst_found_ns", "worst found", |row| row.worst_found_ns.into()),
         Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
         Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
         Column::new("verdict", "verdict", |row: &&SporadicVerdict| row.verdict.map(Verdict::name).into()).left(),
         Column::data("order", |row: &&SporadicVerdict| row.order.name().into()),
     ]
+}
+
+/// `None`: nobody knows how late jobs may be released.
+fn known_jitter(row: &SporadicVerdict) -> Option<Duration> {
+    Some(row.jitter_ns).filter(|jitter| *jitter < HostThread::UNKNOWN_JITTER)
 }
 
 fn requirement_columns<'a>() -> [Column<&'a RequirementVerdict>; 6] {

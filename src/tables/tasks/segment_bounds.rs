@@ -15,6 +15,8 @@ pub struct SegmentReport<'a> {
     pub set: &'a SegmentTaskSet,
     /// The tests, and their bounds.
     pub tests: &'a [(SegmentTest, ResponseBounds)],
+    /// By test: the [slack](SegmentTest::slack) of each task, if it is asked for.
+    pub slack: Option<&'a [Vec<Option<Duration>>]>,
 }
 
 /// Said of tests that are not sound.
@@ -29,13 +31,9 @@ struct Line {
     task: String,
     bound: Option<Duration>,
     deadline: Option<Duration>,
+    slack: Option<Duration>,
     verdict: Option<&'static str>,
     why: String,
-}
-
-/// Whether each task of a set meets its deadline by a test: `Some(true)` if that is proven, else unknown.
-pub fn all_proven(test: SegmentTest, bounds: &ResponseBounds) -> Option<bool> {
-    (test.is_sound() && bounds.iter().all(TaskBound::is_accepted)).then_some(true)
 }
 
 /// What is known of a set by one test beside its bounds, if it is sound.
@@ -70,16 +68,40 @@ impl SegmentReport<'_> {
         };
         let deadline = this.priority.map(|_| this.deadline);
         let bound = bound.bound().or(late);
-        Line { test: test.name(), task: this.name.to_string(), bound, deadline, verdict, why }
+        Line { test: test.name(), task: this.name.to_string(), bound, deadline, slack: None, verdict, why }
     }
 
     fn lines(&self) -> Vec<Line> {
-        let of = |(test, bounds): &(SegmentTest, ResponseBounds)| {
+        let of = |(number, (test, bounds)): (usize, &(SegmentTest, ResponseBounds))| {
             let beside = self.beside(*test, bounds);
-            let lines = bounds.iter().enumerate().map(|(task, bound)| self.line(*test, task, bound, beside.as_ref()));
+            let slack = self.slack.and_then(|slack| slack.get(number));
+            let lines = bounds.iter().enumerate().map(|(task, bound)| {
+                let slack = slack.and_then(|slack| slack.get(task).copied().flatten());
+                Line { slack, ..self.line(*test, task, bound, beside.as_ref()) }
+            });
             lines.collect::<Vec<_>>()
         };
-        self.tests.iter().flat_map(of).collect()
+        self.tests.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Whether each task of a set meets its deadline by a test: `Some(true)` if that is proven, else unknown.
+    pub fn all_proven(test: SegmentTest, bounds: &ResponseBounds) -> Option<bool> {
+        (test.is_sound() && bounds.iter().all(TaskBound::is_accepted)).then_some(true)
+    }
+
+    fn columns(&self) -> Vec<Column<Line>> {
+        let slack = self.slack.map(|_| Column::new("slack_ns", "slack", |line: &Line| line.slack.into()));
+        let of_test = [
+            Column::new("test", "test", |line: &Line| line.test.into()).left(),
+            Column::new("task", "task", |line: &Line| line.task.as_str().into()).left(),
+            Column::new("bound_ns", "bound", |line: &Line| line.bound.into()),
+            Column::new("deadline_ns", "deadline", |line: &Line| line.deadline.into()),
+        ];
+        let answer = [
+            Column::new("verdict", "verdict", |line: &Line| line.verdict.into()).left(),
+            Column::new("why", "why", |line: &Line| line.why.as_str().into()).left(),
+        ];
+        of_test.into_iter().chain(slack).chain(answer).collect()
     }
 
     /// What each test says of the set and of its tasks.
@@ -95,7 +117,7 @@ impl SegmentReport<'_> {
                 answers.insert(task.name.to_string(), json!(answer));
             }
             let is_missed = overload.is_some_and(|overload| overload.is_certain());
-            let schedulable = if is_missed { Some(false) } else { all_proven(*test, bounds) };
+            let schedulable = if is_missed { Some(false) } else { Self::all_proven(*test, bounds) };
             let verdict = match (schedulable, test.taken_literally()) {
                 (Some(true), _) => "proven",
                 (Some(false), _) => "missed",
@@ -131,15 +153,15 @@ impl Report for SegmentReport<'_> {
         to.entry("drive_os_latency_ns", &drive_os::latency(self.set))?;
         let notes = self.tests.iter().filter_map(|(test, _)| Some(format!("{}: {}", test.name(), caveat(*test)?)));
         to.entry("notes", &notes.collect::<Vec<_>>())?;
-        to.rows("bounds", &line_columns(), self.lines())
+        to.rows("bounds", &self.columns(), self.lines())
     }
 
     fn text(&self, page: &mut Page) {
-        page.table(&line_columns(), self.lines());
+        page.table(&self.columns(), self.lines());
         for (test, bounds) in self.tests {
             let name = test.name();
             let overload = self.beside(*test, bounds).map(|beside| beside.overload).filter(Overload::is_certain);
-            let answer = match (caveat(*test), overload, all_proven(*test, bounds)) {
+            let answer = match (caveat(*test), overload, Self::all_proven(*test, bounds)) {
                 (Some(caveat), ..) => format!("{name}: {caveat}"),
                 (None, Some(Overload { some: Some(why), .. }), _) => {
                     format!("all together by {name}: missed, as {why}")
@@ -160,15 +182,4 @@ impl Report for SegmentReport<'_> {
             ));
         }
     }
-}
-
-fn line_columns() -> [Column<Line>; 6] {
-    [
-        Column::new("test", "test", |line: &Line| line.test.into()).left(),
-        Column::new("task", "task", |line: &Line| line.task.as_str().into()).left(),
-        Column::new("bound_ns", "bound", |line: &Line| line.bound.into()),
-        Column::new("deadline_ns", "deadline", |line: &Line| line.deadline.into()),
-        Column::new("verdict", "verdict", |line: &Line| line.verdict.into()).left(),
-        Column::new("why", "why", |line: &Line| line.why.as_str().into()).left(),
-    ]
 }

@@ -122,6 +122,14 @@ fn what_is_not_read_leaves_open_what_it_may_delay_and_nothing_else() {
         "does not let others",
     );
     let everything = ["Control", "Vision", "Brake", "Detect"];
+    // The name of the algorithm says it where a task does not; under OSEK there are tasks of both kinds.
+    let unstated = plain.replace(r#" preemption="preemptive""#, "");
+    assert_eq!(verdicts(&unstated), all_but(&[]));
+    let osek = |text: &str| text.replace("FixedPriorityPreemptive", "OSEK");
+    assert_eq!(verdicts(&osek(&plain)), all_but(&[]));
+    assert_eq!(verdicts(&osek(&unstated)), all_but(&everything));
+    let undefined = plain.replace(r#"preemption="preemptive""#, r#"preemption="_undefined_""#);
+    assert_eq!(verdicts(&osek(&undefined)), all_but(&everything));
     doubtful("FixedPriorityPreemptive", "EarliestDeadlineFirst", &everything, "scheduled by EarliestDeadlineFirst");
     doubtful(
         "</swModel>",

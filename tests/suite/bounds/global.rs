@@ -106,6 +106,16 @@ fn ecrts_2018_fig_1_on_two_processors_is_missed() {
     assert_eq!(finishes(&verdicts), [(4, 4), (15, 15), (12, 12), (15, 15), (16, 16)]);
 }
 
+/// The first has the processor until 5 ms, just when the third comes, so the second cannot begin before that. Were the
+/// first shorter, the third would have to wait for the second.
+#[test]
+fn what_takes_just_so_long_keeps_less_urgent_kernels_out_for_that_time() {
+    let exact = judge_jobs(1, &[(0, 5, 5, 99, 1), (0, 9, 9, 99, 3), (5, 5, 5, 99, 2)]);
+    assert_eq!(finishes(&exact), [(5, 5), (19, 19), (10, 10)]);
+    let shorter = judge_jobs(1, &[(0, 4, 5, 99, 1), (0, 9, 9, 99, 3), (5, 5, 5, 99, 2)]);
+    assert!(finishes(&shorter)[2].1 >= 18, "{:?}", shorter.jobs);
+}
+
 #[test]
 fn three_jobs_of_the_tools_own_tests_finish_when_it_says() {
     // "Find all next jobs": finish times until 8, 13 and 24 on one processor.

@@ -174,7 +174,7 @@ fn of_tasks(file: &str, content: &[u8]) -> Answer {
     if SegmentTaskSet::is_claimed_by(text) {
         let set = SegmentTaskSet::from_json(file, text)?;
         let tests: Vec<_> = SegmentTest::sound().map(|test| (test, test.bounds(&set))).collect();
-        return printed(&SegmentReport { set: &set, tests: &tests });
+        return printed(&SegmentReport { set: &set, tests: &tests, slack: None });
     }
     let set = TaskSet::from_json(file, text, &tx2())?;
     let tests: Vec<ReservationTest> = ReservationTest::sound().collect();

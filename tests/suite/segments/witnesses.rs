@@ -27,6 +27,26 @@ pub(crate) fn witness(file: &str) -> SegmentTaskSet {
     SegmentTaskSet::from_json(&path, &text).expect("it is sound")
 }
 
+/// By hand: on core 0 the most urgent task comes twice while the other one has its 20 ms, C_B + 2 C_A <= 20 ms, so A
+/// may take 8 ms and B 16 ms; the third has a core and the GPU to itself, and all 20 ms.
+#[test]
+fn slack_is_what_a_hand_finds() {
+    let file = r#"{"format": "gpusched-segments/1", "cpus": 2, "gpu": {"time_slice": "1 ms"}, "tasks": [
+        {"name": "A", "cpu": 0, "T": "10 ms", "priority": 1, "segments": [{"cpu": "2 ms"}]},
+        {"name": "B", "cpu": 0, "T": "20 ms", "priority": 2, "segments": [{"cpu": "4 ms"}]},
+        {"name": "C", "cpu": 1, "T": "20 ms", "priority": 3, "segments": [{"cpu": "1 ms"}, {"misc": "1 ms", "gpu": "3 ms"}]},
+        {"name": "rest", "cpu": 1, "T": "20 ms", "best_effort": true, "segments": [{"cpu": "1 ms"}]}]}"#;
+    let ms = |time: u64| Some(Duration::from_ns(time * 1_000_000));
+    let slack = |file: &str| {
+        let set = SegmentTaskSet::from_json("slack.json", file).expect("it is a set");
+        SegmentTest::Gcaps(GpuWait::Suspend).slack(&set)
+    };
+    assert_eq!(slack(file), [ms(6), ms(12), ms(15), None]);
+    // What is not proven has none.
+    let late = file.replace(r#""cpu": "4 ms""#, r#""cpu": "17 ms""#);
+    assert_eq!(slack(&late), [None; 4]);
+}
+
 #[test]
 fn ecrts_2024_witnesses_exceed_what_is_printed_and_not_what_is_proven() {
     use Sharing::{Gcaps, RoundRobin};

@@ -65,6 +65,7 @@ class Painter {
     const bottom = Math.min(layout.height, app.scroll() + app.size.height);
     this.gridLines(app.scroll(), bottom);
     for (const row of layout.between(app.scroll(), app.scroll() + app.size.height)) this.row(row);
+    for (const run of app.runs) if (run.chain) drawChain(this, run);
     this.marks();
     this.hovered();
     drawSelection(this);

@@ -244,3 +244,38 @@ function drawSelection(painter) {
   }
   context.restore();
 }
+
+/** The longest way of data through a chain: a line from where each job reads to where it has written, and on to the next
+ * one, which ends in an arrow. */
+function drawChain(painter, run) {
+  const { app, context } = painter;
+  const { view, layout } = app;
+  const rowOf = ({ core, stream }) =>
+    layout.rows.find((row) => row.run === run && row.kind === "core" && row.lane.core === core) ?? layout.streamRow(run, stream);
+  const placed = run.chain.jobs.map((job) => ({ ...job, row: rowOf(job) })).filter(({ row }) => row);
+  const places = placed.flatMap(({ row, read, written }) => [read, written].map((at) => ({ x: view.x(run.instants, at), y: row.top + row.height / 2 })));
+  if (places.length === 0) return;
+  context.save();
+  context.beginPath();
+  context.rect(view.left - 6, 0, view.width + 12, layout.height);
+  context.clip();
+  context.strokeStyle = context.fillStyle = app.colours.accent;
+  context.lineWidth = 1.5;
+  context.setLineDash([5, 3]);
+  context.beginPath();
+  places.forEach(({ x, y }, index) => (index === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
+  context.stroke();
+  context.setLineDash([]);
+  for (let index = 1; index < places.length; index += 1) {
+    const [from, to] = [places[index - 1], places[index]];
+    const length = Math.hypot(to.x - from.x, to.y - from.y);
+    if (length < 1) continue;
+    const [along, up] = [(to.x - from.x) / length, (to.y - from.y) / length];
+    context.beginPath();
+    context.moveTo(to.x, to.y);
+    context.lineTo(to.x - 8 * along + 4 * up, to.y - 8 * up - 4 * along);
+    context.lineTo(to.x - 8 * along - 4 * up, to.y - 8 * up + 4 * along);
+    context.fill();
+  }
+  context.restore();
+}

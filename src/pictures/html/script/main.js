@@ -7,7 +7,8 @@ function describe(app) {
   const about = several ? app.runs.map(({ name }) => name).join(" above ") : `${run.device.name}, ${run.placement} placement`;
   document.getElementById("about").textContent = about;
   const notes = [...new Set(app.runs.flatMap(({ notes: texts }) => texts)), ...app.notes];
-  document.getElementById("notes").replaceChildren(...notes.map((note) => element("p", `note: ${note}`)));
+  const chains = app.runs.filter((run) => run.chain).map((run) => element("p", `dashed arrows: ${run.chain.said}`));
+  document.getElementById("notes").replaceChildren(...chains, ...notes.map((note) => element("p", `note: ${note}`)));
   showLegend(app);
   showDifferences(app);
   showResource(app);
