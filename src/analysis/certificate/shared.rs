@@ -75,8 +75,9 @@ impl Shared {
                 needs.insert(kernel.index(), need);
             }
         }
+        let heads: Vec<Resources> = needs.values().copied().collect();
         let weights: BTreeMap<usize, u64> =
-            needs.iter().map(|(&kernel, need)| (kernel, weight(need, needs.values(), &sm, scale))).collect();
+            needs.iter().map(|(&kernel, need)| (kernel, weight(need, &heads, &sm, scale))).collect();
         let all_sms = scale.checked_mul(u64::from(device.sms))?;
         let blocking = launches.blocking(levels);
         let mut intervals: Vec<Span> = Vec::new();
@@ -161,13 +162,13 @@ impl Span {
 }
 
 /// How much a block must weigh: blocks that leave too little of a resource for any of `heads` weigh `scale` together.
-fn weight<'a>(need: &Resources, heads: impl Iterator<Item = &'a Resources> + Clone, sm: &Resources, scale: u64) -> u64 {
+fn weight(need: &Resources, heads: &[Resources], sm: &Resources, scale: u64) -> u64 {
     let of_resource = |resource: usize| {
-        let unit = heads.clone().fold(0, |unit, head| gcd(unit, head[resource]));
+        let unit = heads.iter().fold(0, |unit, head| gcd(unit, head[resource]));
         // All blocks take multiples of the unit, so when a head finds too little at least this much is taken.
         let taken =
             |head: &Resources| (sm[resource].saturating_sub(head[resource]).checked_div(unit).unwrap_or(0) + 1) * unit;
-        let least = heads.clone().filter(|head| head[resource] > 0).map(taken).min();
+        let least = heads.iter().filter(|head| head[resource] > 0).map(taken).min();
         least.map_or(0, |least| (scale * need[resource]).div_ceil(least.max(1)))
     };
     (0..4).map(of_resource).max().unwrap_or(0).min(scale)
