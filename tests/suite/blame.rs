@@ -81,7 +81,7 @@ fn what_waits_in_a_long_queue_is_summed_up_and_followed_head_by_head() {
     // 20,000 kernels of 1 us in one stream, A and B in turn, all launched at once: number j waits j us, 1 us for each
     // before it. Parts of all of these waits would be 200 million.
     const HALF: u64 = 10_000;
-    let operations = vec![r#"{"kernel": "A"}, {"kernel": "B"}"#; HALF as usize].join(", ");
+    let operations = (0..HALF).map(|_| r#"{"kernel": "A"}, {"kernel": "B"}"#).collect::<Vec<_>>().join(", ");
     let kernel = r#"{"blocks": 1, "threads": 32, "duration": "1 us"}"#;
     let text = format!(
         r#"{{"format": "gpusched-scenario/1", "name": "queue", "device": "tx2", "kernels": {{"A": {kernel}, "B": {kernel}}},
