@@ -154,7 +154,12 @@ fn triggered(
     operation.kernel().filter(|kernel| kernel.programmatic.is_dependent)?;
     let (before, completion) = stream.last.as_mut()?;
     let at = programmatic::triggered(&observation.operations[*before], &observation.device)?;
-    let triggered = at_trigger(at, &facts[*before]);
+    let mut triggered = at_trigger(at, &facts[*before]);
+    // One that is launched behind a trigger goes on after all that was launched at that instant, too.
+    let from = operation.launched_ns[1].after(observation.device.launch_latency);
+    if at < from && from <= completion.lo.latest() {
+        triggered.hi = Some(right_after(from));
+    }
     if triggered.lo.latest() <= completion.lo.latest() {
         *completion = triggered;
     }
@@ -170,8 +175,11 @@ fn earlier(triggered: Option<Completion>, gap: Completion) -> Completion {
 /// that is after others were assigned then, of which no stamp tells.
 fn at_trigger(at: LogTime, before: &Facts) -> Completion {
     let lo = if before.last_start == at { Stamp::assignment(at) } else { Stamp { at, rank: 0 } };
-    let hi = Stamp { at: at.after(Duration::from_ns(1)), rank: 0 };
-    Completion { lo: When::on_gpu(lo), hi: Some(When::on_gpu(hi)) }
+    Completion { lo: When::on_gpu(lo), hi: Some(right_after(at)) }
+}
+
+fn right_after(at: LogTime) -> When {
+    When::on_gpu(Stamp { at: at.after(Duration::from_ns(1)), rank: 0 })
 }
 
 /// Launches to each stream that several threads use.

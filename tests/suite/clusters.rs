@@ -164,6 +164,27 @@ fn a_what_if_on_grid_and_cluster_takes_both_or_says_what_does_not_go_together() 
     assert!(error.contains("\"set_cluster\": a grid of 263 blocks cannot be divided into clusters of 8"), "{error}");
 }
 
+/// The file's own clusters are of no use on a GPU without any, or where a GPC is smaller.
+#[test]
+fn clusters_of_another_size_are_read_where_the_file_has_some_that_the_device_cannot_have() {
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/rules/clusters.json");
+    let text = std::fs::read_to_string(scenario).expect("it is shipped");
+    // An RTX 3090 has less shared memory.
+    let text = text.replace("200000", "60000").replace("120000", "60000");
+    for (device, size) in [("rtx3090", 1), ("b200", 8)] {
+        let mut options = ReadOptions { device: Some(builtin(device)), ..ReadOptions::default() };
+        let is_refused = Scenario::from_json("clusters", &text, &options).is_err();
+        assert_eq!(is_refused, device == "rtx3090");
+        options.other_clusters.insert("gemm".to_owned());
+        let changes = WhatIf { clusters: vec![("gemm".to_owned(), size)], ..WhatIf::default() };
+        let read = Scenario::from_json("clusters", &text, &options).expect("its clusters are replaced");
+        let changed = read.what_if(&changes).expect("it has such clusters");
+        let sizes: Vec<u32> =
+            changed.kernels().iter().map(|kernel| kernel.clusters().map_or(1, |clusters| clusters.size)).collect();
+        assert_eq!(sizes, [1, size]);
+    }
+}
+
 #[test]
 fn what_is_written_reads_the_same() {
     let scenario = alone("b200", 160, r#", "cluster": 16, "cluster_fallback": 2"#).expect("it is sound");

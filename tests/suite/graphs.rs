@@ -74,9 +74,13 @@ fn branches_follow_the_priority_of_the_stream_that_the_graph_is_launched_into() 
     let nodes = r#""a": {"kernel": "k"}, "b": {"kernel": "k"}"#;
     let scenario = read("tx2", kernels_of, nodes, r#"{"graph": "g"}"#).expect("it is sound");
     let changes = WhatIf { priorities: vec![("s".to_owned(), -1)], ..WhatIf::default() };
-    let changed = scenario.what_if(&changes).expect("there is one");
+    let changed = scenario.clone().what_if(&changes).expect("there is one");
     let priorities: Vec<i32> = changed.streams().iter().map(|stream| stream.priority).collect();
     assert!(priorities.ends_with(&[-1, -1]), "{priorities:?}");
+    // Its edges are events in its own stream.
+    let changes = WhatIf { streams: vec![("k".to_owned(), "s".to_owned())], ..WhatIf::default() };
+    let refused = scenario.what_if(&changes).expect_err("its edges say when it begins").to_string();
+    assert!(refused.contains("\"k\" is launched by a graph, whose edges say when it begins"), "{refused}");
 }
 
 #[test]

@@ -145,6 +145,29 @@ fn a_gpu_before_compute_capability_9_has_no_programmatic_launches_and_no_analysi
     }
 }
 
+/// One that is launched after the kernel before it has triggered goes on behind what is launched at that instant to
+/// other streams: no violation of X1. By hand: `first` has triggered at 0.69 us, and at 5 us there is room for 263
+/// blocks of 1024 threads, which `third` takes.
+#[test]
+fn a_kernel_that_is_launched_behind_a_trigger_goes_on_after_others_of_its_instant() {
+    let kernel = |name: &str| format!(r#""{name}": {{"blocks": 264, "threads": 1024, "duration": "9 us"}}"#);
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "late", "device": "h100", "kernels": {{
+            "first": {{"blocks": 1, "threads": 32, "duration": "20 us", "trigger": 0}}, {}, {}}},
+        "streams": [{{"name": "s"}}, {{"name": "t"}}],
+        "hosts": [{{"name": "a", "steps": [{{"launch": "first", "stream": "s"}}]}},
+            {{"name": "b", "release": "5 us", "steps": [{{"launch": "second", "stream": "s", "programmatic": true}},
+                {{"launch": "third", "stream": "t"}}]}}]}}"#,
+        kernel("second"),
+        kernel("third")
+    );
+    let scenario = Scenario::from_json("late", &text, &ReadOptions::default()).expect("it is sound");
+    let run = agreed(&scenario).expect("reference and audit say the same");
+    let starts =
+        |operation| run.trace.blocks(OperationId(operation)).filter(|block| block.start.as_ns() == 5_000).count();
+    assert_eq!((starts(1), starts(2)), (0, 263));
+}
+
 /// A random scenario on a GPU that has programmatic launches, with some.
 pub(crate) fn with_programmatic_launches(mut scenario: Scenario, seed: u64) -> Scenario {
     let device = scenario.device().with(|spec| {
