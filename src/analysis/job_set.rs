@@ -250,10 +250,7 @@ impl JobSet {
     /// job that is ready gets it.
     fn run(&self, given: &[(u64, u64)]) -> Vec<u64> {
         let mut waits_for: Vec<usize> = self.predecessors.iter().map(Vec::len).collect();
-        let mut successors: Vec<Vec<usize>> = vec![Vec::new(); given.len()];
-        for (job, before) in self.predecessors.iter().enumerate() {
-            before.iter().for_each(|&before| successors[before].push(job));
-        }
+        let successors = successors(&self.predecessors);
         let mut to_come: BTreeSet<(u64, usize)> = given.iter().enumerate().map(|(job, given)| (given.0, job)).collect();
         let mut ready: BTreeSet<(usize, usize)> = BTreeSet::new();
         let mut running: BTreeSet<(u64, usize)> = BTreeSet::new();
@@ -291,13 +288,21 @@ impl JobSet {
     }
 }
 
+/// By job: those that wait for it.
+fn successors(predecessors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut successors = vec![Vec::new(); predecessors.len()];
+    for (job, before) in predecessors.iter().enumerate() {
+        for &before in before {
+            successors[before].push(job);
+        }
+    }
+    successors
+}
+
 /// The jobs in an order in which each comes after its predecessors; `None` if there is none.
 fn with_predecessors_first(predecessors: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut waits_for: Vec<usize> = predecessors.iter().map(Vec::len).collect();
-    let mut successors: Vec<Vec<usize>> = vec![Vec::new(); predecessors.len()];
-    for (job, before) in predecessors.iter().enumerate() {
-        before.iter().for_each(|&before| successors[before].push(job));
-    }
+    let successors = successors(predecessors);
     let mut order: Vec<usize> = (0..predecessors.len()).filter(|&job| waits_for[job] == 0).collect();
     let mut next = 0;
     while let Some(&job) = order.get(next) {

@@ -22,16 +22,16 @@ pub(crate) enum WorkItems {
     TryCancel,
 }
 
+/// How long blocks run, and each by itself where that differs.
+type OfBlocks = (BlockTime, Option<Arc<[Duration]>>);
+
 impl WorkItems {
     /// Blocks at most that take unequal numbers of items.
     const MOST_BLOCKS: u32 = 1_000_000;
 
     /// How long blocks run in a loop over items, and each by itself where they do not run equally long; `None`: as
     /// stated.
-    pub(crate) fn block_times(
-        self,
-        blocks: u32,
-    ) -> Result<Option<(BlockTime, Option<Arc<[Duration]>>)>, WorkloadError> {
+    pub(crate) fn block_times(self, blocks: u32) -> Result<Option<OfBlocks>, WorkloadError> {
         let Self::Loop { items, time } = self else { return Ok(None) };
         if blocks == 0 || blocks > items {
             return Err(WorkloadError::FewItems { items, blocks });

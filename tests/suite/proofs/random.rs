@@ -68,7 +68,8 @@ fn with_times_of(run: &Value, observed: &Observation) -> Value {
             match &observed.operations[id].work {
                 ObservedWork::Kernel(kernel) => {
                     let blocks = kernel.blocks.times.iter().zip(&kernel.blocks.sms);
-                    let mut blocks: Vec<_> = blocks.map(|(times, sm)| (times.map(|time| time.as_ns()), *sm)).collect();
+                    let mut blocks: Vec<_> =
+                        blocks.map(|(times, sm)| (times.map(gpusched::logs::LogTime::as_ns), *sm)).collect();
                     blocks.sort_by_key(|([start, _], _)| *start);
                     let rows = blocks.into_iter().enumerate().map(|(block, ([start, end], sm))| {
                         json!({"block": block, "sm": sm, "start_ns": start, "end_ns": end})
@@ -76,7 +77,7 @@ fn with_times_of(run: &Value, observed: &Observation) -> Value {
                     row["placements"] = rows.collect();
                 }
                 ObservedWork::Copy(copy) => {
-                    let [start, end] = copy.times_ns.expect("it ran").map(|time| time.as_ns());
+                    let [start, end] = copy.times_ns.expect("it ran").map(gpusched::logs::LogTime::as_ns);
                     row["start_ns"] = json!(start);
                     row["end_ns"] = json!(end);
                 }

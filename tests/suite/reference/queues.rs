@@ -190,7 +190,7 @@ impl ReferenceGpu<'_> {
 
     /// Whose channels a stream takes: those of its green context, if that has some of its own, or of its process.
     fn pool_of(&self, stream: usize) -> usize {
-        let green = self.scenario.streams()[stream].green_context.map(|green| green.index());
+        let green = self.scenario.streams()[stream].green_context.map(gpusched::workload::GreenContextId::index);
         let has_own = |green: &usize| self.scenario.catalogue.green_contexts()[*green].work_queues.is_some();
         let own = green.filter(has_own).map(|green| self.contexts.null_of_process.len() + green);
         own.unwrap_or(self.contexts.process_of_stream[stream])
