@@ -27,7 +27,7 @@ const WRITTEN: [&str; 13] = [
 const TO_STANDARD_OUTPUT: [&str; 2] = ["convert", "import"];
 
 /// Options with files that are read, beside whatever is given without an option. A device may be the name of a file.
-const READ: [&str; 4] = ["block_times", "device", "instance", "scenario"];
+const READ: [&str; 5] = ["block_times", "device", "instance", "precedence", "scenario"];
 
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]

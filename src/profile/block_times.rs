@@ -177,10 +177,15 @@ impl GpuProfile {
         name.is_some_and(|name| COLLECTIVES.iter().any(|known| name.contains(known)))
     }
 
+    /// Whether a kernel keeps its recorded duration because it waits for other GPUs.
+    pub(super) fn keeps_duration(&self, kernel: &ProfiledKernel, options: &ImportOptions) -> bool {
+        options.collectives == Collectives::Recorded && self.is_collective(kernel)
+    }
+
     /// The block time of every kernel of a GPU, by operation, if its SMs are those of `device`. A kernel that can never
     /// run there counts with one wave.
     pub fn block_times(&self, gpu: u32, device: &Device, options: &ImportOptions) -> Vec<Option<EstimatedBlockTime>> {
-        self.learned_block_times(gpu, (device, device), Scale::Unscaled, options, None)
+        self.learned_block_times(gpu, Scale::none(device, device), options, None)
     }
 
     /// The same of a GPU that was recorded, for the one that is simulated; where `learned` is all that is known of
@@ -189,24 +194,23 @@ impl GpuProfile {
     pub(super) fn learned_block_times(
         &self,
         gpu: u32,
-        (device, simulated): (&Device, &Device),
-        scale: Scale,
+        scale: Scale<'_>,
         options: &ImportOptions,
         learned: Option<&Learned>,
     ) -> Vec<Option<EstimatedBlockTime>> {
         let alone = self.ran_alone(gpu);
         let own = self.medians(gpu, &(0..u64::MAX));
         let other = match (learned, self.other.as_deref()) {
-            (Some(learned), _) => Some((&learned.medians, learned.recorded_on.as_ref().unwrap_or(device))),
+            (Some(learned), _) => Some((&learned.medians, learned.recorded_on.as_ref().unwrap_or(scale.recorded_on))),
             (None, other) => other.map(|other| (&other.medians, &other.recorded_on)),
         };
         let estimate = |(operation, &runs_alone): (&super::ProfiledOperation, &bool)| {
             let kernel = operation.kernel().filter(|_| self.gpu_of(operation.stream) == gpu)?;
-            let keeps = options.collectives == Collectives::Recorded && self.is_collective(kernel);
+            let (name, keeps) = (self.name_of(kernel), self.keeps_duration(kernel, options));
             let told = |medians: &KernelMedians| medians.duration_ns(&kernel.key(), runs_alone, options.kernel_times);
             let known = other.filter(|_| !keeps).and_then(|(medians, recorded_on)| Some((told(medians)?, recorded_on)));
             if let Some((duration_ns, recorded_on)) = known {
-                let block_ns = scale.block_ns(kernel, duration_ns, recorded_on, simulated);
+                let block_ns = scale.block_ns(name, kernel, duration_ns, recorded_on);
                 return Some(EstimatedBlockTime { block_ns, source: BlockTimeSource::OtherProfile });
             }
             let (duration_ns, source) = match own.alone_ns(&kernel.key()) {
@@ -218,9 +222,9 @@ impl GpuProfile {
             let duration_ns = duration_ns.unwrap_or(operation.duration_ns);
             let block_ns = if keeps || source == BlockTimeSource::Recorded {
                 // As long in all as it was, in however many waves.
-                over_waves(kernel, duration_ns, simulated)
+                over_waves(kernel, duration_ns, scale.simulated)
             } else {
-                scale.block_ns(kernel, duration_ns, device, simulated)
+                scale.block_ns(name, kernel, duration_ns, scale.recorded_on)
             };
             Some(EstimatedBlockTime { block_ns, source })
         };

@@ -8,16 +8,15 @@ use serde::Serialize;
 
 use super::block_times::{BlockTimeCounts, BlockTimeSource};
 use super::error::GpuProfileError;
-use super::import_options::{ImportOptions, Launches, Rescale};
+use super::import_options::{ImportOptions, Launches};
 use super::kernel_medians::Learned;
 use super::latency::{KernelGap, LaunchLatency};
 use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
-use super::rescale::Scale;
+use super::rescale::{Rescaled, Scale};
 use super::short_name::short_name;
-use crate::device::{BUILTIN_NAMES, BlockShape, Device, DeviceError};
+use crate::device::{BlockShape, Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
-use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
     BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, ProcessId, StreamId, StreamSpec, numbered_stream,
@@ -100,13 +99,12 @@ impl GpuProfile {
         }
         let latency = launch_latency.map_or(0, |latency| latency.latency_ns);
         let scale = Scale::new(chosen.rescale, &recorded_on, &device).map_err(refuse)?;
-        let device_notes = device_notes(&recorded_on, &device, scale, chosen.rescale);
-        let device = as_recorded(&device, latency, kernel_gap).map_err(|error| refuse(error.to_string()))?;
+        let as_recorded = as_recorded(&device, latency, kernel_gap).map_err(|error| refuse(error.to_string()))?;
         let later = ReadOptions { device: None, ..options.clone() };
-        let mut builder = ScenarioBuilder::new(stem(&self.file), device, &later);
+        let mut builder = ScenarioBuilder::new(stem(&self.file), as_recorded, &later);
         builder.settings(None, None, None);
         builder.note(format!("{} of {}", self.format.name(), recorded_on.title));
-        for note in choice.into_iter().chain(device_notes) {
+        for note in choice.into_iter().chain(scale.notes()) {
             builder.note(note);
         }
         for note in self.left_out_notes() {
@@ -114,7 +112,7 @@ impl GpuProfile {
         }
         let streams = self.add_streams(&taken, &mut builder)?;
 
-        let times = self.learned_block_times(gpu, (&recorded_on, builder.device()), scale, chosen, learned);
+        let times = self.learned_block_times(gpu, scale, chosen, learned);
         let copy_times = self.copy_times(gpu, &builder.device().copy);
         let mut work = Work::default();
         let mut steps: Vec<Submitted> = Vec::with_capacity(taken.len());
@@ -125,10 +123,7 @@ impl GpuProfile {
                 ProfiledKind::Kernel(kernel) => {
                     // Every kernel of this GPU has one.
                     let Some(time) = times.get(index as usize).copied().flatten() else { continue };
-                    work.block_times.add(time.source);
-                    if time.source == BlockTimeSource::Recorded {
-                        *work.as_recorded.entry(kernel.function).or_insert(0) += 1;
-                    }
+                    work.count(self, (&kernel, operation.duration_ns), time.source, scale, chosen);
                     let id = work.kernel(self, &kernel, time.block_ns, &mut builder).map_err(refuse)?;
                     Step::Launch(id, stream)
                 }
@@ -148,7 +143,7 @@ impl GpuProfile {
             };
             steps.push(Submitted { index, step });
         }
-        work.add_notes(self, &mut builder);
+        work.add_notes(self, scale, &mut builder);
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
         let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches, &mut builder)
             .map_err(|error| refuse(error.to_string()))?;
@@ -323,57 +318,6 @@ impl GpuProfile {
     }
 }
 
-/// What a user should know of the device that is simulated: what of it is assumed, and that times are the recorded
-/// ones.
-fn device_notes(recorded_on: &Device, simulated: &Device, scale: Scale, asked: Rescale) -> Vec<String> {
-    let mut notes = Vec::new();
-    let (title, other) = (&recorded_on.title, &simulated.title);
-    let is_builtin = BUILTIN_NAMES.contains(&recorded_on.name.as_str());
-    if let Some(assumed) = recorded_on.assumptions.values().next().filter(|_| !is_builtin) {
-        notes.push(format!("{title} is no built-in device: what the file does not say of it is {assumed}"));
-    }
-    if recorded_on.name == simulated.name {
-        if asked != Rescale::None {
-            let (rescale, device) = (option("rescale").with(asked.name()), option("device"));
-            notes.push(format!("{rescale} changes nothing: {title} is the recorded GPU, and {device} names no other"));
-        }
-        return notes;
-    }
-    let Some(factor) = scale.factor(recorded_on, simulated) else {
-        notes.push(format!(
-            "block and copy times, launch latency and kernel gap are those of {title}, not rescaled for {other}: what changes \
-             is where blocks find room"
-        ));
-        let known = [Rescale::Compute, Rescale::Memory].into_iter().filter_map(|rescale| {
-            let scale = Scale::new(rescale, recorded_on, simulated).ok()?;
-            let factor = scale.factor(recorded_on, simulated)?;
-            Some(format!("x{factor:.2} by {}", option("rescale").with(rescale.name())))
-        });
-        let known: Vec<String> = known.collect();
-        if !known.is_empty() {
-            notes.push(format!("durations of kernels that fill both GPUs would be {}", known.join(", ")));
-        }
-        return notes;
-    };
-    let (by, assumed) = match scale {
-        Scale::Memory(..) => ("memory bandwidth", "all kernels are taken to be limited by it"),
-        _ => (
-            "SMs, their clocks and 32-bit operations a clock",
-            "all kernels are taken to be limited by them; units for matrices need not differ as much",
-        ),
-    };
-    notes.push(format!(
-        "durations of kernels are those of {title}, rescaled for {other} by {by}: x{factor:.2} for a kernel that fills both; \
-         {assumed}"
-    ));
-    notes.push(
-        "not rescaled: collectives and kernels that keep their recorded durations, copies, memsets, launch latency, kernel \
-         gap, host work"
-            .to_owned(),
-    );
-    notes
-}
-
 /// A device with what the recording shows of it: latencies are those of the recorded machine, on whatever device it is
 /// simulated, unless the user says more; and copies within a GPU are seen beside copies to it, so that they have an
 /// engine of their own where there is one to spare.
@@ -392,9 +336,6 @@ fn stem(file: &str) -> String {
     name.split('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned()
 }
 
-/// Functions that a note names.
-const MOST_NAMED: usize = 5;
-
 /// Kernels and copies made known so far: equal ones are one.
 #[derive(Default)]
 struct Work {
@@ -404,6 +345,7 @@ struct Work {
     block_times: BlockTimeCounts,
     /// Launches that keep their recorded time, by function.
     as_recorded: BTreeMap<u32, u64>,
+    rescaled: Rescaled,
     launches: u64,
     copies: u64,
     /// Copies that shared a link, and would take less time alone.
@@ -413,6 +355,23 @@ struct Work {
 }
 
 impl Work {
+    /// Counts a launch by where its time is from, and by what it is rescaled.
+    fn count(
+        &mut self,
+        profile: &GpuProfile,
+        (kernel, duration_ns): (&ProfiledKernel, u64),
+        source: BlockTimeSource,
+        scale: Scale<'_>,
+        chosen: &ImportOptions,
+    ) {
+        self.block_times.add(source);
+        if source == BlockTimeSource::Recorded {
+            *self.as_recorded.entry(kernel.function).or_insert(0) += 1;
+        } else if !profile.keeps_duration(kernel, chosen) {
+            self.rescaled.add(kernel, duration_ns, scale.limiter(profile.name_of(kernel), kernel));
+        }
+    }
+
     fn kernel(
         &mut self,
         profile: &GpuProfile,
@@ -470,7 +429,7 @@ impl Work {
         Ok(id)
     }
 
-    fn add_notes(&self, profile: &GpuProfile, builder: &mut ScenarioBuilder<'_>) {
+    fn add_notes(&self, profile: &GpuProfile, scale: Scale<'_>, builder: &mut ScenarioBuilder<'_>) {
         if let Some(other) = &profile.other {
             builder.note(format!(
                 "block times of {} kernels are medians of the same kernels in {}",
@@ -495,20 +454,15 @@ impl Work {
             "how far to trust simulated times: gpusched replay-log"
         });
         if self.block_times.recorded > 0 {
-            let mut functions: Vec<(u64, &str)> = (self.as_recorded.iter())
-                .filter_map(|(&function, &count)| Some((count, profile.functions.get(function as usize)?.as_ref())))
-                .collect();
-            functions.sort_unstable_by_key(|&(count, name)| (std::cmp::Reverse(count), name));
-            let named =
-                functions.iter().take(MOST_NAMED).map(|(count, name)| format!("{count} of {}", short_name(name)));
-            let others = functions.len().saturating_sub(MOST_NAMED);
-            let more = if others > 0 { format!(", and those of {others} more functions") } else { String::new() };
             builder.note(format!(
                 "{} kernels that overlapped keep their recorded durations, whatever else is changed: they wait for other \
-                 GPUs, or the same kernel alone takes very different times: {}{more}",
+                 GPUs, or the same kernel alone takes very different times: {}",
                 self.block_times.recorded,
-                named.collect::<Vec<_>>().join(", ")
+                profile.most_launched(&self.as_recorded)
             ));
+        }
+        if scale.goes_by_names() {
+            builder.note(self.rescaled.note(profile));
         }
         if self.memsets > 0 {
             let time = Duration::from_ns(self.memset_ns);

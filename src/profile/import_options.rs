@@ -30,8 +30,8 @@ named! {
 }
 
 named! {
-    /// For how long kernels run on another GPU than the recorded one. No profile states what limits a kernel, so the
-    /// user says it: a roofline with one roof.
+    /// For how long kernels run on another GPU than the recorded one: a roofline with one roof. No profile states what
+    /// limits a kernel, so the user says it, or names are asked.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Rescale: ALL, from_name {
         /// Each block for as long as recorded.
@@ -41,6 +41,9 @@ named! {
         Compute = "compute",
         /// By the bandwidth of the memory, whatever SMs there are.
         Memory = "memory",
+        /// Each kernel by what its name says limits it; what has no such name, or fewer blocks than SMs, is not
+        /// rescaled.
+        ByName = "by-name",
     }
 }
 

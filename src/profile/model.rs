@@ -1,5 +1,6 @@
 //! What a profile says, whatever its format.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use super::call::CallKind;
 use super::error::GpuProfileError;
 use super::gpu::GpuProperties;
 use super::kernel_medians::{KernelShape, OtherMedians};
+use super::short_name::short_name;
 use crate::device::{BlockShape, CopyDirection};
 use crate::named::named;
 use crate::near::did_you_mean;
@@ -57,10 +59,26 @@ pub struct GpuProfile {
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
+/// Functions that a note names.
+const MOST_NAMED: usize = 5;
+
 impl GpuProfile {
     /// The name of a kernel.
     pub(crate) fn name_of(&self, kernel: &ProfiledKernel) -> &Arc<str> {
         self.functions.get(kernel.function as usize).proven("its number is one of the profile's functions")
+    }
+
+    /// The functions of most launches, of which there are so many: `3 of gemm, 1 of softmax`.
+    pub(super) fn most_launched(&self, launches: &BTreeMap<u32, u64>) -> String {
+        let named = |(&function, &count): (&u32, &u64)| Some((count, self.functions.get(function as usize)?.as_ref()));
+        let mut functions: Vec<(u64, &str)> = launches.iter().filter_map(named).collect();
+        functions.sort_unstable_by_key(|&(count, name)| (Reverse(count), name));
+        let most = functions.iter().take(MOST_NAMED).map(|(count, name)| format!("{count} of {}", short_name(name)));
+        let most = most.collect::<Vec<_>>().join(", ");
+        match functions.len().saturating_sub(MOST_NAMED) {
+            0 => most,
+            others => format!("{most}, and those of {others} more functions"),
+        }
     }
 
     /// Gives streams priorities, in place of those that it states; they go by `stream 7` or their number. Where it

@@ -208,7 +208,51 @@ fn all_nodes_of_a_graph_are_submitted_by_its_launch() {
     let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
     assert_eq!(import.submitted, [vec![0, 1, 2]], "in the order in which they started");
     assert_eq!(import.scenario.threads.len(), 1);
-    assert_eq!(import.scenario.threads[0].steps.len(), 3, "nothing passes between them");
+    // The one that began last waits for the one in the other stream, which had ended, and so does what comes behind.
+    let is_of_stream = |step: &&Step| matches!(step, Step::Record(..) | Step::Wait(..));
+    let steps = &import.scenario.threads[0].steps;
+    assert_eq!((steps.len(), steps.iter().filter(is_of_stream).count()), (6, 3), "{steps:?}");
+}
+
+/// A diamond that is launched twice, whose file does not have its edges: streams 7 and 8 fork behind the first kernel
+/// and join before the fourth, and the fifth ends last, in stream 8.
+#[test]
+fn nodes_of_a_graph_wait_for_one_another_as_their_times_say() {
+    let node = |name: &str, at: u32, duration: &str, stream: u32, correlation: u32| {
+        let small = kernel(&at.to_string(), duration, stream, correlation).replace("[216, 2, 1]", "[1, 1, 1]");
+        small.replace("void f<float>", &format!("void {name}<float>"))
+    };
+    let launch = |at: u32, correlation: u32| {
+        [
+            node("a", at, "10", 7, correlation),
+            node("b", at + 10, "20", 7, correlation),
+            node("c", at + 10, "30", 8, correlation),
+            node("d", at + 40, "10", 7, correlation),
+            node("e", at + 50, "60", 8, correlation),
+        ]
+    };
+    let calls = [
+        call("cudaGraphLaunch", 0, 1, 1),
+        call("cudaGraphLaunch", 1, 1, 2),
+        call("cudaLaunchKernel", 2, 1, 3),
+        node("a", 230, "10", 7, 3),
+    ];
+    let events = [&calls[..], &launch(10, 1), &launch(120, 2)].concat();
+    let import = import(&events, Launches::Host, &ReadOptions::default());
+    let run = crate::hosts::simulate(&import.scenario).expect("it runs");
+    let kernels = run.trace.operations().iter().filter(|operation| matches!(operation.kind, OperationKind::Kernel(_)));
+    let kernels: Vec<_> =
+        kernels.map(|one| (one.first_start().expect("it begins"), one.finish().expect("it ends"))).collect();
+    assert_eq!(kernels.len(), 11);
+    for launch in [0, 5] {
+        let [first, left, right, join, last, next] = [0, 1, 2, 3, 4, 5].map(|node| kernels[launch + node]);
+        assert!(first.1 <= left.0.min(right.0) && left.1.max(right.1) <= join.0, "{kernels:?}");
+        assert!(join.1 <= last.0 && last.1 <= next.0, "{kernels:?}");
+        assert!(right.0 < left.1 && left.0 < right.1, "side by side: {kernels:?}");
+    }
+    assert!(
+        import.scenario.notes.iter().any(|note| note.starts_with("2 launches of CUDA graphs ran in several streams"))
+    );
 }
 
 #[test]

@@ -70,7 +70,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("logs/pieces.rs", &["audit", "replay-log", "convert"]),
     ("logs/recognize.rs", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
-    ("profile/import.rs", IMPORT),
     ("profile/rescale.rs", IMPORT),
     ("tables/analysis/", &["analyze"]),
     ("tables/application_table.rs", &["evr"]),

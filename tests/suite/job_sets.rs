@@ -59,6 +59,7 @@ fn a_diamond_of_jobs_finishes_when_a_hand_says() {
     // at 7, that would have to wait until 8.
     assert_eq!(finishes(&two), [(7, Some(7)), (13, Some(14)), (12, Some(12)), (14, Some(15)), (8, Some(8))]);
     assert!(is_proven(&two));
+    // Likewise on one: the second from 12 to 16, before the first is ready at 13, which then runs until 22.
     let one = judged(1, &jobs, &edges);
     assert_eq!(finishes(&one), [(13, Some(13)), (19, Some(22)), (23, Some(23)), (24, Some(24)), (24, Some(24))]);
     let verdicts: Vec<Verdict> = one.verdicts().collect();

@@ -119,7 +119,7 @@ options! {
          recorded, or as other kernels by the model [default: recorded]";
     rescale = "HOW" like "memory": one_of!(Rescale, |o, it| o.import.rescale = it),
         "For how long kernels run on another device than the recorded one: each block as long as recorded, or each kernel by \
-         what SMs compute, or by the bandwidth of the memory [default: none]";
+         what SMs compute, by the bandwidth of the memory, or by whichever of these its name says limits it [default: none]";
     block_times = "PROFILE" like "alone.json": File(|o, file| o.block_times_file = Some(file)),
         "Take the block times of kernels that ran alone in PROFILE for the same kernels here. gpusched analyze also takes \
          `stated`, or percentages such as 80..100, for any input: its verdicts then hold for blocks that take no less than \

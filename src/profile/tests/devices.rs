@@ -93,8 +93,32 @@ fn a_profile_is_rescaled_for_another_device_by_what_limits_its_kernels() {
     for rescale in Rescale::ALL {
         assert_eq!(block_ns(&collective, "h20", rescale), Ok(33_333));
     }
+    // By name: of what stands for an unknown limit, blocks take as long as recorded.
+    let named = |name: &str| text.replace("void f<float>(int)", name);
+    assert_eq!(block_ns(&text, "h100", Rescale::ByName), Ok(50_000));
+    let elementwise = named("void at::native::vectorized_elementwise_kernel<4, gemm>(int)");
+    assert_eq!(block_ns(&elementwise, "h100", Rescale::ByName), Ok(23_209));
+    assert_eq!(block_ns(&named("ampere_sgemm_128x64_nn"), "h100", Rescale::ByName), Ok(17_804));
+    let tensor_cores = named("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>(int)");
+    assert_eq!(block_ns(&tensor_cores, "h100", Rescale::ByName), Ok(50_000));
+    // One block less than an H100 has SMs: one wave on both.
+    let small = elementwise.replace("[216, 2, 1]", "[131, 1, 1]");
+    assert_eq!(block_ns(&small, "h100", Rescale::ByName), Ok(100_000));
     let unknown = block_ns(&text, "tx2", Rescale::Compute).expect_err("6.2 is in no table");
     assert!(unknown.contains("NVIDIA Jetson TX2 (GP10B) states none"), "{unknown}");
+}
+
+#[test]
+fn a_note_says_which_kernels_no_name_rescales() {
+    let unknown = kernel("10", "100", 7, 1);
+    let softmax = unknown.replace("void f<float>(int)", "cunn_SoftMaxForward").replace("\"ts\": 10", "\"ts\": 200");
+    let events = trace(&format!("{unknown}, {softmax}"));
+    let options = ReadOptions { device: Device::builtin("h100").expect("it can be read"), ..ReadOptions::default() };
+    let chosen = ImportOptions { rescale: Rescale::ByName, ..ImportOptions::default() };
+    let notes = read(&events).import(&chosen, &options).expect("sound").scenario.notes;
+    let told = "rescaled: 1 kernels by memory bandwidth, 0 by what SMs compute; not rescaled: 1 kernels of 100 us in all, whose \
+                names do not say what limits them, or which have fewer blocks than one of the GPUs has SMs: 1 of f";
+    assert!(notes.iter().any(|note| note == told), "{notes:?}");
 }
 
 #[test]

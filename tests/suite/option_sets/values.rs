@@ -171,7 +171,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--gpu") => &["0"],
         (_, "--launches") => &["recorded"],
         (_, "--collectives") => &["model"],
-        (_, "--rescale") => &["compute", "memory"],
+        (_, "--rescale") => &["compute", "memory", "by-name"],
         (_, "--kernel-times") => &["sharing", "overlapped-median", "alone-median", "median"],
         (_, "--block-times") => &["@scenarios/profiles/synthetic.json"],
         (_, "--set-priority") => &["{stream}=-1"],

@@ -27,8 +27,8 @@ pub(crate) fn witness(file: &str) -> SegmentTaskSet {
     SegmentTaskSet::from_json(&path, &text).expect("it is sound")
 }
 
-/// By hand: on core 0 the most urgent task comes twice while the other one has its 20 ms, `C_B` + 2 `C_A` <= 20 ms, so A
-/// may take 8 ms and B 16 ms; the third has a core and the GPU to itself, and all 20 ms.
+/// By hand: on core 0 the most urgent task comes twice while the other one has its 20 ms, `C_B` + 2 `C_A` <= 20 ms,
+/// so A may take 8 ms and B 16 ms; the third has a core and the GPU to itself, and all 20 ms.
 #[test]
 fn slack_is_what_a_hand_finds() {
     let file = r#"{"format": "gpusched-segments/1", "cpus": 2, "gpu": {"time_slice": "1 ms"}, "tasks": [
