@@ -304,7 +304,7 @@ fn long_work_markdown_of_texts_has_every_word_of_the_text_and_tables_that_stand_
         (&["audit", kineto], 1),
         (&["audit", logs], 0),
         (&["replay-log", logs], 1),
-        (&["replay-log", kineto], 1),
+        (&["replay-log", kineto], 2),
         (&["analyze", figure, "--deadline", "S1=1s"], 2),
         (&["analyze", model], 4),
         (&["tasks", &tasks, "--smallest-budgets", "10"], 2),
