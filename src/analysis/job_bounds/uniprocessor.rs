@@ -5,7 +5,7 @@
 //! revised", Real-Time Systems 35, 2007, for fixed priorities; with each job one kernel, whose blocks are the
 //! non-preemptive regions.
 
-use super::model::{LONGEST, Task, TaskSet};
+use super::model::{Task, TaskSet};
 use super::refusal::SporadicRefusal;
 use crate::analysis::safe_bound::{Weights, Work};
 use crate::limits::count_steps;
@@ -26,7 +26,7 @@ pub(super) fn applies(tasks: &TaskSet, weights: &Weights<'_>) -> bool {
     tasks.sms == 1
         && tasks.is_sporadic
         && tasks.is_plain()
-        && tasks.tasks.iter().all(|task| one_kernel(task) && task.jitter < LONGEST)
+        && tasks.tasks.iter().all(|task| one_kernel(task) && task.jitter < task.period)
         && pairs.all(|(one, other)| weights.exclude_each_other(one, other))
 }
 
