@@ -216,6 +216,17 @@ fn jobs_that_queue_leave_the_streams_beside_them_their_bounds() {
 }
 
 #[test]
+fn one_queue_on_one_sm_has_no_bound_where_a_job_may_be_released_before_the_one_that_came_before_it() {
+    // T1 comes every 15 ms and is released up to 16 ms later, so behind its next job. T0 takes 4 ms of each 5.
+    let tasks = processor_tasks(&[(4 * MS, 5 * MS, 3), (2 * MS, 15 * MS, 3)]);
+    let late = |ms: u64| bounds(&tasks, &[Duration::ZERO, Duration::from_ns(ms * MS)]);
+    assert!(late(14).is_ok(), "{:?}", late(14));
+    for jitter in [15, 16, 31] {
+        assert!(matches!(late(jitter), Err(SporadicRefusal::BeyondPeriod { .. })), "{:?}", late(jitter));
+    }
+}
+
+#[test]
 fn what_cannot_be_analysed_is_refused_with_the_reason() {
     let kernel = r#""K": {"blocks": 8, "threads": 512, "duration": "4 ms"}"#;
     let of = |streams: &str| bounds(&scenario(kernel, streams, &tx2()), &[]).expect_err("it is refused");

@@ -256,7 +256,7 @@ impl Window<'_> {
             context.operations = 0;
         }
         let mut total = self.own_chain(last, &mut met);
-        for operation in task.operations.iter().filter(|_| self.queued > 1) {
+        for operation in &task.operations {
             let one = load(operation)?.checked_add(self.outside(&operation.work))?;
             total = total.checked_add(one.checked_mul(u128::from(self.before()))?)?;
         }

@@ -86,7 +86,7 @@ impl SegmentReport<'_> {
 
     /// Whether each task of a set meets its deadline by a test: `Some(true)` if that is proven, else unknown.
     pub fn all_proven(test: SegmentTest, bounds: &ResponseBounds) -> Option<bool> {
-        (test.is_sound() && bounds.iter().all(TaskBound::is_accepted)).then_some(true)
+        test.proves(bounds).then_some(true)
     }
 
     fn columns(&self) -> Vec<Column<Line>> {

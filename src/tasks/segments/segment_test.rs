@@ -124,6 +124,11 @@ impl SegmentTest {
         is_of_policy || matches!(self, Self::RoundRobinOblivious | Self::RoundRobinBlocking | Self::RoundRobinUnified)
     }
 
+    /// Whether these bounds prove that no task of their set is ever late.
+    pub(crate) fn proves(self, bounds: &ResponseBounds) -> bool {
+        self.is_sound() && bounds.iter().all(TaskBound::is_accepted)
+    }
+
     /// Whose words or numbers are taken literally, if that is not sound: "as printed" in the paper, or "as published"
     /// by its authors.
     pub const fn taken_literally(self) -> Option<&'static str> {

@@ -2,7 +2,6 @@
 
 use super::segment_task_set::{GpuSegment, SegmentTask, SegmentTaskSet, TaskSegment};
 use super::segment_test::SegmentTest;
-use super::task_bound::TaskBound;
 use crate::effort;
 use crate::time::Duration;
 
@@ -20,8 +19,8 @@ impl SegmentTest {
     /// `None` of best-effort tasks, and of all where the test proves nothing of the set as it is, or nothing at all.
     /// What is stopped by [`effort`] is not found.
     pub fn slack(self, set: &SegmentTaskSet) -> Vec<Option<Duration>> {
-        let proves = |set: &SegmentTaskSet| self.bounds(set).iter().all(TaskBound::is_accepted);
-        if !self.is_sound() || !proves(set) {
+        let proves = |set: &SegmentTaskSet| self.proves(&self.bounds(set));
+        if !proves(set) {
             return vec![None; set.tasks.len()];
         }
         let mut longer = set.clone();
