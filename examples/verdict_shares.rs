@@ -2,8 +2,8 @@
 //! jobs are 3 to 10 kernels of 0.3 to 2 waves, at several loads, on several devices, deadline = period.
 //!
 //! `GPUSCHED_CASES` sets how many task sets are drawn for each row, `GPUSCHED_SEED` the first seed,
-//! `GPUSCHED_DEVICES` the devices, separated by commas, `GPUSCHED_LOAD` the one load to look at, `GPUSCHED_RUNS` how many
-//! runs each search has.
+//! `GPUSCHED_DEVICES` the devices, separated by commas, `GPUSCHED_LOAD` the one load to look at, `GPUSCHED_RUNS` how
+//! many runs each search has.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use std::fmt::Write;
