@@ -65,7 +65,7 @@ fn a_diamond_of_jobs_finishes_when_a_hand_says() {
     let verdicts: Vec<Verdict> = one.verdicts().collect();
     assert_eq!(verdicts, [Verdict::Proven, Verdict::Open, Verdict::Missed, Verdict::Missed, Verdict::Missed]);
     // The files that docs/analysis.md shows.
-    let of_file = |name: &str| std::fs::read_to_string(format!("scenarios/jobs/{name}.csv")).expect("it is there");
+    let of_file = |name: &str| std::fs::read_to_string(format!("tests/data/jobs/{name}.csv")).expect("it is there");
     let (set, precedence) = (of_file("diamond"), of_file("diamond.precedence"));
     let set = JobSetReport::read(("set", &set), Some(("precedence", &precedence)), 2).expect("it is sound");
     assert_eq!(csv_of(&set.judged().expect("no run exceeds a bound")), csv_of(&two));
@@ -208,9 +208,9 @@ fn what_is_wrong_in_a_set_is_said_with_its_place() {
 
 #[test]
 fn the_command_analyses_sets_of_jobs_and_refuses_what_they_do_not_have() {
-    let set = "scenarios/jobs/diamond.csv";
+    let set = "tests/data/jobs/diamond.csv";
     let with = |more: &[&str]| gpusched(&[&["analyze", set], more].concat());
-    let precedence = ["--precedence", "scenarios/jobs/diamond.precedence.csv"];
+    let precedence = ["--precedence", "tests/data/jobs/diamond.precedence.csv"];
     assert_eq!(with(&[&precedence[..], &["--processors", "2", "--check"]].concat()).status.code(), Some(0));
     assert_eq!(with(&[&precedence[..], &["--check"]].concat()).status.code(), Some(1));
     for (option, words) in [

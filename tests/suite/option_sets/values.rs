@@ -200,7 +200,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--only") => &["{kernel}"],
         (_, "--scale") => &["2"],
         (_, "--processors") => &["2"],
-        (_, "--precedence") => &["@scenarios/jobs/diamond.precedence.csv"],
+        (_, "--precedence") => &["@tests/data/jobs/diamond.precedence.csv"],
         (_, "--jitter") => &["{released}=1ms"],
         (_, "--order") => &["declared"],
         (_, "--witness" | "--out" | "--certificate") => &["w.json"],
