@@ -39,7 +39,7 @@ fn to_json(text: &str) -> Option<()> {
     write_json(&SimulationReport::of(Summary::of(&run)), None, io::sink()).ok()
 }
 
-/// Kernels of one block in 64 streams, up to ten million: as many nanoseconds an item whatever their number.
+/// Kernels of one block in 64 streams, up to a million: as many nanoseconds an item whatever their number.
 #[divan::bench(args = [10_000, 100_000, 1_000_000], sample_count = 3, sample_size = 1)]
 fn one_block_kernels_to_csv(bencher: Bencher<'_, '_>, kernels: u32) {
     let text = texts::chains(kernels, 64, 1);
