@@ -5,9 +5,9 @@
 pub(crate) mod texts;
 
 use gpusched::device::{BlockShape, Device};
-use gpusched::scenario::{Deadline, HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
-use gpusched::workload::{BlockClock, BlockTime, Kernel, ProcessId, StreamSpec};
+use gpusched::workload::{BlockClock, BlockTime, Kernel, StreamSpec};
 
 /// The Jetson TX2.
 pub(crate) fn tx2() -> Device {
@@ -27,19 +27,7 @@ fn kernel(index: u64, blocks: u32, threads: u32, ns: u64) -> Kernel {
 }
 
 fn thread(steps: Vec<Step>, iterations: u64) -> HostThread {
-    HostThread {
-        process: ProcessId::FIRST,
-        label: "thread".into(),
-        release: Duration::ZERO,
-        iterations: Some(iterations),
-        time_limit: None,
-        period: None,
-        jitter: Duration::ZERO,
-        deadline: Deadline::Period,
-        barrier: None,
-        core: None,
-        steps,
-    }
+    HostThread { iterations: Some(iterations), ..HostThread::once("thread", Duration::ZERO, steps) }
 }
 
 /// `launches` kernels of `blocks` blocks each, mixed in size and block time, dealt to `streams` streams, all launched

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::repeats::Repeats;
 use super::verdict::JobVerdict;
 use crate::run::goes_on;
 use crate::scenario::{Chain, ChainLink, ChainMeasure, HostThread, Scenario, Step};
@@ -26,8 +27,7 @@ pub(super) enum Unbounded {
 pub(super) struct ChainBounds<'a> {
     scenario: &'a Scenario,
     jobs: &'a [JobVerdict],
-    /// From when on all jobs are those of one hyperperiod earlier once more.
-    repeats_from: Option<Instant>,
+    repeats: Option<Repeats>,
     /// Whether no thread has its last job before the horizon, if there is one.
     all_go_on: bool,
 }
@@ -115,11 +115,11 @@ fn in_order(done: &mut [Ns]) {
 
 impl<'a> ChainBounds<'a> {
     /// From what is known of the jobs of the scenario.
-    pub(super) fn new(scenario: &'a Scenario, jobs: &'a [JobVerdict], repeats_from: Option<Instant>) -> Self {
+    pub(super) fn new(scenario: &'a Scenario, jobs: &'a [JobVerdict], repeats: Option<Repeats>) -> Self {
         let has_barriers = scenario.threads.iter().any(|thread| thread.barriers().next().is_some());
         let horizon = scenario.horizon.map(|horizon| Instant::ZERO + horizon);
         let all_go_on = horizon.is_some_and(|end| scenario.threads.iter().all(|thread| goes_on(thread, end)));
-        Self { scenario, jobs, repeats_from: repeats_from.filter(|_| !has_barriers), all_go_on }
+        Self { scenario, jobs, repeats: repeats.filter(|_| !has_barriers), all_go_on }
     }
 
     /// No such measure of the chain is longer in any run.
@@ -134,8 +134,8 @@ impl<'a> ChainBounds<'a> {
             return Err(Unbounded::Jobs(link.thread));
         }
         let of_listed = self.of_listed(chain, &listed, measure);
-        let bound = if let Some(from) = self.repeats_from {
-            let repeating = listed.iter().zip(&chain.links).map(|(listed, link)| self.repeating(listed, link, from));
+        let bound = if let Some(repeats) = self.repeats {
+            let repeating = listed.iter().zip(&chain.links).map(|(listed, link)| self.repeating(listed, link, repeats));
             let repeating = repeating.collect::<Result<Vec<Link>, Unbounded>>()?;
             let of_all = self.of_repeating(chain, &repeating, measure);
             // A run up to its horizon is the beginning of one without; one with fewer jobs is another.
@@ -145,7 +145,9 @@ impl<'a> ChainBounds<'a> {
             let in_run = if self.all_go_on { Some(Some(of_all)) } else { in_run };
             in_run.map(|in_run| in_run.map_or(of_all, |in_run| in_run.max(of_all)))
         } else {
-            of_listed.filter(|(_, is_complete)| *is_complete).and_then(|(bound, _)| bound)
+            // Of what has no end, these are not all jobs.
+            let is_all = self.scenario.cut_at().is_none();
+            of_listed.filter(|(_, is_complete)| *is_complete && is_all).and_then(|(bound, _)| bound)
         };
         let why = if self.scenario.horizon.is_some() { Unbounded::Horizon } else { Unbounded::Ends };
         bound.and_then(|bound| u64::try_from(bound).ok()).map(Duration::from_ns).ok_or(why)
@@ -189,13 +191,12 @@ impl<'a> ChainBounds<'a> {
 
     /// The same jobs if those of the hyperperiod before an instant come again and again. Those before it, which may
     /// have other bounds, are not told from what they come again as: of all of them the latest counts.
-    fn repeating(&self, listed: &Link, link: &ChainLink, from: Instant) -> Result<Link, Unbounded> {
+    fn repeating(&self, listed: &Link, link: &ChainLink, repeats: Repeats) -> Result<Link, Unbounded> {
         let unknown = Unbounded::Jobs(link.thread);
-        let mut periods = self.scenario.threads.iter().map(|thread| thread.period);
-        let hyperperiod = periods.try_fold(Duration::from_ns(1), |all, one| all.least_common_multiple(one?));
+        let Repeats { from, hyperperiod } = repeats;
         let thread = self.scenario.threads.get(link.thread as usize);
         let period = thread.and_then(|thread| thread.period).filter(|period| *period > Duration::ZERO);
-        let (Some(hyperperiod), Some(period), Link::Listed { releases, done }) = (hyperperiod, period, listed) else {
+        let (Some(period), Link::Listed { releases, done }) = (period, listed) else {
             return Err(unknown);
         };
         let number = usize::try_from(hyperperiod.as_ns() / period.as_ns()).map_err(|_| unknown)?;

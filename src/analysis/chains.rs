@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::chain_bounds::{ChainBounds, Unbounded};
-use super::requirements::repeats;
+use super::repeats::Repeats;
 use super::verdict::{JobVerdicts, Verdict};
 use crate::broken_bound::BrokenBound;
 use crate::run::{ChainDelay, Run, Summary};
@@ -98,7 +98,12 @@ pub fn chain_verdicts(
     if scenario.chains.is_empty() {
         return Ok(ChainVerdicts::default());
     }
-    let bounds = ChainBounds::new(scenario, &verdicts.jobs, repeats(scenario, &verdicts.jobs));
+    // No job of a chain but the first of its thread is made of what its threads have not done yet.
+    let all = scenario.threads.iter().all(|thread| thread.period.is_some_and(|period| thread.release < period));
+    let spans = verdicts.jobs.iter().map(|job| (job.released_ns, job.bound_ns));
+    let threads = (0..scenario.threads.len()).collect();
+    let repeats = all.then(|| Repeats::of(scenario, &threads, spans, false)).flatten();
+    let bounds = ChainBounds::new(scenario, &verdicts.jobs, repeats);
     let own = Summary::of(run).chains();
     let (mut known, mut own) = (ChainVerdicts::default(), own.into_iter());
     for (number, chain) in scenario.chains.iter().enumerate() {

@@ -4,6 +4,7 @@
 use super::bound_options::{BlockTimes, BoundOptions};
 use super::finish_bounds::finish_bounds;
 use super::kept::AnalysisError;
+use super::repeats::Repeats;
 use super::search::{SearchOptions, search_known};
 use super::sporadic::judge_sporadic;
 use super::verdict::{JobVerdict, Verdict, judge_known};
@@ -182,6 +183,14 @@ fn in_run(jobs: &Jobs, thread: usize, deadline: Option<Duration>) -> Known {
     known
 }
 
+/// Whether the jobs of a run are all of its scenario, or those that follow repeat them.
+fn goes_on_as_it_began(scenario: &Scenario, jobs: &Jobs) -> bool {
+    let spans = jobs.begun.iter().map(|job| (job.released, job.response()));
+    let threads = (0..scenario.threads.len()).collect();
+    let repeats = || !scenario.depends_on_seed() && Repeats::of(scenario, &threads, spans, false).is_some();
+    scenario.cut_at().is_none() || repeats()
+}
+
 /// Of all jobs of a thread together: what was found of any, and the bound of all.
 fn of_jobs<'j>(jobs: impl Iterator<Item = &'j JobVerdict>) -> Known {
     let mut known = Known { found: None, bound: Some(Duration::ZERO) };
@@ -189,7 +198,9 @@ fn of_jobs<'j>(jobs: impl Iterator<Item = &'j JobVerdict>) -> Known {
     for job in jobs {
         any = true;
         known.found = known.found.max(job.worst_found_ns);
-        known.bound = known.bound.zip(job.bound_ns).map(|(most, bound)| most.max(bound));
+        // Of what has no end, a bound on these jobs may not be one on all.
+        let is_proof = job.verdict != Some(Verdict::Open) || job.bound_ns > job.deadline_ns;
+        known.bound = known.bound.zip(job.bound_ns.filter(|_| is_proof)).map(|(most, bound)| most.max(bound));
     }
     known.bound = known.bound.filter(|_| any);
     known
@@ -314,9 +325,11 @@ fn climbed(scenario: &Scenario, search: Searched, watch: Progress<'_>) -> Result
     };
     let climb = Climb { scenario, given: &given, run: &run, jobs: &jobs, jitter: &jitter, search, watch };
     let mut all: Vec<Rungs> = Vec::with_capacity(scenario.threads.len());
+    let goes_on = goes_on_as_it_began(&given, &jobs);
     for (number, thread) in scenario.threads.iter().enumerate() {
         let mut rungs = Rungs { deadline: thread.deadline(), late, known: Default::default() };
-        rungs.enter(Rung::Run, in_run(&jobs, number, rungs.deadline));
+        let known = in_run(&jobs, number, rungs.deadline);
+        rungs.enter(Rung::Run, Known { bound: known.bound.filter(|_| goes_on), ..known });
         all.push(rungs);
     }
     let (mut runs, mut said) = (0, Vec::<(String, Vec<&str>)>::new());

@@ -1,15 +1,14 @@
 //! Whether the requirements of an AMALTHEA model are met: what is known of the jobs of a scenario that was made from
 //! it, and whether these jobs are all that the model allows.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
+use super::repeats::Repeats;
 use super::sporadic::SporadicVerdicts;
-use super::verdict::{JobVerdict, JobVerdicts, Verdict};
+use super::verdict::{JobVerdicts, Verdict};
 use crate::scenario::amalthea::{ModelDemands, RequirementOf, ResponseLimit};
-use crate::scenario::{HostThread, ReleaseOrder, Scenario, who_delays};
-use crate::time::{Duration, Instant};
+use crate::scenario::{ReleaseOrder, Scenario, who_delays};
+use crate::time::Duration;
 
 /// A requirement and what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,7 +54,8 @@ pub fn requirements_of_jobs(
         let threads = who_delays(scenario, &limit.streams);
         let mut doubts: Vec<String> = limit.doubts.iter().map(|doubt| doubt.what.clone()).collect();
         let jobs = verdicts.jobs.iter().filter(|job| threads.contains(&(job.thread as usize)));
-        if doubts.is_empty() && repeat_alone(scenario, &threads, jobs).is_none() {
+        let spans = jobs.map(|job| (job.released_ns, job.bound_ns));
+        if doubts.is_empty() && Repeats::of(scenario, &threads, spans, false).is_none() {
             doubts.push("jobs released later than those that were judged may take longer".to_owned());
         }
         judge_limit(limit, &known, &doubts, order)
@@ -110,53 +110,4 @@ fn judge_limit(
         order,
         doubts: if of_jobs == Verdict::Proven { doubts } else { Vec::new() },
     }
-}
-
-/// From when on all jobs are those of one hyperperiod H earlier once more: every stream is periodic, is first released
-/// within its period, and there is an instant x by which all that was released before it is done, by the bounds, and
-/// by x + H, too. Then the GPU is as empty at x + H as it was at x, and what is released from x + H on is what was
-/// released from x on, H later; and so on. The first such x + H; `None` if there is none among the jobs that are
-/// judged.
-pub(super) fn repeats(scenario: &Scenario, jobs: &[JobVerdict]) -> Option<Instant> {
-    repeat_alone(scenario, &(0..scenario.threads.len()).collect(), jobs.iter())
-}
-
-/// As [`repeats`], of threads that no others delay.
-fn repeat_alone<'j>(
-    scenario: &Scenario,
-    threads: &BTreeSet<usize>,
-    jobs: impl Iterator<Item = &'j JobVerdict>,
-) -> Option<Instant> {
-    let threads = || threads.iter().map(|&thread| &scenario.threads[thread]);
-    let phases = threads().map(|thread| thread.period.map(|period| (thread.release, period)));
-    let phases = phases.collect::<Option<Vec<_>>>()?;
-    if phases.iter().any(|(release, period)| release >= period) {
-        return None;
-    }
-    let one = Duration::from_ns(1);
-    let hyperperiod = phases.iter().try_fold(one, |multiple, (_, period)| multiple.least_common_multiple(*period))?;
-    let is_judged_until = |end: Instant| {
-        let goes_on = |thread: &HostThread| {
-            thread.time_limit.is_none()
-                && thread.iterations.is_none_or(|iterations| thread.release_of(iterations) >= end)
-        };
-        threads().all(goes_on) && scenario.horizon.is_none_or(|horizon| Instant::ZERO + horizon >= end)
-    };
-    // Each job: when it is released, and by when it is done.
-    let done = |job: &JobVerdict| job.bound_ns.map(|bound| job.released_ns.saturating_add(bound));
-    let mut spans: Vec<(Instant, Option<Instant>)> = jobs.map(|job| (job.released_ns, done(job))).collect();
-    spans.sort_unstable();
-    // By when so many of them are done.
-    let mut over = vec![Some(Instant::ZERO)];
-    for (_, done) in &spans {
-        over.push(over.last().copied().flatten().zip(*done).map(|(over, done)| over.max(done)));
-    }
-    let is_idle = |at: Instant| {
-        let before = spans.partition_point(|(released, _)| *released < at);
-        over.get(before).copied().flatten().is_some_and(|over| over <= at)
-    };
-    let all = spans.iter().flat_map(|(released, done)| [Some(*released), *done]).flatten();
-    let idle = all.chain([Instant::ZERO]).filter(|from| is_idle(*from));
-    let ends = idle.filter_map(|from| from.checked_add(hyperperiod));
-    ends.filter(|end| is_judged_until(*end) && is_idle(*end)).min()
 }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::bound_options::BoundOptions;
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
-use super::host_end::HostEnds;
+use super::job_responses::JobResponses;
 use super::kept::AnalysisError;
 use super::search::{SearchOptions, SearchResult, search_known};
 use crate::broken_bound::BrokenBound;
@@ -18,7 +18,6 @@ use crate::run::{ChainDelay, Jobs, Run};
 use crate::scenario::{ChainMeasure, HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
-use crate::workload::Origin;
 
 named! {
     /// What is known of a deadline.
@@ -169,21 +168,11 @@ pub(crate) fn judge_known<'s>(
 ) -> Result<JobVerdicts<'s>, AnalysisError> {
     let found = search_known(scenario, own, &[], options, watch)?;
     let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
-    let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-    let mut beyond = 0;
-    let hosts = HostEnds::new(scenario, &bounds.operations, bounds.options.order);
-    let jobs = found.jobs.iter().enumerate().map(|(index, job)| {
+    let known = JobResponses::new(scenario, &found.jobs, bounds);
+    let jobs = found.jobs.iter().zip(&known.responses).enumerate().map(|(index, (job, &bound_ns))| {
+        // Of releases that a jitter makes late, this bound says nothing; of later ones it may say nothing either.
+        let proves = late.is_none() && !known.unrepeated[index];
         let worst_found_ns = found.worst(index);
-        let origin = Origin { thread: job.thread, iteration: job.job };
-        // Simulation and analysis number launches alike, as long as these do not depend on completions.
-        let own = |operation: u32| bounds.operations.get(operation as usize).filter(|known| known.origin == origin);
-        let finish = job.finish(|operation| own(operation)?.finish);
-        let finish = finish.and_then(|finish| Some(finish.max(hosts.of(job)?)));
-        // What is released after the horizon is not in the scenario, and might delay what then still runs.
-        let within = finish.filter(|finish| *finish <= horizon);
-        let response = bounds.responses.get(job.thread as usize).copied().flatten().filter(|_| job.complete);
-        let bound_ns = within.map(|finish| finish.since(job.released)).or(response);
-        beyond += usize::from(finish.is_some() && bound_ns.is_none());
         JobVerdict {
             stream: Arc::clone(&job.stream),
             thread: job.thread,
@@ -192,10 +181,7 @@ pub(crate) fn judge_known<'s>(
             worst_found_ns,
             bound_ns,
             deadline_ns: job.deadline,
-            // Of releases that a jitter makes late, this bound says nothing.
-            verdict: job
-                .deadline
-                .map(|deadline| Verdict::new(worst_found_ns, bound_ns.filter(|_| late.is_none()), deadline)),
+            verdict: job.deadline.map(|deadline| Verdict::new(worst_found_ns, bound_ns.filter(|_| proves), deadline)),
             order: options.bound.order,
         }
     });
@@ -238,14 +224,6 @@ pub(crate) fn judge_known<'s>(
             jobs.len()
         ));
     }
-    if beyond > 0 {
-        notes.push(format!(
-            "{beyond} of {} jobs may end after the horizon, {}: they have no bound, as nothing is known of what is released \
-             then; a later {} bounds them",
-            jobs.len(),
-            horizon,
-            option("horizon")
-        ));
-    }
+    notes.extend(known.notes(scenario));
     Ok(JobVerdicts { jobs, refusal: bounds.refusal.clone(), options: bounds.options, notes, runs: found.runs, found })
 }

@@ -45,6 +45,12 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// From when on jobs are missing of what has no end, as the run has no horizon; `None`: none are.
+    pub(crate) fn cut_at(&self) -> Option<Instant> {
+        let cut = self.threads.iter().filter(|thread| thread.is_cut);
+        cut.map(|thread| thread.release_of(thread.iterations.unwrap_or(u64::MAX))).min()
+    }
+
     /// Of threads that are equally urgent on their core the first one declared goes first: all of that core get
     /// priorities that say so, with which a file can be read.
     pub(crate) fn tell_urgency_apart(&mut self) {
@@ -180,6 +186,8 @@ pub struct HostThread {
     pub release: Duration,
     /// Iterations at most; `None`: no limit.
     pub iterations: Option<u64>,
+    /// Whether these are only those of one hyperperiod of what has no end, as a run without a horizon has it.
+    pub is_cut: bool,
     /// No iteration starts once this much time has passed since `release`; `None`: no limit.
     pub time_limit: Option<Duration>,
     /// From one iteration's release to the next.
@@ -227,6 +235,7 @@ impl HostThread {
             process: ProcessId::FIRST,
             release,
             iterations: Some(1),
+            is_cut: false,
             time_limit: None,
             period: None,
             jitter: Duration::ZERO,
@@ -328,6 +337,11 @@ impl HostThread {
         let first = Instant::ZERO + self.release;
         let Some(period) = self.period else { return first };
         period.checked_mul(iteration).map_or(Instant::MAX, |passed| first + passed)
+    }
+
+    /// Iterations at most, also of what goes on after the run; `None`: no limit.
+    pub(crate) fn iterations_in_all(&self) -> Option<u64> {
+        self.iterations.filter(|_| !self.is_cut)
     }
 
     /// The streams to which it launches kernels, each as often as it is launched to.

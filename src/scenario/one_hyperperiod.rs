@@ -36,6 +36,7 @@ pub(super) fn limit_jobs(scenario: &mut Scenario) -> Result<(), (usize, Endless)
     }
     for thread in scenario.threads.iter_mut().filter(|thread| repeats(thread)) {
         thread.iterations = thread.period.map(|period| jobs(thread.release, period));
+        thread.is_cut = true;
     }
     let note = format!(
         "what is periodic without end is released before {}, one hyperperiod after the last first release; {} sets \

@@ -22,6 +22,7 @@ const IMPORT: &[&str] = &["simulate", "analyze", "compare", "orders", "convert",
 /// beside them too; that they are told nothing of options of other commands, the second test shows.
 const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
+    ("analysis/job_responses.rs", &["analyze"]),
     ("analysis/verdict.rs", &["analyze"]),
     ("cli/analyze.rs", &["analyze"]),
     ("cli/audit.rs", &["audit"]),

@@ -239,7 +239,7 @@ fn groups(scenario: &Scenario, is_sporadic: bool) -> Result<Vec<Group>, Sporadic
                 threads: vec![number],
                 iterations: 1,
                 period: Some(period.as_ns()),
-                most_jobs: thread.iterations.filter(|_| !is_sporadic),
+                most_jobs: thread.iterations_in_all().filter(|_| !is_sporadic),
             },
             None if is_sporadic => return Err(SporadicRefusal::NoPeriod { thread: label() }),
             None => Group { threads: vec![number], iterations: 1, period: None, most_jobs: thread.iterations },

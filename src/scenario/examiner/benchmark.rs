@@ -145,6 +145,7 @@ pub(super) fn read<'a>(
         process,
         release: start,
         iterations: own_or(iterations, context.iterations),
+        is_cut: false,
         time_limit: match time_limit {
             Some(own) => (own > Duration::ZERO).then_some(own),
             None => context.time_limit,

@@ -72,6 +72,7 @@ fn thread<'a>(entry: &mut Object<'a>, name: String, reading: &mut Reading<'a, '_
         process,
         release,
         iterations: iterations.or(once.then_some(1)),
+        is_cut: false,
         time_limit,
         period,
         jitter: fields::jitter(entry, period)?,

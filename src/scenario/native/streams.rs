@@ -133,6 +133,7 @@ fn thread(
         process,
         release,
         iterations: if period.is_some() { jobs.map(u64::from) } else { Some(1) },
+        is_cut: false,
         time_limit: None,
         period,
         jitter: fields::jitter(entry, period)?,

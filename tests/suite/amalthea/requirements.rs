@@ -93,10 +93,10 @@ fn releases_that_the_model_allows_and_no_job_has_leave_a_requirement_open() {
             "{notes:?}"
         );
     }
-    // A second hyperperiod begins while Detect, 18 ms long, and Plan behind it, are not done.
+    // A second hyperperiod begins while Detect, 18 ms long, and Plan behind it, are not done: what it delays is not
+    // known.
     let text = text.replace("5000000", "18000000").replace(r#"value="4500" unit="us""#, r#"value="90" unit="ms""#);
-    let notes = requirement_notes(&judged(&text, &AmaltheaOptions::default(), false));
-    assert!(notes.iter().any(|note| note.contains("jobs released later")), "{notes:?}");
+    assert_eq!(verdicts(&text, &AmaltheaOptions::default()), open);
 }
 
 #[test]
