@@ -18,6 +18,7 @@ mod ladder;
 mod orders;
 mod programs;
 mod random;
+mod slack;
 mod windows;
 
 const MS: u64 = 1_000_000;
