@@ -9,6 +9,8 @@ use proptest::prelude::*;
 use crate::campaign::{campaign, config};
 use crate::common::gpusched;
 
+mod published;
+
 const HEADER: &str = "Task ID, Job ID, Arrival min, Arrival max, Cost min, Cost max, Deadline, Priority\n";
 
 /// Task, job, earliest and latest release, least and greatest cost, deadline, priority.
