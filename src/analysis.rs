@@ -18,6 +18,7 @@
 //! | what a proven checker needs to see that it is proven | [`Certificate`] |
 //! | the same for streams whose releases are not given | [`judge_sporadic()`] |
 //! | what would have to be guaranteed for each deadline | [`ladder()`] |
+//! | how much longer the jobs of a thread may take | `slack_of_threads` |
 //! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | analysed against simulated | [`compare()`] |
@@ -59,6 +60,7 @@ mod repeats;
 mod requirements;
 mod safe_bound;
 mod search;
+mod slack;
 mod sporadic;
 mod task;
 mod verdict;
@@ -86,6 +88,7 @@ pub(crate) use pool::{needs, pool};
 pub use printed_steps::StepsError;
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
 pub use search::{SearchOptions, SearchResult, search};
+pub(crate) use slack::{ThreadSlack, slack_of_threads};
 pub use sporadic::{SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
 pub use task::TimeOverflow;
 pub(crate) use verdict::judge_known;

@@ -17,6 +17,7 @@ mod finish;
 mod followed;
 mod known_kernels;
 mod launch;
+mod longer_jobs;
 mod model;
 mod native;
 mod one_hyperperiod;

@@ -130,7 +130,8 @@ if simulate.__doc__:
 
 @_keywords
 def analyze(
-    scenario, *, search=None, steps=False, sporadic=False, jitter=None, order=None, ladder=False, **options
+    scenario, *, search=None, steps=False, sporadic=False, jitter=None, order=None, ladder=False, slack=False,
+    **options
 ):
     """Is each deadline met, at worst? As ``gpusched analyze``; options as for :func:`simulate`.
 
@@ -146,7 +147,8 @@ def analyze(
     ``sporadic`` jobs of a stream are taken to arrive at any times at least a period apart, and the result has ``streams``
     in place of ``jobs`` and ``kernels``; ``jitter`` is a dict from streams to how much later than its arrival a job may
     be released. With ``ladder`` it has ``deadlines`` alone: each under weaker and stronger assumptions, and the weakest under
-    which it is proven.
+    which it is proven. With ``slack`` it has ``slack`` too: how much longer all that a stream or host does may take while
+    what is proven stays proven.
     """
     return Analysis(
         _gpusched.analyze(
@@ -157,6 +159,7 @@ def analyze(
             jitter=jitter,
             order=order,
             ladder=ladder,
+            slack=slack,
             **options,
         )
     )

@@ -113,6 +113,7 @@ def analyze(
     jitter: Mapping[str, _Time] | None = None,
     order: str | None = None,
     ladder: bool = False,
+    slack: bool = False,
     **options: Unpack[_Options],
 ) -> Analysis: ...
 def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Comparison: ...

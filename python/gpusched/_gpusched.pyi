@@ -201,6 +201,7 @@ def analyze(
     jitter: Mapping[str, str | int] | None = None,
     order: str | None = None,
     ladder: bool = False,
+    slack: bool = False,
     **options: Any,
 ) -> Document: ...
 def orders(scenario: Any, *, samples: int, **options: Any) -> Document: ...

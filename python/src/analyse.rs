@@ -24,9 +24,9 @@ use crate::scenario::{Scenario, Wanted};
 use crate::work::{aside, on_all_cores};
 
 /// Verdicts, bounds and finish times on the merged SM; with `sporadic`, of streams whose releases are unknown; with
-/// `ladder`, deadlines under weaker and stronger assumptions.
+/// `ladder`, deadlines under weaker and stronger assumptions; with `slack`, also how much longer jobs may take.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, ladder = false, **options))]
+#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, ladder = false, slack = false, **options))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -37,6 +37,7 @@ pub(crate) fn analyze(
     jitter: Option<&Bound<'_, PyDict>>,
     order: Option<&Bound<'_, PyAny>>,
     ladder: bool,
+    slack: bool,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Document> {
     let refused = |text: &str| Err(Failure::Argument(text.to_owned()).into_exception(py));
@@ -45,6 +46,9 @@ pub(crate) fn analyze(
     }
     if ladder && (steps || sporadic || order.is_some()) {
         return refused("ladder judges deadlines under all of its assumptions: leave out steps, sporadic and order");
+    }
+    if slack && (sporadic || ladder) {
+        return refused("slack is of given releases under one assumption: leave out sporadic and ladder");
     }
     if jitter.is_some() && !sporadic {
         return refused("jitter is for releases that are unknown: add sporadic=True");
@@ -63,7 +67,7 @@ pub(crate) fn analyze(
         match (ladder, sporadic) {
             (true, _) => rungs(&given, search),
             (_, true) => streams(&given, jitter, search),
-            _ => jobs(&given, steps, search),
+            _ => jobs(&given, (steps, slack), search),
         }
     })
 }
@@ -71,11 +75,14 @@ pub(crate) fn analyze(
 /// Nobody is told how far a search is.
 const UNWATCHED: Progress<'static> = Progress::NONE;
 
-fn jobs(given: &Scenario, steps: bool, search: Option<Duration>) -> Result<Document, Failure> {
+fn jobs(given: &Scenario, (steps, slack): (bool, bool), search: Option<Duration>) -> Result<Document, Failure> {
     let scenario = &*given.scenario;
     let run = simulated(scenario)?;
     let report = AnalysisReport::of(&run, given.demands.as_deref(), search, UNWATCHED);
     let mut report = report.map_err(|error| Failure::run(&error))?;
+    if slack {
+        report.find_slack(given.demands.as_deref(), UNWATCHED).map_err(|error| Failure::run(&error))?;
+    }
     let steps = steps.then(|| report.analysis.printed_steps()).transpose();
     report.steps = steps.map_err(|error| Failure::Argument(format!("steps: {}", with_causes(&error))))?;
     let notes = report.analysis.notes.clone();

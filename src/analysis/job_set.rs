@@ -128,7 +128,7 @@ impl JobSet {
     pub(crate) fn is_claimed_by(text: &str) -> bool {
         let header = text.lines().next().unwrap_or_default().to_lowercase();
         let columns: Vec<&str> = header.trim_start_matches('\u{feff}').split(',').map(str::trim).collect();
-        columns.len() == COLUMNS.len() && columns[..2] == ["task id", "job id"]
+        columns.len() == COLUMNS.len() && [["task id", "job id"], ["tid", "jid"]].iter().any(|ids| columns[..2] == *ids)
     }
 
     /// Reads a file of jobs, and one of what must come before what; each by its name in errors and its text.

@@ -56,6 +56,10 @@ pub(crate) struct Analyze {
     /// would have to be guaranteed for it. The time of --search is shared among them
     #[arg(long, conflicts_with_all = ["steps", "sporadic", "verdicts_alone", "order", "witness", "check"])]
     ladder: bool,
+    /// Also search, for each stream and host with a deadline, the slack: how much longer all its blocks, copies and CPU
+    /// work may take while all that is proven stays proven
+    #[arg(long, conflicts_with_all = ["sporadic", "ladder"])]
+    slack: bool,
     /// Take releases as unknown: jobs of a stream arrive at any times at least a period apart
     #[arg(long, conflicts_with = "steps")]
     sporadic: bool,
@@ -104,6 +108,11 @@ impl Analyze {
         let block_times = if stated.is_some() { BlockTimes::Declared } else { BlockTimes::UpToStated };
         if stated.is_some() && (self.sporadic || self.ladder) {
             bail!("--block-times {{stated, BEST..WORST}} is about given releases: leave out --sporadic and --ladder");
+        }
+        if stated.is_some() && self.slack {
+            bail!(
+                "--slack holds for blocks that take any shorter time: leave out --block-times {{stated, BEST..WORST}}"
+            );
         }
         let run = stated.as_ref().unwrap_or(&self.run);
         let files = run.files()?;
@@ -184,6 +193,11 @@ impl Analyze {
         let search = |watch: Progress<'_>| AnalysisReport::judged(analysed, &run, demands, self.search.time(), watch);
         let mut report = self.search.watched(search)??;
         (report.steps, report.verdicts_alone) = (steps, self.verdicts_alone);
+        if self.slack {
+            let search = |watch: Progress<'_>| report.find_slack(demands, watch);
+            progress::counted("searching slack", Unit::Of("growths"), None, search)?;
+            ending::stop_working()?;
+        }
         if let Some(table) = self.runnable_times.table()? {
             table.write(&Summary::of(&run), Some(&report.analysis))?;
         }

@@ -171,6 +171,7 @@ const TABLE: &[Need] = &[
             "verdicts_alone",
             "steps",
             "ladder",
+            "slack",
             "sporadic",
             "order",
             "time",
@@ -183,6 +184,7 @@ const TABLE: &[Need] = &[
     )
     .of(&[OptionGroup::Run, OptionGroup::WhatIf]),
     need(&["analyze"], &["steps"], TEXT_AND_JSON),
+    need(&["analyze"], &["slack"], Needs::Format(&["table", "markdown", "json", "jsonl"])),
     need(&["analyze"], &["verdicts_alone"], Needs::Format(&["table", "markdown", "csv", "arrow"])),
     need(
         &["analyze"],

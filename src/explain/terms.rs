@@ -577,11 +577,11 @@ pub(super) const TERMS: [Term; 71] = [
     ),
     term(
         "slack",
-        &[],
-        "docs/tasks.md#the-bounds",
-        Some("gpusched tasks witnesses/ecrts2024/case-study.json --tests gcaps-suspend --slack"),
-        "How much longer jobs of a task may take, all their segments in one proportion, until a test no longer proves that \
-         all tasks of the set meet their deadlines.",
+        &["slack %", "until"],
+        "docs/analysis.md#slack",
+        Some("gpusched analyze scenarios/deadlines/camera-to-brake.json --slack"),
+        "How much longer jobs of a task, stream or host may take, all their parts in one proportion, until it is no longer \
+         proven that all others and they themselves meet their deadlines.",
     ),
     term(
         "sample",

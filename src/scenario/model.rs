@@ -161,7 +161,7 @@ impl Scenario {
     }
 
     /// Times of single blocks; those past the end of the list take what the kernel states.
-    fn own_block_times(&self, kernel: KernelId) -> &[Duration] {
+    pub(super) fn own_block_times(&self, kernel: KernelId) -> &[Duration] {
         let blocks = self.kernels().get(kernel.index()).map_or(0, |kernel| kernel.blocks as usize);
         let own = self.block_times.get(&kernel).map_or(&[][..], |times| times);
         &own[..own.len().min(blocks)]

@@ -7,6 +7,7 @@ pub(super) mod job_set_report;
 pub(super) mod ladder_report;
 pub(super) mod occupancy;
 pub(super) mod report;
+mod slack;
 pub(super) mod sporadic_report;
 pub(super) mod table;
 pub(super) mod verdicts;

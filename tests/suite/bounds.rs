@@ -19,6 +19,7 @@ mod ladder;
 mod orders;
 mod programs;
 mod random;
+mod slack;
 mod windows;
 
 const MS: u64 = 1_000_000;
@@ -73,6 +74,26 @@ fn a_block_that_finds_no_sm_with_room_misses_a_deadline_that_the_merged_sm_meets
     let verdicts = judged(&scenario, &SearchOptions::default());
     assert_eq!(rows(&verdicts)[1], ("B", 5.0, Some(5.0), Some(Verdict::Missed)));
     assert!(!verdicts.all_proven());
+}
+
+/// A fills the GPU until 10 ms, so B, launched at 1 ms, ends at 11 ms and lets C in behind D, which is launched at
+/// 5 ms: three of D's blocks begin at 10 ms, beside B's, and the fourth at 11 ms. If blocks may take less, B may have
+/// ended by 5 ms, and D waits for C.
+#[test]
+fn all_blocks_of_a_last_wave_keep_others_out_for_as_long_as_is_stated() {
+    let kernels = r#""A": {"blocks": 4, "threads": 1024, "duration": "10 ms"},
+        "B": {"blocks": 1, "threads": 1024, "duration": "1 ms"}, "C": {"blocks": 4, "threads": 1024, "duration": "20 ms"},
+        "D": {"blocks": 4, "threads": 1024, "duration": "2 ms"}"#;
+    let streams = r#"{"name": "A", "operations": [{"kernel": "A"}]},
+        {"name": "B and C", "release": "1 ms", "operations": [{"kernel": "B"}, {"kernel": "C"}]},
+        {"name": "D", "release": "5 ms", "deadline": "9 ms", "operations": [{"kernel": "D"}]}"#;
+    let scenario = scenario(kernels, streams, &tx2());
+    let of_d = |block_times| {
+        let bound = BoundOptions { block_times, order: ReleaseOrder::Any };
+        rows(&judged(&scenario, &SearchOptions { bound, ..SearchOptions::default() }))[2].3
+    };
+    assert_eq!(of_d(BlockTimes::Declared), Some(Verdict::Proven));
+    assert_eq!(of_d(BlockTimes::UpToStated), Some(Verdict::Missed));
 }
 
 #[test]

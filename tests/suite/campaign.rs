@@ -37,9 +37,10 @@ pub(crate) fn campaign<S: Strategy>(
     let at = |percent: usize| ratios[(ratios.len() - 1) * percent / 100];
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
     format!(
-        "{name}: {} bounds in {cases} scenarios; bound / worst found: mean {mean:.2}, median {:.2}, 75 % {:.2}, 90 % \
-         {:.2}, 99 % {:.2}, most {:.2}",
+        "{name}: {} bounds in {cases} scenarios; bound / worst found: mean {mean:.2}, least {:.3}, median {:.2}, \
+         75 % {:.2}, 90 % {:.2}, 99 % {:.2}, most {:.2}",
         ratios.len(),
+        at(0),
         at(50),
         at(75),
         at(90),

@@ -9,6 +9,8 @@ use proptest::prelude::*;
 use crate::campaign::{campaign, config};
 use crate::common::gpusched;
 
+mod published;
+
 const HEADER: &str = "Task ID, Job ID, Arrival min, Arrival max, Cost min, Cost max, Deadline, Priority\n";
 
 /// Task, job, earliest and latest release, least and greatest cost, deadline, priority.
@@ -64,6 +66,8 @@ fn a_diamond_of_jobs_finishes_when_a_hand_says() {
     assert_eq!(finishes(&one), [(13, Some(13)), (19, Some(22)), (23, Some(23)), (24, Some(24)), (24, Some(24))]);
     let verdicts: Vec<Verdict> = one.verdicts().collect();
     assert_eq!(verdicts, [Verdict::Proven, Verdict::Open, Verdict::Missed, Verdict::Missed, Verdict::Missed]);
+    // As one of the published examples has it.
+    assert!(JobSetReport::is_claimed_by("TID, JID, Rmin, Rmax, Cmin, Cmax,  DL, Prio\n"));
     // The files that docs/analysis.md shows.
     let of_file = |name: &str| std::fs::read_to_string(format!("tests/data/jobs/{name}.csv")).expect("it is there");
     let (set, precedence) = (of_file("diamond"), of_file("diamond.precedence"));

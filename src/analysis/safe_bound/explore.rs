@@ -382,19 +382,26 @@ impl<'a> Explorer<'a> {
     /// From `from` on, when a kernel's last block can be assigned at the earliest: not while blocks of which each
     /// certainly runs leave no room for it on all SMs together.
     fn earliest(&self, state: &State, class: usize, mut from: u64) -> u64 {
-        let class_of = |node: usize| match self.graph.nodes[node].work {
-            Work::Kernel { class, .. } => Some(class),
+        let running = |node: usize, all: bool| match self.graph.nodes[node].work {
+            Work::Kernel { class, blocks, .. } if all => Some((class, self.last_wave(class, blocks))),
+            Work::Kernel { class, .. } => Some((class, 1)),
             _ => None,
         };
         loop {
-            let present = || state.certain.iter().filter(|(_, until)| *until > from);
-            let classes = present().filter_map(|(node, _)| class_of(*node)).chain([class]);
-            let Some(first) = present().map(|(_, until)| *until).min() else { return from };
-            if self.weights.may_be_together(classes) {
+            let present = || state.certain.iter().filter(|(_, until)| until[0] > from);
+            let blocks = present().filter_map(|(node, until)| running(*node, until[1] > from)).chain([(class, 1)]);
+            let ends = present().flat_map(|(_, until)| until).filter(|until| **until > from);
+            let Some(first) = ends.min().copied() else { return from };
+            if self.weights.may_be_together(blocks) {
                 return from;
             }
             from = first;
         }
+    }
+
+    /// Blocks of the last wave of a kernel that is alone, of which as many run at once as an empty GPU holds.
+    fn last_wave(&self, class: usize, blocks: u32) -> u64 {
+        u64::from(blocks).checked_sub(1).map_or(0, |before| before % self.weights.resident(class) + 1)
     }
 
     /// The state after a kernel, dispatched at `most` at the latest; `None`: it cannot be.
@@ -414,10 +421,9 @@ impl<'a> Explorer<'a> {
         let last = starts.last()?.0;
         let from = self.earliest(state, class, kernel.entry.from.max(state.last));
         let waves = u64::from(blocks).div_ceil(self.weights.resident(class));
+        let alone = kernel.entry.from.saturating_add(best.as_ns().saturating_mul(waves));
         let finish = Interval {
-            from: from
-                .saturating_add(best.as_ns())
-                .max(kernel.entry.from.saturating_add(best.as_ns().saturating_mul(waves))),
+            from: from.saturating_add(best.as_ns()).max(alone),
             to: last.saturating_add(block_time.as_ns()),
         };
         if from > last || finish.from > finish.to {
@@ -435,7 +441,7 @@ impl<'a> Explorer<'a> {
             finish: state.finish.clone(),
         };
         next.set_running(node, &starts, block_time.as_ns());
-        next.set_certain(node, finish.from);
+        next.set_certain(node, [finish.from, alone]);
         next.forget_ended();
         Some(self.finished(dispatched, node, finish, next))
     }

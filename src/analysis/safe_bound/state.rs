@@ -73,6 +73,9 @@ pub(super) struct Interval {
     pub(super) to: u64,
 }
 
+/// Until when so much of a dispatched kernel certainly runs \[ns\]; the second is not later than the first.
+pub(super) type CertainUntil = [u64; 2];
+
 /// What holds of every run once certain operations are dispatched and no others are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
@@ -88,8 +91,9 @@ pub(super) struct State {
     pub(super) engines: Vec<Interval>,
     /// Blocks of dispatched kernels that may run after `kernel.to`, by operation: (until \[ns\], blocks), ascending.
     pub(super) running: Vec<(usize, Vec<(u64, u32)>)>,
-    /// Dispatched kernels of which at least one block certainly runs until then \[ns\], by operation, ascending.
-    pub(super) certain: Vec<(usize, u64)>,
+    /// Dispatched kernels of which at least one block certainly runs until then, and all of the last wave, by
+    /// operation, ascending.
+    pub(super) certain: Vec<(usize, CertainUntil)>,
     /// When dispatched operations finish for which others still wait.
     pub(super) finish: Vec<(usize, Interval)>,
 }
@@ -149,10 +153,11 @@ impl State {
         }
     }
 
-    /// Notes that a kernel does not finish before an instant, and forgets those that may have by the last dispatch.
-    pub(super) fn set_certain(&mut self, node: usize, until: u64) {
-        self.certain.retain(|(_, until)| *until > self.last);
-        if let (Err(index), true) = (self.place_of_certain(node), until > self.last) {
+    /// Notes that a kernel does not finish before an instant, nor its last wave any block, and forgets those that may
+    /// have by the last dispatch.
+    pub(super) fn set_certain(&mut self, node: usize, until: CertainUntil) {
+        self.certain.retain(|(_, until)| until[0] > self.last);
+        if let (Err(index), true) = (self.place_of_certain(node), until[0] > self.last) {
             self.certain.insert(index, (node, until));
         }
     }
@@ -161,9 +166,8 @@ impl State {
         self.certain.binary_search_by_key(&node, |(node, _)| *node)
     }
 
-    /// Until when a kernel certainly runs \[ns\].
-    fn certain_until(&self, node: usize) -> u64 {
-        self.place_of_certain(node).map_or(0, |index| self.certain[index].1)
+    fn certain_until(&self, node: usize) -> CertainUntil {
+        self.place_of_certain(node).map_or([0; 2], |index| self.certain[index].1)
     }
 
     /// Forgets blocks that have ended by the time at which another kernel can be dispatched.
@@ -200,7 +204,10 @@ impl State {
             Err(_) => ends.iter().all(|(until, _)| *until <= now),
         };
         // What is dispatched next is not before `other.last`, so what is over by then says nothing.
-        let is_certain = |(node, until): &(usize, u64)| *until <= other.last || *until <= other.certain_until(*node);
+        let is_certain = |(node, until): &(usize, CertainUntil)| {
+            let known = other.certain_until(*node);
+            until.iter().zip(known).all(|(until, known)| *until <= other.last || *until <= known)
+        };
         within(&self.kernel, &other.kernel)
             && self.last <= other.last
             && self.level >= other.level
@@ -238,8 +245,9 @@ impl State {
             }
         }
         self.certain.retain_mut(|(node, until)| {
-            *until = (*until).min(other.certain_until(*node));
-            *until > self.last
+            let known = other.certain_until(*node);
+            *until = [until[0].min(known[0]), until[1].min(known[1])];
+            until[0] > self.last
         });
         self.forget_ended();
     }

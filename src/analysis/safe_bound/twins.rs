@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Node, Work};
-use super::state::{Dispatched, Interval, State};
+use super::state::{CertainUntil, Dispatched, Interval, State};
 use crate::proven::Proven;
 use crate::time::Instant;
 
 /// By operation of a stream: when it finishes, and until when its blocks may and certainly do run, where a state knows
 /// it.
-type Content = (Vec<(usize, Interval)>, Vec<(usize, Vec<(u64, u32)>)>, Vec<(usize, u64)>);
+type Content = (Vec<(usize, Interval)>, Vec<(usize, Vec<(u64, u32)>)>, Vec<(usize, CertainUntil)>);
 
 /// The streams of a graph that may change places, by group, each ascending.
 #[derive(Debug)]

@@ -96,13 +96,13 @@ impl<'a> Weights<'a> {
             .any(|(limit, (one, other))| *one > 0 && *other > 0 && one + other > *limit)
     }
 
-    /// Whether blocks of these classes, one for each time that it is named, can be on the GPU at once, as far as the
-    /// resources of all SMs together tell.
-    pub(super) fn may_be_together(&self, classes: impl Iterator<Item = usize>) -> bool {
+    /// Whether so many blocks of these classes can be on the GPU at once, as far as the resources of all SMs together
+    /// tell.
+    pub(super) fn may_be_together(&self, blocks: impl Iterator<Item = (usize, u64)>) -> bool {
         let mut taken = Pool::default();
-        for class in classes {
+        for (class, blocks) in blocks {
             for (taken, need) in taken.iter_mut().zip(self.classes[class].needs) {
-                *taken = taken.saturating_add(need);
+                *taken = taken.saturating_add(need.saturating_mul(blocks));
             }
         }
         let has_room = |(taken, limit): (&u64, &u64)| *taken <= limit.saturating_mul(self.sms);

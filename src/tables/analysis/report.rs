@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use super::bounded_responses::BoundedResponses;
 use super::chains::{self, add_chains};
 use super::columns::{analysis_columns, analysis_rows};
+use super::slack::{self, add_slack};
 use super::table::{add_analysis, add_steps};
 use super::verdicts::{add_jobs, add_requirements, job_columns, open_doubtful, requirement_notes};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
     Analysis, AnalysisError, BlockTimes, BoundOptions, ChainVerdicts, FinishBounds, JobVerdicts, RequirementVerdict,
-    SearchOptions, analyse_and_bound, chain_verdicts, judge_known, requirements_of_jobs,
+    SearchOptions, ThreadSlack, analyse_and_bound, chain_verdicts, judge_known, requirements_of_jobs, slack_of_threads,
 };
 use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows, RowsPart, fields};
@@ -37,6 +38,8 @@ pub struct AnalysisReport<'s> {
     pub steps: Option<Vec<Turn>>,
     /// Whether tables are about the verdicts on jobs alone.
     pub verdicts_alone: bool,
+    /// How much longer jobs may take, if it is asked for.
+    slack: Option<Vec<ThreadSlack>>,
     /// The jobs of the scenario's own run.
     own: Jobs,
     /// Notes of the merged SM alone.
@@ -70,6 +73,7 @@ impl<'s> AnalysisReport<'s> {
             chains,
             steps: None,
             verdicts_alone: false,
+            slack: None,
             own,
             merged_notes,
         }
@@ -121,6 +125,17 @@ impl<'s> AnalysisReport<'s> {
         Ok(Self::new(scenario, analysis, verdicts, (own, chains), demands, unsearched))
     }
 
+    /// Finds out how much longer the jobs of each thread may take while what is proven stays proven; `demands` are
+    /// those with which it was judged.
+    ///
+    /// # Errors
+    /// [`AnalysisError`]: a run exceeds what is claimed of all.
+    pub fn find_slack(&mut self, demands: Option<&ModelDemands>, watch: Progress<'_>) -> Result<(), AnalysisError> {
+        let judged = (&self.verdicts, &self.chains, self.requirements.as_deref().unwrap_or_default());
+        self.slack = Some(slack_of_threads(self.scenario, judged, demands, watch)?);
+        Ok(())
+    }
+
     /// What is to be known of the verdicts alone: what the merged SM leaves out is no matter of theirs.
     pub fn notes_on_verdicts(&self) -> impl Iterator<Item = &String> {
         self.scenario.notes.iter().chain(&self.analysis.notes[self.merged_notes..])
@@ -146,6 +161,7 @@ impl Report for AnalysisReport<'_> {
         to.entry("runs_searched", &self.verdicts.runs)?;
         self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))?;
         chains::document(to, &self.chains.rows)?;
+        self.slack.iter().try_for_each(|slack| slack::document(to, slack))?;
         self.steps.iter().try_for_each(|steps| to.list("steps", steps))
     }
 
@@ -165,6 +181,9 @@ impl Report for AnalysisReport<'_> {
         add_chains(page, &self.chains.rows);
         if self.verdicts.options.block_times == BlockTimes::Declared {
             page.line(STATED_TIMES);
+        }
+        if let Some(slack) = &self.slack {
+            add_slack(page, slack);
         }
         if self.verdicts_alone {
             return;

@@ -116,6 +116,34 @@ fn what_takes_just_so_long_keeps_less_urgent_kernels_out_for_that_time() {
     assert!(finishes(&shorter)[2].1 >= 18, "{:?}", shorter.jobs);
 }
 
+/// `examples/prm-fig2.csv`: three tasks with rate-monotonic priorities and jobs that take just so long.
+const PRM_FIG_2: [Job; 12] = [
+    (0, 3, 3, 10, 1),
+    (10, 3, 3, 20, 1),
+    (20, 3, 3, 30, 1),
+    (30, 3, 3, 40, 1),
+    (40, 3, 3, 50, 1),
+    (50, 3, 3, 60, 1),
+    (0, 6, 6, 12, 2),
+    (12, 6, 6, 24, 2),
+    (24, 6, 6, 36, 2),
+    (36, 6, 6, 48, 2),
+    (48, 6, 6, 60, 2),
+    (0, 8, 8, 60, 3),
+];
+
+/// By hand: 3, 6 and then 8 ms, until 17 ms; the second job of the first task until 20 ms, when its third comes, which
+/// has the processor before the middle task then, until 23 ms. If jobs may take less, the middle task can begin just
+/// before 20 ms, and the third job of the first task ends at 29 ms less a nanosecond.
+#[test]
+fn least_times_make_the_third_job_of_a_published_example_exact() {
+    let stated: Vec<u64> = finishes(&judge_jobs(1, &PRM_FIG_2)).into_iter().map(|(_, bound)| bound).collect();
+    assert_eq!(stated, [3, 20, 23, 38, 47, 57, 9, 29, 35, 44, 54, 17]);
+    let shorter = PRM_FIG_2.map(|(release, _, worst, deadline, priority)| (release, 0, worst, deadline, priority));
+    let third = &judge_jobs(1, &shorter).jobs[2];
+    assert_eq!(third.bound_ns.map(gpusched::time::Duration::as_ns), Some(9_000 - 1));
+}
+
 #[test]
 fn three_jobs_of_the_tools_own_tests_finish_when_it_says() {
     // "Find all next jobs": finish times until 8, 13 and 24 on one processor.
