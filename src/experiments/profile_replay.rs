@@ -19,8 +19,8 @@ use crate::proven::OrMost;
 use crate::scenario::Scenario;
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
-pub use activity::{Activity, StreamActivity};
-pub use comparison::{CollectiveSplit, KernelChange, ProfileComparison};
+pub use activity::Activity;
+pub use comparison::{KernelChange, ProfileComparison};
 pub use held_out::{HeldOut, HeldOutErrors, held_out};
 pub use recorded::recorded_trace;
 use recorded::submitted_operations;
@@ -89,7 +89,7 @@ pub struct ReplayedKernel {
     /// Whether it had the GPU to itself when it was recorded.
     pub ran_alone: bool,
     /// From where its block time is.
-    pub source: BlockTimeSource,
+    pub(crate) source: BlockTimeSource,
     /// When it started.
     pub recorded_start_ns: i64,
     /// How long it took.
