@@ -40,7 +40,7 @@ mod tasks_curve;
 mod verdict_tally;
 
 pub use command::StudyCommand;
-pub use compute::{Experiment, StudyRow, Work, Worker};
+pub use compute::{StudyRow, Work, Worker};
 pub use error::StudyError;
 pub use file::Study;
 pub use grid::{AxisValue, GridAxis};
