@@ -104,7 +104,7 @@ fn read_kineto_of_100_megabytes(bencher: Bencher<'_, '_>) {
     let text = kineto(80_000);
     bencher
         .counter(BytesCount::new(text.len()))
-        .bench(|| GpuProfile::read("bench.json", black_box(text.as_bytes())).map(|profile| profile.operations.len()));
+        .bench(|| GpuProfile::read("bench.json", black_box(text.as_bytes())).map(|profile| profile.channels));
 }
 
 /// The same text, read into types by `serde_json`.

@@ -24,7 +24,6 @@ pub(crate) use injection::MAX_INJECTIONS;
 pub use injection::{Injection, Injections};
 pub use model::{Application, ApplicationKernel, Class, KernelTimes};
 pub use outcome::{ApplicationOutcome, Outcome};
-pub use power::PowerModel;
 pub use profile::{ExecutionProfile, ExecutionProfileError};
 pub use segments::{Segment, SmCount, segments};
 pub use set::ApplicationSet;

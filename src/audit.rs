@@ -67,7 +67,6 @@ pub use learn::{LearnedPlacement, PlacementTried, learn_placement};
 pub use logs::audit_logs;
 pub use observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
-    TimeSource,
 };
 pub use observed_turns::{ObservedTurn, ObservedTurns};
 pub use options::Tolerances;

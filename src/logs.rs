@@ -27,7 +27,7 @@ pub use blocks::{BlockColumns, BlockColumnsError};
 pub use clock::{LogTime, LogTimeError};
 pub use defect::{Defect, Dropped};
 pub use files::{LogFiles, LogFilesError, LogFilesReader, LogInput, RunInput};
-pub use log::{BlockList, Iteration, Log, LoggedBlock, LoggedKernel};
+pub use log::{BlockList, Log, LoggedBlock, LoggedKernel};
 pub(crate) use pairing::unrolled;
 pub use pairing::{Pairing, PairingError};
 pub(crate) use pieces::begins_a_log;

@@ -26,20 +26,17 @@ mod short_name;
 #[cfg(not(feature = "nsight"))]
 mod without_nsight;
 
-pub use block_times::{BlockTimeCounts, BlockTimeSource, EstimatedBlockTime};
-pub use call::CallKind;
+pub(crate) use block_times::BlockTimeSource;
+pub(crate) use call::CallKind;
 pub use error::GpuProfileError;
-pub use gpu::GpuProperties;
-pub use import::{Import, ImportedStream};
+pub use import::Import;
+pub(crate) use import::ImportedStream;
 pub use import_options::{Collectives, ImportOptions, Launches, Rescale};
 pub(crate) use kernel_medians::Learned;
 pub use kernel_medians::ToldBy;
 pub(crate) use latency::{CLOCKS_NS, UsualDelays};
-pub use latency::{KernelGap, LaunchLatency};
-pub use model::{
-    GpuProfile, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync,
-    ProfiledThread, SyncKind,
-};
+pub use model::GpuProfile;
+pub(crate) use model::{HostCall, ProfileFormat, ProfiledKernel, ProfiledOperation, ProfiledStream, SyncKind};
 pub(crate) use read::uncompressed;
 pub(crate) use short_name::short_name;
 

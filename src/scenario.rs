@@ -32,7 +32,6 @@ pub use build::ScenarioBuilder;
 pub use chain::{Chain, ChainLink, ChainMeasure, LinkOperation};
 pub use deadline::Deadline;
 pub(crate) use delays::who_delays;
-pub use endless::Endless;
 pub use expected::{Expected, ExpectedKernel};
 pub(crate) use followed::followed;
 pub use launch::KernelLaunch;

@@ -41,9 +41,6 @@ pub use study_table::{ShardsDocument, SummaryDocument};
 pub(crate) use study_table::{measure, names};
 pub(crate) use study_words::{WEIGHTED, axis_title, is_beside, name_of, with_value};
 pub use tasks::curve_report::CurveReport;
-pub use tasks::curve_rows::{
-    curve_header, curve_line, curve_point, segment_curve_header, segment_curve_line, segment_curve_point,
-};
 pub use tasks::segment_bounds::SegmentReport;
 pub use tasks::segment_run::SegmentRunReport;
 pub use tasks::task_analysis::TaskReport;

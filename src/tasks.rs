@@ -60,7 +60,7 @@ pub use reservation::{Reservation, Reservations};
 pub(crate) use supply::{LinearSupply, Supply, SupplyBound};
 pub use task_set::{Allocation, Task, TaskKernel, TaskSet, Timing};
 pub use task_time::TaskTime;
-pub use uunifast::uunifast;
+pub(crate) use uunifast::uunifast;
 pub use verdict::{Rejection, TaskVerdict};
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(crate) use blame::{Accuser, BehindHeads};
 pub use blame::{Blame, blame};
 pub use blocks::{BlockRun, RepeatedRun};
 pub use cause::Cause;
-pub use free::{ClusterShortage, Free, Shortage, SmGroup};
+pub use free::{ClusterShortage, Free, Shortage};
 pub(crate) use moved::Shift;
 pub use observed::{Observed, ObservedBlock, ObservedSpan};
 pub(crate) use operation::NEVER;

@@ -47,7 +47,8 @@ pub use error::WorkloadError;
 pub use green_context::{GreenContext, GreenContextId, SmSplit};
 pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, by_number, distribute};
-pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec, TurnTaking};
+pub(crate) use process::TurnTaking;
+pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec};
 pub use programmatic::{Programmatic, Share};
 pub(crate) use work_items::WorkItems;
 

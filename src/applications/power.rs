@@ -6,7 +6,7 @@ use crate::time::NS_PER_SECOND;
 
 /// Power as a constant and a share for each SM that runs blocks. A stated parameter set, not a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct PowerModel {
+pub(crate) struct PowerModel {
     /// Drawn always \[W\].
     pub idle_w: f64,
     /// Added for every SM on which at least one block runs \[W\].
@@ -24,12 +24,12 @@ impl Default for PowerModel {
 
 impl PowerModel {
     /// Mean power over a span \[ns\] in which the SMs together were busy for `busy_ns` \[ns\]; 0 for an empty span.
-    pub fn mean_w(&self, busy_ns: u128, span_ns: u64) -> f64 {
+    pub(crate) fn mean_w(&self, busy_ns: u128, span_ns: u64) -> f64 {
         if span_ns == 0 { 0.0 } else { self.idle_w + self.per_busy_sm_w * (busy_ns as f64 / span_ns as f64) }
     }
 
     /// Energy over a span, as in [`PowerModel::mean_w`] \[J\].
-    pub fn energy_j(&self, busy_ns: u128, span_ns: u64) -> f64 {
+    pub(crate) fn energy_j(&self, busy_ns: u128, span_ns: u64) -> f64 {
         self.mean_w(busy_ns, span_ns) * (span_ns as f64 / NS_PER_SECOND as f64)
     }
 }

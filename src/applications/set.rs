@@ -16,7 +16,7 @@ pub struct ApplicationSet {
     /// The GPU.
     pub device: Device,
     /// What its SMs are taken to consume.
-    pub power: PowerModel,
+    pub(crate) power: PowerModel,
     /// The applications.
     pub applications: Vec<Application>,
     /// Their profiles on `device`, in the same order.

@@ -17,7 +17,7 @@ pub struct Observation {
     /// The GPU.
     pub device: Device,
     /// Where the times come from.
-    pub source: TimeSource,
+    pub(crate) source: TimeSource,
     /// Streams.
     pub streams: Vec<ObservedStream>,
     /// How the contexts of several processes share the GPU.
@@ -32,7 +32,7 @@ pub struct Observation {
 
 /// Where times come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeSource {
+pub(crate) enum TimeSource {
     /// A GPU's clock for blocks, the host's for launches, both with noise.
     Measured,
     /// One exact clock.

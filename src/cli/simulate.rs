@@ -367,7 +367,7 @@ impl Simulate {
         let Some(logs) = &scenario.examiner else {
             bail!("--logs: only scenarios in cuda_scheduling_examiner's format have logs");
         };
-        let paths: Vec<PathBuf> = logs.benchmarks.iter().map(|log| directory.join(&*log.file_name)).collect();
+        let paths: Vec<PathBuf> = logs.file_names().map(|name| directory.join(name)).collect();
         if let Some(existing) = paths.iter().find(|path| path.exists() && !self.force) {
             bail!("{} exists; --force replaces it", existing.display());
         }

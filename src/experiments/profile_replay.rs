@@ -19,9 +19,10 @@ use crate::proven::OrMost;
 use crate::scenario::Scenario;
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
-pub use activity::{Activity, StreamActivity};
-pub use comparison::{CollectiveSplit, KernelChange, ProfileComparison};
-pub use held_out::{HeldOut, HeldOutErrors, held_out};
+pub use activity::Activity;
+pub use comparison::{KernelChange, ProfileComparison};
+pub(crate) use held_out::HeldOutErrors;
+pub use held_out::{HeldOut, held_out};
 pub use recorded::recorded_trace;
 use recorded::submitted_operations;
 use whole_kernels::{Begins, run_whole_kernels};
@@ -32,7 +33,7 @@ pub struct ProfileReplay {
     /// What happened in the simulation.
     pub trace: Trace,
     /// All kernels that the simulation ended, by recorded start.
-    pub kernels: Vec<ReplayedKernel>,
+    pub(crate) kernels: Vec<ReplayedKernel>,
     /// What the GPU did in all.
     pub activity: Activity,
     /// Kernels that did not end before the horizon.
@@ -77,7 +78,7 @@ impl ProfileReplay {
 
 /// One kernel on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplayedKernel {
+pub(crate) struct ReplayedKernel {
     /// Name of the function.
     pub name: Arc<str>,
     /// Blocks of its grid.
@@ -89,7 +90,7 @@ pub struct ReplayedKernel {
     /// Whether it had the GPU to itself when it was recorded.
     pub ran_alone: bool,
     /// From where its block time is.
-    pub source: BlockTimeSource,
+    pub(crate) source: BlockTimeSource,
     /// When it started.
     pub recorded_start_ns: i64,
     /// How long it took.
@@ -102,17 +103,17 @@ pub struct ReplayedKernel {
 
 impl ReplayedKernel {
     /// Whether its block time is that of other launches, which ran alone.
-    pub fn is_predicted(&self) -> bool {
+    pub(crate) fn is_predicted(&self) -> bool {
         self.source.is_of_other_launches()
     }
 
     /// Simulated minus recorded start.
-    pub fn start_error_ns(&self) -> i64 {
+    pub(crate) fn start_error_ns(&self) -> i64 {
         difference(self.simulated_start_ns, self.recorded_start_ns)
     }
 
     /// Simulated minus recorded duration.
-    pub fn duration_error_ns(&self) -> i64 {
+    pub(crate) fn duration_error_ns(&self) -> i64 {
         difference(self.simulated_duration_ns, signed(self.recorded_duration_ns))
     }
 }

@@ -40,7 +40,7 @@ mod tasks_curve;
 mod verdict_tally;
 
 pub use command::StudyCommand;
-pub use compute::{Experiment, StudyRow, Work, Worker};
+pub use compute::{StudyRow, Work, Worker};
 pub use error::StudyError;
 pub use file::Study;
 pub use grid::{AxisValue, GridAxis};
@@ -53,7 +53,6 @@ pub use sample_files::read_beside;
 pub use slurm::{BatchScript, LEAST_SAMPLES};
 pub use status::{ShardStatus, shard_files, status};
 pub use summary::{PointSummary, StudySummary};
-pub use tally::Tally;
 
 /// Point number `number` of an experiment.
 fn point<P>(points: &[P], number: u64) -> Result<&P, String> {

@@ -11,7 +11,6 @@ use super::made::{Failure, File, Made};
 use super::paper::Paper;
 use crate::experiments::segment_acceptance::{Fig8Panel, SegmentCurve, SegmentCurvePoint};
 use crate::pictures::segment_acceptance_plot;
-use crate::tables::{segment_curve_header, segment_curve_line};
 use crate::tasks::segments::{GpuWait, SegmentGenerator, SegmentPreset, SegmentSets, SegmentTest};
 
 /// Task sets a point; the paper has 1,000.
@@ -97,12 +96,12 @@ fn figure_8(name: &'static str) -> Result<Made, Failure> {
             let text = segment_acceptance_plot(&format!("{}, {words}", panel.axis()), &curve, &points)?.to_svg();
             pictures.push(File { name: format!("{name}-{}{suffix}.svg", panel.name()), text });
             if csv.is_empty() {
-                let header = segment_curve_header(&curve);
+                let header = curve.header();
                 let (_, counts) = header.split_once(',').unwrap_or_default();
                 csv = format!("panel,value,{counts}");
             }
             for point in &points {
-                write!(csv, "{},{}", panel.name(), segment_curve_line(&curve, point))?;
+                write!(csv, "{},{}", panel.name(), curve.line(point))?;
             }
             write!(finding, "| {}, {words} |", panel.axis())?;
             for test in tests {

@@ -36,7 +36,7 @@ pub struct Log {
     /// Whether nothing tells the numbers of its blocks: they count in the order in which they began.
     pub blocks_unnumbered: bool,
     /// Iterations of the benchmark, in order.
-    pub iterations: Vec<Iteration>,
+    pub(crate) iterations: Vec<Iteration>,
     /// Kernels, in launch order.
     pub kernels: Vec<LoggedKernel>,
     /// Whether kernels or blocks are missing that the benchmark had.
@@ -72,7 +72,7 @@ impl Log {
 
 /// One iteration of a benchmark, on the host's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Iteration {
+pub(crate) struct Iteration {
     /// Start of `execute_times` \[ns\].
     pub start_ns: LogTime,
     /// End of `execute_times` \[ns\].

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::log::Iteration;
 use super::*;
 
 const fn at(ns: i64) -> LogTime {

@@ -119,12 +119,12 @@ pub struct Label {
     /// Font size.
     pub size: Length,
     /// How it looks.
-    pub style: LabelStyle,
+    pub(crate) style: LabelStyle,
 }
 
 /// How a label looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LabelStyle {
+pub(crate) enum LabelStyle {
     /// Black.
     Normal,
     /// Bold.

@@ -17,7 +17,7 @@ use crate::named::named;
 named! {
     /// From where the block time of a launch is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum BlockTimeSource: Serialize {
+    pub(crate) enum BlockTimeSource: Serialize {
         /// No other kernel ran from its start to its end: its duration over its waves.
         Alone = "alone",
         /// It overlapped others: the median of launches of the same kernel in the same shape that ran alone.
@@ -38,7 +38,7 @@ named! {
 
 impl BlockTimeSource {
     /// Whether it is that of other launches, so that the launch's own duration is predicted.
-    pub const fn is_of_other_launches(self) -> bool {
+    pub(crate) const fn is_of_other_launches(self) -> bool {
         match self {
             Self::SameKernelAlone | Self::SameKernelOverlapped | Self::SameKernel | Self::OtherProfile => true,
             Self::Alone | Self::Recorded | Self::UpperBound => false,
@@ -56,7 +56,7 @@ impl BlockTimeSource {
 
 /// The block time of one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EstimatedBlockTime {
+pub(crate) struct EstimatedBlockTime {
     /// How long a block takes \[ns\].
     pub block_ns: u64,
     /// From where it is.
@@ -65,7 +65,7 @@ pub struct EstimatedBlockTime {
 
 /// How many launches have their block time from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct BlockTimeCounts {
+pub(crate) struct BlockTimeCounts {
     /// See [`BlockTimeSource::Alone`].
     pub alone: u64,
     /// See [`BlockTimeSource::SameKernelAlone`].
@@ -184,7 +184,12 @@ impl GpuProfile {
 
     /// The block time of every kernel of a GPU, by operation, if its SMs are those of `device`. A kernel that can never
     /// run there counts with one wave.
-    pub fn block_times(&self, gpu: u32, device: &Device, options: &ImportOptions) -> Vec<Option<EstimatedBlockTime>> {
+    pub(crate) fn block_times(
+        &self,
+        gpu: u32,
+        device: &Device,
+        options: &ImportOptions,
+    ) -> Vec<Option<EstimatedBlockTime>> {
         self.learned_block_times(gpu, Scale::none(device, device), options, None)
     }
 

@@ -2,7 +2,7 @@
 
 /// What a call of the CUDA runtime or driver does to its host thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallKind {
+pub(crate) enum CallKind {
     /// It returns without waiting for the GPU.
     Asynchronous,
     /// It waits for everything.
@@ -22,7 +22,7 @@ pub enum CallKind {
 impl CallKind {
     /// Tells by the name of the function, with or without the version that Nsight Systems appends to it. What is not
     /// known counts as asynchronous.
-    pub fn of(function: &str) -> Self {
+    pub(crate) fn of(function: &str) -> Self {
         let base = function.split_once("_v").map_or(function, |(base, _)| base);
         let base = base.strip_suffix("_ptsz").or_else(|| base.strip_suffix("_ptds")).unwrap_or(base);
         match base {

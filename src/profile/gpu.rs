@@ -4,7 +4,7 @@ use crate::device::ComputeCapability;
 
 /// Limits of one GPU; `None`: the file does not say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct GpuProperties {
+pub(crate) struct GpuProperties {
     /// Name of the board.
     pub name: String,
     /// Compute capability.

@@ -24,7 +24,7 @@ use crate::workload::{
 
 /// A stream of the scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ImportedStream {
+pub(crate) struct ImportedStream {
     /// Name.
     pub name: String,
     /// Priority.
@@ -49,13 +49,13 @@ pub struct Import {
     /// Memsets taken.
     pub memsets: u64,
     /// Streams in which something was taken.
-    pub streams: Vec<ImportedStream>,
+    pub(crate) streams: Vec<ImportedStream>,
     /// From where block times are.
-    pub block_times: BlockTimeCounts,
+    pub(crate) block_times: BlockTimeCounts,
     /// How long a launch takes to reach an idle GPU; `None`: the profile does not tell.
-    pub launch_latency: Option<LaunchLatency>,
+    pub(crate) launch_latency: Option<LaunchLatency>,
     /// How long the GPU takes from one kernel of a stream to the next; `None`: the profile does not tell.
-    pub kernel_gap: Option<KernelGap>,
+    pub(crate) kernel_gap: Option<KernelGap>,
     /// What t = 0 of the scenario is on the profile's clock \[ns\].
     pub base_ns: u64,
     /// Of each host thread, which operations of the profile it submits, in that order.

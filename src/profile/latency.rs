@@ -7,7 +7,7 @@ use crate::statistics::nearest_rank;
 
 /// The launch latency of a profile (L1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LaunchLatency {
+pub(crate) struct LaunchLatency {
     /// Time from the beginning of the call to the start on the GPU \[ns\].
     pub latency_ns: u64,
     /// Launches that found the GPU idle, of which it is the lower quartile.
@@ -16,7 +16,7 @@ pub struct LaunchLatency {
 
 /// The gap between the kernels of one stream (L2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KernelGap {
+pub(crate) struct KernelGap {
     /// Time from the end of a kernel to the start of the next of its stream \[ns\].
     pub gap_ns: u64,
     /// Kernels that stood ready behind one, of whose gaps it is the mean of the middle half.
@@ -82,7 +82,7 @@ impl GpuProfile {
 
     /// The launch latency of a GPU: the lower quartile over all operations whose call began when everything before it
     /// had ended; first launches load code, which takes much longer. `None` if there is no such operation.
-    pub fn launch_latency(&self, gpu: u32) -> Option<LaunchLatency> {
+    pub(crate) fn launch_latency(&self, gpu: u32) -> Option<LaunchLatency> {
         let mut latest_end = 0;
         let mut latencies = Vec::new();
         for operation in self.operations.iter().filter(|operation| self.gpu_of(operation.stream) == gpu) {
@@ -103,7 +103,7 @@ impl GpuProfile {
     /// kernel right before them in their stream ended. The mean, because errors of starts add up along a stream; its
     /// middle half, because some of the longest gaps are waits for other streams. Where even the middle half is of many
     /// kinds, the lower decile stands for it, and is marked. `None` if there is no such kernel.
-    pub fn kernel_gap(&self, gpu: u32) -> Option<KernelGap> {
+    pub(crate) fn kernel_gap(&self, gpu: u32) -> Option<KernelGap> {
         let latency = self.launch_latency(gpu)?.latency_ns;
         let mut last: BTreeMap<u32, &ProfiledOperation> = BTreeMap::new();
         let mut gaps = Vec::new();

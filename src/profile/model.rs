@@ -19,7 +19,7 @@ named! {
     /// Which profiler wrote it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[non_exhaustive]
-    pub enum ProfileFormat {
+    pub(crate) enum ProfileFormat {
         /// JSON of PyTorch's profiler (Kineto).
         Kineto = "Kineto JSON",
         NsightSystems = "Nsight Systems SQLite export",
@@ -34,21 +34,21 @@ pub struct GpuProfile {
     /// The file's name, for messages.
     pub file: String,
     /// Which profiler wrote it.
-    pub format: ProfileFormat,
+    pub(crate) format: ProfileFormat,
     /// What it says of its GPUs, by their number; formats that say nothing leave this empty.
-    pub gpus: BTreeMap<u32, GpuProperties>,
+    pub(crate) gpus: BTreeMap<u32, GpuProperties>,
     /// Names of kernel functions, whole, as [`ProfiledKernel::function`] counts them.
     pub(super) functions: Vec<Arc<str>>,
     /// Streams that something ran in, as [`ProfiledOperation::stream`] counts them.
-    pub streams: Vec<ProfiledStream>,
+    pub(crate) streams: Vec<ProfiledStream>,
     /// Kernels, copies and memsets, by start.
-    pub operations: Vec<ProfiledOperation>,
+    pub(crate) operations: Vec<ProfiledOperation>,
     /// Host threads, as [`HostCall::thread`] counts them.
-    pub threads: Vec<ProfiledThread>,
+    pub(crate) threads: Vec<ProfiledThread>,
     /// Calls that submitted something or may have waited, by start.
-    pub calls: Vec<HostCall>,
+    pub(crate) calls: Vec<HostCall>,
     /// What is known of waits: of the host for the GPU, and of one stream for another.
-    pub syncs: Vec<ProfiledSync>,
+    pub(crate) syncs: Vec<ProfiledSync>,
     /// Medians of another profile, which are taken where that knows the kernel.
     pub(super) other: Option<Box<OtherMedians>>,
     /// How many hardware channels its kernels name; 0 if none does.
@@ -109,7 +109,7 @@ impl GpuProfile {
 
 /// A stream of one context.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProfiledStream {
+pub(crate) struct ProfiledStream {
     /// Process that owns it; 0 where the format does not say.
     pub process: u64,
     /// GPU.
@@ -128,7 +128,7 @@ pub struct ProfiledStream {
 
 /// Something that a GPU did.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ProfiledOperation {
+pub(crate) struct ProfiledOperation {
     /// When it started.
     pub start_ns: u64,
     /// How long it took.
@@ -143,12 +143,12 @@ pub struct ProfiledOperation {
 
 impl ProfiledOperation {
     /// When it ended.
-    pub const fn end_ns(&self) -> u64 {
+    pub(crate) const fn end_ns(&self) -> u64 {
         self.start_ns.saturating_add(self.duration_ns)
     }
 
     /// It as a kernel.
-    pub const fn kernel(&self) -> Option<&ProfiledKernel> {
+    pub(crate) const fn kernel(&self) -> Option<&ProfiledKernel> {
         match &self.kind {
             ProfiledKind::Kernel(kernel) => Some(kernel),
             _ => None,
@@ -158,7 +158,7 @@ impl ProfiledOperation {
 
 /// What an operation was.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ProfiledKind {
+pub(crate) enum ProfiledKind {
     /// A kernel.
     Kernel(ProfiledKernel),
     /// A copy.
@@ -176,7 +176,7 @@ pub enum ProfiledKind {
 
 /// One launch of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ProfiledKernel {
+pub(crate) struct ProfiledKernel {
     /// Index of its function's name.
     pub function: u32,
     /// Blocks of its grid.
@@ -196,7 +196,7 @@ impl ProfiledKernel {
 
 /// A host thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProfiledThread {
+pub(crate) struct ProfiledThread {
     /// Process number, as the file has it.
     pub process: String,
     /// Thread number, as the file has it.
@@ -205,7 +205,7 @@ pub struct ProfiledThread {
 
 /// A call of the CUDA runtime or driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostCall {
+pub(crate) struct HostCall {
     /// Index of the host thread.
     pub thread: u32,
     /// When it began.
@@ -220,7 +220,7 @@ pub struct HostCall {
 
 /// What a wait waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SyncKind {
+pub(crate) enum SyncKind {
     /// The host waits for an event.
     Event,
     /// A stream waits for an event.
@@ -233,7 +233,7 @@ pub enum SyncKind {
 
 /// What the profiler says of one wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProfiledSync {
+pub(crate) struct ProfiledSync {
     /// Index of the host call; `None`: there is none in the file.
     pub call: Option<u32>,
     /// What waits for what.

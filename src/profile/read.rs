@@ -51,7 +51,7 @@ pub(crate) fn uncompressed<'b>(file: &str, bytes: Cow<'b, [u8]>) -> Result<Cow<'
 
 impl ProfileFormat {
     /// The format of an uncompressed file, or `None` if it is no profile.
-    pub fn of(content: &[u8]) -> Option<Self> {
+    pub(crate) fn of(content: &[u8]) -> Option<Self> {
         let content = without_byte_order_mark(content);
         if content.starts_with(SQLITE) {
             Some(Self::NsightSystems)

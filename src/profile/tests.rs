@@ -1,5 +1,8 @@
 use proptest::prelude::*;
 
+use super::block_times::{BlockTimeCounts, EstimatedBlockTime};
+use super::latency::KernelGap;
+use super::model::ProfiledKind;
 use super::*;
 use crate::device::CopyDirection;
 use crate::scenario::{ReadOptions, Scenario, Step};

@@ -47,12 +47,14 @@ mod unit;
 mod work;
 mod xml;
 
-pub use demands::{ModelDemands, ReleaseDoubt, ResponseLimit};
+pub use demands::ModelDemands;
+pub(crate) use demands::ResponseLimit;
 pub use error::AmaltheaError;
 pub use frequency::{Frequency, FrequencyError};
-pub use model::{AmaltheaModel, CopyRunnable, ProcessingUnit, Runnable};
+pub use model::{AmaltheaModel, ProcessingUnit, Runnable};
 pub use options::{AmaltheaOptions, TickBound};
 pub use requirements::{Requirement, RequirementOf};
-pub use stimuli::{Activation, Stimulus};
+pub(crate) use stimuli::Activation;
+pub use stimuli::Stimulus;
 pub use ticks::{TickRange, Ticks};
 pub use work::{CostUnit, TickEntry};

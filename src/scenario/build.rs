@@ -404,7 +404,7 @@ impl<'a> ScenarioBuilder<'a> {
     ///
     /// # Errors
     /// The number of the first thread that could never end, and why.
-    pub fn build_ending(self) -> Result<Scenario, (usize, Endless)> {
+    pub(crate) fn build_ending(self) -> Result<Scenario, (usize, Endless)> {
         let scenario = self.build();
         for (index, thread) in scenario.threads.iter().enumerate() {
             endless::check(&scenario, thread).map_err(|why| (index, why))?;

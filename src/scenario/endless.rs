@@ -13,7 +13,7 @@ pub(super) const MOST_JOBS: u64 = 10_000;
 /// Why a thread never ends.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Endless {
+pub(crate) enum Endless {
     /// It repeats without limit, and the run has no horizon.
     #[error("nothing limits the iterations or the time of {thread:?}, so it never ends")]
     NoLimit {
@@ -37,7 +37,7 @@ pub enum Endless {
 
 impl Endless {
     /// What its author can do.
-    pub fn help(&self) -> String {
+    pub(crate) fn help(&self) -> String {
         match self {
             Self::NoLimit { .. } | Self::ManyJobs => {
                 let horizon = option("horizon").with("TIME");

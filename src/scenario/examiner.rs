@@ -12,5 +12,6 @@ mod reading;
 mod spin;
 mod stream_action;
 
-pub use super::examiner_logs::{BenchmarkLog, ExaminerLogs, KernelSync};
+pub use super::examiner_logs::ExaminerLogs;
+pub(crate) use super::examiner_logs::{BenchmarkLog, KernelSync};
 pub(super) use file::{KEYS, read};

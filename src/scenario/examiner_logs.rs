@@ -10,12 +10,19 @@ pub struct ExaminerLogs {
     /// Where it would put its logs.
     pub result_directory: String,
     /// One log per host thread, in the same order.
-    pub benchmarks: Vec<BenchmarkLog>,
+    pub(crate) benchmarks: Vec<BenchmarkLog>,
+}
+
+impl ExaminerLogs {
+    /// The names of the log files, relative to the result directory; in the order of the host threads.
+    pub fn file_names(&self) -> impl Iterator<Item = &str> {
+        self.benchmarks.iter().map(|log| &*log.file_name)
+    }
 }
 
 /// The fixed part of one log file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BenchmarkLog {
+pub(crate) struct BenchmarkLog {
     /// File name, relative to the result directory.
     pub file_name: Arc<str>,
     /// `name` of the file in which the benchmark stands (that of a `task_host` for those nested in it).
@@ -36,7 +43,7 @@ pub struct BenchmarkLog {
 
 /// Whether the third of a kernel's `cuda_launch_times` is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KernelSync {
+pub(crate) enum KernelSync {
     /// The host synchronizes right after the kernel: the time at which that returned.
     AfterKernel,
     /// It does not: the examiner writes 0.

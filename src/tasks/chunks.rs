@@ -22,7 +22,7 @@ const MAX_JOBS: u64 = 5_000_000;
 ///
 /// # Errors
 /// The verdict that ends the test: a job without any chunk, or too many jobs. The task is number 0 in it.
-pub fn converted(task: &Timing, reservation: Reservation) -> Result<Timing, TaskVerdict> {
+pub(crate) fn converted(task: &Timing, reservation: Reservation) -> Result<Timing, TaskVerdict> {
     let (task, without_chunk) = of_chunks_kept(task, reservation)?;
     match (task, without_chunk) {
         (_, Some(Job { release, deadline })) => {

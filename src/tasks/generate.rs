@@ -16,7 +16,7 @@ named! {
     /// How a utilization is divided among tasks.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Utilizations: ALL, from_name, Serialize {
-        /// [`uunifast`].
+        /// `uunifast`.
         UUniFast = "uunifast",
         /// `uunifast_discard`.
         UUniFastDiscard = "uunifast-discard",

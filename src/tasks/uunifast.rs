@@ -8,7 +8,7 @@ const MAX_DRAWS: u32 = 100_000;
 
 /// `n` utilizations that add up to `total` (Bini and Buttazzo, "Measuring the Performance of Schedulability Tests",
 /// Real-Time Systems 30, 2005). For `total` above 1 single ones may exceed 1; see `uunifast_discard`.
-pub fn uunifast(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
+pub(crate) fn uunifast(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
     let mut utilizations = Vec::with_capacity(n);
     let mut rest = total;
     for left in (1..n).rev() {

@@ -37,12 +37,12 @@ pub struct ClusterShortage {
     /// On how many SMs a block has room there.
     pub sms: u32,
     /// Where that is.
-    pub group: SmGroup,
+    pub(crate) group: SmGroup,
 }
 
 /// SMs on which a cluster of blocks can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SmGroup {
+pub(crate) enum SmGroup {
     /// Those of a TPC that is of no full GPC, by its first SM.
     LoneTpc(u32),
     /// Those of a GPC, by its number.

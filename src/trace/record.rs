@@ -110,7 +110,7 @@ impl Trace {
     }
 
     /// How the contexts of several processes take turns, if they do.
-    pub const fn turn_taking(&self) -> Option<&TurnTaking> {
+    pub(crate) const fn turn_taking(&self) -> Option<&TurnTaking> {
         self.items.turn_taking.as_ref()
     }
 

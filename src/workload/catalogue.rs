@@ -209,7 +209,7 @@ pub struct Items {
     /// Whether they are clients of MPS.
     pub mps: bool,
     /// How their contexts take turns, if they do.
-    pub turn_taking: Option<TurnTaking>,
+    pub(crate) turn_taking: Option<TurnTaking>,
     /// Green contexts, by [`GreenContextId`](super::GreenContextId).
     pub green_contexts: Vec<GreenContext>,
     /// Streams, by [`StreamId`].

@@ -124,7 +124,7 @@ impl Deref for CheckedProcess {
 
 /// How contexts that take turns do so: what is stated of processes, and otherwise what the device states.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnTaking {
+pub(crate) struct TurnTaking {
     /// T2: how long a turn lasts at most, by process.
     pub time_slices: Vec<Duration>,
     /// T3: what a switch of contexts costs.

@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
 use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
 use gpusched::pictures::acceptance_plot;
-use gpusched::tables::{CurveReport, curve_header, curve_line, curve_point};
+use gpusched::tables::CurveReport;
 use gpusched::tasks::segments::{SegmentPreset, SegmentSets};
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, TaskTime, Utilizations};
 
@@ -179,7 +179,7 @@ impl CurveCommand {
         let Some(first) = curves.first() else { bail!("there is no curve") };
         let generators: Vec<&Generator> = curves.iter().map(|curve| &curve.generator).collect();
         let stated = stated(first.seed, first.samples, &generators)?;
-        let mut rows = Rows::open(self.out.as_deref(), self.format.is_some(), &stated, &curve_header(first))?;
+        let mut rows = Rows::open(self.out.as_deref(), self.format.is_some(), &stated, &first.header())?;
         let samples = curves.iter().map(|curve| curve.points.len() as u64 * curve.samples).sum();
         progress::hold("drawing", Unit::Of("task sets"), Some(samples));
         let mut all = Vec::new();
@@ -189,7 +189,7 @@ impl CurveCommand {
                 let is_it = |known: &CurvePoint| {
                     known.single_permille == point && known.gang_permille == curve.generator.gang_permille
                 };
-                let known = rows.known(|line| curve_point(curve, line).filter(is_it));
+                let known = rows.known(|line| curve.read_line(line).filter(is_it));
                 if known.is_some() {
                     progress::advance(curve.samples);
                 }
@@ -199,7 +199,7 @@ impl CurveCommand {
                     None => curve.point(point, progress::advance)?,
                 };
                 if is_new {
-                    rows.add(&curve_line(&point))?;
+                    rows.add(&point.line())?;
                 }
                 points.push(point);
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gpusched::experiments::segment_acceptance::{SegmentCurve, SegmentCurvePoint};
 use gpusched::pictures::segment_acceptance_plot;
-use gpusched::tables::{CurveReport, segment_curve_header, segment_curve_line, segment_curve_point};
+use gpusched::tables::CurveReport;
 
 use super::super::jobs::Jobs;
 use super::super::output::{Format, print_report};
@@ -25,18 +25,18 @@ pub(super) fn run(
     let generator = points.first().map(|&point| curve.panel.generator(&curve.base, point));
     // With the generator of the first point.
     let stated = stated(curve.seed, curve.samples, &generator)?;
-    let mut rows = Rows::open(out, format.is_some(), &stated, &segment_curve_header(curve))?;
+    let mut rows = Rows::open(out, format.is_some(), &stated, &curve.header())?;
     progress::hold("drawing", Unit::Of("task sets"), Some(points.len() as u64 * curve.samples));
     let mut found = Vec::new();
     for point in points {
         let is_it = |known: &SegmentCurvePoint| known.point == point;
-        if let Some(known) = rows.known(|line| segment_curve_point(curve, line).filter(is_it)) {
+        if let Some(known) = rows.known(|line| curve.read_line(line).filter(is_it)) {
             progress::advance(curve.samples);
             found.push(known);
             continue;
         }
         let new = curve.point(point, progress::advance);
-        rows.add(&segment_curve_line(curve, &new))?;
+        rows.add(&curve.line(&new))?;
         found.push(new);
     }
     if let Some(path) = figure {

@@ -27,12 +27,12 @@ pub struct Activity {
     /// Time with none.
     pub idle_ns: u64,
     /// Stream by stream.
-    pub streams: Vec<StreamActivity>,
+    pub(crate) streams: Vec<StreamActivity>,
 }
 
 /// What the operations of one stream take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct StreamActivity {
+pub(crate) struct StreamActivity {
     /// Its name.
     pub stream: String,
     /// Kernels, copies and memsets.

@@ -19,7 +19,7 @@ pub struct ProfileComparison {
     /// What the second did.
     pub second: Activity,
     /// How long their collectives wait and transfer, where they state that they are of two ranks, and have any.
-    pub collectives: Option<CollectiveSplit>,
+    pub(crate) collectives: Option<CollectiveSplit>,
     /// Kernels by name.
     pub kernels: Vec<KernelChange>,
 }
@@ -28,7 +28,7 @@ pub struct ProfileComparison {
 /// one time, so that the rank that came last transfers and waits for nobody: of the two that are given, the one with
 /// the shorter duration. A third may have come later still, so that the waits are the least they can be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CollectiveSplit {
+pub(crate) struct CollectiveSplit {
     /// The ranks.
     pub ranks: [u32; 2],
     /// Collectives that are compared: the first of a function with the first of it, and so on.

@@ -29,12 +29,12 @@ pub struct HeldOut {
     /// Median of their recorded durations over what the same kernel takes alone.
     pub slow_down: f64,
     /// What each way says of them.
-    pub errors: Vec<HeldOutErrors>,
+    pub(crate) errors: Vec<HeldOutErrors>,
 }
 
 /// What one way of telling says of the second half.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct HeldOutErrors {
+pub(crate) struct HeldOutErrors {
     /// The way.
     pub kernel_times: ToldBy,
     /// Sum of the errors of durations.

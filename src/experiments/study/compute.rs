@@ -10,7 +10,7 @@ use super::layout::{Layout, RowSamples, Shard};
 use crate::effort::{self, Counted, EarlyEnd, Here};
 
 /// What a study repeats: a command whose samples depend on the point, the seed and the sample's number only.
-pub trait Experiment: Sync {
+pub(crate) trait Experiment: Sync {
     /// What one thread needs to compute rows.
     fn worker(&self) -> Box<dyn Worker + '_>;
 }
@@ -44,7 +44,7 @@ const STATES_PER_SAMPLE: u64 = 100;
 /// The rows to compute.
 pub struct Work<'a> {
     /// What is repeated.
-    pub experiment: &'a dyn Experiment,
+    pub(crate) experiment: &'a dyn Experiment,
     /// How many points, samples, rows.
     pub layout: Layout,
     /// Which of the rows.

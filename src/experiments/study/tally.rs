@@ -3,7 +3,7 @@
 use crate::statistics::Measure;
 
 /// Sums up rows of one point, in their order.
-pub trait Tally: Send {
+pub(crate) trait Tally: Send {
     /// Adds a row; `None` if its values are not those of the command.
     fn add(&mut self, samples: u64, values: &str) -> Option<()>;
 

@@ -8,7 +8,6 @@ use crate::experiments::acceptance::{
     more_and_more_periods,
 };
 use crate::pictures::{acceptance_plot, boundary_map};
-use crate::tables::{curve_header, curve_line};
 use crate::tasks::{ReservationPeriod, ReservationTest, TaskTime};
 
 /// Task sets a point; the paper has 100.
@@ -61,10 +60,10 @@ fn figure_6_or_7(name: &str, curve: impl Fn(Inputs) -> Curve) -> Result<Made, Fa
     for curve in more_and_more_periods(gang_permille, SETS, SEED) {
         let points = points(&curve)?;
         if csv.is_empty() {
-            csv = format!("periods,{}", curve_header(&curve));
+            csv = format!("periods,{}", curve.header());
         }
         for point in &points {
-            write!(csv, "{},{}", rows.len() + 1, curve_line(point))?;
+            write!(csv, "{},{}", rows.len() + 1, point.line())?;
         }
         rows.push((curve, points));
     }
@@ -119,10 +118,10 @@ fn drawn(name: &str, cases: &[Case], own: ReservationTest) -> Result<Drawn, Fail
             let text = acceptance_plot(&title, &points)?.to_svg();
             pictures.push(File { name: format!("{name}{of_gang}{suffix}.svg"), text });
             if csv.is_empty() {
-                csv = curve_header(curve);
+                csv = curve.header();
             }
             for point in &points {
-                csv += &curve_line(point);
+                csv += &point.line();
             }
             all.push((format!("{gang}, {words}"), curve.tests.clone(), points));
         }

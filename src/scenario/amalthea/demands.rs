@@ -21,9 +21,9 @@ use crate::time::Duration;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelDemands {
     /// All requirements that are read, in document order.
-    pub limits: Vec<ResponseLimit>,
+    pub(crate) limits: Vec<ResponseLimit>,
     /// Why jobs may be released at other times, or take longer, than the scenario says.
-    pub doubts: Vec<ReleaseDoubt>,
+    pub(crate) doubts: Vec<ReleaseDoubt>,
     /// Labels of host threads whose jobs may take longer than a bound, as what tasks do on their cores is not all read,
     /// each with a reason.
     pub doubtful: Vec<(String, String)>,
@@ -33,7 +33,7 @@ pub struct ModelDemands {
 
 /// A requirement, and the streams whose jobs have to keep it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResponseLimit {
+pub(crate) struct ResponseLimit {
     /// What the model states.
     pub requirement: Requirement,
     /// Streams (of runnables that are launched) of which it speaks; none if nothing of it runs on the GPU.
@@ -68,7 +68,7 @@ struct Doubt {
 
 /// Why the jobs of a scenario are not all that the model allows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ReleaseDoubt {
+pub(crate) struct ReleaseDoubt {
     /// In words.
     pub what: String,
     /// Whether periods and jitters cover it, so that an analysis of all phasings has no such doubt.

@@ -79,7 +79,7 @@ pub struct Runnable {
     /// Custom property `SharedMemory`: shared memory of one block \[bytes\].
     pub shared_memory: Option<u32>,
     /// Whether it copies between host and device, and how much.
-    pub copy: Option<CopyRunnable>,
+    pub(crate) copy: Option<CopyRunnable>,
     /// The labels that it accesses, if it is no copy.
     pub(super) accesses: Vec<LabelAccess>,
     /// What it does that is not read, by type.
@@ -92,7 +92,7 @@ pub struct Runnable {
 
 /// A runnable that copies between host memory and device memory (thesis, Sec. 1.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CopyRunnable {
+pub(crate) struct CopyRunnable {
     /// Which way.
     pub direction: CopyDirection,
     /// Custom property `Bytes`, or the sizes of the labels that it reads, or else of those that it writes; `None` if

@@ -12,7 +12,7 @@ use crate::time::Duration;
 /// When a stimulus activates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "pattern")]
-pub enum Activation {
+pub(crate) enum Activation {
     /// Every `period_ns` from `offset_ns` on.
     Periodic {
         /// The first activation.
@@ -48,7 +48,7 @@ pub struct Stimulus {
     pub kind: String,
     /// When it activates.
     #[serde(flatten)]
-    pub activation: Activation,
+    pub(crate) activation: Activation,
     /// The most by which an activation is late (or early), which a simulation does not use; `None`: no jitter.
     pub jitter_ns: Option<Duration>,
     /// Whether something that moves its activations is not read: a jitter without an upper bound, a scenario, a clock.

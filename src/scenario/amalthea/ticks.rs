@@ -67,15 +67,15 @@ pub struct TickRange {
 
 impl TickRange {
     /// No work.
-    pub const ZERO: Self = Self::constant(Ticks::new(0));
+    pub(crate) const ZERO: Self = Self::constant(Ticks::new(0));
 
     /// Always the same.
-    pub const fn constant(ticks: Ticks) -> Self {
+    pub(crate) const fn constant(ticks: Ticks) -> Self {
         Self { lower: Some(ticks), value: Some(ticks), upper: Some(ticks) }
     }
 
     /// One after the other.
-    pub fn then(self, other: Self) -> Self {
+    pub(crate) fn then(self, other: Self) -> Self {
         let sum = |a: Option<Ticks>, b: Option<Ticks>| Some(a?.plus(b?));
         Self {
             lower: sum(self.lower, other.lower),
@@ -85,7 +85,7 @@ impl TickRange {
     }
 
     /// One or the other, nobody knows how often.
-    pub fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self {
             lower: self.lower.zip(other.lower).map(|(a, b)| a.min(b)),
             value: self.value.filter(|_| self == other),

@@ -39,7 +39,7 @@ impl Catalogue {
     }
 
     /// How contexts take turns; `None` if they do not.
-    pub fn turn_taking(&self) -> Option<TurnTaking> {
+    pub(crate) fn turn_taking(&self) -> Option<TurnTaking> {
         self.is_time_sliced().then(|| TurnTaking {
             time_slices: self.processes.iter().map(|process| self.time_slice(process)).collect(),
             switch_cost: self.switch_cost(),

@@ -10,7 +10,7 @@ use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 
 /// Equation 4, for a GPU that is not fully occupied: the response time on `sms` SMs.
-pub fn response(profile: &ExecutionProfile, sms: u32) -> Duration {
+pub(crate) fn response(profile: &ExecutionProfile, sms: u32) -> Duration {
     profile.execution(sms)
 }
 
@@ -68,13 +68,13 @@ pub(crate) fn remaining_kernel(
 }
 
 /// Equation 8: whether an application with `remaining` to run meets its requirement.
-pub fn meets(due: Instant, now: Instant, remaining: Duration) -> bool {
+pub(crate) fn meets(due: Instant, now: Instant, remaining: Duration) -> bool {
     due >= now + remaining
 }
 
 /// Equation 9: the instant at which an application must start to meet its requirement, `T_margin = T_resp - E(A)`, with
 /// E(A) on the whole GPU. 0 if it should have started before t = 0.
-pub fn margin(due: Instant, profile: &ExecutionProfile) -> Instant {
+pub(crate) fn margin(due: Instant, profile: &ExecutionProfile) -> Instant {
     Instant::from_ns(due.as_ns().saturating_sub(profile.execution(profile.sms()).as_ns()))
 }
 
