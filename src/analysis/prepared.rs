@@ -51,7 +51,7 @@ impl Prepared {
 /// Kernels that begin beside the one before them in their stream, and blocks that come in clusters, are unknown to all
 /// analyses.
 pub(super) fn refuse_what_nothing_bounds(scenario: &Scenario) -> Result<(), ProgramError> {
-    if scenario.catalogue.has_dependent_kernels() {
+    if scenario.catalogue.has_programmatic_launches() {
         return Err(ProgramError::Programmatic);
     }
     if scenario.catalogue.has_clusters() { Err(ProgramError::Clusters) } else { Ok(()) }

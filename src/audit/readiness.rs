@@ -53,7 +53,7 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
     let mut shared = if clocks.ordered { BTreeMap::new() } else { shared_streams(observation) };
     let device = &observation.device;
     let mut streams = vec![Stream::default(); observation.streams.len()];
-    let mut records: BTreeMap<u32, (usize, Completion)> = BTreeMap::new();
+    let mut records: BTreeMap<u32, Recorded> = BTreeMap::new();
     let mut all = Vec::with_capacity(facts.len());
     for (index, operation) in observation.operations.iter().enumerate() {
         let [earliest, latest] = operation.launched_ns;
@@ -87,15 +87,17 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         if let Some((_, completion)) = &null {
             wait_for(completion);
         }
-        let mut event = stream.event;
+        let (mut event, mut is_let_go) = (stream.event, false);
         if let ObservedWork::Wait(number) = operation.work {
             match records.get(&number) {
                 // On other clocks another record may have been the last before the wait.
                 _ if !clocks.ordered => unsure = true,
-                Some((record, completion)) => {
-                    wait_for(completion);
+                Some(recorded) => {
+                    let completion = recorded.for_wait();
+                    wait_for(&completion);
                     let later = |(_, known): &(usize, When)| known.latest() > completion.lo.latest();
-                    event = event.filter(later).or(Some((*record, completion.lo)));
+                    event = event.filter(later).or(Some((recorded.index, completion.lo)));
+                    is_let_go |= recorded.triggered.is_some();
                 }
                 None => {}
             }
@@ -108,9 +110,9 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         for held in [&launch_latency, &kernel_gap].into_iter().flatten() {
             wait_for(held);
         }
-        if unsure {
-            ready.hi = None;
-        }
+        // One that is let go is so at some time of that instant, of which no stamp tells.
+        let bounded = ready.hi.filter(|_| !unsure);
+        ready.hi = bounded.map(|hi| if is_let_go { right_after(hi.latest()) } else { hi });
         // What waits for this operation waits for its completion, so launch order is an order in which to derive them.
         let completion = completion(&operation.work, &facts[index], &ready, ranks[index], simulated);
         if let Some(own) = streams.get_mut(operation.stream) {
@@ -121,7 +123,8 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
             }
         }
         if let ObservedWork::Record(number) = operation.work {
-            records.insert(number, (index, completion));
+            let triggered = triggered_before_record(observation, facts, number, &stream);
+            records.insert(number, Recorded { index, completion, triggered });
         }
         if is_null || blocking(operation.stream) {
             sides[process][usize::from(!is_null)].push(operation, index, completion);
@@ -141,6 +144,20 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         });
     }
     all
+}
+
+/// A record, when it completed, and when what waits for it may go on before that (PDL).
+struct Recorded {
+    index: usize,
+    completion: Completion,
+    triggered: Option<Completion>,
+}
+
+impl Recorded {
+    /// When waits for it are over.
+    fn for_wait(&self) -> Completion {
+        earlier(self.triggered, self.completion)
+    }
 }
 
 /// PDL: when a kernel may go on beside the one before it in its stream, if it may; that is when it waits for that no
@@ -164,6 +181,18 @@ fn triggered(
         *completion = triggered;
     }
     Some(triggered)
+}
+
+/// PDL: when a wait for a record of a programmatic event is over before that has completed, if it may be.
+fn triggered_before_record(
+    observation: &Observation,
+    facts: &[Facts],
+    event: u32,
+    stream: &Stream,
+) -> Option<Completion> {
+    let (before, _) = stream.last.filter(|_| observation.programmatic_events.contains(&event))?;
+    let at = programmatic::triggered(&observation.operations[before], &observation.device)?;
+    Some(at_trigger(at, &facts[before]))
 }
 
 /// The earlier of a trigger, if there was one, and the end of a gap.

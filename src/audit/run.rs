@@ -66,7 +66,6 @@ impl Observation {
 pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progress<'_>) -> Audit {
     let (mut notes, mut findings) = (Vec::new(), Vec::new());
     let facts = facts(observation);
-    times::check(observation, &facts, &mut findings);
     let apart = times::check_clocks(observation, &facts, tolerances, &mut findings);
     let mut tolerances = *tolerances;
     if apart > tolerances.across_clocks_ns {
@@ -77,6 +76,9 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
         ));
     }
     let case = Case::with_facts(observation, facts, &tolerances, looked);
+    let of_clocks = std::mem::take(&mut findings);
+    times::check(&case, &mut findings);
+    findings.extend(of_clocks);
     // Each looks at all blocks again, so they do so at once; what they find is put together in a fixed order.
     let by = |checks: &[Check]| {
         let mut found = Vec::new();

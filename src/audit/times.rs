@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use super::case::Case;
 use super::facts::Facts;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{Observation, ObservedContexts, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
 use super::observed_turns::ObservedTurns;
 use super::options::Tolerances;
 use super::programmatic;
+use super::stamp::Stamp;
 use crate::device::CopySharing;
 use crate::logs::LogTime;
 use crate::workload::BlockClock;
 
 /// Nothing ends before it starts; no block is missing or too many; block times are those stated, and so are those of
 /// copies, unless they share a link.
-pub(super) fn check(observation: &Observation, facts: &[Facts], findings: &mut Vec<Finding>) {
+pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let (observation, facts) = (case.observation, &case.facts);
     let shared = observation.device.copy.sharing == CopySharing::SharedLink;
     let mut last = vec![None; observation.streams.len()];
     for (index, operation) in observation.operations.iter().enumerate() {
@@ -28,6 +31,7 @@ pub(super) fn check(observation: &Observation, facts: &[Facts], findings: &mut V
                         let device = &observation.device;
                         programmatic::released(&observation.operations[before], finish, device)
                     });
+                    let released = released.or_else(|| recorded(case, index));
                     check_blocks((observation, index), kernel, released, findings);
                 }
                 check_count(observation, operation, kernel, findings);
@@ -57,6 +61,35 @@ pub(super) fn check(observation: &Observation, facts: &[Facts], findings: &mut V
             ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => {}
         }
     }
+}
+
+/// When waits of blocks return behind waits for programmatic events right before their kernel; `None`: there are none.
+fn recorded(case: &Case<'_>, kernel: usize) -> Option<LogTime> {
+    let observation = case.observation;
+    let is_dependent = observation.operations[kernel].kernel().is_some_and(|kernel| kernel.programmatic.is_dependent);
+    if observation.programmatic_events.is_empty() || !is_dependent {
+        return None;
+    }
+    let stream = observation.operations[kernel].stream;
+    let mut last = None;
+    for wait in (0..kernel).rev().filter(|before| observation.operations[*before].stream == stream) {
+        let ObservedWork::Wait(event) = observation.operations[wait].work else { break };
+        if !observation.programmatic_events.contains(&event) {
+            continue;
+        }
+        let is_it = |before: &usize| observation.operations[*before].work == ObservedWork::Record(event);
+        let Some(record) = (0..wait).rev().find(is_it) else { continue };
+        let complete = case.ready[record].lo.latest();
+        // One that has not completed when the run ends never did.
+        let complete = if observation.is_cut_before(complete) { LogTime::MAX } else { complete };
+        // One that was complete when the wait was launched is not waited for.
+        let launch = Stamp::launch(observation.operations[wait].launched_ns[1], wait);
+        let is_late = case.ready[record].hi.and_then(|hi| hi.gpu).is_none_or(|complete| complete > launch);
+        if is_late {
+            last = last.max(Some(complete.after(observation.device.pdl_wait_latency)));
+        }
+    }
+    last
 }
 
 /// Where contexts take turns, a block runs only in those of its own (T4).

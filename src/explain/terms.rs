@@ -390,7 +390,7 @@ pub(super) const TERMS: [Term; 71] = [
         "docs/model.md#cuda-graphs",
         Some("gpusched simulate scenarios/rules/graphs.json"),
         "Kernels, copies and memsets with edges between them, launched as one. Each node begins once those before it have ended, \
-         or over a programmatic edge once the one before it has triggered; what is behind the launch waits for all of them.",
+         or over programmatic edges once all before it have triggered; what is behind the launch waits for all of them.",
     ),
     term(
         "persistent kernel",

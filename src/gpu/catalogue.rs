@@ -157,6 +157,10 @@ impl GpuCatalogue {
         Ok(self.catalogue.set_programmatic(kernel, programmatic)?)
     }
 
+    pub(super) fn set_programmatic_event(&mut self, event: EventId) -> Result<(), SubmitError> {
+        Ok(self.catalogue.set_programmatic_event(event)?)
+    }
+
     pub(super) fn set_clusters(&mut self, kernel: KernelId, clusters: Option<Clusters>) -> Result<(), SubmitError> {
         Ok(self.catalogue.set_clusters(kernel, clusters)?)
     }

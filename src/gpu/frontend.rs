@@ -7,7 +7,7 @@ mod programmatic;
 mod promote;
 mod stream_queue;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::backend::{Backend, BackendContext};
 use super::error::SubmitError;
@@ -38,7 +38,12 @@ pub(super) struct Frontend {
     /// The last record of each event, if it was recorded; the list may be shorter than that of events.
     last_records: Vec<u32>,
     /// Streams whose head waits for an event, and its record (E2).
-    awaiting: Vec<(u32, StreamId)>,
+    awaiting: Vec<Awaiting>,
+    /// PDL: waits for records of programmatic events that have not completed.
+    awaited_early: BTreeMap<u32, Vec<u32>>,
+    /// PDL: records that have not completed, and the streams in which a wait for them is over all the same: blocks of
+    /// the kernel behind that stand until they have.
+    stood_for: Vec<(u32, StreamId)>,
     /// L1.
     launch_latency: Duration,
     /// L2.
@@ -80,8 +85,20 @@ struct Operation {
     is_complete: bool,
     /// PDL: launched with the attribute.
     is_dependent: bool,
-    /// PDL: when all its blocks have triggered and that is known to the GPU; [`Instant::MAX`] before.
+    /// PDL: a record of a programmatic event, or a wait for one.
+    is_early: bool,
+    /// PDL: when all its blocks have triggered and that is known to the GPU, of a record those of the kernel before it;
+    /// of a wait when blocks stand for its record no longer. [`Instant::MAX`]: that is not known.
     triggered: Instant,
+}
+
+/// The head of a stream waits for a record (E2).
+#[derive(Debug, Clone, Copy)]
+struct Awaiting {
+    record: u32,
+    stream: StreamId,
+    /// Since when, if it may be let go before the record has completed.
+    since: Option<Instant>,
 }
 
 impl Frontend {
@@ -94,6 +111,8 @@ impl Frontend {
             completed_in_a_row: 0,
             last_records: Vec::new(),
             awaiting: Vec::new(),
+            awaited_early: BTreeMap::new(),
+            stood_for: Vec::new(),
             launch_latency: device.launch_latency,
             kernel_gap: device.kernel_gap,
             pdl_latencies: (device.pdl_trigger_latency, device.pdl_wait_latency),
@@ -141,6 +160,8 @@ impl Frontend {
         self.completed_in_a_row = 0;
         self.last_records.clear();
         self.awaiting.clear();
+        self.awaited_early.clear();
+        self.stood_for.clear();
         for pool in &mut self.pools {
             pool.free = pool.all;
             pool.queue.clear();
@@ -196,11 +217,16 @@ impl Frontend {
         if !known {
             return Err(SubmitError::Unknown);
         }
-        let is_dependent = match kind {
-            OperationKind::Kernel(kernel) => context.catalogue.kernels()[kernel.index()].programmatic().is_dependent,
-            _ => false,
+        let (is_dependent, is_early) = match kind {
+            OperationKind::Kernel(kernel) => {
+                (context.catalogue.kernels()[kernel.index()].programmatic().is_dependent, false)
+            }
+            OperationKind::Record(event) | OperationKind::Wait(event) => {
+                (false, context.catalogue.catalogue().is_programmatic_event(event))
+            }
+            OperationKind::Copy(_) | OperationKind::Memset => (false, false),
         };
-        if is_dependent && context.catalogue.catalogue().is_time_sliced() {
+        if (is_dependent || is_early) && context.catalogue.catalogue().is_time_sliced() {
             return Err(WorkloadError::ProgrammaticInTurns.into());
         }
         queue.undispatched_kernels += u32::from(matches!(kind, OperationKind::Kernel(_)));
@@ -218,18 +244,21 @@ impl Frontend {
             next: NONE,
             is_complete: false,
             is_dependent,
+            is_early,
             triggered: Instant::MAX,
         });
         let id = OperationId(number);
         context.observer.launched(id, &Launch { kind, stream, origin, at: context.now });
         if awaits != NONE {
             context.observer.awaits(id, OperationId(awaits));
+            self.note_early_wait(number, awaits);
         }
         if let OperationKind::Record(event) = kind {
             self.note_record(event, number);
         }
         if let Some(before) = before {
             self.operation_mut(before).next = number;
+            self.note_early_record(before, context);
             self.go_beside_later(stream, context);
         } else {
             self.become_head(stream, number, context);
@@ -331,6 +360,8 @@ impl Frontend {
             completed_in_a_row,
             last_records,
             awaiting,
+            awaited_early,
+            stood_for,
             // Parameters of the device.
             launch_latency: _,
             kernel_gap: _,
@@ -352,8 +383,9 @@ impl Frontend {
         });
         to.operation(*completed_in_a_row);
         to.list(operations, |to, operation| {
-            let Operation { kind, stream, launched, awaits, next, is_complete, is_dependent, triggered } = *operation;
-            to.value((kind, stream, is_complete, is_dependent));
+            let Operation { kind, stream, launched, awaits, next, is_complete, is_dependent, is_early, triggered } =
+                *operation;
+            to.value((kind, stream, is_complete, is_dependent, is_early));
             to.instant(launched);
             self.write_record(awaits, to);
             to.optional((next != NONE).then_some(next), Canonical::operation);
@@ -364,7 +396,16 @@ impl Frontend {
             to.number(event);
             self.write_record(record, to);
         });
-        to.list(awaiting, |to, &(record, stream)| {
+        to.list(awaiting, |to, &Awaiting { record, stream, since }| {
+            to.operation(record);
+            to.value(stream);
+            to.optional(since, Canonical::instant);
+        });
+        to.list(awaited_early, |to, (&record, waits)| {
+            to.operation(record);
+            to.list(waits, |to, &wait| to.operation(wait));
+        });
+        to.list(stood_for, |to, &(record, stream)| {
             to.operation(record);
             to.value(stream);
         });

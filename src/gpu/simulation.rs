@@ -164,8 +164,11 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         for stream in work.streams().iter().skip(1) {
             self.add_stream(StreamSpec::clone(stream))?;
         }
-        for event in work.events() {
-            self.add_event(Arc::clone(event))?;
+        for (id, event) in (0..).map(EventId).zip(work.events()) {
+            let added = self.add_event(Arc::clone(event))?;
+            if work.is_programmatic_event(id) {
+                self.catalogue.set_programmatic_event(added)?;
+            }
         }
         for kernel in work.kernels() {
             let id = self.add_kernel(Kernel::clone(kernel))?;
@@ -331,6 +334,9 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     fn one_round<H: Host>(&mut self, host: &mut H) -> Result<(), H::Error> {
         let (frontend, backend, mut context) = self.parts();
         frontend.latencies_over(backend, &mut context);
+        for (released, at) in frontend.released.drain(..) {
+            backend.release(released, at, &mut context)?;
+        }
         while let Some(event) = context.calendar.pop_completion(context.now) {
             if let Some(operation) = backend.complete(event, &mut context) {
                 frontend.complete(operation, backend, &mut context);

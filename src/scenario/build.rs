@@ -256,6 +256,14 @@ impl<'a> ScenarioBuilder<'a> {
         self.scenario.catalogue.set_programmatic(kernel, programmatic)
     }
 
+    /// Has an event recorded once the kernel right before the record has triggered.
+    ///
+    /// # Errors
+    /// As [`Catalogue::set_programmatic_event`].
+    pub(super) fn set_programmatic_event(&mut self, event: EventId) -> Result<(), WorkloadError> {
+        self.scenario.catalogue.set_programmatic_event(event)
+    }
+
     /// Groups the blocks of a kernel into clusters, or no longer.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What happened, compactly: it grows with events, not with blocks.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -12,8 +13,8 @@ use super::wave::{Block, Stretch, Wave};
 use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{
-    CheckedKernel, CheckedProcess, CheckedStream, Copy, GreenContext, Items, Kernel, OperationId, OperationKind, Part,
-    Placement, ProcessId, StreamId, TurnTaking,
+    CheckedKernel, CheckedProcess, CheckedStream, Copy, EventId, GreenContext, Items, Kernel, OperationId,
+    OperationKind, Part, Placement, ProcessId, StreamId, TurnTaking,
 };
 
 /// More waves than 32 bits count, or more turns of contexts than memory should hold.
@@ -178,6 +179,11 @@ impl Trace {
     /// in a run that is over.
     pub fn number_of(&self, operation: OperationId) -> u32 {
         self.numbers.of(&self.operations, operation.0)
+    }
+
+    /// Events that are recorded once the kernel before the record has triggered (PDL).
+    pub(crate) fn programmatic_events(&self) -> &BTreeSet<EventId> {
+        &self.items.programmatic_events
     }
 
     /// Number of waves recorded, each one instant at which blocks of one kernel were assigned (stretches once).

@@ -147,7 +147,8 @@ impl Recorder {
 
     /// A rule held it, where that cannot be told from the instants above.
     pub fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
-        if from < to {
+        // That of a wait for an event also tells that it waits no longer, though its record has not completed (PDL).
+        if from < to || rule == Rule::E2 {
             self.trace.waits.push(NotedWait { operation: operation.0, rule, from, to });
         }
     }

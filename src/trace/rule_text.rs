@@ -133,7 +133,8 @@ pub const RULES: [RuleText; 33] = [
         "CUDA's description of programmatic dependent launch (griddepcontrol); order and latencies measured on a B200",
         "gpusched simulate scenarios/rules/programmatic-launch.json --rules",
         "A kernel that is launched programmatically may go on beside the kernel before it in its stream, once each block of that \
-         has triggered or ended. Its blocks stand at their wait until that kernel has completed.",
+         has triggered or ended. Its blocks stand at their wait until that kernel has completed. So do those of a kernel to which \
+         programmatic edges of a graph lead, for all kernels that these come from; until these have triggered, E2 holds it.",
     ),
     RuleText {
         section: "channels",

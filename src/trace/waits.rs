@@ -65,8 +65,10 @@ impl Trace {
         let channel = || noted(|rule| rule == Rule::Channel);
         let reached_head = record.reached_head;
         let awaited = self.awaited_by(operation).and_then(|other| self.record(other));
-        let awaited =
-            awaited.map(|other| Wait { rule: Rule::E2, from: reached_head, to: other.finish.max(reached_head) });
+        let let_go = noted(|rule| rule == Rule::E2).next();
+        let awaited = let_go.or_else(|| {
+            awaited.map(|other| Wait { rule: Rule::E2, from: reached_head, to: other.finish.max(reached_head) })
+        });
 
         let is_copy = matches!(record.kind, OperationKind::Copy(_));
         let queue_rule = if is_copy { Rule::C1 } else { Rule::G2 };

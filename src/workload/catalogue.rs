@@ -191,6 +191,8 @@ pub struct Catalogue {
     streams: Arc<Vec<CheckedStream>>,
     /// Their names.
     events: Vec<Arc<str>>,
+    /// Those that are recorded once the kernel before the record has triggered (PDL).
+    programmatic_events: BTreeSet<EventId>,
     kernels: Arc<Vec<CheckedKernel>>,
     /// Whether one of them has a mask: mostly none does, and there may be millions to ask.
     has_kernel_masks: bool,
@@ -216,6 +218,8 @@ pub struct Items {
     pub streams: Arc<Vec<CheckedStream>>,
     /// Names of the events, by [`EventId`].
     pub events: Vec<Arc<str>>,
+    /// Those that are recorded once the kernel before the record has triggered (PDL).
+    pub(crate) programmatic_events: BTreeSet<EventId>,
     /// Kernels, by [`KernelId`].
     pub kernels: Arc<Vec<CheckedKernel>>,
     /// Copies, by [`CopyId`].
@@ -235,6 +239,7 @@ impl Catalogue {
             green_contexts: Vec::new(),
             streams,
             events: Vec::new(),
+            programmatic_events: BTreeSet::new(),
             kernels: Arc::default(),
             has_kernel_masks: false,
             has_clusters: false,
@@ -269,6 +274,9 @@ impl Catalogue {
         }
         for copy in &self.copies {
             other.add_copy(copy.copy)?;
+        }
+        for event in &self.programmatic_events {
+            other.set_programmatic_event(*event)?;
         }
         other.graph_nodes.clone_from(&self.graph_nodes);
         Ok(other)
@@ -455,9 +463,28 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Whether a kernel is launched with the attribute of programmatic dependent launch.
-    pub(crate) fn has_dependent_kernels(&self) -> bool {
-        self.kernels.iter().any(|kernel| kernel.0.programmatic.is_dependent)
+    /// Has an event recorded once the kernel right before the record has triggered, as a programmatic edge of a CUDA
+    /// graph is: kernels with the attribute of programmatic dependent launch begin behind a wait for it, and their
+    /// blocks stand at their wait until that kernel has ended.
+    ///
+    /// # Errors
+    /// [`WorkloadError::NoProgrammaticLaunch`] if the device has none.
+    pub fn set_programmatic_event(&mut self, event: EventId) -> Result<(), WorkloadError> {
+        if !self.device.has_programmatic_launch() {
+            return Err(WorkloadError::NoProgrammaticLaunch);
+        }
+        self.programmatic_events.insert(event);
+        Ok(())
+    }
+
+    /// Whether an event is recorded once the kernel before the record has triggered.
+    pub fn is_programmatic_event(&self, event: EventId) -> bool {
+        self.programmatic_events.contains(&event)
+    }
+
+    /// Whether a kernel is launched with the attribute of programmatic dependent launch, or an event is such a one.
+    pub(crate) fn has_programmatic_launches(&self) -> bool {
+        !self.programmatic_events.is_empty() || self.kernels.iter().any(|kernel| kernel.0.programmatic.is_dependent)
     }
 
     /// Forgets kernels and copies; their memory is used again, unless somebody else knows them too.
@@ -483,9 +510,11 @@ impl Catalogue {
     /// Streams, events, kernels and copies, for a trace.
     pub(crate) fn into_items(self) -> Items {
         let turn_taking = self.turn_taking();
-        let Self { processes, sharing, green_contexts, streams, events, kernels, copies, .. } = self;
-        let copies = copies.into_iter().map(|copy| copy.copy).collect();
-        Items { processes, mps: sharing.mps, turn_taking, green_contexts, streams, events, kernels, copies }
+        let Self { processes, sharing, green_contexts, streams, kernels, .. } = self;
+        let (events, programmatic_events) = (self.events, self.programmatic_events);
+        let copies = self.copies.into_iter().map(|copy| copy.copy).collect();
+        let mps = sharing.mps;
+        Items { processes, mps, turn_taking, green_contexts, streams, events, programmatic_events, kernels, copies }
     }
 
     /// Changes how long a copy holds its engine. An unknown copy is passed over.
@@ -506,6 +535,7 @@ impl Catalogue {
             green_contexts: self.green_contexts.clone(),
             streams: Arc::clone(&self.streams),
             events: self.events.clone(),
+            programmatic_events: self.programmatic_events.clone(),
             kernels: Arc::default(),
             has_kernel_masks: false,
             has_clusters: false,

@@ -186,6 +186,10 @@ pub(crate) fn with_programmatic_launches(mut scenario: Scenario, seed: u64) -> S
         };
         catalogue.set_programmatic(kernel, programmatic).expect("the device has them");
     }
+    let events = (0..).map(gpusched::workload::EventId).take(scenario.events().len());
+    for event in events.filter(|event| seed.rotate_right(event.0 + 3) & 1 == 0) {
+        catalogue.set_programmatic_event(event).expect("the device has them");
+    }
     scenario.catalogue = catalogue;
     scenario
 }

@@ -1,7 +1,7 @@
 //! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, E1, E2, and hardware channels.
 
 use super::stream_queue::{HeadState, NONE};
-use super::{Frontend, Process};
+use super::{Awaiting, Frontend, Process};
 use crate::gpu::backend::{Backend, BackendContext, ReadyOperation};
 use crate::gpu::host::GpuEvent;
 use crate::gpu::observer::Observer;
@@ -57,7 +57,7 @@ impl Frontend {
             match self.head_of(stream) {
                 Head::Nothing => {}
                 Head::Held => {
-                    self.note_awaiting(stream);
+                    self.note_awaiting(stream, context);
                     held.push(stream);
                 }
                 Head::Goes(head) => {
@@ -162,7 +162,8 @@ impl Frontend {
             }
         }
         if matches!(kind, OperationKind::Record(_)) {
-            self.wake_awaiting(operation, affected);
+            self.note_end_of_record(operation, context.now);
+            self.wake_awaiting(operation, affected, context);
         }
     }
 
@@ -173,23 +174,37 @@ impl Frontend {
     }
 
     /// E2: a stream whose held head waits for an event is looked at again when that is recorded, and not before.
-    fn note_awaiting(&mut self, stream: StreamId) {
+    fn note_awaiting<O: Observer>(&mut self, stream: StreamId, context: &mut BackendContext<'_, O>) {
         if let Some(head) = self.streams[stream.index()].current()
             && self.awaits_event(head)
         {
             self.streams[stream.index()].head_state = HeadState::NeedsEvent;
-            self.awaiting.push((self.operation(head).awaits, stream));
+            let super::Operation { awaits: record, is_early, .. } = self.operation(head);
+            self.awaiting.push(Awaiting { record, stream, since: is_early.then_some(context.now) });
+            let triggered = self.operation(record).triggered;
+            if is_early && triggered < Instant::MAX {
+                self.let_go_later(stream, triggered, context);
+            }
         }
     }
 
     /// E2: a record has completed; the streams that wait for it may go on.
-    fn wake_awaiting(&mut self, record: u32, affected: &mut Vec<StreamId>) {
+    fn wake_awaiting<O: Observer>(
+        &mut self,
+        record: u32,
+        affected: &mut Vec<StreamId>,
+        context: &mut BackendContext<'_, O>,
+    ) {
         let streams = &mut self.streams;
-        self.awaiting.retain(|&(awaited, stream)| {
-            let is_over = awaited == record;
+        self.awaiting.retain(|held| {
+            let is_over = held.record == record;
             if is_over {
-                streams[stream.index()].head_state = HeadState::Waiting;
-                affected.push(stream);
+                let queue = &mut streams[held.stream.index()];
+                queue.head_state = HeadState::Waiting;
+                affected.push(held.stream);
+                if let Some(wait) = queue.current().filter(|_| held.since.is_some()) {
+                    context.calendar.forget_trigger(wait);
+                }
             }
             !is_over
         });
@@ -246,7 +261,8 @@ impl Frontend {
     ) {
         let super::Operation { kind, stream, .. } = self.operation(operation);
         let queue = &self.streams[stream.index()];
-        let released = (queue.head() == Some(operation)).then_some(queue.released);
+        let stands = self.stood_for.iter().any(|(_, of)| *of == stream);
+        let released = (queue.head() == Some(operation) && !stands).then_some(queue.released.max(queue.recorded));
         let operation = OperationId(operation);
         context.observer.queued(operation, Some(self.queue_entries), context.now);
         self.queue_entries += 1;

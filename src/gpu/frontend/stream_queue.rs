@@ -44,6 +44,8 @@ pub(super) struct StreamQueue {
     pub(super) dependents_from: Instant,
     /// When the wait of such a kernel returns, once the kernel before it has completed.
     pub(super) released: Instant,
+    /// The same of a kernel behind waits for programmatic events, once all their records have completed.
+    pub(super) recorded: Instant,
 }
 
 impl StreamQueue {
@@ -62,6 +64,7 @@ impl StreamQueue {
             kernels_from: Instant::ZERO,
             dependents_from: Instant::ZERO,
             released: Instant::ZERO,
+            recorded: Instant::ZERO,
         }
     }
 
@@ -81,13 +84,14 @@ impl StreamQueue {
             kernels_from,
             dependents_from,
             released,
+            recorded,
         } = *self;
         for end in [head, current, last] {
             to.optional((end != NONE).then_some(end), Canonical::operation);
         }
         to.value((undispatched_kernels, head_state, holds_channel));
         // What has passed holds nothing up.
-        for at in [kernels_from, dependents_from, released] {
+        for at in [kernels_from, dependents_from, released, recorded] {
             to.future(at);
         }
     }

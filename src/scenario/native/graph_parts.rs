@@ -27,15 +27,19 @@ pub(super) struct Graph<'a> {
 pub(super) struct GraphNode<'a> {
     pub(super) name: String,
     pub(super) work: Node<'a>,
-    /// Whether it begins once the node before it has triggered.
+    /// Whether it begins once nodes before it have triggered.
     pub(super) is_dependent: bool,
     pub(super) branch: usize,
     /// Whether nothing is before it, and it is not the first of the launching stream.
     pub(super) waits_for_launch: bool,
     /// Nodes of other branches that have to be over first.
     pub(super) waits_for: Vec<usize>,
+    /// Nodes of other branches that have to trigger first.
+    pub(super) waits_for_triggers: Vec<usize>,
     /// Whether another branch, or the end of the launch, waits for it.
     pub(super) is_recorded: bool,
+    /// Whether another branch waits for its trigger.
+    pub(super) is_recorded_early: bool,
     /// Whether what comes behind the launch waits for it.
     pub(super) ends_branch: bool,
 }
@@ -46,4 +50,6 @@ pub(super) struct Instance {
     pub(super) streams: Vec<StreamId>,
     pub(super) launched: EventId,
     pub(super) events: Vec<EventId>,
+    /// Programmatic events, by the place of the node whose trigger they are recorded at.
+    pub(super) early: BTreeMap<usize, EventId>,
 }

@@ -8,7 +8,7 @@ use super::operations;
 use super::reading::{Reading, unknown};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::model::Step;
-use crate::workload::{EventId, StreamId, StreamSpec};
+use crate::workload::{EventId, KernelId, StreamId, StreamSpec};
 
 /// What a node can be.
 const KINDS: [&str; 3] = ["kernel", "copy", "memset"];
@@ -28,15 +28,71 @@ pub(super) fn read<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<
     Ok(())
 }
 
+/// A node of the file, and the edges that lead to it: from which node, and whether they are programmatic.
+struct Stated<'a> {
+    name: String,
+    work: Node<'a>,
+    edges: Vec<(usize, bool)>,
+}
+
 /// Nodes in the order of the file, in which edges lead forwards only. Each goes on in the branch of a node before it
 /// that nothing follows there so far, or begins a branch.
 fn graph<'a>(node: Node<'a>, reading: &Reading<'a, '_>) -> Result<Graph<'a>, Problem> {
+    let (stated, leaving) = stated(node, reading)?;
     let mut nodes: Vec<GraphNode<'a>> = Vec::new();
+    // The last node of each branch.
+    let mut ends = Vec::<usize>::new();
+    for (place, Stated { name, work, edges }) in stated.into_iter().enumerate() {
+        let is_dependent = edges.iter().any(|(_, is_programmatic)| *is_programmatic);
+        let froms = |programmatic: bool| {
+            let some = edges.iter().filter(move |(_, is_programmatic)| *is_programmatic == programmatic);
+            some.map(|(from, _)| *from).collect::<Vec<usize>>()
+        };
+        let (mut waits_for, mut waits_for_triggers) = (froms(false), froms(true));
+        // A kernel overlaps the one right before it in its stream, or else those whose triggers it waits for by events.
+        let goes_on = match *edges {
+            [(from, true)] if leaving[from] == 1 => Some(from),
+            _ if is_dependent => None,
+            _ => waits_for.iter().copied().find(|from| ends[nodes[*from].branch] == *from),
+        };
+        let branch = goes_on.map_or(ends.len(), |from| nodes[from].branch);
+        waits_for.retain(|from| nodes[*from].branch != branch);
+        waits_for_triggers.retain(|from| nodes[*from].branch != branch);
+        for from in &waits_for {
+            nodes[*from].is_recorded = true;
+        }
+        for from in &waits_for_triggers {
+            nodes[*from].is_recorded_early = true;
+        }
+        match ends.get_mut(branch) {
+            Some(end) => *end = place,
+            None => ends.push(place),
+        }
+        nodes.push(GraphNode {
+            name,
+            work,
+            is_dependent,
+            branch,
+            waits_for_launch: goes_on.is_none() && edges.is_empty() && place > 0,
+            waits_for,
+            waits_for_triggers,
+            is_recorded: false,
+            is_recorded_early: false,
+            ends_branch: false,
+        });
+    }
+    for end in ends.iter().skip(1).filter(|end| leaving[**end] == 0) {
+        (nodes[*end].is_recorded, nodes[*end].ends_branch) = (true, true);
+    }
+    Ok(Graph { nodes: nodes.into(), branches: ends.len() })
+}
+
+/// The nodes of a file, and how many edges leave each.
+fn stated<'a>(node: Node<'a>, reading: &Reading<'a, '_>) -> Result<(Vec<Stated<'a>>, Vec<usize>), Problem> {
+    let mut all: Vec<Stated<'a>> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    // The last node of each branch, and how many edges leave each node.
-    let (mut ends, mut leaving) = (Vec::<usize>::new(), Vec::<usize>::new());
+    let mut leaving = Vec::<usize>::new();
     for (name, work) in node.object()?.into_distinct_entries()? {
-        let place = nodes.len();
         let mut entry = work.object()?;
         let kind = operations::kind(&entry, &KINDS)?;
         if kind == "kernel" {
@@ -47,49 +103,28 @@ fn graph<'a>(node: Node<'a>, reading: &Reading<'a, '_>) -> Result<Graph<'a>, Pro
                 "a node is launched programmatically by an edge: {\"node\": NAME, \"edge\": \"programmatic\"}",
             ));
         }
-        let (mut before, mut is_dependent) = (Vec::new(), false);
+        let mut edges = Vec::new();
         let after = entry.optional("after")?;
         for edge in after.map(|node| node.list()).transpose()?.unwrap_or_default() {
             let (from, is_programmatic) = edge_from(edge, &places)?;
-            is_dependent |= is_programmatic;
             let is_kernel = |work: Node<'_>| work.object().is_ok_and(|entry| entry.has("kernel"));
-            if is_programmatic && (kind != "kernel" || !is_kernel(nodes[from].work)) {
+            if is_programmatic && (kind != "kernel" || !is_kernel(all[from].work)) {
                 return Err(edge.problem("a programmatic edge leads from a kernel to a kernel"));
             }
-            before.push(from);
+            if edges.iter().any(|(other, _)| *other == from) {
+                return Err(edge.problem("there is an edge from that node already"));
+            }
+            edges.push((from, is_programmatic));
             leaving[from] += 1;
         }
-        let goes_on = before.iter().copied().find(|from| ends[nodes[*from].branch] == *from);
-        let branch = goes_on.map_or(ends.len(), |from| nodes[from].branch);
-        before.retain(|from| nodes[*from].branch != branch);
-        for from in &before {
-            nodes[*from].is_recorded = true;
-        }
-        match ends.get_mut(branch) {
-            Some(end) => *end = place,
-            None => ends.push(place),
-        }
-        places.insert(name.to_string(), place);
+        places.insert(name.to_string(), all.len());
         leaving.push(0);
-        nodes.push(GraphNode {
-            name: name.into_owned(),
-            work,
-            is_dependent,
-            branch,
-            waits_for_launch: goes_on.is_none() && before.is_empty() && place > 0,
-            waits_for: before,
-            is_recorded: false,
-            ends_branch: false,
-        });
+        all.push(Stated { name: name.into_owned(), work, edges });
     }
-    if nodes.is_empty() {
+    if all.is_empty() {
         return Err(node.problem("expected at least one node, found none"));
     }
-    check_programmatic_edges(&nodes, &leaving)?;
-    for end in ends.iter().skip(1).filter(|end| leaving[**end] == 0) {
-        (nodes[*end].is_recorded, nodes[*end].ends_branch) = (true, true);
-    }
-    Ok(Graph { nodes: nodes.into(), branches: ends.len() })
+    Ok((all, leaving))
 }
 
 /// The node that an edge leads from, and whether it is programmatic.
@@ -113,21 +148,6 @@ fn edge_from(edge: Node<'_>, places: &BTreeMap<String, usize>) -> Result<(usize,
     Ok((place.ok_or_else(|| unknown(node, "earlier node", &name, places.keys()))?, is_programmatic))
 }
 
-/// Two kernels overlap by PDL only where one follows the other in a stream, with nothing in between.
-fn check_programmatic_edges(nodes: &[GraphNode<'_>], leaving: &[usize]) -> Result<(), Problem> {
-    for (place, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_dependent) {
-        let before = nodes[..place].iter().rposition(|before| before.branch == node.branch);
-        if !node.waits_for.is_empty() || before.is_none_or(|before| leaving[before] != 1) {
-            return Err(node.work.problem(format!(
-                "a programmatic edge is simulated only as the only edge of both its nodes: {:?}, or the node before it, has \
-                 others",
-                node.name
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// The operations of one launch.
 pub(super) fn launch(
     entry: &mut Object<'_>,
@@ -140,11 +160,12 @@ pub(super) fn launch(
     let known = reading.graphs.known.get(&name).cloned();
     let graph = known.ok_or_else(|| unknown(name_node, "graph", &name, reading.graphs.known.keys()))?;
     let before = steps.len();
-    let Instance { streams, launched, events } = instance(name_node, &name, &graph, stream, reading)?;
+    let Instance { streams, launched, events, early } = instance(name_node, &name, &graph, stream, reading)?;
     if graph.nodes.iter().any(|node| node.waits_for_launch) {
         record(launched, stream, reading, steps);
     }
-    for (node, event) in graph.nodes.iter().zip(&events) {
+    let mut kernels: Vec<Option<KernelId>> = Vec::new();
+    for (place, node) in graph.nodes.iter().enumerate() {
         let own = streams[node.branch];
         if node.waits_for_launch {
             wait(launched, own, reading, steps);
@@ -152,9 +173,24 @@ pub(super) fn launch(
         for from in &node.waits_for {
             wait(events[*from], own, reading, steps);
         }
-        steps.push(work(node, own, reading)?);
-        if node.is_recorded {
+        for from in &node.waits_for_triggers {
+            steps.extend(early.get(from).map(|event| Step::Wait(*event, own)));
+        }
+        let befores: Vec<KernelId> = node.waits_for_triggers.iter().filter_map(|from| kernels[*from]).collect();
+        if !befores.is_empty() {
+            // It is behind these kernels, of which one may have no trigger.
+            let before = befores.iter().copied().find(|before| !reading.triggers(*before)).unwrap_or(befores[0]);
+            reading.last.insert(own, Some(before));
+            reading.graphs.ended.remove(&own);
+        }
+        let step = work(node, own, reading)?;
+        kernels.push(if let Step::Launch(kernel, _) = step { Some(kernel) } else { None });
+        steps.push(step);
+        if let Some(event) = early.get(&place) {
             record(*event, own, reading, steps);
+        }
+        if node.is_recorded {
+            record(events[place], own, reading, steps);
         }
     }
     for (_, event) in graph.nodes.iter().zip(&events).filter(|(node, _)| node.ends_branch) {
@@ -240,7 +276,14 @@ fn instance(
     let launched = reading.builder.add_event(event("launch").as_str()).map_err(refuse)?;
     let events = graph.nodes.iter().map(|node| reading.builder.add_event(event(&node.name).as_str()).map_err(refuse));
     let events = events.collect::<Result<_, _>>()?;
-    let made = Instance { streams, launched, events };
+    let mut early = BTreeMap::new();
+    for (place, node) in (0..).zip(graph.nodes.iter()).filter(|(_, node)| node.is_recorded_early) {
+        let added =
+            reading.builder.add_event(event(&format!("{} has triggered", node.name)).as_str()).map_err(refuse)?;
+        reading.builder.set_programmatic_event(added).map_err(refuse)?;
+        early.insert(place, added);
+    }
+    let made = Instance { streams, launched, events, early };
     reading.graphs.instances.insert(key, made.clone());
     Ok(made)
 }

@@ -4,7 +4,7 @@ use super::reading::Reading;
 use crate::device::CopyDirection;
 use crate::json::{Node, Object, Problem};
 use crate::scenario::model::Step;
-use crate::workload::{Copy, StreamId};
+use crate::workload::{Copy, EventId, StreamId};
 
 /// Which one of `keys` an entry has: the key says what kind of entry it is.
 pub(super) fn kind(entry: &Object<'_>, keys: &[&'static str]) -> Result<&'static str, Problem> {
@@ -85,14 +85,31 @@ pub(super) fn memset(entry: &mut Object<'_>, stream: StreamId, reading: &mut Rea
 
 /// An event is recorded.
 pub(super) fn record(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    let (event, _) = event(entry, "record", reading)?;
     reading.last.insert(stream, None);
-    Ok(Step::Record(reading.event(entry.required("record")?)?, stream))
+    Ok(Step::Record(event, stream))
 }
 
 /// What comes next in the stream waits for an event.
 pub(super) fn wait(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+    let (event, is_programmatic) = event(entry, "wait", reading)?;
     reading.last.insert(stream, None);
-    Ok(Step::Wait(reading.event(entry.required("wait")?)?, stream))
+    if is_programmatic {
+        // Whether the kernel of which the trigger is waited for has one is known where the event is recorded.
+        reading.last.remove(&stream);
+    }
+    Ok(Step::Wait(event, stream))
+}
+
+/// The event that `key` names, and whether it is said here that it is recorded at a trigger.
+fn event(entry: &mut Object<'_>, key: &'static str, reading: &mut Reading<'_, '_>) -> Result<(EventId, bool), Problem> {
+    let event = reading.event(entry.required(key)?)?;
+    let node = entry.optional("programmatic")?;
+    let is_programmatic = node.map(|node| node.boolean()).transpose()?.unwrap_or(false);
+    if let Some(node) = node.filter(|_| is_programmatic) {
+        reading.builder.set_programmatic_event(event).map_err(|error| node.problem(error.to_string()))?;
+    }
+    Ok((event, is_programmatic))
 }
 
 pub(super) fn direction(node: Node<'_>) -> Result<CopyDirection, Problem> {

@@ -128,13 +128,20 @@ impl<'a> Reading<'a, '_> {
         Ok(added)
     }
 
+    /// Whether a kernel has a trigger.
+    pub(super) fn triggers(&self, kernel: KernelId) -> bool {
+        let known = self.builder.kernels().get(kernel.index());
+        known.is_some_and(|known| known.programmatic().trigger.is_some())
+    }
+
     /// Says where a launch with the attribute overlaps nothing.
     pub(super) fn note_without_trigger(&mut self, kernel: KernelId, stream: StreamId) {
         let kernels = self.builder.kernels();
         let name = |id: KernelId| kernels.get(id.index()).map_or("", |kernel| &kernel.title);
-        let triggers = |id: KernelId| kernels.get(id.index()).is_some_and(|it| it.programmatic().trigger.is_some());
         let behind = match self.last.get(&stream) {
-            Some(Some(before)) if !triggers(*before) => format!("behind {:?}, which has no trigger", name(*before)),
+            Some(Some(before)) if !self.triggers(*before) => {
+                format!("behind {:?}, which has no trigger", name(*before))
+            }
             Some(None) => "behind what is no kernel".to_owned(),
             _ => return,
         };

@@ -441,8 +441,16 @@ impl<'a> Writer<'a> {
                 Value::Object(entry)
             }
             Step::Memset(stream) => json!({"memset": 0, "stream": stream_name(stream)?}),
-            Step::Record(event, stream) => json!({"record": event_name(event)?, "stream": stream_name(stream)?}),
-            Step::Wait(event, stream) => json!({"wait": event_name(event)?, "stream": stream_name(stream)?}),
+            Step::Record(event, stream) | Step::Wait(event, stream) => {
+                let key = if matches!(step, Step::Record(..)) { "record" } else { "wait" };
+                let mut entry = Map::new();
+                entry.insert(key.to_owned(), json!(event_name(event)?));
+                if self.scenario.catalogue.is_programmatic_event(event) {
+                    entry.insert("programmatic".to_owned(), json!(true));
+                }
+                entry.insert("stream".to_owned(), json!(stream_name(stream)?));
+                Value::Object(entry)
+            }
             Step::SynchronizeEvent(event) => json!({"synchronize_event": event_name(event)?}),
             Step::AwaitLast => json!({"synchronize": "last"}),
             Step::SynchronizeStream(stream) => json!({"synchronize": stream_name(stream)?}),

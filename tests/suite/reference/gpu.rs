@@ -220,25 +220,9 @@ impl<'a> ReferenceGpu<'a> {
             OperationKind::Wait(event) => self.last_record(event),
             _ => None,
         };
-        self.operations.push(ReferenceOperation {
-            kind,
-            awaits,
-            stream,
-            thread,
-            iteration,
-            launched: self.now,
-            reached_head: None,
-            queued: None,
-            entry: None,
-            first_start: None,
-            last_start: None,
-            finish: None,
-            blocks: Vec::new(),
-            waits: Vec::new(),
-            is_beside: false,
-            triggers: 0,
-            last_trigger: 0,
-        });
+        let stands_for = awaits.filter(|&record| self.is_programmatic(kind) && !self.is_finished(record));
+        let launched = ReferenceOperation::launched(kind, stream, (thread, iteration), self.now);
+        self.operations.push(ReferenceOperation { awaits, stands_for, ..launched });
         self.streams[stream.index()].push_back(operation);
         self.promote();
         operation

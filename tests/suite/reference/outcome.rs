@@ -11,6 +11,10 @@ pub(crate) struct ReferenceOperation {
     pub(crate) kind: OperationKind,
     /// The record that a wait for an event is for.
     pub(crate) awaits: Option<usize>,
+    /// PDL: that record, if its event is programmatic and it had not completed when the wait was launched; and whether
+    /// the wait was let go as the kernel before the record has triggered.
+    pub(crate) stands_for: Option<usize>,
+    pub(crate) is_let_go: bool,
     pub(crate) stream: StreamId,
     pub(crate) thread: usize,
     pub(crate) iteration: u64,
@@ -33,6 +37,32 @@ pub(crate) struct ReferenceOperation {
     pub(crate) last_trigger: u64,
     /// Which rule held it, from when to when.
     pub(crate) waits: Vec<(Rule, u64, u64)>,
+}
+
+impl ReferenceOperation {
+    pub(super) fn launched(kind: OperationKind, stream: StreamId, (thread, iteration): (usize, u64), at: u64) -> Self {
+        Self {
+            kind,
+            awaits: None,
+            stands_for: None,
+            is_let_go: false,
+            stream,
+            thread,
+            iteration,
+            launched: at,
+            reached_head: None,
+            queued: None,
+            entry: None,
+            first_start: None,
+            last_start: None,
+            finish: None,
+            blocks: Vec::new(),
+            is_beside: false,
+            triggers: 0,
+            last_trigger: 0,
+            waits: Vec::new(),
+        }
+    }
 }
 
 /// One iteration of a host thread.

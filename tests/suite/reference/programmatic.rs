@@ -20,12 +20,34 @@ impl ReferenceGpu<'_> {
         (0..operation).rev().find(|&other| self.operations[other].stream == stream)
     }
 
+    /// Whether an event is recorded or waited for that is recorded once the kernel before its record has triggered.
+    pub(super) fn is_programmatic(&self, kind: OperationKind) -> bool {
+        match kind {
+            OperationKind::Record(event) | OperationKind::Wait(event) => {
+                self.scenario.catalogue.is_programmatic_event(event)
+            }
+            _ => false,
+        }
+    }
+
     /// When the wait of a dependent kernel's blocks returns, as far as that is known.
     fn returns_at(&self, operation: usize) -> Option<u64> {
+        let latency = self.scenario.device().pdl_wait_latency.as_ns();
         let before = self.before(operation).filter(|&before| self.is_kernel(before));
-        let Some(before) = before else { return Some(0) };
-        let finish = self.operations[before].finish?;
-        Some(finish + self.scenario.device().pdl_wait_latency.as_ns())
+        if let Some(before) = before {
+            return Some(self.operations[before].finish? + latency);
+        }
+        // Records for which waits right before it are.
+        let (mut returns_at, mut at) = (0, operation);
+        while let Some(before) = self.before(at)
+            && matches!(self.operations[before].kind, OperationKind::Wait(_))
+        {
+            if let Some(record) = self.operations[before].stands_for {
+                returns_at = returns_at.max(self.operations[record].finish? + latency);
+            }
+            at = before;
+        }
+        Some(returns_at)
     }
 
     fn is_kernel(&self, operation: usize) -> bool {
@@ -93,13 +115,18 @@ impl ReferenceGpu<'_> {
 
     /// When a kernel may begin beside the one before it, if that has triggered.
     pub(super) fn begins_beside_from(&self, operation: usize) -> Option<u64> {
+        self.triggered_before(operation).filter(|_| self.programmatic(operation).is_dependent)
+    }
+
+    /// When it is known that the kernel right before an operation has triggered.
+    fn triggered_before(&self, operation: usize) -> Option<u64> {
         let before = self.before(operation).filter(|&before| self.is_kernel(before))?;
         let OperationKind::Kernel(kernel) = self.operations[before].kind else { return None };
         let blocks = self.scenario.kernels()[kernel.index()].blocks as usize;
         let all_triggered = self.operations[before].triggers == blocks;
         let device = self.scenario.device();
         let from = self.operations[before].last_trigger + device.pdl_trigger_latency.as_ns();
-        (all_triggered && self.programmatic(operation).is_dependent).then_some(from)
+        all_triggered.then_some(from)
     }
 
     /// The last operation of a stream that went on or may go on next.
@@ -119,9 +146,17 @@ impl ReferenceGpu<'_> {
         behind_current.collect()
     }
 
-    /// When next a kernel goes on beside the one before it.
+    /// Waits for programmatic events that may be let go, and from when on.
+    fn to_let_go(&self) -> Vec<(u64, usize)> {
+        let heads = self.streams.iter().filter_map(|queue| queue.front().copied());
+        let held = heads.filter(|&head| self.is_programmatic(self.operations[head].kind) && !self.is_recorded(head));
+        held.filter_map(|wait| Some((self.triggered_before(self.operations[wait].awaits?)?, wait))).collect()
+    }
+
+    /// When next a kernel goes on beside the one before it, or behind a wait.
     pub(super) fn next_beside(&self) -> Option<u64> {
-        self.to_go_beside().into_iter().map(|(from, _)| from.max(self.now)).min()
+        let all = self.to_go_beside().into_iter().chain(self.to_let_go());
+        all.map(|(from, _)| from.max(self.now)).min()
     }
 
     /// Lets them.
@@ -133,7 +168,12 @@ impl ReferenceGpu<'_> {
             self.operations[operation].is_beside = true;
             self.operations[operation].reached_head.get_or_insert(now);
         }
-        if !due.is_empty() {
+        let let_go: Vec<usize> =
+            self.to_let_go().into_iter().filter(|&(from, _)| from <= now).map(|(_, wait)| wait).collect();
+        for &wait in &let_go {
+            self.operations[wait].is_let_go = true;
+        }
+        if !due.is_empty() || !let_go.is_empty() {
             self.promote();
         }
     }

@@ -99,9 +99,10 @@ impl ReferenceGpu<'_> {
         false
     }
 
-    /// E2: whether the record that a wait is for has completed.
+    /// E2: whether the record that a wait is for has completed, or is waited for no longer.
     pub(super) fn is_recorded(&self, head: usize) -> bool {
-        self.operations[head].awaits.is_none_or(|record| self.is_finished(record))
+        let wait = &self.operations[head];
+        wait.is_let_go || wait.awaits.is_none_or(|record| self.is_finished(record))
     }
 
     /// L1.
