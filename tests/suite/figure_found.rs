@@ -375,3 +375,21 @@ fn a_profile_is_drawn_as_recorded_above_as_simulated_with_short_names_in_one_col
     assert!(!texts.iter().any(|text| text.text.contains('<') || text.text.contains("::")), "{texts:?}");
     assert!(height_mm(&svg) <= 220.0);
 }
+
+#[test]
+fn a_kernel_that_is_launched_after_the_window_and_does_not_finish_is_not_in_its_legend() {
+    let text = r#"{"format": "gpusched-scenario/1", "name": "cut", "device": "tx2", "horizon": "10 ms",
+        "kernels": {"early": {"blocks": 1, "threads": 32, "duration": "1 ms"},
+            "late": {"blocks": 1, "threads": 32, "duration": "9 ms"}},
+        "streams": [{"name": "S", "operations": [{"kernel": "early"}]},
+            {"name": "L", "release": "5 ms", "operations": [{"kernel": "late"}]}]}"#;
+    let scenario = Scenario::from_json("cut.json", text, &ReadOptions::default()).expect("it is sound");
+    let run = simulate(&scenario).expect("it runs");
+    let names = |to_ms: u64| {
+        let to = Some(Duration::from_ns(to_ms * 1_000_000));
+        let timeline = Timeline::new(&Summary::of(&run), &TimelineOptions { to, ..TimelineOptions::default() });
+        timeline.expect("it is drawn").legend.iter().map(|entry| entry.full.clone()).collect::<Vec<_>>().join("; ")
+    };
+    assert!(names(2).contains("early") && !names(2).contains("late"), "{}", names(2));
+    assert!(names(7).contains("late"), "{}", names(7));
+}

@@ -233,10 +233,10 @@ fn kernels(context: &Context<'_>, deadlines: &Deadlines) -> (Vec<Named>, Vec<Ent
     let mut ids: Vec<KernelId> = Vec::new();
     for Recorded { record, work: kernel, .. } in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
-        let end = record.finish().unwrap_or(context.scale.window.end);
+        let end = record.finish().unwrap_or_else(|| record.launched().max(context.scale.window.end));
         // Of what nobody measured nothing is in the picture.
         let unknown = context.summary.trace.is_observed() && record.first_start().is_none();
-        if unknown || !context.scale.shows(record.launched().min(end), end) {
+        if unknown || !context.scale.shows(record.launched(), end) {
             continue;
         }
         if !context.is_chosen(id) {
