@@ -123,7 +123,7 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
             }
         }
         if let ObservedWork::Record(number) = operation.work {
-            let triggered = triggered_before_record(observation, facts, number, &stream);
+            let triggered = triggered_before_record(observation, facts, (index, number), &stream);
             records.insert(number, Recorded { index, completion, triggered });
         }
         if is_null || blocking(operation.stream) {
@@ -187,12 +187,20 @@ fn triggered(
 fn triggered_before_record(
     observation: &Observation,
     facts: &[Facts],
-    event: u32,
+    (record, event): (usize, u32),
     stream: &Stream,
 ) -> Option<Completion> {
-    let (before, _) = stream.last.filter(|_| observation.programmatic_events.contains(&event))?;
+    let (before, completion) = stream.last.filter(|_| observation.programmatic_events.contains(&event))?;
+    let launched = observation.operations[record].launched_ns[1];
+    // One that is launched behind what has completed is like any other.
+    if completion.lo.latest() < launched {
+        return None;
+    }
     let at = programmatic::triggered(&observation.operations[before], &observation.device)?;
-    Some(at_trigger(at, &facts[before]))
+    let triggered = at_trigger(at, &facts[before]);
+    // At one instant, nobody knows which of both it is.
+    let hi = if completion.lo.latest() == launched { None } else { triggered.hi };
+    Some(Completion { hi, ..triggered })
 }
 
 /// The earlier of a trigger, if there was one, and the end of a gap.

@@ -9,7 +9,6 @@ use super::observation::{Observation, ObservedContexts, ObservedKernel, Observed
 use super::observed_turns::ObservedTurns;
 use super::options::Tolerances;
 use super::programmatic;
-use super::stamp::Stamp;
 use crate::device::CopySharing;
 use crate::logs::LogTime;
 use crate::workload::BlockClock;
@@ -31,7 +30,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                         let device = &observation.device;
                         programmatic::released(&observation.operations[before], finish, device)
                     });
-                    let released = released.or_else(|| recorded(case, index));
+                    let released = if released.is_some() { [released; 2] } else { recorded(case, index) };
                     check_blocks((observation, index), kernel, released, findings);
                 }
                 check_count(observation, operation, kernel, findings);
@@ -63,15 +62,17 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// When waits of blocks return behind waits for programmatic events right before their kernel; `None`: there are none.
-fn recorded(case: &Case<'_>, kernel: usize) -> Option<LogTime> {
+/// When waits of blocks return behind waits for programmatic events right before their kernel, at the earliest and at the
+/// latest: at one instant a record may have completed before the wait for it was launched, and is not waited for then.
+/// `None`: there are no such waits, or none that is waited for.
+fn recorded(case: &Case<'_>, kernel: usize) -> [Option<LogTime>; 2] {
     let observation = case.observation;
     let is_dependent = observation.operations[kernel].kernel().is_some_and(|kernel| kernel.programmatic.is_dependent);
     if observation.programmatic_events.is_empty() || !is_dependent {
-        return None;
+        return [None; 2];
     }
     let stream = observation.operations[kernel].stream;
-    let mut last = None;
+    let [mut surely, mut perhaps] = [None; 2];
     for wait in (0..kernel).rev().filter(|before| observation.operations[*before].stream == stream) {
         let ObservedWork::Wait(event) = observation.operations[wait].work else { break };
         if !observation.programmatic_events.contains(&event) {
@@ -80,23 +81,25 @@ fn recorded(case: &Case<'_>, kernel: usize) -> Option<LogTime> {
         let is_it = |before: &usize| observation.operations[*before].work == ObservedWork::Record(event);
         let Some(record) = (0..wait).rev().find(is_it) else { continue };
         let complete = case.ready[record].lo.latest();
+        let launched = observation.operations[wait].launched_ns[1];
         // One that has not completed when the run ends never did.
-        let complete = if observation.is_cut_before(complete) { LogTime::MAX } else { complete };
-        // One that was complete when the wait was launched is not waited for.
-        let launch = Stamp::launch(observation.operations[wait].launched_ns[1], wait);
-        let is_late = case.ready[record].hi.and_then(|hi| hi.gpu).is_none_or(|complete| complete > launch);
-        if is_late {
-            last = last.max(Some(complete.after(observation.device.pdl_wait_latency)));
+        let ended = if observation.is_cut_before(complete) { LogTime::MAX } else { complete };
+        let returns = Some(ended.after(observation.device.pdl_wait_latency));
+        if launched < complete {
+            surely = surely.max(returns);
+        }
+        if launched <= complete {
+            perhaps = perhaps.max(returns);
         }
     }
-    last
+    [surely, perhaps]
 }
 
 /// Where contexts take turns, a block runs only in those of its own (T4).
 fn check_blocks(
     (observation, index): (&Observation, usize),
     kernel: &ObservedKernel,
-    released: Option<LogTime>,
+    [released, at_the_latest]: [Option<LogTime>; 2],
     findings: &mut Vec<Finding>,
 ) {
     let (operation, context) = (&observation.operations[index], observation.context_of(index));
@@ -114,15 +117,15 @@ fn check_blocks(
             let what = format!("it ended {} before it started", length(took));
             finding(AuditRule::Time, index, block.sm, block.start_ns, took.unsigned_abs(), what);
         } else if let Some(stated) = kernel.stated_time(index) {
-            let takes = |run| programmatic::takes(kernel, block.start_ns, run, released);
+            let takes = |run, released| programmatic::takes(kernel, block.start_ns, run, released);
             // It still stands when the run ends, and nobody knows for how long.
-            if released == Some(LogTime::MAX)
+            if at_the_latest == Some(LogTime::MAX)
                 && kernel.programmatic.is_dependent
                 && observation.is_cut_before(block.end_ns)
             {
                 continue;
             }
-            let allowed = takes(stated.best)..=takes(stated.worst);
+            let allowed = takes(stated.best, released)..=takes(stated.worst, at_the_latest);
             let counted = |turns: &ObservedTurns| match kernel.clock {
                 BlockClock::RunTime => turns.net(context, block.start_ns, block.end_ns),
                 BlockClock::Wall => turns.on_timer(context, (block.start_ns, block.end_ns), stated.worst),

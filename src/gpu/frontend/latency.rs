@@ -44,23 +44,25 @@ impl Frontend {
         backend: &mut impl Backend,
         context: &mut BackendContext<'_, O>,
     ) {
-        let Some(mut next) = context.calendar.pop_latency(context.now) else { return };
-        let mut affected = std::mem::take(&mut self.scratch_streams);
-        loop {
-            if next.is_triggered {
-                affected.extend(self.go_beside(next.operation, context));
-            } else {
-                self.note_latency(next, context.now, next.until, context);
-                let stream = self.operation(next.operation).stream;
-                self.streams[stream.index()].head_state = HeadState::Waiting;
-                affected.push(stream);
+        // Behind a wait that is let go there may be another one whose trigger is past.
+        while let Some(mut next) = context.calendar.pop_latency(context.now) {
+            let mut affected = std::mem::take(&mut self.scratch_streams);
+            loop {
+                if next.is_triggered {
+                    affected.extend(self.go_beside(next.operation, context));
+                } else {
+                    self.note_latency(next, context.now, next.until, context);
+                    let stream = self.operation(next.operation).stream;
+                    self.streams[stream.index()].head_state = HeadState::Waiting;
+                    affected.push(stream);
+                }
+                match context.calendar.pop_latency(context.now) {
+                    Some(other) => next = other,
+                    None => break,
+                }
             }
-            match context.calendar.pop_latency(context.now) {
-                Some(other) => next = other,
-                None => break,
-            }
+            self.promote(affected, backend, context);
         }
-        self.promote(affected, backend, context);
     }
 
     /// The run is over: what a latency or gap still holds then is held until now, which is for good.

@@ -222,7 +222,8 @@ impl<'a> ReferenceGpu<'a> {
         };
         let stands_for = awaits.filter(|&record| self.is_programmatic(kind) && !self.is_finished(record));
         let launched = ReferenceOperation::launched(kind, stream, (thread, iteration), self.now);
-        self.operations.push(ReferenceOperation { awaits, stands_for, ..launched });
+        let behind = self.streams[stream.index()].back().copied();
+        self.operations.push(ReferenceOperation { awaits, stands_for, behind, ..launched });
         self.streams[stream.index()].push_back(operation);
         self.promote();
         operation

@@ -15,6 +15,8 @@ pub(crate) struct ReferenceOperation {
     /// the wait was let go as the kernel before the record has triggered.
     pub(crate) stands_for: Option<usize>,
     pub(crate) is_let_go: bool,
+    /// Of a record what stood before it in its stream when it was launched, and had not completed.
+    pub(crate) behind: Option<usize>,
     pub(crate) stream: StreamId,
     pub(crate) thread: usize,
     pub(crate) iteration: u64,
@@ -46,6 +48,7 @@ impl ReferenceOperation {
             awaits: None,
             stands_for: None,
             is_let_go: false,
+            behind: None,
             stream,
             thread,
             iteration,

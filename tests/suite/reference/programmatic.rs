@@ -15,7 +15,7 @@ impl ReferenceGpu<'_> {
     }
 
     /// What stands before an operation in its stream, whether or not it has completed.
-    fn before(&self, operation: usize) -> Option<usize> {
+    pub(super) fn before(&self, operation: usize) -> Option<usize> {
         let stream = self.operations[operation].stream;
         (0..operation).rev().find(|&other| self.operations[other].stream == stream)
     }
@@ -115,12 +115,12 @@ impl ReferenceGpu<'_> {
 
     /// When a kernel may begin beside the one before it, if that has triggered.
     pub(super) fn begins_beside_from(&self, operation: usize) -> Option<u64> {
-        self.triggered_before(operation).filter(|_| self.programmatic(operation).is_dependent)
+        let before = self.before(operation).filter(|_| self.programmatic(operation).is_dependent)?;
+        self.known_to_have_triggered(before)
     }
 
-    /// When it is known that the kernel right before an operation has triggered.
-    fn triggered_before(&self, operation: usize) -> Option<u64> {
-        let before = self.before(operation).filter(|&before| self.is_kernel(before))?;
+    /// When it is known that a kernel has triggered.
+    fn known_to_have_triggered(&self, before: usize) -> Option<u64> {
         let OperationKind::Kernel(kernel) = self.operations[before].kind else { return None };
         let blocks = self.scenario.kernels()[kernel.index()].blocks as usize;
         let all_triggered = self.operations[before].triggers == blocks;
@@ -150,7 +150,11 @@ impl ReferenceGpu<'_> {
     fn to_let_go(&self) -> Vec<(u64, usize)> {
         let heads = self.streams.iter().filter_map(|queue| queue.front().copied());
         let held = heads.filter(|&head| self.is_programmatic(self.operations[head].kind) && !self.is_recorded(head));
-        held.filter_map(|wait| Some((self.triggered_before(self.operations[wait].awaits?)?, wait))).collect()
+        let triggered = |wait: usize| {
+            let record = self.operations[wait].awaits?;
+            self.known_to_have_triggered(self.operations[record].behind?)
+        };
+        held.filter_map(|wait| Some((triggered(wait)?, wait))).collect()
     }
 
     /// When next a kernel goes on beside the one before it, or behind a wait.
@@ -159,21 +163,24 @@ impl ReferenceGpu<'_> {
         all.map(|(from, _)| from.max(self.now)).min()
     }
 
-    /// Lets them.
+    /// Lets them; behind a wait that is let go there may be another one that may.
     pub(super) fn begin_beside(&mut self) {
         let now = self.now;
-        let due: Vec<usize> =
-            self.to_go_beside().into_iter().filter(|&(from, _)| from <= now).map(|(_, next)| next).collect();
-        for &operation in &due {
-            self.operations[operation].is_beside = true;
-            self.operations[operation].reached_head.get_or_insert(now);
-        }
-        let let_go: Vec<usize> =
-            self.to_let_go().into_iter().filter(|&(from, _)| from <= now).map(|(_, wait)| wait).collect();
-        for &wait in &let_go {
-            self.operations[wait].is_let_go = true;
-        }
-        if !due.is_empty() || !let_go.is_empty() {
+        loop {
+            let due: Vec<usize> =
+                self.to_go_beside().into_iter().filter(|&(from, _)| from <= now).map(|(_, next)| next).collect();
+            for &operation in &due {
+                self.operations[operation].is_beside = true;
+                self.operations[operation].reached_head.get_or_insert(now);
+            }
+            let let_go: Vec<usize> =
+                self.to_let_go().into_iter().filter(|&(from, _)| from <= now).map(|(_, wait)| wait).collect();
+            for &wait in &let_go {
+                self.operations[wait].is_let_go = true;
+            }
+            if due.is_empty() && let_go.is_empty() {
+                return;
+            }
             self.promote();
         }
     }
