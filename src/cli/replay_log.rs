@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::effort::Progress;
 use gpusched::experiments::profile_replay::{held_out, replay_profile};
-use gpusched::experiments::replay::{KernelComparison, Replay, replay};
+use gpusched::experiments::replay::{Replay, replay};
 use gpusched::input::options::ScenarioOptions;
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
@@ -14,8 +14,6 @@ use gpusched::profile::{GpuProfile, Launches, Rescale, ToldBy};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, WhatIf};
 use gpusched::tables::{ProfileReplayDocument, ReplayReport};
-use gpusched::time::{Duration, Instant};
-use gpusched::workload::OperationId;
 
 use super::choices::one_of;
 use super::figure_options::{Figure, FigureOptions};
@@ -168,7 +166,7 @@ fn without_what_if(profile: &GpuProfile, options: &ScenarioOptions) -> anyhow::R
 fn draw(result: &Replay, figure: &Figure<'_>) -> anyhow::Result<()> {
     let measured = result.measured_trace()?;
     let origin = result.first_launch();
-    let marks = marks(result, |ns| origin + Duration::from_ns(u64::try_from(ns).unwrap_or(0)));
+    let marks = marks(result);
     let mut notes = Vec::new();
     let elsewhere = result.blocks_on_unknown_sms();
     if elsewhere > 0 {
@@ -189,8 +187,7 @@ fn draw(result: &Replay, figure: &Figure<'_>) -> anyhow::Result<()> {
 fn write_html(result: &Replay, html: &HtmlFile<'_>) -> anyhow::Result<()> {
     let measured = result.measured_trace()?;
     let launch = result.first_launch();
-    let shifted = |ns: i64| launch + Duration::from_ns(u64::try_from(ns).unwrap_or(0));
-    let marks = marks(result, shifted);
+    let marks = marks(result);
     let run = |name, trace, blocks_only| {
         let summary = Summary::of_trace(&result.scenario, trace);
         HtmlRun { name, summary, blocks_only }
@@ -199,18 +196,9 @@ fn write_html(result: &Replay, html: &HtmlFile<'_>) -> anyhow::Result<()> {
     html.write(HtmlTimeline::comparison(upper, lower, &marks).counted_from(launch), false)
 }
 
-/// The finish of each kernel on both sides; `instant` tells when something was, counted from the first launch.
-fn marks(result: &Replay, instant: impl Fn(i64) -> Instant) -> Vec<FinishMark> {
-    let mark = |kernel: &KernelComparison| {
-        let launched = result.trace.kernel_of(OperationId(kernel.id));
-        let name = launched.map_or_else(|| kernel.name.to_string(), |launched| launched.title.to_string());
-        Some(FinishMark {
-            name,
-            upper: instant(kernel.measured_finish_ns),
-            lower: instant(kernel.simulated_finish_ns?),
-        })
-    };
-    result.kernels.iter().filter_map(mark).collect()
+/// The finish of each kernel on both sides.
+fn marks(result: &Replay) -> Vec<FinishMark> {
+    result.finishes().map(|(name, [upper, lower])| FinishMark { name, upper, lower }).collect()
 }
 
 /// Writes what was measured and what was simulated into one trace, on the clock of the simulation.

@@ -16,9 +16,9 @@ function optionWords(key, value) {
   return withValue(flag, text(value));
 }
 
-/** What runs the scenario at `path` with what is set beside it. */
-function commandOf(path, options) {
+/** What runs the scenario at `path`, or replays the log, with what is set beside it. */
+function commandOf(tool, path, options) {
   const words = Object.entries(options).flatMap(([key, value]) => optionWords(key, value));
   const input = path.startsWith("-") ? `./${path}` : path;
-  return ["gpusched", "simulate", input, ...words].map(quoted).join(" ");
+  return ["gpusched", tool, input, ...words].map(quoted).join(" ");
 }

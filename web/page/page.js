@@ -138,6 +138,8 @@ class Page {
       const outline = JSON.parse(decoder.decode(bytes));
       this.refuse(null);
       this.settings.outline(outline);
+      this.tool = outline.command;
+      this.describe();
       this.title = outline.name;
       this.presentation.named();
       this.said = `${outline.name}: ${outline.blocks} blocks on ${outline.device}, ${outline.placement} placement`;
@@ -225,7 +227,7 @@ class Page {
     this.opened.list();
     const { path, isAsShipped, file } = this.opened;
     byId("where").textContent = `The same by the command, where ${isAsShipped ? "the project" : `${file} (download: text)`} is:`;
-    byId("command").textContent = commandOf(path, this.settings.options);
+    byId("command").textContent = commandOf(this.tool ?? "simulate", path, this.settings.options);
   }
 
   stop() {

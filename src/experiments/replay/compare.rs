@@ -132,6 +132,17 @@ impl Replay {
         launches.map(OperationRecord::launched).min().unwrap_or_default()
     }
 
+    /// Each kernel that the simulation got to the end of, and when it finished, measured and simulated, on the clock of
+    /// [`Replay::trace`].
+    pub fn finishes(&self) -> impl Iterator<Item = (String, [Instant; 2])> + '_ {
+        let first = self.first_launch();
+        self.kernels.iter().filter_map(move |kernel| {
+            let launched = self.trace.kernel_of(OperationId(kernel.id));
+            let name = launched.map_or_else(|| kernel.name.to_string(), |launched| launched.title.to_string());
+            Some((name, [kernel.measured_finish_ns, kernel.simulated_finish_ns?].map(|ns| shifted(first, ns))))
+        })
+    }
+
     /// Blocks on a clock on which the first kernel was launched at `launch`.
     fn observed(&self, spans: &[BlockSpan], launch: Instant) -> Vec<ObservedBlock> {
         let blocks = spans.iter().filter_map(|span| {

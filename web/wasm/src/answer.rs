@@ -172,6 +172,11 @@ struct StreamChoice {
 pub(crate) const STYLE: TableStyle = TableStyle::Parts;
 
 impl Outline {
+    /// Of the scenario that a log was replayed as, in which nothing can be changed.
+    pub(crate) fn measured(scenario: &Scenario) -> Self {
+        Self { kernels: Vec::new(), streams: Vec::new(), ..Self::new(scenario) }
+    }
+
     /// Of the scenario before it is changed.
     pub(crate) fn new(unchanged: &Scenario) -> Self {
         let mut kernels: Vec<KernelChoice> = Vec::new();

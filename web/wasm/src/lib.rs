@@ -8,6 +8,7 @@
 //! a new instance.
 
 mod answer;
+mod measured;
 mod request;
 mod session;
 mod value;

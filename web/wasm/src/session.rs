@@ -4,8 +4,8 @@ use gpusched::draw::FigureFormat;
 use gpusched::effort::Progress;
 use gpusched::formats::{Report, text_of, write_json};
 use gpusched::hosts::simulate;
-use gpusched::input::Input;
 use gpusched::input::options::ScenarioOptions;
+use gpusched::input::{Input, InputError};
 use gpusched::pictures::HtmlTimeline;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::{Run, Summary};
@@ -15,19 +15,26 @@ use gpusched::tables::{AnalysisReport, SimulationReport};
 use serde::Serialize;
 
 use super::answer::{Choices, Outline, Refusal, STYLE};
+use super::measured::MeasuredRun;
 use super::request::{Request, Settings, Want};
 
 /// What was read last, so that the next question about it costs less.
 #[derive(Debug, Default)]
 pub struct Session {
     input: Option<(String, Input)>,
-    known: Option<LoadedRun>,
+    known: Option<(Settings, Known)>,
+}
+
+/// What a file is.
+#[derive(Debug)]
+enum Known {
+    Simulated(Box<LoadedRun>),
+    Measured(Box<MeasuredRun>),
 }
 
 /// A scenario with its run.
 #[derive(Debug)]
 struct LoadedRun {
-    settings: Settings,
     outline: Outline,
     demands: Option<ModelDemands>,
     run: Run<'static>,
@@ -53,20 +60,35 @@ impl Session {
             Want::Panic => panic!("this one was asked for"),
             _ => {}
         }
-        if !self.known.as_ref().is_some_and(|known| known.settings == settings) {
+        if !self.known.as_ref().is_some_and(|(known, _)| *known == settings) {
             self.known = None;
-            let input = self.input(&settings.file, content)?;
-            self.known = Some(LoadedRun::new(input, settings)?);
+            let known = self.read(&settings, content)?;
+            self.known = Some((settings, known));
         }
-        self.known.as_ref().map_or(Ok(Vec::new()), |known| known.answer(want))
+        match self.known.as_ref() {
+            Some((_, Known::Simulated(run))) => run.answer(want),
+            Some((_, Known::Measured(run))) => run.answer(want),
+            None => Ok(Vec::new()),
+        }
     }
 
-    fn input(&mut self, file: &str, content: &[u8]) -> Result<&Input, Refusal> {
-        if self.input.as_ref().is_none_or(|(known, _)| known != file) {
-            self.input = Some((file.to_owned(), Input::of(file, content.to_vec())?));
+    fn read(&mut self, settings: &Settings, content: &[u8]) -> Result<Known, Refusal> {
+        let options = settings.options()?;
+        match self.input(&settings.file, content) {
+            Ok(input) => Ok(Known::Simulated(Box::new(LoadedRun::new(input, options)?))),
+            Err(InputError::Measured { file, .. }) => {
+                Ok(Known::Measured(Box::new(MeasuredRun::new(&file, content, &options)?)))
+            }
+            Err(error) => Err(error.into()),
         }
-        // It was put there.
-        self.input.as_ref().map(|(_, input)| input).ok_or_else(|| Refusal::of(&std::fmt::Error))
+    }
+
+    fn input(&mut self, file: &str, content: &[u8]) -> Result<&Input, InputError> {
+        let known = match self.input.take().filter(|(known, _)| known == file) {
+            Some((_, known)) => known,
+            None => Input::of(file, content.to_vec())?,
+        };
+        Ok(&self.input.insert((file.to_owned(), known)).1)
     }
 }
 
@@ -76,15 +98,14 @@ fn message(content: &impl Serialize) -> Result<Vec<u8>, Refusal> {
 }
 
 /// A report's document as the command prints it.
-fn json(report: &impl Report) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn json(report: &impl Report) -> Result<Vec<u8>, Refusal> {
     let mut bytes = Vec::new();
     write_json(report, None, &mut bytes).map_err(|error| Refusal::of(&error))?;
     Ok(bytes)
 }
 
 impl LoadedRun {
-    fn new(input: &Input, settings: Settings) -> Result<Self, Refusal> {
-        let options = settings.options()?;
+    fn new(input: &Input, options: ScenarioOptions) -> Result<Self, Refusal> {
         let (mut scenario, demands) = input.scenario_with_demands(&options)?;
         let outline = if options.changes == WhatIf::default() {
             Outline::new(&scenario)
@@ -95,7 +116,7 @@ impl LoadedRun {
         // No logs are written here.
         scenario.examiner = None;
         let run = simulate(&scenario).map_err(|error| Refusal::of(&error))?.into_owned();
-        Ok(Self { settings, outline, demands, run })
+        Ok(Self { outline, demands, run })
     }
 
     fn answer(&self, want: Want) -> Result<Vec<u8>, Refusal> {
@@ -106,7 +127,7 @@ impl LoadedRun {
             Want::Choices | Want::Panic => {}
             Want::Outline => {
                 let blocks = HtmlTimeline::new(summary).blocks();
-                return message(&OutlineOf { outline: &self.outline, blocks });
+                return outlined(&self.outline, "simulate", blocks);
             }
             Want::Tables => bytes = text_of(&SimulationReport::of(summary), STYLE).into_bytes(),
             Want::Data => timeline()?.write_data(&mut bytes).map_err(|error| Refusal::of(&error))?,
@@ -138,10 +159,14 @@ impl LoadedRun {
     }
 }
 
-/// An outline with what came of the run.
-#[derive(Serialize)]
-struct OutlineOf<'a> {
-    #[serde(flatten)]
-    outline: &'a Outline,
-    blocks: u64,
+/// An outline with what came of the run, and the command that does the same.
+pub(crate) fn outlined(outline: &Outline, command: &str, blocks: u64) -> Result<Vec<u8>, Refusal> {
+    #[derive(Serialize)]
+    struct Outlined<'a> {
+        #[serde(flatten)]
+        outline: &'a Outline,
+        command: &'a str,
+        blocks: u64,
+    }
+    message(&Outlined { outline, command, blocks })
 }
