@@ -27,7 +27,7 @@ use crate::work::{aside, on_all_cores};
 /// `ladder`, deadlines under weaker and stronger assumptions; with `slack`, also how much longer jobs may take.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, ladder = false, slack = false, **options))]
-#[expect(clippy::too_many_arguments, reason = "they are keywords")]
+#[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "they are keywords")]
 pub(crate) fn analyze(
     py: Python<'_>,
     scenario: &Bound<'_, PyAny>,
