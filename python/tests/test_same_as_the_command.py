@@ -276,7 +276,9 @@ def test_steps_and_sporadic_streams_are_those_of_the_command(same, command):
     with pytest.raises(ValueError, match="leave out one of them"):
         gpusched.analyze(streams, sporadic=True, steps=True)
     same(gpusched.analyze(streams, ladder=True), "analyze", streams, "--ladder")
-    same(gpusched.analyze(streams, slack=True), "analyze", streams, "--slack")
+    slack = gpusched.analyze(streams, slack=True)
+    assert slack.to_json() == command("analyze", streams, "--slack", "--format", "json").stdout
+    assert str(slack) == command("analyze", streams, "--slack").stdout
     with pytest.raises(ValueError, match="leave out sporadic and ladder"):
         gpusched.analyze(streams, slack=True, ladder=True)
     with pytest.raises(ValueError, match="leave out steps, sporadic and order"):
