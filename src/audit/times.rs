@@ -62,9 +62,9 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// When waits of blocks return behind waits for programmatic events right before their kernel, at the earliest and at the
-/// latest: at one instant a record may have completed before the wait for it was launched, and is not waited for then.
-/// `None`: there are no such waits, or none that is waited for.
+/// When waits of blocks return behind waits for programmatic events right before their kernel, at the earliest and at
+/// the latest: at one instant a record may have completed before the wait for it was launched, and is not waited for
+/// then. `None`: there are no such waits, or none that is waited for.
 fn recorded(case: &Case<'_>, kernel: usize) -> [Option<LogTime>; 2] {
     let observation = case.observation;
     let is_dependent = observation.operations[kernel].kernel().is_some_and(|kernel| kernel.programmatic.is_dependent);
