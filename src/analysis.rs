@@ -91,5 +91,5 @@ pub use search::{SearchOptions, SearchResult, search};
 pub(crate) use slack::{ThreadSlack, slack_of_threads};
 pub use sporadic::{SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
 pub use task::TimeOverflow;
-pub(crate) use verdict::judge_known;
 pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};
+pub(crate) use verdict::{judge_known, stopped_note};

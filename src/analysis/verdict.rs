@@ -11,7 +11,7 @@ use super::job_responses::JobResponses;
 use super::kept::AnalysisError;
 use super::search::{SearchOptions, SearchResult, search_known};
 use crate::broken_bound::BrokenBound;
-use crate::effort::Progress;
+use crate::effort::{self, Progress};
 use crate::hosts::simulate;
 use crate::named::named;
 use crate::run::{ChainDelay, Jobs, Run};
@@ -209,14 +209,7 @@ pub(crate) fn judge_known<'s>(
             option("sporadic")
         ),
     }));
-    if bounds.stopped {
-        let missing = jobs.iter().filter(|job| job.bound_ns.is_none()).count();
-        notes.push(format!(
-            "bounds were not done when the work was stopped: {missing} of {} jobs have none yet, and those of others may be \
-             larger than they need be; what is proven is proven",
-            jobs.len()
-        ));
-    }
+    notes.extend(stopped_note(bounds.stopped, "jobs", jobs.iter().map(|job| job.bound_ns), found.runs));
     let cut = found.jobs.iter().filter(|job| !job.complete).count();
     if cut > 0 {
         notes.push(format!(
@@ -226,4 +219,25 @@ pub(crate) fn judge_known<'s>(
     }
     notes.extend(known.notes(scenario));
     Ok(JobVerdicts { jobs, refusal: bounds.refusal.clone(), options: bounds.options, notes, runs: found.runs, found })
+}
+
+/// What was not done when the work was stopped by [`effort`], if it was: bounds of what is called `what`, or, if these
+/// are done, the search, which had come to so many `runs`.
+pub(crate) fn stopped_note(
+    bounds_stopped: bool,
+    what: &str,
+    bounds: impl ExactSizeIterator<Item = Option<Duration>>,
+    runs: u64,
+) -> Option<String> {
+    if bounds_stopped {
+        let all = bounds.len();
+        let missing = bounds.filter(Option::is_none).count();
+        return Some(format!(
+            "bounds were not done when the work was stopped: {missing} of {all} {what} have none yet, and those of others \
+             may be larger than they need be; what is proven is proven"
+        ));
+    }
+    effort::check().is_err().then(|| {
+        format!("the search for long responses was not done when the work was stopped: it had made {runs} runs; bounds are done")
+    })
 }

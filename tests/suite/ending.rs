@@ -215,15 +215,20 @@ fn long_work_bounds_that_are_known_when_the_time_is_over_are_told() {
     let directory = directory("ending/bounds");
     let file = directory.join("many.json");
     fs::write(&file, text).expect("it can be written");
-    let analyze = ["analyze", &file.display().to_string(), "--format", "json", "--max-time", "3s"];
-    let output = gpusched(&analyze);
-    let document = cut(&output, "stopped by --max-time 3 s: what is told is what was complete by then");
-    assert_eq!(document["jobs"].as_array().map(Vec::len), Some(320), "each job is told, with what is known of it");
-    let notes = document["notes"].as_array().expect("they are listed");
-    let says = |note: &Value| {
-        note.as_str().is_some_and(|note| note.contains("bounds were not done when the work was stopped"))
-    };
-    assert!(notes.iter().any(says), "{notes:?}");
+    // Whichever of the two it was at on this machine by then.
+    let undone = ["bounds were", "the search for long responses was"]
+        .map(|what| what.to_string() + " not done when the work was stopped");
+    for time in ["50 ms", "300 ms", "1 s"] {
+        let analyze = ["analyze", &file.display().to_string(), "--format", "json", "--max-time", time];
+        let document = cut(
+            &gpusched(&analyze),
+            &format!("stopped by --max-time {time}: what is told is what was complete by then"),
+        );
+        assert_eq!(document["jobs"].as_array().map(Vec::len), Some(320), "each job is told, with what is known of it");
+        let notes = document["notes"].as_array().expect("they are listed");
+        let says = |note: &&Value| note.as_str().is_some_and(|note| undone.iter().any(|undone| note.contains(undone)));
+        assert_eq!(notes.iter().filter(says).count(), 1, "{notes:?}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::chains::{self, add_chains};
 use super::verdicts::{add_requirements, add_streams, open_doubtful, requirement_notes, stream_columns};
 use crate::analysis::{
     AnalysisError, ChainVerdicts, RequirementVerdict, SearchOptions, SporadicVerdicts, chains_without_bound,
-    judge_sporadic, requirements_of_streams,
+    judge_sporadic, requirements_of_streams, stopped_note,
 };
 use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows};
@@ -58,14 +58,8 @@ impl SporadicReport {
         let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
-        notes.extend(verdicts.stopped.then(|| {
-            let missing = verdicts.streams.iter().filter(|stream| stream.bound_ns.is_none()).count();
-            format!(
-                "bounds were not done when the work was stopped: {missing} of {} streams have none yet, and those of others \
-                 may be larger than they need be; what is proven is proven",
-                verdicts.streams.len()
-            )
-        }));
+        let bounds = verdicts.streams.iter().map(|stream| stream.bound_ns);
+        notes.extend(stopped_note(verdicts.stopped, "streams", bounds, verdicts.runs));
         notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
         let of_streams = verdicts.streams.iter_mut().map(|stream| (stream.stream.as_str(), &mut stream.verdict));
         notes.extend(open_doubtful(demands, of_streams));
