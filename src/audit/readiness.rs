@@ -203,9 +203,10 @@ fn triggered_before_record(
     Some(Completion { hi, ..triggered })
 }
 
-/// The earlier of a trigger, if there was one, and the end of a gap.
-fn earlier(triggered: Option<Completion>, gap: Completion) -> Completion {
-    triggered.filter(|triggered| triggered.lo.latest() < gap.lo.latest()).unwrap_or(gap)
+/// The earlier of a trigger, if there was one, and what else it may go on after. Of both at one instant either may come
+/// first: a trigger is at some time of its instant.
+fn earlier(triggered: Option<Completion>, other: Completion) -> Completion {
+    triggered.filter(|triggered| triggered.lo.latest() <= other.lo.latest()).unwrap_or(other)
 }
 
 /// When the kernel behind one may go on that triggers it at `at`. If it does so at the instant at which it is assigned,
