@@ -109,6 +109,12 @@ impl FigureOptions {
         self.figure.is_some()
     }
 
+    /// The part of the run that is asked for, if it is not all.
+    pub(crate) fn window(&self) -> Option<RangeInclusive<Instant>> {
+        let end = self.to.map_or(Instant::MAX, |to| Instant::ZERO + to);
+        (self.from.is_some() || self.to.is_some()).then(|| Instant::ZERO + self.from.unwrap_or_default()..=end)
+    }
+
     /// The figure asked for, if any, after everything is checked that can be checked before the simulation.
     pub(crate) fn figure(&self, scenario: &Scenario) -> anyhow::Result<Option<Figure<'_>>> {
         let Some(path) = self.figure.as_deref() else { return Ok(None) };

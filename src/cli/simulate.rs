@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
-use gpusched::hosts::{AnyLength, HeldAtMost, least_memory, least_operations};
+use gpusched::hosts::{AnyLength, HeldAtMost, LongRun, least_memory, least_operations};
 use gpusched::pictures::timeline::Lanes;
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{CriticalPath, Difference, Summary};
@@ -31,6 +31,8 @@ use super::{Answer, ending, notes, outputs, picture};
 const RESPONSES: &str = "--responses";
 const BLOCKS_CSV: &str = "--blocks-csv";
 const LOGS: &str = "--logs";
+/// Needs the record of the part of the run that it shows, if it shows a part.
+const FIGURE: &str = "--figure";
 
 /// Of a run without a record, so many logs are written at once at most: each is an open file.
 const MOST_LOGS: usize = 64;
@@ -184,7 +186,12 @@ impl Simulate {
     fn record_needed_by(&self, scenario: &Scenario) -> Option<&'static str> {
         // Of what submits nothing it is the record that has the iterations.
         let few_logs = scenario.threads.len() <= MOST_LOGS && scenario.threads.iter().all(HostThread::submits);
-        let by_pieces = |option: &str| [RESPONSES, BLOCKS_CSV].contains(&option) || option == LOGS && few_logs;
+        let has_part = self.figure.window().is_some() && LongRun::has_parts(scenario);
+        let by_pieces = |option: &str| match option {
+            LOGS => few_logs,
+            FIGURE => has_part,
+            option => [RESPONSES, BLOCKS_CSV].contains(&option),
+        };
         let tables = [
             ("--rules", self.rules),
             ("--blame", self.blame),
@@ -228,11 +235,18 @@ impl Simulate {
             self.write_logs(directory, scenario, run)?;
         }
         let mut differences = None;
-        if let AnyLength::Recorded(run) = run {
-            let summary = Summary::of(run);
-            self.write_files(&summary, lanes, &blame)?;
-            // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
-            differences = self.check.then(|| summary.differences()).transpose()?;
+        match run {
+            AnyLength::Recorded(run) => {
+                let summary = Summary::of(run);
+                self.write_files(&summary, lanes, &blame)?;
+                // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
+                differences = self.check.then(|| summary.differences()).transpose()?;
+            }
+            AnyLength::Long(run) => {
+                if let Some((figure, window)) = self.figure.figure(scenario)?.zip(self.figure.window()) {
+                    figure.write(&Summary::of(&run.part(window)), lanes)?;
+                }
+            }
         }
         if let Some(path) = &self.blocks_csv {
             write_whole(path, |out| blocks_csv(run, out))?;
@@ -328,7 +342,7 @@ impl Simulate {
             (RESPONSES, self.responses.is_some()),
             ("--blame-figure", self.blame_figure.is_some()),
             ("--html", self.html.is_given()),
-            ("--figure", self.figure.is_given()),
+            (FIGURE, self.figure.is_given()),
         ]
     }
 

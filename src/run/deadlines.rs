@@ -94,7 +94,8 @@ pub(crate) fn due_jobs(summary: &Summary<'_>) -> Vec<DueJobs> {
     let mut due_jobs = Vec::new();
     for job in &jobs.begun {
         let Some(thread) = threads.get(job.thread as usize) else { continue };
-        begun[job.thread as usize] += 1;
+        // Those of a thread have no gaps, and earlier ones may have left the record.
+        begun[job.thread as usize] = u64::from(job.iteration) + 1;
         let (Some(stream), Some(deadline), Some(due)) = (last_stream(thread), job.deadline, job.due()) else {
             continue;
         };

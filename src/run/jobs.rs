@@ -129,10 +129,14 @@ impl Jobs {
         for thread in 0..threads.len() {
             next[thread + 1] += next[thread];
         }
-        let mut jobs = Self { end: trace.end(), first: next.clone(), ..Self::default() };
+        let mut jobs =
+            Self { end: trace.end(), first: next.clone(), passed: vec![0; threads.len()], ..Self::default() };
         let mut order = vec![0; next.last().copied().unwrap_or(0)];
-        // Spans of one thread are in the order of its iterations, which count from 0 without gaps.
+        // Spans of one thread are in the order of its iterations, without gaps, from 0 or where the record begins.
         for (index, span) in iterations.iter().enumerate().filter(|(_, span)| counts(span)) {
+            if next[span.thread as usize] == jobs.first[span.thread as usize] {
+                jobs.passed[span.thread as usize] = span.iteration;
+            }
             order[next[span.thread as usize]] = index;
             next[span.thread as usize] += 1;
         }
@@ -146,7 +150,8 @@ impl Jobs {
         if ended != Ended::Done {
             for (index, thread) in (0..).zip(threads).filter(|(_, thread)| thread.does_jobs()) {
                 let begun = jobs.first[index as usize + 1] - jobs.first[index as usize];
-                jobs.backlog.extend(backlog(index, thread, begun as u64, jobs.end));
+                let begun = begun as u64 + u64::from(jobs.passed[index as usize]);
+                jobs.backlog.extend(backlog(index, thread, begun, jobs.end));
             }
         }
         jobs

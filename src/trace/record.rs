@@ -232,7 +232,7 @@ impl Trace {
     /// Ends the record at `end` and builds its indexes.
     pub(super) fn index(&mut self, end: Instant) {
         self.end = end;
-        self.numbers = Numbers::default();
+        self.numbers.forget();
         self.index_waits();
         self.index_turns();
         self.index_copy_pauses();

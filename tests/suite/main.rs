@@ -71,6 +71,7 @@ mod html_data;
 mod job_sets;
 mod jobs;
 mod json_lines;
+mod long_parts;
 mod long_runs;
 mod markdown;
 mod measured_logs;

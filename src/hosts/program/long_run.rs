@@ -4,6 +4,7 @@
 //! themselves has it run again, which it does in the same way.
 
 mod repeats;
+mod window;
 
 use std::borrow::Cow;
 
