@@ -195,6 +195,10 @@ impl<'a> ChainBounds<'a> {
         let unknown = Unbounded::Jobs(link.thread);
         let Repeats { from, hyperperiod } = repeats;
         let thread = self.scenario.threads.get(link.thread as usize);
+        // Data of a job that comes once gets older for ever, beside what has no end.
+        if self.scenario.cut_at().is_some() && thread.is_some_and(|thread| !thread.is_cut) {
+            return Err(Unbounded::Ends);
+        }
         let period = thread.and_then(|thread| thread.period).filter(|period| *period > Duration::ZERO);
         let (Some(period), Link::Listed { releases, done }) = (period, listed) else {
             return Err(unknown);

@@ -100,11 +100,12 @@ pub fn chain_verdicts(
     }
     // No job of a chain but the first of its thread is made of what its threads have not done yet.
     let all = scenario.threads.iter().all(|thread| thread.period.is_some_and(|period| thread.release < period));
-    let spans = verdicts.jobs.iter().map(|job| (job.released_ns, job.bound_ns));
+    let spans = verdicts.jobs.iter().map(|job| (job.thread, job.released_ns, job.bound_ns));
     let threads = (0..scenario.threads.len()).collect();
     let repeats = all.then(|| Repeats::of(scenario, &threads, spans, false)).flatten();
     let bounds = ChainBounds::new(scenario, &verdicts.jobs, repeats);
-    let own = Summary::of(run).chains();
+    let own = Summary::of(run);
+    let own = scenario.cut_at().map_or_else(|| own.chains(), |cut| own.chains_until(Some(cut)));
     let (mut known, mut own) = (ChainVerdicts::default(), own.into_iter());
     for (number, chain) in scenario.chains.iter().enumerate() {
         let mut doubtful = false;

@@ -9,7 +9,7 @@ use super::host_end::HostEnds;
 use super::job_bounds::Releases;
 use super::jobs::AnalysedJob;
 use super::partitions::job_bounds_of;
-use super::repeats::Repeats;
+use super::repeats::{Repeats, last_instant};
 use crate::scenario::{Scenario, Step};
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
@@ -42,7 +42,12 @@ impl JobResponses {
         };
         let ends: Vec<Option<Instant>> = jobs.iter().map(finish).collect();
         let within = |(job, end_of_job): (&AnalysedJob, &Option<Instant>)| {
-            let within = end_of_job.filter(|finish| *finish <= end).map(|finish| finish.since(job.released));
+            let is_within = |finish: &Instant| {
+                // Of what comes at a horizon all is known; what comes at a cut may be before what takes no time.
+                let last = cut.map_or(Duration::ZERO, |_| last_instant(scenario, job.thread));
+                finish.saturating_add(last) <= end
+            };
+            let within = end_of_job.filter(is_within).map(|finish| finish.since(job.released));
             within.or_else(|| of_thread(job).filter(|_| job.complete))
         };
         let mut known = Self {
@@ -89,10 +94,10 @@ impl JobResponses {
 
     /// From when on the jobs repeat.
     fn repeats(&self, scenario: &Scenario, jobs: &[AnalysedJob], bounds: &FinishBounds) -> Option<Repeats> {
-        let spans = jobs.iter().zip(&self.responses).map(|(job, response)| (job.released, *response));
+        let spans = jobs.iter().zip(&self.responses).map(|(job, response)| (job.thread, job.released, *response));
         // Bounds on single operations hold on a plain GPU, where all that a job takes may be no time at all, unless its
         // host sleeps or works.
-        let takes_time = |step: &Step| matches!(step, Step::Sleep(_) | Step::Work(_) | Step::Barrier(_));
+        let takes_time = |step: &Step| matches!(step, Step::Sleep(_) | Step::Work(_));
         let is_any_shorter = bounds.options.block_times == BlockTimes::UpToStated
             && bounds.responses.is_empty()
             && !scenario.threads.iter().any(|thread| thread.works() || thread.steps.iter().any(takes_time));

@@ -4,7 +4,7 @@
 use super::bound_options::{BlockTimes, BoundOptions};
 use super::finish_bounds::finish_bounds;
 use super::kept::AnalysisError;
-use super::repeats::Repeats;
+use super::repeats::{Repeats, shown};
 use super::search::{SearchOptions, search_known};
 use super::sporadic::judge_sporadic;
 use super::verdict::{JobVerdict, Verdict, judge_known};
@@ -14,7 +14,8 @@ use crate::hosts::simulate;
 use crate::named::named;
 use crate::run::{DeadlineOutcome, Jobs, Run};
 use crate::scenario::{ReleaseOrder, Scenario};
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
+use crate::workload::Placement;
 
 named! {
     /// What is assumed, the weakest first. Every work-conserving placement is among the runs of all but the last.
@@ -166,7 +167,7 @@ impl Rungs {
 }
 
 /// What became of a thread's jobs in one run. There is a bound if all of them began and finished.
-fn in_run(jobs: &Jobs, thread: usize, deadline: Option<Duration>) -> Known {
+fn in_run(jobs: &Jobs, cut: Option<Instant>, thread: usize, deadline: Option<Duration>) -> Known {
     let next = Duration::from_ns(1);
     let backlog = jobs.backlog.iter().find(|backlog| backlog.thread as usize == thread);
     let never_began = backlog.filter(|backlog| backlog.missed > 0).and(deadline).map(|due| due.saturating_add(next));
@@ -176,18 +177,28 @@ fn in_run(jobs: &Jobs, thread: usize, deadline: Option<Duration>) -> Known {
         // What is late and goes on when the run ends takes longer than until then.
         let late = job.outcome(jobs.end) == Some(DeadlineOutcome::Missed);
         let at_least = || late.then(|| jobs.end.since(job.released).saturating_add(next));
-        known.found = known.found.max(job.response().or_else(at_least));
+        let response = job.response().map(|response| shown(cut, job.released, response));
+        known.found = known.found.max(response.or_else(at_least));
         all_done &= job.finished.is_some();
     }
     known.bound = known.found.filter(|_| all_done);
     known
 }
 
+/// Whether what a run does next may depend on more than on what is under way: on what was drawn before, on which context
+/// had the last turn, on which SM got the last block, or on when a stream's last kernel ended.
+fn depends_on_history(scenario: &Scenario) -> bool {
+    scenario.depends_on_seed()
+        || scenario.catalogue.is_time_sliced()
+        || scenario.placement == Placement::RoundRobin
+        || scenario.device().kernel_gap > Duration::ZERO
+}
+
 /// Whether the jobs of a run are all of its scenario, or those that follow repeat them.
 fn goes_on_as_it_began(scenario: &Scenario, jobs: &Jobs) -> bool {
-    let spans = jobs.begun.iter().map(|job| (job.released, job.response()));
+    let spans = jobs.begun.iter().map(|job| (job.thread, job.released, job.response()));
     let threads = (0..scenario.threads.len()).collect();
-    let repeats = || !scenario.depends_on_seed() && Repeats::of(scenario, &threads, spans, false).is_some();
+    let repeats = || !depends_on_history(scenario) && Repeats::of(scenario, &threads, spans, false).is_some();
     scenario.cut_at().is_none() || repeats()
 }
 
@@ -269,10 +280,12 @@ impl Climb<'_> {
     fn late(&self) -> Result<Judged, AnalysisError> {
         let options = self.options(Rung::Jitter.options());
         let found = search_known(self.given, (self.run, self.jobs), self.jitter, &options, self.watch)?;
+        let cut = self.given.cut_at();
         let mut known = vec![Known::default(); self.scenario.threads.len()];
         for (index, job) in found.jobs.iter().enumerate() {
             let of_thread = &mut known[job.thread as usize];
-            of_thread.found = of_thread.found.max(found.worst(index));
+            let worst = found.worst(index).map(|worst| shown(cut, job.released, worst));
+            of_thread.found = of_thread.found.max(worst);
         }
         Ok((known, found.runs, Vec::new()))
     }
@@ -328,7 +341,7 @@ fn climbed(scenario: &Scenario, search: Searched, watch: Progress<'_>) -> Result
     let goes_on = goes_on_as_it_began(&given, &jobs);
     for (number, thread) in scenario.threads.iter().enumerate() {
         let mut rungs = Rungs { deadline: thread.deadline(), late, known: Default::default() };
-        let known = in_run(&jobs, number, rungs.deadline);
+        let known = in_run(&jobs, given.cut_at(), number, rungs.deadline);
         rungs.enter(Rung::Run, Known { bound: known.bound.filter(|_| goes_on), ..known });
         all.push(rungs);
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
+use crate::workload::OperationKind;
 
 /// From `from` on all jobs are those of one hyperperiod earlier once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,27 +14,55 @@ pub(super) struct Repeats {
     pub(super) hyperperiod: Duration,
 }
 
+/// How long after its end a job of a thread is certain to leave nothing at that instant: what takes no time, and may be
+/// the last of it, is not before what is released just then.
+pub(super) fn last_instant(scenario: &Scenario, thread: u32) -> Duration {
+    let takes_no_time = |kind: OperationKind| match kind {
+        OperationKind::Kernel(kernel) => scenario.longest_block_time(kernel) == Some(Duration::ZERO),
+        OperationKind::Copy(copy) => {
+            scenario.copies().get(copy.index()).is_none_or(|copy| copy.time() == Duration::ZERO)
+        }
+        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => true,
+    };
+    let mut steps = scenario.threads.get(thread as usize).into_iter().flat_map(|thread| &thread.steps);
+    Duration::from_ns(u64::from(steps.any(|step| step.submission().is_some_and(|(kind, _)| takes_no_time(kind)))))
+}
+
+/// What a run that has no jobs released at `cut` or later shows of a response in a run that has them: one that is longer
+/// than until then is longer than until then.
+pub(super) fn shown(cut: Option<Instant>, released: Instant, response: Duration) -> Duration {
+    let longer = |cut: Instant| cut.since(released).saturating_add(Duration::from_ns(1));
+    cut.map_or(response, |cut| response.min(longer(cut)))
+}
+
 impl Repeats {
-    /// Of threads that no others delay, with their jobs: when each is released, and after how long it is done, in all
-    /// runs.
+    /// Of threads that no others delay, with their jobs: of which thread each is, when it is released, and after how
+    /// long it is done, in all runs.
     ///
-    /// There is an instant x before which all that has no period was released, and from which on all else is released
+    /// There is an instant x before which all that comes once was released, and from which on all else is released
     /// in its period (first less than a period after x). By x + H, with the hyperperiod H, all that was released
     /// before it is done; and so it is at x, or else what was released before x might have taken no time at all
     /// (`is_any_shorter`: that is among the runs which the bounds cover). Then the GPU is empty at x + H as it was at
     /// x, and what is released from x + H on is what was released from x on, H later; and so on. The first such x + H
-    /// by which jobs are still judged; `None`: there is none.
+    /// by which jobs are still judged; `None`: there is none, or threads meet at barriers, where one may be under way
+    /// though all its jobs are done.
     pub(super) fn of(
         scenario: &Scenario,
         threads: &BTreeSet<usize>,
-        jobs: impl Iterator<Item = (Instant, Option<Duration>)>,
+        jobs: impl Iterator<Item = (u32, Instant, Option<Duration>)>,
         is_any_shorter: bool,
     ) -> Option<Self> {
         let threads = || threads.iter().map(|&thread| &scenario.threads[thread]);
-        let mut periods = threads().filter_map(|thread| thread.period);
+        if threads().any(|thread| thread.barriers().next().is_some()) {
+            return None;
+        }
+        // Beside what has no end, a job that is counted comes once, whatever its period.
+        let is_endless = scenario.cut_at().is_some();
+        let period_of = |thread: &HostThread| thread.period.filter(|_| !is_endless || thread.is_cut);
+        let mut periods = threads().filter_map(period_of);
         let hyperperiod = periods.try_fold(Duration::from_ns(1), Duration::least_common_multiple)?;
         let is_regular_from = |from: Instant| {
-            threads().all(|thread| match thread.period {
+            threads().all(|thread| match period_of(thread) {
                 Some(period) => thread.release_of(0) < from.saturating_add(period),
                 None => thread.iterations == Some(1) && thread.release_of(0) < from,
             })
@@ -43,11 +72,11 @@ impl Repeats {
                 thread.time_limit.is_none()
                     && thread.iterations.is_none_or(|iterations| thread.release_of(iterations) >= end)
             };
-            threads().all(|thread| thread.period.is_none() || goes_on(thread))
+            threads().all(|thread| period_of(thread).is_none() || goes_on(thread))
                 && scenario.horizon.is_none_or(|horizon| Instant::ZERO + horizon >= end)
         };
-        let done = |(released, bound): (Instant, Option<Duration>)| {
-            (released, bound.map(|bound| released.saturating_add(bound)))
+        let done = |(thread, released, bound): (u32, Instant, Option<Duration>)| {
+            (released, bound.map(|bound| released.saturating_add(bound).saturating_add(last_instant(scenario, thread))))
         };
         let mut spans: Vec<(Instant, Option<Instant>)> = jobs.map(done).collect();
         spans.sort_unstable();

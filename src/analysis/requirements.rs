@@ -54,7 +54,7 @@ pub fn requirements_of_jobs(
         let threads = who_delays(scenario, &limit.streams);
         let mut doubts: Vec<String> = limit.doubts.iter().map(|doubt| doubt.what.clone()).collect();
         let jobs = verdicts.jobs.iter().filter(|job| threads.contains(&(job.thread as usize)));
-        let spans = jobs.map(|job| (job.released_ns, job.bound_ns));
+        let spans = jobs.map(|job| (job.thread, job.released_ns, job.bound_ns));
         if doubts.is_empty() && Repeats::of(scenario, &threads, spans, false).is_none() {
             doubts.push("jobs released later than those that were judged may take longer".to_owned());
         }

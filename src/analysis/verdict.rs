@@ -9,6 +9,7 @@ use super::bound_options::BoundOptions;
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
 use super::job_responses::JobResponses;
 use super::kept::AnalysisError;
+use super::repeats::shown;
 use super::search::{SearchOptions, SearchResult, search_known};
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
@@ -59,7 +60,8 @@ pub struct JobVerdict {
     pub job: u32,
     /// Its release.
     pub released_ns: Instant,
-    /// The longest response in any run that was simulated; `None`: it did not finish in any.
+    /// The longest response in any run that was simulated; `None`: it did not finish in any. Of a job that ends when
+    /// more is released than the run has, no more than that it is longer than until then.
     pub worst_found_ns: Option<Duration>,
     /// No response is longer; `None`: no bound is known, as for what may go on after the horizon.
     pub bound_ns: Option<Duration>,
@@ -169,10 +171,11 @@ pub(crate) fn judge_known<'s>(
     let found = search_known(scenario, own, &[], options, watch)?;
     let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
     let known = JobResponses::new(scenario, &found.jobs, bounds);
+    let cut = scenario.cut_at();
     let jobs = found.jobs.iter().zip(&known.responses).enumerate().map(|(index, (job, &bound_ns))| {
         // Of releases that a jitter makes late, this bound says nothing; of later ones it may say nothing either.
         let proves = late.is_none() && !known.unrepeated[index];
-        let worst_found_ns = found.worst(index);
+        let worst_found_ns = found.worst(index).map(|worst| shown(cut, job.released, worst));
         JobVerdict {
             stream: Arc::clone(&job.stream),
             thread: job.thread,
@@ -188,7 +191,7 @@ pub(crate) fn judge_known<'s>(
     let jobs: Vec<JobVerdict> = jobs.collect();
     // The own run is not always among those of the search.
     let in_own_run: FxHashMap<(u32, u32), Duration> = (own.1.begun.iter().filter(|_| late.is_none()))
-        .filter_map(|job| Some(((job.thread, job.iteration), job.response()?)))
+        .filter_map(|job| Some(((job.thread, job.iteration), shown(cut, job.released, job.response()?))))
         .collect();
     for job in &jobs {
         let subject = || format!("job {} of {} takes", job.job, job.stream);

@@ -122,7 +122,7 @@ pub(crate) fn goes_on(thread: &HostThread, end: Instant) -> bool {
     let last = |iterations: u64| iterations.checked_sub(1).map_or(Instant::ZERO, |last| thread.release_of(last));
     thread.period.is_some()
         && thread.time_limit.is_none()
-        && thread.iterations.is_none_or(|iterations| last(iterations) > end)
+        && thread.iterations_in_all().is_none_or(|iterations| last(iterations) > end)
 }
 
 impl ChainTimes {
@@ -342,7 +342,11 @@ impl<'a> Summary<'a> {
 impl Summary<'_> {
     /// What the chains of the scenario came to, each by both measures.
     pub fn chains(&self) -> Vec<ChainRun> {
-        let end = (self.ended == Ended::Horizon).then(|| self.trace.end());
+        self.chains_until((self.ended == Ended::Horizon).then(|| self.trace.end()))
+    }
+
+    /// The same of a run that counts up to `end`, or is over.
+    pub(crate) fn chains_until(&self, end: Option<Instant>) -> Vec<ChainRun> {
         let times = |chain: &Chain| ChainTimes::new(chain, self.scenario, self, end, |job| Some((job, true)));
         let chains = self.scenario.chains.iter().map(|chain| (chain, times(chain)));
         chains.flat_map(|(chain, times)| ChainMeasure::ALL.map(|measure| times.sum_up(chain, measure))).collect()

@@ -267,7 +267,11 @@ impl Window<'_> {
             match finishes[before] {
                 // It has ended by then.
                 Some(finish) if finish < launched => {}
-                Some(finish) if part.nodes[before].launched < launched => launched_by = launched_by.max(finish.as_ns()),
+                Some(finish) if part.nodes[before].launched < launched => {
+                    // What takes no time may end just when all that is launched then has entered its queue.
+                    let is_late = finish == launched && !part.nodes[before].takes_time();
+                    launched_by = launched_by.max(finish.as_ns().saturating_add(u64::from(is_late)));
+                }
                 // Nothing is known of what it waits for itself.
                 None if before < self.open => launched_by = u64::MAX,
                 _ => kept.push(before),

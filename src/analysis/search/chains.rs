@@ -8,7 +8,7 @@ use crate::workload::Origin;
 /// The chains of a scenario, of which runs are searched that are long.
 pub(in crate::analysis) struct SearchedChains<'s> {
     scenario: &'s Scenario,
-    /// When runs end.
+    /// When runs end, or no longer have all that is released.
     end: Option<Instant>,
     /// In the scenario's own run, and whether jobs that launch nothing do the same in all runs.
     own: Vec<(ChainTimes, bool)>,
@@ -16,7 +16,7 @@ pub(in crate::analysis) struct SearchedChains<'s> {
 
 impl<'s> SearchedChains<'s> {
     pub(super) fn new(scenario: &'s Scenario, run: &Run<'_>) -> Self {
-        let end = scenario.horizon.map(|horizon| Instant::ZERO + horizon);
+        let end = scenario.horizon.map(|horizon| Instant::ZERO + horizon).or_else(|| scenario.cut_at());
         let is_steady = |link: &ChainLink| {
             let thread = scenario.threads.get(link.thread as usize);
             thread.is_some_and(|thread| {

@@ -1,6 +1,7 @@
 //! What has no end is judged for one hyperperiod: what is proven of that holds for ever.
 
-use gpusched::analysis::{SearchOptions, Verdict};
+use gpusched::analysis::{Ladder, Rung, SearchOptions, Verdict, ladder};
+use gpusched::effort::Progress;
 use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
 use proptest::prelude::*;
@@ -45,6 +46,64 @@ fn a_job_that_ends_after_one_hyperperiod_is_proven_by_the_one_before() {
         {"name": "L", "release": "2 ms", "period": "10 ms", "operations": [{"kernel": "a"}]}"#;
     assert_eq!(verdicts(streams, "S"), [Verdict::Proven; 2]);
     assert_eq!(verdicts(streams, "L"), [Verdict::Proven]);
+}
+
+#[test]
+fn what_takes_no_time_at_the_end_of_a_hyperperiod_comes_after_what_is_released_then() {
+    // 9 ms of S end at 10 ms, when the next job of T comes first: the last kernel of S ends at 11 ms.
+    let kernels = r#""t": {"blocks": 4, "threads": 1024, "duration": "1 ms"},
+        "s": {"blocks": 4, "threads": 1024, "duration": "9 ms"}, "none": {"blocks": 4, "threads": 1024, "duration": "0 ms"}"#;
+    let streams = r#"{"name": "T", "priority": -1, "period": "10 ms", "operations": [{"kernel": "t"}]},
+        {"name": "S", "priority": 0, "period": "10 ms", "operations": [{"kernel": "s"}, {"kernel": "none"}]}"#;
+    let judged = judged(&scenario(kernels, streams, &tx2()), &SearchOptions { runs: 50, ..SearchOptions::default() });
+    let verdicts: Vec<_> = judged.jobs.iter().map(|job| (&*job.stream, job.verdict)).collect();
+    assert_eq!(verdicts, [("T", Some(Verdict::Proven)), ("S", Some(Verdict::Open))]);
+}
+
+#[test]
+fn hosts_that_meet_at_a_barrier_are_not_as_they_were_though_all_jobs_are_done() {
+    // Q comes to the barrier twice a hyperperiod, and P once: Q's job 2, released at 20 ms, begins when P lets it go on, at
+    // 23 ms, and job 4 at 43 ms, when job 3 has just begun.
+    let hosts = r#"], "hosts": [
+        {"name": "P", "period": "20 ms", "steps": [{"launch": "d", "stream": "p"}, {"sleep": "3 ms"}, {"barrier": "b"}]},
+        {"name": "Q", "period": "10 ms", "deadline": "3 ms", "steps": [{"launch": "d", "stream": "q"}, {"barrier": "b"}]}"#;
+    let streams = format!(r#"{{"name": "p"}}, {{"name": "q"}}{hosts}"#);
+    assert_eq!(verdicts(&streams, "Q"), [Verdict::Open; 2]);
+}
+
+/// Each fills the GPU; `J` is released at `first`, waits for a copy between its kernels, and meets `L` or, before it, `X`.
+fn one_before_another(first: u64, x: &str) -> Ladder {
+    let kernels = r#""k": {"blocks": 4, "threads": 1024, "duration": "4 ms"},
+        "x": {"blocks": 4, "threads": 1024, "duration": "5 ms"}, "l": {"blocks": 4, "threads": 1024, "duration": "7 ms"}"#;
+    let streams = format!(
+        r#"{{"name": "J", "priority": -1, "release": "{} ms", "period": "20 ms", "deadline": "14 ms", "operations": [
+                {{"kernel": "k"}}, {{"copy": "host-to-device", "duration": "4 ms"}}, {{"kernel": "k"}}]}},
+            {{"name": "L", "priority": 0, "release": "{} ms", "period": "20 ms", "deadline": "none", "operations": [
+                {{"kernel": "l"}}]}},
+            {{"name": "X", "priority": -1, "release": "{} ms", "period": "20 ms", {x}"deadline": "none", "operations": [
+                {{"kernel": "x"}}]}}"#,
+        first,
+        first + 2,
+        first + 4
+    );
+    ladder(&scenario(kernels, &streams, &tx2()), None, Progress::NONE).expect("no run is above a bound")
+}
+
+#[test]
+fn a_job_that_is_late_because_nothing_more_is_released_is_not_missed() {
+    // Each job of J: 4 ms, 4 ms of copying while X begins for 5 ms, and 4 ms after that: 13 ms. The second one ends after
+    // one hyperperiod, at 40 ms; without X, L would begin then, for 7 ms, and J take 15 ms.
+    let row = one_before_another(16, "").rows.remove(0);
+    assert_eq!(row.under(Rung::Run).verdict, Verdict::Proven);
+    assert_eq!(row.under(Rung::Run).bound_ns, Some(Duration::from_ns(13 * MS)));
+    assert_ne!(row.under(Rung::OrderAndTimes).verdict, Verdict::Missed);
+}
+
+#[test]
+fn what_comes_once_is_no_part_of_what_repeats_though_it_states_a_period() {
+    // X comes with the first job of J only, which takes 13 ms, those after it 15 ms.
+    let row = one_before_another(0, r#""jobs": 1, "#).rows.remove(0);
+    assert_ne!(row.under(Rung::Run).verdict, Verdict::Proven);
 }
 
 /// A stream: its first release, period, and deadline as twelfths of the period, priority, whether it comes once, and

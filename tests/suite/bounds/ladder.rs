@@ -55,6 +55,37 @@ fn a_deadline_that_holds_in_the_declared_order_alone_is_proven_under_that() {
 }
 
 #[test]
+fn a_run_is_not_said_to_repeat_where_it_depends_on_what_was_before() {
+    let in_run = |scenario: &Scenario| row(&found(scenario, None), "S").0[Rung::Run as usize];
+    // Each block to the next SM: first A's block to SM 0, then one of the memset's stream to SM 0 again (S uses SM 1), so
+    // that A's next is on SM 1, where S needs all and takes 7 ms in place of 3.
+    let kernels = r#""a": {"blocks": 1, "threads": 1024, "duration": "4 ms"},
+        "s": {"blocks": 2, "threads": 1024, "duration": "3 ms", "sm_mask": "0x1"}"#;
+    let streams = r#"{"name": "A", "period": "20 ms", "operations": [{"kernel": "a"}]},
+        {"name": "S", "period": "20 ms", "deadline": "5 ms", "operations": [{"kernel": "s"}]},
+        {"name": "C", "period": "20 ms", "operations": [{"memset": 1}, {"kernel": "a"}]}"#;
+    let mut placed = scenario(kernels, streams, &tx2());
+    assert_eq!(in_run(&placed), Verdict::Proven);
+    placed.placement = Placement::RoundRobin;
+    assert_eq!(in_run(&placed), Verdict::Open);
+    // 9.5 ms, from the second job on after a gap of 1 ms.
+    let kernels = r#""s": {"blocks": 4, "threads": 1024, "duration": "9500 us"}"#;
+    let stream = r#"{"name": "S", "period": "10 ms", "deadline": "9700 us", "operations": [{"kernel": "s"}]}"#;
+    assert_eq!(in_run(&scenario(kernels, stream, &tx2())), Verdict::Proven);
+    let with_gap = tx2().with_latencies(Duration::ZERO, Duration::from_ns(MS));
+    assert_eq!(in_run(&scenario(kernels, stream, &with_gap)), Verdict::Open);
+    // 1 ms, from the second job on after a switch of 0.2 ms from what Q did.
+    let kernels = r#""s": {"blocks": 4, "threads": 1024, "duration": "1 ms"}"#;
+    let stream = |name: &str, process: &str, deadline: u64| {
+        format!(
+            r#"{{"name": "{name}"{process}, "period": "20 ms", "deadline": "{deadline} us", "operations": [{{"kernel": "s"}}]}}"#
+        )
+    };
+    let of_two = [stream("S", r#", "process": "p""#, 1_100), stream("Q", r#", "process": "q""#, 20_000)].join(", ");
+    assert_eq!(in_run(&scenario(kernels, &of_two, &tx2())), Verdict::Open);
+}
+
+#[test]
 fn a_release_that_is_given_and_one_that_is_not_differ() {
     // Released 50 ms apart, they never meet.
     let streams = [stream("short", "A", r#", "deadline": "2 ms""#), stream("long", "B", r#", "release": "50 ms""#)];

@@ -4,11 +4,12 @@ use gpusched::analysis::{
     BoundOptions, JobVerdict, SearchOptions, SporadicRefusal, Verdict, judge_sporadic, sporadic_bounds,
 };
 use gpusched::effort::Progress;
+use gpusched::scenario::ReleaseOrder;
 use gpusched::time::Duration;
 use proptest::prelude::*;
 
 use super::random::{Sample, options, sample};
-use super::{judged, scenario};
+use super::{MS, judged, scenario};
 use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
@@ -114,6 +115,22 @@ fn long_work_what_had_the_gpu_before_a_window_still_counts_for_what_is_open_sinc
 fn long() -> impl Strategy<Value = Sample> {
     (sample(), 200_u32..700, prop::collection::vec(1_u32..4, 4))
         .prop_map(|(sample, operations, periods)| sample.repeated(operations, &periods))
+}
+
+#[test]
+fn what_takes_no_time_is_waited_for_at_the_instant_at_which_it_ends() {
+    // Z's first kernel waits for B from 6 to 12 ms and ends then. Its second one is launched at 12 ms, before B's, and enters
+    // its queue after that: it ends at 24 ms.
+    let kernels = r#""z": {"blocks": 4, "threads": 1024, "duration": "0 ms"},
+        "b": {"blocks": 4, "threads": 1024, "duration": "12 ms"}"#;
+    let streams = r#"{"name": "Z", "release": "6 ms", "period": "6 ms", "jobs": 2, "operations": [{"kernel": "z"}]},
+        {"name": "B", "period": "12 ms", "jobs": 2, "operations": [{"kernel": "b"}]}"#;
+    for order in [ReleaseOrder::Declared, ReleaseOrder::Any] {
+        let bound = BoundOptions { order, ..BoundOptions::default() };
+        let options = SearchOptions { bound, runs: 16, ..SearchOptions::default() };
+        let known = judged(&scenario(kernels, streams, &tx2()), &options);
+        assert_eq!(known.jobs[1].bound_ns, Some(Duration::from_ns(12 * MS)), "{order:?}");
+    }
 }
 
 /// Bound / worst response found, of every job that has a bound. A run above a bound is an error.
