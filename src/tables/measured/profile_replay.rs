@@ -128,11 +128,11 @@ impl Report for ProfileReplayDocument<'_> {
         if replay.unfinished > 0 {
             page.line(&format!("{} kernels did not end before the horizon", replay.unfinished));
         }
-        if let Some(held_out) = self.held_out {
+        if let Some((held_out, slow_down)) = self.held_out.and_then(|held_out| Some((held_out, held_out.slow_down?))) {
             page.blank();
             page.line(&format!(
-                "{} overlapped kernels of the second half, as the first half tells them; recorded slow-down x{:.2}:",
-                held_out.kernels, held_out.slow_down
+                "{} overlapped kernels of the second half, as the first half tells them; recorded slow-down x{slow_down:.2}:",
+                held_out.kernels
             ));
             let rows = held_out.errors.iter().map(|errors| HeldOutRow { errors, recorded_ns: held_out.recorded_ns });
             page.trimmed_table(&held_out_columns(), rows);
