@@ -15,6 +15,7 @@ use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
 use super::rescale::{Rescaled, Scale};
 use super::short_name::short_name;
+use crate::counted::counted;
 use crate::device::{BlockShape, Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
@@ -289,12 +290,13 @@ impl GpuProfile {
         if let Some(LaunchLatency { latency_ns, launches }) = latency {
             let latency = Duration::from_ns(latency_ns);
             builder.note(format!(
-                "launch latency {latency}: the lower quartile from call to start over {launches} launches onto an idle GPU"
+                "launch latency {latency}: the lower quartile from call to start over {} onto an idle GPU",
+                counted(launches, "launch")
             ));
         }
         if let Some(KernelGap { gap_ns, kernels, scattered }) = gap {
             let gap = Duration::from_ns(gap_ns);
-            let over = format!("over {kernels} kernels that stood ready behind another");
+            let over = format!("over {} that stood ready behind another", counted(kernels, "kernel"));
             builder.note(if scattered {
                 format!(
                     "kernel gap {gap}: the lower decile {over}; their gaps are too different for a mean, as if the file had \
@@ -307,9 +309,9 @@ impl GpuProfile {
         let unknown = taken.iter().filter(|&&index| self.operations[index as usize].call.is_none()).count();
         if unknown > 0 {
             builder.note(format!(
-                "{unknown} of {} operations have no host call in the file: they are submitted when they started, or \
-                 before what followed them in their stream",
-                taken.len()
+                "no host call in the file for {unknown} of {}: each is submitted when it started, or before what followed \
+                 it in its stream",
+                counted(taken.len(), "operation")
             ));
         }
         if chosen.launches == Launches::Host && taken.len() == unknown {
@@ -432,8 +434,9 @@ impl Work {
     fn add_notes(&self, profile: &GpuProfile, scale: Scale<'_>, builder: &mut ScenarioBuilder<'_>) {
         if let Some(other) = &profile.other {
             builder.note(format!(
-                "block times of {} kernels are medians of the same kernels in {}",
-                self.block_times.other_profile, other.file
+                "block times of {}: medians of the same kernels in {}",
+                counted(self.block_times.other_profile, "kernel"),
+                other.file
             ));
         }
         let counts = &self.block_times;
@@ -444,8 +447,9 @@ impl Work {
             (told, _) => (told, "the same kernel overlapped"),
         };
         builder.note(format!(
-            "block times: {alone} kernels ran alone, {told} overlapped and take the median of {launches}, {upper_bound} \
-             overlapped and never ran alone (an upper bound)"
+            "block times: {} ran alone, {told} overlapped (taken is the median of {launches}), {upper_bound} overlapped and \
+             never ran alone (an upper bound)",
+            counted(alone, "kernel")
         ));
         builder.note(if counts.same_kernel_alone > 0 {
             "how far to trust simulated times, and whether sharing of SMs tells how long kernels take that overlap others: \
@@ -455,9 +459,9 @@ impl Work {
         });
         if self.block_times.recorded > 0 {
             builder.note(format!(
-                "{} kernels that overlapped keep their recorded durations, whatever else is changed: they wait for other \
-                 GPUs, or the same kernel alone takes very different times: {}",
-                self.block_times.recorded,
+                "recorded durations hold, whatever else is changed, for {} that overlapped: each waits for other GPUs, or \
+                 the same kernel alone takes very different times: {}",
+                counted(self.block_times.recorded, "kernel"),
                 profile.most_launched(&self.as_recorded)
             ));
         }
@@ -466,9 +470,9 @@ impl Work {
         }
         if self.memsets > 0 {
             let time = Duration::from_ns(self.memset_ns);
-            let memsets = self.memsets;
+            let memsets = counted(self.memsets, "memset");
             builder.note(format!(
-                "{memsets} memsets are kernels of one small block here, of their recorded time, {time} in all"
+                "{memsets} of {time} in all: each is a kernel of one small block here, of its recorded time"
             ));
         }
         if self.shortened > 0 {

@@ -297,17 +297,17 @@ fn the_commands_write_a_trace_or_end_with_exit_status_2_and_leave_nothing() {
 }
 
 /// What a replay of a file or folder of the project shows.
-fn replayed(test: &str, recorded: &str) -> Shown {
+fn replayed(test: &str, recorded: &str, more: &[&str]) -> Shown {
     let trace = directory(test).join("trace.json").display().to_string();
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join(recorded).display().to_string();
-    let output = gpusched(&["replay-log", &recorded, "--perfetto", &trace]);
+    let output = gpusched(&[&["replay-log", &recorded, "--perfetto", &trace], more].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     validate(&fs::read_to_string(&trace).expect("it was written")).expect("it keeps to the format")
 }
 
 #[test]
 fn a_replayed_log_shows_measured_and_simulated_blocks_as_processes_of_their_own() {
-    let shown = replayed("perfetto-replay", "tests/data/logs/two-streams");
+    let shown = replayed("perfetto-replay", "tests/data/logs/two-streams", &[]);
     let measured = ["host", "SM 0", "SM 1"].map(|name| format!("measured: {name}"));
     let simulated =
         ["host", "streams", "queues", "copy engines", "SM 0", "SM 1"].map(|name| format!("simulated: {name}"));
@@ -326,7 +326,8 @@ fn a_replayed_log_shows_measured_and_simulated_blocks_as_processes_of_their_own(
 
 #[test]
 fn a_replayed_profile_shows_what_was_recorded_by_stream_and_all_of_what_was_simulated() {
-    let shown = replayed("perfetto-profile", "scenarios/profiles/synthetic.json");
+    let by_block = ["--kernel-times", "sharing"];
+    let shown = replayed("perfetto-profile", "scenarios/profiles/synthetic.json", &by_block);
     let recorded = ["host", "streams"].map(|name| format!("recorded: {name}"));
     assert_eq!(shown.processes[..2], recorded);
     assert!(shown.processes[2..].iter().all(|name| name.starts_with("simulated: ")), "{:?}", shown.processes);

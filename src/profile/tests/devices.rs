@@ -116,8 +116,8 @@ fn a_note_says_which_kernels_no_name_rescales() {
     let options = ReadOptions { device: Device::builtin("h100").expect("it can be read"), ..ReadOptions::default() };
     let chosen = ImportOptions { rescale: Rescale::ByName, ..ImportOptions::default() };
     let notes = read(&events).import(&chosen, &options).expect("sound").scenario.notes;
-    let told = "rescaled: 1 kernels by memory bandwidth, 0 by what SMs compute; not rescaled: 1 kernels of 100 us in all, whose \
-                names do not say what limits them, or which have fewer blocks than one of the GPUs has SMs: 1 of f";
+    let told = "rescaled: 1 kernel by memory bandwidth, 0 by what SMs compute; not rescaled: 1 kernel of 100 us in all, where \
+                no name says what limits it, or of fewer blocks than one of the GPUs has SMs: 1 of f";
     assert!(notes.iter().any(|note| note == told), "{notes:?}");
 }
 

@@ -58,7 +58,8 @@ fn a_wait_whose_record_is_not_in_the_file_is_for_all_that_its_stream_had() {
 fn without_events_the_order_of_calls_and_the_times_tell_for_what_a_stream_waited() {
     let import = import(&waiting_stream(), Launches::Host, &ReadOptions::default());
     assert_eq!(starts(&import.scenario), [10_000, 110_000]);
-    let told = "1 waits of one stream for an event of another, and the file does not say of which: 1 are told";
+    let told = "1 wait of one stream for an event of another, and the file does not say of which: told by the order of the calls \
+                and the times: 1; left out: 0";
     assert!(import.scenario.notes.iter().any(|note| note.starts_with(told)), "{:?}", import.scenario.notes);
 }
 
@@ -69,7 +70,7 @@ fn a_wait_that_the_times_contradict_is_left_out_with_a_count() {
     events[5] = kernel("20", "50", 8, 4);
     let import = import(&events, Launches::Host, &ReadOptions::default());
     assert!(import.scenario.events().is_empty());
-    assert!(import.scenario.notes.iter().any(|note| note.contains(": 0 are told")), "{:?}", import.scenario.notes);
+    assert!(import.scenario.notes.iter().any(|note| note.ends_with(": 0; left out: 1")), "{:?}", import.scenario.notes);
 }
 
 #[test]
