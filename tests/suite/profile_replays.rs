@@ -209,6 +209,12 @@ fn a_what_if_is_set_beside_the_same_without_it() {
     assert!(row("stream 8: ends").ends_with("60 us    60 us     0 s"), "{text}");
     let without = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
     assert_eq!(without["base"], Value::Null);
+    // Commands that show only the changed profile say where the other is.
+    let noted = |more: &[&str]| {
+        let output = gpusched(&[&["simulate", &file], more].concat());
+        String::from_utf8_lossy(&output.stderr).contains("gpusched replay-log sets the profile without these changes beside")
+    };
+    assert!(noted(&["--set-block-time", "f=20us"]) && !noted(&[]));
 }
 
 #[test]
