@@ -116,6 +116,7 @@ impl GpuProfile {
         let times = self.learned_block_times(gpu, scale, chosen, learned);
         let copy_times = self.copy_times(gpu, &builder.device().copy);
         let mut work = Work::default();
+        let held_ns = self.held_unseen_ns(gpu, kernel_gap.map_or(0, |gap| gap.gap_ns));
         let mut steps: Vec<Submitted> = Vec::with_capacity(taken.len());
         for &index in &taken {
             let operation = &self.operations[index as usize];
@@ -142,7 +143,11 @@ impl GpuProfile {
                     Step::Launch(work.memset(time, &mut builder).map_err(refuse)?, stream)
                 }
             };
-            steps.push(Submitted { index, step });
+            let held = match held_ns[index as usize] {
+                0 => None,
+                ns => Some(Step::Launch(work.held(Duration::from_ns(ns), &mut builder).map_err(refuse)?, stream)),
+            };
+            steps.push(Submitted { index, step, held });
         }
         work.add_notes(self, scale, &mut builder);
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
@@ -354,6 +359,24 @@ struct Work {
     shortened: u64,
     memsets: u64,
     memset_ns: u64,
+    /// Times for which something held an operation that is not in the file.
+    held: u64,
+    held_ns: u64,
+}
+
+/// A kernel of one small block.
+fn small(name: &str, time: Duration, builder: &mut ScenarioBuilder<'_>) -> Result<KernelId, String> {
+    let shape = BlockShape { threads: builder.device().warp_size, ..BlockShape::default() };
+    let added = builder.add_kernel(Kernel {
+        title: name.into(),
+        name: name.into(),
+        blocks: 1,
+        shape,
+        duration: BlockTime::fixed(time),
+        clock: BlockClock::RunTime,
+        sm_mask: None,
+    });
+    added.map_err(|error| format!("{name}: {error}"))
 }
 
 impl Work {
@@ -407,19 +430,16 @@ impl Work {
         if let Some(known) = self.known_memsets.get(&time) {
             return Ok(*known);
         }
-        let shape = BlockShape { threads: builder.device().warp_size, ..BlockShape::default() };
-        let added = builder.add_kernel(Kernel {
-            title: "memset".into(),
-            name: "memset".into(),
-            blocks: 1,
-            shape,
-            duration: BlockTime::fixed(time),
-            clock: BlockClock::RunTime,
-            sm_mask: None,
-        });
-        let id = added.map_err(|error| format!("a memset: {error}"))?;
+        let id = small("memset", time, builder)?;
         self.known_memsets.insert(time, id);
         Ok(id)
+    }
+
+    /// What holds an operation and is not in the file, for all that is known: it takes time, and next to no room.
+    fn held(&mut self, time: Duration, builder: &mut ScenarioBuilder<'_>) -> Result<KernelId, String> {
+        self.held += 1;
+        self.held_ns = self.held_ns.saturating_add(time.as_ns());
+        small("not in the file", time, builder)
     }
 
     fn copy(&mut self, copy: Copy, builder: &mut ScenarioBuilder<'_>) -> Result<CopyId, String> {
@@ -473,6 +493,15 @@ impl Work {
             let memsets = counted(self.memsets, "memset");
             builder.note(format!(
                 "{memsets} of {time} in all: each is a kernel of one small block here, of its recorded time"
+            ));
+        }
+        if self.held > 0 {
+            builder.note(format!(
+                "{} of {} in all, in which the GPU ran nothing although something had been launched: what held that is not \
+                 in the file (other GPUs, host code in graphs, kernels that were not recorded), and holds it as long here, \
+                 whatever else is changed",
+                counted(self.held, "time"),
+                Duration::from_ns(self.held_ns)
             ));
         }
         if self.shortened > 0 {

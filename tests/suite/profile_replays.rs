@@ -212,7 +212,8 @@ fn a_what_if_is_set_beside_the_same_without_it() {
     // Commands that show only the changed profile say where the other is.
     let noted = |more: &[&str]| {
         let output = gpusched(&[&["simulate", &file], more].concat());
-        String::from_utf8_lossy(&output.stderr).contains("gpusched replay-log sets the profile without these changes beside")
+        String::from_utf8_lossy(&output.stderr)
+            .contains("gpusched replay-log sets the profile without these changes beside")
     };
     assert!(noted(&["--set-block-time", "f=20us"]) && !noted(&[]));
 }
