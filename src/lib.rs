@@ -62,6 +62,7 @@ pub mod audit;
 pub mod broken_bound;
 mod canonical;
 pub mod causes;
+mod counted;
 pub mod device;
 pub mod draw;
 pub mod effort;

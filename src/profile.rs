@@ -37,6 +37,7 @@ pub use kernel_medians::ToldBy;
 pub(crate) use latency::{CLOCKS_NS, UsualDelays};
 pub use model::GpuProfile;
 pub(crate) use model::{HostCall, ProfileFormat, ProfiledKernel, ProfiledOperation, ProfiledStream, SyncKind};
+pub(crate) use programs::UNSEEN;
 pub(crate) use read::uncompressed;
 pub(crate) use short_name::short_name;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use gpusched::experiments::recorded_trace;
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
-use gpusched::profile::{GpuProfile, Import, ToldBy};
+use gpusched::profile::{GpuProfile, Import};
 use gpusched::run::Summary;
 use gpusched::time::Instant;
 use gpusched::trace::Trace;
@@ -13,7 +13,6 @@ use gpusched::trace::Trace;
 use super::figure_options::Figure;
 use super::html_options::HtmlFile;
 use super::output::write_whole;
-use super::perfetto_blocks::known_to_perfetto;
 
 /// Both sides, on the clock of the simulation.
 pub(crate) struct RecordedAbove<'a> {
@@ -48,16 +47,13 @@ impl<'a> RecordedAbove<'a> {
         figure.write_panels(&panels, Instant::ZERO, Lanes::Streams)
     }
 
-    /// The simulation block by block, unless these are too many or none: then by stream, as the recording.
+    /// Both by stream: a profile has no blocks, and those of the simulation would be a hundred times as many lines.
     pub(crate) fn write_perfetto(&self, path: &Path) -> anyhow::Result<()> {
-        let all = Summary::of_trace(&self.import.scenario, self.simulated);
-        let has_blocks = self.import.options.kernel_times == ToldBy::Sharing;
-        let known = if has_blocks { known_to_perfetto(&all) } else { PerfettoKnown::Streams };
-        let run = |label, trace, known| {
+        let run = |label, trace| {
             let summary = Summary::of_trace(&self.import.scenario, trace);
-            PerfettoRun { summary, label, known }
+            PerfettoRun { summary, label, known: PerfettoKnown::Streams }
         };
-        let runs = [run("recorded", &self.recorded, PerfettoKnown::Streams), run("simulated", self.simulated, known)];
+        let runs = [run("recorded", &self.recorded), run("simulated", self.simulated)];
         write_whole(path, |out| perfetto_trace(&runs, out))
     }
 

@@ -10,7 +10,7 @@ use gpusched::input::options::{OPTIONS, OptionFile, OptionGroup, ScenarioOptions
 use gpusched::pictures::timeline::Lanes;
 use gpusched::profile::{GpuProfile, Import};
 use gpusched::scenario::amalthea::ModelDemands;
-use gpusched::scenario::{LogUse, ReadProgress, Scenario};
+use gpusched::scenario::{LogUse, ReadProgress, Scenario, WhatIf};
 use gpusched::spelling::option;
 use gpusched::time::Duration;
 
@@ -141,6 +141,9 @@ impl RunOptions {
         }
         if options.read.as_threads && is_same_without("as_threads")? {
             note(&format!("{}: --as-threads has no effect: nothing asks for processes", input.file()));
+        }
+        if matches!(input, Input::Profile(_)) && options.changes != WhatIf::default() {
+            note(&format!("{}: gpusched replay-log sets the profile without these changes beside this", input.file()));
         }
         needs::note_lacking_of_scenario(input.file(), &scenario)?;
         Ok((scenario, demands))

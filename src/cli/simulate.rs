@@ -360,7 +360,7 @@ impl Simulate {
             table.write(summary, None)?;
         }
         if let Some(path) = &self.perfetto {
-            let known = if self.force { PerfettoKnown::Everything } else { known_to_perfetto(summary) };
+            let known = if self.force { PerfettoKnown::Everything } else { known_to_perfetto(summary, lanes) };
             let run = PerfettoRun { summary: *summary, label: "", known };
             write_whole(path, |out| perfetto_trace(&[run], out))?;
         }

@@ -4,7 +4,7 @@ use super::Device;
 use crate::json::{Document, JsonError};
 
 /// Names of the built-in devices, the default first.
-pub const BUILTIN_NAMES: [&str; 34] = [
+pub const BUILTIN_NAMES: [&str; 35] = [
     "tx2",
     "tx1",
     "gtx1070",
@@ -20,6 +20,7 @@ pub const BUILTIN_NAMES: [&str; 34] = [
     "rtx2080ti",
     "a100-40gb",
     "a100-80gb",
+    "a100-80gb-pcie",
     "a800",
     "a30",
     "rtx3080",
@@ -69,6 +70,7 @@ impl Device {
             "rtx2080ti" => include_str!("data/rtx2080ti.json"),
             "a100-40gb" => include_str!("data/a100-40gb.json"),
             "a100-80gb" => include_str!("data/a100-80gb.json"),
+            "a100-80gb-pcie" => include_str!("data/a100-80gb-pcie.json"),
             "a800" => include_str!("data/a800.json"),
             "a30" => include_str!("data/a30.json"),
             "rtx3080" => include_str!("data/rtx3080.json"),

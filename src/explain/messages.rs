@@ -224,7 +224,7 @@ pub(super) const MESSAGES: [Message; 38] = [
          does not say which are.",
     ),
     message(
-        "have no host call in the file",
+        "no host call in the file for",
         LAUNCHES,
         "The profile has the operation and not the call that submitted it, so that the time of its launch is \
          a guess.",

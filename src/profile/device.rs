@@ -102,8 +102,14 @@ fn builtin_like(properties: &GpuProperties) -> Option<Device> {
         gigabytes(&device.title).zip(memory).map_or(u64::MAX, |(title, memory)| title.abs_diff(memory))
     };
     let all = || BUILTIN_NAMES.iter().filter_map(|name| Device::builtin(name).ok().flatten()).filter(|d| fits(d));
-    // The longest name says most: an RTX 3080 Ti is no RTX 3080.
-    let best = all().filter(named).min_by_key(|device| (usize::MAX - board(device).len(), memory_gap(device)));
+    // The longest name says most: an RTX 3080 Ti is no RTX 3080. But an A100 PCIe of 40 GB is none of 80 GB.
+    let other_memory = |device: &Device| {
+        let gap = memory_gap(device);
+        gap != u64::MAX && gigabytes(&device.title).is_some_and(|title| gap > title / 4)
+    };
+    let best = all()
+        .filter(named)
+        .min_by_key(|device| (other_memory(device), usize::MAX - board(device).len(), memory_gap(device)));
     best.or_else(|| all().find(|_| properties.sms.is_some() && properties.compute_capability.is_some()))
 }
 

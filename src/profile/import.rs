@@ -15,6 +15,7 @@ use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
 use super::rescale::{Rescaled, Scale};
 use super::short_name::short_name;
+use crate::counted::counted;
 use crate::device::{BlockShape, Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
@@ -115,6 +116,7 @@ impl GpuProfile {
         let times = self.learned_block_times(gpu, scale, chosen, learned);
         let copy_times = self.copy_times(gpu, &builder.device().copy);
         let mut work = Work::default();
+        let held_ns = self.held_unseen_ns(gpu, kernel_gap.map_or(0, |gap| gap.gap_ns));
         let mut steps: Vec<Submitted> = Vec::with_capacity(taken.len());
         for &index in &taken {
             let operation = &self.operations[index as usize];
@@ -141,7 +143,11 @@ impl GpuProfile {
                     Step::Launch(work.memset(time, &mut builder).map_err(refuse)?, stream)
                 }
             };
-            steps.push(Submitted { index, step });
+            let held = match held_ns[index as usize] {
+                0 => None,
+                ns => Some(Step::Launch(work.held(Duration::from_ns(ns), &mut builder).map_err(refuse)?, stream)),
+            };
+            steps.push(Submitted { index, step, held });
         }
         work.add_notes(self, scale, &mut builder);
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
@@ -289,12 +295,13 @@ impl GpuProfile {
         if let Some(LaunchLatency { latency_ns, launches }) = latency {
             let latency = Duration::from_ns(latency_ns);
             builder.note(format!(
-                "launch latency {latency}: the lower quartile from call to start over {launches} launches onto an idle GPU"
+                "launch latency {latency}: the lower quartile from call to start over {} onto an idle GPU",
+                counted(launches, "launch")
             ));
         }
         if let Some(KernelGap { gap_ns, kernels, scattered }) = gap {
             let gap = Duration::from_ns(gap_ns);
-            let over = format!("over {kernels} kernels that stood ready behind another");
+            let over = format!("over {} that stood ready behind another", counted(kernels, "kernel"));
             builder.note(if scattered {
                 format!(
                     "kernel gap {gap}: the lower decile {over}; their gaps are too different for a mean, as if the file had \
@@ -307,9 +314,9 @@ impl GpuProfile {
         let unknown = taken.iter().filter(|&&index| self.operations[index as usize].call.is_none()).count();
         if unknown > 0 {
             builder.note(format!(
-                "{unknown} of {} operations have no host call in the file: they are submitted when they started, or \
-                 before what followed them in their stream",
-                taken.len()
+                "no host call in the file for {unknown} of {}: each is submitted when it started, or before what followed \
+                 it in its stream",
+                counted(taken.len(), "operation")
             ));
         }
         if chosen.launches == Launches::Host && taken.len() == unknown {
@@ -352,6 +359,24 @@ struct Work {
     shortened: u64,
     memsets: u64,
     memset_ns: u64,
+    /// Times for which something held an operation that is not in the file.
+    held: u64,
+    held_ns: u64,
+}
+
+/// A kernel of one small block.
+fn small(name: &str, time: Duration, builder: &mut ScenarioBuilder<'_>) -> Result<KernelId, String> {
+    let shape = BlockShape { threads: builder.device().warp_size, ..BlockShape::default() };
+    let added = builder.add_kernel(Kernel {
+        title: name.into(),
+        name: name.into(),
+        blocks: 1,
+        shape,
+        duration: BlockTime::fixed(time),
+        clock: BlockClock::RunTime,
+        sm_mask: None,
+    });
+    added.map_err(|error| format!("{name}: {error}"))
 }
 
 impl Work {
@@ -405,19 +430,16 @@ impl Work {
         if let Some(known) = self.known_memsets.get(&time) {
             return Ok(*known);
         }
-        let shape = BlockShape { threads: builder.device().warp_size, ..BlockShape::default() };
-        let added = builder.add_kernel(Kernel {
-            title: "memset".into(),
-            name: "memset".into(),
-            blocks: 1,
-            shape,
-            duration: BlockTime::fixed(time),
-            clock: BlockClock::RunTime,
-            sm_mask: None,
-        });
-        let id = added.map_err(|error| format!("a memset: {error}"))?;
+        let id = small("memset", time, builder)?;
         self.known_memsets.insert(time, id);
         Ok(id)
+    }
+
+    /// What holds an operation and is not in the file, for all that is known: it takes time, and next to no room.
+    fn held(&mut self, time: Duration, builder: &mut ScenarioBuilder<'_>) -> Result<KernelId, String> {
+        self.held += 1;
+        self.held_ns = self.held_ns.saturating_add(time.as_ns());
+        small("not in the file", time, builder)
     }
 
     fn copy(&mut self, copy: Copy, builder: &mut ScenarioBuilder<'_>) -> Result<CopyId, String> {
@@ -432,8 +454,9 @@ impl Work {
     fn add_notes(&self, profile: &GpuProfile, scale: Scale<'_>, builder: &mut ScenarioBuilder<'_>) {
         if let Some(other) = &profile.other {
             builder.note(format!(
-                "block times of {} kernels are medians of the same kernels in {}",
-                self.block_times.other_profile, other.file
+                "block times of {}: medians of the same kernels in {}",
+                counted(self.block_times.other_profile, "kernel"),
+                other.file
             ));
         }
         let counts = &self.block_times;
@@ -444,8 +467,9 @@ impl Work {
             (told, _) => (told, "the same kernel overlapped"),
         };
         builder.note(format!(
-            "block times: {alone} kernels ran alone, {told} overlapped and take the median of {launches}, {upper_bound} \
-             overlapped and never ran alone (an upper bound)"
+            "block times: {} ran alone, {told} overlapped (taken is the median of {launches}), {upper_bound} overlapped and \
+             never ran alone (an upper bound)",
+            counted(alone, "kernel")
         ));
         builder.note(if counts.same_kernel_alone > 0 {
             "how far to trust simulated times, and whether sharing of SMs tells how long kernels take that overlap others: \
@@ -455,9 +479,9 @@ impl Work {
         });
         if self.block_times.recorded > 0 {
             builder.note(format!(
-                "{} kernels that overlapped keep their recorded durations, whatever else is changed: they wait for other \
-                 GPUs, or the same kernel alone takes very different times: {}",
-                self.block_times.recorded,
+                "recorded durations hold, whatever else is changed, for {} that overlapped: each waits for other GPUs, or \
+                 the same kernel alone takes very different times: {}",
+                counted(self.block_times.recorded, "kernel"),
                 profile.most_launched(&self.as_recorded)
             ));
         }
@@ -466,9 +490,18 @@ impl Work {
         }
         if self.memsets > 0 {
             let time = Duration::from_ns(self.memset_ns);
-            let memsets = self.memsets;
+            let memsets = counted(self.memsets, "memset");
             builder.note(format!(
-                "{memsets} memsets are kernels of one small block here, of their recorded time, {time} in all"
+                "{memsets} of {time} in all: each is a kernel of one small block here, of its recorded time"
+            ));
+        }
+        if self.held > 0 {
+            builder.note(format!(
+                "{} of {} in all, in which the GPU ran nothing although something had been launched: what held that is not \
+                 in the file (other GPUs, host code in graphs, kernels that were not recorded), and holds it as long here, \
+                 whatever else is changed",
+                counted(self.held, "time"),
+                Duration::from_ns(self.held_ns)
             ));
         }
         if self.shortened > 0 {

@@ -37,8 +37,8 @@ pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileE
         return Err(GpuProfileError::new(
             file,
             format!(
-                "this is a profile of an AMD GPU ({hip} calls of HIP): its {strange} kernels state neither registers \
-                 nor shared memory, without which nothing can be said of how many blocks an SM holds"
+                "this is a profile of an AMD GPU ({hip} calls of HIP): its kernels ({strange}) state neither registers nor \
+                 shared memory, without which nothing can be said of how many blocks an SM holds"
             ),
         ));
     }

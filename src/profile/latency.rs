@@ -26,6 +26,9 @@ pub(crate) struct KernelGap {
     pub scattered: bool,
 }
 
+/// An idle GPU that runs nothing for so long, although it was given something, waits for something else \[ns\].
+const LEAST_HELD_NS: u64 = 100_000;
+
 /// The quartiles of gaps that have a mean are apart by no more than this factor; on public profiles they are by 1.1 to
 /// 2.2.
 const MOST_SPREAD: u64 = 8;
@@ -78,6 +81,26 @@ impl GpuProfile {
             Some(if took_long { at } else { call.start_ns })
         });
         times.collect()
+    }
+
+    /// For how long each operation of a GPU was held by something that is not in the file, by operation \[ns\]: so long
+    /// nothing ran on the GPU although its launch had reached it. Short times are none, as they may be gaps.
+    pub(super) fn held_unseen_ns(&self, gpu: u32, gap_ns: u64) -> Vec<u64> {
+        let latency = self.launch_latency(gpu).map_or(0, |latency| latency.latency_ns);
+        let submitted = self.submission_times(gpu);
+        let mut latest_end = None;
+        let held = self.operations.iter().zip(submitted).map(|(operation, submitted)| {
+            if self.gpu_of(operation.stream) != gpu {
+                return 0;
+            }
+            let idle_from = latest_end;
+            latest_end = latest_end.max(Some(operation.end_ns()));
+            let Some((submitted, idle_from)) = submitted.zip(idle_from) else { return 0 };
+            let idle_ns = operation.start_ns.saturating_sub(idle_from.max(submitted.saturating_add(latency)));
+            // There is a gap before what holds it and one behind that.
+            if idle_ns < LEAST_HELD_NS { 0 } else { idle_ns.saturating_sub(gap_ns.saturating_mul(2)) }
+        });
+        held.collect()
     }
 
     /// The launch latency of a GPU: the lower quartile over all operations whose call began when everything before it

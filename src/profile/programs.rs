@@ -24,7 +24,12 @@ use submissions::Submissions;
 pub(super) struct Submitted {
     pub(super) index: u32,
     pub(super) step: Step,
+    /// What holds it that is not in the file, which comes before it in its stream.
+    pub(super) held: Option<Step>,
 }
+
+/// What stands for none of the profile's operations in the list of those that a thread submits.
+pub(crate) const UNSEEN: u32 = u32::MAX;
 
 /// Host threads.
 #[derive(Debug, Default)]
@@ -106,6 +111,10 @@ impl Program {
     /// Submits an operation, behind what it waits for, and what is recorded right behind it.
     fn submit(&mut self, submitted: Submitted, events: &events::Events) {
         self.steps.extend(events.before.get(&submitted.index).into_iter().flatten());
+        if let Some(held) = submitted.held {
+            self.steps.push(held);
+            self.submitted.push(UNSEEN);
+        }
         self.steps.push(submitted.step);
         self.submitted.push(submitted.index);
         self.steps.extend(events.behind.get(&submitted.index).into_iter().flatten());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::import_options::Rescale;
 use super::model::{GpuProfile, ProfiledKernel};
 use super::short_name::short_name;
+use crate::counted::counted;
 use crate::device::{BUILTIN_NAMES, Device, KernelOccupancy};
 use crate::spelling::option;
 use crate::time::Duration;
@@ -219,15 +220,17 @@ impl Rescaled {
     /// What was rescaled by what, and what was not.
     pub(super) fn note(&self, profile: &GpuProfile) -> String {
         let Self { by_memory, by_sms, not, not_ns } = self;
-        let counts = format!("rescaled: {by_memory} kernels by memory bandwidth, {by_sms} by what SMs compute");
+        let counts =
+            format!("rescaled: {} by memory bandwidth, {by_sms} by what SMs compute", counted(*by_memory, "kernel"));
         let launches: u64 = not.values().sum();
         if launches == 0 {
             return counts;
         }
         let time = Duration::from_ns(*not_ns);
         format!(
-            "{counts}; not rescaled: {launches} kernels of {time} in all, whose names do not say what limits them, or which \
-             have fewer blocks than one of the GPUs has SMs: {}",
+            "{counts}; not rescaled: {} of {time} in all, where no name says what limits it, or of fewer blocks than one of \
+             the GPUs has SMs: {}",
+            counted(launches, "kernel"),
             profile.most_launched(not)
         )
     }

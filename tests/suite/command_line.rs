@@ -404,7 +404,7 @@ fn names_that_are_near_to_known_ones_are_suggested() {
     let figure = "scenarios/rtss2017/figure-3.json";
     let cases: [(&[&str], &str); 6] = [
         (&["devices", "tx-2"], "\"tx2\""),
-        (&["simulate", figure, "--device", "a100"], "\"a100-40gb\", \"a100-80gb\" or \"a10\""),
+        (&["simulate", figure, "--device", "a100"], "\"a100-40gb\", \"a100-80gb\" or \"a100-80gb-pcie\""),
         (&["simulate", figure, "--set-priority", "s1=-1"], "\"S1\""),
         (&["simulate", figure, "--set-block-time", "k1=1s"], "\"K1\""),
         (&["simulate", figure, "--period", "CPU1=1s"], "\"CPU 1\""),

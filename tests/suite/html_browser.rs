@@ -97,7 +97,7 @@ fn pages_load_without_errors_at_four_sizes_light_and_dark() {
         figure_3(),
         written("replayed", &["replay-log", logs]),
         written("compared", &["compare", thesis.to_str().expect("a plain path")]),
-        written("recorded", &["replay-log", PROFILE]),
+        written("recorded", &["replay-log", PROFILE, "--kernel-times", "sharing"]),
         written("processes", &["simulate", PROCESSES]),
     ];
     for page in pages {
@@ -308,7 +308,7 @@ fn of_a_measured_run_blocks_are_told_and_nothing_else() {
 
 #[test]
 #[ignore = "needs chromium and chromedriver"]
-fn of_a_recorded_run_is_told_what_ran_in_each_stream_and_nothing_else() {
+fn of_a_recorded_run_is_told_what_ran_in_each_stream_and_nothing_else_and_by_medians_no_sm() {
     let browser = Browser::start();
     browser.look(SIZES[0], false);
     browser.open(&written("recorded", &["replay-log", PROFILE]));
@@ -327,6 +327,11 @@ fn of_a_recorded_run_is_told_what_ran_in_each_stream_and_nothing_else() {
     assert_eq!(lines(&browser, "#tip p"), expected);
     let state = lines(&browser, "#state .run:first-child p");
     assert_eq!(state[1..], ["stream 7 runs gemm"]);
-    assert_eq!(browser.run("return gpusched.app.layout.rows.filter((row) => row.run === gpusched.app.runs[0] && row.kind === 'sm').length"), 0);
+    // By medians kernels run as a whole, so that neither side has SMs.
+    assert_eq!(browser.run("return gpusched.app.layout.rows.filter((row) => row.kind === 'sm').length"), 0);
+    let state = lines(&browser, "#state .run:last-child p");
+    assert_eq!(state.last().map(String::as_str), Some("stream 7 runs gemm"), "{state:?}");
+    browser.open(&written("shared", &["replay-log", PROFILE, "--kernel-times", "sharing"]));
+    assert_eq!(browser.run("return gpusched.app.layout.rows.filter((row) => row.kind === 'sm').length"), 108);
     is_quiet(&browser);
 }

@@ -333,7 +333,8 @@ fn a_comparison_holds_both_runs_and_their_finish_times() {
 fn a_profile_is_shown_as_recorded_above_as_simulated_by_stream() {
     let page = directory("html-profile").join("page.html");
     let file = page.to_str().expect("a plain path");
-    let arguments = ["replay-log", "scenarios/profiles/synthetic.json", "--set-stream", "all_reduce=7", "--html", file];
+    let file = ["replay-log", "scenarios/profiles/synthetic.json", "--html", file];
+    let arguments = [&file[..], &["--set-stream", "all_reduce=7", "--kernel-times", "sharing"]].concat();
     let output = gpusched_in(Path::new(env!("CARGO_MANIFEST_DIR")), &arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let data = data(&fs::read_to_string(page).expect("it was written"));

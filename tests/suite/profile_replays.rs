@@ -149,13 +149,26 @@ fn by_a_median_kernels_wait_for_room_and_then_take_their_time_whatever_runs_besi
 }
 
 #[test]
-fn a_handful_of_kernels_decides_nothing() {
+fn sharing_is_taken_only_where_it_is_better_than_the_median_alone_also_if_the_first_half_has_too_few_kernels() {
+    let decided = |folder: &str, kernels: &[Kernel<'_>]| {
+        let file = profile(folder, kernels);
+        let report = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
+        let of_all = ["chosen", "decided_on", "decided_by_all"].map(|key| report["held_out"][key].clone());
+        assert_eq!(report["kernel_times"], of_all[0]);
+        (of_all, report["overlapped"]["p95_duration_error_ns"].clone(), first_line(&file, &[]))
+    };
+    // 8 kernels of 20 us each, which take 10 us by the SMs as by the median alone: sharing explains nothing of it.
     let round = [("f", 7, 0, 10, 1), ("g", 8, 30, 10, 1), ("f", 7, 50, 20, 1), ("g", 8, 55, 20, 1)];
-    let file = profile("replay-few", &rounds(4, 100, &round));
-    let report = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
-    assert_eq!((&report["held_out"]["decided_on"], &report["held_out"]["chosen"]), (&2.into(), &"sharing".into()));
-    let said = first_line(&file, &[]);
-    assert!(said.starts_with("2 kernels of the first half are too few to decide"), "{said}");
+    let (of_all, off_by, said) = decided("replay-few", &rounds(4, 100, &round));
+    assert_eq!(of_all, ["alone-median".into(), Value::from(8), true.into()]);
+    assert_eq!(off_by, 10_000);
+    assert!(said.starts_with("sharing of SMs explains nothing here: the median of the same kernel alone"), "{said}");
+    assert!(said.contains("decided by all 8 whose time alone is known, as the first half has too few"), "{said}");
+    // Of two rounds 4 kernels each: `late` takes 20 us for want of room, which no median alone can tell.
+    let (of_all, off_by, said) = decided("replay-few-sharing", &slowed_by_sms()[..14]);
+    assert_eq!(of_all, ["sharing".into(), Value::from(8), true.into()]);
+    assert_eq!(off_by, 0);
+    assert!(said.starts_with("sharing of SMs tells durations of overlapped kernels better than the median"), "{said}");
 }
 
 #[test]
@@ -196,6 +209,13 @@ fn a_what_if_is_set_beside_the_same_without_it() {
     assert!(row("stream 8: ends").ends_with("60 us    60 us     0 s"), "{text}");
     let without = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
     assert_eq!(without["base"], Value::Null);
+    // Commands that show only the changed profile say where the other is.
+    let noted = |more: &[&str]| {
+        let output = gpusched(&[&["simulate", &file], more].concat());
+        String::from_utf8_lossy(&output.stderr)
+            .contains("gpusched replay-log sets the profile without these changes beside")
+    };
+    assert!(noted(&["--set-block-time", "f=20us"]) && !noted(&[]));
 }
 
 #[test]

@@ -66,7 +66,9 @@ fn import_counts_everything_and_says_what_it_assumed() {
     assert_eq!(report["streams"][1]["name"], "stream 20");
     assert_eq!(report["streams"][1]["operations"], 2);
     let notes = report["notes"].to_string();
-    for said in ["launch latency 10 us", "no stream priorities", "1 memsets are kernels of one small block"] {
+    for said in
+        ["launch latency 10 us", "no stream priorities", "1 memset of 1 us in all: each is a kernel of one small block"]
+    {
         assert!(notes.contains(said), "{said}: {notes}");
     }
     let part = json(&["import", KINETO, "--from", "400us", "--format", "json"]);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::{difference, run, signed, spans};
+use super::{difference, recorded_device, run, signed, spans};
 use crate::effort::Progress;
 use crate::hosts::ProgramError;
 use crate::profile::{GpuProfile, GpuProfileError, ImportOptions, Learned, ProfiledKernel, Rescale, ToldBy};
@@ -18,17 +18,21 @@ use crate::time::Duration;
 /// the half that is learned, without collectives, which wait for other GPUs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeldOut {
-    /// What told their durations best within the first half: learned on its first half, checked on its second.
+    /// What told their durations best within the first half: learned on its first half, checked on its second. Where
+    /// fewer than 4 kernels of it tell, the better of sharing and the median alone for all overlapped kernels of the
+    /// recording, as neither knows how long these took. Sharing is chosen only where it is better than the others.
     pub chosen: ToldBy,
-    /// How many kernels of the first half that was decided on; with fewer than 4 it is sharing.
+    /// How many kernels that was decided on.
     pub decided_on: usize,
+    /// Whether those are of the whole recording, as the first half has too few.
+    pub decided_by_all: bool,
     /// How many kernels of the second half are counted.
     pub kernels: usize,
     /// Sum of their recorded durations.
     pub recorded_ns: u64,
-    /// Median of their recorded durations over what the same kernel takes alone.
-    pub slow_down: f64,
-    /// What each way says of them.
+    /// Median of their recorded durations over what the same kernel takes alone; `None` if no kernel is counted.
+    pub slow_down: Option<f64>,
+    /// What each way says of them; nothing if no kernel is counted.
     pub(crate) errors: Vec<HeldOutErrors>,
 }
 
@@ -47,22 +51,23 @@ pub(crate) struct HeldOutErrors {
     pub slow_down_correlation: Option<f64>,
 }
 
-/// Kernels with which it is decided at least: fewer say nothing of the next.
+/// Kernels of the first half with which it is decided at least: fewer say nothing of the next.
 const LEAST_KERNELS: usize = 4;
 
 impl HeldOut {
     /// Whether sharing explains how long kernels take that overlap others, and what is used.
     pub fn verdict(&self, used: ToldBy) -> String {
-        let by = format!("{} kernels of the first half", self.decided_on);
-        let verdict = if self.decided_on < LEAST_KERNELS {
-            format!(
-                "{by} are too few to decide whether sharing of SMs or a median tells durations of overlapped kernels"
-            )
-        } else if self.chosen == ToldBy::Sharing {
-            format!("sharing of SMs tells durations of overlapped kernels better than their medians, decided by {by}")
+        let by = match (self.decided_on, self.decided_by_all) {
+            (decided_on, false) => format!("{decided_on} kernels of the first half"),
+            (1, true) => "the only one whose time alone is known".to_owned(),
+            (all, true) => format!("all {all} whose time alone is known, as the first half has too few"),
+        };
+        let medians = if self.decided_by_all { "the median of the same kernel alone" } else { "a median" };
+        let verdict = if self.chosen == ToldBy::Sharing {
+            format!("sharing of SMs tells durations of overlapped kernels better than {medians}, decided by {by}")
         } else {
             format!(
-                "sharing of SMs explains nothing here: a median tells durations of overlapped kernels no worse, decided by \
+                "sharing of SMs explains nothing here: {medians} tells durations of overlapped kernels no worse, decided by \
                  {by}"
             )
         };
@@ -94,8 +99,9 @@ impl HeldOut {
     }
 }
 
-/// Decides on the first half of a profile how kernels are told that overlap others, and checks it on the second; `None`
-/// where too few of them ran alone and overlapped in both. Another profile's medians stand for what is learned.
+/// Decides on the first half of a profile, or, where that has too few kernels, on all of it how kernels are told that
+/// overlap others, and checks it on the second half; `None` where launches alone tell no kernel that overlapped.
+/// Another profile's medians stand for what is learned.
 ///
 /// # Errors
 /// As of [`GpuProfile::import`] and [`simulate`](crate::hosts::simulate).
@@ -133,11 +139,18 @@ pub fn held_out<E: From<GpuProfileError> + From<ProgramError>>(
     let sharing = first.simulated::<E>(ToldBy::Sharing)?.kernels;
     let by_median = ToldBy::ALL.into_iter().filter(|times| *times != ToldBy::Sharing);
     let by_median = by_median.map(|times| (duration_error_ns(&first.by_median(times)), times));
-    // Of equals the first, which is the simulation.
-    let decided = iter::once((duration_error_ns(&sharing), ToldBy::Sharing)).chain(by_median);
-    let decided_on = sharing.len();
-    let best = decided.min_by_key(|(error, _)| *error).map(|(_, best)| best);
-    let best = best.filter(|_| decided_on >= LEAST_KERNELS).unwrap_or_default();
+    // Of equals the first: sharing must be better than all medians.
+    let decided = by_median.chain(iter::once((duration_error_ns(&sharing), ToldBy::Sharing)));
+    let best = decided.min_by_key(|(error, _)| *error).map(|(_, best)| best).unwrap_or_default();
+    let decided_by_all = sharing.len() < LEAST_KERNELS;
+    let (best, decided_on) = if decided_by_all {
+        match first.decided_by_all::<E>()? {
+            (_, 0) => return Ok(None),
+            decided => decided,
+        }
+    } else {
+        (best, sharing.len())
+    };
     let second = part(middle..u64::MAX);
     let mut told = Vec::new();
     for times in ToldBy::ALL {
@@ -145,12 +158,13 @@ pub fn held_out<E: From<GpuProfileError> + From<ProgramError>>(
     }
     let counted = told.first().map_or(&[][..], |(_, told)| &told.kernels);
     let slow_downs: Vec<f64> = counted.iter().map(|kernel| kernel.slow_down(kernel.recorded_ns)).collect();
-    let median = {
+    let slow_down = {
         let mut sorted = slow_downs.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         upper_median(&sorted)
     };
-    let Some(slow_down) = median else { return Ok(None) };
+    let (kernels, recorded_ns) = (counted.len(), counted.iter().map(|kernel| kernel.recorded_ns).sum());
+    told.retain(|(_, told)| !told.kernels.is_empty());
     let errors = told.iter().map(|(times, told)| {
         let mut starts: Vec<u64> = told.kernels.iter().map(|kernel| kernel.start_error.as_ns()).collect();
         starts.sort_unstable();
@@ -166,8 +180,9 @@ pub fn held_out<E: From<GpuProfileError> + From<ProgramError>>(
     Ok(Some(HeldOut {
         chosen: best,
         decided_on,
-        kernels: counted.len(),
-        recorded_ns: counted.iter().map(|kernel| kernel.recorded_ns).sum(),
+        decided_by_all,
+        kernels,
+        recorded_ns,
         slow_down,
         errors: errors.collect(),
     }))
@@ -226,6 +241,35 @@ impl Part<'_> {
             Some(ToldKernel { recorded_ns, told_ns, alone_ns, start_error: Duration::ZERO })
         });
         told.collect()
+    }
+
+    /// Whether sharing tells all overlapped kernels of the recording better than the median alone, and how many that is
+    /// decided on: those of which launches tell that ran alone.
+    fn decided_by_all<E: From<GpuProfileError> + From<ProgramError>>(&self) -> Result<(ToldBy, usize), E> {
+        let gpu = self.chosen.gpu.unwrap_or_default();
+        let simulated = |times: ToldBy| -> Result<Vec<ToldKernel>, E> {
+            let chosen = ImportOptions { kernel_times: times, ..self.chosen };
+            let import = self.profile.import_learned(&chosen, self.options, None)?;
+            let device = recorded_device(self.profile, &import);
+            let known = self.profile.block_times(gpu, &device, &import.options);
+            let predicted = self.overlapped.iter().filter(|(index, ..)| {
+                known.get(*index as usize).copied().flatten().is_some_and(|time| time.source.is_of_other_launches())
+            });
+            let mut predicted = predicted.peekable();
+            if predicted.peek().is_none() {
+                return Ok(Vec::new());
+            }
+            let spans = spans(&import, &run(&import.scenario, times, Progress::NONE)?);
+            let told = predicted.filter_map(|(index, ..)| {
+                let &(_, told_ns) = spans.get(index)?;
+                let recorded_ns = self.profile.operations[*index as usize].duration_ns;
+                Some(ToldKernel { recorded_ns, told_ns, alone_ns: 0, start_error: Duration::ZERO })
+            });
+            Ok(told.collect())
+        };
+        let (sharing, alone) = (simulated(ToldBy::Sharing)?, simulated(ToldBy::AloneMedian)?);
+        let is_better = duration_error_ns(&sharing) < duration_error_ns(&alone);
+        Ok((if is_better { ToldBy::Sharing } else { ToldBy::AloneMedian }, sharing.len()))
     }
 
     fn simulated<E: From<GpuProfileError> + From<ProgramError>>(&self, times: ToldBy) -> Result<Told, E> {

@@ -1,6 +1,6 @@
 //! What a profile recorded, as a trace beside that of its simulation, so that both can be drawn.
 
-use crate::profile::{GpuProfile, Import};
+use crate::profile::{GpuProfile, Import, UNSEEN};
 use crate::time::Instant;
 use crate::trace::{Observed, ObservedSpan, OperationRecord, Trace, TraceFull};
 use crate::workload::{OperationId, OperationKind};
@@ -39,6 +39,6 @@ pub(super) fn submitted_operations<'a>(
         let thread = record.origin.thread as usize;
         let index = *import.submitted.get(thread)?.get(next[thread])?;
         next[thread] += 1;
-        Some((id, record, index))
+        (index != UNSEEN).then_some((id, record, index))
     })
 }

@@ -8,6 +8,7 @@ use super::causes::{Act, Groups, What, in_recorded_order};
 use super::events::Events;
 use super::submissions::Submissions;
 use super::{Program, Programs, Submitted};
+use crate::counted::counted;
 use crate::device::CopyDirection;
 use crate::profile::call::CallKind;
 use crate::profile::model::{GpuProfile, HostCall, ProfiledKind, SyncKind};
@@ -94,8 +95,9 @@ pub(super) fn add(
     }
     if inferred > 0 {
         programs.notes.push(format!(
-            "{inferred} host calls wait for a stream that the file does not name: taken is the stream whose operation \
-             ended last before the call returned, of those that were done with all they had by then"
+            "{} of the host for a stream that the file does not name: taken is the stream whose operation ended last \
+             before the call returned, of those that were done with all they had by then",
+            counted(inferred, "wait")
         ));
     }
 }
@@ -121,8 +123,9 @@ fn label(profile: &GpuProfile, acts: &[Act], programs: &mut Programs) -> String 
     }
     programs.notes.push(format!(
         "{} host threads submit to the same streams, or wait for one another's events: they are one program, in the \
-         recorded order, with {hand_overs} hand-overs from one to another",
-        threads.len()
+         recorded order, with {} from one to another",
+        threads.len(),
+        counted(hand_overs, "hand-over")
     ));
     format!("{first} and {} more", threads.len() - 1)
 }

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Submitted;
 use super::graphs::GraphOrder;
 use super::submissions::Submissions;
+use crate::counted::counted;
 use crate::profile::call::CallKind;
 use crate::profile::model::{GpuProfile, SyncKind};
 use crate::scenario::{ScenarioBuilder, Step};
@@ -246,9 +247,9 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
         }
         if order.launches > 0 {
             self.events.notes.push(format!(
-                "{} launches of CUDA graphs ran in several streams, and the file does not have their edges: each node waits \
-                 for what ended right before it began, and what is behind a launch for all of it",
-                order.launches
+                "{} of CUDA graphs ran in several streams, and the file does not have their edges: each node waits for what \
+                 ended right before it began, and what is behind a launch for all of it",
+                counted(order.launches, "launch")
             ));
         }
         Ok(())
@@ -259,20 +260,24 @@ impl<'p, 'b, 'o> EventFinder<'p, 'b, 'o> {
         let notes = &mut self.events.notes;
         if without_record > 0 {
             notes.push(format!(
-                "{without_record} waits for an event whose record is not in the file: taken is everything submitted \
-                 to its stream before the wait"
+                "{} for an event whose record is not in the file: taken is everything submitted to its stream before the \
+                 wait",
+                counted(without_record, "wait")
             ));
         }
         if unknown > 0 {
             notes.push(format!(
-                "{unknown} waits of one stream for an event of another, and the file does not say of which: {likely} \
-                 are told by the order of the calls and the times, the others are left out"
+                "{} of one stream for an event of another, and the file does not say of which: told by the order of the \
+                 calls and the times: {likely}; left out: {}",
+                counted(unknown, "wait"),
+                unknown.saturating_sub(likely)
             ));
         }
         if host_unknown > 0 {
             notes.push(format!(
-                "{host_unknown} host calls wait for an event that the file does not name: taken is the operation that \
-                 ended last before the call returned"
+                "{} of the host for an event that the file does not name: taken is the operation that ended last before \
+                 the call returned",
+                counted(host_unknown, "wait")
             ));
         }
     }

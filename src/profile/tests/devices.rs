@@ -48,7 +48,9 @@ fn boards_are_recognized_by_name_and_none_is_taken_for_another() {
         ("NVIDIA A800-SXM4-80GB", "a800"),
         ("NVIDIA A800 80GB PCIe", "a800"),
         ("NVIDIA A100-SXM4-40GB", "a100-40gb"),
-        ("NVIDIA A100 80GB PCIe", "a100-80gb"),
+        ("NVIDIA A100-SXM4-80GB", "a100-80gb"),
+        ("NVIDIA A100 80GB PCIe", "a100-80gb-pcie"),
+        ("NVIDIA A100-PCIE-40GB", "a100-40gb"),
         ("NVIDIA A100-PG509-200", "a100-40gb"),
         ("NVIDIA H100 80GB HBM3", "h100"),
         ("NVIDIA H100 PCIe", "h100-pcie"),
@@ -116,8 +118,8 @@ fn a_note_says_which_kernels_no_name_rescales() {
     let options = ReadOptions { device: Device::builtin("h100").expect("it can be read"), ..ReadOptions::default() };
     let chosen = ImportOptions { rescale: Rescale::ByName, ..ImportOptions::default() };
     let notes = read(&events).import(&chosen, &options).expect("sound").scenario.notes;
-    let told = "rescaled: 1 kernels by memory bandwidth, 0 by what SMs compute; not rescaled: 1 kernels of 100 us in all, whose \
-                names do not say what limits them, or which have fewer blocks than one of the GPUs has SMs: 1 of f";
+    let told = "rescaled: 1 kernel by memory bandwidth, 0 by what SMs compute; not rescaled: 1 kernel of 100 us in all, where \
+                no name says what limits it, or of fewer blocks than one of the GPUs has SMs: 1 of f";
     assert!(notes.iter().any(|note| note == told), "{notes:?}");
 }
 

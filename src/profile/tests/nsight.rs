@@ -73,6 +73,6 @@ fn without_records_of_events_order_and_times_tell() {
     let import = import(&export("DROP TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT"));
     assert_eq!(starts(&import.scenario), [10_000, 110_000, 210_000]);
     let notes = import.scenario.notes.join("; ");
-    assert!(notes.contains("1 waits of one stream for an event of another, and the file does not say"), "{notes}");
-    assert!(notes.contains("1 host calls wait for an event that the file does not name"), "{notes}");
+    assert!(notes.contains("1 wait of one stream for an event of another, and the file does not say"), "{notes}");
+    assert!(notes.contains("1 wait of the host for an event that the file does not name"), "{notes}");
 }

@@ -109,7 +109,7 @@ fn a_kernel_whose_times_scatter_alone_keeps_its_recorded_time_when_it_overlaps()
     let import = import(&events, Launches::Host, &ReadOptions::default());
     let counts = BlockTimeCounts { alone: 3, recorded: 1, upper_bound: 1, ..BlockTimeCounts::default() };
     assert_eq!(import.block_times, counts);
-    let told = "1 kernels that overlapped keep their recorded durations, whatever else is changed: they wait for other GPUs, \
+    let told = "recorded durations hold, whatever else is changed, for 1 kernel that overlapped: each waits for other GPUs, \
                 or the same kernel alone takes very different times: 1 of f";
     assert!(import.scenario.notes.iter().any(|note| note == told), "{:?}", import.scenario.notes);
 }

@@ -1,6 +1,7 @@
 //! Waits between streams, and of hosts for events; latencies.
 
 use super::*;
+use crate::scenario::WhatIf;
 
 /// What CUPTI says of a wait: the call is `correlation`, the event was recorded by `record`.
 fn sync(kind: &str, correlation: u32, start: u32, streams: (i32, i32), record: i32) -> String {
@@ -58,7 +59,8 @@ fn a_wait_whose_record_is_not_in_the_file_is_for_all_that_its_stream_had() {
 fn without_events_the_order_of_calls_and_the_times_tell_for_what_a_stream_waited() {
     let import = import(&waiting_stream(), Launches::Host, &ReadOptions::default());
     assert_eq!(starts(&import.scenario), [10_000, 110_000]);
-    let told = "1 waits of one stream for an event of another, and the file does not say of which: 1 are told";
+    let told = "1 wait of one stream for an event of another, and the file does not say of which: told by the order of the calls \
+                and the times: 1; left out: 0";
     assert!(import.scenario.notes.iter().any(|note| note.starts_with(told)), "{:?}", import.scenario.notes);
 }
 
@@ -69,7 +71,7 @@ fn a_wait_that_the_times_contradict_is_left_out_with_a_count() {
     events[5] = kernel("20", "50", 8, 4);
     let import = import(&events, Launches::Host, &ReadOptions::default());
     assert!(import.scenario.events().is_empty());
-    assert!(import.scenario.notes.iter().any(|note| note.contains(": 0 are told")), "{:?}", import.scenario.notes);
+    assert!(import.scenario.notes.iter().any(|note| note.ends_with(": 0; left out: 1")), "{:?}", import.scenario.notes);
 }
 
 #[test]
@@ -152,4 +154,32 @@ fn a_copy_within_the_gpu_runs_beside_one_from_the_host() {
     ];
     let import = import(&events, Launches::Recorded, &ReadOptions::default());
     assert_eq!(starts(&import.scenario), [16_000], "10 us is t = 0");
+}
+
+#[test]
+fn an_operation_that_an_idle_gpu_did_not_run_is_held_as_long_by_what_is_not_in_the_file() {
+    let events = |last_call: u32, more: &[String]| -> Vec<String> {
+        let mut events: Vec<String> = (0..4).map(|id| call("cudaLaunchKernel", id, 1, id + 1)).collect();
+        events.extend([20, 32, 44, 56].iter().zip(1..).map(|(start, id)| kernel(&start.to_string(), "10", 7, id)));
+        events.extend([call("cudaLaunchKernel", last_call, 1, 5), kernel("5000", "10", 7, 5)]);
+        events.extend_from_slice(more);
+        events
+    };
+    let options = ReadOptions::default();
+    // A launch latency of 20 us and gaps of 2 us: 4,930 of the 4,934 us from 66 to 5000 us are for nothing known.
+    let held = import(&events(4, &[]), Launches::Host, &options);
+    assert_eq!(starts(&held.scenario), [20_000, 32_000, 44_000, 56_000, 68_000, 5_000_000]);
+    assert_eq!(held.submitted, [vec![0, 1, 2, 3, UNSEEN, 4]]);
+    let told = "1 time of 4.93 ms in all, in which the GPU ran nothing although something had been launched";
+    assert!(held.scenario.notes.iter().any(|note| note.starts_with(told)), "{:?}", held.scenario.notes);
+    // Faster kernels let it go on earlier, but hold it as long.
+    let block_times = vec![("f".to_owned(), Duration::from_ns(2_000))];
+    let faster = held.scenario.what_if(&WhatIf { block_times, ..WhatIf::default() }).expect("it can be made");
+    assert_eq!(starts(&faster).last(), Some(&4_976_000), "two waves of each of four kernels take 3 us less");
+    // What was launched late, or while another stream had the GPU, was not held.
+    let other = [call("cudaLaunchKernel", 4, 1, 6), kernel("66", "4900", 8, 6)];
+    for events in [events(4_970, &[]), events(4, &other)] {
+        let free = import(&events, Launches::Host, &options);
+        assert!(!free.submitted.concat().contains(&UNSEEN), "{:?}", free.submitted);
+    }
 }

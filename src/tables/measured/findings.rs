@@ -1,6 +1,7 @@
 //! What an audit of logs found.
 
 use crate::audit::{AuditReport, Finding, PlacementTried};
+use crate::counted::counted;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::spelling::formats;
 use crate::tables::rule_words::HINT;
@@ -78,10 +79,10 @@ impl Report for AuditReport {
             page.blank();
         }
         page.line(&format!(
-            "{} findings in {} kernels, {} blocks; {} of {} decidable blocks were placed as {} says",
-            violations.len(),
-            checked.kernels,
-            checked.blocks,
+            "{} in {}, {}; {} of {} decidable blocks were placed as {} says",
+            counted(violations.len(), "finding"),
+            counted(checked.kernels, "kernel"),
+            counted(checked.blocks, "block"),
             placement.followed,
             placement.decidable,
             placement.policy.name()

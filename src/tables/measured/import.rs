@@ -1,5 +1,6 @@
 //! What became of a profile, for people and for programs.
 
+use crate::counted::counted;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{Import, ImportedStream};
 
@@ -29,7 +30,9 @@ impl Report for Import {
     /// How many block times are from where is among the notes.
     fn text(&self, page: &mut Page) {
         let Self { kernels, copies, memsets, .. } = self;
-        page.line(&format!("{}: {kernels} kernels, {copies} copies, {memsets} memsets", self.scenario.device().title));
+        let numbers =
+            [(kernels, "kernel"), (copies, "copy"), (memsets, "memset")].map(|(count, of)| counted(*count, of));
+        page.line(&format!("{}: {}", self.scenario.device().title, numbers.join(", ")));
         page.blank();
         page.trimmed_table(&columns(), &self.streams);
     }

@@ -1,6 +1,7 @@
 //! The audit of a profile, for people and as comma-separated values.
 
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
+use crate::counted::counted;
 use crate::device::Device;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{GpuProfile, GpuProfileError, short_name};
@@ -58,20 +59,24 @@ impl Report for ProfileAuditReport {
         let audit = &self.audit;
         let ProfileAudit { kernels, explained, only_by_higher_priority, unexplained, long_first_kernels, .. } = audit;
         page.line(&format!(
-            "{kernels} kernels; cases: {explained} explained, {only_by_higher_priority} only by a higher priority, \
-             {unexplained} unexplained"
+            "{}; cases: {explained} explained, {only_by_higher_priority} only by a higher priority, {unexplained} \
+             unexplained",
+            counted(*kernels, "kernel")
         ));
         let rules: Vec<String> = audit.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
         page.line(&format!("by rule: {}", rules.join(", ")));
         page.line(&format!(
-            "{} of {} kernels that met one of another stream with more than {TELLING_WAVES} waves started in its last \
+            "{} of {} that met one of another stream with more than {TELLING_WAVES} waves started in its last \
              wave",
-            long_first_kernels.in_last_wave, long_first_kernels.pairs
+            long_first_kernels.in_last_wave,
+            counted(long_first_kernels.pairs, "kernel")
         ));
         for priority in &audit.priorities {
             page.line(&format!(
-                "stream {} seems to have a higher priority than stream {} ({} times)",
-                priority.stream, priority.above, priority.times
+                "stream {} seems to have a higher priority than stream {} ({})",
+                priority.stream,
+                priority.above,
+                counted(priority.times, "time")
             ));
         }
         let shows_all = !page.is_cut();

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::activity::{activity_rows, activity_table, of_profiles};
+use crate::counted::counted;
 use crate::experiments::profile_replay::{KernelChange, ProfileComparison};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::short_name;
@@ -47,10 +48,13 @@ impl Report for ProfileComparison {
         if let Some(split) = &self.collectives {
             let ([first, second], time) = (split.ranks, Duration::from_ns);
             page.line(&match split.matched {
-                0 => format!("no collectives of ranks {first} and {second} go together: waiting is not told from transfer"),
+                0 => format!(
+                    "no collectives of ranks {first} and {second} go together: waiting is not told from transfer"
+                ),
                 matched => format!(
-                    "{matched} collectives of ranks {first} and {second}, which end together: transfer {}; waiting, at least, \
+                    "{} of ranks {first} and {second}, ending together: transfer {}; waiting, at least, \
                      as other ranks may come later: rank {first} {}, rank {second} {}",
+                    counted(matched, "collective"),
                     time(split.transfer_ns),
                     time(split.waiting_ns[0]),
                     time(split.waiting_ns[1]),

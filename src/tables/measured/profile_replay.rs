@@ -1,6 +1,7 @@
 //! A replayed profile as JSON, CSV and for people.
 
 use super::activity::{activity_rows, activity_table, of_what_if};
+use crate::counted::counted;
 use crate::experiments::profile_replay::{HeldOut, HeldOutErrors, ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{ToldBy, short_name};
@@ -126,13 +127,13 @@ impl Report for ProfileReplayDocument<'_> {
             page.line(absent);
         }
         if replay.unfinished > 0 {
-            page.line(&format!("{} kernels did not end before the horizon", replay.unfinished));
+            page.line(&format!("{} did not end before the horizon", counted(replay.unfinished, "kernel")));
         }
-        if let Some(held_out) = self.held_out {
+        if let Some((held_out, slow_down)) = self.held_out.and_then(|held_out| Some((held_out, held_out.slow_down?))) {
             page.blank();
             page.line(&format!(
-                "{} overlapped kernels of the second half, as the first half tells them; recorded slow-down x{:.2}:",
-                held_out.kernels, held_out.slow_down
+                "{} of the second half, as the first half tells them; recorded slow-down x{slow_down:.2}:",
+                counted(held_out.kernels, "overlapped kernel")
             ));
             let rows = held_out.errors.iter().map(|errors| HeldOutRow { errors, recorded_ns: held_out.recorded_ns });
             page.trimmed_table(&held_out_columns(), rows);
@@ -209,7 +210,7 @@ fn line(what: &str, errors: &ReplayErrors) -> String {
     ]
     .map(Duration::from_ns);
     format!(
-        "{what}: {} kernels, start off by {start} (95 %: {start_95}), duration by {duration} (95 %: {duration_95})",
-        errors.kernels
+        "{what}: {}, start off by {start} (95 %: {start_95}), duration by {duration} (95 %: {duration_95})",
+        counted(errors.kernels, "kernel")
     )
 }

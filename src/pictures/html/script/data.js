@@ -236,7 +236,12 @@ class Run {
     const groups = new Groups(data.groups);
     this.sms = data.sms.map((columns) => new SmBlocks(columns, groups));
     // Of a recorded application is known what ran in which stream, but not where.
-    this.byStream = data.blocks_only && this.sms.every((blocks) => blocks.count === 0);
+    const hasBlocks = this.sms.some((blocks) => blocks.count > 0);
+    this.byStream = data.blocks_only && !hasBlocks;
+    // Where medians tell how long kernels take, these run as a whole, on no SM.
+    const { kind, first_start: firstStart } = data.operations;
+    const ran = kind.some((one, id) => one === KERNEL && firstStart[id] !== NONE);
+    this.wholeKernels = !data.blocks_only && !hasBlocks && ran;
     this.operationCount = data.operations.kind.length;
     this.queues = data.queues.map((columns) => new Queue(columns));
     this.queuesByName = new Map(this.queues.map((queue) => [Run.nameOf(queue.kind, queue.number, queue.process), queue]));

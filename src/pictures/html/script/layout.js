@@ -116,13 +116,13 @@ function rowsOf(run, several) {
   const title = several ? [{ kind: "title", run, label: `${run.name} (${run.device.name})`, height: TITLE_HEIGHT }] : [];
   const turns = run.turns ? [{ kind: "turns", run, label: "turn", height: TURNS_HEIGHT }] : [];
   const cores = run.coreLanes.map((lane) => ({ kind: "core", run, lane, label: `core ${lane.core}`, height: LANE_HEIGHT }));
-  const sms = run.sms.map((blocks, sm) => ({ kind: "sm", run, sm, blocks, label: `SM ${sm}`, height: 0 }));
+  const sms = run.wholeKernels ? [] : run.sms.map((blocks, sm) => ({ kind: "sm", run, sm, blocks, label: `SM ${sm}`, height: 0 }));
   const has = run.sms.some((blocks) => blocks.count > 0);
   const occupancy = has && run.occupancy.length > 0 ? [{ kind: "occupancy", run, label: "in use", height: OCCUPANCY_HEIGHT }] : [];
   if (run.byStream) return [...title, ...streamRows(run)];
   if (run.blocks_only) return [...title, ...occupancy, ...sms];
   const others = [...streamRows(run), ...queueRows(run), ...copyRows(run)];
-  return run.sms.length > FEW_SMS ? [...title, ...cores, ...others, ...occupancy, ...turns, ...sms] : [...title, ...cores, ...turns, ...sms, ...copyRows(run), ...occupancy, ...queueRows(run), ...streamRows(run)];
+  return run.wholeKernels || run.sms.length > FEW_SMS ? [...title, ...cores, ...others, ...occupancy, ...turns, ...sms] : [...title, ...cores, ...turns, ...sms, ...copyRows(run), ...occupancy, ...queueRows(run), ...streamRows(run)];
 }
 
 class Layout {

@@ -50,7 +50,7 @@ function stateLines(app, run, state) {
       `CE queue ${engine}: ${list(queue)}`,
       `copy engine ${engine}: ${[state.copy_engines[engine] ?? []].flat().join(", ") || "idle"}`,
     ]),
-    ...sms,
+    ...(run.wholeKernels ? runningLines(run, state.at_ns) : sms),
     ...(state.suspended ?? []).map(({ process, kernel, blocks }) => `suspended, of ${process}: ${blocks} x ${kernel}`),
     ...(state.suspended_copies ?? []).map(({ process, copy }) => `suspended, of ${process}: ${copy}`),
   ];
