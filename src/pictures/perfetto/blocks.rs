@@ -47,9 +47,11 @@ pub(super) fn write<W: Write>(
         let args = BlockArgs { id, block: block.index, thread_slots };
         let parts = parts(summary.trace, id, span);
         let mut slices = parts.iter();
-        events.slice(lane, "block", &kernel.title, *slices.next().unwrap_or(&span), &args)?;
+        // What begins at the end of its context's turn runs from the next one on.
+        let first = *slices.next().unwrap_or(&span);
+        events.slice(lane, "block", &kernel.title, first, &args)?;
         if is_first && has_arrow(summary, id) {
-            events.arrow_to(Flow::Launch, lane, tracks.id(id.0), span.from)?;
+            events.arrow_to(Flow::Launch, lane, tracks.id(id.0), first.from)?;
         }
         for &part in slices {
             events.slice(lane, "block", &kernel.title, part, &args)?;
