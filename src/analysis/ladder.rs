@@ -185,8 +185,8 @@ fn in_run(jobs: &Jobs, cut: Option<Instant>, thread: usize, deadline: Option<Dur
     known
 }
 
-/// Whether what a run does next may depend on more than on what is under way: on what was drawn before, on which context
-/// had the last turn, on which SM got the last block, or on when a stream's last kernel ended.
+/// Whether what a run does next may depend on more than on what is under way: on what was drawn before, on which
+/// context had the last turn, on which SM got the last block, or on when a stream's last kernel ended.
 fn depends_on_history(scenario: &Scenario) -> bool {
     scenario.depends_on_seed()
         || scenario.catalogue.is_time_sliced()

@@ -28,8 +28,8 @@ pub(super) fn last_instant(scenario: &Scenario, thread: u32) -> Duration {
     Duration::from_ns(u64::from(steps.any(|step| step.submission().is_some_and(|(kind, _)| takes_no_time(kind)))))
 }
 
-/// What a run that has no jobs released at `cut` or later shows of a response in a run that has them: one that is longer
-/// than until then is longer than until then.
+/// What a run that has no jobs released at `cut` or later shows of a response in a run that has them: of one that ends
+/// after that, that it is longer than until then.
 pub(super) fn shown(cut: Option<Instant>, released: Instant, response: Duration) -> Duration {
     let longer = |cut: Instant| cut.since(released).saturating_add(Duration::from_ns(1));
     cut.map_or(response, |cut| response.min(longer(cut)))

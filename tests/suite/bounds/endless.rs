@@ -62,8 +62,8 @@ fn what_takes_no_time_at_the_end_of_a_hyperperiod_comes_after_what_is_released_t
 
 #[test]
 fn hosts_that_meet_at_a_barrier_are_not_as_they_were_though_all_jobs_are_done() {
-    // Q comes to the barrier twice a hyperperiod, and P once: Q's job 2, released at 20 ms, begins when P lets it go on, at
-    // 23 ms, and job 4 at 43 ms, when job 3 has just begun.
+    // Q comes to the barrier twice a hyperperiod, and P once: Q's job 2, released at 20 ms, begins when P lets it go
+    // on, at 23 ms.
     let hosts = r#"], "hosts": [
         {"name": "P", "period": "20 ms", "steps": [{"launch": "d", "stream": "p"}, {"sleep": "3 ms"}, {"barrier": "b"}]},
         {"name": "Q", "period": "10 ms", "deadline": "3 ms", "steps": [{"launch": "d", "stream": "q"}, {"barrier": "b"}]}"#;
@@ -71,7 +71,8 @@ fn hosts_that_meet_at_a_barrier_are_not_as_they_were_though_all_jobs_are_done() 
     assert_eq!(verdicts(&streams, "Q"), [Verdict::Open; 2]);
 }
 
-/// Each fills the GPU; `J` is released at `first`, waits for a copy between its kernels, and meets `L` or, before it, `X`.
+/// Each fills the GPU; `J` is released at `first`, waits for a copy between its kernels, and meets `L` or, before it,
+/// `X`.
 fn one_before_another(first: u64, x: &str) -> Ladder {
     let kernels = r#""k": {"blocks": 4, "threads": 1024, "duration": "4 ms"},
         "x": {"blocks": 4, "threads": 1024, "duration": "5 ms"}, "l": {"blocks": 4, "threads": 1024, "duration": "7 ms"}"#;
@@ -91,8 +92,8 @@ fn one_before_another(first: u64, x: &str) -> Ladder {
 
 #[test]
 fn a_job_that_is_late_because_nothing_more_is_released_is_not_missed() {
-    // Each job of J: 4 ms, 4 ms of copying while X begins for 5 ms, and 4 ms after that: 13 ms. The second one ends after
-    // one hyperperiod, at 40 ms; without X, L would begin then, for 7 ms, and J take 15 ms.
+    // Each job of J: 4 ms, 4 ms of copying while X begins for 5 ms, and 4 ms after that: 13 ms. The second one ends
+    // after one hyperperiod, at 40 ms; without X, L would begin then, for 7 ms, and J take 15 ms.
     let row = one_before_another(16, "").rows.remove(0);
     assert_eq!(row.under(Rung::Run).verdict, Verdict::Proven);
     assert_eq!(row.under(Rung::Run).bound_ns, Some(Duration::from_ns(13 * MS)));

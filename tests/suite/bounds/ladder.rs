@@ -57,8 +57,8 @@ fn a_deadline_that_holds_in_the_declared_order_alone_is_proven_under_that() {
 #[test]
 fn a_run_is_not_said_to_repeat_where_it_depends_on_what_was_before() {
     let in_run = |scenario: &Scenario| row(&found(scenario, None), "S").0[Rung::Run as usize];
-    // Each block to the next SM: first A's block to SM 0, then one of the memset's stream to SM 0 again (S uses SM 1), so
-    // that A's next is on SM 1, where S needs all and takes 7 ms in place of 3.
+    // Each block to the next SM: first A's to SM 0, those of S to SM 1, the only one that it may use, and C's to SM 0;
+    // A's next one to SM 1, where S then has room for one of its two blocks and takes 6 ms in place of 3.
     let kernels = r#""a": {"blocks": 1, "threads": 1024, "duration": "4 ms"},
         "s": {"blocks": 2, "threads": 1024, "duration": "3 ms", "sm_mask": "0x1"}"#;
     let streams = r#"{"name": "A", "period": "20 ms", "operations": [{"kernel": "a"}]},

@@ -119,8 +119,8 @@ fn long() -> impl Strategy<Value = Sample> {
 
 #[test]
 fn what_takes_no_time_is_waited_for_at_the_instant_at_which_it_ends() {
-    // Z's first kernel waits for B from 6 to 12 ms and ends then. Its second one is launched at 12 ms, before B's, and enters
-    // its queue after that: it ends at 24 ms.
+    // Z's first kernel waits for B from 6 to 12 ms and ends then. Its second one is launched at 12 ms, before B's, and
+    // enters its queue after that: it ends at 24 ms.
     let kernels = r#""z": {"blocks": 4, "threads": 1024, "duration": "0 ms"},
         "b": {"blocks": 4, "threads": 1024, "duration": "12 ms"}"#;
     let streams = r#"{"name": "Z", "release": "6 ms", "period": "6 ms", "jobs": 2, "operations": [{"kernel": "z"}]},
