@@ -39,7 +39,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/needs.rs", &[]),
     ("cli/outputs.rs", &["convert"]),
     ("cli/picture.rs", &["tasks", "tasks run", "tasks curve", "evr", "warps", "merged-sm", "study plot"]),
-    ("cli/perfetto_blocks.rs", &["replay-log", "simulate"]),
+    ("cli/perfetto_blocks.rs", &["simulate"]),
     ("cli/responses_file.rs", &["simulate"]),
     ("cli/run_options.rs", SCENARIO),
     ("cli/runnable_times_option.rs", &["simulate", "analyze", "compare"]),
