@@ -5,9 +5,11 @@ use std::path::Path;
 
 use gpusched::causes::with_causes;
 use gpusched::experiments::study::StudyError;
+use gpusched::hosts::ProgramError;
 use gpusched::input::InputError as LibraryInputError;
 use gpusched::json::JsonError;
 use gpusched::near::did_you_mean_file;
+use gpusched::profile::GpuProfileError;
 use gpusched::scenario::amalthea::AmaltheaError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
@@ -126,6 +128,18 @@ impl From<LibraryInputError> for Failure {
             LibraryInputError::Model(error) => error.into(),
             other => Self::input(&other),
         }
+    }
+}
+
+impl From<GpuProfileError> for Failure {
+    fn from(error: GpuProfileError) -> Self {
+        LibraryInputError::from(error).into()
+    }
+}
+
+impl From<ProgramError> for Failure {
+    fn from(error: ProgramError) -> Self {
+        Self::run(&error)
     }
 }
 

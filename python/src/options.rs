@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use gpusched::experiments::profile_replay::held_out;
 use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionFile, OptionValue, ScenarioOption, ScenarioOptions};
 use gpusched::near::did_you_mean;
-use gpusched::profile::Import;
+use gpusched::profile::{Import, ToldBy};
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::time::Duration;
@@ -186,7 +187,14 @@ impl Options {
         (options.import.from, options.import.to) = window;
         input.refuse_options(&options)?;
         match input {
-            Input::Profile(profile) => Ok(options.import(&profile)?),
+            Input::Profile(profile) => {
+                let mut import = options.import(&profile)?;
+                let other = options.with_block_times(&profile)?;
+                if let Some(held_out) = held_out::<Failure>(&other, &import.options, &options.read)? {
+                    import.scenario.notes.insert(0, held_out.verdict(ToldBy::Sharing));
+                }
+                Ok(import)
+            }
             other => {
                 let text = format!("{} is no profile; Scenario.read makes scenarios of other inputs", other.file());
                 Err(Failure::Input { text, place: None })
