@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use gpusched::experiments::profile_replay::held_out;
+use gpusched::experiments::profile_replay::HeldOut;
 use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionFile, OptionValue, ScenarioOption, ScenarioOptions};
 use gpusched::near::did_you_mean;
-use gpusched::profile::{Import, ToldBy};
+use gpusched::profile::Import;
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::time::Duration;
@@ -190,9 +190,7 @@ impl Options {
             Input::Profile(profile) => {
                 let mut import = options.import(&profile)?;
                 let other = options.with_block_times(&profile)?;
-                if let Some(held_out) = held_out::<Failure>(&other, &import.options, &options.read)? {
-                    import.scenario.notes.insert(0, held_out.verdict(ToldBy::Sharing));
-                }
+                HeldOut::tell_first::<Failure>(&other, &mut import, &options.read)?;
                 Ok(import)
             }
             other => {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::experiments::profile_replay::held_out;
+use gpusched::experiments::profile_replay::HeldOut;
 use gpusched::input::Input;
-use gpusched::profile::{Import as ImportedProfile, ToldBy};
+use gpusched::profile::Import as ImportedProfile;
 use gpusched::time::Duration;
 
 use super::needs::{self, Lacking};
@@ -52,9 +52,7 @@ impl Import {
         let scenario = self.out.as_ref().map(|_| imported.scenario.to_native_json()).transpose()?;
         let options = self.run.options()?;
         let other = options.with_block_times(&profile)?;
-        if let Some(held_out) = held_out::<anyhow::Error>(&other, &imported.options, &options.read)? {
-            imported.scenario.notes.insert(0, held_out.verdict(ToldBy::Sharing));
-        }
+        HeldOut::tell_first::<anyhow::Error>(&other, &mut imported, &options.read)?;
         notes::show_abridged(&imported.scenario.notes, note);
         match (&self.out, scenario) {
             (Some(path), Some(text)) if path == Path::new("-") => {

@@ -14,8 +14,8 @@ const MOST_BLOCKS: u64 = 100_000;
 pub(crate) fn known_to_perfetto(summary: &Summary<'_>, lanes: Lanes) -> PerfettoKnown {
     let blocks: u64 = summary.launches().map(|Recorded { work: kernel, .. }| u64::from(kernel.blocks)).sum();
     let why = match lanes {
-        Lanes::Streams => "a profile is",
-        Lanes::Sms if blocks > MOST_BLOCKS => "more than 100000 blocks are",
+        Lanes::Streams => "a profile is".to_owned(),
+        Lanes::Sms if blocks > MOST_BLOCKS => format!("more than {MOST_BLOCKS} blocks are"),
         Lanes::Sms => return PerfettoKnown::Everything,
     };
     note(&format!("--perfetto: {why} written as kernels by stream; --force writes each of {blocks} blocks"));

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{difference, recorded_device, run, signed, spans};
 use crate::effort::Progress;
 use crate::hosts::ProgramError;
-use crate::profile::{GpuProfile, GpuProfileError, ImportOptions, Learned, ProfiledKernel, Rescale, ToldBy};
+use crate::profile::{GpuProfile, GpuProfileError, Import, ImportOptions, Learned, ProfiledKernel, Rescale, ToldBy};
 use crate::scenario::ReadOptions;
 use crate::statistics::{correlation, upper_median};
 use crate::time::Duration;
@@ -55,6 +55,22 @@ pub(crate) struct HeldOutErrors {
 const LEAST_KERNELS: usize = 4;
 
 impl HeldOut {
+    /// Puts before the notes of an imported profile what [`held_out`] comes to; `profile` has the block times that were
+    /// taken.
+    ///
+    /// # Errors
+    /// As [`held_out`].
+    pub fn tell_first<E: From<GpuProfileError> + From<ProgramError>>(
+        profile: &GpuProfile,
+        import: &mut Import,
+        options: &ReadOptions,
+    ) -> Result<(), E> {
+        if let Some(held_out) = held_out::<E>(profile, &import.options, options)? {
+            import.scenario.notes.insert(0, held_out.verdict(ToldBy::Sharing));
+        }
+        Ok(())
+    }
+
     /// Whether sharing explains how long kernels take that overlap others, and what is used.
     pub fn verdict(&self, used: ToldBy) -> String {
         let by = match (self.decided_on, self.decided_by_all) {

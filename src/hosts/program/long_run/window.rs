@@ -48,8 +48,7 @@ impl<'s> LongRun<'s> {
         let mut part = RecordPart::default();
         // With when they are settled.
         let mut jobs: BTreeMap<(u32, u32), (Job, Instant)> = BTreeMap::new();
-        let mut pieces = self.all_blocks();
-        for piece in pieces.by_ref() {
+        for piece in self.all_blocks() {
             let is_last = self.is_after(&piece, to);
             let of_piece = piece.jobs.begun.iter();
             jobs.extend(of_piece.map(|job| ((job.thread, job.iteration), (*job, settled(&piece, job)))));
