@@ -1,10 +1,13 @@
 //! What tests of the command have in common.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::thread::{self, ThreadId};
 
 use gpusched::device::Device;
 use serde_json::Value;
@@ -14,8 +17,13 @@ pub(crate) fn tx2() -> Device {
     Device::builtin("tx2").expect("the file is sound").expect("it is built in")
 }
 
-/// A place of a test's own below the build directory, with nothing there.
+/// A place of a test's own below the build directory, with nothing there. No two tests may ask for one name: they run
+/// side by side, and one would take away what the other has just written.
 pub(crate) fn absent(test: &str) -> PathBuf {
+    static OWNERS: Mutex<BTreeMap<String, ThreadId>> = Mutex::new(BTreeMap::new());
+    let here = thread::current().id();
+    let owner = *OWNERS.lock().expect("held for one insertion only").entry(test.to_string()).or_insert(here);
+    assert_eq!(owner, here, "another test has the directory {test}");
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = fs::remove_dir_all(&path);
     path

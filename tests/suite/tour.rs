@@ -86,8 +86,9 @@ fn answers_of_the_tour_are_what_the_simulation_says() {
 #[test]
 fn answers_of_the_tour_on_newer_gpus_are_what_the_simulation_says() {
     let read = |file: &str| fs::read_to_string(file).expect("it is shipped");
+    let folder = directory("tour-newer-gpus");
     let changed = |name: &str, text: &str| {
-        let file = directory("tour").join(name);
+        let file = folder.join(name);
         fs::write(&file, text).expect("it can be written");
         file.display().to_string()
     };
@@ -131,7 +132,7 @@ fn in_one_stream_the_frames_of_the_tour_take_14_ms_and_in_three_11() {
         step["stream"] = "in".into();
     }
     scenario.as_object_mut().expect("an object").remove("expected");
-    let one = directory("tour").join("one-stream.json");
+    let one = directory("tour-frames").join("one-stream.json");
     fs::write(&one, scenario.to_string()).expect("it can be written");
     assert_eq!(end(one.to_str().expect("text")), Some(14_000_000));
 }
