@@ -56,6 +56,22 @@ let release_of horizon json job =
       let is_there = job < jobs && first <= horizon && job <= (horizon - first) / period in
       if is_there then Some (first + (job * period)) else None
 
+(* The last instant before which nothing is missing: what is periodic without end is released for one hyperperiod after the
+   last first release. *)
+let before_more streams =
+  let first (json, _, _) = Option.value ~default:0 (optional_time "release" json) in
+  let endless (json, _, _) = if member "jobs" json = `Null then optional_time "period" json else None in
+  let rec divisor a b = if b = 0 then a else divisor b (a mod b) in
+  let multiple sofar period =
+    if period = 0 then unknown "a period is 0";
+    let times = period / divisor sofar period in
+    if sofar > most / times then unknown "a hyperperiod is beyond 2^60";
+    sofar * times
+  in
+  match List.filter_map endless streams with
+  | [] -> max_int
+  | periods -> List.fold_left max 0 (List.map first streams) + List.fold_left multiple 1 periods - 1
+
 let deadline_of json =
   match member "deadline" json with
   | `Null -> optional_time "period" json
@@ -250,7 +266,7 @@ let check device scenario certificate =
     else
       let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
       let streams = streams_of device gpu listed kernels scenario in
-      let horizon = Option.value ~default:max_int (optional_time "horizon" scenario) in
+      let horizon = match optional_time "horizon" scenario with Some at -> at | None -> before_more streams in
       let given = if all "parts" = [] && all "shared" = [] then [] else launches_of horizon streams in
       (if all "parts" = [] then 0 else parts_of gpu streams horizon given (all "parts"))
       + shared_of gpu kernels streams horizon given (all "shared")

@@ -121,7 +121,9 @@ impl Certificate {
             .filter(|&levels| launches.are_apart(levels))
             .filter_map(|levels| Shared::new(&launches, scenario, levels))
             .collect();
-        let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
+        // What comes at a horizon is listed; what comes one hyperperiod after the last first release is not.
+        let cut = scenario.cut_at().map(|cut| Instant::from_ns(cut.as_ns().saturating_sub(1)));
+        let known = scenario.horizon.map(|horizon| Instant::ZERO + horizon).or(cut).unwrap_or(Instant::MAX);
         for job in proven() {
             let thread = job.thread as usize;
             let level = launches.level_of_thread.get(thread).copied().flatten();
@@ -135,7 +137,7 @@ impl Certificate {
             let by_weight = by_weight.filter_map(|shared| shared.over_by(thread, job.released_ns));
             let one_after_another = one_after_another.min_by_key(|(until, _)| *until);
             let by_weight = by_weight.min_by_key(|(until, _)| *until);
-            let found = [one_after_another, by_weight].map(|found| found.filter(|(until, _)| *until <= horizon));
+            let found = [one_after_another, by_weight].map(|found| found.filter(|(until, _)| *until <= known));
             let bounds = found.each_ref().map(|found| Some(found.as_ref()?.0.since(job.released_ns)));
             let is_in_time = |(until, _): &(Instant, _)| job.deadline_ns >= Some(until.since(job.released_ns));
             match found.into_iter().flatten().find(is_in_time) {
@@ -202,7 +204,10 @@ fn too_late(bounds: [Option<Duration>; 2]) -> String {
         }
         [Some(serial), None] => format!("served one after another, {takes} {serial} from its release"),
         [None, Some(weight)] => format!("{takes} {weight} from its release by what its blocks weigh"),
-        [None, None] => "its streams wait for streams of lower priorities, or it may end after the horizon".to_owned(),
+        [None, None] => {
+            "its streams wait for streams of lower priorities, or it may end after the horizon or one hyperperiod"
+                .to_owned()
+        }
     }
 }
 

@@ -167,7 +167,7 @@ impl Rungs {
 }
 
 /// What became of a thread's jobs in one run. There is a bound if all of them began and finished.
-fn in_run(jobs: &Jobs, cut: Option<Instant>, thread: usize, deadline: Option<Duration>) -> Known {
+fn in_run(jobs: &Jobs, until: Option<Instant>, thread: usize, deadline: Option<Duration>) -> Known {
     let next = Duration::from_ns(1);
     let backlog = jobs.backlog.iter().find(|backlog| backlog.thread as usize == thread);
     let never_began = backlog.filter(|backlog| backlog.missed > 0).and(deadline).map(|due| due.saturating_add(next));
@@ -177,7 +177,7 @@ fn in_run(jobs: &Jobs, cut: Option<Instant>, thread: usize, deadline: Option<Dur
         // What is late and goes on when the run ends takes longer than until then.
         let late = job.outcome(jobs.end) == Some(DeadlineOutcome::Missed);
         let at_least = || late.then(|| jobs.end.since(job.released).saturating_add(next));
-        let response = job.response().map(|response| shown(cut, job.released, response));
+        let response = job.response().map(|response| shown(until, job.released, response));
         known.found = known.found.max(response.or_else(at_least));
         all_done &= job.finished.is_some();
     }
@@ -280,12 +280,10 @@ impl Climb<'_> {
     fn late(&self) -> Result<Judged, AnalysisError> {
         let options = self.options(Rung::Jitter.options());
         let found = search_known(self.given, (self.run, self.jobs), self.jitter, &options, self.watch)?;
-        let cut = self.given.cut_at();
         let mut known = vec![Known::default(); self.scenario.threads.len()];
         for (index, job) in found.jobs.iter().enumerate() {
             let of_thread = &mut known[job.thread as usize];
-            let worst = found.worst(index).map(|worst| shown(cut, job.released, worst));
-            of_thread.found = of_thread.found.max(worst);
+            of_thread.found = of_thread.found.max(found.worst(index));
         }
         Ok((known, found.runs, Vec::new()))
     }
@@ -341,7 +339,7 @@ fn climbed(scenario: &Scenario, search: Searched, watch: Progress<'_>) -> Result
     let goes_on = goes_on_as_it_began(&given, &jobs);
     for (number, thread) in scenario.threads.iter().enumerate() {
         let mut rungs = Rungs { deadline: thread.deadline(), late, known: Default::default() };
-        let known = in_run(&jobs, given.cut_at(), number, rungs.deadline);
+        let known = in_run(&jobs, given.known_until(), number, rungs.deadline);
         rungs.enter(Rung::Run, Known { bound: known.bound.filter(|_| goes_on), ..known });
         all.push(rungs);
     }

@@ -28,11 +28,11 @@ pub(super) fn last_instant(scenario: &Scenario, thread: u32) -> Duration {
     Duration::from_ns(u64::from(steps.any(|step| step.submission().is_some_and(|(kind, _)| takes_no_time(kind)))))
 }
 
-/// What a run that has no jobs released at `cut` or later shows of a response in a run that has them: of one that ends
-/// after that, that it is longer than until then.
-pub(super) fn shown(cut: Option<Instant>, released: Instant, response: Duration) -> Duration {
-    let longer = |cut: Instant| cut.since(released).saturating_add(Duration::from_ns(1));
-    cut.map_or(response, |cut| response.min(longer(cut)))
+/// What a run of a scenario that is [known until](Scenario::known_until) an instant shows of a response: of one that
+/// ends after that, that it is longer than until then, as what may be released later could help it.
+pub(super) fn shown(known_until: Option<Instant>, released: Instant, response: Duration) -> Duration {
+    let longer = |until: Instant| until.since(released).saturating_add(Duration::from_ns(1));
+    known_until.map_or(response, |until| response.min(longer(until)))
 }
 
 impl Repeats {

@@ -16,6 +16,7 @@ use super::assumptions;
 use super::bound_options::BoundOptions;
 use super::host_end::after_last_launch;
 use super::jobs::{AnalysedJob, with_operations};
+use super::repeats::shown;
 use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate, simulate_placed};
@@ -97,18 +98,22 @@ pub struct SearchResult<'s> {
     found: Vec<Option<Found>>,
     /// Of each chain of the scenario, by both measures.
     chains: Vec<Option<(Found, ChainDelay)>>,
+    /// Until when runs are known to be some of what is searched.
+    known_until: Option<Instant>,
 }
 
 impl SearchResult<'_> {
     /// The same, without the scenario that it is about.
     pub(super) fn into_owned(self) -> SearchResult<'static> {
-        let Self { jobs, runs, base, freedom, found, chains } = self;
-        SearchResult { jobs, runs, base: Cow::Owned(base.into_owned()), freedom, found, chains }
+        let Self { jobs, runs, base, freedom, found, chains, known_until } = self;
+        SearchResult { jobs, runs, base: Cow::Owned(base.into_owned()), freedom, found, chains, known_until }
     }
 
-    /// The longest response of job number `job` of `jobs` in any run; `None`: it never finished.
+    /// The longest response of job number `job` of `jobs` in any run, or that it takes longer than until more may be
+    /// released than these runs have; `None`: it never finished.
     pub fn worst(&self, job: usize) -> Option<Duration> {
-        self.found.get(job)?.as_ref().map(|found| Duration::from_ns(found.response))
+        let response = Duration::from_ns(self.found.get(job)?.as_ref()?.response);
+        Some(shown(self.known_until, self.jobs.get(job)?.released, response))
     }
 
     /// A scenario whose simulation has that response. Block and copy times are those of the run; where launches do not
@@ -140,6 +145,7 @@ impl SearchResult<'_> {
 
     fn bad_run(&self, found: &Found, of: &str) -> Scenario {
         let mut witness = self.freedom.apply(&self.base, &found.variation);
+        self.freedom.release_at_arrivals(&mut witness, &found.variation);
         witness.name = format!("{}: a bad run of {of}", self.base.name);
         // Its threads are declared in the order of the run.
         witness.release_order = ReleaseOrder::Declared;
@@ -195,7 +201,8 @@ pub(super) fn search_known<'s>(
         (Cow::Borrowed(scenario), Some(own))
     };
     let base = Base { scenario: base, is_unrolled: unrolls, jobs, own, releases, chains: Some(chains) };
-    search_from(base, options, progress)
+    let found = search_from(base, options, progress)?;
+    Ok(SearchResult { known_until: scenario.known_until(), ..found })
 }
 
 /// How late jobs may be, each of which is a thread.
@@ -250,7 +257,7 @@ pub(super) fn search_from<'s>(
     }
     let found = vec![None; jobs.len() + chains.as_ref().map_or(0, SearchedChains::number)];
     let mut searcher = Searcher {
-        result: SearchResult { jobs, runs: 0, base, freedom, found, chains: Vec::new() },
+        result: SearchResult { jobs, runs: 0, base, freedom, found, chains: Vec::new(), known_until: None },
         chains,
         unrolled: is_unrolled,
         own: known,

@@ -171,11 +171,10 @@ pub(crate) fn judge_known<'s>(
     let found = search_known(scenario, own, &[], options, watch)?;
     let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
     let known = JobResponses::new(scenario, &found.jobs, bounds);
-    let cut = scenario.cut_at();
     let jobs = found.jobs.iter().zip(&known.responses).enumerate().map(|(index, (job, &bound_ns))| {
         // Of releases that a jitter makes late, this bound says nothing; of later ones it may say nothing either.
         let proves = late.is_none() && !known.unrepeated[index];
-        let worst_found_ns = found.worst(index).map(|worst| shown(cut, job.released, worst));
+        let worst_found_ns = found.worst(index);
         JobVerdict {
             stream: Arc::clone(&job.stream),
             thread: job.thread,
@@ -190,8 +189,9 @@ pub(crate) fn judge_known<'s>(
     });
     let jobs: Vec<JobVerdict> = jobs.collect();
     // The own run is not always among those of the search.
+    let until = scenario.known_until();
     let in_own_run: FxHashMap<(u32, u32), Duration> = (own.1.begun.iter().filter(|_| late.is_none()))
-        .filter_map(|job| Some(((job.thread, job.iteration), shown(cut, job.released, job.response()?))))
+        .filter_map(|job| Some(((job.thread, job.iteration), shown(until, job.released, job.response()?))))
         .collect();
     for job in &jobs {
         let subject = || format!("job {} of {} takes", job.job, job.stream);

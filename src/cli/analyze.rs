@@ -65,7 +65,7 @@ pub(crate) struct Analyze {
     sporadic: bool,
     /// How much later than its arrival a job of STREAM may be released, in place of what the input says; may be
     /// repeated
-    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_jitter, requires = "sporadic")]
+    #[arg(long, value_name = "STREAM=TIME", value_parser = parse_jitter)]
     jitter: Vec<(String, Duration)>,
     /// For which order of releases at one instant verdicts are to hold: any, or the one in which the file declares its
     /// streams and hosts, which is what a simulation takes [default: the scenario's, or any]
@@ -88,7 +88,7 @@ pub(crate) struct Analyze {
     #[arg(long)]
     check: bool,
     /// Let --check pass over requirements and event chains of a model that are not checked
-    #[arg(long, requires = "check")]
+    #[arg(long)]
     allow_unchecked: bool,
 }
 

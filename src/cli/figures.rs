@@ -34,7 +34,7 @@ pub(crate) struct Figures {
     time_limit: Option<Duration>,
     /// Write nothing; compare with what print gives in values, each with its place in print; exit status 1 if one
     /// differs
-    #[arg(long, requires = "only", conflicts_with_all = ["out", "time_limit"])]
+    #[arg(long, conflicts_with_all = ["out", "time_limit"])]
     check: bool,
     /// How to print what was compared
     #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table, requires = "check")]

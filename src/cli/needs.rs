@@ -269,7 +269,9 @@ const TABLE: &[Need] = &[
     ),
     need(&["study plot"], &["x", "y"], Needs::Option(&["figure"])),
     need(&["figures"], &["format"], Needs::Option(&["check"])),
-    need(&["figures"], &["time_limit"], Needs::Option(&["only"])),
+    need(&["figures"], &["time_limit", "check"], Needs::Option(&["only"])),
+    need(&["analyze"], &["jitter"], Needs::Option(&["sporadic"])),
+    need(&["analyze"], &["allow_unchecked"], Needs::Option(&["check"])),
 ];
 
 /// What the user gave.
@@ -443,6 +445,43 @@ mod tests {
         for inner in command.get_subcommands() {
             commands(inner, format!("{path} {}", inner.get_name()).trim(), found);
         }
+    }
+
+    /// clap does not ask for what an option requires where something that conflicts with that is given.
+    fn required_in_vain(command: &Command, path: &str, found: &mut Vec<String>) {
+        let conflicts = |one: &Arg, other: &Arg| {
+            let of = |one: &Arg, other: &Arg| {
+                command.get_arg_conflicts_with(one).iter().any(|arg| arg.get_id() == other.get_id())
+            };
+            of(one, other) || of(other, one)
+        };
+        let required = |arg: &Arg| {
+            let text = format!("{arg:?}");
+            let list = text.split("requires: [").nth(1).and_then(|rest| rest.split(']').next());
+            list.unwrap_or_default().split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()
+        };
+        for arg in command.get_arguments() {
+            for of in command.get_arguments().filter(|of| required(arg).contains(&of.get_id().to_string())) {
+                let is_in_table = TABLE.iter().any(|need| {
+                    need.commands.iter().any(|name| path.ends_with(&format!(" {name}")))
+                        && need.options.contains(&arg.get_id().as_str())
+                        && matches!(need.needs, Needs::Option(others) if others.contains(&of.get_id().as_str()))
+                });
+                let is_missed = |other: &&Arg| !is_in_table && conflicts(of, other) && !conflicts(arg, other);
+                let others = command.get_arguments().filter(is_missed);
+                found.extend(others.map(|other| format!("{path}: {} beside {}", arg.get_id(), other.get_id())));
+            }
+        }
+        for inner in command.get_subcommands() {
+            required_in_vain(inner, &format!("{path} {}", inner.get_name()), found);
+        }
+    }
+
+    #[test]
+    fn no_option_is_passed_over_because_what_it_requires_conflicts_with_another() {
+        let mut found = Vec::new();
+        required_in_vain(&super::super::command(), "gpusched", &mut found);
+        assert_eq!(found, Vec::<String>::new());
     }
 
     #[test]

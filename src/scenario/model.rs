@@ -51,6 +51,12 @@ impl Scenario {
         cut.map(|thread| thread.release_of(thread.iterations.unwrap_or(u64::MAX))).min()
     }
 
+    /// Until when a run of it is known to be one of what it describes: until its horizon, or from when on jobs are
+    /// missing. What comes later may be different, as more may be released; `None`: nothing is missing.
+    pub(crate) fn known_until(&self) -> Option<Instant> {
+        self.horizon.map(|horizon| Instant::ZERO + horizon).or_else(|| self.cut_at())
+    }
+
     /// Of threads that are equally urgent on their core the first one declared goes first: all of that core get
     /// priorities that say so, with which a file can be read.
     pub(crate) fn tell_urgency_apart(&mut self) {
@@ -161,7 +167,7 @@ impl Scenario {
     }
 
     /// Times of single blocks; those past the end of the list take what the kernel states.
-    pub(super) fn own_block_times(&self, kernel: KernelId) -> &[Duration] {
+    pub(crate) fn own_block_times(&self, kernel: KernelId) -> &[Duration] {
         let blocks = self.kernels().get(kernel.index()).map_or(0, |kernel| kernel.blocks as usize);
         let own = self.block_times.get(&kernel).map_or(&[][..], |times| times);
         &own[..own.len().min(blocks)]
@@ -371,9 +377,9 @@ impl HostThread {
         self.core.is_some() || self.steps.iter().any(|step| matches!(step, Step::Work(_)))
     }
 
-    /// Whether its iterations are jobs: they submit something, or work.
+    /// Whether its iterations are jobs: they submit something, work, or state a deadline.
     pub fn does_jobs(&self) -> bool {
-        self.submits() || self.works()
+        self.submits() || self.works() || matches!(self.deadline, Deadline::After(_))
     }
 
     /// How many operations it submits, where nothing ends it early and no step repeats others; 0 if it goes on without

@@ -48,6 +48,15 @@ pub(super) fn limit_jobs(scenario: &mut Scenario) -> Result<(), (usize, Endless)
     Ok(())
 }
 
+/// Whether a file that leaves out how many jobs what has no end got here is read with just as many.
+pub(in crate::scenario) fn comes_back(scenario: &Scenario) -> bool {
+    let mut again = scenario.clone();
+    for thread in again.threads.iter_mut().filter(|thread| thread.is_cut) {
+        (thread.iterations, thread.is_cut) = (None, false);
+    }
+    limit_jobs(&mut again).is_ok() && again.threads == scenario.threads
+}
+
 /// The instant one hyperperiod after the last release of a first job \[ns\], if it can be represented.
 fn end_of_one(threads: &[HostThread]) -> Option<u64> {
     let mut periods = threads.iter().filter(|thread| repeats(thread)).filter_map(|thread| thread.period);

@@ -81,6 +81,28 @@ fn a_host_that_waits_for_the_work_of_others_ends_with_it() {
 }
 
 #[test]
+fn a_host_that_launches_nothing_is_judged_by_the_deadline_that_it_states() {
+    // One sleeps for 5 ms, the other waits for 7 of the 10 ms of a kernel of somebody else.
+    let hosts = |sleeps: &str, waits: &str| {
+        scenario(&json!([
+            {"name": "a", "steps": [{"launch": "k", "stream": "s"}]},
+            {"name": "b", "deadline": sleeps, "steps": [{"sleep": "5 ms"}]},
+            {"name": "c", "deadline": waits, "release": "3 ms", "steps": [{"synchronize": "s"}]},
+        ]))
+    };
+    let (responses, judged) = known(&hosts("4 ms", "6 ms"));
+    assert_eq!(responses, [ms(10), ms(5), ms(7)]);
+    assert_eq!(judged[1], (ms(5), ms(5), Some(Verdict::Missed)));
+    assert_eq!((judged[2].0, judged[2].2), (ms(7), Some(Verdict::Missed)));
+    let (_, judged) = known(&hosts("5 ms", "7 ms"));
+    assert_eq!(judged[1], (ms(5), ms(5), Some(Verdict::Proven)));
+    assert_ne!(judged[2].2, Some(Verdict::Missed));
+    let undemanding =
+        scenario(&json!([{"name": "b", "period": "4 ms", "iterations": 1, "steps": [{"sleep": "5 ms"}]}]));
+    assert_eq!(known(&undemanding), (vec![], vec![]));
+}
+
+#[test]
 fn a_barrier_at_the_end_is_a_wait_for_the_next_job_of_others_and_no_part_of_this_one() {
     let host = |name: &str, sleep: &str| {
         let steps = json!([{"launch": "k", "stream": "s"}, {"synchronize": "s"}, {"sleep": sleep}, {"barrier": "b"}]);

@@ -123,6 +123,28 @@ fn jobs_without_limit_go_on_until_the_horizon() {
 }
 
 #[test]
+fn what_has_no_end_has_none_in_the_file_that_it_is_written_to() {
+    let endless = |deadline: &str| {
+        format!(
+            r#""streams": [{{"name": "s", "period": "10 ms", "deadline": "{deadline}", "operations": [{{"kernel": "A"}}]}},
+                {{"name": "t", "release": "3 ms", "operations": [{{"kernel": "B"}}]}}]"#
+        )
+    };
+    let scenario = read(&endless("30 ms"));
+    // Until 13 ms, one hyperperiod after the last first release.
+    assert_eq!(scenario.threads[0].iterations, Some(2));
+    let written = scenario.to_native_json().expect("it can be written");
+    assert!(!written.contains("\"jobs\""), "{written}");
+    let again = Scenario::from_json("again.json", &written, &ReadOptions::default()).expect("it is sound");
+    assert_eq!(again.threads, scenario.threads);
+    // Another stream with several jobs that are counted: nobody knows how many are wanted.
+    let mut counted = scenario.clone();
+    counted.threads[1].period = Some(ms(5));
+    counted.threads[1].iterations = Some(2);
+    assert_eq!(counted.to_native_json().expect("it can be written").matches("\"jobs\": 2").count(), 2);
+}
+
+#[test]
 fn a_host_waits_where_its_steps_say_so_and_nowhere_else() {
     let scenario = read(
         r#""streams": [{"name": "S"}, {"name": "T"}],

@@ -1,6 +1,6 @@
 //! Persistent kernels: blocks that take work items in a loop, or take over blocks that have not begun.
 
-use gpusched::analysis::{SearchOptions, Verdict};
+use gpusched::analysis::{BlockTimes, BoundOptions, SearchOptions, Verdict};
 use gpusched::audit::{Observation, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
@@ -128,4 +128,24 @@ fn what_a_persistent_kernel_cannot_be_is_refused() {
         "streams": [{"name": "s", "operations": [{"kernel": "k"}]}]}"#;
     let error = Scenario::from_json("old", text, &ReadOptions::default()).expect_err("it is older").to_string();
     assert!(error.contains("from compute capability 10.0 on"), "{error}");
+}
+
+#[test]
+fn no_block_of_a_run_that_is_found_takes_longer_than_its_own_time() {
+    // One block at a time: two blocks of 1 and 5 ns, or with 2 and 1 items of 5 ns.
+    for (own, takes) in [(r#""block_times": ["1 ns"]"#, 6), (r#""items": 3"#, 15)] {
+        let text = format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "own times", "device": "tx2", "kernels": {{"k": {{"blocks": 2,
+                "threads": 1024, "duration": "5 ns", {own}, "shared_memory_bytes": 49152, "sm_mask": "0x1"}}}},
+            "streams": [{{"name": "S", "deadline": "{} ns", "operations": [{{"kernel": "k"}}]}}]}}"#,
+            takes + 1
+        );
+        let scenario = Scenario::from_json("own.json", &text, &ReadOptions::default()).expect("it is sound");
+        for block_times in [BlockTimes::UpToStated, BlockTimes::Declared] {
+            let bound = BoundOptions { block_times, ..BoundOptions::default() };
+            let job = judged(&scenario, &SearchOptions { bound, ..SearchOptions::default() }).jobs.swap_remove(0);
+            assert_eq!(job.worst_found_ns, Some(Duration::from_ns(takes)), "{own}");
+            assert_ne!(job.verdict, Some(Verdict::Missed), "{own}");
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! Streams whose releases are not given: bounds over all phasings against the theory of one processor, and against
 //! runs.
 
-use gpusched::analysis::{SearchOptions, SporadicRefusal, Verdict, jobs_of, judge_sporadic, sporadic_bounds};
+use gpusched::analysis::{
+    AnalysedJob, SearchOptions, SporadicRefusal, Verdict, jobs_of, judge_sporadic, sporadic_bounds,
+};
 use gpusched::device::Device;
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
@@ -324,10 +326,11 @@ fn ratios(streams: &[Stream], null: bool, sms: u32, seed: u64, runs: u64) -> Res
         // It is the longest of all jobs of the stream.
         let witness = verdicts.witness(number).expect("there is one");
         let run = simulate(&witness)?;
-        for job in jobs_of(&run).iter().filter(|job| job.stream.starts_with(&format!("S{number}"))) {
-            let finish = job.finish(|id| run.trace.operations()[id as usize].finish());
-            prop_assert!(finish.is_some_and(|finish| finish.since(job.released) <= found), "{job:?}, {stream:?}");
-        }
+        let jobs = jobs_of(&run);
+        let of_stream = jobs.iter().filter(|job| job.stream.starts_with(&*stream.stream));
+        let finish = |job: &AnalysedJob| job.finish(|id| run.trace.operations()[id as usize].finish());
+        let longest = of_stream.map(|job| finish(job).map(|finish| finish.since(job.released))).max();
+        prop_assert_eq!(longest.flatten(), Some(found), "{:?}", stream);
         if let Some(bound) = stream.bound_ns {
             prop_assert!(bound >= found, "{stream:?}");
             ratios.push(bound.as_ns() as f64 / found.as_ns().max(1) as f64);
@@ -376,6 +379,19 @@ fn a_bad_phasing_is_found_with_its_witness() {
         .filter_map(|job| Some(job.finish(|id| run.trace.operations()[id as usize].finish())?.since(job.released)))
         .max();
     assert_eq!(worst, high.worst_found_ns);
+}
+
+#[test]
+fn a_job_that_is_late_by_its_jitter_is_late_in_the_witness_too() {
+    let kernels = r#""K": {"blocks": 1, "threads": 32, "duration": "3 ms"}"#;
+    let stream = r#"{"name": "S", "period": "10 ms", "jitter": "8 ms", "operations": [{"kernel": "K"}]}"#;
+    let scenario = scenario(kernels, stream, &tx2());
+    let jitter = [scenario.threads[0].jitter];
+    let verdicts = judge_sporadic(&scenario, &jitter, &SearchOptions::default(), Progress::NONE).expect("it runs");
+    // 8 ms until its release, 3 ms on the GPU.
+    assert_eq!(verdicts.streams[0].verdict, Some(Verdict::Missed));
+    assert_eq!(verdicts.streams[0].worst_found_ns, Some(Duration::from_ns(11_000_000)));
+    assert!(simulate(&verdicts.witness(0).expect("there is one")).expect("it runs").jobs().misses() > 0);
 }
 
 /// Each scenario is run 200 times.

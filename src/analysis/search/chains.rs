@@ -16,7 +16,7 @@ pub(in crate::analysis) struct SearchedChains<'s> {
 
 impl<'s> SearchedChains<'s> {
     pub(super) fn new(scenario: &'s Scenario, run: &Run<'_>) -> Self {
-        let end = scenario.horizon.map(|horizon| Instant::ZERO + horizon).or_else(|| scenario.cut_at());
+        let end = scenario.known_until();
         let is_steady = |link: &ChainLink| {
             let thread = scenario.threads.get(link.thread as usize);
             thread.is_some_and(|thread| {

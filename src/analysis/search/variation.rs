@@ -27,6 +27,7 @@ pub(super) struct Freedom {
     pub(super) orders: Orders,
     placements: Vec<Placement>,
     pub(super) releases: Vec<ReleaseRule>,
+    block_times: BlockTimes,
 }
 
 /// How the releases of the jobs of one stream may vary: each is released up to `jitter` after its arrival.
@@ -84,6 +85,7 @@ impl Freedom {
             orders: Orders::declared(scenario.threads.len()),
             placements: placements.to_vec(),
             releases: Vec::new(),
+            block_times: options.block_times,
         }
     }
 
@@ -247,6 +249,22 @@ impl Freedom {
         Scenario { placement: variation.placement, seed: variation.seed, ..varied }
     }
 
+    /// What is released late sleeps until then in `applied`, which runs this way: so its response counts from its
+    /// arrival there too.
+    pub(super) fn release_at_arrivals(&self, applied: &mut Scenario, variation: &Variation) {
+        for (rule, jobs) in self.releases.iter().zip(&variation.releases) {
+            for (number, &(arrival, release)) in rule.threads.iter().zip(jobs) {
+                let place = variation.order.iter().position(|thread| thread == number);
+                let thread = place.and_then(|place| applied.threads.get_mut(place));
+                if let Some(thread) = thread.filter(|_| release > arrival) {
+                    thread.release = Duration::from_ns(arrival);
+                    // No step of a job by itself counts the steps before it.
+                    thread.steps.insert(0, Step::Sleep(Duration::from_ns(release - arrival)));
+                }
+            }
+        }
+    }
+
     /// The scenario that runs this way under the placement and with the seed of the variation; many differ in nothing
     /// else from what is stated.
     pub(super) fn vary<'s>(&self, scenario: &'s Scenario, variation: &Variation) -> Cow<'s, Scenario> {
@@ -262,22 +280,39 @@ impl Freedom {
             return Cow::Borrowed(scenario);
         }
         let mut varied = scenario.clone();
+        let shortest = |declared: Duration| match self.block_times {
+            BlockTimes::UpToStated => Duration::ZERO,
+            BlockTimes::Declared => declared,
+        };
         for ((id, times), kernel) in (0..).map(KernelId).zip(&variation.kernels).zip(scenario.kernels()) {
             // Not a time that is drawn.
             let mut all = kernel.duration.worst;
+            // A block whose own time is stated takes no longer than that.
+            let own = scenario.own_block_times(id);
+            let within = |block: usize, time: Duration| match own.get(block) {
+                Some(stated) => time.clamp(shortest(*stated), *stated),
+                None => time.clamp(shortest(kernel.duration.best), kernel.duration.worst),
+            };
+            let blocks = kernel.blocks as usize;
             match times {
                 Times::AsStated => {}
                 Times::All(ns) => {
-                    all = Duration::from_ns(*ns);
-                    varied.block_times.remove(&id);
+                    let time = Duration::from_ns(*ns);
+                    all = within(own.len(), time);
+                    if !own.is_empty() {
+                        varied.block_times.insert(id, (0..own.len()).map(|block| within(block, time)).collect());
+                    }
                 }
                 Times::LastEndsLast(ns) => {
                     let early = Duration::from_ns(ns.saturating_sub(1));
-                    let last = Duration::from_ns(*ns);
-                    let each = (1..=kernel.blocks).map(|block| if block < kernel.blocks { early } else { last });
+                    let of = |block: usize| if block + 1 < blocks { early } else { Duration::from_ns(*ns) };
+                    varied.block_times.insert(id, (0..blocks).map(|block| within(block, of(block))).collect());
+                }
+                Times::Each(each) if own.is_empty() => _ = varied.block_times.insert(id, Arc::clone(each)),
+                Times::Each(each) => {
+                    let each = each.iter().enumerate().map(|(block, time)| within(block, *time));
                     varied.block_times.insert(id, each.collect());
                 }
-                Times::Each(each) => _ = varied.block_times.insert(id, Arc::clone(each)),
             }
             // Changing a kernel copies them all. It cannot fail: best and worst are the same.
             if kernel.duration != BlockTime::fixed(all) {

@@ -15,6 +15,7 @@ use crate::device::Device;
 use crate::proven::Proven;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::model::{CoreShare, HostThread, Scenario, Step};
+use crate::scenario::one_hyperperiod::comes_back;
 use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
@@ -128,6 +129,8 @@ type ThreadNames = HashMap<u32, String>;
 
 struct Writer<'a> {
     scenario: &'a Scenario,
+    /// Whether what has no end gets as many jobs as it has here when it is read.
+    comes_back: bool,
     kernels: Vec<String>,
     streams: Vec<String>,
     events: Vec<String>,
@@ -150,7 +153,8 @@ impl<'a> Writer<'a> {
         let events = distinct(scenario.events().iter().map(|name| &**name), "event", &[]);
         let green = scenario.catalogue.green_contexts().iter().map(|context| &*context.name);
         let green = distinct(green, "green context", &[]);
-        Self { scenario, kernels: distinct(titles, "kernel", &[]), streams, events, processes, green }
+        let comes_back = comes_back(scenario);
+        Self { scenario, comes_back, kernels: distinct(titles, "kernel", &[]), streams, events, processes, green }
     }
 
     /// What the file says of processes, where there are several.
@@ -305,7 +309,7 @@ impl<'a> Writer<'a> {
                 next = stream.0 + 1;
             }
             let mut entry = self.stream(stream);
-            timing(thread, "jobs", &mut entry)?;
+            timing(thread, "jobs", self.comes_back, &mut entry)?;
             let steps = thread.steps.iter().map(|step| self.step(thread, *step, "kernel"));
             let operations: Vec<Value> = steps.collect::<Result<_, _>>()?;
             entry.insert("operations".to_owned(), Value::Array(operations.into_iter().map(without_stream).collect()));
@@ -365,7 +369,7 @@ impl<'a> Writer<'a> {
         let mut entry = Map::new();
         entry.insert("name".to_owned(), json!(name));
         self.process(thread.process, &mut entry);
-        timing(thread, "iterations", &mut entry)?;
+        timing(thread, "iterations", self.comes_back, &mut entry)?;
         match thread.time_limit {
             Some(limit) => entry.insert("time_limit".to_owned(), time(limit)),
             // Without any limit stated a host runs once.
@@ -464,7 +468,12 @@ impl<'a> Writer<'a> {
 }
 
 /// Release, period, deadline and number of iterations, under the key that streams or hosts have for it.
-fn timing(thread: &HostThread, iterations: &str, entry: &mut Map<String, Value>) -> Result<(), NotNative> {
+fn timing(
+    thread: &HostThread,
+    iterations: &str,
+    comes_back: bool,
+    entry: &mut Map<String, Value>,
+) -> Result<(), NotNative> {
     if thread.release > Duration::ZERO {
         entry.insert("release".to_owned(), time(thread.release));
     }
@@ -476,8 +485,9 @@ fn timing(thread: &HostThread, iterations: &str, entry: &mut Map<String, Value>)
             entry.insert("jitter".to_owned(), time(thread.jitter));
         }
     }
-    // A stream without a period has one job, and no key to say so.
-    if let Some(number) = thread.iterations.filter(|_| iterations != "jobs" || period.is_some()) {
+    // A stream without a period has one job, and no key to say so. What has no end goes on having none.
+    let is_said = (iterations != "jobs" || period.is_some()) && !(thread.is_cut && comes_back);
+    if let Some(number) = thread.iterations.filter(|_| is_said) {
         entry.insert(iterations.to_owned(), json!(count(thread, "iterations", number)?));
     }
     match thread.deadline {

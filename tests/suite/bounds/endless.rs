@@ -1,8 +1,9 @@
 //! What has no end is judged for one hyperperiod: what is proven of that holds for ever.
 
-use gpusched::analysis::{Ladder, Rung, SearchOptions, Verdict, ladder};
+use gpusched::analysis::{BlockTimes, BoundOptions, Ladder, Rung, SearchOptions, Verdict, ladder};
 use gpusched::effort::Progress;
-use gpusched::scenario::Scenario;
+use gpusched::hosts::simulate;
+use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use proptest::prelude::*;
 
@@ -69,6 +70,35 @@ fn hosts_that_meet_at_a_barrier_are_not_as_they_were_though_all_jobs_are_done() 
         {"name": "Q", "period": "10 ms", "deadline": "3 ms", "steps": [{"launch": "d", "stream": "q"}, {"barrier": "b"}]}"#;
     let streams = format!(r#"{{"name": "p"}}, {{"name": "q"}}{hosts}"#);
     assert_eq!(verdicts(&streams, "Q"), [Verdict::Open; 2]);
+}
+
+/// Verdict on S and its response in a run until then. V fills the GPU until 21 ms and S's copy lasts until 22 ms. From 21 ms
+/// on U, of a lower priority, would run for 100 ms, if T did not come first.
+fn after_a_horizon(horizon: &str) -> (Option<Verdict>, Option<Duration>) {
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "after", "device": "tx2", "horizon": "{horizon}", "kernels": {{
+            "v": {{"blocks": 4, "threads": 1024, "duration": "21 ms"}}, "u": {{"blocks": 4, "threads": 1024, "duration": "100 ms"}},
+            "s": {{"blocks": 4, "threads": 1024, "duration": "1 ms"}}, "t": {{"blocks": 4, "threads": 1024, "duration": "2 ms"}}}},
+        "streams": [
+            {{"name": "V", "priority": -1, "operations": [{{"kernel": "v"}}]}},
+            {{"name": "U", "priority": 0, "release": "1 ms", "operations": [{{"kernel": "u"}}]}},
+            {{"name": "S", "priority": -1, "deadline": "40 ms",
+                "operations": [{{"copy": "host-to-device", "duration": "22 ms"}}, {{"kernel": "s"}}]}},
+            {{"name": "T", "priority": -1, "release": "21 ms", "period": "21 ms", "deadline": "none",
+                "operations": [{{"kernel": "t"}}]}}]}}"#
+    );
+    let scenario = Scenario::from_json("after.json", &text, &ReadOptions::default()).expect("it is sound");
+    let bound = BoundOptions { block_times: BlockTimes::Declared, ..BoundOptions::default() };
+    let judged = judged(&scenario, &SearchOptions { runs: 50, bound, ..SearchOptions::default() });
+    let run = simulate(&scenario).expect("it runs");
+    let of_s = judged.jobs.iter().find(|job| &*job.stream == "S").expect("it is judged");
+    (of_s.verdict, run.jobs().get(2, 0).expect("it begins").response())
+}
+
+#[test]
+fn nothing_is_missed_by_a_run_without_what_is_released_after_the_horizon() {
+    assert_eq!(after_a_horizon("60 ms"), (Some(Verdict::Proven), Some(Duration::from_ns(24 * MS))));
+    assert_eq!(after_a_horizon("20 ms"), (Some(Verdict::Open), None));
 }
 
 /// Each fills the GPU; `J` is released at `first`, waits for a copy between its kernels, and meets `L` or, before it,
