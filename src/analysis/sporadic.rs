@@ -299,8 +299,10 @@ fn steps_of(
     if thread.barriers().next().is_some() {
         return None;
     }
-    // Of two jobs that wait for their core the later one does not begin.
-    let at_release = launches_at_release(thread).filter(|_| !thread.works());
+    // Of two jobs the later one does not begin while the host of the one before waits, for its core or for what it has
+    // launched.
+    let is_all = |launches: &&[Step]| launches.len() == thread.steps.len() && !thread.works();
+    let at_release = launches_at_release(thread).filter(is_all);
     let own = |base: &mut Scenario, step: &Step| match step.submission() {
         Some((kind, stream)) => own_step(scenario, base, kind, stream),
         None => Some(*step),

@@ -94,8 +94,8 @@ pub struct Backlog {
 /// The jobs of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Jobs {
-    /// Jobs that began, by thread and then by iteration. Iterations of threads that submit nothing, do no work and state
-    /// no deadline are no jobs.
+    /// Jobs that began, by thread and then by iteration. Iterations of threads that submit nothing, do no work and
+    /// state no deadline are no jobs.
     pub begun: Vec<Job>,
     /// What the run, when it ended at its horizon, had not begun although it was released: late, not absent. At most
     /// one entry a thread.

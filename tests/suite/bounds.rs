@@ -19,6 +19,7 @@ mod ladder;
 mod orders;
 mod programs;
 mod random;
+mod random_programs;
 mod slack;
 mod windows;
 

@@ -286,11 +286,12 @@ impl Window<'_> {
                 }
                 of_job = of_job.checked_add(one)?;
             }
+            // What takes no time needs a turn all the same.
+            let takes_turns = || other.operations.iter().filter(|one| self.needs_turns(&one.work) && is_met(one));
+            let counts = of_job > 0 || is_reached && takes_turns().next().is_some();
             // How many jobs of one that may be beyond its period there are is not known.
-            let jobs = if of_job == 0 { Some(0) } else { other.jobs(window, self.responses[index]) };
-            for operation in
-                other.operations.iter().filter(|one| of_job > 0 && self.needs_turns(&one.work) && is_met(one))
-            {
+            let jobs = if counts { other.jobs(window, self.responses[index]) } else { Some(0) };
+            for operation in takes_turns().filter(|_| counts) {
                 let jobs = jobs?;
                 let mut one = load(operation)?;
                 if is_reached {

@@ -72,8 +72,8 @@ fn hosts_that_meet_at_a_barrier_are_not_as_they_were_though_all_jobs_are_done() 
     assert_eq!(verdicts(&streams, "Q"), [Verdict::Open; 2]);
 }
 
-/// Verdict on S and its response in a run until then. V fills the GPU until 21 ms and S's copy lasts until 22 ms. From 21 ms
-/// on U, of a lower priority, would run for 100 ms, if T did not come first.
+/// Verdict on S and its response in a run until then. V fills the GPU until 21 ms and S's copy lasts until 22 ms. From
+/// 21 ms on U, of a lower priority, would run for 100 ms, if T did not come first.
 fn after_a_horizon(horizon: &str) -> (Option<Verdict>, Option<Duration>) {
     let text = format!(
         r#"{{"format": "gpusched-scenario/1", "name": "after", "device": "tx2", "horizon": "{horizon}", "kernels": {{

@@ -4,20 +4,21 @@
 use gpusched::analysis::{
     BoundRefusal, JobVerdicts, SearchOptions, SporadicRefusal, SporadicVerdicts, Verdict, judge, judge_sporadic,
 };
-use gpusched::device::{CopySharing, Device, Preemption, Runlists};
+use gpusched::device::{CopySharing, Device, Runlists};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
+use gpusched::run::Job;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use proptest::prelude::*;
-use proptest::sample::select;
 use serde_json::{Value, json};
 
 use super::MS;
+use super::random_programs::{Sample, sample};
 use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
-fn read(file: &Value, device: &Device) -> Scenario {
+pub(super) fn read(file: &Value, device: &Device) -> Scenario {
     let options = ReadOptions { device: Some(device.clone()), ..ReadOptions::default() };
     Scenario::from_json("programs.json", &file.to_string(), &options).unwrap_or_else(|error| panic!("{error}\n{file}"))
 }
@@ -51,6 +52,50 @@ fn bounds(file: &Value, device: &Device) -> (Option<f64>, Option<f64>) {
     let ms = |bound: Option<Duration>| bound.map(|bound| bound.as_ns() as f64 / MS as f64);
     let given = searched(&scenario, 64).jobs.iter().filter(|job| job.thread == 0).map(|job| job.bound_ns).max();
     (given.and_then(ms), ms(phased(&scenario, 64).streams[0].bound_ns))
+}
+
+#[test]
+fn a_copy_behind_a_kernel_of_no_length_of_another_thread_waits_for_its_turn() {
+    // P launches a kernel of no length at 500.000 us, and behind it at 500.001 us a copy of no length. Q's host works
+    // for up to 1 ms and launches one too: after 499.995 us of work there is a switch of 100 ns to Q, and one back.
+    let file = |work_ns: u32| {
+        json!({
+            "format": "gpusched-scenario/1", "name": "turns", "processes": {"P": {}, "Q": {}}, "switch_cost": "100 ns",
+            "kernels": {"z": {"blocks": 1, "threads": 32, "duration": "0 ns"}},
+            "streams": [
+                {"name": "y", "process": "P", "release": "499990 ns", "operations": [{"kernel": "z"}]},
+                {"name": "s", "process": "P", "release": "500000 ns", "operations": [{"kernel": "z"}]},
+                {"name": "q", "process": "Q"},
+            ],
+            "hosts": [
+                {"name": "q", "process": "Q", "steps": [{"work": format!("{work_ns} ns")}, {"launch": "z", "stream": "q"}]},
+                {"name": "h", "process": "P", "release": "500001 ns", "deadline": "10 ns",
+                    "steps": [{"copy": "device-to-host", "duration": "0 ns", "stream": "s"}]},
+            ],
+        })
+    };
+    let separate = tx2().with(|spec| spec.time_slicing.runlists = Runlists::Separate).expect("it is a GPU");
+    let run = simulate(&read(&file(499_995), &separate)).expect("it runs").jobs().get(3, 0).and_then(Job::response);
+    assert_eq!(run, Some(Duration::from_ns(194)));
+    let judged = searched(&read(&file(1_000_000), &separate), 64).jobs.into_iter().find(|job| &*job.stream == "h");
+    let (bound, verdict) = judged.map(|job| (job.bound_ns, job.verdict)).expect("it is judged");
+    assert!(bound >= run, "{bound:?}");
+    assert_eq!(verdict, Some(Verdict::Open));
+}
+
+#[test]
+fn over_all_phasings_a_host_that_waits_at_its_end_never_has_two_iterations_under_way() {
+    // Each fills the GPU. z waits for 5 and 12 ns at most: the host launches nothing before both have completed.
+    let kernel = |ns: u32| json!({"blocks": 4, "threads": 1024, "duration": format!("{ns} ns")});
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "waits", "kernels": {"x": kernel(12), "y": kernel(5), "z": kernel(1)},
+        "streams": [{"name": "Z", "period": "100 ns", "deadline": "20 ns", "operations": [{"kernel": "z"}]}, {"name": "h"}],
+        "hosts": [{"name": "H", "period": "10 ns", "deadline": "none", "steps": [{"launch": "y", "stream": "Z"},
+            {"launch": "x", "stream": "h"}, {"synchronize": "h"}, {"synchronize": "Z"}]}],
+    });
+    let judged = phased(&read(&file, &tx2()), 256);
+    assert!(judged.streams[0].worst_found_ns <= Some(Duration::from_ns(18)), "{:?}", judged.streams[0]);
+    assert_ne!(judged.streams[0].verdict, Some(Verdict::Missed));
 }
 
 #[test]
@@ -295,214 +340,6 @@ fn more_streams_than_channels_have_bounds() {
     let steps = |stream: &str| json!([{"launch": "K", "stream": stream}, {"synchronize": stream}]);
     let (given, phased) = bounds(&hosts(&json!([host("H", &steps("S")), host("G", &steps("T"))])), &device);
     assert!(given.is_some_and(|bound| (8.0..=30.0).contains(&bound)) && given == phased, "{given:?}");
-}
-
-/// What the device is like.
-#[derive(Debug, Clone)]
-struct Machine {
-    sms: u32,
-    channels: Option<u32>,
-    linked: bool,
-    latency_us: u64,
-    slice_us: u64,
-    switch_us: u64,
-    to_block_ends: bool,
-    shared_runlist: bool,
-}
-
-impl Machine {
-    fn device(&self) -> Device {
-        let device = tx2().with(|spec| {
-            (spec.sms, spec.sms_per_tpc, spec.priority_levels) = (self.sms, 1, 3);
-            (spec.channels, spec.launch_latency) = (self.channels, Duration::from_ns(1_000 * self.latency_us));
-            spec.kernel_gap = Duration::from_ns(500 * self.latency_us);
-            spec.copy.sharing = if self.linked { CopySharing::SharedLink } else { CopySharing::OneAtATime };
-            let slicing = &mut spec.time_slicing;
-            slicing.time_slice = Duration::from_ns(1_000 * self.slice_us);
-            slicing.switch_cost = Duration::from_ns(1_000 * self.switch_us.min(self.slice_us));
-            slicing.preemption = if self.to_block_ends { Preemption::BlockEnd } else { Preemption::MidBlock };
-            slicing.runlists = if self.shared_runlist { Runlists::Shared } else { Runlists::Separate };
-        });
-        device.expect("it is within the limits")
-    }
-}
-
-fn machine() -> impl Strategy<Value = Machine> {
-    let plain = 0_u32..3;
-    (plain, 1_u32..=3, 1_u32..=3, any::<bool>(), 1_u64..500, (200_u64..5_000, 0_u64..300), any::<bool>(), any::<bool>())
-        .prop_map(|(which, sms, channels, linked, latency, (slice_us, switch_us), to_block_ends, shared_runlist)| {
-            Machine {
-                sms,
-                channels: (which == 1).then_some(channels),
-                linked: which == 2 && linked,
-                latency_us: if which == 2 && !linked { latency } else { 0 },
-                slice_us,
-                switch_us,
-                to_block_ends,
-                shared_runlist,
-            }
-        })
-}
-
-/// A step: what it does, of which kernel or how long, in which stream.
-type Step = (u32, u32, u32);
-
-/// A host: period \[ms\], or none and so many iterations; release \[ms\]; steps; whether it waits at the end.
-#[derive(Debug, Clone)]
-struct Program {
-    period: Option<u32>,
-    iterations: u32,
-    release: u32,
-    steps: Vec<Step>,
-    end: u32,
-    barrier: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sharing {
-    OneProcess,
-    Turns,
-    Mps(u32),
-}
-
-/// Hosts of up to three processes, or one.
-#[derive(Debug, Clone)]
-struct Sample {
-    machine: Machine,
-    kernels: Vec<(u32, u32, u32)>,
-    programs: Vec<Program>,
-    priorities: Vec<Option<i32>>,
-    /// Whether hosts have processes of their own, and as clients of MPS a percentage.
-    processes: Sharing,
-    /// Whether hosts use the streams of one another.
-    shared: bool,
-}
-
-fn sample() -> impl Strategy<Value = Sample> {
-    let kernel = (1_u32..10, prop_oneof![Just(16_u32), 1_u32..=32], 1_u32..40);
-    let program = (
-        prop_oneof![3 => (30_u32..200).prop_map(Some), 1 => Just(None)],
-        (1_u32..4, 0_u32..20, 0_u32..5, prop::bool::weighted(0.2)),
-        prop::collection::vec((0_u32..14, 0_u32..4, 0_u32..2), 1..7),
-    );
-    let program = program.prop_map(|(period, (iterations, release, end, barrier), steps)| Program {
-        period,
-        iterations,
-        release,
-        steps,
-        end,
-        barrier,
-    });
-    let processes = prop_oneof![
-        3 => Just(Sharing::OneProcess),
-        2 => Just(Sharing::Turns),
-        1 => select(vec![50_u32, 67, 100]).prop_map(Sharing::Mps),
-    ];
-    (
-        machine(),
-        prop::collection::vec(kernel, 4),
-        prop::collection::vec(program, 1..4),
-        prop::collection::vec(prop_oneof![Just(None), (-2_i32..=0).prop_map(Some)], 6),
-        processes,
-        prop::bool::weighted(0.2),
-    )
-        .prop_map(|(machine, kernels, programs, priorities, processes, shared)| Sample {
-            machine,
-            kernels,
-            programs,
-            priorities,
-            processes,
-            shared,
-        })
-}
-
-impl Sample {
-    fn step(&self, host: usize, (what, which, stream): Step) -> Option<Value> {
-        let host = if self.shared && self.processes == Sharing::OneProcess && which == 3 { 0 } else { host };
-        let null = self.shared && which == 2;
-        let name = if null { "NULL".to_owned() } else { format!("S{}", 2 * host + stream as usize) };
-        let event = if self.shared { "e".to_owned() } else { format!("e{host}") };
-        Some(match what {
-            0..=3 => json!({"launch": format!("K{which}"), "stream": name}),
-            4 => json!({"copy": "host-to-device", "duration": format!("{} us", 300 * (which + 1)), "stream": name}),
-            5 => json!({"sleep": format!("{} us", 700 * which + 100)}),
-            6 => json!({"synchronize": "last"}),
-            7 if !null => json!({"synchronize": name}),
-            8 => json!({"synchronize": "device"}),
-            9 => json!({"record": event, "stream": name}),
-            10 => json!({"wait": event, "stream": name}),
-            11 => json!({"synchronize_event": event}),
-            12 => json!({"repeat": 2, "steps": [
-                {"launch": format!("K{which}"), "stream": format!("S{}", 2 * host)}, {"synchronize": "last"}]}),
-            13 => json!({"memset": 4, "stream": name}),
-            _ => return None,
-        })
-    }
-
-    fn scenario(&self) -> Scenario {
-        let kernels: serde_json::Map<String, Value> = (0..)
-            .zip(&self.kernels)
-            .map(|(number, &(blocks, warps, tenths))| {
-                let duration = format!("{} us", 100 * tenths);
-                (format!("K{number}"), json!({"blocks": blocks, "threads": 32 * warps, "duration": duration}))
-            })
-            .collect();
-        let of_process = |value: &mut Value, host: usize| {
-            if self.processes != Sharing::OneProcess {
-                value["process"] = json!(format!("P{host}"));
-            }
-        };
-        let (mut streams, mut hosts) = (Vec::new(), Vec::new());
-        let meet = self.programs.iter().filter(|program| program.barrier).count() > 1
-            && self.programs.iter().filter(|program| program.barrier).all(|program| {
-                (program.period, program.iterations) == (self.programs[0].period, self.programs[0].iterations)
-            });
-        for (number, program) in self.programs.iter().enumerate() {
-            for stream in [2 * number, 2 * number + 1] {
-                let mut value = json!({"name": format!("S{stream}")});
-                if let Some(priority) = self.priorities[stream] {
-                    value["priority"] = json!(priority);
-                }
-                of_process(&mut value, number);
-                streams.push(value);
-            }
-            let mut steps = vec![json!({"launch": "K0", "stream": format!("S{}", 2 * number)})];
-            steps.extend(program.steps.iter().filter_map(|&step| self.step(number, step)));
-            if program.barrier && meet {
-                steps.insert(1, json!({"barrier": "B"}));
-            }
-            match program.end {
-                0 => {}
-                1 => steps.push(json!({"synchronize": "device"})),
-                2 => steps.extend([json!({"synchronize": "device"}), json!({"sleep": "1 ms"})]),
-                3 => steps.push(json!({"synchronize": "last"})),
-                _ => steps.extend([0, 1].map(|own| json!({"synchronize": format!("S{}", 2 * number + own)}))),
-            }
-            let mut value = json!({"name": format!("H{number}"), "release": format!("{} ms", program.release),
-                "iterations": program.iterations, "steps": steps});
-            match program.period {
-                Some(period) => value["period"] = json!(format!("{period} ms")),
-                None => value["deadline"] = json!("40 ms"),
-            }
-            of_process(&mut value, number);
-            hosts.push(value);
-        }
-        let mut file = json!({"format": "gpusched-scenario/1", "name": "random", "kernels": kernels,
-            "streams": streams, "hosts": hosts});
-        if self.processes != Sharing::OneProcess {
-            let (mps, share) = match self.processes {
-                Sharing::Mps(share) => (true, share),
-                Sharing::OneProcess | Sharing::Turns => (false, 100),
-            };
-            file["mps"] = json!(mps);
-            let levels = ["low", "medium", "high"];
-            for number in 0..self.programs.len() {
-                file["processes"][format!("P{number}")] = json!({"mps_percentage": share,
-                    "level": levels[number % 3]});
-            }
-        }
-        read(&file, &self.machine.device())
-    }
 }
 
 /// Bound / worst found of every thread that has one, over given releases and all phasings.
