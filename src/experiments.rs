@@ -13,7 +13,7 @@
 //! | a profile simulated again | [`profile_replay`], [`recorded_trace`] |
 
 pub mod acceptance;
-pub mod cost_study;
+pub(crate) mod cost_study;
 pub mod evr;
 pub mod profile_replay;
 pub mod replay;
@@ -21,6 +21,6 @@ pub mod response_times;
 pub mod segment_acceptance;
 pub mod study;
 pub mod validation;
-pub mod warp_curves;
+pub(crate) mod warp_curves;
 
 pub use profile_replay::recorded_trace;

@@ -14,12 +14,12 @@ mod sm_groups;
 mod time_steps;
 pub mod timeline;
 
-pub use charts::application_curves::{Curves, Quantity};
+pub(crate) use charts::application_curves::{Curves, Quantity};
 pub use charts::response_chart::response_chart;
 pub(crate) use charts::response_charts::{figure_9_plot, figure_10_plot};
 pub(crate) use charts::task_charts::boundary_map;
 pub use charts::task_charts::{acceptance_plot, demand_plot, segment_acceptance_plot};
-pub use charts::warp_charts::{convergence_chart, convergence_csv, solving_times_chart, solving_times_csv};
+pub(crate) use charts::warp_charts::{convergence_chart, convergence_csv, solving_times_chart, solving_times_csv};
 pub use charts::{cost_chart, study_plot};
 pub(crate) use gantt::chunk_cycle::{Vertex, chunk_cycle};
 pub use gantt::segment_gantt::segment_gantt;

@@ -16,5 +16,6 @@ mod variation;
 pub use injected::InjectedError;
 pub use options::SweepOptions;
 pub(crate) use points::PointTally;
-pub use points::{Ratio, SweepPoint, ratios};
+pub use points::SweepPoint;
+pub(crate) use points::{Ratio, ratios};
 pub use variation::{Variation, load};

@@ -21,9 +21,9 @@ named! {
         Digraph = "digraph",
         Exact = "exact",
         PeriodicResource = "periodic-resource",
-        /// [`chunks_as_printed`], unsound.
+        /// Theorem 5 as printed, unsound.
         ChunksAsPrinted = "chunks-as-printed",
-        /// [`harmonic_as_printed`], unsound for D < T.
+        /// Theorem 6 as printed, unsound for D < T.
         HarmonicAsPrinted = "harmonic-as-printed",
     }
 }
