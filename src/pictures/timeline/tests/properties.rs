@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use gpusched::device::{BlockDemand, BlockShape, Device};
-use gpusched::draw::{MM, Rect};
-use gpusched::hosts::simulate;
-use gpusched::pictures::timeline::{HeightBy, Label, Timeline, TimelineOptions};
-use gpusched::run::{EeQueue, Recorded, State, Summary};
-use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
-use gpusched::time::{Duration, Instant};
-use gpusched::trace::Block;
-use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
+use crate::device::{BlockDemand, BlockShape, Device};
+use crate::draw::{MM, Rect};
+use crate::hosts::simulate;
+use crate::pictures::timeline::{HeightBy, Label, Timeline, TimelineOptions};
+use crate::run::{EeQueue, Recorded, State, Summary};
+use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use crate::time::{Duration, Instant};
+use crate::trace::Block;
+use crate::workload::{BlockClock, BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
 use proptest::prelude::*;
 
-use crate::campaign::config;
+use super::config;
 
 #[derive(Debug, Clone)]
 struct Launch {
