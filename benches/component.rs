@@ -8,7 +8,7 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use gpusched::analysis::{MergedKernel, finish_times};
 use gpusched::device::Device;
-use gpusched::experiments::validation::{Agreement, Family, Judge, Sample};
+use gpusched::experiments::validation::{Campaign, Family};
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::Summary;
@@ -114,14 +114,11 @@ fn analyse_fast(bencher: Bencher<'_, '_>, kernels: usize) {
     bencher.counter(ItemsCount::new(kernels)).bench(|| finish_times(EIGHT, black_box(&set)));
 }
 
-/// Random scenarios of ten kernels, analysed and simulated on one core; drawing them at random is not counted. Items
-/// are scenarios.
+/// Random scenarios of ten kernels, drawn, analysed and simulated on one core. Items are scenarios.
 #[divan::bench(args = Family::ALL.map(Family::name))]
 fn validate_ten_kernels(bencher: Bencher<'_, '_>, family: &str) {
     let (Ok(Some(device)), Some(family)) = (Device::builtin("tx2"), Family::from_name(family)) else { return };
-    let samples: Vec<Sample> = (0..256).map(|index| Sample::draw(family, &device, 0, index)).collect();
-    let mut judge = Judge::new(&device, Placement::MostRoom);
-    bencher.counter(ItemsCount::new(samples.len())).bench_local(|| {
-        samples.iter().filter(|sample| judge.judge(family, black_box(sample)) == Ok(Agreement::Equal)).count()
-    });
+    let campaign = Campaign { device, placement: Placement::MostRoom, families: vec![family], samples: 256, seed: 0 };
+    let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else { return };
+    bencher.counter(ItemsCount::new(256_u32)).bench(|| pool.install(|| campaign.run(&|_| {}).is_ok()));
 }

@@ -19,14 +19,15 @@ mod object;
 mod scan;
 mod source;
 
-pub use document::Document;
-pub(crate) use document::{without_byte_order_mark, without_path};
+pub use document::has_comments;
+pub(crate) use document::{Document, without_byte_order_mark, without_path};
 pub(crate) use edit::{Edited, with_field};
-pub use error::{JsonError, Problem, ShownPlace};
+pub(crate) use error::Problem;
+pub use error::{JsonError, ShownPlace};
 pub(crate) use error::{place, write_excerpt};
-pub use keys::{Keys, Values};
-pub use node::Node;
-pub use object::Object;
+pub(crate) use keys::Keys;
+pub(crate) use node::Node;
+pub(crate) use object::Object;
 pub(crate) use source::is_comment;
 
 #[cfg(test)]

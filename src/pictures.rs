@@ -27,7 +27,7 @@ pub use gantt::warp_schedule::schedule_figure;
 pub use gantt::{application_gantt, task_gantt};
 pub use html::{HtmlRun, HtmlTimeline, TooManyEntries};
 pub(crate) use html::{HtmlScene, write_html_tour};
-pub use maps::blame_map::{BlameMap, blame_figure, blame_maps};
+pub use maps::blame_map::blame_figure;
 pub use maps::campaign_figure::campaign_figure;
 pub(crate) use maps::scheduler_regions::{region_cells, scheduler_regions};
 pub use perfetto::{PerfettoKnown, PerfettoRun, perfetto_trace};

@@ -39,8 +39,8 @@ mod tally;
 mod tasks_curve;
 mod verdict_tally;
 
-pub use command::StudyCommand;
-pub use compute::{StudyRow, Work, Worker};
+pub(crate) use command::StudyCommand;
+pub use compute::{StudyRow, Work};
 pub use error::StudyError;
 pub use file::Study;
 pub use grid::{AxisValue, GridAxis};
