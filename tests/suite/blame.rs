@@ -44,7 +44,7 @@ proptest! {
         let drawing = blame_figure(&summary, &tables);
         let svg = drawing.to_svg();
         prop_assert!(svg == blame_figure(&summary, &tables).to_svg(), "the same bytes");
-        prop_assert!(waited == Duration::ZERO || svg.matches(&format!("(columns), {waited} in all")).count() == 2, "the sum is told");
+        prop_assert!(waited == Duration::ZERO || svg.contains(&format!("(columns), {waited} in all")), "the sum is told");
     }
 }
 
