@@ -6,10 +6,10 @@
 //!
 //! | what | where |
 //! | --- | --- |
-//! | Algorithm 2 as printed, the oracle of everything else | [`printed`] |
+//! | Algorithm 2 as printed, the oracle of everything else | `printed` |
 //! | the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
 //! | blocks that differ, on one SM with the resources of all | `merged_resources` |
-//! | all kernels with the same block time, in closed form | [`equal_times`] |
+//! | all kernels with the same block time, in closed form | `equal_times` |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
 //! | by when every operation has finished, in every run | [`finish_bounds()`] |

@@ -1,10 +1,10 @@
 //! Reading JSON so that every error can say where it is.
 //!
-//! [`Document`] checks the syntax of a whole text once; [`Node`] is a cursor on one value of it. A reader asks a
+//! `Document` checks the syntax of a whole text once; `Node` is a cursor on one value of it. A reader asks a
 //! node for what it expects (`node.object()?.required("name")?.string()?`), and whatever does not fit becomes a
 //! [`JsonError`] with line, column and field path, what was found and what is allowed. Nothing is copied: a node is
 //! a place in the text, and line, column and path are worked out from that once something is wrong. Of objects of which
-//! a file has many, all fields are asked for at once ([`Node::fields`] with [`Keys`]).
+//! a file has many, all fields are asked for at once (`Node::fields` with `Keys`).
 //!
 //! Any key that starts with `comment` is free text, may repeat, and is passed over. So is `$schema` at the root, by
 //! which editors find the schema of a file.

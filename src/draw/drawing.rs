@@ -51,7 +51,7 @@ pub(crate) enum Dash {
     /// `· ·`
     Dotted,
     /// `- ·`
-    DashDotted,
+    Alternating,
 }
 
 impl Dash {
@@ -61,7 +61,7 @@ impl Dash {
             Self::Solid => &[],
             Self::Dashed => &[150, 70],
             Self::Dotted => &[35, 55],
-            Self::DashDotted => &[150, 55, 35, 55],
+            Self::Alternating => &[150, 55, 35, 55],
         }
     }
 }
@@ -79,6 +79,7 @@ pub(crate) enum Anchor {
 
 /// A line of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "a text has a text")]
 pub(crate) struct Text {
     /// The text.
     pub text: String,

@@ -1,7 +1,7 @@
 //! The merged SM put to the test: random scenarios of several families, analysed and simulated.
 //!
 //! Every sample depends on the seed, its family and its number only, so the result is the same for any number of
-//! threads, and each sample can be made again alone ([`Sample::draw`]).
+//! threads, and each sample can be made again alone (`Sample::draw`).
 
 mod campaign;
 mod family;

@@ -51,7 +51,7 @@ pub(crate) struct InstructionCycle {
     pub held: bool,
 }
 
-/// What every warp executes, one [`InstructionCycle`] per cycle.
+/// What every warp executes, one `InstructionCycle` per cycle.
 ///
 /// Written as letters, each optionally followed by the cycles it takes: `L3C` is a load of three cycles and a
 /// computation of one. A unit with sigma = 1/n takes n turns for each of them. Both become repeated letters (report,
