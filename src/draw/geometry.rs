@@ -100,10 +100,4 @@ impl Rect {
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.x.max(other.x) < self.right().min(other.right()) && self.y.max(other.y) < self.bottom().min(other.bottom())
     }
-
-    /// Whether `other` lies within this one, edges included.
-    #[cfg(test)]
-    pub(crate) const fn contains(&self, other: &Self) -> bool {
-        self.x <= other.x && self.y <= other.y && other.right() <= self.right() && other.bottom() <= self.bottom()
-    }
 }

@@ -96,6 +96,13 @@ fn truth(summary: &Summary<'_>, height_by: HeightBy) -> (BTreeMap<OperationId, u
     (counts, area)
 }
 
+impl Rect {
+    /// Whether `other` lies within this one, edges included.
+    fn contains(&self, other: &Self) -> bool {
+        self.x <= other.x && self.y <= other.y && other.right() <= self.right() && other.bottom() <= self.bottom()
+    }
+}
+
 fn disjoint(areas: &[Rect]) -> bool {
     areas.iter().enumerate().all(|(index, area)| areas[index + 1..].iter().all(|other| !area.overlaps(other)))
 }
