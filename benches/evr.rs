@@ -5,7 +5,7 @@
 use divan::{Bencher, black_box};
 use gpusched::applications::{ApplicationSet, Injections, Outcome};
 use gpusched::experiments::evr::SweepOptions;
-use gpusched::experiments::study::random_injection;
+use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
 use gpusched::time::Duration;
@@ -48,6 +48,9 @@ fn one_thousand_applications(bencher: Bencher<'_, '_>, scheduler: Scheduler) {
 fn figure_3_with_200_seeds() -> usize {
     let text = ApplicationSet::builtin_json("rodinia-like-k20m").expect("built in");
     let set = ApplicationSet::from_json("thirteen", text, None).expect("sound");
-    let counts: Vec<u32> = (1..=10).map(|tens| 10 * tens).collect();
-    random_injection(&set, &counts, GAP, &SweepOptions::default()).expect("it runs").len()
+    let injections = (1..=10).map(|tens| Injections::Random { count: 10 * tens, gap: GAP });
+    let points = injections.map(|injections| {
+        sample_applications(&set, injections, &SweepOptions::default(), &mut |_| {}).expect("it runs").len()
+    });
+    points.sum()
 }

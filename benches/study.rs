@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use gpusched::device::Device;
 use gpusched::effort::Progress;
 use gpusched::experiments::study::{ResultFile, Shard, Study, StudyRow, file_name, merge};
-use gpusched::experiments::validation::{Family, Sampler};
+use gpusched::experiments::validation::{Campaign, Family};
 use gpusched::workload::Placement;
 
 fn main() {
@@ -32,12 +32,14 @@ fn directory(name: &str) -> PathBuf {
 
 const SAMPLES: u64 = 20_000;
 
-/// 20,000 scenarios, one after another.
+/// 20,000 scenarios on one thread, without a study.
 #[divan::bench(sample_count = 10)]
 fn bare_loop() {
     let device = Device::builtin("tx2").expect("sound").expect("built in");
-    let mut sampler = Sampler::new(&device, Placement::MostRoom);
-    black_box(sampler.tally(Family::Unequal, 1, 0..SAMPLES).expect("they fit"));
+    let families = vec![Family::Unequal];
+    let campaign = Campaign { device, placement: Placement::MostRoom, families, samples: SAMPLES, seed: 1 };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    black_box(pool.install(|| campaign.run(&|_| {})).expect("they fit"));
 }
 
 /// The same as a study on one thread or two, with its rows on disk.

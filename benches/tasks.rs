@@ -8,8 +8,8 @@ use gpusched::device::Device;
 use gpusched::effort::Progress;
 use gpusched::hosts::{Policy, RunOptions, Strategy, run_tasks};
 use gpusched::tasks::{
-    Allocation, Generator, Periods, Reservation, ReservationPeriod, Task, TaskSet, TaskTime, Timing, Utilizations,
-    exact, non_preemptive_edf, sbf,
+    Allocation, Generator, Periods, Reservation, ReservationPeriod, ReservationTest, Task, TaskSet, TaskTime,
+    TestResults, Timing, Utilizations,
 };
 
 fn main() {
@@ -19,7 +19,7 @@ fn main() {
 const SETS: u64 = 1_000;
 
 /// Sets of 20 tasks with periods of 10 ms to 1 s in microseconds, and a utilization in thousandths.
-fn sets(permille: u32) -> Vec<Vec<Timing>> {
+fn sets(permille: u32) -> Vec<TaskSet> {
     let generator = Generator {
         sms: 1,
         tasks_per_sm: 20,
@@ -31,25 +31,25 @@ fn sets(permille: u32) -> Vec<Vec<Timing>> {
         reservation: ReservationPeriod::Shortest,
         deadline_percent: 75,
     };
-    (0..SETS).filter_map(|index| generator.sample(1, index)).map(|set| set.timings()).collect()
+    (0..SETS).filter_map(|index| generator.sample(1, index)).collect()
 }
 
 /// The deciding interval is short: utilization 0.3 to 0.7 of a supply of 0.9.
 #[divan::bench(args = [300, 500, 700, 850])]
 fn sbf_sets_of_20(bencher: Bencher<'_, '_>, permille: u32) {
-    let sets = sets(permille);
+    let sets: Vec<_> = sets(permille).iter().map(TaskSet::timings).collect();
     let reservation = Reservation::new(0, 9_000, 10_000);
-    bencher
-        .counter(ItemsCount::new(sets.len()))
-        .bench_local(|| sets.iter().filter(|set| sbf::passes(black_box(set), reservation) == Some(true)).count());
+    bencher.counter(ItemsCount::new(sets.len())).bench_local(|| {
+        sets.iter().filter(|set| ReservationTest::Sbf.apply(black_box(set), reservation).is_yes()).count()
+    });
 }
 
 #[divan::bench(args = [300, 500, 700, 850])]
-fn non_preemptive_sets_of_20(bencher: Bencher<'_, '_>, permille: u32) {
+fn sets_of_20_on_streams(bencher: Bencher<'_, '_>, permille: u32) {
     let sets = sets(permille);
     bencher
         .counter(ItemsCount::new(sets.len()))
-        .bench_local(|| sets.iter().filter(|set| non_preemptive_edf::passes(black_box(set)) == Some(true)).count());
+        .bench_local(|| sets.iter().filter(|set| TestResults::new(black_box(set), &[]).single_stream.is_yes()).count());
 }
 
 /// Utilization equals supply exactly, so the hyperperiod of 2,520,000 bounds the interval.
@@ -57,7 +57,9 @@ fn non_preemptive_sets_of_20(bencher: Bencher<'_, '_>, permille: u32) {
 fn sbf_bound_by_the_hyperperiod(bencher: Bencher<'_, '_>) {
     let set: Vec<Timing> =
         (1..=20_u64).map(|task| (task - 1) % 10 + 1).map(|k| Timing::new(k * 50, k * 1_000, k * 1_000)).collect();
-    bencher.counter(ItemsCount::new(1_u32)).bench_local(|| sbf::passes(black_box(&set), Reservation::new(0, 1, 1)));
+    bencher
+        .counter(ItemsCount::new(1_u32))
+        .bench_local(|| ReservationTest::Sbf.apply(black_box(&set), Reservation::new(0, 1, 1)));
 }
 
 /// 20 tasks at utilization 0.8.
@@ -73,10 +75,12 @@ fn jobs(tasks: &[Timing]) -> u64 {
 
 #[divan::bench]
 fn edf_jobs_in_a_reservation(bencher: Bencher<'_, '_>) {
-    let tasks = twenty();
+    // Periods that divide END, which is their hyperperiod then.
+    let factors = [1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50, 80, 100, 125, 200, 250, 400, 500, 625, 1_000];
+    let tasks = factors.map(|factor| Timing::new(40 * factor, 1_000 * factor, 1_000 * factor));
     bencher
         .counter(ItemsCount::new(jobs(&tasks)))
-        .bench_local(|| exact::simulate(black_box(&tasks), Reservation::new(0, 10, 10), END));
+        .bench_local(|| ReservationTest::Exact.apply(black_box(&tasks), Reservation::new(0, 10, 10)));
 }
 
 #[divan::bench(args = ["single-stream", "multi-stream"])]

@@ -6,10 +6,10 @@
 //!
 //! | what | where |
 //! | --- | --- |
-//! | Algorithm 2 as printed, the oracle of everything else | [`printed`] |
+//! | Algorithm 2 as printed, the oracle of everything else | `printed` |
 //! | the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
 //! | blocks that differ, on one SM with the resources of all | `merged_resources` |
-//! | all kernels with the same block time, in closed form | [`equal_times`] |
+//! | all kernels with the same block time, in closed form | `equal_times` |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
 //! | by when every operation has finished, in every run | [`finish_bounds()`] |
@@ -35,7 +35,7 @@ mod chain_bounds;
 mod chains;
 mod compare;
 mod equal_blocks;
-pub mod equal_times;
+pub(crate) mod equal_times;
 mod finish_bounds;
 mod host_end;
 mod job_bounds;
@@ -54,7 +54,7 @@ mod partitions;
 mod pending;
 mod pool;
 mod prepared;
-pub mod printed;
+pub(crate) mod printed;
 mod printed_steps;
 mod repeats;
 mod requirements;
@@ -85,6 +85,7 @@ pub use merged_scenario::{MergedScenarioError, merged_scenario};
 pub use merged_sm::{MergedKernel, MergedSm, finish_times};
 pub use occupancy::{OccupancyEntry, OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
 pub(crate) use pool::{needs, pool};
+pub use printed::Turn;
 pub use printed_steps::StepsError;
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
 pub use search::{SearchOptions, SearchResult, search};

@@ -63,7 +63,8 @@ mod sweep;
 mod times;
 
 pub use finding::{AuditRule, Finding};
-pub use learn::{LearnedPlacement, PlacementTried, learn_placement};
+pub(crate) use learn::PlacementTried;
+pub use learn::{LearnedPlacement, learn_placement};
 pub use logs::audit_logs;
 pub use observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
@@ -72,7 +73,7 @@ pub use observed_turns::{ObservedTurn, ObservedTurns};
 pub use options::Tolerances;
 pub(crate) use placement::{DecidableBlock, decidable_blocks};
 pub use placement::{Misplaced, PlacementStatistic};
-pub use profile::{CaseVerdict, InferredPriority, OverlapCounts, ProfileAudit, ProfileCase};
+pub(crate) use profile::{CaseVerdict, ProfileAudit, ProfileCase};
 pub(crate) use profile::{TELLING_WAVES, audit_profile};
 pub use report::AuditReport;
 pub use run::{Audit, Checked, audit};

@@ -1,10 +1,10 @@
 //! Reading JSON so that every error can say where it is.
 //!
-//! [`Document`] checks the syntax of a whole text once; [`Node`] is a cursor on one value of it. A reader asks a
+//! `Document` checks the syntax of a whole text once; `Node` is a cursor on one value of it. A reader asks a
 //! node for what it expects (`node.object()?.required("name")?.string()?`), and whatever does not fit becomes a
 //! [`JsonError`] with line, column and field path, what was found and what is allowed. Nothing is copied: a node is
 //! a place in the text, and line, column and path are worked out from that once something is wrong. Of objects of which
-//! a file has many, all fields are asked for at once ([`Node::fields`] with [`Keys`]).
+//! a file has many, all fields are asked for at once (`Node::fields` with `Keys`).
 //!
 //! Any key that starts with `comment` is free text, may repeat, and is passed over. So is `$schema` at the root, by
 //! which editors find the schema of a file.
@@ -19,14 +19,15 @@ mod object;
 mod scan;
 mod source;
 
-pub use document::Document;
-pub(crate) use document::{without_byte_order_mark, without_path};
+pub use document::has_comments;
+pub(crate) use document::{Document, without_byte_order_mark, without_path};
 pub(crate) use edit::{Edited, with_field};
-pub use error::{JsonError, Problem, ShownPlace};
+pub(crate) use error::Problem;
+pub use error::{JsonError, ShownPlace};
 pub(crate) use error::{place, write_excerpt};
-pub use keys::{Keys, Values};
-pub use node::Node;
-pub use object::Object;
+pub(crate) use keys::Keys;
+pub(crate) use node::Node;
+pub(crate) use object::Object;
 pub(crate) use source::is_comment;
 
 #[cfg(test)]

@@ -56,6 +56,10 @@
 // Indexes of 32 bits are cast to usize, and lengths to u64: neither loses anything.
 const _: () = assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS);
 
+// Tests beside the code share samples with the suite, which names the library so.
+#[cfg(test)]
+extern crate self as gpusched;
+
 pub mod analysis;
 pub mod applications;
 pub mod audit;

@@ -8,39 +8,39 @@
 //!
 //! | test | for | says |
 //! | --- | --- | --- |
-//! | [`non_preemptive_edf`] | one stream | sufficient |
-//! | [`limited_preemption`] | streams of PL priorities | sufficient |
-//! | [`necessary`] | SMs as cores, gang | necessary |
-//! | [`sbf`], [`sbf_linear`], [`periodic_resource`] | sporadic tasks in a reservation | sufficient |
-//! | [`chunks`], [`harmonic`], [`digraph`] | synchronous periodic tasks in a reservation | sufficient |
-//! | [`exact`] | synchronous periodic tasks in a reservation | decides |
+//! | [`TestResults::single_stream`] | one stream | sufficient |
+//! | [`TestResults::multi_stream`] | streams of PL priorities | sufficient |
+//! | [`TestResults::necessary`] | SMs as cores, gang | necessary |
+//! | [`ReservationTest`]: `Sbf`, `SbfLinear`, `PeriodicResource` | sporadic tasks in a reservation | sufficient |
+//! | [`ReservationTest`]: `Chunks`, `Harmonic`, `Digraph` | synchronous periodic tasks in a reservation | sufficient |
+//! | [`ReservationTest`]: `Exact` | synchronous periodic tasks in a reservation | decides |
 //! | [`segments`] | tasks with CPU and GPU segments on several cores | bounds responses |
-//! | [`limited_preemption_as_printed`], [`chunks_as_printed`], [`harmonic_as_printed`] | comparison with the printed text | nothing: unsound |
+//! | what is called "as printed" | comparison with the printed text | nothing: unsound |
 
 mod analysis;
 mod blocking;
 mod budget;
-pub mod chunks;
-pub mod chunks_as_printed;
-pub mod demand;
-pub mod digraph;
-pub mod exact;
+pub(crate) mod chunks;
+mod chunks_as_printed;
+pub(crate) mod demand;
+mod digraph;
+mod exact;
 mod generate;
-pub mod harmonic;
-pub mod harmonic_as_printed;
+mod harmonic;
+mod harmonic_as_printed;
 mod hyperperiod;
-pub mod limited_preemption;
-pub mod limited_preemption_as_printed;
-pub mod necessary;
-pub mod non_preemptive_edf;
-pub mod periodic_resource;
+pub(crate) mod limited_preemption;
+mod limited_preemption_as_printed;
+pub(crate) mod necessary;
+pub(crate) mod non_preemptive_edf;
+mod periodic_resource;
 mod processor_demand;
 mod proportional;
 mod rand_fixed_sum;
 mod read;
 mod reservation;
-pub mod sbf;
-pub mod sbf_linear;
+mod sbf;
+mod sbf_linear;
 pub mod segments;
 mod supply;
 mod task_set;

@@ -43,24 +43,25 @@ mod sigma;
 mod table;
 mod verify;
 
-pub use answer::{Answer, ExactBy, Question, answer, answer_with};
-pub use bound::{Bound, BoundKind, best_case_bound, bound, change_weight, changes_bound, waiting_bound};
+pub use answer::{Answer, ExactBy, Question, answer};
+pub use bound::{Bound, BoundKind, bound};
 pub use construct::{Constructed, construct};
 pub use estimate::{Estimate, estimate};
 #[cfg(feature = "ilp")]
-pub use highs::{IlpError, IlpSolution, solve_ilp};
-pub use ilp::{Constraint, Ilp, IlpTooLarge, Relation, WorkConserving};
+pub(crate) use highs::solve_ilp;
+#[cfg(feature = "ilp")]
+pub use highs::{IlpError, answer_by_program};
+pub use ilp::{Ilp, IlpTooLarge, WorkConserving};
 pub use instance::Instance;
-pub use kernel_string::{InstructionCycle, KernelString, KernelStringError, Unit, UnitKind};
-pub use pessimistic::{pessimistic, pessimistic_as_printed};
+pub use kernel_string::{KernelString, KernelStringError, Unit};
+pub use pessimistic::pessimistic;
+pub(crate) use schedule::Issue;
+pub use schedule::Schedule;
 #[cfg(test)]
 pub(crate) use schedule::report_figure_2;
-pub use schedule::{Issue, Schedule};
 pub use search::{MakespanSearch, Objective, SearchLimits, SearchSize, TooLarge};
 pub use sigma::{Sigma, SigmaError};
 pub use verify::{Violation, verify};
 
-/// Coefficients up to which the integer program is given to a solver: some gigabytes of memory.
-pub const MAX_SOLVED_COEFFICIENTS: u64 = 20_000_000;
-/// Coefficients up to which the integer program is written to a file: some gigabytes of text.
-pub const MAX_WRITTEN_COEFFICIENTS: u64 = 100_000_000;
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,11 @@ use crate::time::{Duration, Instant};
 ///
 /// # Errors
 /// [`TimeOverflow`].
-pub fn finish_times(g_max: NonZeroU32, block_time: Duration, grids: &[u32]) -> Result<Vec<Instant>, TimeOverflow> {
+pub(crate) fn finish_times(
+    g_max: NonZeroU32,
+    block_time: Duration,
+    grids: &[u32],
+) -> Result<Vec<Instant>, TimeOverflow> {
     let (mut t_a, mut g_f) = (Instant::ZERO, g_max.get());
     let finish = |t_a: Instant| t_a.checked_add(block_time).ok_or(TimeOverflow);
     grids

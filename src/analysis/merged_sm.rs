@@ -20,7 +20,7 @@ pub struct MergedKernel {
 /// One merged SM that holds `g_max` equal blocks; kernels are placed one after another, as they enter the EE queue.
 ///
 /// `t_a` is the earliest time at which the next block can start, `g_f` the blocks that are free then, h the blocks that
-/// run, by their ends. Gives the numbers of [`printed`](super::printed), at a cost of O(log `g_max`) amortized for each
+/// run, by their ends. Gives the numbers of `printed`, at a cost of O(log `g_max`) amortized for each
 /// of at most 2 `g_max` entries that a kernel leaves in h or takes out of it: once nothing but its own blocks ends, a
 /// whole cycle moves every own entry by C and places as many blocks as they hold, so any number of cycles is one
 /// multiplication.

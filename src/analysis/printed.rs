@@ -37,7 +37,7 @@ pub struct Turn {
 ///
 /// # Errors
 /// [`TimeOverflow`].
-pub fn finish_times(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<Vec<Instant>, TimeOverflow> {
+pub(crate) fn finish_times(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<Vec<Instant>, TimeOverflow> {
     run(g_max, tasks, EmptyPairs::Entered, |_, _| {})
 }
 
@@ -45,7 +45,7 @@ pub fn finish_times(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<Vec<Ins
 ///
 /// # Errors
 /// [`TimeOverflow`].
-pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<Option<Vec<Turn>>, TimeOverflow> {
+pub(crate) fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<Option<Vec<Turn>>, TimeOverflow> {
     let turns: u64 = tasks.iter().map(|task| u64::from(task.blocks / g_max) + 1).sum();
     if usize::try_from(turns).map_or(true, |turns| turns > most) {
         return Ok(None);
@@ -62,7 +62,7 @@ pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<O
 /// What to do with pairs (t, 0), which the algorithm enters into h after a kernel that has used up `g_f` exactly. They
 /// change no finish time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EmptyPairs {
+pub(crate) enum EmptyPairs {
     /// As printed. Taken out of h, such a pair frees nothing and comes back one block time later, so there is one more
     /// of them for every such kernel. It is gone where it falls on the time of another pair, to which it adds nothing.
     Entered,
@@ -72,7 +72,7 @@ pub enum EmptyPairs {
 
 /// The work of the algorithm's loop, the same on every machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LoopWork {
+pub(crate) struct LoopWork {
     /// Turns that take the branch of `g_f` >= `g_i`: one for each kernel.
     pub finishing_turns: usize,
     /// Turns that take the other branch.
@@ -85,7 +85,7 @@ pub struct LoopWork {
 
 impl LoopWork {
     /// All turns.
-    pub fn turns(&self) -> usize {
+    pub(crate) fn turns(&self) -> usize {
         self.finishing_turns + self.placing_turns
     }
 }
@@ -94,7 +94,7 @@ impl LoopWork {
 ///
 /// # Errors
 /// [`TimeOverflow`].
-pub fn work(g_max: NonZeroU32, tasks: &[MergedKernel], empty: EmptyPairs) -> Result<LoopWork, TimeOverflow> {
+pub(crate) fn work(g_max: NonZeroU32, tasks: &[MergedKernel], empty: EmptyPairs) -> Result<LoopWork, TimeOverflow> {
     let mut work = LoopWork::default();
     run(g_max, tasks, empty, |step, h| {
         // The turn has taken out one pair, if it was of the other branch.

@@ -19,12 +19,19 @@ pub struct LearnedPlacement {
     /// Blocks of the run.
     pub blocks: usize,
     /// What was tried; never empty.
-    pub tried: Vec<PlacementTried>,
+    pub(crate) tried: Vec<PlacementTried>,
+}
+
+impl LearnedPlacement {
+    /// The GPU with what explains most blocks; `None` if nothing that was tried explains one.
+    pub fn best(&self) -> Option<&Device> {
+        self.tried.first().filter(|tried| tried.followed > 0).map(|tried| &tried.device)
+    }
 }
 
 /// One policy with one order of SMs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PlacementTried {
+pub(crate) struct PlacementTried {
     /// The policy.
     pub policy: Placement,
     /// In which order it serves SMs.

@@ -32,7 +32,7 @@ const ROUNDING_NS: u64 = 1_000;
 /// What becomes of one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CaseVerdict {
+pub(crate) enum CaseVerdict {
     /// The rules say so.
     Explained,
     /// Only if the stream has a higher priority than the one that it overtook, which the profile does not state.
@@ -43,7 +43,7 @@ pub enum CaseVerdict {
 
 /// A kernel that started late, or while one of another stream ran.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ProfileCase {
+pub(crate) struct ProfileCase {
     /// Index of its operation in the profile.
     #[serde(skip)]
     pub operation: u32,
@@ -60,12 +60,12 @@ pub struct ProfileCase {
     /// The stream of that.
     pub by_stream: Option<i64>,
     /// The verdict.
-    pub verdict: CaseVerdict,
+    pub(crate) verdict: CaseVerdict,
 }
 
 /// Kernels that started while one of another stream ran which has many waves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct OverlapCounts {
+pub(crate) struct OverlapCounts {
     /// Pairs whose first kernel has more than `TELLING_WAVES` waves.
     pub pairs: u64,
     /// Those of them in which the second started in the last wave of the first.
@@ -74,7 +74,7 @@ pub struct OverlapCounts {
 
 /// What an audit of a profile found.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ProfileAudit {
+pub(crate) struct ProfileAudit {
     /// Kernels that were looked at.
     pub kernels: u64,
     /// Cases that the rules explain.
@@ -86,16 +86,16 @@ pub struct ProfileAudit {
     /// Cases by rule.
     pub by_rule: BTreeMap<&'static str, u64>,
     /// See [`OverlapCounts`].
-    pub long_first_kernels: OverlapCounts,
+    pub(crate) long_first_kernels: OverlapCounts,
     /// Streams that seem to have a higher priority, with those that they overtook, and how often.
-    pub priorities: Vec<InferredPriority>,
+    pub(crate) priorities: Vec<InferredPriority>,
     /// All cases, by start.
-    pub cases: Vec<ProfileCase>,
+    pub(crate) cases: Vec<ProfileCase>,
 }
 
 /// A stream that broke into kernels of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct InferredPriority {
+pub(crate) struct InferredPriority {
     /// Number of the stream of higher priority.
     pub stream: i64,
     /// Number of the other.

@@ -66,9 +66,8 @@ impl Audit {
         let [learned] = &*report.learned else {
             bail!("--write-device: these are logs of {} runs; give those of one", report.learned.len());
         };
-        let best = learned.tried.first().filter(|tried| tried.followed > 0);
-        let best = best.context("--write-device: nothing that was tried explains a block")?;
-        write_whole(path, |out| writeln!(out, "{}", best.device.to_json()))
+        let best = learned.best().context("--write-device: nothing that was tried explains a block")?;
+        write_whole(path, |out| writeln!(out, "{}", best.to_json()))
     }
 
     fn of_profile(&self, mut profile: GpuProfile) -> anyhow::Result<Answer> {
@@ -77,6 +76,6 @@ impl Audit {
         let report = ProfileAuditReport::of(&profile, self.gpu, self.logs.device()?)?;
         notes::show_abridged(&report.notes, note);
         print_report(&report, self.format)?;
-        Ok(if report.audit.unexplained == 0 { Answer::Done } else { Answer::No })
+        Ok(if report.is_explained() { Answer::Done } else { Answer::No })
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 use clap::Args;
 use gpusched::analysis::{Comparison, analyse, merged_scenario};
-use gpusched::experiments::profile_replay::{KernelChange, ProfileComparison};
+use gpusched::experiments::profile_replay::ProfileComparison;
 use gpusched::hosts::simulate;
 use gpusched::input::{Input, InputError};
 use gpusched::pictures::timeline::{FinishMark, Lanes, Panels};
@@ -86,7 +86,7 @@ impl Compare {
         }
         let comparison = ProfileComparison::new(profiles, options.import.gpu)?;
         print_report(&comparison, self.format)?;
-        let is_equal = comparison.first == comparison.second && comparison.kernels.iter().all(KernelChange::is_equal);
+        let is_equal = comparison.is_equal();
         Ok(if self.check && !is_equal { Answer::No } else { Answer::Done })
     }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use gpusched::effort::Progress;
 use gpusched::experiments::replay::replay;
 use gpusched::input::Input;
-use gpusched::json::Document;
+use gpusched::json;
 use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 
 use super::log_input::{ColumnsOption, LogOptions};
@@ -67,7 +67,7 @@ impl Convert {
 /// Whether this is a scenario in JSON with comments.
 fn has_comments(input: &Input) -> bool {
     let Input::Scenario { text, .. } = input else { return false };
-    Document::parse("", text).is_ok_and(|document| document.has_comments())
+    json::has_comments(text)
 }
 
 /// What a replay of logs simulates, measured block times included.

@@ -50,7 +50,7 @@ pub(crate) fn write(path: &Path, drawing: &Drawing) -> anyhow::Result<()> {
 /// Writes a picture in a format; `scale` counts for PNG.
 pub(crate) fn write_scaled(path: &Path, drawing: &Drawing, format: FigureFormat, scale: f64) -> anyhow::Result<()> {
     let file = drawing.to_file(format, scale).with_context(|| format!("cannot draw {}", path.display()))?;
-    let shapes = drawing.flat().count();
+    let shapes = drawing.shapes();
     if format == FigureFormat::Tex && shapes > MOST_TEX_SHAPES {
         note(&format!(
             "{} has {shapes} shapes, which may be more than TeX's memory holds; .svg or .pdf",

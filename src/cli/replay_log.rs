@@ -127,7 +127,7 @@ impl ReplayLog {
             recorded.import.launches = Launches::Recorded;
             let import = recorded.import(profile)?;
             progress::begin("simulating recorded launches", Unit::None, None);
-            Some(replay_profile(profile, &import, Progress::NONE)?.all)
+            Some(replay_profile(profile, &import, Progress::NONE)?)
         } else {
             None
         };
@@ -143,7 +143,7 @@ impl ReplayLog {
             replay: &replay,
             kernel_times,
             held_out,
-            recorded_launches,
+            recorded_launches: recorded_launches.as_ref(),
             base: base.as_ref(),
         };
         print_report(&report, self.format)?;

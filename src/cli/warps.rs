@@ -8,8 +8,7 @@ use gpusched::effort::Progress;
 use gpusched::tables::WarpsDocument;
 use gpusched::time::Duration;
 use gpusched::warps::{
-    self, Answer as Makespans, Ilp, Instance, KernelString, MAX_WRITTEN_COEFFICIENTS, Question, SearchLimits, Sigma,
-    Unit, WorkConserving,
+    self, Answer as Makespans, Ilp, Instance, KernelString, Question, SearchLimits, Sigma, Unit, WorkConserving,
 };
 
 use super::choices::explained;
@@ -124,7 +123,7 @@ impl Warps {
             if count == 0 {
                 bail!("--export: there is no integer program for no warps");
             }
-            let program = Ilp::new(&string, count, self.form(), MAX_WRITTEN_COEFFICIENTS)?;
+            let program = Ilp::new(&string, count, self.form())?;
             write_whole(path, |out| program.write_lp(out))?;
         }
         let limits = SearchLimits {
@@ -220,11 +219,7 @@ impl Warps {
         if question.warps == 0 {
             return Ok(warps::answer(string, question, Progress::NONE));
         }
-        let program = Ilp::new(string, question.warps, self.form(), warps::MAX_SOLVED_COEFFICIENTS)?;
-        let solution = warps::solve_ilp(string, &program, question.limits.time)?;
-        let exact = solution.as_ref().filter(|solution| solution.optimal).map(|solution| solution.cycles);
-        let schedule = solution.map(|solution| solution.schedule);
-        Ok(warps::answer_with(string, question, warps::ExactBy::Ilp, exact, schedule))
+        Ok(warps::answer_by_program(string, question, self.form())?)
     }
 
     #[cfg(not(feature = "ilp"))]

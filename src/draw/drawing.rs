@@ -13,7 +13,7 @@ pub struct Drawing {
     /// What it is called, for viewers and screen readers.
     pub title: String,
     /// From back to front.
-    pub shapes: Vec<Shape>,
+    pub(crate) shapes: Vec<Shape>,
 }
 
 /// What may be chosen of a picture whose size follows from its data.
@@ -33,7 +33,7 @@ impl Default for PictureOptions {
 
 /// A line's look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stroke {
+pub(crate) struct Stroke {
     /// Colour.
     pub colour: Colour,
     /// Width.
@@ -42,7 +42,7 @@ pub struct Stroke {
 
 /// How a path is interrupted; with a [`Stroke`], what tells lines apart in grey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Dash {
+pub(crate) enum Dash {
     /// Not at all.
     #[default]
     Solid,
@@ -51,24 +51,24 @@ pub enum Dash {
     /// `· ·`
     Dotted,
     /// `- ·`
-    DashDotted,
+    Alternating,
 }
 
 impl Dash {
     /// Lengths drawn and left out, in turn; empty for a solid line.
-    pub const fn lengths(self) -> &'static [Length] {
+    pub(crate) const fn lengths(self) -> &'static [Length] {
         match self {
             Self::Solid => &[],
             Self::Dashed => &[150, 70],
             Self::Dotted => &[35, 55],
-            Self::DashDotted => &[150, 55, 35, 55],
+            Self::Alternating => &[150, 55, 35, 55],
         }
     }
 }
 
 /// Which end of a text its position states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     /// Its beginning.
     Start,
     /// Its middle.
@@ -79,7 +79,8 @@ pub enum Anchor {
 
 /// A line of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+#[expect(clippy::struct_field_names, reason = "a text has a text")]
+pub(crate) struct Text {
     /// The text.
     pub text: String,
     /// Where its anchor is on the baseline.
@@ -98,7 +99,7 @@ pub struct Text {
 
 /// Something to draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// A rectangle; a stroke is centred on its edge.
     Box {
         /// Where.
@@ -147,15 +148,20 @@ pub enum Shape {
 }
 
 impl Drawing {
+    /// How many shapes it has, those that are explained together counted one by one.
+    pub fn shapes(&self) -> usize {
+        self.flat().count()
+    }
+
     /// All shapes, those inside others after what explains them.
-    pub fn flat(&self) -> impl Iterator<Item = &Shape> {
+    pub(crate) fn flat(&self) -> impl Iterator<Item = &Shape> {
         self.shapes.iter().flat_map(Shape::flat)
     }
 }
 
 impl Shape {
     /// The same shape, lower on the paper.
-    pub fn moved_down(self, by: Length) -> Self {
+    pub(crate) fn moved_down(self, by: Length) -> Self {
         let point = |at: Point| Point { y: at.y + by, ..at };
         let rect = |area: Rect| Rect { y: area.y + by, ..area };
         match self {
@@ -182,7 +188,7 @@ impl Shape {
     }
 
     /// How the shape is filled.
-    pub fn fill(&self) -> Option<Fill> {
+    pub(crate) fn fill(&self) -> Option<Fill> {
         match self {
             Self::Box { fill, .. } => *fill,
             Self::Polygon { fill, .. } => Some(*fill),

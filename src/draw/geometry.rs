@@ -22,9 +22,9 @@ pub(super) fn millimetres(length: Length) -> String {
 }
 
 /// One column of an IEEE two-column paper: `\columnwidth` of `IEEEtran` is 252 points of 1/72.27 inch.
-pub const COLUMN_WIDTH: Length = 8_857;
+pub(crate) const COLUMN_WIDTH: Length = 8_857;
 /// Both columns of an IEEE two-column paper.
-pub const PAGE_WIDTH: Length = 18_100;
+pub(crate) const PAGE_WIDTH: Length = 18_100;
 /// What a figure may be high to stand on a page of an IEEE paper: the text is 9.25 inches high (`IEEEtran`,
 /// conference), and a caption of some lines takes 15 mm of it.
 pub const PAGE_HEIGHT: Length = 22_000;
@@ -49,7 +49,7 @@ pub fn in_millimetres(text: &str) -> Option<Length> {
 
 /// A place on paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Point {
+pub(crate) struct Point {
     /// From the left edge.
     pub x: Length,
     /// From the upper edge.
@@ -58,7 +58,7 @@ pub struct Point {
 
 /// An upright rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Rect {
+pub(crate) struct Rect {
     /// Left edge.
     pub x: Length,
     /// Upper edge.
@@ -71,12 +71,12 @@ pub struct Rect {
 
 impl Rect {
     /// The rectangle between two edges in each direction.
-    pub const fn between(left: Length, top: Length, right: Length, bottom: Length) -> Self {
+    pub(crate) const fn between(left: Length, top: Length, right: Length, bottom: Length) -> Self {
         Self { x: left, y: top, width: right - left, height: bottom - top }
     }
 
     /// Right edge.
-    pub const fn right(&self) -> Length {
+    pub(crate) const fn right(&self) -> Length {
         self.x + self.width
     }
 
@@ -87,22 +87,17 @@ impl Rect {
     }
 
     /// Lower edge.
-    pub const fn bottom(&self) -> Length {
+    pub(crate) const fn bottom(&self) -> Length {
         self.y + self.height
     }
 
     /// The point in the middle, rounded to the left and upwards.
-    pub const fn centre(&self) -> Point {
+    pub(crate) const fn centre(&self) -> Point {
         Point { x: self.x + self.width / 2, y: self.y + self.height / 2 }
     }
 
     /// Whether the insides of two rectangles share a point.
-    pub fn overlaps(&self, other: &Self) -> bool {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.x.max(other.x) < self.right().min(other.right()) && self.y.max(other.y) < self.bottom().min(other.bottom())
-    }
-
-    /// Whether `other` lies within this one, edges included.
-    pub const fn contains(&self, other: &Self) -> bool {
-        self.x <= other.x && self.y <= other.y && other.right() <= self.right() && other.bottom() <= self.bottom()
     }
 }

@@ -10,28 +10,28 @@ use crate::proven::Proven;
 
 /// A colour, red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Colour(pub u8, pub u8, pub u8);
+pub(crate) struct Colour(pub u8, pub u8, pub u8);
 
 impl Colour {
     /// Black.
-    pub const BLACK: Self = Self(0, 0, 0);
+    pub(crate) const BLACK: Self = Self(0, 0, 0);
     /// White.
-    pub const WHITE: Self = Self(255, 255, 255);
+    pub(crate) const WHITE: Self = Self(255, 255, 255);
     /// Text of lesser weight.
-    pub const GREY_TEXT: Self = Self(0x55, 0x55, 0x55);
+    pub(crate) const GREY_TEXT: Self = Self(0x55, 0x55, 0x55);
     /// Frames and axes.
-    pub const FRAME: Self = Self(0x60, 0x60, 0x60);
+    pub(crate) const FRAME: Self = Self(0x60, 0x60, 0x60);
     /// Grid lines.
-    pub const GRID: Self = Self(0xdd, 0xdd, 0xdd);
+    pub(crate) const GRID: Self = Self(0xdd, 0xdd, 0xdd);
 
     /// As SVG and CSS write it: `#rrggbb`.
-    pub fn hex(self) -> String {
+    pub(crate) fn hex(self) -> String {
         let Self(red, green, blue) = self;
         format!("#{red:02x}{green:02x}{blue:02x}")
     }
 
     /// This colour mixed with white: `percent` of it is left.
-    pub fn tint(self, percent: u16) -> Self {
+    pub(crate) fn tint(self, percent: u16) -> Self {
         let mix = |part: u8| {
             let mixed = (u16::from(part) * percent + 255 * (100 - percent)) / 100;
             u8::try_from(mixed).proven("a mean of two bytes is one")
@@ -40,7 +40,7 @@ impl Colour {
     }
 
     /// This colour mixed with black: `percent` of it is left.
-    pub fn shade(self, percent: u16) -> Self {
+    pub(crate) fn shade(self, percent: u16) -> Self {
         let mix = |part: u8| u8::try_from(u16::from(part) * percent / 100).proven("a share of a byte is one");
         Self(mix(self.0), mix(self.1), mix(self.2))
     }
@@ -49,7 +49,7 @@ impl Colour {
 named! {
     /// Lines over a plain background.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub enum Hatch {
+    pub(crate) enum Hatch {
         /// None.
         Plain = "plain",
         /// `/`
@@ -71,7 +71,7 @@ named! {
 
 /// How an area is filled: a background, and over it a hatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fill {
+pub(crate) struct Fill {
     /// The background.
     pub background: Colour,
     /// The hatch.
@@ -82,12 +82,12 @@ pub struct Fill {
 
 impl Fill {
     /// A background without a hatch.
-    pub const fn plain(background: Colour) -> Self {
+    pub(crate) const fn plain(background: Colour) -> Self {
         Self { background, hatch: Hatch::Plain, ink: background }
     }
 
     /// One colour for areas that are too small for a hatch: between the background's and the hatch's.
-    pub fn without_hatch(self) -> Self {
+    pub(crate) fn without_hatch(self) -> Self {
         let (Colour(r, g, b), Colour(red, green, blue)) = (self.background, self.ink);
         Self::plain(Colour(r.midpoint(red), g.midpoint(green), b.midpoint(blue)))
     }
@@ -146,7 +146,7 @@ pub(crate) fn series_colour(index: usize) -> Colour {
 
 /// How areas of series number `index` are filled. The first eight differ in colour and in hatch; the next ones have
 /// the same colours under other hatches, and from the 65th on they repeat. In grey, `series_repeat` tells them apart.
-pub fn series_fill(index: usize) -> Fill {
+pub(crate) fn series_fill(index: usize) -> Fill {
     let colour = series_colour(index);
     let hatch = HATCHES[(index + index / PALETTE.len()) % HATCHES.len()];
     Fill { background: colour.tint(45), hatch, ink: colour.shade(70) }

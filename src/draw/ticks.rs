@@ -4,7 +4,7 @@ const NS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Ticks of an axis: a unit, and where they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AxisTicks {
+pub(crate) struct AxisTicks {
     /// Name of the unit.
     pub unit: &'static str,
     /// Instants \[ns\] and what is written there.

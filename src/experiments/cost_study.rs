@@ -8,6 +8,7 @@ mod loop_iterations;
 mod measure;
 mod task_sets;
 
-pub use loop_iterations::{LoopIterations, LoopVariant, study};
-pub use measure::{CostFigure, CostPoint, CostSetting, measure, settings};
-pub use task_sets::TaskSets;
+pub(crate) use loop_iterations::{LoopIterations, LoopVariant, study};
+pub(crate) use measure::{CostFigure, CostPoint, measure};
+#[cfg(test)]
+pub(crate) use measure::{CostSetting, settings};

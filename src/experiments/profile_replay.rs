@@ -20,7 +20,8 @@ use crate::scenario::Scenario;
 use crate::statistics::nearest_rank;
 use crate::trace::Trace;
 pub use activity::Activity;
-pub use comparison::{KernelChange, ProfileComparison};
+pub(crate) use comparison::KernelChange;
+pub use comparison::ProfileComparison;
 pub(crate) use held_out::HeldOutErrors;
 pub use held_out::{HeldOut, held_out};
 pub use recorded::recorded_trace;
@@ -41,16 +42,16 @@ pub struct ProfileReplay {
     /// Whether the file has the host call of any kernel; without, starts are those recorded and not predicted.
     pub has_host_calls: bool,
     /// Errors over all kernels.
-    pub all: ReplayErrors,
+    pub(crate) all: ReplayErrors,
     /// Errors over kernels that had the GPU to themselves when they were recorded.
-    pub alone: ReplayErrors,
+    pub(crate) alone: ReplayErrors,
     /// Errors over kernels that overlapped others.
-    pub overlapped: ReplayErrors,
+    pub(crate) overlapped: ReplayErrors,
     /// Errors over those kernels whose block time is that of other launches: predicted, not fitted.
-    pub predicted: ReplayErrors,
+    pub(crate) predicted: ReplayErrors,
     /// The same without a model of sharing: each kernel starts once it is submitted and its stream lets it, and takes
     /// as long as it does alone. None are counted where sharing is not simulated anyway.
-    pub predicted_without_sharing: ReplayErrors,
+    pub(crate) predicted_without_sharing: ReplayErrors,
 }
 
 impl ProfileReplay {
@@ -128,7 +129,7 @@ fn difference(simulated: u64, recorded: i64) -> i64 {
 
 /// Absolute errors over some kernels; 0 of none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct ReplayErrors {
+pub(crate) struct ReplayErrors {
     /// How many kernels.
     pub kernels: usize,
     /// Median error of starts.

@@ -11,4 +11,4 @@ mod durations;
 mod measured;
 
 pub use build::ReplayError;
-pub use compare::{BlockSpan, KernelComparison, Replay, Timelines, replay};
+pub use compare::{KernelComparison, Replay, replay};

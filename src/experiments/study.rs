@@ -39,12 +39,13 @@ mod tally;
 mod tasks_curve;
 mod verdict_tally;
 
-pub use command::StudyCommand;
-pub use compute::{StudyRow, Work, Worker};
+pub(crate) use command::StudyCommand;
+pub use compute::{StudyRow, Work};
 pub use error::StudyError;
 pub use file::Study;
 pub use grid::{AxisValue, GridAxis};
-pub use injections::{per_period, random_injection, sample_applications};
+pub use injections::sample_applications;
+pub(crate) use injections::{per_period, random_injection};
 pub use layout::{Layout, RowSamples, Shard};
 pub use merge::merge;
 pub use result_file::{Disk, ResultFile, file_name, is_claimed};

@@ -13,7 +13,7 @@ const REPEATED: Duration = Duration::from_millis(100);
 
 /// How the report's estimate for W warps develops with x (Figs. 6 and 7), and what it should be compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Convergence {
+pub(crate) struct Convergence {
     /// W.
     pub warps: u32,
     /// One point for each x from 1.
@@ -28,7 +28,7 @@ pub struct Convergence {
 
 /// The estimate from x warps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ConvergencePoint {
+pub(crate) struct ConvergencePoint {
     /// The report's x.
     pub x: u32,
     /// The exact worst case of x warps \[cycles\].
@@ -43,7 +43,7 @@ pub struct ConvergencePoint {
 ///
 /// # Errors
 /// [`TooLarge`] if the exact search for `up_to` warps does not fit the limits.
-pub fn convergence(
+pub(crate) fn convergence(
     string: &KernelString,
     warps: u32,
     up_to: u32,
@@ -68,7 +68,7 @@ pub fn convergence(
 /// How long the worst case of W warps takes to compute (Fig. 5, and the times in Fig. 7). Measured: differs from run
 /// to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SolvingTime {
+pub(crate) struct SolvingTime {
     /// W.
     pub warps: u32,
     /// By exact search; `None` if it did not finish within the limits.
@@ -83,7 +83,7 @@ pub struct SolvingTime {
 
 /// Measures how long each way to the worst case takes for 1 to `up_to` warps, short times as the fastest of a few. The
 /// limits hold for each computation; a way that has not finished for W warps is not tried for more.
-pub fn solving_times(string: &KernelString, up_to: u32, limits: &SearchLimits) -> Vec<SolvingTime> {
+pub(crate) fn solving_times(string: &KernelString, up_to: u32, limits: &SearchLimits) -> Vec<SolvingTime> {
     let (mut times, mut go_on) = (Vec::new(), [true, cfg!(feature = "ilp"), cfg!(feature = "ilp")]);
     for warps in 1..=up_to {
         let mut gave_up = [false; 3];
@@ -123,11 +123,7 @@ fn fastest(solve: &dyn Fn() -> bool) -> Option<Duration> {
 
 #[cfg(feature = "ilp")]
 fn ilp_finishes(string: &KernelString, warps: u32, form: WorkConserving, limits: &SearchLimits) -> bool {
-    let Ok(program) = crate::warps::Ilp::new(string, warps, form, crate::warps::MAX_SOLVED_COEFFICIENTS) else {
-        return false;
-    };
-    let solution = crate::warps::solve_ilp(string, &program, limits.time);
-    matches!(solution, Ok(Some(solution)) if solution.optimal)
+    matches!(crate::warps::solve_ilp(string, warps, form, limits.time), Ok(Some(solution)) if solution.optimal)
 }
 
 #[cfg(not(feature = "ilp"))]

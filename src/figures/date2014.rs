@@ -242,3 +242,6 @@ fn regions(name: &'static str) -> Result<Made, Failure> {
     let csv = csv_of(&SummaryDocument { study: &study, summary: &summary });
     Ok(Made::of(name, &scheduler_regions(&cells, title, panel), csv, finding))
 }
+
+#[cfg(test)]
+mod tests;

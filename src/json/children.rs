@@ -43,7 +43,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is no list.
-    pub fn list(&self) -> Result<Vec<Node<'a>>, Problem> {
+    pub(crate) fn list(&self) -> Result<Vec<Node<'a>>, Problem> {
         if !self.is_list() {
             return Err(self.expected("a list"));
         }
@@ -54,7 +54,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is no list, or an empty one.
-    pub fn filled_list(&self) -> Result<Vec<Node<'a>>, Problem> {
+    pub(crate) fn filled_list(&self) -> Result<Vec<Node<'a>>, Problem> {
         let list = self.list()?;
         if list.is_empty() { Err(self.problem("expected at least one entry, found an empty list")) } else { Ok(list) }
     }

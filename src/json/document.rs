@@ -20,7 +20,7 @@ pub(crate) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
 
 /// A text that is valid JSON, with the name under which errors mention it.
 #[derive(Debug)]
-pub struct Document<'a> {
+pub(crate) struct Document<'a> {
     file: &'a str,
     source: Source<'a>,
 }
@@ -30,7 +30,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// [`JsonError`] at the place where `text` stops being JSON.
-    pub fn parse(file: &'a str, text: &'a str) -> Result<Self, JsonError> {
+    pub(crate) fn parse(file: &'a str, text: &'a str) -> Result<Self, JsonError> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         match scan(text) {
             Some(Scan { containers, fields }) => Ok(Self { file, source: Source { text, containers, fields } }),
@@ -39,7 +39,7 @@ impl<'a> Document<'a> {
     }
 
     /// The outermost value.
-    pub fn root(&self) -> Node<'_> {
+    pub(crate) fn root(&self) -> Node<'_> {
         Node::new(&self.source, scan::place(behind_space(self.source.text.as_bytes(), 0)), 0)
     }
 
@@ -49,12 +49,12 @@ impl<'a> Document<'a> {
     }
 
     /// Whether any object has a comment: a key that begins with that word.
-    pub fn has_comments(&self) -> bool {
+    pub(crate) fn has_comments(&self) -> bool {
         self.source.fields.iter().any(|field| field.is_comment(&self.source))
     }
 
     /// The file, line, column and path of a problem found in this document.
-    pub fn locate(&self, problem: Problem) -> JsonError {
+    pub(crate) fn locate(&self, problem: Problem) -> JsonError {
         let offset = floor_char_boundary(self.source.text, problem.offset.min(self.source.text.len()));
         let path = path_to(self.root(), offset);
         JsonError { path, ..without_path(self.file, self.source.text, problem) }
@@ -94,6 +94,11 @@ fn trailing_comma(text: &str, offset: usize) -> Option<(usize, char)> {
     let end = rest.chars().next().filter(|end| matches!(end, '}' | ']'))?;
     let before = before.trim_end_matches([' ', '\n', '\t', '\r']);
     before.ends_with(',').then(|| (before.len() - 1, end))
+}
+
+/// Whether a text is JSON with comments in it.
+pub fn has_comments(text: &str) -> bool {
+    Document::parse("", text).is_ok_and(|document| document.has_comments())
 }
 
 /// Turns an offset \[bytes\] in `text` into line, column and excerpt.

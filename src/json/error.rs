@@ -5,7 +5,7 @@ use std::fmt;
 /// Something in a JSON text that is not as it should be; its position is an offset \[bytes\] until
 /// [`Document::locate`](super::Document::locate) turns it into a [`JsonError`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub(crate) struct Problem {
     pub(super) offset: usize,
     pub(super) what: String,
     pub(super) help: Option<String>,
@@ -18,7 +18,7 @@ impl Problem {
     }
 
     /// Adds advice on how to mend the input.
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }

@@ -6,7 +6,7 @@ use super::scan::{Field, Mark};
 
 /// Keys that an object may have: `R` that it must have, and `O` others. What [`Node::fields`] looks for.
 #[derive(Debug)]
-pub struct Keys<const R: usize, const O: usize> {
+pub(crate) struct Keys<const R: usize, const O: usize> {
     required: [&'static str; R],
     optional: [&'static str; O],
     required_marks: [Mark; R],
@@ -19,7 +19,7 @@ pub struct Keys<const R: usize, const O: usize> {
 const SLOTS: usize = 64;
 
 /// The values of fields that must be there, and of those that may be.
-pub type Values<'a, const R: usize, const O: usize> = ([Node<'a>; R], [Option<Node<'a>>; O]);
+pub(crate) type Values<'a, const R: usize, const O: usize> = ([Node<'a>; R], [Option<Node<'a>>; O]);
 
 const fn marks<const N: usize>(keys: &[&str; N]) -> [Mark; N] {
     let mut marks = [Mark::ESCAPED; N];
@@ -36,7 +36,7 @@ impl<const R: usize, const O: usize> Keys<R, O> {
     ///
     /// # Panics
     /// If they are 64 or more; a constant of so many does not compile.
-    pub const fn new(required: [&'static str; R], optional: [&'static str; O]) -> Self {
+    pub(crate) const fn new(required: [&'static str; R], optional: [&'static str; O]) -> Self {
         assert!(R + O < SLOTS);
         let (required_marks, optional_marks) = (marks(&required), marks(&optional));
         let mut slots = [0; SLOTS];
@@ -89,7 +89,10 @@ impl<'a> Node<'a> {
     /// # Errors
     /// [`Problem`] if this is no object, a key that it must have is missing, or one stands twice or is not known.
     #[inline]
-    pub fn fields<const R: usize, const O: usize>(&self, keys: &Keys<R, O>) -> Result<Values<'a, R, O>, Problem> {
+    pub(crate) fn fields<const R: usize, const O: usize>(
+        &self,
+        keys: &Keys<R, O>,
+    ) -> Result<Values<'a, R, O>, Problem> {
         if !self.is_object() {
             return Err(self.expected("an object"));
         }

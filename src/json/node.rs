@@ -12,7 +12,7 @@ use crate::time::{Decimal, DecimalError, Duration, MAX_INPUT_NS};
 
 /// One value of a [`Document`](super::Document).
 #[derive(Debug, Clone, Copy)]
-pub struct Node<'a> {
+pub(crate) struct Node<'a> {
     source: &'a Source<'a>,
     /// Where it begins in the text, which 32 bits count \[bytes\].
     start: u32,
@@ -53,7 +53,7 @@ impl<'a> Node<'a> {
     }
 
     /// The value as it is written.
-    pub fn raw(&self) -> &'a str {
+    pub(crate) fn raw(&self) -> &'a str {
         let (start, text) = (self.start(), self.source.text);
         text.get(start..self.source.end(start, self.container)).unwrap_or_default()
     }
@@ -71,17 +71,17 @@ impl<'a> Node<'a> {
     }
 
     /// A problem with this value.
-    pub fn problem(&self, what: impl Into<String>) -> Problem {
+    pub(crate) fn problem(&self, what: impl Into<String>) -> Problem {
         Problem::at(self.start(), what)
     }
 
     /// A problem of the form "expected …, found …".
-    pub fn expected(&self, expected: &str) -> Problem {
+    pub(crate) fn expected(&self, expected: &str) -> Problem {
         self.problem(format!("expected {expected}, found {}", self.found()))
     }
 
     /// The same, where one of several names was expected, with those that may be meant.
-    pub fn expected_name(&self, expected: &str, names: &[&str]) -> Problem {
+    pub(crate) fn expected_name(&self, expected: &str, names: &[&str]) -> Problem {
         let near = self.text().map_or_else(|_| String::new(), |given| did_you_mean(&given, names.iter().copied()));
         self.problem(format!("expected {expected}, found {}{near}", self.found()))
     }
@@ -97,7 +97,7 @@ impl<'a> Node<'a> {
     }
 
     /// What stands here, in a few words.
-    pub fn found(&self) -> String {
+    pub(crate) fn found(&self) -> String {
         const SHOWN: usize = 40;
         let raw = self.raw();
         match self.first_byte() {
@@ -109,22 +109,22 @@ impl<'a> Node<'a> {
     }
 
     /// Whether this is `null`.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.first_byte() == b'n'
     }
 
     /// Whether this is an object.
-    pub fn is_object(&self) -> bool {
+    pub(crate) fn is_object(&self) -> bool {
         self.first_byte() == b'{'
     }
 
     /// Whether this is a list.
-    pub fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         self.first_byte() == b'['
     }
 
     /// Whether this is a string.
-    pub fn is_string(&self) -> bool {
+    pub(crate) fn is_string(&self) -> bool {
         self.first_byte() == b'"'
     }
 
@@ -132,7 +132,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is no string.
-    pub fn string(&self) -> Result<String, Problem> {
+    pub(crate) fn string(&self) -> Result<String, Problem> {
         self.text().map(Cow::into_owned)
     }
 
@@ -140,7 +140,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is no string.
-    pub fn text(&self) -> Result<Cow<'a, str>, Problem> {
+    pub(crate) fn text(&self) -> Result<Cow<'a, str>, Problem> {
         if !self.is_string() {
             return Err(self.expected("a string"));
         }
@@ -154,7 +154,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is neither.
-    pub fn boolean(&self) -> Result<bool, Problem> {
+    pub(crate) fn boolean(&self) -> Result<bool, Problem> {
         match self.first_byte() {
             b't' => Ok(true),
             b'f' => Ok(false),
@@ -166,7 +166,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] naming the range.
-    pub fn whole_number(&self, least: u64, most: u64) -> Result<u64, Problem> {
+    pub(crate) fn whole_number(&self, least: u64, most: u64) -> Result<u64, Problem> {
         let value = match leading_digits(self.rest()) {
             Some(value) => Some(value),
             None => self.decimal().ok().and_then(|number| whole(number, most)),
@@ -179,7 +179,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// As [`Node::whole_number`].
-    pub fn whole_u32(&self, least: u32, most: u32) -> Result<u32, Problem> {
+    pub(crate) fn whole_u32(&self, least: u32, most: u32) -> Result<u32, Problem> {
         let value = self.whole_number(u64::from(least), u64::from(most))?;
         u32::try_from(value).map_err(|_| self.expected("a number of 32 bits"))
     }
@@ -188,7 +188,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] naming the range.
-    pub fn signed_number(&self, least: i64, most: i64) -> Result<i64, Problem> {
+    pub(crate) fn signed_number(&self, least: i64, most: i64) -> Result<i64, Problem> {
         let raw = self.raw();
         let (sign, size) = raw.strip_prefix('-').map_or((1, raw), |size| (-1, size));
         let is_number = size.starts_with(|c: char| c.is_ascii_digit());
@@ -202,7 +202,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is no number, or a negative one.
-    pub fn decimal(&self) -> Result<Decimal, Problem> {
+    pub(crate) fn decimal(&self) -> Result<Decimal, Problem> {
         if let Some((short, _)) = Decimal::short(self.rest()) {
             return Ok(short);
         }
@@ -219,7 +219,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is no number, is negative, or more than 2^63 ns.
-    pub fn seconds(&self) -> Result<Duration, Problem> {
+    pub(crate) fn seconds(&self) -> Result<Duration, Problem> {
         let time = self.decimal()?.scaled(9, MAX_INPUT_NS);
         time.map(Duration::from_ns).map_err(|_| self.expected("seconds, from 0 to 9223372036.854775808 (2^63 ns)"))
     }
@@ -228,7 +228,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is no number, is negative, or more than 2^63 ns.
-    pub fn nanoseconds(&self) -> Result<Duration, Problem> {
+    pub(crate) fn nanoseconds(&self) -> Result<Duration, Problem> {
         let time = self.decimal()?.scaled(0, MAX_INPUT_NS);
         time.map(Duration::from_ns).map_err(|_| self.expected("nanoseconds, from 0 to 2^63"))
     }
@@ -237,7 +237,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is no such string.
-    pub fn time(&self) -> Result<Duration, Problem> {
+    pub(crate) fn time(&self) -> Result<Duration, Problem> {
         let text = self.text().map_err(|_| self.expected("a time as a string, for example \"250 ms\""))?;
         Duration::parse(&text).map_err(|error| self.problem(error.to_string()))
     }

@@ -15,7 +15,7 @@ use crate::near::{did_you_mean, near_names};
 /// The fields of an object. Take what is known with [`Object::required`] and [`Object::optional`], then call
 /// [`Object::finish`], which refuses whatever nobody asked for.
 #[derive(Debug)]
-pub struct Object<'a> {
+pub(crate) struct Object<'a> {
     node: Node<'a>,
     fields: &'a [Field],
     /// A bit for each of its keys, see [`Mark::bit`]; all of them if a key has escapes.
@@ -70,7 +70,7 @@ impl<'a> Object<'a> {
     }
 
     /// The object as a value, for errors that concern it as a whole.
-    pub fn node(&self) -> Node<'a> {
+    pub(crate) fn node(&self) -> Node<'a> {
         self.node
     }
 
@@ -105,7 +105,7 @@ impl<'a> Object<'a> {
     }
 
     /// Whether `key` is there, without taking it.
-    pub fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.find(key, Mark::of(key.as_bytes())).map_or(true, |found| found.is_some())
     }
 
@@ -114,7 +114,7 @@ impl<'a> Object<'a> {
     /// # Errors
     /// [`Problem`] if the key stands twice.
     #[inline]
-    pub fn optional(&mut self, key: &'static str) -> Result<Option<Node<'a>>, Problem> {
+    pub(crate) fn optional(&mut self, key: &'static str) -> Result<Option<Node<'a>>, Problem> {
         self.take(key, Mark::of(key.as_bytes()))
     }
 
@@ -136,7 +136,7 @@ impl<'a> Object<'a> {
     /// # Errors
     /// [`Problem`] if it is missing, `null`, or stands twice.
     #[inline]
-    pub fn required(&mut self, key: &'static str) -> Result<Node<'a>, Problem> {
+    pub(crate) fn required(&mut self, key: &'static str) -> Result<Node<'a>, Problem> {
         self.optional(key)?.ok_or_else(|| self.missing(key))
     }
 
@@ -166,7 +166,7 @@ impl<'a> Object<'a> {
     /// # Errors
     /// [`Problem`] naming the first unknown key and the allowed ones.
     #[inline]
-    pub fn finish(self) -> Result<(), Problem> {
+    pub(crate) fn finish(self) -> Result<(), Problem> {
         let first = u64::MAX.checked_shr(64 - u32::try_from(self.fields.len()).unwrap_or(64).min(64)).unwrap_or(0);
         let all = self.taken == first && self.also_taken.len() == self.fields.len().saturating_sub(64);
         if all { Ok(()) } else { self.refuse_others() }
@@ -203,7 +203,7 @@ impl<'a> Object<'a> {
     }
 
     /// All fields but comments, for objects whose keys are names that the author chose.
-    pub fn into_entries(self) -> impl IntoIterator<Item = (Cow<'a, str>, Node<'a>)> {
+    pub(crate) fn into_entries(self) -> impl IntoIterator<Item = (Cow<'a, str>, Node<'a>)> {
         let (fields, source) = (self.fields, self.node.source());
         let others = fields.iter().filter(|field| !field.is_comment(source));
         others.filter_map(|field| Some((field.key(source)?, Node::of_field(source, field))))
@@ -213,7 +213,7 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     /// [`Problem`] if one does.
-    pub fn into_distinct_entries(self) -> Result<Vec<(Cow<'a, str>, Node<'a>)>, Problem> {
+    pub(crate) fn into_distinct_entries(self) -> Result<Vec<(Cow<'a, str>, Node<'a>)>, Problem> {
         let entries: Vec<_> = self.into_entries().into_iter().collect();
         let mut known = BTreeSet::new();
         match entries.iter().find(|(key, _)| !known.insert(&**key)) {
@@ -243,7 +243,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Problem`] if this is no object, or has a key that is no text.
-    pub fn object(&self) -> Result<Object<'a>, Problem> {
+    pub(crate) fn object(&self) -> Result<Object<'a>, Problem> {
         if !self.is_object() {
             return Err(self.expected("an object"));
         }

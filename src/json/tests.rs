@@ -277,6 +277,7 @@ mod all_fields_at_once {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::json::keys::Values;
 
     /// The first two have the same length, first and last byte, and so do the next two.
     const KEYS: Keys<3, 3> = Keys::new(["abc", "label", "z"], ["axc", "lapel", ""]);

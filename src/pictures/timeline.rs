@@ -37,6 +37,8 @@ mod rounds;
 mod rows;
 mod scale;
 mod shares;
+#[cfg(test)]
+mod tests;
 mod thin;
 mod tooltip;
 mod turn_band;
@@ -48,7 +50,7 @@ pub use comparison::{FinishMark, Panels};
 pub(crate) use copies::bytes;
 pub use error::TimelineError;
 pub use options::{HeightBy, Lanes, TimelineOptions};
-pub use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart};
+pub(crate) use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart};
 
 use crate::device::CopyDirection;
 use crate::draw::theme::Fill;
@@ -62,62 +64,62 @@ use crate::workload::{KernelId, OperationId, ProcessId, StreamId};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
     /// Width of the paper.
-    pub width: Length,
+    pub(crate) width: Length,
     /// Height of the paper.
-    pub height: Length,
+    pub(crate) height: Length,
     /// Name of the scenario, also for viewers.
-    pub name: String,
+    pub(crate) name: String,
     /// Texts outside the parts below: title, axis titles.
-    pub captions: Vec<Label>,
+    pub(crate) captions: Vec<Label>,
     /// What colours and hatches mean.
-    pub legend: Vec<LegendEntry>,
+    pub(crate) legend: Vec<LegendEntry>,
     /// Titles of the kernels that the legend names or counts.
-    pub kernels: Vec<String>,
+    pub(crate) kernels: Vec<String>,
     /// The time shown; the end is where the window or the run ends.
-    pub window: Range<Instant>,
+    pub(crate) window: Range<Instant>,
     /// The area in which time goes from left to right; bands, lanes and rows are in it.
-    pub plot: Rect,
+    pub(crate) plot: Rect,
     /// Ticks of the axis and their places from left to right.
-    pub ticks: AxisTicks,
+    pub(crate) ticks: AxisTicks,
     /// Where each tick is.
-    pub tick_places: Vec<Length>,
+    pub(crate) tick_places: Vec<Length>,
     /// The cores that hosts share.
-    pub cores: Vec<CoreLane>,
+    pub(crate) cores: Vec<CoreLane>,
     /// Whose turn it is, if contexts take turns.
-    pub turns: Option<TurnBand>,
+    pub(crate) turns: Option<TurnBand>,
     /// The SMs.
-    pub bands: Vec<Band>,
+    pub(crate) bands: Vec<Band>,
     /// Which part of what an SM has its band is high: 4 stands for a quarter, 1 for all of it.
-    pub zoom: u32,
+    pub(crate) zoom: u32,
     /// Names across bands that are too low for labels of their own.
-    pub across: Vec<Across>,
+    pub(crate) across: Vec<Across>,
     /// The copy engines in use.
-    pub lanes: Vec<Lane>,
+    pub(crate) lanes: Vec<Lane>,
     /// How much of the GPU is in use, if asked for.
-    pub occupancy: Option<Occupancy>,
+    pub(crate) occupancy: Option<Occupancy>,
     /// The queues in which something waits, if asked for: EE queues, highest priority first, then CE queues.
-    pub queues: Vec<QueueRow>,
+    pub(crate) queues: Vec<QueueRow>,
     /// The streams with what they ran, if the lanes are streams.
-    pub stream_lanes: Vec<StreamLane>,
+    pub(crate) stream_lanes: Vec<StreamLane>,
     /// The streams in use.
-    pub rows: Vec<StreamRow>,
+    pub(crate) rows: Vec<StreamRow>,
     /// Events between their rows.
-    pub events: Vec<EventArrow>,
+    pub(crate) events: Vec<EventArrow>,
     /// The longest way of data, if the scenario has chains.
-    pub chain: Option<ChainWay>,
+    pub(crate) chain: Option<ChainWay>,
 }
 
 /// Text inside the figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Label {
+pub(crate) struct Label {
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
     /// What it covers, in the embedded font; a viewer with another font keeps the end that the anchor names.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// Which end of it stays where it is in any font.
-    pub anchor: Anchor,
+    pub(crate) anchor: Anchor,
     /// Font size.
-    pub size: Length,
+    pub(crate) size: Length,
     /// How it looks.
     pub(crate) style: LabelStyle,
 }
@@ -137,7 +139,7 @@ pub(crate) enum LabelStyle {
 
 /// What a band shows of its SMs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BandLook {
+pub(crate) enum BandLook {
     /// The only one there is.
     One,
     /// Nothing runs on any of them in the window.
@@ -153,70 +155,70 @@ pub enum BandLook {
 
 /// One SM, or several that share a band.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Band {
+pub(crate) struct Band {
     /// The SM, or the first one.
-    pub sm: u32,
+    pub(crate) sm: u32,
     /// All SMs that it stands for.
-    pub sms: Vec<u32>,
+    pub(crate) sms: Vec<u32>,
     /// What it shows of them.
-    pub look: BandLook,
+    pub(crate) look: BandLook,
     /// Its whole name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its name, where there is room for it.
-    pub label: Option<Label>,
+    pub(crate) label: Option<Label>,
     /// The whole capacity of the SM, or the most that ran there at one time if that is more; over the whole window.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// What an SM has: threads, bytes or registers.
-    pub capacity: u32,
+    pub(crate) capacity: u32,
     /// What the height of the area stands for: more than the capacity on an overfull SM.
-    pub shown: u32,
+    pub(crate) shown: u32,
     /// Where the capacity of an overfull SM ends, from above.
-    pub limit: Option<Length>,
+    pub(crate) limit: Option<Length>,
     /// Marks beside the band that say how much that is.
-    pub marks: Vec<Label>,
+    pub(crate) marks: Vec<Label>,
     /// Blocks, in the order in which they started.
-    pub blocks: Vec<Blocks>,
+    pub(crate) blocks: Vec<Blocks>,
     /// Blocks that take none of the resource, below the band.
-    pub thin: Vec<ThinLine>,
+    pub(crate) thin: Vec<ThinLine>,
     /// Too many blocks to show, by kernel; then `blocks` is empty.
-    pub profiles: Vec<OccupancyProfile>,
+    pub(crate) profiles: Vec<OccupancyProfile>,
 }
 
 /// One block, or several equal ones that are drawn as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blocks {
+pub(crate) struct Blocks {
     /// The kernel launch.
-    pub operation: OperationId,
+    pub(crate) operation: OperationId,
     /// The kernel.
-    pub kernel: KernelId,
+    pub(crate) kernel: KernelId,
     /// The block's number, if it is one.
-    pub index: Option<u32>,
+    pub(crate) index: Option<u32>,
     /// How many blocks: those that run at one time, times how often they follow one another without a pause.
-    pub count: u64,
+    pub(crate) count: u64,
     /// From the first start to the last end, whether that is inside the window or not.
-    pub time: Range<Instant>,
+    pub(crate) time: Range<Instant>,
     /// What all blocks that run at one time take of the SM.
-    pub units: u32,
+    pub(crate) units: u32,
     /// Where they are drawn: in one piece, unless no free piece was large enough.
-    pub pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<Piece>,
 }
 
 /// A box.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// The part of the SM's capacity.
-    pub units: Range<u32>,
+    pub(crate) units: Range<u32>,
     /// On paper, from the first start to the last end.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// From where to where in it, from left to right, it pauses because it is the turn of another context; in order.
-    pub pauses: Vec<Range<Length>>,
+    pub(crate) pauses: Vec<Range<Length>>,
     /// What is written on it.
-    pub label: Option<Label>,
+    pub(crate) label: Option<Label>,
 }
 
 impl Piece {
     /// Where it runs: all of its area but the pauses.
-    pub fn parts(&self) -> Vec<Rect> {
+    pub(crate) fn parts(&self) -> Vec<Rect> {
         parts_between(&self.area, &self.pauses)
     }
 }
@@ -244,259 +246,259 @@ fn widest_part(area: &Rect, pauses: &[Range<Length>]) -> Rect {
 
 /// Blocks of one kernel that take none of the resource shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThinLine {
+pub(crate) struct ThinLine {
     /// The kernel.
-    pub kernel: KernelId,
+    pub(crate) kernel: KernelId,
     /// How many blocks.
-    pub count: u64,
+    pub(crate) count: u64,
     /// From the first start to the last end.
-    pub time: Range<Instant>,
+    pub(crate) time: Range<Instant>,
     /// On paper.
-    pub area: Rect,
+    pub(crate) area: Rect,
 }
 
 /// Many blocks of one kernel, or of all kernels behind the first ones, as one shape: how much of the SM they took, on
 /// average over steps of equal length.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OccupancyProfile {
+pub(crate) struct OccupancyProfile {
     /// The kernel; `None`: several that share a shape.
-    pub kernel: Option<KernelId>,
+    pub(crate) kernel: Option<KernelId>,
     /// How many blocks, on this SM and in the window at least in part.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The polygon's corners; more than one where there are pauses.
-    pub outlines: Vec<Vec<Point>>,
+    pub(crate) outlines: Vec<Vec<Point>>,
     /// What is written on it.
-    pub label: Option<Label>,
+    pub(crate) label: Option<Label>,
 }
 
 /// The name of a kernel across several SMs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Across {
+pub(crate) struct Across {
     /// The kernel.
-    pub kernel: KernelId,
+    pub(crate) kernel: KernelId,
     /// How many blocks, on the SMs shown and in the window at least in part.
-    pub count: u64,
+    pub(crate) count: u64,
     /// What is written.
-    pub label: Label,
+    pub(crate) label: Label,
 }
 
 /// Who has a core when.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CoreLane {
+pub(crate) struct CoreLane {
     /// The core.
-    pub core: u32,
+    pub(crate) core: u32,
     /// Its name.
-    pub label: Label,
+    pub(crate) label: Label,
     /// The whole window.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// Who has it, in order of time.
-    pub boxes: Vec<CoreBox>,
+    pub(crate) boxes: Vec<CoreBox>,
     /// Where these are too many and too short to be seen: the share of time of each host thread; then `boxes` is empty.
-    pub shares: Vec<TimeShare<u32>>,
+    pub(crate) shares: Vec<TimeShare<u32>>,
 }
 
 /// A time in which a host thread has a core.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CoreBox {
+pub(crate) struct CoreBox {
     /// Who has it, and when.
-    pub span: CoreSpan,
+    pub(crate) span: CoreSpan,
     /// How it is filled.
-    pub fill: Fill,
+    pub(crate) fill: Fill,
     /// On paper.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// What is written on it.
-    pub label: Option<Label>,
+    pub(crate) label: Option<Label>,
 }
 
 /// Whose turn it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnBand {
+pub(crate) struct TurnBand {
     /// Its name.
-    pub label: Label,
+    pub(crate) label: Label,
     /// The whole window.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// Turns and switches, in order of time.
-    pub boxes: Vec<TurnBox>,
+    pub(crate) boxes: Vec<TurnBox>,
     /// Where turns are too many and too short to be seen: the share of time of each process, and of switches (`None`);
     /// then `boxes` is empty.
-    pub shares: Vec<TimeShare<Option<ProcessId>>>,
+    pub(crate) shares: Vec<TimeShare<Option<ProcessId>>>,
     /// Turns in the window.
-    pub turns: u64,
+    pub(crate) turns: u64,
 }
 
 /// Turns of one context that follow one another at once, or a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnBox {
+pub(crate) struct TurnBox {
     /// The process; `None`: a switch.
-    pub process: Option<ProcessId>,
+    pub(crate) process: Option<ProcessId>,
     /// How many turns.
-    pub turns: u64,
+    pub(crate) turns: u64,
     /// From when to when.
-    pub time: Range<Instant>,
+    pub(crate) time: Range<Instant>,
     /// How it is filled.
-    pub fill: Fill,
+    pub(crate) fill: Fill,
     /// On paper.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// What is written on it.
-    pub label: Option<Label>,
+    pub(crate) label: Option<Label>,
 }
 
 /// The share of time that something had, on average over steps of equal length, where it is too short to be seen one by
 /// one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TimeShare<K> {
+pub(crate) struct TimeShare<K> {
     /// What had it.
-    pub of: K,
+    pub(crate) of: K,
     /// How many turns, copies, operations or waits.
-    pub count: u64,
+    pub(crate) count: u64,
     /// How it is filled.
-    pub fill: Fill,
+    pub(crate) fill: Fill,
     /// The polygons' corners.
-    pub outlines: Vec<Vec<Point>>,
+    pub(crate) outlines: Vec<Vec<Point>>,
 }
 
 /// One copy engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lane {
+pub(crate) struct Lane {
     /// The engine.
-    pub engine: u32,
+    pub(crate) engine: u32,
     /// Its name.
-    pub label: Label,
+    pub(crate) label: Label,
     /// The whole window.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// Copies, in the order in which they started.
-    pub copies: Vec<CopyBox>,
+    pub(crate) copies: Vec<CopyBox>,
     /// Where copies are too many and too short to be seen: the share of time of each direction; then `copies` is empty.
-    pub shares: Vec<TimeShare<CopyDirection>>,
+    pub(crate) shares: Vec<TimeShare<CopyDirection>>,
 }
 
 /// A copy, or several that are too short to tell apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CopyBox {
+pub(crate) struct CopyBox {
     /// The (first) copy.
-    pub operation: OperationId,
+    pub(crate) operation: OperationId,
     /// How many.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Sum of their sizes \[bytes\], if all are known.
-    pub bytes: Option<u64>,
+    pub(crate) bytes: Option<u64>,
     /// How it is filled.
-    pub fill: Fill,
+    pub(crate) fill: Fill,
     /// On paper.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// From where to where in it, from left to right, it stands still because another context is served; in order.
-    pub pauses: Vec<Range<Length>>,
+    pub(crate) pauses: Vec<Range<Length>>,
     /// What is written on it.
-    pub label: Option<Label>,
+    pub(crate) label: Option<Label>,
 }
 
 /// One stream, or the last of many streams together, with what it ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamLane {
+pub(crate) struct StreamLane {
     /// The stream, or streams.
-    pub streams: Vec<StreamId>,
+    pub(crate) streams: Vec<StreamId>,
     /// Its whole name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its name, shortened.
-    pub label: Label,
+    pub(crate) label: Label,
     /// The whole window.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// What ran, in order of time.
-    pub boxes: Vec<StreamBox>,
+    pub(crate) boxes: Vec<StreamBox>,
     /// Where that is too much and too short to be seen: the share of time of each kernel, and of copies (`None`); then
     /// `boxes` is empty.
-    pub shares: Vec<TimeShare<Option<KernelId>>>,
+    pub(crate) shares: Vec<TimeShare<Option<KernelId>>>,
 }
 
 /// An operation from its start to its end, or several that are too short to tell apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamBox {
+pub(crate) struct StreamBox {
     /// The (first) operation.
-    pub operation: OperationId,
+    pub(crate) operation: OperationId,
     /// How many.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The kernel, of several the one that ran longest; `None`: a copy.
-    pub kernel: Option<KernelId>,
+    pub(crate) kernel: Option<KernelId>,
     /// From the first start to the last end.
-    pub time: Range<Instant>,
+    pub(crate) time: Range<Instant>,
     /// How it is filled.
-    pub fill: Fill,
+    pub(crate) fill: Fill,
     /// On paper.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// From where to where in it, from left to right, it pauses because another context is served; in order.
-    pub pauses: Vec<Range<Length>>,
+    pub(crate) pauses: Vec<Range<Length>>,
     /// What is written on it.
-    pub label: Option<Label>,
+    pub(crate) label: Option<Label>,
 }
 
 /// The way of data through a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChainWay {
+pub(crate) struct ChainWay {
     /// What it is, and how long.
-    pub name: String,
+    pub(crate) name: String,
     /// The jobs, in words.
-    pub path: String,
+    pub(crate) path: String,
     /// Of each job that has a lane: where it reads, and where it has written.
-    pub jobs: Vec<[Point; 2]>,
+    pub(crate) jobs: Vec<[Point; 2]>,
 }
 
 /// An event's record, and a wait for it in another row, or several that cannot be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EventArrow {
+pub(crate) struct EventArrow {
     /// The (first) record.
-    pub record: OperationId,
+    pub(crate) record: OperationId,
     /// The (first) wait.
-    pub wait: OperationId,
+    pub(crate) wait: OperationId,
     /// How many waits.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Those of them that stood at the head of their streams before the event was recorded: it released them.
-    pub held: u64,
+    pub(crate) held: u64,
     /// Where the record completed.
-    pub from: Point,
+    pub(crate) from: Point,
     /// Where the wait completed.
-    pub to: Point,
+    pub(crate) to: Point,
 }
 
 /// How much of all SMs' resources is in use over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Occupancy {
+pub(crate) struct Occupancy {
     /// The whole window, from nothing to everything in use.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// Name of the panel.
-    pub label: Label,
+    pub(crate) label: Label,
     /// What its edges stand for.
-    pub marks: Vec<Label>,
+    pub(crate) marks: Vec<Label>,
     /// The resources of which something is in use.
-    pub curves: Vec<OccupancyCurve>,
+    pub(crate) curves: Vec<OccupancyCurve>,
 }
 
 /// The share of one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OccupancyCurve {
+pub(crate) struct OccupancyCurve {
     /// The resource.
-    pub resource: HeightBy,
+    pub(crate) resource: HeightBy,
     /// How the line is interrupted.
-    pub dash: Dash,
+    pub(crate) dash: Dash,
     /// The line, from left to right.
-    pub points: Vec<Point>,
+    pub(crate) points: Vec<Point>,
     /// The line that stands for it in the key.
-    pub key: [Point; 2],
+    pub(crate) key: [Point; 2],
     /// Its name in the key.
-    pub label: Label,
+    pub(crate) label: Label,
 }
 
 /// One queue over time, its head uppermost.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueueRow {
+pub(crate) struct QueueRow {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its name beside its head's place.
-    pub label: Label,
+    pub(crate) label: Label,
     /// How long it gets, if that is more than is shown.
-    pub more: Option<Label>,
+    pub(crate) more: Option<Label>,
     /// The whole window, and the places that are shown.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// What is in it.
-    pub entries: Vec<QueueEntry>,
+    pub(crate) entries: Vec<QueueEntry>,
 }
 
 impl QueueRow {
@@ -507,52 +509,52 @@ impl QueueRow {
 
 /// An operation at one place of a queue, held by one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueueEntry {
+pub(crate) struct QueueEntry {
     /// The (first) operation.
-    pub operation: OperationId,
+    pub(crate) operation: OperationId,
     /// How many operations, if they are too short to tell apart.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Its place, from 0, the head.
-    pub position: usize,
+    pub(crate) position: usize,
     /// When.
-    pub time: Range<Instant>,
+    pub(crate) time: Range<Instant>,
     /// The rule that holds the head.
-    pub rule: Option<Rule>,
+    pub(crate) rule: Option<Rule>,
     /// How it is filled.
-    pub fill: Fill,
+    pub(crate) fill: Fill,
     /// On paper.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// What is written on it.
-    pub label: Option<Label>,
+    pub(crate) label: Option<Label>,
 }
 
 /// An entry of the legend.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LegendEntry {
+pub(crate) struct LegendEntry {
     /// The mark, if it has one.
-    pub mark: Option<LegendMark>,
+    pub(crate) mark: Option<LegendMark>,
     /// The text.
-    pub label: Label,
+    pub(crate) label: Label,
     /// The text before it was shortened.
-    pub full: String,
+    pub(crate) full: String,
 }
 
 /// What an entry of the legend explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LegendMark {
+pub(crate) struct LegendMark {
     /// How it is filled.
-    pub fill: Fill,
+    pub(crate) fill: Fill,
     /// Where.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// How it is shown in the figure.
-    pub symbol: LegendSymbol,
+    pub(crate) symbol: LegendSymbol,
     /// The number written in areas that share a hatch with others.
-    pub repeat: Option<usize>,
+    pub(crate) repeat: Option<usize>,
 }
 
 /// How something that the legend explains is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LegendSymbol {
+pub(crate) enum LegendSymbol {
     /// As an area.
     Area,
     /// As a thin line.

@@ -21,9 +21,9 @@ named! {
         Digraph = "digraph",
         Exact = "exact",
         PeriodicResource = "periodic-resource",
-        /// [`chunks_as_printed`], unsound.
+        /// Theorem 5 as printed, unsound.
         ChunksAsPrinted = "chunks-as-printed",
-        /// [`harmonic_as_printed`], unsound for D < T.
+        /// Theorem 6 as printed, unsound for D < T.
         HarmonicAsPrinted = "harmonic-as-printed",
     }
 }
@@ -78,20 +78,20 @@ pub struct Partition {
 /// What all tests say about one set. Tasks in reasons are numbered as in the set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestResults {
-    /// [`necessary`].
+    /// Whether no SM is asked for more than it has (Lemma 2, sharpened).
     pub necessary: Option<bool>,
-    /// [`non_preemptive_edf`].
+    /// Non-preemptive EDF in one stream (Theorem 1, corrected).
     pub single_stream: TaskVerdict,
-    /// [`limited_preemption`].
+    /// EDF in streams of as many priorities as the set says (Lemma 1, corrected).
     pub multi_stream: TaskVerdict,
-    /// [`limited_preemption_as_printed`], unsound; there if it was asked for.
+    /// Lemma 1 as printed, unsound; there if it was asked for.
     pub multi_stream_as_printed: Option<TaskVerdict>,
     /// Each test of the set's reservations, partition by partition; empty if the set has no reservations.
     pub in_reservations: Vec<(ReservationTest, Vec<(Partition, TaskVerdict)>)>,
 }
 
 impl TestResults {
-    /// The name of [`limited_preemption_as_printed`] in options and reports.
+    /// The name of Lemma 1 as printed in options and reports.
     pub const MULTI_STREAM_AS_PRINTED: &'static str = "multi-stream-as-printed";
 
     /// Applies the given tests of reservations and all others that are sound.

@@ -84,7 +84,7 @@ fn longest(chunks: impl Iterator<Item = Chunk>, budget: TaskTime) -> Option<Chun
 
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`, and if not, why. Instants,
 /// demand and supply in the reason are those of the converted tasks.
-pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+pub(crate) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     let mut all_converted = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
         match converted(task, reservation) {

@@ -13,7 +13,7 @@ use super::task_set::Timing;
 use super::verdict::TaskVerdict;
 
 /// What Theorem 4 says of the chunks that Algorithm 1 leaves. A yes proves nothing.
-pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+pub(super) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     let mut all_converted = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
         match chunks::of_chunks_kept(task, reservation) {

@@ -29,7 +29,7 @@ use super::verdict::{Rejection, TaskVerdict};
 const MAX_STEPS: u64 = 200_000_000;
 
 /// Whether synchronous periodic tasks pass, and if not, why.
-pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+pub(super) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     let too_large = |what: &str| TaskVerdict::Unknown(format!("too large for this test: more than {what}"));
     let load = tasks.iter().map(Timing::load);
     if compare_utilization(load, std::iter::once((1, 1))).is_none_or(std::cmp::Ordering::is_gt) {

@@ -20,7 +20,7 @@ const MAX_JOBS: u128 = 50_000_000;
 
 /// What a run has shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EdfRun {
+pub(super) struct EdfRun {
     /// Jobs that were completed.
     pub completed: u64,
     /// The first miss, if there was one.
@@ -29,7 +29,7 @@ pub struct EdfRun {
 
 /// A job that was not done by its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Miss {
+pub(super) struct Miss {
     /// Index of the task.
     pub task: usize,
     /// Release of the job.
@@ -56,7 +56,7 @@ struct Running {
 
 /// Simulates preemptive EDF inside `reservation` for the jobs released in [0, `end`), until all are done or one misses
 /// its deadline. Ties of deadlines go to the earlier release, then to the first task.
-pub fn simulate(tasks: &[Timing], reservation: Reservation, end: TaskTime) -> EdfRun {
+pub(super) fn simulate(tasks: &[Timing], reservation: Reservation, end: TaskTime) -> EdfRun {
     let start = |_: &Timing| Running {
         left: TaskTime::ZERO,
         release: TaskTime::ZERO,
@@ -119,7 +119,7 @@ impl Running {
 }
 
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`: exact. If not, the first miss.
-pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+pub(super) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     if tasks.is_empty() {
         return TaskVerdict::Yes;
     }

@@ -33,7 +33,7 @@ fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
 }
 
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`, and if not, why.
-pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+pub(super) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     of_converted(tasks, reservation, |task| convert(task, reservation))
 }
 

@@ -21,6 +21,6 @@ fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
 }
 
 /// What Theorem 6 says. If some D < T, a yes proves nothing.
-pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+pub(super) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     harmonic::of_converted(tasks, reservation, |task| convert(task, reservation))
 }

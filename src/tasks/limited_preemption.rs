@@ -48,7 +48,7 @@ fn inflated(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> (Vec<Timing>,
 }
 
 /// Whether tasks, each with its preemption cost, meet their deadlines in streams of `priority_levels` priorities.
-pub fn test(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> TaskVerdict {
+pub(crate) fn test(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> TaskVerdict {
     if priority_levels <= 1 {
         return non_preemptive_edf::test(&tasks.iter().map(|(task, _)| *task).collect::<Vec<_>>());
     }

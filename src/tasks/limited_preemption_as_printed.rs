@@ -15,7 +15,7 @@ use super::verdict::TaskVerdict;
 
 /// What Lemma 1 says of tasks, each with its preemption cost, in streams of `priority_levels` priorities. A yes proves
 /// nothing.
-pub fn test(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> TaskVerdict {
+pub(super) fn test(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> TaskVerdict {
     let last = tasks.len().saturating_sub(priority_levels as usize + 1);
     let mut by_deadline: Vec<usize> = (0..tasks.len()).collect();
     by_deadline.sort_by_key(|&index| tasks[index].0.deadline);

@@ -7,7 +7,7 @@ use super::task_set::{Allocation, TaskSet, Timing};
 use super::utilization::compare_utilization;
 
 /// Whether no SM is asked for more than it has. `None` if that is too close to tell in 128 bits.
-pub fn test(set: &TaskSet) -> Option<bool> {
+pub(crate) fn test(set: &TaskSet) -> Option<bool> {
     let all = set.timings_of(Allocation::All);
     let mut answer = Some(true);
     for sm in 0..set.sms {

@@ -19,11 +19,6 @@ fn blocking(tasks: &[Timing]) -> Blocking {
 }
 
 /// Whether the tasks meet their deadlines in one stream, and if not, why.
-pub fn test(tasks: &[Timing]) -> TaskVerdict {
+pub(crate) fn test(tasks: &[Timing]) -> TaskVerdict {
     processor_demand::verdict(tasks, &Dedicated, &blocking(tasks), 1)
-}
-
-/// The answer alone; `None` if there is none.
-pub fn passes(tasks: &[Timing]) -> Option<bool> {
-    processor_demand::holds(tasks, &Dedicated, &blocking(tasks))
 }

@@ -14,6 +14,6 @@ use super::verdict::TaskVerdict;
 
 /// Whether sporadic tasks meet their deadlines under EDF on a resource with the budget and period of `reservation`, and
 /// if not, why.
-pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+pub(super) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     processor_demand::verdict(tasks, &PeriodicResource(reservation), &Blocking::default(), 1)
 }

@@ -32,16 +32,8 @@ enum Decision {
     GivenUp(&'static str),
 }
 
-/// Decides dbf(t) + blocking(t) <= supply(t) at every absolute deadline t, and that utilization <= long-run supply.
-pub(super) fn holds(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking) -> Option<bool> {
-    match decide(tasks, supply, blocking) {
-        Decision::Holds => Some(true),
-        Decision::Fails(_) | Decision::Overload => Some(false),
-        Decision::GivenUp(_) => None,
-    }
-}
-
-/// The same with the reason. `unit` divides all times for display.
+/// Decides dbf(t) + blocking(t) <= supply(t) at every absolute deadline t, and that utilization <= long-run supply; if
+/// not, why. `unit` divides all times for display.
 pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blocking, unit: u64) -> TaskVerdict {
     let shown = |value: TaskTime| value.as_f64() / unit as f64;
     match decide(tasks, supply, blocking) {

@@ -13,11 +13,6 @@ use super::task_set::Timing;
 use super::verdict::TaskVerdict;
 
 /// Whether sporadic tasks meet their deadlines under EDF in `reservation`, and if not, why.
-pub fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+pub(super) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     processor_demand::verdict(tasks, &SupplyBound(reservation), &Blocking::default(), 1)
-}
-
-/// The answer alone; `None` if there is none.
-pub fn passes(tasks: &[Timing], reservation: Reservation) -> Option<bool> {
-    processor_demand::holds(tasks, &SupplyBound(reservation), &Blocking::default())
 }

@@ -5,31 +5,30 @@
 //! periods, each task a process with a GPU context of its own, waiting for the GPU suspended or busy. `docs/tasks.md`
 //! states the model and proves the bounds.
 //!
-//! | analysis | the GPU is shared by | what it bounds |
+//! | [`SegmentTest`] | the GPU is shared by | what it bounds |
 //! | --- | --- | --- |
-//! | [`round_robin`] | time slices of equal contexts, the driver's default | response times, proven |
-//! | [`gcaps`] | priorities of the tasks, a driver call at both ends of each GPU segment | response times, proven |
-//! | [`suspension`] | time slices, with three more analyses of tasks that suspend themselves | response times, proven |
-//! | [`locks`] | one lock: MPCP (by priority) or FMLP+ (first come, first served) | response times, proven |
-//! | [`round_robin_as_printed`], [`gcaps_as_printed`], [`locks_as_published`] | as above | what the paper prints, or its authors published: unsound, for comparison |
-//! | [`drive_os`] | time slices and interleave levels | when a context of high level gets the GPU |
+//! | `RoundRobin` | time slices of equal contexts, the driver's default | response times, proven |
+//! | `Gcaps` | priorities of the tasks, a driver call at both ends of each GPU segment | response times, proven |
+//! | `RoundRobinOblivious`, `…Blocking`, `…Unified` | time slices, for tasks that suspend themselves | response times, proven |
+//! | `Mpcp`, `FmlpPlus` | one lock, by priority or first come, first served | response times, proven |
+//! | what is called "as printed" or "as published" | as above | what the paper prints, or its authors published: unsound, for comparison |
 
-pub mod drive_os;
+pub(crate) mod drive_os;
 mod fixed_point;
-pub mod gcaps;
-pub mod gcaps_as_printed;
+mod gcaps;
+mod gcaps_as_printed;
 mod gpu_priorities;
-pub mod locks;
-pub mod locks_as_published;
+mod locks;
+mod locks_as_published;
 mod necessary;
 mod read;
-pub mod round_robin;
-pub mod round_robin_as_printed;
+mod round_robin;
+mod round_robin_as_printed;
 mod segment_generator;
 mod segment_task_set;
 mod segment_test;
 mod slack;
-pub mod suspension;
+mod suspension;
 mod task_bound;
 mod write;
 

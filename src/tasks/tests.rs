@@ -271,9 +271,9 @@ proptest! {
             let mut other = set.clone();
             other[which] = changed;
             for passes in [
-                |tasks: &[Timing], reservation| sbf::passes(tasks, reservation),
-                |tasks: &[Timing], reservation| sbf_linear::passes(tasks, reservation),
-                |tasks: &[Timing], _| non_preemptive_edf::passes(tasks),
+                |tasks: &[Timing], reservation| sbf::test(tasks, reservation).answer(),
+                |tasks: &[Timing], reservation| sbf_linear::test(tasks, reservation).answer(),
+                |tasks: &[Timing], _| non_preemptive_edf::test(tasks).answer(),
             ] {
                 prop_assert!(passes(&other, reservation) != YES || passes(&set, reservation) == YES);
             }

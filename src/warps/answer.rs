@@ -126,7 +126,8 @@ pub fn answer(string: &KernelString, question: &Question, searched: Progress<'_>
 
 /// The same for a worst case that was found by other means, such as the integer program; `None` for the makespan if
 /// it is not known.
-pub fn answer_with(
+#[cfg(feature = "ilp")]
+pub(super) fn answer_with(
     string: &KernelString,
     question: &Question,
     by: ExactBy,

@@ -41,7 +41,7 @@ pub fn bound(string: &KernelString, warps: u32) -> Bound {
 
 /// T <= I + sum over units u of `floor((W - 1) I_u / sigma_u)` \[cycles\]: the last warp executes in I cycles; in each
 /// other cycle the unit it waits for serves sigma of the others.
-pub fn waiting_bound(string: &KernelString, warps: u32) -> u64 {
+pub(crate) fn waiting_bound(string: &KernelString, warps: u32) -> u64 {
     let Some(others) = warps.checked_sub(1) else { return 0 };
     let waits = (0..)
         .zip(string.units())
@@ -51,7 +51,7 @@ pub fn waiting_bound(string: &KernelString, warps: u32) -> u64 {
 
 /// T <= (I - M) W + M \[cycles\], M being the [weight of the letter changes](change_weight); `None` where it is not
 /// proven: more than two units, or one that serves several warps per cycle.
-pub fn changes_bound(string: &KernelString, warps: u32) -> Option<u64> {
+pub(crate) fn changes_bound(string: &KernelString, warps: u32) -> Option<u64> {
     let used = (0..string.units().len()).filter(|&unit| string.steps_on(unit) > 0).count();
     if used > 2 || !string.one_warp_per_unit() {
         return None;
@@ -66,7 +66,7 @@ pub fn changes_bound(string: &KernelString, warps: u32) -> Option<u64> {
 
 /// The report's string seen as its letter changes: M. Two neighbouring changes are linked when the run between them has
 /// length 1; a linked group of k counts `ceil(k / 2)`.
-pub fn change_weight(string: &KernelString) -> u64 {
+pub(crate) fn change_weight(string: &KernelString) -> u64 {
     let runs: Vec<usize> = string.steps().chunk_by(|a, b| a.unit == b.unit).map(<[_]>::len).collect();
     let Some(changes) = runs.len().checked_sub(1).filter(|&changes| changes > 0) else { return 0 };
     let inner = &runs[1..changes];
@@ -77,12 +77,12 @@ pub fn change_weight(string: &KernelString) -> u64 {
 
 /// No schedule at all is shorter \[cycles\]: a unit's work cannot begin before the steps in front of its first one
 /// and leaves the steps behind its last one to do.
-pub fn best_case_bound(string: &KernelString, warps: u32) -> u64 {
+pub(crate) fn best_case_bound(string: &KernelString, warps: u32) -> u64 {
     if warps == 0 {
         return 0;
     }
     let of_unit = |unit: usize, capacity: u32| {
-        let on_unit = |step: &super::InstructionCycle| step.unit == unit;
+        let on_unit = |step: &super::kernel_string::InstructionCycle| step.unit == unit;
         let first = string.steps().iter().position(on_unit)?;
         let behind = string.steps().iter().rev().position(on_unit)?;
         let busy = (u64::from(warps) * string.steps_on(unit)).div_ceil(u64::from(capacity));

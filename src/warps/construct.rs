@@ -28,7 +28,7 @@ const WORK: u64 = 50_000_000;
 
 /// Looks for a long schedule, or a short one: the scheduler prefers warps by the step that they are at, in an order
 /// that is kept until few warps are left, whose worst (or best) case is found exactly. Orders are tried until one
-/// reaches the proven [`bound`] or [`best_case_bound`] (then the worst or best case is known), all are tried, or enough
+/// reaches the proven [`bound`] or `best_case_bound` (then the worst or best case is known), all are tried, or enough
 /// work was done. The same result in every run.
 ///
 /// `None` where even that would be too large: more than ten million steps.

@@ -6,26 +6,30 @@ use good_lp::solvers::highs::highs;
 use good_lp::solvers::{ResolutionError, SolutionStatus};
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
 
-use super::ilp::{Constraint, Ilp, Relation};
+use super::answer::{Answer, ExactBy, Question, answer_with};
+use super::ilp::{Constraint, Ilp, IlpTooLarge, MAX_SOLVED_COEFFICIENTS, Relation, WorkConserving};
 use super::kernel_string::KernelString;
 use super::schedule::Schedule;
 use super::verify::{Violation, verify};
 
 /// What the solver found, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IlpSolution {
+pub(crate) struct IlpSolution {
     /// The makespan \[cycles\].
-    pub cycles: u64,
+    pub(crate) cycles: u64,
     /// The schedule; it passed [`verify`].
-    pub schedule: Schedule,
+    pub(crate) schedule: Schedule,
     /// Whether no schedule is longer. If not, time ran out first.
-    pub optimal: bool,
+    pub(crate) optimal: bool,
 }
 
 /// Why there is no solution that can be trusted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IlpError {
+    /// The program is more than the solver can hold.
+    #[error(transparent)]
+    TooLarge(#[from] IlpTooLarge),
     /// The solver failed.
     #[error("HiGHS: {0}")]
     Solver(String),
@@ -53,16 +57,28 @@ pub enum IlpError {
 /// How far from a whole number a solver's value may be: HiGHS' own tolerance.
 const TOLERANCE: f64 = 1e-6;
 
+/// Answers as [`answer`](super::answer()), with the worst case from the report's integer program of that form.
+///
+/// # Errors
+/// [`IlpError`] if the solver fails or its answer does not pass the checks.
+pub fn answer_by_program(string: &KernelString, question: &Question, form: WorkConserving) -> Result<Answer, IlpError> {
+    let solution = solve_ilp(string, question.warps, form, question.limits.time)?;
+    let exact = solution.as_ref().filter(|solution| solution.optimal).map(|solution| solution.cycles);
+    Ok(answer_with(string, question, ExactBy::Ilp, exact, solution.map(|solution| solution.schedule)))
+}
+
 /// Solves the program, then checks that every variable is 0 or 1 and that the schedule keeps the model. `None` if time
 /// ran out before any schedule was found.
 ///
 /// # Errors
 /// [`IlpError`] if the solver fails or its answer does not pass the checks.
-pub fn solve_ilp(
+pub(crate) fn solve_ilp(
     string: &KernelString,
-    program: &Ilp<'_>,
+    warps: u32,
+    form: WorkConserving,
     time: Option<Duration>,
 ) -> Result<Option<IlpSolution>, IlpError> {
+    let program = Ilp::within(MAX_SOLVED_COEFFICIENTS, string, warps, form)?;
     let mut columns = ProblemVariables::new();
     let variables: Vec<_> = (0..program.variables()).map(|_| columns.add(variable().binary())).collect();
     let sum = |terms: &[(i64, usize)]| -> Expression {

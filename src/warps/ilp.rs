@@ -3,8 +3,15 @@
 use super::bound::bound;
 use super::kernel_string::KernelString;
 use super::pessimistic::pessimistic;
+#[cfg(feature = "ilp")]
 use super::schedule::{Issue, Schedule};
 use crate::proven::OrMost;
+
+/// Coefficients up to which the program is given to a solver: some gigabytes of memory.
+#[cfg(feature = "ilp")]
+pub(super) const MAX_SOLVED_COEFFICIENTS: u64 = 20_000_000;
+/// Coefficients up to which the program is written to a file: some gigabytes of text.
+const MAX_WRITTEN_COEFFICIENTS: u64 = 100_000_000;
 
 /// How the program says that no unit has room while a warp waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +38,7 @@ pub struct Ilp<'a> {
 
 /// Which way a row is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
+pub(super) enum Relation {
     /// At most.
     AtMost,
     /// Exactly.
@@ -42,7 +49,7 @@ pub enum Relation {
 
 /// One row: the sum of coefficient times variable, its relation to the right-hand side.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Constraint {
+pub(super) struct Constraint {
     /// Unique in the program.
     pub name: String,
     /// Coefficient and number of a variable; each variable at most once.
@@ -68,12 +75,17 @@ impl<'a> Ilp<'a> {
     /// (every sigma 1), and our [`bound`] elsewhere.
     ///
     /// # Errors
-    /// [`IlpTooLarge`] if it has more than `allowed` coefficients.
-    pub fn new(
+    /// [`IlpTooLarge`] if it would take more than some gigabytes as text.
+    pub fn new(string: &'a KernelString, warps: u32, form: WorkConserving) -> Result<Self, IlpTooLarge> {
+        Self::within(MAX_WRITTEN_COEFFICIENTS, string, warps, form)
+    }
+
+    /// The same if it has at most `allowed` coefficients.
+    pub(super) fn within(
+        allowed: u64,
         string: &'a KernelString,
         warps: u32,
         work_conserving: WorkConserving,
-        allowed: u64,
     ) -> Result<Self, IlpTooLarge> {
         let cycles = if string.one_warp_per_unit() { pessimistic(string, warps) } else { bound(string, warps).cycles };
         let (units, steps) = (string.units().len() as u128, string.len() as u128);
@@ -88,19 +100,14 @@ impl<'a> Ilp<'a> {
         Ok(Self { string, warps: warps.max(1) as usize, horizon, work_conserving })
     }
 
-    /// The latest cycle in which anything may run.
-    pub fn horizon(&self) -> usize {
-        self.horizon
-    }
-
     /// How many variables there are, all of them binary.
-    pub fn variables(&self) -> usize {
+    pub(super) fn variables(&self) -> usize {
         let units = self.string.units().len();
         units * self.warps * self.string.len() * self.horizon + units * self.horizon
     }
 
     /// The name of a variable.
-    pub fn variable_name(&self, variable: usize) -> String {
+    pub(super) fn variable_name(&self, variable: usize) -> String {
         let steps = self.string.len();
         let of_units = self.variables() - self.string.units().len() * self.horizon;
         if let Some(full) = variable.checked_sub(of_units) {
@@ -146,7 +153,7 @@ impl<'a> Ilp<'a> {
     }
 
     /// What is maximised: the cycle in which the last warp does its last step (Eq. 13).
-    pub fn objective(&self) -> Vec<(i64, usize)> {
+    pub(super) fn objective(&self) -> Vec<(i64, usize)> {
         self.when(self.warps - 1, self.string.len() - 1, 1).collect()
     }
 
@@ -154,7 +161,7 @@ impl<'a> Ilp<'a> {
     ///
     /// # Errors
     /// Whatever `each` gives.
-    pub fn for_each_row<E>(&self, mut each: impl FnMut(Constraint) -> Result<(), E>) -> Result<(), E> {
+    pub(super) fn for_each_row<E>(&self, mut each: impl FnMut(Constraint) -> Result<(), E>) -> Result<(), E> {
         self.capacity_rows(&mut each)?;
         self.execution_rows(&mut each)?;
         for unit in 0..self.string.units().len() {
@@ -283,7 +290,8 @@ impl<'a> Ilp<'a> {
     }
 
     /// The schedule that a solution describes: for each variable, whether it is 1.
-    pub fn schedule(&self, ones: &[bool]) -> Schedule {
+    #[cfg(feature = "ilp")]
+    pub(super) fn schedule(&self, ones: &[bool]) -> Schedule {
         let mut cycles = vec![Vec::new(); self.horizon];
         for unit in 0..self.string.units().len() {
             for (warp_number, warp) in (0_u32..).zip(0..self.warps) {

@@ -33,7 +33,7 @@ impl Unit {
 
 /// A kind of unit after the transformation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnitKind {
+pub(crate) struct UnitKind {
     /// The letter of its instructions.
     pub letter: char,
     /// Sigma before the transformation.
@@ -44,14 +44,14 @@ pub struct UnitKind {
 
 /// One cycle of one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InstructionCycle {
+pub(crate) struct InstructionCycle {
     /// Index into [`KernelString::units`].
     pub unit: usize,
     /// Whether the warp still holds the unit from the step before and must go on without a pause.
     pub held: bool,
 }
 
-/// What every warp executes, one [`InstructionCycle`] per cycle.
+/// What every warp executes, one `InstructionCycle` per cycle.
 ///
 /// Written as letters, each optionally followed by the cycles it takes: `L3C` is a load of three cycles and a
 /// computation of one. A unit with sigma = 1/n takes n turns for each of them. Both become repeated letters (report,
@@ -171,12 +171,12 @@ impl KernelString {
     }
 
     /// The kinds of units, in the order in which they were described.
-    pub fn units(&self) -> &[UnitKind] {
+    pub(crate) fn units(&self) -> &[UnitKind] {
         &self.units
     }
 
     /// What each warp does, in order.
-    pub fn steps(&self) -> &[InstructionCycle] {
+    pub(crate) fn steps(&self) -> &[InstructionCycle] {
         &self.steps
     }
 
@@ -191,18 +191,13 @@ impl KernelString {
     }
 
     /// Steps on a unit: the report's `I_L` and `I_C`.
-    pub fn steps_on(&self, unit: usize) -> u64 {
+    pub(crate) fn steps_on(&self, unit: usize) -> u64 {
         self.steps.iter().filter(|step| step.unit == unit).count() as u64
     }
 
     /// Whether every unit in use serves one warp per cycle.
     pub fn one_warp_per_unit(&self) -> bool {
         self.steps.iter().all(|step| self.units[step.unit].capacity == 1)
-    }
-
-    /// The letter of a step.
-    pub fn letter(&self, step: usize) -> char {
-        self.steps.get(step).and_then(|step| self.units.get(step.unit)).map_or('?', |unit| unit.letter)
     }
 }
 

@@ -15,7 +15,7 @@ pub fn pessimistic(string: &KernelString, warps: u32) -> u64 {
 /// The same with sigma as it stands, if that leaves [units over](super::Sigma::has_rest): 3/2 for 48 units, the CUDA
 /// cores that the report's section 3 gives to compute capability 2.1. No bound: four warps of "C" take 4 cycles, and
 /// this gives 3.
-pub fn pessimistic_as_printed(string: &KernelString, warps: u32) -> Option<u64> {
+pub(crate) fn pessimistic_as_printed(string: &KernelString, warps: u32) -> Option<u64> {
     let used = || (0..).zip(string.units()).filter(|&(unit, _)| string.steps_on(unit) > 0);
     if !used().any(|(_, kind)| kind.sigma.has_rest()) {
         return None;

@@ -7,7 +7,7 @@ use super::pick::Pick;
 
 /// One warp on one unit for one cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Issue {
+pub(crate) struct Issue {
     /// From 0.
     pub warp: u32,
     /// Index into [`KernelString::steps`].
@@ -18,14 +18,14 @@ pub struct Issue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     /// How many warps there are.
-    pub warps: u32,
+    pub(crate) warps: u32,
     /// What is executed in each cycle.
-    pub cycles: Vec<Vec<Issue>>,
+    pub(crate) cycles: Vec<Vec<Issue>>,
 }
 
 impl Schedule {
     /// For each warp, the unit it is on in each cycle.
-    pub fn units(&self, string: &KernelString) -> Vec<Vec<Option<usize>>> {
+    pub(crate) fn units(&self, string: &KernelString) -> Vec<Vec<Option<usize>>> {
         let mut rows = vec![vec![None; self.cycles.len()]; self.warps as usize];
         for (cycle, issues) in self.cycles.iter().enumerate() {
             for issue in issues {

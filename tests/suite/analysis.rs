@@ -1,44 +1,42 @@
 //! The analyses against golden values, the simulation, and each other.
 
-use std::sync::Arc;
-
 use gpusched::analysis::{Departure, Method, analyse, compare, launch_orders};
 use gpusched::effort::Progress;
-use gpusched::experiments::validation::{Agreement, Family, Judge, Sample, SampleKernel, SampleStream};
 use gpusched::hosts::simulate;
 use gpusched::run::Summary;
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::{Duration, Instant};
-use gpusched::workload::{BlockTime, KernelId, Placement};
-use proptest::prelude::*;
+use gpusched::workload::{Kernel, Placement, StreamSpec};
 
-use crate::campaign::{campaign, config};
 use crate::common::tx2;
 
 const MS: u64 = 1_000_000;
 
-/// Equal streams, each with kernels of (blocks, threads, ms).
-fn sample(streams: &[&[(u32, u32, u32)]]) -> Sample {
-    let mut sample = Sample::default();
-    for (stream, kernels) in (0_u8..).zip(streams) {
-        sample.streams.push(SampleStream { priority: 0, release_ms: 0 });
-        for &(blocks, threads, ms) in *kernels {
-            let (registers_per_thread, shared_memory_bytes) = (0, 0);
-            sample.kernels.push(SampleKernel {
-                stream,
-                blocks,
-                ms,
-                threads,
-                registers_per_thread,
-                shared_memory_bytes,
-            });
-        }
-    }
-    sample
+/// Streams that are released at the times \[ms\], each with kernels of (blocks, threads, ms).
+type Streams = Vec<(u64, Vec<(u32, u32, u64)>)>;
+
+/// Streams that are released at once.
+fn sample(streams: &[&[(u32, u32, u64)]]) -> Streams {
+    streams.iter().map(|kernels| (0, kernels.to_vec())).collect()
 }
 
-fn scenario(sample: &Sample, placement: Placement) -> Scenario {
-    sample.to_scenario("sample", &tx2(), placement, false).expect("it fits the TX2")
+fn scenario(streams: &Streams, placement: Placement) -> Scenario {
+    let mut builder = ScenarioBuilder::on(&tx2(), "sample");
+    builder.settings(Some(placement), None, None);
+    let mut number = 0;
+    for (index, (release_ms, kernels)) in streams.iter().enumerate() {
+        let label = format!("S{index}");
+        let spec = StreamSpec { blocking: false, ..StreamSpec::new(label.as_str()) };
+        let stream = builder.add_stream(spec).expect("sound");
+        let mut steps = Vec::new();
+        for &(blocks, threads, ms) in kernels {
+            let kernel = Kernel::new(format!("K{number}"), blocks, threads, Duration::from_ns(ms * MS));
+            steps.push(Step::Launch(builder.add_kernel(kernel).expect("it fits the TX2"), stream));
+            number += 1;
+        }
+        builder.add_thread(HostThread::once(label.as_str(), Duration::from_ns(release_ms * MS), steps));
+    }
+    builder.build()
 }
 
 fn simulated_ms(scenario: &Scenario) -> Vec<u64> {
@@ -53,7 +51,7 @@ fn json(text: &str) -> Scenario {
 #[test]
 fn six_blocks_of_512_then_one_of_1024_are_analysed_too_early() {
     let mut sample = sample(&[&[(6, 512, 100)], &[(1, 1024, 100)]]);
-    sample.streams[1].release_ms = 25;
+    sample[1].0 = 25;
     let scenario = scenario(&sample, Placement::MostRoom);
     let comparison = compare(&scenario).expect("it runs");
     assert!(!comparison.equal && !comparison.exact);
@@ -62,20 +60,6 @@ fn six_blocks_of_512_then_one_of_1024_are_analysed_too_early() {
     let large = &comparison.kernels[1];
     assert_eq!((finish(large.analysed_finish_ns), finish(large.simulated_finish_ns)), (125, 200));
     assert_eq!(analyse(&scenario).expect("it runs").departures, [Departure::UnequalThreads]);
-}
-
-#[test]
-fn pooled_resources_are_never_pessimistic_for_independent_kernels_of_one_priority() {
-    for family in [Family::Unequal, Family::SharedMemory, Family::Registers] {
-        for placement in Placement::ALL {
-            let mut judge = Judge::new(&tx2(), placement);
-            for index in 0..200 {
-                let sample = Sample::draw(family, &tx2(), 0, index);
-                judge.judge(family, &sample).expect("it runs");
-                assert!(judge.errors(&sample).all(|(error, _)| error <= 0), "{} {index}", family.name());
-            }
-        }
-    }
 }
 
 #[test]
@@ -107,7 +91,7 @@ fn witness_a_unequal_blocks() {
     let mut witness = sample(&[&[(3, 1024, 6)], &[(4, 512, 5)], &[(3, 1024, 2)]]);
     assert_eq!(simulated_ms(&scenario(&witness, Placement::MostRoom))[2], 8);
     let safe = analyse(&scenario(&witness, Placement::MostRoom)).expect("it runs").kernels[2].safe_finish_ns;
-    witness.kernels[0].ms = 5;
+    witness[0].1[0].2 = 5;
     assert_eq!(simulated_ms(&scenario(&witness, Placement::MostRoom))[2], 9);
     assert!(safe >= Some(Instant::from_ns(9 * MS)), "{safe:?}");
 }
@@ -120,7 +104,7 @@ fn witness_b_chains_of_equal_blocks() {
     let analysis = analyse(&analysed).expect("it runs");
     assert_eq!(analysis.departures, [Departure::Chains]);
     assert!(analysis.kernels[4].safe_finish_ns >= Some(Instant::from_ns(9 * MS)));
-    witness.kernels[0].ms = 3;
+    witness[0].1[0].2 = 3;
     assert_eq!(simulated_ms(&scenario(&witness, Placement::MostRoom))[4], 9);
 }
 
@@ -253,8 +237,8 @@ fn a_stream_without_an_end_is_analysed_up_to_the_horizon() {
 
 #[test]
 fn more_than_eight_simultaneous_launches_are_sampled_and_it_is_said() {
-    let kernels: Vec<(u32, u32, u32)> = (1..=9).map(|ms| (3, 512, ms)).collect();
-    let streams: Vec<&[(u32, u32, u32)]> = kernels.iter().map(std::slice::from_ref).collect();
+    let kernels: Vec<(u32, u32, u64)> = (1..=9).map(|ms| (3, 512, ms)).collect();
+    let streams: Vec<&[(u32, u32, u64)]> = kernels.iter().map(std::slice::from_ref).collect();
     let scenario = scenario(&sample(&streams), Placement::MostRoom);
     let orders = launch_orders(&scenario, 50, 7, Progress::NONE).expect("it runs");
     assert_eq!((orders.orders, orders.orders_tried, orders.exhaustive), (Some(362_880), 50, false));
@@ -292,183 +276,4 @@ fn kernels_have_the_same_numbers_under_every_command() {
         compare(&scenario).expect("it runs").kernels.iter().map(|kernel| kernel.launch.id).collect();
     assert_eq!(run, [0, 1, 2, 4]);
     assert_eq!((&orders, &compared), (&run, &run));
-}
-
-/// Analysis and simulation of random samples agree wherever the analysis says that it is exact, under all placements;
-/// and the campaign's short cut gives what `analyse` gives.
-fn agree(family: Family, samples: u64) {
-    let device = tx2();
-    for placement in Placement::ALL {
-        let mut judge = Judge::new(&device, placement);
-        for index in 0..samples {
-            let sample = Sample::draw(family, &device, 11, index);
-            let verdict = judge.judge(family, &sample).expect("it runs");
-            let scenario = scenario(&sample, placement);
-            let comparison = compare(&scenario).expect("it runs");
-            assert!(comparison.equal || !comparison.exact, "{} {index}", family.name());
-            let mut analysed = judge.analysed().to_vec();
-            let mut simulated = judge.simulated().to_vec();
-            let from = |of: fn(&gpusched::analysis::ComparedKernel<'_>) -> Option<Instant>| {
-                comparison.kernels.iter().map(of).map(|finish| finish.expect("it finishes")).collect::<Vec<_>>()
-            };
-            let mut of_scenario = (from(|kernel| kernel.analysed_finish_ns), from(|kernel| kernel.simulated_finish_ns));
-            for list in [&mut analysed, &mut simulated, &mut of_scenario.0, &mut of_scenario.1] {
-                list.sort_unstable();
-            }
-            // With shorter blocks the stated run stands for the analysis.
-            let stated = if family == Family::ShrunkDurations { &analysed } else { &simulated };
-            assert_eq!(*stated, of_scenario.1, "{} {index}", family.name());
-            if family != Family::EqualAnyPrinted && family != Family::ShrunkDurations {
-                assert_eq!(analysed, of_scenario.0, "{} {index}", family.name());
-                assert_eq!(verdict == Agreement::Equal, comparison.equal, "{} {index}", family.name());
-            }
-        }
-    }
-}
-
-#[test]
-fn analysis_equals_simulation_wherever_it_is_exact_and_the_judge_takes_no_short_cuts() {
-    for family in Family::ALL {
-        agree(family, 3);
-    }
-}
-
-#[test]
-fn equal_independent_kernels_are_always_exact() {
-    let device = tx2();
-    for family in [Family::EqualPowerOfTwo, Family::EqualAny, Family::Releases] {
-        for placement in Placement::ALL {
-            let mut judge = Judge::new(&device, placement);
-            for index in 0..400 {
-                let sample = Sample::draw(family, &device, 5, index);
-                assert_eq!(judge.judge(family, &sample), Ok(Agreement::Equal), "{} {index}", family.name());
-            }
-        }
-    }
-}
-
-/// A scenario whose streams may have several kernels, priorities, releases and unequal blocks, and shorter durations.
-fn anything() -> impl Strategy<Value = Sample> {
-    let kernel = (0_u8..5, 1_u32..16, 1_u32..12, 1_u32..=32, 0_u32..4, 1_u32..12);
-    let streams = prop::collection::vec((prop::bool::weighted(0.3), prop_oneof![2 => Just(0_u32), 1 => 0_u32..30]), 5);
-    (streams, prop::collection::vec(kernel, 1..9), any::<bool>()).prop_map(|(streams, kernels, equal)| {
-        let mut sample = Sample::default();
-        for (high, release_ms) in streams {
-            sample.streams.push(SampleStream { priority: -i32::from(high), release_ms });
-        }
-        for (stream, blocks, ms, warps, shared, shrunk) in kernels {
-            let (threads, shared) = if equal { (512, 0) } else { (32 * warps, 8_192 * shared) };
-            let (registers_per_thread, shared_memory_bytes) = (0, shared);
-            sample.kernels.push(SampleKernel {
-                stream,
-                blocks,
-                ms,
-                threads,
-                registers_per_thread,
-                shared_memory_bytes,
-            });
-            sample.shrunk_ms.push(shrunk.min(ms));
-        }
-        sample
-    })
-}
-
-/// Runs a sample as stated and with shorter blocks under all placements; gives (safe - launched) / (worst observed
-/// finish - launched) of each kernel.
-fn safe_ratios(sample: &Sample, seed: u64) -> Result<Vec<f64>, TestCaseError> {
-    let mut stated = sample.to_scenario("stated", &tx2(), Placement::MostRoom, false).expect("it fits");
-    let mut shorter = sample.to_scenario("shorter", &tx2(), Placement::MostRoom, true).expect("it fits");
-    // Blocks of one kernel may differ too.
-    for id in (0..).map(KernelId).take(shorter.kernels().len()).step_by(2) {
-        let worst = shorter.kernels()[id.index()].duration.worst;
-        let best = gpusched::time::Duration::from_ns(worst.as_ns() / 3);
-        shorter.catalogue.set_block_time(id, BlockTime { best, worst }).expect("best is at most worst");
-    }
-    shorter.seed = seed;
-    let analysed = stated.clone();
-    let analysis = analyse(&analysed).expect("it runs");
-    let mut worst = vec![Instant::ZERO; analysis.kernels.len()];
-    for placement in Placement::ALL {
-        for scenario in [&mut stated, &mut shorter] {
-            scenario.placement = placement;
-            let run = simulate(scenario).expect("it runs");
-            prop_assert_eq!(run.trace.operations().len(), analysis.kernels.len());
-            for ((record, kernel), worst) in run.trace.operations().iter().zip(&analysis.kernels).zip(&mut worst) {
-                let safe = kernel.safe_finish_ns;
-                let title = kernel.launch.title();
-                prop_assert!(record.finish() <= safe && safe.is_some(), "{title}: {:?} {safe:?}", record.finish());
-                *worst = record.finish().map_or(*worst, |finish| finish.max(*worst));
-            }
-        }
-    }
-    let ratio = |(kernel, worst): (&gpusched::analysis::AnalysedKernel<'_>, &Instant)| {
-        let response = |finish: Instant| finish.since(kernel.launched_ns).as_ns() as f64;
-        Some(response(kernel.safe_finish_ns?) / response(*worst))
-    };
-    Ok(analysis.kernels.iter().zip(&worst).filter_map(ratio).collect())
-}
-
-proptest! {
-    #![proptest_config(config(150))]
-
-    #[test]
-    fn no_shorter_run_finishes_after_safe_finish(sample in anything(), seed in any::<u64>()) {
-        safe_ratios(&sample, seed)?;
-    }
-}
-
-/// Each scenario is run eight times: under four placements, as stated and with shorter blocks.
-#[test]
-#[ignore = "a long campaign"]
-fn long_campaign_no_shorter_run_finishes_after_safe_finish() {
-    let strategy = (anything(), any::<u64>());
-    println!("{}", campaign("safe_finish_ns", 125_000, &strategy, |(sample, seed)| safe_ratios(&sample, seed)));
-}
-
-#[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
-fn long_work_counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
-    use gpusched::experiments::validation::Campaign;
-
-    let families = vec![Family::Unequal, Family::SharedMemory, Family::Priorities, Family::ShrunkDurations];
-    let campaign = Campaign { device: tx2(), placement: Placement::MostRoom, families, samples: 300, seed: 3 };
-    let run = |jobs: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads can be made");
-        pool.install(|| campaign.run(&|_| {})).expect("samples fit the TX2")
-    };
-    let (one, three) = (run(1), run(3));
-    let text = |report| {
-        let mut out = Vec::new();
-        gpusched::formats::write_json(report, None, &mut out).expect("memory takes all");
-        out
-    };
-    assert_eq!(text(&one), text(&three));
-    for family in &one.families {
-        let example = family.smallest_counterexample.as_ref().expect("one is found").to_string();
-        let scenario = json(&example);
-        assert!(scenario.kernels().len() <= 4, "{example}");
-        let differs = match &family.shrunk_counterexample {
-            // A kernel finishes later although no block runs longer.
-            Some(shorter) => {
-                let (stated, shorter) = (simulated_ms(&scenario), simulated_ms(&json(&shorter.to_string())));
-                stated.iter().zip(&shorter).any(|(stated, shorter)| shorter > stated)
-            }
-            None => !compare(&scenario).expect("it runs").equal,
-        };
-        assert!(differs, "{example}");
-    }
-}
-
-#[test]
-fn a_stopped_campaign_reports_what_was_done() {
-    use gpusched::effort::{Effort, Limits};
-    use gpusched::experiments::validation::Campaign;
-
-    let families = vec![Family::Unequal];
-    let campaign = Campaign { device: tx2(), placement: Placement::MostRoom, families, samples: 1 << 40, seed: 3 };
-    let effort = Arc::new(Effort::new(Limits::NONE, Arc::default()));
-    let report = effort.within(|| campaign.run(&|_| effort.stop())).expect("it is not too much").expect("they fit");
-    assert!(report.stopped);
-    let family = &report.families[0];
-    assert!(family.samples > 0 && family.samples == family.equal + family.optimistic + family.pessimistic);
 }

@@ -304,12 +304,12 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 802;
+const MOST_PUBLIC_ITEMS: usize = 656;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {
     let public = public_items(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     let named = |name: &str| public.iter().any(|(_, item)| item == name);
-    assert!(["Run", "simulate", "KernelId", "Rule", "MAX_SOLVED_COEFFICIENTS"].into_iter().all(named));
+    assert!(["Run", "simulate", "KernelId", "Rule", "BUILTIN_NAMES"].into_iter().all(named));
     assert!(public.len() <= MOST_PUBLIC_ITEMS, "{} public items", public.len());
 }

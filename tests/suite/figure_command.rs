@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::common;
-use crate::figure::rtss_2017_fig_3;
+use crate::figure_samples::rtss_2017_fig_3;
 
 /// A directory of its own for each test, with RTSS 2017, Fig. 3, in it.
 pub(crate) fn directory(test: &str) -> PathBuf {

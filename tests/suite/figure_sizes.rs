@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use gpusched::applications::ApplicationSet;
-use gpusched::draw::{COLUMN_WIDTH, PAGE_HEIGHT, PAGE_WIDTH, PictureOptions};
+use gpusched::draw::{PAGE_HEIGHT, PictureOptions, width_named};
 use gpusched::experiments::study::{AxisValue, GridAxis, PointSummary, Study, StudySummary};
 use gpusched::pictures::study_plot::{PlotOptions, plot};
 use gpusched::statistics::{Measure, Statistic};
@@ -185,7 +185,8 @@ fn long_work_studies_of_all_sizes_are_drawn_over_numbers_and_over_names() {
         let rows = axes.last().map_or(0, |(_, values)| values.len());
         let curves: usize = axes[..axes.len() - 1].iter().map(|(_, values)| values.len()).product();
         let (study, summary) = study(axes, &["met"]);
-        for (width, points) in [(COLUMN_WIDTH, 252.0), (PAGE_WIDTH, 516.0)] {
+        for (width, points) in [("column", 252.0), ("page", 516.0)] {
+            let width = width_named(width).expect("a name");
             let mut heights = Vec::new();
             for title in [true, false] {
                 let picture = PictureOptions { width: Some(width), title };

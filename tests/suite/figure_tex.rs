@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gpusched::draw::PAGE_WIDTH;
+use gpusched::draw::width_named;
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{Lanes, Panels, Timeline, TimelineOptions};
 use gpusched::run::Summary;
 
 use crate::common::gpusched;
 use crate::figure_command::directory;
-use crate::figure_kinds::{launches, measured, sizes};
+use crate::figure_samples::{launches, measured, sizes};
 use crate::published;
 
 /// Points (1/72.27 inch) in a millimetre.
@@ -203,7 +203,7 @@ fn latex_takes_published_timelines_in_a_column_and_across_a_page() {
         let run = simulate(&scenario).expect("it runs");
         let summary = Summary::of(&run);
         let column = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
-        let page = TimelineOptions { width: PAGE_WIDTH, ..column.clone() };
+        let page = TimelineOptions { width: width_named("page").expect("a name"), ..column.clone() };
         for (options, width) in [(column, COLUMN), (page, TEXT)] {
             let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
             let tex = timeline.draw(&summary, &options).to_tex();

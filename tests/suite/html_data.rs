@@ -4,7 +4,6 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use gpusched::draw::theme::series_fill;
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::FinishMark;
 use gpusched::pictures::{HtmlRun, HtmlTimeline};
@@ -265,18 +264,6 @@ fn the_page_loads_nothing_and_holds_no_text_that_ends_its_scripts() {
     }
     assert!(!page.contains("{{"), "every place of the template is filled");
     assert_eq!(data(&page)["runs"][0]["scenario"], *scenario.name);
-}
-
-#[test]
-fn the_colours_are_those_of_figures() {
-    let scenario = published::figure("rtss2017/figure-3");
-    let run = simulate(&scenario).expect("it runs");
-    let data = data(&page(&run));
-    let light = data["palette"]["light"].as_array().expect("a list");
-    for (index, fill) in light.iter().enumerate() {
-        assert_eq!(fill["background"], series_fill(index).background.hex());
-    }
-    assert_eq!((light.len(), data["palette"]["dark"].as_array().map(Vec::len)), (64, Some(64)));
 }
 
 /// A colour stands for a title, whatever the order of the launches: by hand, K2 comes before K10.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionGroup, OptionKind, ScenarioOption, ScenarioOptions};
-use gpusched::json::Document;
 
 use crate::common::{directory, gpusched_in, stderr, stdout};
 
@@ -59,10 +58,9 @@ fn converted(folder: &Path, input: &str, option: Option<&ScenarioOption>) -> Str
 /// The scenario that the library makes with an option told in JSON.
 fn made(folder: &Path, input: &str, option: &'static ScenarioOption) -> String {
     let value = option.example_in_json().to_string();
-    let document = Document::parse("value", &value).expect("it is JSON");
     let read = |path: &Path| Ok::<_, Box<dyn std::error::Error>>((input.to_owned(), fs::read(folder.join(path))?));
     let mut options = ScenarioOptions::default();
-    option.read(&document.root()).unwrap_or_else(|problem| panic!("{problem:?}")).apply(&mut options);
+    option.read_json("value", &value).unwrap_or_else(|error| panic!("{error}")).apply(&mut options);
     options.open(|path| folder.join(path).exists(), read).expect("its file can be read");
     let (_, bytes) = read(Path::new(input)).expect("it was copied");
     let scenario = Input::of(input, bytes).expect("it is sound").scenario(&options).expect("the option fits");
@@ -111,8 +109,7 @@ fn an_option_that_means_nothing_to_the_input_is_refused_and_called_by_its_key() 
     for (input, key, kind) in [("scenario.json", "gpu", "profiles"), ("profile.json", "ticks", "AMALTHEA models")] {
         let mut options = ScenarioOptions::default();
         let value = of(key).example_in_json().to_string();
-        let document = Document::parse("value", &value).expect("it is JSON");
-        of(key).read(&document.root()).expect("it is sound").apply(&mut options);
+        of(key).read_json("value", &value).expect("it is sound").apply(&mut options);
         let bytes = fs::read(folder.join(input)).expect("it was copied");
         let refused = Input::of(input, bytes).expect("it is sound").scenario(&options).expect_err("it is refused");
         assert_eq!(refused.to_string(), format!("\"{key}\" is for {kind}, and {input} is none"));

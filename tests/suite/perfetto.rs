@@ -19,8 +19,8 @@ use proptest::prelude::*;
 use self::validator::{Shown, Slice, validate};
 use crate::campaign::config;
 use crate::common::gpusched;
-use crate::figure::fig_3;
 use crate::figure_command::directory;
+use crate::figure_samples::fig_3;
 use crate::generate::{Case, Limits, scenario};
 
 fn written(scenario: &Scenario) -> Option<String> {

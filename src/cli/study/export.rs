@@ -52,7 +52,7 @@ impl Export {
         progress::begin("writing files", Unit::Of("files"), Some(files));
         for point in points {
             for sample in 0..samples {
-                let text = study.input(point, sample).map_err(|what| anyhow!("{}: {what}", study.command.name()))?;
+                let text = study.input(point, sample).map_err(|what| anyhow!("{}: {what}", study.command_name()))?;
                 let path = self.to.join(format!("point-{point}-sample-{sample}.json"));
                 write_whole(&path, |out| out.write_all(text.as_bytes()))?;
                 progress::advance(1);

@@ -49,7 +49,7 @@ impl Look {
     /// The first four differ in dashes and in the form of their points, the next four have hollow points, and the next
     /// eight the same points on other dashes.
     pub(crate) fn of(index: usize) -> Self {
-        const DASHES: [Dash; Look::DASHES] = [Dash::Solid, Dash::Dashed, Dash::DashDotted, Dash::Dotted];
+        const DASHES: [Dash; Look::DASHES] = [Dash::Solid, Dash::Dashed, Dash::Alternating, Dash::Dotted];
         const FORMS: [&[(i64, i64)]; 4] = [&DISC, &SQUARE, &TRIANGLE, &DIAMOND];
         Self {
             colour: line_colour(index),

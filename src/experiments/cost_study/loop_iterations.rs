@@ -10,7 +10,7 @@ use crate::named::named;
 named! {
     /// What differs between the curves.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum LoopVariant: ALL {
+    pub(crate) enum LoopVariant: ALL {
         /// The algorithm as printed, C whole numbers from 20 to 100.
         Thesis = "as printed, C from 20 to 100",
         /// As printed, C a million times as long, so that hardly any two ends fall on one time.
@@ -38,7 +38,7 @@ impl LoopVariant {
 
 /// The mean work of some task sets of one size.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LoopIterations {
+pub(crate) struct LoopIterations {
     /// Which curve.
     pub variant: LoopVariant,
     /// n.
@@ -61,7 +61,7 @@ pub struct LoopIterations {
 
 impl LoopIterations {
     /// All turns, mean.
-    pub fn turns(&self) -> f64 {
+    pub(crate) fn turns(&self) -> f64 {
         self.finishing_turns + self.placing_turns
     }
 }
@@ -70,7 +70,7 @@ impl LoopIterations {
 ///
 /// # Errors
 /// [`TimeOverflow`], which these task sets do not reach.
-pub fn study(
+pub(crate) fn study(
     g_max: NonZeroU32,
     largest_grid: u32,
     variants: &[LoopVariant],

@@ -11,7 +11,7 @@ use crate::analysis::{TimeOverflow, finish_times};
 
 /// A figure of the thesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum CostFigure {
+pub(crate) enum CostFigure {
     /// Time against the number of kernels and of blocks, `g_max` one value.
     #[serde(rename = "3.11")]
     Kernels,
@@ -25,7 +25,7 @@ pub enum CostFigure {
 
 /// One curve of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct CostSetting {
+pub(crate) struct CostSetting {
     /// `g_max`.
     pub g_max: NonZeroU32,
     /// The largest grid that may be drawn \[blocks\].
@@ -34,7 +34,7 @@ pub struct CostSetting {
 
 /// One point of a figure: one task set, as in the thesis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CostPoint {
+pub(crate) struct CostPoint {
     /// The curve that it is on.
     pub setting: CostSetting,
     /// Kernels.
@@ -55,7 +55,7 @@ const MOST_KERNELS: usize = 20;
 /// The curves of a figure, in the thesis' order: the numbers of the programs `rta_plot` and `rta_mplot` in the author's
 /// public repository. `rta_plot` has `g_max` = 30; the name of the picture that is Fig. 3.11 there says 10, so that is
 /// the second curve.
-pub fn settings(figure: CostFigure) -> Vec<CostSetting> {
+pub(crate) fn settings(figure: CostFigure) -> Vec<CostSetting> {
     let setting =
         |g_max, largest_grid| CostSetting { g_max: NonZeroU32::new(g_max).unwrap_or(NonZeroU32::MIN), largest_grid };
     match figure {
@@ -69,7 +69,7 @@ pub fn settings(figure: CostFigure) -> Vec<CostSetting> {
 ///
 /// # Errors
 /// [`TimeOverflow`], which these task sets do not reach.
-pub fn measure(
+pub(crate) fn measure(
     figure: CostFigure,
     seed: u64,
     mut seconds: impl FnMut(&mut dyn FnMut()) -> f64,

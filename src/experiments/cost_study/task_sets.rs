@@ -10,7 +10,7 @@ use crate::time::{Duration, Instant};
 
 /// Kernels that are all released together, their grids and block times drawn uniformly.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskSets {
+pub(super) struct TaskSets {
     /// Blocks of the largest grid; the smallest has 2.
     pub largest_grid: u32,
     /// C \[ns\]; a unit for the thesis, whose times are whole numbers.
@@ -20,17 +20,17 @@ pub struct TaskSets {
 impl TaskSets {
     /// Those of Figs. 3.11 to 3.13, C from 20 to 100: as the thesis' author draws them in the programs `rta_plot` and
     /// `rta_mplot` of his public repository, `daleonpz/master_thesis_markdown`.
-    pub const fn thesis(largest_grid: u32) -> Self {
+    pub(super) const fn thesis(largest_grid: u32) -> Self {
         Self { largest_grid, block_times: 20..=100 }
     }
 
     /// The same with C a million times as long, so that ends of blocks hardly ever fall on one time.
-    pub const fn thesis_in_fine_time(largest_grid: u32) -> Self {
+    pub(super) const fn thesis_in_fine_time(largest_grid: u32) -> Self {
         Self { largest_grid, block_times: 20_000_000..=100_000_000 }
     }
 
     /// Set `number` of so many kernels; every number has its own draws.
-    pub fn draw(&self, kernels: usize, seed: u64, number: u64) -> Vec<MergedKernel> {
+    pub(super) fn draw(&self, kernels: usize, seed: u64, number: u64) -> Vec<MergedKernel> {
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         numbers.set_stream(number);
         let kernel = |_| MergedKernel {

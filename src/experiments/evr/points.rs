@@ -98,7 +98,7 @@ impl PointTally {
 
 /// GPU-EvR against one other scheduler at one number of applications.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Ratio {
+pub(crate) struct Ratio {
     /// The other scheduler.
     pub baseline: String,
     /// Applications injected.
@@ -116,7 +116,7 @@ pub struct Ratio {
 }
 
 /// The points of `scheduler` against all others, where the other's mean is not 0.
-pub fn ratios(points: &[SweepPoint], scheduler: &str) -> Vec<Ratio> {
+pub(crate) fn ratios(points: &[SweepPoint], scheduler: &str) -> Vec<Ratio> {
     let by = |mine: Statistic, other: Statistic| (other.mean > 0.0).then(|| mine.mean / other.mean);
     let own =
         |applications| points.iter().find(|point| point.scheduler == scheduler && point.applications == applications);

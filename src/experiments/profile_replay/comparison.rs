@@ -21,7 +21,7 @@ pub struct ProfileComparison {
     /// How long their collectives wait and transfer, where they state that they are of two ranks, and have any.
     pub(crate) collectives: Option<CollectiveSplit>,
     /// Kernels by name.
-    pub kernels: Vec<KernelChange>,
+    pub(crate) kernels: Vec<KernelChange>,
 }
 
 /// How long collectives waited for another rank, and how long they transferred. A collective ends on all ranks at about
@@ -67,7 +67,7 @@ impl CollectiveSplit {
 
 /// The launches of the kernels of one name in both.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KernelChange {
+pub(crate) struct KernelChange {
     /// Name of the function.
     pub name: Arc<str>,
     /// How many.
@@ -80,17 +80,22 @@ pub struct KernelChange {
 
 impl KernelChange {
     /// Whether both sides are the same.
-    pub fn is_equal(&self) -> bool {
+    pub(crate) fn is_equal(&self) -> bool {
         [self.launches, self.total_ns, self.median_ns].iter().all(|[first, second]| first == second)
     }
 
     /// By how much longer they take in the second \[ns\].
-    pub fn change_ns(&self) -> i128 {
+    pub(crate) fn change_ns(&self) -> i128 {
         i128::from(self.total_ns[1]) - i128::from(self.total_ns[0])
     }
 }
 
 impl ProfileComparison {
+    /// Whether both did the same, launch by launch.
+    pub fn is_equal(&self) -> bool {
+        self.first == self.second && self.kernels.iter().all(KernelChange::is_equal)
+    }
+
     /// Of a GPU of each profile: that number, or the one that runs most kernels.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ pub struct Replay {
     /// Largest difference of block starts \[ns\].
     pub max_start_error_ns: u64,
     /// Both timelines, for a figure.
-    pub timelines: Timelines,
+    pub(crate) timelines: Timelines,
 }
 
 /// One kernel launch on both sides.
@@ -82,18 +82,18 @@ fn as_text<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok
 
 /// Both sides as lists of blocks, in the same form.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Timelines {
+pub(crate) struct Timelines {
     /// What was measured.
-    pub measured: Vec<BlockSpan>,
+    pub(crate) measured: Vec<BlockSpan>,
     /// What was simulated.
-    pub simulated: Vec<BlockSpan>,
+    pub(crate) simulated: Vec<BlockSpan>,
     /// When each kernel of [`Replay::kernels`] was launched in the measurement, from the first launch \[ns\].
     pub measured_launches: Vec<i64>,
 }
 
 /// One block on one SM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockSpan {
+pub(crate) struct BlockSpan {
     /// Index of its kernel in [`Replay::kernels`].
     pub kernel: usize,
     /// Its number.

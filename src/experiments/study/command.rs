@@ -7,7 +7,7 @@ use crate::named::named;
 named! {
     /// Which command a study repeats.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum StudyCommand: ALL, from_name {
+    pub(crate) enum StudyCommand: ALL, from_name {
         /// `gpusched merged-sm`
         MergedSm = "merged-sm",
         /// `gpusched tasks curve`
@@ -25,7 +25,7 @@ named! {
 
 impl StudyCommand {
     /// Samples of a row if the file does not say: some 10 ms of work.
-    pub const fn samples_per_row(self) -> u64 {
+    pub(crate) const fn samples_per_row(self) -> u64 {
         match self {
             Self::MergedSm => 1_000,
             Self::TasksCurve => 100,

@@ -16,7 +16,7 @@ pub(crate) trait Experiment: Sync {
 }
 
 /// Computes rows, one after another; what it keeps between them saves time, and changes nothing.
-pub trait Worker {
+pub(crate) trait Worker {
     /// The values of one row: fields separated by commas, none of which contains a line end.
     ///
     /// # Errors

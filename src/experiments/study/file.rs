@@ -31,7 +31,7 @@ pub struct Study {
     /// Its name.
     pub name: String,
     /// What is repeated.
-    pub command: StudyCommand,
+    pub(crate) command: StudyCommand,
     /// How many points, samples and rows.
     pub layout: Layout,
     /// The grid; the last axis changes fastest from point to point.
@@ -81,6 +81,11 @@ impl Study {
         }
         found.reverse();
         found
+    }
+
+    /// The command that is repeated.
+    pub fn command_name(&self) -> &'static str {
+        self.command.name()
     }
 
     /// What is drawn at a sample of a point, as a file that the study's command takes.

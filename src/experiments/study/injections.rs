@@ -18,7 +18,7 @@ use crate::time::Duration;
 ///
 /// # Errors
 /// As [`sample_applications`].
-pub fn random_injection(
+pub(crate) fn random_injection(
     set: &ApplicationSet,
     counts: &[u32],
     gap: Duration,
@@ -31,7 +31,7 @@ pub fn random_injection(
 ///
 /// # Errors
 /// As [`sample_applications`].
-pub fn per_period(
+pub(crate) fn per_period(
     set: &ApplicationSet,
     counts: &[u32],
     period: Duration,

@@ -40,12 +40,12 @@ pub struct CampaignReport {
     /// Whether the campaign was stopped before all samples were tried.
     pub stopped: bool,
     /// By family.
-    pub families: Vec<FamilyReport>,
+    pub(crate) families: Vec<FamilyReport>,
 }
 
 /// What came out of one family.
 #[derive(Debug, Clone, Serialize)]
-pub struct FamilyReport {
+pub(crate) struct FamilyReport {
     /// Its name.
     pub family: &'static str,
     /// What is drawn.
@@ -65,7 +65,7 @@ pub struct FamilyReport {
     /// The largest relative error on the unsafe side.
     pub max_optimistic_error: f64,
     /// Kernels by relative error, (analysed - simulated) / simulated response.
-    pub errors: Vec<ErrorBin>,
+    pub(crate) errors: Vec<ErrorBin>,
     /// Number of the sample that was shrunk.
     pub counterexample_sample: Option<u64>,
     /// In which direction the analysis errs on the counterexample.
@@ -79,7 +79,7 @@ pub struct FamilyReport {
 
 /// Kernels whose relative error is above `above` and at most `up_to`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ErrorBin {
+pub(crate) struct ErrorBin {
     /// Lower limit; `None`: none.
     pub above: Option<f64>,
     /// Upper limit; `None`: none.
@@ -90,7 +90,7 @@ pub struct ErrorBin {
 
 impl Campaign {
     /// The report on what was tried of each family, in their order; `stopped` if that is not all.
-    pub fn report(&self, tallies: &[FamilyTally], stopped: bool) -> CampaignReport {
+    pub(crate) fn report(&self, tallies: &[FamilyTally], stopped: bool) -> CampaignReport {
         let families = self.families.iter().zip(tallies).map(|(family, tally)| self.family_report(*family, tally));
         CampaignReport {
             device: self.device.name.clone(),

@@ -70,7 +70,7 @@ impl Family {
 
 impl Sample {
     /// Sample number `index` of a family.
-    pub fn draw(family: Family, device: &Device, seed: u64, index: u64) -> Self {
+    pub(crate) fn draw(family: Family, device: &Device, seed: u64, index: u64) -> Self {
         let mut sample = Self::default();
         sample.draw_again(family, device, &ChaCha8Rng::seed_from_u64(seed), index);
         sample

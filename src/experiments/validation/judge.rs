@@ -19,7 +19,7 @@ use crate::workload::{
 
 /// How the analysis of one sample compares with its simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Agreement {
+pub(crate) enum Agreement {
     /// All finish times agree.
     Equal,
     /// Some kernel finishes earlier than analysed, and none later.
@@ -30,7 +30,7 @@ pub enum Agreement {
 
 /// A GPU and a merged SM that are used again for every sample.
 #[derive(Debug)]
-pub struct Judge {
+pub(crate) struct Judge {
     device: Device,
     gpu: Gpu<ContextBackend, Finishes>,
     /// For each priority, a stream for every stream of a sample; grows as needed.
@@ -90,7 +90,7 @@ impl Launches {
 
 impl Judge {
     /// A judge of samples for `device` under `placement`.
-    pub fn new(device: &Device, placement: Placement) -> Self {
+    pub(crate) fn new(device: &Device, placement: Placement) -> Self {
         Self {
             device: device.clone(),
             gpu: Gpu::observed_by(Finishes::default(), device, GpuOptions { placement, ..GpuOptions::default() }),
@@ -111,7 +111,7 @@ impl Judge {
     ///
     /// # Errors
     /// [`RunError`] if the sample does not fit the device.
-    pub fn judge(&mut self, family: Family, sample: &Sample) -> Result<Agreement, RunError> {
+    pub(crate) fn judge(&mut self, family: Family, sample: &Sample) -> Result<Agreement, RunError> {
         if family == Family::ShrunkDurations {
             self.submit(sample)?;
             self.simulate(sample)?;
@@ -146,7 +146,7 @@ impl Judge {
 
     /// Of the sample judged last, for each kernel: (analysed - simulated) / response \[10^-6\], rounded away from 0,
     /// and analysed - simulated \[ns\]. The response is the simulated one.
-    pub fn errors<'a>(&'a self, sample: &'a Sample) -> impl Iterator<Item = (i64, i64)> + 'a {
+    pub(crate) fn errors<'a>(&'a self, sample: &'a Sample) -> impl Iterator<Item = (i64, i64)> + 'a {
         let pairs = self.analysed.iter().zip(&self.simulated).zip(&sample.kernels);
         pairs.map(|((analysed, simulated), kernel)| {
             let release = sample.streams.get(usize::from(kernel.stream)).map_or(0, |stream| stream.release_ms);
@@ -167,12 +167,14 @@ impl Judge {
     }
 
     /// Analysed finish times of the sample judged last, by kernel.
-    pub fn analysed(&self) -> &[Instant] {
+    #[cfg(test)]
+    pub(crate) fn analysed(&self) -> &[Instant] {
         &self.analysed
     }
 
     /// Simulated finish times of the sample judged last, by kernel.
-    pub fn simulated(&self) -> &[Instant] {
+    #[cfg(test)]
+    pub(crate) fn simulated(&self) -> &[Instant] {
         &self.simulated
     }
 

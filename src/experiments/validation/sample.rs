@@ -2,28 +2,25 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::device::{BlockShape, Device};
-use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
-use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Kernel, Placement, StreamSpec, WorkloadError};
+use crate::device::BlockShape;
 
 /// Nanoseconds in one millisecond, the unit of time of random scenarios.
 pub(super) const NS_PER_MS: u64 = 1_000_000;
 
 /// A random scenario: streams, each with the kernels that it gets at its release, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Streams, in declaration order.
-    pub streams: Vec<SampleStream>,
+    pub(crate) streams: Vec<SampleStream>,
     /// Kernels; those of one stream in its order.
-    pub kernels: Vec<SampleKernel>,
+    pub(crate) kernels: Vec<SampleKernel>,
     /// How long blocks of each kernel really run \[ms\]; empty: as stated.
     pub shrunk_ms: Vec<u32>,
 }
 
 /// A stream of a [`Sample`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SampleStream {
+pub(crate) struct SampleStream {
     /// Its priority.
     pub priority: i32,
     /// When all its kernels are launched \[ms\].
@@ -32,7 +29,7 @@ pub struct SampleStream {
 
 /// A kernel of a [`Sample`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SampleKernel {
+pub(crate) struct SampleKernel {
     /// Index of its stream.
     pub stream: u8,
     /// Blocks of the grid.
@@ -49,7 +46,7 @@ pub struct SampleKernel {
 
 impl SampleKernel {
     /// What one block needs.
-    pub fn shape(&self) -> BlockShape {
+    pub(crate) fn shape(&self) -> BlockShape {
         BlockShape {
             threads: self.threads,
             registers_per_thread: self.registers_per_thread,
@@ -71,50 +68,8 @@ impl Sample {
         self.shrunk_ms.get(kernel).copied().filter(|_| shrunk).unwrap_or(stated)
     }
 
-    /// The sample as a scenario, with its stated or its shrunk durations.
-    ///
-    /// # Errors
-    /// [`WorkloadError`] if it does not fit the device.
-    pub fn to_scenario(
-        &self,
-        name: &str,
-        device: &Device,
-        placement: Placement,
-        shrunk: bool,
-    ) -> Result<Scenario, WorkloadError> {
-        let options = ReadOptions::default();
-        let mut builder = ScenarioBuilder::new(name.to_owned(), device.clone(), &options);
-        builder.settings(Some(placement), None, None);
-        for (index, stream) in self.streams.iter().enumerate() {
-            let label = format!("S{index}");
-            let spec = StreamSpec { priority: stream.priority, blocking: false, ..StreamSpec::new(label.as_str()) };
-            let id = builder.add_stream(spec)?;
-            let mut steps = Vec::new();
-            for kernel in self.kernels_of(index) {
-                let title = format!("K{kernel}");
-                let ns = u64::from(self.ms(kernel, shrunk)) * NS_PER_MS;
-                let kernel = Kernel {
-                    name: title.as_str().into(),
-                    title: title.as_str().into(),
-                    blocks: self.kernels[kernel].blocks,
-                    shape: self.kernels[kernel].shape(),
-                    duration: BlockTime::fixed(Duration::from_ns(ns)),
-                    clock: BlockClock::RunTime,
-                    sm_mask: None,
-                };
-                steps.push(Step::Launch(builder.add_kernel(kernel)?, id));
-            }
-            builder.add_thread(HostThread::once(
-                label.as_str(),
-                Duration::from_ns(u64::from(stream.release_ms) * NS_PER_MS),
-                steps,
-            ));
-        }
-        Ok(builder.build())
-    }
-
     /// The sample as a scenario file in gpusched's native format, with its stated or its shrunk durations.
-    pub fn to_json(&self, name: &str, shrunk: bool) -> Value {
+    pub(crate) fn to_json(&self, name: &str, shrunk: bool) -> Value {
         let mut kernels = Map::new();
         let mut streams = Vec::new();
         for (index, stream) in self.streams.iter().enumerate() {

@@ -25,7 +25,7 @@ const KEPT: usize = 24;
 /// Sums over samples of one family. Adding two is associative and commutative, so the order of the work does not
 /// matter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FamilyTally {
+pub(crate) struct FamilyTally {
     pub(super) verdicts: [u64; 3],
     pub(super) most_ppm: i64,
     pub(super) most_optimistic_ppm: i64,
@@ -37,11 +37,11 @@ pub struct FamilyTally {
 
 impl FamilyTally {
     /// The names of what is written by `Display`, separated by commas.
-    pub const COLUMNS: &'static str =
+    pub(crate) const COLUMNS: &'static str =
         "equal,pessimistic,optimistic,max_error_ppm,max_optimistic_error_ppm,max_error_ns,error_bins,counterexamples";
 
     /// Both together.
-    pub fn and(mut self, other: Self) -> Self {
+    pub(crate) fn and(mut self, other: Self) -> Self {
         for (sum, part) in self.verdicts.iter_mut().zip(other.verdicts) {
             *sum += part;
         }
@@ -58,18 +58,18 @@ impl FamilyTally {
     }
 
     /// How many samples were judged so.
-    pub fn count(&self, verdict: Agreement) -> u64 {
+    pub(crate) fn count(&self, verdict: Agreement) -> u64 {
         self.verdicts[verdict as usize]
     }
 
     /// The largest |analysed - simulated| / simulated response of any kernel, and the largest on the unsafe side.
-    pub fn max_errors(&self) -> (f64, f64) {
+    pub(crate) fn max_errors(&self) -> (f64, f64) {
         (self.most_ppm as f64 / 1e6, self.most_optimistic_ppm as f64 / 1e6)
     }
 
     /// Reads what `Display` wrote. Counterexamples are kept only if `drawn` draws them again: it gets the number of a
     /// sample.
-    pub fn parse(text: &str, mut drawn: Option<&mut dyn FnMut(u64) -> Sample>) -> Option<Self> {
+    pub(crate) fn parse(text: &str, mut drawn: Option<&mut dyn FnMut(u64) -> Sample>) -> Option<Self> {
         fn next<T: std::str::FromStr>(fields: &mut std::str::Split<'_, char>) -> Option<T> {
             fields.next()?.parse().ok()
         }
@@ -151,7 +151,7 @@ fn bin(ppm: i64) -> usize {
 
 /// Draws and judges samples, one run of them after another, with the same GPU.
 #[derive(Debug)]
-pub struct Sampler {
+pub(crate) struct Sampler {
     device: Device,
     judge: Judge,
     sample: Sample,
@@ -159,7 +159,7 @@ pub struct Sampler {
 
 impl Sampler {
     /// For scenarios on `device` under `placement`.
-    pub fn new(device: &Device, placement: Placement) -> Self {
+    pub(crate) fn new(device: &Device, placement: Placement) -> Self {
         Self { device: device.clone(), judge: Judge::new(device, placement), sample: Sample::default() }
     }
 
@@ -167,7 +167,7 @@ impl Sampler {
     ///
     /// # Errors
     /// [`RunError`] if a sample cannot run on the device.
-    pub fn tally(&mut self, family: Family, seed: u64, samples: Range<u64>) -> Result<FamilyTally, RunError> {
+    pub(crate) fn tally(&mut self, family: Family, seed: u64, samples: Range<u64>) -> Result<FamilyTally, RunError> {
         let seeded = ChaCha8Rng::seed_from_u64(seed);
         let mut tally = FamilyTally::default();
         for index in samples {

@@ -5,7 +5,7 @@
 //! The GPU knows no reservations and does not stop what it runs. So a job is submitted wave by wave, as many blocks as
 //! its SMs hold at once, and only if the wave ends before the budget does; if the most urgent job's next wave does not
 //! fit, its SMs stay idle until the next instance. With blocks of one time unit this is preemptive scheduling in the
-//! reservation exactly as [`exact`](crate::tasks::exact) has it; longer blocks delay more urgent jobs and waste the
+//! reservation exactly as `exact` has it; longer blocks delay more urgent jobs and waste the
 //! ends of budgets, which none of the paper's tests accounts for.
 
 use super::activations::Activations;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{OptionFile, OptionKind, ScenarioOption, ScenarioOptions, SetByName, SetOption};
 use crate::device::SmMask;
-use crate::json::{Node, Problem};
+use crate::json::{Document, JsonError, Node, Problem};
 use crate::proven::OrMost;
 use crate::scenario::amalthea::Frequency;
 use crate::scenario::{Deadline, ReadOptions};
@@ -129,6 +129,15 @@ fn parsed<V: OptionValue, T, E: fmt::Display>(value: &V, parse: fn(&str) -> Resu
 const PERCENTS: &str = "two whole percentages up to 10000, the first not above the second, as \"80..100\"";
 
 impl ScenarioOption {
+    /// What a value says that is written in JSON; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the position of what is wrong.
+    pub fn read_json(&'static self, file: &str, value: &str) -> Result<Setting, JsonError> {
+        let document = Document::parse(file, value)?;
+        self.read(&document.root()).map_err(|problem| document.locate(problem))
+    }
+
     /// What a value says.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::statistics::Statistic;
 named! {
     /// What is drawn upwards, by the title of its axis.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Quantity {
+    pub(crate) enum Quantity {
         /// Requirements met (Figures 3 and 6).
         Met = "timing requirements met",
         /// Total violation \[s\] (Figure 4).
@@ -17,8 +17,6 @@ named! {
         Utilization = "SM utilization [%]",
         /// Mean of the applications' own powers \[W\] (Figure 5, lines).
         ApplicationPower = "mean power per application [W]",
-        /// Mean power of the board \[W\].
-        BoardPower = "mean board power [W]",
     }
 }
 
@@ -32,7 +30,6 @@ impl Quantity {
                 Statistic { mean: 100.0 * mean, deviation: 100.0 * deviation, least: 100.0 * least, most: 100.0 * most }
             }
             Self::ApplicationPower => point.application_power_w,
-            Self::BoardPower => point.mean_power_w,
         }
     }
 }
@@ -40,7 +37,7 @@ impl Quantity {
 /// A picture with one curve for each scheduler; bars show one standard deviation to either side of the mean. Bars of
 /// the same number of applications stand beside each other, around their place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curves<'a> {
+pub(crate) struct Curves<'a> {
     /// Above the picture.
     pub title: &'a str,
     /// What is counted to the right.
@@ -56,7 +53,7 @@ impl Curves<'_> {
     ///
     /// # Errors
     /// [`DrawError::Backend`] if plotters cannot draw it.
-    pub fn draw(&self) -> Result<Drawing, DrawError> {
+    pub(crate) fn draw(&self) -> Result<Drawing, DrawError> {
         let value = |point: &SweepPoint| self.quantity.of(point);
         let last = self.points.iter().map(|point| f64::from(point.applications)).fold(1.0, f64::max);
         let highest = self.points.iter().map(|point| value(point).mean + value(point).deviation).fold(1e-3, f64::max);

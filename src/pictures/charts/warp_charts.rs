@@ -10,7 +10,7 @@ use crate::formats::{CellOf, Column, Text, csv_text};
 ///
 /// # Errors
 /// [`DrawError::Backend`] if plotters cannot draw it.
-pub fn convergence_chart(convergence: &Convergence) -> Result<Drawing, DrawError> {
+pub(crate) fn convergence_chart(convergence: &Convergence) -> Result<Drawing, DrawError> {
     let points = &convergence.points;
     let flat = |cycles: u64| points.iter().map(|point| (f64::from(point.x), cycles as f64)).collect();
     let of = |value: fn(&ConvergencePoint) -> u64| {
@@ -43,7 +43,7 @@ pub fn convergence_chart(convergence: &Convergence) -> Result<Drawing, DrawError
 ///
 /// # Errors
 /// [`DrawError::Backend`] if plotters cannot draw it.
-pub fn solving_times_chart(times: &[SolvingTime]) -> Result<Drawing, DrawError> {
+pub(crate) fn solving_times_chart(times: &[SolvingTime]) -> Result<Drawing, DrawError> {
     let of = |value: fn(&SolvingTime) -> Option<Duration>| {
         let seconds = |time: &SolvingTime| Some((f64::from(time.warps), value(time)?.as_secs_f64().max(1e-7)));
         times.iter().filter_map(seconds).collect()
@@ -63,7 +63,7 @@ pub fn solving_times_chart(times: &[SolvingTime]) -> Result<Drawing, DrawError> 
 }
 
 /// The points of Figs. 6 and 7 as comma-separated values.
-pub fn convergence_csv(convergence: &Convergence) -> String {
+pub(crate) fn convergence_csv(convergence: &Convergence) -> String {
     type Row<'c> = (&'c Convergence, &'c ConvergencePoint);
     let columns: [Column<Row<'_>>; 7] = [
         Column::data("x", |(_, point): &Row<'_>| point.x.into()),
@@ -79,7 +79,7 @@ pub fn convergence_csv(convergence: &Convergence) -> String {
 
 /// Solving times \[s\] as comma-separated values. What did not finish within the limits is named in the last column;
 /// what is empty otherwise was not tried.
-pub fn solving_times_csv(times: &[SolvingTime]) -> String {
+pub(crate) fn solving_times_csv(times: &[SolvingTime]) -> String {
     let columns = [
         Column::data("warps", |time: &&SolvingTime| time.warps.into()),
         Column::data("search_s", |time| seconds(time.search)),
@@ -97,3 +97,6 @@ pub fn solving_times_csv(times: &[SolvingTime]) -> String {
 fn seconds<'r>(time: Option<Duration>) -> CellOf<'r, Text> {
     time.map(|time| format!("{:.6}", time.as_secs_f64())).into()
 }
+
+#[cfg(test)]
+mod tests;

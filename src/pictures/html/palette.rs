@@ -69,3 +69,18 @@ impl From<Fill> for PageFill {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_colours_are_those_of_figures() {
+        let palette = serde_json::to_value(Palette::new()).unwrap();
+        let light = palette["light"].as_array().unwrap();
+        for (index, fill) in light.iter().enumerate() {
+            assert_eq!(fill["background"], series_fill(index).background.hex());
+        }
+        assert_eq!((light.len(), palette["dark"].as_array().map(Vec::len)), (64, Some(64)));
+    }
+}

@@ -28,7 +28,7 @@ const DARKEST: Colour = Colour(0x66, 0xaa, 0xd3);
 
 /// What waited for what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BlameMap {
+pub(crate) struct BlameMap {
     /// What rows and columns stand for: `stream` or `kernel`.
     pub of: &'static str,
     /// Names of rows and columns, those with the longest times first.
@@ -64,7 +64,7 @@ impl BlameMap {
     }
 
     /// Everything in it.
-    pub fn total(&self) -> Duration {
+    pub(crate) fn total(&self) -> Duration {
         sum(self.cells.values().flat_map(BTreeMap::values))
     }
 
@@ -92,7 +92,7 @@ impl BlameMap {
 }
 
 /// The maps of a run by stream, if there are several, and by kernel.
-pub fn blame_maps(tables: &BlameTables) -> Vec<BlameMap> {
+pub(crate) fn blame_maps(tables: &BlameTables) -> Vec<BlameMap> {
     let streams = BlameMap::new("stream", &tables.streams);
     let several = streams.names.len() > 1;
     several.then_some(streams).into_iter().chain([BlameMap::new("kernel", &tables.kernels)]).collect()

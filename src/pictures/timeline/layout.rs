@@ -81,7 +81,7 @@ impl Timeline {
     }
 
     /// Where an instant is from left to right; at an edge of the plot if it is outside the window.
-    pub fn place_of(&self, instant: Instant) -> Length {
+    pub(crate) fn place_of(&self, instant: Instant) -> Length {
         let scale = TimeScale { window: self.window.clone(), left: self.plot.x, width: self.plot.width };
         scale.x(instant.max(self.window.start))
     }

@@ -34,11 +34,18 @@ fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
 #[derive(Debug)]
 pub struct ProfileAuditReport {
     /// What was found.
-    pub audit: ProfileAudit,
+    pub(crate) audit: ProfileAudit,
     /// The device's name.
     pub device: String,
     /// What its user should know.
     pub notes: Vec<String>,
+}
+
+impl ProfileAuditReport {
+    /// Whether the rules explain all that was found.
+    pub fn is_explained(&self) -> bool {
+        self.audit.unexplained == 0
+    }
 }
 
 /// Counts, and the cases: for people those that the rules do not explain.

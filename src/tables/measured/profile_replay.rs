@@ -49,9 +49,8 @@ pub struct ProfileReplayDocument<'r> {
     pub kernel_times: ToldBy,
     /// What the first half says of the second, where that can be checked.
     pub held_out: Option<&'r HeldOut>,
-    /// Errors over all kernels if launches are at their recorded times, where those of hosts that wait as recorded are
-    /// far off.
-    pub recorded_launches: Option<ReplayErrors>,
+    /// The same with launches at their recorded times, where those of hosts that wait as recorded are far off.
+    pub recorded_launches: Option<&'r ProfileReplay>,
     /// The same without the changes that were asked for, if there are any.
     pub base: Option<&'r ProfileReplay>,
 }
@@ -70,7 +69,8 @@ impl Report for ProfileReplayDocument<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("device", &self.scenario.device().name)?;
         fields!(to, self.replay => activity, all, alone, overlapped, predicted, predicted_without_sharing, unfinished);
-        fields!(to, self => kernel_times, held_out, recorded_launches);
+        fields!(to, self => kernel_times, held_out);
+        to.entry("recorded_launches", &self.recorded_launches.map(|replay| &replay.all))?;
         to.entry("base", &self.base.map(|base| &base.activity))?;
         to.entry("base_all", &self.base.map(|base| base.all))?;
         to.entry("recorded_makespan_ns", &self.replay.recorded_makespan_ns())?;
@@ -98,7 +98,7 @@ impl Report for ProfileReplayDocument<'_> {
         if close.all.kernels > 0 {
             page.line(&if close.has_host_calls { within(close) } else { as_recorded(close) });
         }
-        if let Some(errors) = self.recorded_launches {
+        if let Some(errors) = self.recorded_launches.map(|replay| replay.all) {
             let [median, off] = [errors.median_start_error_ns, errors.p95_start_error_ns].map(Duration::from_ns);
             page.item(&format!("with {} recorded: to within {off}, by {median} in the median", option("launches")));
         }

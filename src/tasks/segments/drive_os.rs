@@ -10,7 +10,7 @@ use crate::time::Duration;
 /// The documented latency of the high-level contexts of a set, until one of them runs. The execution time of a
 /// low-level one is its longest GPU segment: the guide's formula is for low-level work that does not yield. `None` if
 /// no task has a context of high level.
-pub fn latency(set: &SegmentTaskSet) -> Option<Duration> {
+pub(crate) fn latency(set: &SegmentTaskSet) -> Option<Duration> {
     let users = || set.gpu_users().map(|user| &set.tasks[user]);
     let high = users().filter(|task| task.has_high_level).count() as u64;
     let low = users().filter(|task| !task.has_high_level);

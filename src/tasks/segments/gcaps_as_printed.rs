@@ -10,7 +10,7 @@ use super::task_bound::{ResponseBounds, in_order};
 use crate::time::Duration;
 
 /// What section 6.3 says of all tasks. It proves nothing.
-pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
+pub(super) fn bounds(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
     in_order(set, |task, known| response(set, waiting, task, known))
 }
 

@@ -17,7 +17,7 @@ use super::task_bound::{NoBound, Responses, isolated, known_of};
 
 /// Who of those that wait gets the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LockOrder {
+pub(super) enum LockOrder {
     /// The most urgent: MPCP.
     Priority,
     /// The first: FMLP+.

@@ -17,7 +17,7 @@ use super::task_bound::{ResponseBounds, in_order};
 use crate::time::Duration;
 
 /// What the published analysis says of all tasks. It proves nothing.
-pub fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: GpuWait) -> ResponseBounds {
+pub(super) fn bounds(set: &SegmentTaskSet, order: LockOrder, waiting: GpuWait) -> ResponseBounds {
     in_order(set, |task, known| {
         let this = &set.tasks[task];
         let local = set.more_urgent(task).filter(|&other| set.on_one_core(task, other));

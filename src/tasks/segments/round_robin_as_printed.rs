@@ -12,7 +12,7 @@ use super::task_bound::{ResponseBounds, in_order};
 
 /// What of the paper is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Print {
+pub(super) enum Print {
     /// Eq. 3 to 8.
     Equations,
     /// Table 5: J = T - (C + G^m) in Eq. 8; with busy waiting, all GPU-using tasks but two delay a more urgent one on
@@ -26,7 +26,7 @@ pub enum Print {
 }
 
 /// What section 6.2 says of all tasks. It proves nothing.
-pub fn bounds(set: &SegmentTaskSet, waiting: GpuWait, print: Print) -> ResponseBounds {
+pub(super) fn bounds(set: &SegmentTaskSet, waiting: GpuWait, print: Print) -> ResponseBounds {
     in_order(set, |task, known| {
         let this = &set.tasks[task];
         let is_local = |other: usize| set.on_one_core(task, other);

@@ -74,37 +74,37 @@ macro_rules! segment_tests {
 
 segment_tests! {
     either {
-        /// [`round_robin`].
+        /// Time slices of equal contexts.
         RoundRobin = "round-robin-suspend" | "round-robin-busy": RoundRobin;
-        /// [`gcaps`].
+        /// GCAPS: the most urgent task between the calls at the ends of its GPU segments.
         Gcaps = "gcaps-suspend" | "gcaps-busy": Gcaps;
-        /// [`gcaps`], with other GPU priorities if it fails with those of the set.
+        /// GCAPS, with other GPU priorities if it fails with those of the set.
         GcapsAssigned = "gcaps-suspend-assigned" | "gcaps-busy-assigned": Gcaps;
-        /// [`locks`], the lock given by priority.
+        /// One lock, given by priority.
         Mpcp = "mpcp-suspend" | "mpcp-busy": Mpcp;
-        /// [`locks`], the lock given in the order of requests.
+        /// One lock, given in the order of requests.
         FmlpPlus = "fmlp-plus-suspend" | "fmlp-plus-busy": FmlpPlus;
-        /// [`round_robin_as_printed`], the equations of the paper: unsound.
+        /// Time slices, the equations of the paper: unsound.
         RoundRobinAsPrinted = "round-robin-suspend-as-printed" | "round-robin-busy-as-printed": RoundRobin;
-        /// [`round_robin_as_printed`], as the paper's Table 5 was computed: unsound.
+        /// Time slices, as the paper's Table 5 was computed: unsound.
         RoundRobinTable5 = "round-robin-suspend-table-5" | "round-robin-busy-table-5": RoundRobin;
-        /// [`round_robin_as_printed`], as the paper's Fig. 8 was computed: unsound.
+        /// Time slices, as the paper's Fig. 8 was computed: unsound.
         RoundRobinAsPublished = "round-robin-suspend-as-published" | "round-robin-busy-as-published": RoundRobin;
-        /// [`gcaps_as_printed`]: unsound.
+        /// GCAPS by the equations of the paper: unsound.
         GcapsAsPrinted = "gcaps-suspend-as-printed" | "gcaps-busy-as-printed": Gcaps;
-        /// [`gcaps_as_printed`], with other GPU priorities if it fails with those of the set: unsound.
+        /// GCAPS by the equations of the paper, with other GPU priorities if it fails with those of the set: unsound.
         GcapsAssignedAsPrinted = "gcaps-suspend-assigned-as-printed" | "gcaps-busy-assigned-as-printed": Gcaps;
-        /// [`locks_as_published`], the lock given by priority: unsound.
+        /// One lock by the authors' program, given by priority: unsound.
         MpcpAsPublished = "mpcp-suspend-as-published" | "mpcp-busy-as-published": Mpcp;
-        /// [`locks_as_published`], the lock given in the order of requests: unsound.
+        /// One lock by the authors' program, given in the order of requests: unsound.
         FmlpPlusAsPublished = "fmlp-plus-suspend-as-published" | "fmlp-plus-busy-as-published": FmlpPlus;
     }
     suspended {
-        /// [`suspension`]: being suspended is counted as execution.
+        /// Time slices: being suspended is counted as execution.
         RoundRobinOblivious = "round-robin-suspend-oblivious": RoundRobin;
-        /// [`suspension`]: being suspended is counted as blocking.
+        /// Time slices: being suspended is counted as blocking.
         RoundRobinBlocking = "round-robin-suspend-as-blocking": RoundRobin;
-        /// [`suspension`]: of each task as what serves best.
+        /// Time slices: of each task as what serves best.
         RoundRobinUnified = "round-robin-suspend-unified": RoundRobin;
     }
 }

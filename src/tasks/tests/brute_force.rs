@@ -138,7 +138,7 @@ proptest! {
         gaps in prop::collection::vec(prop::collection::vec(0..4_u64, 6), 3),
         first in prop::collection::vec(0..12_u64, 3),
     ) {
-        if sbf::passes(&set, reservation) == YES {
+        if sbf::test(&set, reservation).answer() == YES {
             let mut jobs = Vec::new();
             for ((task, gaps), &first) in set.iter().zip(&gaps).zip(&first) {
                 let (wcet, period, deadline) = units(task);
@@ -194,7 +194,7 @@ proptest! {
         let load: u64 = set.iter().map(units).map(|(wcet, period, _)| wcet * (cycle / period)).sum();
         let fits = load <= cycle / reservation.period.units() * reservation.budget.units();
         let holds = fits && (0..=cycle).all(|t| Some(demand(&set, t)) <= worst(t));
-        prop_assert_eq!(sbf::passes(&set, reservation), Some(holds));
+        prop_assert_eq!(sbf::test(&set, reservation).answer(), Some(holds));
         prop_assert_eq!(sbf::test(&set, reservation).answer(), Some(holds));
     }
 
@@ -209,6 +209,6 @@ proptest! {
         let blocking = |t| tasks.iter().filter(|task| task.2 > t).map(|task| task.0).max().unwrap_or(0);
         let holds = load <= cycle
             && (0..=cycle).filter(|&t| is_deadline(t)).all(|t| demand(&set, t) + blocking(t) <= t);
-        prop_assert_eq!(non_preemptive_edf::passes(&set), Some(holds));
+        prop_assert_eq!(non_preemptive_edf::test(&set).answer(), Some(holds));
     }
 }

@@ -53,12 +53,12 @@ proptest! {
 
     #[test]
     fn demand_on_a_processor_of_ones_own_agrees_with_response_times(set in generators::tasks(4, 12)) {
-        prop_assert_eq!(sbf::passes(&set, Reservation::new(0, 1, 1)), Some(preemptive(&set)));
+        prop_assert_eq!(sbf::test(&set, Reservation::new(0, 1, 1)).answer(), Some(preemptive(&set)));
     }
 
     /// That analysis lets a job block for C - 1, ours for C, so ours never accepts more.
     #[test]
     fn non_preemptive_demand_is_never_more_optimistic_than_response_times(set in generators::tasks(4, 12)) {
-        prop_assert!(non_preemptive_edf::passes(&set) != YES || non_preemptive(&set));
+        prop_assert!(non_preemptive_edf::test(&set).answer() != YES || non_preemptive(&set));
     }
 }

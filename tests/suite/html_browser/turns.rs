@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::driver::Browser;
 use super::{SIZES, directory, is_quiet, lines, number, place, written};
-use crate::process_pictures::two_halves;
+use crate::figure_samples::two_halves;
 
 const MS: u64 = 1_000_000;
 

@@ -2,21 +2,21 @@
 //! campaigns behind the tables of sections 3 and 5 of `docs/gpu-evr.md`, which are run with
 //!
 //! ```text
-//! cargo test --release --test suite -- --ignored --nocapture evr_figures
+//! cargo test --release --lib -- --ignored --nocapture date2014
 //! ```
 
 use std::fs;
 use std::path::Path;
 
-use gpusched::applications::{ApplicationSet, Class, ExecutionProfileError, Injections, Outcome};
-use gpusched::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
-use gpusched::experiments::study::{Study, StudySummary, per_period, random_injection};
-use gpusched::formats::csv_of;
-use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
-use gpusched::pictures::{Curves, Quantity};
-use gpusched::tables::SummaryDocument;
-use gpusched::time::Duration;
+use crate::applications::{ApplicationSet, Class, ExecutionProfileError, Injections, Outcome};
+use crate::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
+use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
+use crate::formats::csv_of;
+use crate::hosts::gpu_evr::EvrRules;
+use crate::hosts::{Scheduler, UsageDetail, usage_of_applications};
+use crate::pictures::{Curves, Quantity};
+use crate::tables::SummaryDocument;
+use crate::time::Duration;
 use serde_json::{Value, json};
 
 fn builtin(name: &str) -> ApplicationSet {

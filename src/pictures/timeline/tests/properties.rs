@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use gpusched::device::{BlockDemand, BlockShape, Device};
-use gpusched::draw::{MM, Rect};
-use gpusched::hosts::simulate;
-use gpusched::pictures::timeline::{HeightBy, Label, Timeline, TimelineOptions};
-use gpusched::run::{EeQueue, Recorded, State, Summary};
-use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
-use gpusched::time::{Duration, Instant};
-use gpusched::trace::Block;
-use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
+use crate::device::{BlockDemand, BlockShape, Device};
+use crate::draw::{MM, Rect};
+use crate::hosts::simulate;
+use crate::pictures::timeline::{HeightBy, Label, Timeline, TimelineOptions};
+use crate::run::{EeQueue, Recorded, State, Summary};
+use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use crate::time::{Duration, Instant};
+use crate::trace::Block;
+use crate::workload::{BlockClock, BlockTime, Kernel, OperationId, Placement, StreamId, StreamSpec};
 use proptest::prelude::*;
 
-use crate::campaign::config;
+use super::config;
 
 #[derive(Debug, Clone)]
 struct Launch {
@@ -94,6 +94,13 @@ fn truth(summary: &Summary<'_>, height_by: HeightBy) -> (BTreeMap<OperationId, u
             summary.trace.blocks(id).map(|block| units * u128::from((block.end - block.start).as_ns())).sum::<u128>();
     }
     (counts, area)
+}
+
+impl Rect {
+    /// Whether `other` lies within this one, edges included.
+    fn contains(&self, other: &Self) -> bool {
+        self.x <= other.x && self.y <= other.y && other.right() <= self.right() && other.bottom() <= self.bottom()
+    }
 }
 
 fn disjoint(areas: &[Rect]) -> bool {

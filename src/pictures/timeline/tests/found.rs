@@ -3,28 +3,25 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use gpusched::audit::Tolerances;
-use gpusched::device::Device;
-use gpusched::draw::{COLUMN_WIDTH, MM};
-use gpusched::effort::Progress;
-use gpusched::experiments::replay::{Replay, replay};
-use gpusched::hosts::simulate;
-use gpusched::logs::{read_log, sort_into_runs};
-use gpusched::pictures::timeline::{
+use crate::audit::Tolerances;
+use crate::device::Device;
+use crate::draw::{COLUMN_WIDTH, MM};
+use crate::effort::Progress;
+use crate::experiments::replay::{Replay, replay};
+use crate::hosts::simulate;
+use crate::logs::{read_log, sort_into_runs};
+use crate::pictures::timeline::{
     BandLook, FinishMark, LegendEntry, LegendSymbol, Panels, Timeline, TimelineError, TimelineOptions,
 };
-use gpusched::run::Summary;
-use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::time::{Duration, Instant};
+use crate::run::Summary;
+use crate::scenario::{ReadOptions, Scenario};
+use crate::time::{Duration, Instant};
 use proptest::prelude::*;
 
-use crate::campaign::config;
-use crate::common::gpusched;
-use crate::figure::fig_3;
-use crate::figure_command::directory;
-use crate::figure_kinds::launches;
-use crate::published;
-use crate::svg_checks::{checked, explained, height_mm};
+use super::config;
+use super::figure_samples::fig_3;
+use super::figure_samples::launches;
+use super::svg_checks::{checked, explained, height_mm};
 
 /// One kernel of blocks of 1024 threads, each from 1 s to 2 s, on these SMs.
 fn log(sms: &[u32]) -> String {
@@ -151,36 +148,6 @@ proptest! {
             prop_assert!((area.bottom() - highest - high).abs() <= 1);
         }
     }
-}
-
-#[test]
-fn found_1_blocks_on_sms_that_the_gpu_lacks_are_counted_in_the_picture() {
-    let directory = directory("figure-found-1");
-    fs::write(directory.join("a.json"), log(&[0, 1, 7])).expect("it can be written");
-    let figure = directory.join("a.svg").display().to_string();
-    let file = directory.join("a.json").display().to_string();
-    let output = gpusched(&["replay-log", &file, "--device", "tx2", "--figure", &figure]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let texts = checked(&fs::read_to_string(figure).expect("it was written"), "unknown SMs");
-    assert!(texts.iter().any(|text| text.text == "not drawn: 1 measured blocks on SMs that tx2 lacks"), "{texts:?}");
-}
-
-#[test]
-fn found_2_the_measured_panel_has_the_logs_launches_and_the_simulated_one_its_copies() {
-    let directory = directory("figure-found-2");
-    let figure = directory.join("a.svg").display().to_string();
-    let output = gpusched(&["replay-log", "tests/data/logs/two-streams", "--figure", &figure]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let svg = fs::read_to_string(figure).expect("it was written");
-    checked(&svg, "two streams");
-    let told: Vec<String> = explained(&svg).into_iter().map(|(told, _)| told).collect();
-    // The launch calls of One and Two returned at 5.00005 s and 5.50004 s; nobody measured what held them.
-    let k2: Vec<&String> = told.iter().filter(|told| told.starts_with("K2, block 0")).collect();
-    assert_eq!(k2[0], "K2, block 0 of 2, SM 0\nfrom 1.000014 s to 1.500019 s\nlaunched at 499.99 ms");
-    assert!(k2[1].contains("waited"), "{}", k2[1]);
-    // The copy before K2 is in no log; the simulation has it.
-    let copies = told.iter().filter(|told| told.starts_with("copy of 100000000 bytes"));
-    assert_eq!(copies.count(), 1);
 }
 
 #[test]
@@ -323,22 +290,11 @@ fn found_6_legends_and_names_of_rows_keep_what_distinguishes_them() {
 
 #[test]
 fn found_6_a_row_that_is_as_wide_as_the_room_for_names_keeps_its_name() {
-    let scenario = published::figure("rtss2017/figure-8");
+    let scenario = super::shipped("rtss2017/figure-8");
     let run = simulate(&scenario).expect("it runs");
     let timeline = Timeline::new(&Summary::of(&run), &TimelineOptions::default()).expect("it can be drawn");
     let names: Vec<&str> = timeline.rows.iter().map(|row| row.label.text.as_str()).collect();
     assert_eq!(names[6..], ["S7 (prio. 0)", "S8 (prio. −1)", "S9 (prio. 0)"]);
-}
-
-#[test]
-fn found_7_arrivals_and_due_times_of_gpu_evr_figure_1_have_a_key() {
-    let directory = directory("figure-found-7");
-    let figure = directory.join("a.svg").display().to_string();
-    assert!(gpusched(&["evr", "gpu-evr-figure-1", "--figure", &figure]).status.success());
-    let texts = checked(&fs::read_to_string(figure).expect("it was written"), "Fig. 1");
-    for words in ["arrives", "due, and done by then"] {
-        assert!(texts.iter().any(|text| text.text == words), "{words}");
-    }
 }
 
 #[test]
@@ -359,21 +315,6 @@ fn events_have_arrows_from_the_record_to_the_wait_that_they_release() {
     assert!(timeline.events.iter().any(|event| (event.from.y, event.to.y) == (row("in"), row("compute"))));
     assert!(timeline.legend.iter().any(|entry| entry.full == "event to its wait (4)"));
     checked(&timeline.draw(&summary, &TimelineOptions::default()).to_svg(), "events");
-}
-
-#[test]
-fn a_profile_is_drawn_as_recorded_above_as_simulated_with_short_names_in_one_colour() {
-    let directory = directory("figure-profile");
-    let figure = directory.join("a.svg").display().to_string();
-    let output = gpusched(&["replay-log", "scenarios/profiles/synthetic.json", "--figure", &figure]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let svg = fs::read_to_string(figure).expect("it was written");
-    let texts = checked(&svg, "a profile");
-    for words in ["recorded: synthetic", "simulated"] {
-        assert!(texts.iter().any(|text| text.text == words), "{words}: {texts:?}");
-    }
-    assert!(!texts.iter().any(|text| text.text.contains('<') || text.text.contains("::")), "{texts:?}");
-    assert!(height_mm(&svg) <= 220.0);
 }
 
 #[test]

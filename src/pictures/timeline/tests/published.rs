@@ -1,24 +1,16 @@
 //! Timelines of published and of extreme scenarios, checked by hand.
 
-use std::fs;
 use std::time::Instant as Clock;
 
-use gpusched::device::{BlockShape, Device};
-use gpusched::hosts::simulate;
-use gpusched::pictures::timeline::{Band, Blocks, HeightBy, LegendSymbol, Timeline, TimelineOptions};
-use gpusched::run::Summary;
-use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
-use gpusched::time::{Duration, Instant};
-use gpusched::trace::Trace;
-use gpusched::workload::{BlockClock, BlockTime, Kernel, StreamSpec};
-
-use crate::published;
-
-/// RTSS 2017, fig. 3 and Table 1, as shipped, with a name that formats of pictures have to escape.
-pub(crate) fn rtss_2017_fig_3() -> String {
-    let text = fs::read_to_string(published::root().join("rtss2017/figure-3.json")).expect("it is shipped");
-    text.replacen("RTSS 2017, figure 3", "RTSS 2017 <fig. 3> & co.", 1)
-}
+use super::figure_samples::fig_3;
+use crate::device::{BlockShape, Device};
+use crate::hosts::simulate;
+use crate::pictures::timeline::{Band, Blocks, HeightBy, LegendSymbol, Timeline, TimelineOptions};
+use crate::run::Summary;
+use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use crate::time::{Duration, Instant};
+use crate::trace::Trace;
+use crate::workload::{BlockClock, BlockTime, Kernel, StreamSpec};
 
 /// Something found in a timeline, with the run that it came from.
 fn with_timeline<T>(
@@ -30,10 +22,6 @@ fn with_timeline<T>(
     let summary = Summary::of(&run);
     let timeline = Timeline::new(&summary, options).expect("it can be drawn");
     look(&timeline, &summary)
-}
-
-pub(crate) fn fig_3() -> Scenario {
-    Scenario::from_json("fig3.json", &rtss_2017_fig_3(), &ReadOptions::default()).expect("it is sound")
 }
 
 fn find<'t>(band: &'t Band, trace: &Trace, title: &str, index: u32) -> &'t Blocks {
@@ -139,7 +127,7 @@ fn rtss_2017_fig_3_queues_show_why_k5_waits() {
             .entries
             .iter()
             .map(|entry| {
-                let rule = entry.rule.map(gpusched::trace::Rule::name);
+                let rule = entry.rule.map(crate::trace::Rule::name);
                 (title(entry.operation), entry.position, tenth(entry.time.start), tenth(entry.time.end), rule)
             })
             .collect();
@@ -176,7 +164,7 @@ fn rtss_2017_fig_3_queues_show_why_k5_waits() {
 #[test]
 fn rtss_2017_fig_6_queues_show_that_a2_holds_k1() {
     let options = TimelineOptions { queues: true, ..TimelineOptions::default() };
-    with_timeline(&crate::published::figure("rtss2017/figure-6"), &options, |timeline, _| {
+    with_timeline(&super::shipped("rtss2017/figure-6"), &options, |timeline, _| {
         let names: Vec<&str> = timeline.queues.iter().map(|queue| &*queue.name).collect();
         assert_eq!(names, ["EE prio. −1", "EE prio. 0"]);
         let longest = timeline.queues[1].entries.iter().max_by_key(|entry| entry.area.width).expect("K1");
@@ -278,11 +266,11 @@ fn an_empty_run_has_a_figure() {
 
 #[test]
 fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
-    use gpusched::analysis::{analyse, merged_scenario};
-    use gpusched::draw::Shape;
-    use gpusched::pictures::timeline::{FinishMark, Panels};
+    use crate::analysis::{analyse, merged_scenario};
+    use crate::draw::Shape;
+    use crate::pictures::timeline::{FinishMark, Panels};
 
-    let scenario = crate::published::figure("ospert2017/figure-8");
+    let scenario = super::shipped("ospert2017/figure-8");
     let merged = merged_scenario(&scenario, &analyse(&scenario).expect("it can be analysed")).expect("it fits");
     let (simulated, analysed) = (simulate(&scenario).expect("it runs"), simulate(&merged).expect("it runs"));
     let upper = Summary::of(&simulated);
@@ -316,8 +304,8 @@ fn a_comparison_marks_the_finish_times_at_which_the_merged_sm_is_wrong() {
 
 #[test]
 fn a_comparison_counts_differences_that_are_too_short_to_see() {
-    use gpusched::draw::Shape;
-    use gpusched::pictures::timeline::{FinishMark, Panels};
+    use crate::draw::Shape;
+    use crate::pictures::timeline::{FinishMark, Panels};
 
     let scenario = fig_3();
     let run = simulate(&scenario).expect("it runs");
@@ -340,11 +328,11 @@ fn a_comparison_counts_differences_that_are_too_short_to_see() {
 #[test]
 fn the_merged_scenario_finishes_as_analysed_where_blocks_are_equal() {
     for name in ["thesis2019/section-3-5", "thesis2019/section-4-2-scenario-1", "thesis2019/section-4-3-figure-4-9"] {
-        let scenario = crate::published::figure(name);
-        let analysis = gpusched::analysis::analyse(&scenario).expect("it can be analysed");
-        let merged = gpusched::analysis::merged_scenario(&scenario, &analysis).expect("it fits");
+        let scenario = super::shipped(name);
+        let analysis = crate::analysis::analyse(&scenario).expect("it can be analysed");
+        let merged = crate::analysis::merged_scenario(&scenario, &analysis).expect("it fits");
         let run = simulate(&merged).expect("it runs");
-        let simulated: Vec<_> = run.trace.operations().iter().map(gpusched::trace::OperationRecord::finish).collect();
+        let simulated: Vec<_> = run.trace.operations().iter().map(crate::trace::OperationRecord::finish).collect();
         let analysed: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.finish_ns).collect();
         assert_eq!(simulated, analysed, "{name}");
     }

@@ -3,92 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpusched::device::{BlockShape, Device};
-use gpusched::draw::PAGE_HEIGHT;
-use gpusched::hosts::simulate;
-use gpusched::pictures::timeline::{Lanes, LegendSymbol, Panels, Timeline, TimelineOptions};
-use gpusched::run::{Recorded, Summary};
-use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
-use gpusched::time::Duration;
-use gpusched::trace::{Observed, ObservedBlock, Trace};
-use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, StreamSpec};
+use crate::draw::PAGE_HEIGHT;
+use crate::hosts::simulate;
+use crate::pictures::timeline::{Lanes, LegendSymbol, Panels, Timeline, TimelineOptions};
+use crate::run::{Recorded, Summary};
 
-use crate::figure::fig_3;
-use crate::svg_checks::{checked, explained, height_mm};
-
-/// Kernels in order: stream, title, blocks, threads, block time \[us\].
-pub(crate) fn launches(device: &str, launches: &[(String, String, u32, u32, u64)]) -> Scenario {
-    let device = Device::builtin(device).expect("the file is sound").expect("it is built in");
-    let options = ReadOptions::default();
-    let mut builder = ScenarioBuilder::new("a scenario".to_owned(), device, &options);
-    let mut streams = BTreeMap::new();
-    let mut steps: BTreeMap<String, Vec<Step>> = BTreeMap::new();
-    for (stream, title, blocks, threads, us) in launches {
-        let id = *streams
-            .entry(stream.clone())
-            .or_insert_with(|| builder.add_stream(StreamSpec::new(stream.as_str())).expect("sound"));
-        let kernel = Kernel {
-            name: title.as_str().into(),
-            title: title.as_str().into(),
-            blocks: *blocks,
-            shape: BlockShape { threads: *threads, ..BlockShape::default() },
-            duration: BlockTime::fixed(Duration::from_ns(us * 1_000)),
-            clock: BlockClock::RunTime,
-            sm_mask: None,
-        };
-        let kernel = builder.add_kernel(kernel).expect("it fits");
-        steps.entry(stream.clone()).or_default().push(Step::Launch(kernel, id));
-    }
-    for (number, (stream, steps)) in (0..).zip(steps) {
-        builder.add_thread(HostThread::once(stream.as_str(), Duration::from_ns(number * 700_000), steps));
-    }
-    builder.build()
-}
-
-fn launch(stream: &str, title: &str, shape: (u32, u32, u64)) -> (String, String, u32, u32, u64) {
-    (stream.to_owned(), title.to_owned(), shape.0, shape.1, shape.2)
-}
-
-pub(crate) fn sizes() -> Vec<(&'static str, Scenario)> {
-    let eighty: Vec<_> = (1..9_u32)
-        .map(|n| launch(&format!("Stream {}", n % 3), &format!("K{n}"), (n * 17, 128 * n, 1_000 * u64::from(n))))
-        .collect();
-    let long: Vec<_> = (0..1_000_u32)
-        .map(|n| {
-            let stream = format!("perception_stage_{}_of_the_left_camera", n % 23);
-            let title = format!("vectorized_elementwise_kernel_number_{}_of_all_templates", n % 31);
-            let shape = (1 + n % 57 * 3, 32 + 32 * (n % 13), u64::from(90 + n % 11));
-            launch(&stream, &title, shape)
-        })
-        .collect();
-    vec![
-        ("one block", launches("tx2", &[launch("S", "K", (1, 256, 1_000))])),
-        ("Fig. 3", fig_3()),
-        ("80 SMs", launches("titan-v", &eighty)),
-        (
-            "a million blocks",
-            launches("titan-v", &[launch("S1", "A", (900_000, 32, 40)), launch("S2", "B", (100_000, 64, 30))]),
-        ),
-        ("a thousand launches", launches("titan-v", &long)),
-    ]
-}
-
-/// The same run as if somebody had measured its blocks.
-pub(crate) fn measured(trace: &Trace) -> Trace {
-    let ids = (0..).map(OperationId).take(trace.operations().len());
-    let blocks = ids.clone().flat_map(|operation| {
-        trace.blocks(operation).map(move |block| ObservedBlock {
-            operation,
-            index: block.index,
-            sm: block.sm,
-            start: block.start,
-            end: block.end,
-        })
-    });
-    let launches = ids.filter_map(|id| Some((id, trace.operations().get(id.index())?.launched())));
-    let observed = Observed { launches: launches.collect(), spans: Vec::new(), blocks: blocks.collect() };
-    trace.with_observed(&observed).expect("they are few")
-}
+use super::figure_samples::{measured, sizes};
+use super::svg_checks::{checked, explained, height_mm};
 
 /// Every block is in a band as often as its band stands for SMs.
 fn all_blocks_are_drawn_or_counted(timeline: &Timeline, summary: &Summary<'_>, what: &str) {
@@ -97,7 +18,7 @@ fn all_blocks_are_drawn_or_counted(timeline: &Timeline, summary: &Summary<'_>, w
         let boxes: u64 = band.blocks.iter().map(|blocks| blocks.count).sum();
         let shapes: u64 = band.profiles.iter().map(|profile| profile.count).sum();
         let as_often = match band.look {
-            gpusched::pictures::timeline::BandLook::Mean { .. } => 1,
+            crate::pictures::timeline::BandLook::Mean { .. } => 1,
             _ => band.sms.len() as u64,
         };
         counted += (boxes + shapes) * as_often;

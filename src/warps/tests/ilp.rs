@@ -1,10 +1,10 @@
 //! The report's integer program: its form, and that schedules are its solutions. With the feature `ilp`, that solving
 //! it gives what the search gives.
 
-use gpusched::effort::Progress;
-use gpusched::warps::{
-    Constraint, Ilp, Issue, KernelString, MakespanSearch, Objective, Relation, SearchLimits, Unit, WorkConserving,
-    pessimistic,
+use crate::effort::Progress;
+use crate::warps::ilp::{Constraint, Relation};
+use crate::warps::{
+    Ilp, Issue, KernelString, MakespanSearch, Objective, SearchLimits, Unit, WorkConserving, pessimistic,
 };
 
 fn string(text: &str) -> KernelString {
@@ -12,7 +12,7 @@ fn string(text: &str) -> KernelString {
 }
 
 fn program(string: &KernelString, warps: u32, form: WorkConserving) -> Ilp<'_> {
-    Ilp::new(string, warps, form, 10_000_000).expect("small")
+    Ilp::new(string, warps, form).expect("small")
 }
 
 fn rows(program: &Ilp<'_>) -> Vec<Constraint> {
@@ -121,19 +121,19 @@ fn the_lp_file_of_two_short_warps() {
 #[test]
 fn a_program_that_is_too_large_is_refused() {
     let llcll = string("LLCLL");
-    assert!(Ilp::new(&llcll, 600, WorkConserving::Short, 100_000_000).is_err());
-    assert!(Ilp::new(&llcll, u32::MAX, WorkConserving::Long, u64::MAX).is_err());
+    assert!(Ilp::new(&llcll, 600, WorkConserving::Short).is_err());
+    assert!(Ilp::within(u64::MAX, &llcll, u32::MAX, WorkConserving::Long).is_err());
 }
 
 #[cfg(feature = "ilp")]
 mod solved {
     use super::*;
-    use gpusched::warps::{Sigma, solve_ilp, verify};
+    use crate::warps::{Sigma, solve_ilp, verify};
 
     fn equals_search(string: &KernelString, warps: u32, form: WorkConserving) {
         let search = MakespanSearch::run(string, warps, Objective::WorstCase, &SearchLimits::DEFAULT, Progress::NONE)
             .expect("small");
-        let solution = solve_ilp(string, &program(string, warps, form), None).expect("solved").expect("in time");
+        let solution = solve_ilp(string, warps, form, None).expect("solved").expect("in time");
         let case = format!("{string} with {warps} warps, {form:?}");
         assert!(solution.optimal, "{case}");
         assert_eq!(Some(solution.cycles), search.makespan(warps), "{case}");
@@ -169,7 +169,7 @@ mod solved {
         }
     }
 
-    /// Long: `cargo test --release --features ilp --test suite -- --ignored the_program_gives`.
+    /// Long: `cargo test --release --features ilp --lib -- --ignored the_program_gives`.
     #[test]
     #[ignore = "a minute"]
     fn the_program_gives_what_the_search_gives_up_to_length_4_and_4_warps() {

@@ -3,19 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpusched::draw::MM;
-use gpusched::hosts::simulate;
-use gpusched::pictures::timeline::{LegendSymbol, Timeline, TimelineError, TimelineOptions};
-use gpusched::pictures::{blame_figure, blame_maps};
-use gpusched::run::Summary;
-use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::BlameTables;
-use gpusched::time::Instant;
-use gpusched::trace::Rule;
+use crate::draw::MM;
+use crate::hosts::simulate;
+use crate::pictures::blame_figure;
+use crate::pictures::maps::blame_map::blame_maps;
+use crate::pictures::timeline::{LegendSymbol, Timeline, TimelineError, TimelineOptions};
+use crate::run::Summary;
+use crate::scenario::{ReadOptions, Scenario};
+use crate::tables::BlameTables;
+use crate::time::Instant;
+use crate::trace::Rule;
 
-use crate::common::{directory, gpusched, stderr};
-use crate::published;
-use crate::svg_checks::checked;
+use super::svg_checks::checked;
 
 fn scenario(text: &str) -> Scenario {
     Scenario::from_json("test.json", text, &ReadOptions::default()).expect("it is sound")
@@ -79,7 +78,7 @@ fn an_id_means_one_pattern_in_all_figures_of_a_page() {
     let mut definitions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut figures = Vec::new();
     for name in ["rtss2017/figure-3", "rtss2017/figure-5", "rtss2017/figure-6"] {
-        let scenario = published::figure(name);
+        let scenario = super::shipped(name);
         let run = simulate(&scenario).expect("it runs");
         let summary = Summary::of(&run);
         let options = waits();
@@ -161,33 +160,6 @@ fn long_work_a_limit_of_height_is_kept_and_what_misses_a_deadline_stays() {
         let options = TimelineOptions { height_limit: least_mm * MM, waits, ..TimelineOptions::default() };
         assert!(Timeline::new(&summary, &options).is_ok(), "{least_mm}");
     }
-    let output = gpusched(&[
-        "simulate",
-        "scenarios/rtss2017/figure-3.json",
-        "--figure",
-        &directory("height-limit").join("a.svg").display().to_string(),
-        "--height-limit",
-        "20",
-    ]);
-    let told = stderr(&output);
-    assert!(
-        output.status.code() == Some(2) && told.contains("may be 20.00 mm high") && output.stdout.is_empty(),
-        "{told}"
-    );
-}
-
-#[test]
-fn two_runs_in_one_figure_are_refused_with_the_least_height_that_works() {
-    let file = directory("height-limit-of-two").join("a.svg").display().to_string();
-    let compare = |millimetres: &str| {
-        let scenario = "scenarios/rtss2017/figure-8.json";
-        gpusched(&["compare", scenario, "--waits", "--figure", &file, "--height-limit", millimetres])
-    };
-    let told = stderr(&compare("20"));
-    let least = told.split("it needs ").nth(1).and_then(|rest| rest.split(" mm").next()).expect("it says how much");
-    assert!(compare(least).status.success(), "{least}");
-    let less = least.parse::<u32>().expect("a number") - 1;
-    assert_eq!(compare(&less.to_string()).status.code(), Some(2));
 }
 
 #[test]
@@ -201,7 +173,7 @@ fn waits_in_streams_are_those_of_rtss_2017_figure_5() {
         ("K4", vec![(Rule::G2, 400, 4_000)]),
         ("K6", vec![(Rule::N2, 800, 6_000)]),
     ];
-    drawn(&published::figure("rtss2017/figure-5"), &waits(), |timeline, summary| {
+    drawn(&super::shipped("rtss2017/figure-5"), &waits(), |timeline, summary| {
         let bars = timeline.rows.iter().filter_map(|row| row.waits.as_ref()).flat_map(|waits| &waits.bars);
         let ms = |at: Instant| at.as_ns() / 1_000_000;
         let found = bars.map(|bar| {
@@ -294,13 +266,6 @@ fn sms_of_which_a_quarter_is_used_are_drawn_up_to_that_and_it_is_said() {
     drawn(&kernels(&[("a", 2, 256), ("b", 2, 288)]), &TimelineOptions::default(), |timeline, _| {
         assert_eq!((timeline.zoom, timeline.bands[0].shown), (1, 2_048));
     });
-}
-
-#[test]
-fn full_height_says_when_it_changes_nothing() {
-    let file = directory("full-height").join("a.svg").display().to_string();
-    let output = gpusched(&["simulate", "scenarios/rtss2017/figure-3.json", "--figure", &file, "--full-height"]);
-    assert!(output.status.success() && stderr(&output).contains("--full-height has no effect"), "{}", stderr(&output));
 }
 
 #[test]

@@ -3,17 +3,17 @@
 
 use std::fmt::Write as _;
 
-use gpusched::draw::{Length, MM};
-use gpusched::hosts::simulate;
-use gpusched::pictures::timeline::{StreamRow, Timeline, TimelineOptions};
-use gpusched::run::Summary;
-use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::time::Instant;
-use gpusched::trace::{OperationRecord, Snapshot, Trace};
-use gpusched::workload::{OperationId, OperationKind};
+use crate::draw::{Length, MM};
+use crate::hosts::simulate;
+use crate::pictures::timeline::{StreamRow, Timeline, TimelineOptions};
+use crate::run::Summary;
+use crate::scenario::{ReadOptions, Scenario};
+use crate::time::Instant;
+use crate::trace::{OperationRecord, Snapshot, Trace};
+use crate::workload::{OperationId, OperationKind};
 use proptest::prelude::*;
 
-use crate::campaign::config;
+use super::config;
 
 /// Period, jobs, deadline, blocks, and how long each takes; times in milliseconds.
 type Periodic = (u64, u64, Option<u64>, u32, u64);

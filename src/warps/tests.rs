@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
-use gpusched::effort::Progress;
-use gpusched::warps::{
-    KernelString, MakespanSearch, Objective, SearchLimits, Sigma, Unit, best_case_bound, bound, change_weight,
-    changes_bound, construct, estimate, pessimistic, pessimistic_as_printed, verify, waiting_bound,
+use super::bound::{best_case_bound, change_weight, changes_bound, waiting_bound};
+use super::pessimistic::pessimistic_as_printed;
+use super::{
+    KernelString, MakespanSearch, Objective, SearchLimits, Sigma, Unit, bound, construct, estimate, pessimistic, verify,
 };
+use crate::effort::Progress;
 
-use crate::campaign::config;
+mod ilp;
 
 fn units(sigma_l: &str, sigma_c: &str) -> [Unit; 2] {
     let unit = |letter, sigma: &str| Unit { sigma: sigma.parse::<Sigma>().expect("sound"), ..Unit::new(letter) };
@@ -111,13 +112,13 @@ fn the_errata_s_witness_for_14_cycles_keeps_the_model() {
     let mut done = [0_usize; 4];
     let cycles = on_l.split(' ').zip(on_c.split(' ')).map(|pair| {
         let warps = [pair.0, pair.1].into_iter().filter_map(|warp| warp.parse::<u32>().ok());
-        let issues: Vec<_> = warps.map(|warp| gpusched::warps::Issue { warp, step: done[warp as usize] }).collect();
+        let issues: Vec<_> = warps.map(|warp| crate::warps::Issue { warp, step: done[warp as usize] }).collect();
         for issue in &issues {
             done[issue.warp as usize] += 1;
         }
         issues
     });
-    let schedule = gpusched::warps::Schedule { warps: 4, cycles: cycles.collect() };
+    let schedule = crate::warps::Schedule { warps: 4, cycles: cycles.collect() };
     assert_eq!(verify(&string("LCLCL"), &schedule), Ok(14));
 }
 
@@ -370,7 +371,7 @@ fn check_charges(string: &KernelString, warps: usize, choices: &[usize]) {
 }
 
 proptest::proptest! {
-    #![proptest_config(config(2_000))]
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 2_000, ..Default::default() })]
 
     #[test]
     fn each_step_of_the_bounds_proof_holds_in_random_schedules(

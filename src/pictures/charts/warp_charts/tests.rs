@@ -1,8 +1,8 @@
 //! The data behind the report's Figs. 5, 6 and 7, and the figures.
 
-use gpusched::experiments::warp_curves::{convergence, solving_times};
-use gpusched::pictures::{convergence_chart, convergence_csv, solving_times_chart, solving_times_csv};
-use gpusched::warps::{KernelString, SearchLimits, Unit};
+use crate::experiments::warp_curves::{convergence, solving_times};
+use crate::pictures::{convergence_chart, convergence_csv, solving_times_chart, solving_times_csv};
+use crate::warps::{KernelString, SearchLimits, Unit};
 
 fn string(text: &str, sigma_l: &str) -> KernelString {
     let unit = |letter, sigma: &str| Unit { sigma: sigma.parse().expect("sound"), ..Unit::new(letter) };

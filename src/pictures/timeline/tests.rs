@@ -1,0 +1,37 @@
+//! Where everything is in timelines of shipped, measured, random and extreme runs.
+
+use std::path::Path;
+
+use proptest::prelude::ProptestConfig;
+
+use crate::scenario::{ReadOptions, Scenario};
+
+mod deadlines;
+mod editor;
+#[path = "../../../tests/suite/figure_samples.rs"]
+mod figure_samples;
+mod found;
+#[path = "../../../tests/suite/generate.rs"]
+#[allow(dead_code, reason = "the suite needs more of it")]
+mod generate;
+mod kinds;
+mod lanes;
+mod marks;
+mod properties;
+mod published;
+#[path = "../../../tests/suite/svg_checks.rs"]
+mod svg_checks;
+mod turns;
+
+/// As many cases as `PROPTEST_CASES` says, or else `cases`.
+fn config(cases: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    ProptestConfig { cases: asked.unwrap_or(cases), ..ProptestConfig::default() }
+}
+
+/// A file of `scenarios/`, named without `.json`.
+fn shipped(name: &str) -> Scenario {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(format!("{name}.json"));
+    let text = std::fs::read_to_string(path).expect("it is shipped");
+    Scenario::from_json(name, &text, &ReadOptions::default()).expect("it is sound")
+}
