@@ -126,7 +126,8 @@ pub(crate) fn orders(
     on_all_cores(py, move || {
         let scenario = wanted.read()?.scenario;
         refuse_beyond_memory(&scenario)?;
-        let orders = launch_orders(&scenario, samples, scenario.seed, Progress::NONE);
+        let run = simulated(&scenario)?;
+        let orders = launch_orders(&run, samples, scenario.seed, Progress::NONE);
         let orders = orders.map_err(|error: OrdersError| Failure::run(&error))?;
         Document::new(&orders, orders.notes.clone())
     })

@@ -124,7 +124,7 @@ impl<'a> ChainBounds<'a> {
 
     /// No such measure of the chain is longer in any run.
     pub(super) fn of(&self, chain: &Chain, measure: ChainMeasure) -> Result<Duration, Unbounded> {
-        if self.scenario.threads.iter().any(|thread| thread.jitter > Duration::ZERO) {
+        if self.scenario.threads.iter().any(|thread| thread.jitter > Duration::ZERO || thread.unsure.is_some()) {
             return Err(Unbounded::Late);
         }
         let listed = chain.links.iter().map(|link| self.listed(link)).collect::<Result<Vec<Link>, Unbounded>>()?;

@@ -144,7 +144,7 @@ impl ChainVerdicts {
         let why = match why {
             Unbounded::Releases(thread) => format!("when jobs of {:?} are released is not known", label(thread)),
             Unbounded::Jobs(thread) => format!("jobs of {:?} have no bound", label(thread)),
-            Unbounded::Late => "jobs may be released later than stated".to_owned(),
+            Unbounded::Late => "jobs may be released at other times than stated".to_owned(),
             Unbounded::Ends => {
                 "jobs of its threads end before it, and it is not shown that all goes on as it began".to_owned()
             }

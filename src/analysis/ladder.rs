@@ -324,6 +324,7 @@ fn climbed(scenario: &Scenario, search: Searched, watch: Progress<'_>) -> Result
     let mut given = scenario.clone();
     for thread in &mut given.threads {
         thread.jitter = Duration::ZERO;
+        thread.unsure = None;
     }
     let run = simulate(&given)?;
     let jobs = run.jobs();

@@ -17,9 +17,14 @@ use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate};
 use crate::proven::Proven;
-use crate::scenario::{HostThread, KernelLaunch, Scenario};
-use crate::time::{Duration, Instant};
+use crate::run::Run;
+use crate::scenario::{KernelLaunch, Scenario};
+use crate::time::Instant;
 use crate::workload::OperationKind;
+
+mod ties;
+
+use ties::Ties;
 
 /// Orders up to which all are tried: those of 8 host threads.
 const MOST_ORDERS: u64 = 40_320;
@@ -43,13 +48,14 @@ pub struct LaunchOrders<'a> {
     pub device: &'a str,
     /// How finish times were found.
     pub method: Method,
-    /// Orders in all; `None` if there are more than 2^64.
+    /// Orders of host threads, each kept throughout a run; `None` if there are more than 2^64.
     pub orders: Option<u64>,
     /// Orders that were tried; sampled ones may repeat.
     pub orders_tried: u64,
-    /// Whether these were all.
+    /// Whether these were all, and no launches of one instant can come in any other order: not if two threads launch
+    /// together again and again, so that either may be the first one each time.
     pub exhaustive: bool,
-    /// Of the sample, if it is one.
+    /// Of the sample, if it is one; `None`: all orders of threads are to be tried.
     pub seed: Option<u64>,
     /// Kernel launches, in the order in which they come when host threads act as declared.
     pub kernels: Vec<OrderedKernel<'a>>,
@@ -106,33 +112,35 @@ fn number_of_orders(groups: &[Vec<usize>]) -> Option<u64> {
 }
 
 /// How many orders [`launch_orders`] tries.
-pub fn orders_to_try(scenario: &Scenario, samples: u64) -> u64 {
-    number_of_orders(&groups(&scenario.threads)).filter(|&orders| orders <= MOST_ORDERS).unwrap_or(samples.max(1))
+pub fn orders_to_try(run: &Run<'_>, samples: u64) -> u64 {
+    number_of_orders(&Ties::of(run).groups).filter(|&orders| orders <= MOST_ORDERS).unwrap_or(samples.max(1))
 }
 
-/// Explores the orders in which host threads released at one instant act. If there are more than 40320 (those of 8
-/// threads), `samples` of them are tried: that of the scenario itself, and others drawn at random. Uses rayon's current
-/// thread pool; the result does not depend on its size. How many orders have been tried is in `progress`. If it is
-/// [stopped](crate::effort), the orders that were tried by then count.
+/// Explores the orders in which host threads act that are first released at one instant, or launch at one instant in
+/// the scenario's own run. If there are more than 40320 (those of 8 threads), `samples` of them are tried: that of the
+/// scenario itself, and others drawn at random. Uses rayon's current thread pool; the result does not depend on its
+/// size. How many orders have been tried is in `progress`. If it is [stopped](crate::effort), the orders that were
+/// tried by then count.
 ///
 /// # Errors
 /// [`OrdersError`].
 pub fn launch_orders<'s>(
-    scenario: &'s Scenario,
+    run: &'s Run<'_>,
     samples: u64,
     seed: u64,
     progress: Progress<'_>,
 ) -> Result<LaunchOrders<'s>, OrdersError> {
+    let scenario: &'s Scenario = &run.scenario;
     let analysis = analyse_as_stated(scenario)?;
-    analysis.check_run(&simulate(scenario)?.trace)?;
+    analysis.check_run(&run.trace)?;
     let method = if analysis.exact { Method::Analysis } else { Method::Simulation };
-    let groups = groups(&scenario.threads);
+    let Ties { groups, left_out } = Ties::of(run);
     let orders = number_of_orders(&groups);
-    let exhaustive = orders.is_some_and(|orders| orders <= MOST_ORDERS);
-    let tried = orders.filter(|_| exhaustive).unwrap_or(samples.max(1));
+    let all = orders.is_some_and(|orders| orders <= MOST_ORDERS);
+    let tried = orders.filter(|_| all).unwrap_or(samples.max(1));
     let order = |number: u64| {
         // The first is always the scenario's own, so that nothing found is better or worse than what a run shows.
-        if exhaustive || number == 0 {
+        if all || number == 0 {
             numbered(&groups, scenario.threads.len(), number)
         } else {
             drawn(&groups, scenario, seed, number)
@@ -188,32 +196,25 @@ pub fn launch_orders<'s>(
     let mut notes = analysis.notes;
     if complete < tried {
         notes.push(format!("stopped after {complete} of {tried} orders: best and worst are of those"));
-    } else if !exhaustive {
+    } else if !all {
         notes.push(format!(
             "the scenario's own order and {} drawn at random (seed {seed}): best and worst are not certain",
             tried - 1
         ));
     }
+    let exhaustive = all && complete == tried && left_out.is_empty();
+    notes.extend(left_out.into_iter().map(|what| format!("best and worst are not certain: {what}")));
     Ok(LaunchOrders {
         scenario: &scenario.name,
         device: &scenario.device().name,
         method,
         orders,
         orders_tried: complete,
-        exhaustive: exhaustive && complete == tried,
-        seed: (!exhaustive).then_some(seed),
+        exhaustive,
+        seed: (!all).then_some(seed),
         kernels,
         notes,
     })
-}
-
-/// Host threads that are released together, two or more, by index.
-fn groups(threads: &[HostThread]) -> Vec<Vec<usize>> {
-    let mut by_release: BTreeMap<Duration, Vec<usize>> = BTreeMap::new();
-    for (index, thread) in threads.iter().enumerate() {
-        by_release.entry(thread.release).or_default().push(index);
-    }
-    by_release.into_values().filter(|group| group.len() > 1).collect()
 }
 
 fn factorial(n: usize) -> Option<u64> {

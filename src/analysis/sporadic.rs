@@ -23,7 +23,7 @@ use crate::hosts::{ProgramError, simulate};
 use crate::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
 
-/// Jobs of each stream in a run of the search, at least and at most.
+/// Jobs of each stream in a run of the search, at least and at most, but no more than it has.
 const LEAST_JOBS: u64 = 2;
 const MOST_JOBS: u64 = 12;
 
@@ -257,6 +257,7 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
         }
         let mut rule = ReleaseRule { threads: Vec::new(), arrivals: Vec::new(), period: Some(period), jitter };
         let number = longest.checked_mul(3)?.div_ceil(period.max(1)).clamp(LEAST_JOBS, MOST_JOBS);
+        let number = most_jobs(thread).map_or(number, |most| number.min(most));
         for job in 0..number {
             let steps = steps_of(scenario, &mut base, thread, (index, job, number))?;
             rule.threads.push(base.threads.len());
@@ -284,6 +285,12 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
         rules.push(rule);
     }
     Some((base, jobs, rules))
+}
+
+/// How many jobs a thread may have in a run that is made up; `None`: it has no end. Of one whose time is limited, later
+/// jobs than the first may be too late to come.
+fn most_jobs(thread: &HostThread) -> Option<u64> {
+    thread.time_limit.map(|_| 1).into_iter().chain(thread.iterations_in_all()).min()
 }
 
 /// The steps of job number `job` of `number` of the thread number `index`.

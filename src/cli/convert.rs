@@ -1,5 +1,6 @@
 //! `gpusched convert`
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,15 @@ impl Convert {
         notes::show_abridged(&scenario.notes, note);
         if scenario.expected.is_some() {
             note("the expected result is left out: it would not hold once the scenario is edited");
+        }
+        let unsure: BTreeSet<&str> = scenario.threads.iter().filter_map(|thread| thread.unsure.as_deref()).collect();
+        if !unsure.is_empty() {
+            let why: Vec<&str> = unsure.into_iter().collect();
+            note(&format!(
+                "the file says that releases are those of a run, which the input does not: {}; what is proven of the file \
+                 need not hold of the input",
+                why.join(", ")
+            ));
         }
         if has_comments {
             note("the comments of the file are left out");

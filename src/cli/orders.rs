@@ -10,8 +10,9 @@ use super::progress::{self, Unit};
 use super::run_options::RunOptions;
 use super::{Answer, ending, jobs, notes};
 
-/// Each kernel's best and worst finish over all orders of simultaneous launches, and the orders that give them. All
-/// orders are tried up to 8 threads that are released together (40320 orders), else a seeded sample.
+/// Each kernel's best and worst finish over the orders of simultaneous launches, and the orders that give them. All
+/// orders of threads are tried up to 8 that launch together (40320 orders), else a seeded sample. Each is kept
+/// throughout a run; a note says what that leaves out.
 #[derive(Debug, Args)]
 pub(crate) struct Orders {
     #[command(flatten)]
@@ -29,13 +30,13 @@ pub(crate) struct Orders {
 impl Orders {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scenario = self.run.read(LogUse::Unused)?;
-        let total = orders_to_try(&scenario, self.samples);
-        progress::begin("trying", Unit::Of("orders"), Some(total));
         self.jobs.share()?;
         ending::keep_complete_results();
-        let mut orders = launch_orders(&scenario, self.samples, scenario.seed, progress::own())?;
+        let run = progress::simulated(&scenario)?;
+        progress::begin("trying", Unit::Of("orders"), Some(orders_to_try(&run, self.samples)));
+        let mut orders = launch_orders(&run, self.samples, scenario.seed, progress::own())?;
         ending::stop_working()?;
-        if orders.exhaustive {
+        if orders.orders == Some(orders.orders_tried) && orders.seed.is_none() {
             orders.notes.extend(needs::lacking(Lacking::DrawnOrders)?);
             let is_drawn = scenario.depends_on_seed();
             orders.notes.extend(if is_drawn { Vec::new() } else { needs::lacking(Lacking::OrdersOrDraws)? });

@@ -201,6 +201,9 @@ pub struct HostThread {
     /// How much later than its arrival, every period, an iteration may be released at most. Runs have none; bounds over
     /// all phasings do ([`sporadic_bounds`](crate::analysis::sporadic_bounds)).
     pub jitter: Duration,
+    /// Why it is not known when iterations are released, even but for the jitter: a model's stimulus may do it at other
+    /// times, or is not read. Nothing is proven by the releases that are stated then.
+    pub unsure: Option<Arc<str>>,
     /// By when an iteration should have finished, with all its steps and operations, counted from its release; without
     /// a period from its beginning, after its barrier.
     pub deadline: Deadline,
@@ -245,6 +248,7 @@ impl HostThread {
             time_limit: None,
             period: None,
             jitter: Duration::ZERO,
+            unsure: None,
             deadline: Deadline::Period,
             barrier: None,
             core: None,

@@ -194,7 +194,8 @@ fn a_job_is_schedulable_if_it_finishes_by_its_deadline_or_else_its_period() {
 fn all_orders_of_the_thesis_kernels() {
     let kernels: [&[_]; 4] = [&[(2, 512, 4)], &[(7, 512, 6)], &[(2, 512, 6)], &[(5, 512, 5)]];
     let scenario = scenario(&sample(&kernels), Placement::MostRoom);
-    let orders = launch_orders(&scenario, 1, 0, Progress::NONE).expect("it runs");
+    let run = simulate(&scenario).expect("it runs");
+    let orders = launch_orders(&run, 1, 0, Progress::NONE).expect("it runs");
     assert_eq!((orders.orders_tried, orders.exhaustive, orders.method), (24, true, Method::Analysis));
     // Chapter 4 has K1 at 4, 10 and 8, K2 at 10 and 6, K3 at 12 and 10, K4 at 11 and 12.
     let best_and_worst: Vec<_> = orders
@@ -212,7 +213,8 @@ fn orders_under_which_a_kernel_does_not_finish_have_no_finish_of_it() {
     let kernels: [&[_]; 4] = [&[(2, 512, 4)], &[(7, 512, 6)], &[(2, 512, 6)], &[(5, 512, 5)]];
     let mut scenario = scenario(&sample(&kernels), Placement::MostRoom);
     scenario.horizon = Some(Duration::from_ns(5_500_000));
-    let orders = launch_orders(&scenario, 1, 0, Progress::NONE).expect("it runs");
+    let run = simulate(&scenario).expect("it runs");
+    let orders = launch_orders(&run, 1, 0, Progress::NONE).expect("it runs");
     // The best and worst of all orders of these kernels are 4, 6, 6, 5 and 10, 12, 12, 11 ms.
     let best: Vec<_> = orders.kernels.iter().map(|kernel| kernel.best_finish_ns.map(Instant::as_ns)).collect();
     assert_eq!(best, [Some(4 * MS), None, None, Some(5 * MS)]);
@@ -235,18 +237,72 @@ fn a_stream_without_an_end_is_analysed_up_to_the_horizon() {
     assert_eq!(launches(&scenario), 2);
 }
 
+/// Best and worst finishes of all kernels \[ns\], how many orders were tried, and whether they are all.
+fn over_orders(streams: &str) -> (Vec<[Option<u64>; 2]>, u64, bool) {
+    let scenario = json(&format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "orders", "device": "tx2", "kernels": {{
+            "a": {{"blocks": 4, "threads": 1024, "duration": "1 ns"}},
+            "b": {{"blocks": 4, "threads": 1024, "duration": "5 ns"}}}}, "streams": [{streams}]}}"#
+    ));
+    let run = simulate(&scenario).expect("it runs");
+    let orders = launch_orders(&run, 1, 0, Progress::NONE).expect("it runs");
+    let ns = |finish: Option<Instant>| finish.map(Instant::as_ns);
+    let finishes = orders.kernels.iter().map(|kernel| [ns(kernel.best_finish_ns), ns(kernel.worst_finish_ns)]);
+    assert_eq!(orders.exhaustive, orders.notes.iter().all(|note| !note.contains("not certain")), "{:?}", orders.notes);
+    (finishes.collect(), orders.orders_tried, orders.exhaustive)
+}
+
+#[test]
+fn orders_are_those_of_all_releases_that_come_together_not_only_of_the_first() {
+    // Each kernel fills the GPU. Both come at 10 ns: a runs until 11 and b until 16, or b until 15 and a until 16.
+    let b = r#"{"name": "S1", "release": "10 ns", "operations": [{"kernel": "b"}]}"#;
+    let a = |jobs: u32| {
+        format!(r#"{{"name": "S0", "period": "10 ns", "jobs": {jobs}, "operations": [{{"kernel": "a"}}]}}"#)
+    };
+    let expected = vec![[Some(1); 2], [Some(11), Some(16)], [Some(15), Some(16)]];
+    assert_eq!(over_orders(&format!("{}, {b}", a(2))), (expected, 2, true));
+    // Two that come together twice: either may be the first one each time, but an order of streams is one for both.
+    let b = r#"{"name": "S1", "period": "10 ns", "jobs": 2, "operations": [{"kernel": "b"}]}"#;
+    let expected = [[1, 6], [5, 6], [11, 16], [15, 16]].map(|both| both.map(Some)).to_vec();
+    assert_eq!(over_orders(&format!("{}, {b}", a(2))), (expected, 2, false));
+}
+
+#[test]
+fn orders_of_launches_that_come_in_turns_or_when_others_end_are_not_all() {
+    // S0 launches into two streams at once, so the other stream's kernel may come between them.
+    let scenario = |steps: &str| {
+        let scenario = json(&format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "between", "device": "tx2",
+                "kernels": {{"a": {{"blocks": 4, "threads": 1024, "duration": "1 ns"}}}},
+                "streams": [{{"name": "S0"}}, {{"name": "S1"}}, {{"name": "T", "operations": [{{"kernel": "a"}}]}}],
+                "hosts": [{{"name": "H", "steps": [{steps}]}}]}}"#
+        ));
+        let run = simulate(&scenario).expect("it runs");
+        let orders = launch_orders(&run, 1, 0, Progress::NONE).expect("it runs");
+        (orders.exhaustive, orders.notes.join("; "))
+    };
+    let launch = |stream: &str| format!(r#"{{"launch": "a", "stream": "{stream}"}}"#);
+    // Of what waits in one stream only the first is in a queue.
+    assert!(scenario(&format!("{}, {}", launch("S0"), launch("S0"))).0);
+    let (exhaustive, notes) = scenario(&format!("{}, {}", launch("S0"), launch("S1")));
+    assert!(!exhaustive && notes.contains("come in between"), "{notes}");
+    let waits = format!(r#"{}, {{"synchronize": "S0"}}, {}"#, launch("S0"), launch("S0"));
+    let (exhaustive, notes) = scenario(&waits);
+    assert!(!exhaustive && notes.contains("\"H\" may launch together"), "{notes}");
+}
+
 #[test]
 fn more_than_eight_simultaneous_launches_are_sampled_and_it_is_said() {
     let kernels: Vec<(u32, u32, u64)> = (1..=9).map(|ms| (3, 512, ms)).collect();
     let streams: Vec<&[(u32, u32, u64)]> = kernels.iter().map(std::slice::from_ref).collect();
     let scenario = scenario(&sample(&streams), Placement::MostRoom);
-    let orders = launch_orders(&scenario, 50, 7, Progress::NONE).expect("it runs");
+    let run = simulate(&scenario).expect("it runs");
+    let orders = launch_orders(&run, 50, 7, Progress::NONE).expect("it runs");
     assert_eq!((orders.orders, orders.orders_tried, orders.exhaustive), (Some(362_880), 50, false));
     assert!(orders.notes.iter().any(|note| note.contains("seed 7")));
     // A single one is the scenario's own.
-    let own = launch_orders(&scenario, 1, 7, Progress::NONE).expect("it runs");
-    let trace = simulate(&scenario).expect("it runs").trace;
-    for (kernel, record) in own.kernels.iter().zip(trace.operations()) {
+    let own = launch_orders(&run, 1, 7, Progress::NONE).expect("it runs");
+    for (kernel, record) in own.kernels.iter().zip(run.trace.operations()) {
         assert_eq!((kernel.best_finish_ns, kernel.worst_finish_ns), (record.finish(), record.finish()));
     }
 }
@@ -266,7 +322,8 @@ fn kernels_have_the_same_numbers_under_every_command() {
     let scenario = Scenario::from_json("numbers.json", &text, &ReadOptions::default()).expect("it is sound");
     let trace = simulate(&scenario).expect("it runs").trace;
     let run: Vec<u32> = Summary::of_trace(&scenario, &trace).kernels().map(|kernel| kernel.launch.id).collect();
-    let orders: Vec<u32> = launch_orders(&scenario, 1, 0, Progress::NONE)
+    let own = simulate(&scenario).expect("it runs");
+    let orders: Vec<u32> = launch_orders(&own, 1, 0, Progress::NONE)
         .expect("it runs")
         .kernels
         .iter()

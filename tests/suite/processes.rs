@@ -502,7 +502,8 @@ fn merging_the_sms_of_several_processes_is_not_called_exact() {
     let scenario = scenario_with(&filling(&[(100, 0), (100, 0)], "1 ms", "0 us"), &ReadOptions::default());
     let analysis = gpusched::analysis::analyse(&scenario).expect("it is analysed");
     assert!(!analysis.exact && !analysis.departures.is_empty(), "{:?}", analysis.departures);
-    let orders = gpusched::analysis::launch_orders(&scenario, 1, 0, Progress::NONE).expect("orders are tried");
+    let run = simulate(&scenario).expect("it runs");
+    let orders = gpusched::analysis::launch_orders(&run, 1, 0, Progress::NONE).expect("orders are tried");
     assert_eq!(orders.method, gpusched::analysis::Method::Simulation);
 }
 

@@ -294,7 +294,12 @@ fn build(streams: &[Stream], null: bool, device: &Device) -> (Scenario, Vec<Dura
         ));
     }
     let jitter = streams.iter().map(|stream| Duration::from_ns(stream.jitter * 1_000_000)).collect();
-    (scenario(&kernels.join(", "), &texts.join(", "), device), jitter)
+    let mut scenario = scenario(&kernels.join(", "), &texts.join(", "), device);
+    // More of them come in other phasings.
+    for thread in &mut scenario.threads {
+        thread.is_cut = true;
+    }
+    (scenario, jitter)
 }
 
 fn streams(periods: std::ops::Range<u64>) -> impl Strategy<Value = Vec<Stream>> {
@@ -392,6 +397,36 @@ fn a_job_that_is_late_by_its_jitter_is_late_in_the_witness_too() {
     assert_eq!(verdicts.streams[0].verdict, Some(Verdict::Missed));
     assert_eq!(verdicts.streams[0].worst_found_ns, Some(Duration::from_ns(11_000_000)));
     assert!(simulate(&verdicts.witness(0).expect("there is one")).expect("it runs").jobs().misses() > 0);
+}
+
+#[test]
+fn no_run_that_is_found_has_more_jobs_of_a_stream_than_it_has() {
+    let kernels = r#""a": {"blocks": 4, "threads": 1024, "duration": "6 ns"},
+        "b": {"blocks": 4, "threads": 1024, "duration": "1 ns"}"#;
+    let ten = [r#"{"kernel": "b"}"#; 10].join(", ");
+    let judged = |jobs: &str| {
+        let streams = format!(
+            r#"{{"name": "S", "priority": -1, "period": "10 ns", {jobs} "operations": [{{"kernel": "a"}}]}},
+               {{"name": "T", "priority": 0, "period": "100 ns", {jobs} "deadline": "18 ns", "operations": [{ten}]}}"#
+        );
+        let scenario = scenario(kernels, &streams, &tx2());
+        let judged = judge_sporadic(&scenario, &[], &SearchOptions::default(), Progress::NONE).expect("it runs");
+        let witness = judged.witness(1).expect("there is one");
+        let of_s = simulate(&witness)
+            .expect("it runs")
+            .jobs()
+            .begun
+            .iter()
+            .filter(|job| witness.threads[job.thread as usize].label.starts_with('S'))
+            .count();
+        (judged.streams[1].worst_found_ns.map(Duration::as_ns), judged.streams[1].verdict, of_s)
+    };
+    // Ten kernels of T, and whenever it comes the one job of S before one of them: 16 ns. The bound does not know how
+    // many jobs there are.
+    assert_eq!(judged(r#""jobs": 1,"#), (Some(16), Some(Verdict::Open), 1));
+    // Without an end S comes again before T is done.
+    let (found, verdict, of_s) = judged("");
+    assert!(found > Some(18) && verdict == Some(Verdict::Missed) && of_s > 1, "{found:?}, {of_s}");
 }
 
 /// Each scenario is run 200 times.

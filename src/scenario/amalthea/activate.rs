@@ -43,6 +43,8 @@ pub(super) struct Plan {
     pub(super) period: Option<Duration>,
     /// How much later than due a job may be released at most.
     pub(super) jitter: Duration,
+    /// Why jobs may come at other times, even but for the jitter.
+    pub(super) unsure: Option<String>,
     pub(super) deadline: Option<Duration>,
     /// Why it is released once only, which a period of the user's changes.
     pub(super) once: Vec<String>,
@@ -205,7 +207,9 @@ impl<'m, 't> Activations<'m, 't> {
                 }
             }
             Activated::Unknown(named) if named.is_empty() => {
-                plan.once.push(format!("no stimulus activates task {:?}, which is released once, at t = 0", task.name));
+                let why = format!("no stimulus activates task {:?}", task.name);
+                plan.once.push(format!("{why}, which is released once, at t = 0"));
+                plan.unsure = Some(why);
             }
             Activated::Unknown(named) => {
                 return Err(format!("when its stimulus comes is not read ({})", named.join(", ")));
@@ -273,21 +277,25 @@ impl<'m, 't> Activations<'m, 't> {
             }
             Activated::Unknown(named) if named.is_empty() => {
                 // A model without any stimulus is not about releases.
-                plan.once.extend((!self.stimuli.is_empty()).then(|| {
-                    format!(
-                        "no stimulus activates the task of runnable {name:?}, which is launched once, at t = 0; {} releases \
-                         it periodically",
+                if !self.stimuli.is_empty() {
+                    let why = format!("no stimulus activates the task of runnable {name:?}");
+                    plan.once.push(format!(
+                        "{why}, which is launched once, at t = 0; {} releases it periodically",
                         option("period").of(name, "TIME")
-                    )
-                }));
+                    ));
+                    plan.unsure = Some(why);
+                }
             }
             Activated::Unknown(named) => {
-                plan.once.extend(named.iter().map(|stimulus| {
+                let why = |stimulus: &&str| {
                     let is_read = self.stimuli.contains_key(stimulus);
                     let why = if is_read { "is triggered by no task" } else { "is not read" };
-                    let what = if sequence.is_of_several() { "task" } else { "runnable" };
-                    format!("stimulus {stimulus:?} {why}: {what} {name:?} is launched once, at t = 0")
-                }));
+                    format!("stimulus {stimulus:?} {why}")
+                };
+                let what = if sequence.is_of_several() { "task" } else { "runnable" };
+                let all: Vec<String> = named.iter().map(why).collect();
+                plan.once.extend(all.iter().map(|why| format!("{why}: {what} {name:?} is launched once, at t = 0")));
+                plan.unsure = Some(all.join(", "));
             }
             Activated::Several => {
                 let what =
@@ -313,6 +321,7 @@ impl Plan {
             Activation::Sporadic { offset_ns, shortest_ns, longest_ns } => {
                 (self.release, self.period) = (offset_ns, Some(shortest_ns));
                 if longest_ns != Some(shortest_ns) {
+                    self.unsure = Some(format!("stimulus {:?} is sporadic", stimulus.name));
                     self.notes.push(format!(
                         "{what} is released as often as stimulus {:?} may be, every {shortest_ns}",
                         stimulus.name

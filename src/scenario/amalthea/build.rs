@@ -352,6 +352,7 @@ fn add_thread(
         iterations: plan.period.is_none().then_some(1),
         period: plan.period,
         jitter: plan.jitter,
+        unsure: plan.unsure.map(Into::into),
         deadline: plan.deadline.map_or(Deadline::Period, Deadline::After),
         process,
         core,
@@ -403,6 +404,8 @@ impl Plan {
         let once = std::mem::take(&mut self.once);
         if self.period.is_none() {
             self.notes.extend(once);
+        } else if !once.is_empty() {
+            self.unsure = None;
         }
         self
     }

@@ -152,6 +152,7 @@ pub(super) fn read<'a>(
         },
         period: None,
         jitter: Duration::ZERO,
+        unsure: None,
         deadline: Deadline::Period,
         barrier: context.barrier,
         core: None,

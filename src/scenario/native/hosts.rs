@@ -76,6 +76,7 @@ fn thread<'a>(entry: &mut Object<'a>, name: String, reading: &mut Reading<'a, '_
         time_limit,
         period,
         jitter: fields::jitter(entry, period)?,
+        unsure: None,
         deadline,
         barrier,
         core,

@@ -137,6 +137,7 @@ fn thread(
         time_limit: None,
         period,
         jitter: fields::jitter(entry, period)?,
+        unsure: None,
         deadline,
         barrier: None,
         core: None,

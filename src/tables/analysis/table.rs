@@ -84,11 +84,14 @@ impl Report for LaunchOrders<'_> {
         page.table(&orders_columns(), &self.kernels);
         let tried = self.orders_tried;
         page.blank();
-        page.line(&match (self.exhaustive, tried) {
-            (true, 1) => "the only order tried".to_owned(),
-            (true, _) => format!("all {tried} orders tried"),
-            (false, 1) => "1 random order tried".to_owned(),
-            (false, _) => format!("{tried} random orders tried"),
+        let is_drawn = self.seed.is_some();
+        page.line(&match tried {
+            1 if self.exhaustive => "the only order tried".to_owned(),
+            1 if is_drawn => "1 random order tried".to_owned(),
+            1 => "1 order tried".to_owned(),
+            _ if self.exhaustive => format!("all {tried} orders tried"),
+            _ if is_drawn => format!("{tried} random orders tried"),
+            _ => format!("{tried} orders tried, each kept throughout a run"),
         });
     }
 }

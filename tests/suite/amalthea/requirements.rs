@@ -5,6 +5,8 @@ use gpusched::analysis::{
     RequirementVerdict, SearchOptions, Verdict, judge, judge_sporadic, requirements_of_jobs, requirements_of_streams,
 };
 use gpusched::effort::Progress;
+use gpusched::hosts::simulate;
+use gpusched::scenario::Deadline;
 use gpusched::tables::requirement_notes;
 use gpusched::time::Duration;
 
@@ -97,6 +99,50 @@ fn releases_that_the_model_allows_and_no_job_has_leave_a_requirement_open() {
     // known.
     let text = text.replace("5000000", "18000000").replace(r#"value="4500" unit="us""#, r#"value="90" unit="ms""#);
     assert_eq!(verdicts(&text, &AmaltheaOptions::default()), open);
+}
+
+/// What is known of the jobs of [`periodic`] with these periods, where Detect is due after so many ms; and the notes.
+fn of_jobs(text: &str, options: &ReadOptions, deadline_ms: u64) -> (Vec<Option<Verdict>>, Vec<String>) {
+    let mut scenario = Scenario::from_amalthea("in.amxmi", text, &AmaltheaOptions::default(), options).expect("sound");
+    scenario.threads[0].deadline = Deadline::After(ms(deadline_ms));
+    let searched = SearchOptions { runs: 50, ..SearchOptions::default() };
+    let judged = judge(&scenario, &searched, watch()).expect("it runs");
+    (judged.jobs.iter().map(|job| job.verdict).collect(), judged.notes)
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_ns(ms * 1_000_000)
+}
+
+#[test]
+fn no_job_is_proven_by_the_releases_of_a_stimulus_that_is_sporadic_or_not_read() {
+    let options = ReadOptions::default();
+    let (proven, open) = (Some(Verdict::Proven), Some(Verdict::Open));
+    // Detect runs from 0 to 5 ms and from 20 to 25 ms, Plan from 5 to 8 ms and from 14 to 17 ms.
+    assert_eq!(of_jobs(&periodic(), &options, 6).0, [proven; 4]);
+    let again = r#"<recurrence value="10" unit="ms"/>"#;
+    let sporadic = periodic()
+        .replace(r#""am:PeriodicStimulus" name="Request""#, r#""am:RelativePeriodicStimulus" name="Request""#);
+    let between = r#"<nextOccurrence xsi:type="am:TimeBoundaries"><lowerBound value="10" unit="ms"/><upperBound value="25" unit="ms"/></nextOccurrence>"#;
+    let sporadic = sporadic.replace(again, between);
+    let (verdicts, notes) = of_jobs(&sporadic, &options, 6);
+    assert_eq!(verdicts, [open; 4]);
+    assert!(notes.iter().any(|note| note.contains("stimulus \"Request\" is sporadic")), "{notes:?}");
+    // As Plan may come at 4 and 19 ms, too: then Detect's job of 20 ms waits until 22 and ends at 27 ms.
+    let mut late =
+        Scenario::from_amalthea("in.amxmi", &sporadic, &AmaltheaOptions::default(), &options).expect("sound");
+    late.threads[1].period = Some(ms(15));
+    let run = simulate(&late).expect("it runs");
+    let second = run.jobs().get(0, 1).and_then(gpusched::run::Job::response);
+    assert_eq!(second, Some(ms(7)));
+    // Of a stimulus that is not read Plan is launched once, at 0 as Detect: both end by 8 ms. How often it comes is not
+    // known, unless the user says it.
+    let unread = periodic().replace(r#""am:PeriodicStimulus" name="Request""#, r#""am:EventStimulus" name="Request""#);
+    let (verdicts, notes) = of_jobs(&unread, &ReadOptions { horizon: Some(ms(20)), ..options.clone() }, 9);
+    assert!(verdicts.iter().all(|verdict| *verdict != proven), "{verdicts:?}");
+    assert!(notes.iter().any(|note| note.contains("stimulus \"Request\" is not read")), "{notes:?}");
+    let periods = [("Plan".to_owned(), ms(20))].into();
+    assert_eq!(of_jobs(&unread, &ReadOptions { periods, ..options }, 9).0[0], proven);
 }
 
 #[test]

@@ -64,7 +64,8 @@ fn every_analysis_knows_that_a_client_may_use_half_of_the_sms() {
     let analysis = analyse(&scenario).expect("it runs");
     assert_eq!((analysis.g_max, analysis.sms, analysis.thread_slots), (Some(2), 1, 2_048));
     assert!(analysis.notes.iter().any(|note| note.contains("on 1 of 2 SMs at once")), "{:?}", analysis.notes);
-    let orders = launch_orders(&scenario, 1, 0, Progress::NONE).expect("it runs");
+    let run = simulate(&scenario).expect("it runs");
+    let orders = launch_orders(&run, 1, 0, Progress::NONE).expect("it runs");
     assert_eq!((orders.method, orders.kernels[0].worst_finish_ns), (Method::Analysis, four));
     let job = &judged(&scenario, &SearchOptions::default()).jobs[0];
     let ms = |ms| Some(Duration::from_ns(ms * MS));
@@ -150,7 +151,7 @@ fn nothing_is_broken(sample: &Sample, (sms, percent): (u32, u64), search: &Searc
     }
     drop(verdicts);
     judge_sporadic(&scenario, &[], search, WATCH)?;
-    launch_orders(&scenario, 6, search.seed, Progress::NONE)?;
+    launch_orders(&simulate(&scenario).expect("it runs"), 6, search.seed, Progress::NONE)?;
     for placement in Placement::ALL {
         scenario.placement = placement;
         compare(&scenario)?;

@@ -330,7 +330,8 @@ proptest! {
         let named: Vec<String> = kernels.iter().enumerate().map(kernel).collect();
         let streams: Vec<String> = kernels.iter().enumerate().map(stream).collect();
         let whole = scenario(&named.join(","), &streams.join(","), &tx2());
-        let orders = launch_orders(&whole, 1, 0, Progress::NONE).expect("it runs");
+        let run = simulate(&whole).expect("it runs");
+        let orders = launch_orders(&run, 1, 0, Progress::NONE).expect("it runs");
         let bounds = finish_bounds(&whole, BoundOptions::default()).expect("it runs");
         prop_assert_eq!(orders.kernels.len(), bounds.operations.len());
         for (bound, worst) in bounds.operations.iter().zip(&orders.kernels) {
