@@ -174,8 +174,8 @@ pub(crate) fn judge_known<'s>(
     let unsure: BTreeSet<&str> = scenario.threads.iter().filter_map(|thread| thread.unsure.as_deref()).collect();
     let known = JobResponses::new(scenario, &found.jobs, bounds);
     let jobs = found.jobs.iter().zip(&known.responses).enumerate().map(|(index, (job, &bound_ns))| {
-        // Of releases that a jitter makes late, or that are not known, this bound says nothing; of later ones it may say
-        // nothing either.
+        // Of releases that a jitter makes late, or that are not known, this bound says nothing; of later ones it may
+        // say nothing either.
         let proves = late.is_none() && unsure.is_empty() && !known.unrepeated[index];
         let worst_found_ns = found.worst(index);
         JobVerdict {
