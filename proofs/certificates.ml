@@ -161,6 +161,32 @@ let parts_of gpu streams horizon launches parts =
   in
   List.fold_left (fun n json -> n + part json) 0 parts
 
+(* No product or sum of the proven checkers leaves 63 bits. *)
+let product a b = if b > 0 && a > most / b then unknown "a sum is beyond 2^60" else a * b
+
+(* How much a block of each kernel weighs. *)
+let weights_of gpu kernels scale json =
+  if scale > 1 lsl 20 then refuse "a scale is beyond 2^20";
+  let weight json =
+    let name = to_string (member "kernel" json) and weight = int_at "weight" json in
+    if weight > 1 lsl 20 then refuse "a weight is beyond 2^20";
+    match List.find_opt (fun (n, _, _) -> n = name) kernels with
+    | Some (_, Kernel (_, need, _), _) -> (need, weight)
+    | _ -> refuse "there is no kernel %s" name
+  in
+  let weights = List.map weight (to_list (member "weights" json)) in
+  let small r = List.for_all (fun n -> n < 1 lsl 32) [ r.threads; r.slots; r.shared; r.registers ] in
+  if not (List.for_all small gpu.sms && List.for_all (fun (need, _) -> small need) weights) then
+    unknown "an SM or a block has more than 2^32 of something";
+  weights
+
+(* The work of all blocks of an operation, or more. *)
+let heaviest gpu scale weights stream what =
+  let time = match what with Kernel (_, _, l) | Copy (_, l) -> l.worst | _ -> 0 in
+  let blocks = match what with Kernel (n, _, _) -> n | _ -> 1 in
+  let o = { number = 0; stream; launched_at = 0; what } in
+  product (product blocks time) (max (Rules.weight gpu scale weights o) 1)
+
 (* Verdicts where kernels share the GPU: how much a block of each kernel weighs, and when there may be work. *)
 let shared_of gpu kernels streams horizon launches parts =
   let items = List.map (fun l -> l.item) launches in
@@ -168,28 +194,9 @@ let shared_of gpu kernels streams horizon launches parts =
   let part json =
     let levels = int_at "levels" json and scale = int_at "scale" json in
     if levels > gpu.levels then refuse "there are no %d levels" levels;
-    if scale > 1 lsl 20 then refuse "a scale is beyond 2^20";
-    let weight json =
-      let name = to_string (member "kernel" json) and weight = int_at "weight" json in
-      if weight > 1 lsl 20 then refuse "a weight is beyond 2^20";
-      match List.find_opt (fun (n, _, _) -> n = name) kernels with
-      | Some (_, Kernel (_, need, _), _) -> (need, weight)
-      | _ -> refuse "there is no kernel %s" name
-    in
-    let weights = List.map weight (to_list (member "weights" json)) in
-    let small r = List.for_all (fun n -> n < 1 lsl 32) [ r.threads; r.slots; r.shared; r.registers ] in
-    if not (List.for_all small gpu.sms && List.for_all (fun (need, _) -> small need) weights) then
-      unknown "an SM or a block has more than 2^32 of something";
+    let weights = weights_of gpu kernels scale json in
     let all = scale * List.length gpu.sms in
-    (* No product or sum of the proven checker leaves 63 bits. *)
-    let product a b = if b > 0 && a > most / b then unknown "a sum is beyond 2^60" else a * b in
-    let work sum item =
-      let time = match item.item_work with Kernel (_, _, l) | Copy (_, l) -> l.worst | _ -> 0 in
-      let blocks = match item.item_work with Kernel (n, _, _) -> n | _ -> 1 in
-      let o = { number = 0; stream = item.item_stream; launched_at = 0; what = item.item_work } in
-      let heaviest = max (Rules.weight gpu scale weights o) 1 in
-      natural "a sum" (sum + product (product blocks time) heaviest)
-    in
+    let work sum item = natural "a sum" (sum + heaviest gpu scale weights item.item_stream item.item_work) in
     let span json =
       let begins = int_at "from_ns" json and over_at_last = int_at "until_ns" json in
       let some = List.filter (fun i -> begins <= i.item_at && i.item_at <= over_at_last) items in
@@ -209,50 +216,103 @@ let shared_of gpu kernels streams horizon launches parts =
   in
   List.fold_left (fun n json -> n + part json) 0 parts
 
-(* Verdicts on all phasings: of each stream of the highest priorities, how many jobs come in a window and how much each
-   adds. A jitter may be longer than the scenario's. *)
+(* Over all phasings: of each stream of the highest priorities, its jobs with a jitter that may be longer than the
+   scenario's, and what [read] reads of its term. *)
+let tasks_of gpu streams levels read json =
+  if levels > gpu.levels then refuse "there are no %d levels" levels;
+  let terms = ref (to_list (member "terms" json)) in
+  let task (stream, task_stream, operations) =
+    let name = name_of stream and works = List.map snd operations in
+    match !terms with
+    | term :: rest when level_of gpu levels task_stream < levels ->
+        terms := rest;
+        let term_period = int_at "period_ns" term and jitter = int_at "jitter_ns" term in
+        if to_string (member "stream" term) <> name then refuse "%s is left out" name;
+        if optional_time "period" stream <> Some term_period then
+          refuse "the period of %s is not %d ns" name term_period;
+        if jitter < Option.value ~default:0 (optional_time "jitter" stream) then
+          refuse "the jitter of %s is more than %d ns" name jitter;
+        let task = { task_stream; period = term_period; jitter; works } in
+        (task, Some (read task term))
+    | _ -> ({ task_stream; period = 0; jitter = 0; works }, None)
+  in
+  let tasks = List.map task streams in
+  (match !terms with [] -> () | term :: _ -> refuse "%s is not of them" (to_string (member "stream" term)));
+  refuse_overflow (List.concat_map (fun (task, _) -> task.works) tasks);
+  (List.map fst tasks, List.filter_map snd tasks)
+
+(* By when jobs of a stream are over, whenever they arrive. *)
+let claims_of streams json =
+  let claim json =
+    let name = to_string (member "stream" json) in
+    let deadline = int_at "deadline_ns" json and bound = int_at "bound_ns" json in
+    let stream, _, _ = find streams name in
+    if deadline_of stream <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
+    if bound > deadline then refuse "%d ns are beyond the deadline of %s" bound name;
+    let rec place n = function (s, _, _) :: _ when name_of s = name -> n | _ :: rest -> place (n + 1) rest | [] -> n in
+    (place 0 streams, bound)
+  in
+  List.map claim (to_list (member "proves" json))
+
+(* Verdicts on all phasings: how many jobs of each stream come in a window and how much each adds. *)
 let windows_of gpu streams windows =
-  let streams = List.filter (fun (_, _, operations) -> operations <> []) streams in
   let window json =
-    let levels = int_at "levels" json in
-    if levels > gpu.levels then refuse "there are no %d levels" levels;
-    let terms = ref (to_list (member "terms" json)) and sum = ref 0 and shares = ref [] in
-    let task (stream, task_stream, operations) =
-      let name = name_of stream and works = List.map snd operations in
-      match !terms with
-      | term :: rest when level_of gpu levels task_stream < levels ->
-          terms := rest;
-          let term_period = int_at "period_ns" term and jitter = int_at "jitter_ns" term in
-          if to_string (member "stream" term) <> name then refuse "%s is left out" name;
-          if optional_time "period" stream <> Some term_period then
-            refuse "the period of %s is not %d ns" name term_period;
-          if jitter < Option.value ~default:0 (optional_time "jitter" stream) then
-            refuse "the jitter of %s is more than %d ns" name jitter;
-          let share = { jobs = int_at "jobs" term; of_job = int_at "of_job_ns" term } in
-          if share.of_job > 0 && share.jobs > (most - !sum) / share.of_job then unknown "a sum is beyond 2^60";
-          sum := !sum + (share.jobs * share.of_job);
-          shares := share :: !shares;
-          { task_stream; period = term_period; jitter; works }
-      | _ -> { task_stream; period = 0; jitter = 0; works }
+    let levels = int_at "levels" json and sum = ref 0 in
+    let share _ term =
+      let share = { jobs = int_at "jobs" term; of_job = int_at "of_job_ns" term } in
+      sum := natural "a sum" (!sum + product share.jobs share.of_job);
+      share
     in
-    let tasks = List.map task streams in
-    (match !terms with [] -> () | term :: _ -> refuse "%s is not of them" (to_string (member "stream" term)));
-    refuse_overflow (List.concat_map (fun task -> task.works) tasks);
-    let claim json =
-      let name = to_string (member "stream" json) in
-      let deadline = int_at "deadline_ns" json and bound = int_at "bound_ns" json in
-      let stream, _, _ = find streams name in
-      if deadline_of stream <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
-      if bound > deadline then refuse "%d ns are beyond the deadline of %s" bound name;
-      let rec place n = function (s, _, _) :: _ when name_of s = name -> n | _ :: rest -> place (n + 1) rest | [] -> n in
-      (place 0 streams, bound)
-    in
-    let claims = List.map claim (to_list (member "proves" json)) in
-    if not (accept_window gpu levels tasks (int_at "length_ns" json) (List.rev !shares) claims) then
+    let tasks, shares = tasks_of gpu streams levels share json in
+    let claims = claims_of streams json in
+    if not (accept_window gpu levels tasks (int_at "length_ns" json) shares claims) then
       refuse "what is said of the highest %d priorities does not follow from what is launched" levels;
     List.length claims
   in
   List.fold_left (fun n json -> n + window json) 0 windows
+
+(* The same where kernels share the GPU: how much a block of each weighs, and a bound on each stream's responses; what
+   is said of fewer priorities is known to what follows. *)
+let responses_of gpu kernels streams responses =
+  let part json =
+    let levels = int_at "levels" json and scale = int_at "scale" json in
+    let weights = weights_of gpu kernels scale json in
+    let response task term = (task, int_at "response_ns" term) in
+    let tasks, terms = tasks_of gpu streams levels response json in
+    let worst = function Kernel (_, _, l) | Copy (_, l) -> l.worst | _ -> 0 in
+    let longest = List.fold_left (fun m task -> List.fold_left (fun m work -> max m (worst work)) m task.works) 0 tasks in
+    let all = scale * List.length gpu.sms in
+    let work sum task =
+      List.fold_left (fun sum work -> natural "a sum" (sum + heaviest gpu scale weights task.task_stream work)) sum task.works
+    in
+    let check (own, response) =
+      ignore (product response all);
+      let turns = List.fold_left (fun sum work -> natural "a sum" (sum + longest + worst work)) 0 own.works in
+      let add sum (task, other) =
+        if task.period = 0 then refuse "a period is 0";
+        let jobs = (natural "a sum" (response + other + task.jitter) / task.period) + 1 in
+        natural "a sum" (sum + product jobs (work 0 task))
+      in
+      ignore (List.fold_left add (product turns all) terms)
+    in
+    List.iter check terms;
+    ignore (List.fold_left work 0 tasks);
+    let stage_bounds = List.map (fun (task, response) -> (task.task_stream, response)) terms in
+    (tasks, List.map fst terms, claims_of streams json,
+     { stage_top = levels; stage_scale = scale; stage_weights = weights; stage_bounds })
+  in
+  match List.rev_map part responses with
+  | [] -> 0
+  | (tasks, _, _, _) :: _ as parts ->
+      (* All are about the same jobs. *)
+      let same a b = a.task_stream = b.task_stream && a.period = b.period && a.jitter = b.jitter in
+      let known task = if not (List.exists (same task) tasks) then refuse "parts differ in what comes when" in
+      List.iter (fun (_, upper, _, _) -> List.iter known upper) parts;
+      let stages = List.rev_map (fun (_, _, _, stage) -> stage) parts in
+      let claims = List.concat_map (fun (_, _, claims, _) -> claims) parts in
+      if not (accept_responses gpu tasks stages claims) then
+        refuse "what is said of priorities that share the GPU does not follow";
+      List.length claims
 
 let check device scenario certificate =
   let listed, gpu = gpu_of device scenario in
@@ -261,16 +321,18 @@ let check device scenario certificate =
   let all key = all_of key certificate in
   (* A scenario that these rules do not know is none of their business if nothing is claimed of it. *)
   let proven =
-    if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared" ] then 0
+    if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared"; "responses" ] then 0
     else if gpu.masks <> [] then unknown "streams have masks, of which the theorems on certificates say nothing"
     else
       let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
       let streams = streams_of device gpu listed kernels scenario in
-      let horizon = match optional_time "horizon" scenario with Some at -> at | None -> before_more streams in
+      let launching = List.filter (fun (_, _, operations) -> operations <> []) streams in
+      let horizon = match optional_time "horizon" scenario with Some at -> at | None -> before_more launching in
       let given = if all "parts" = [] && all "shared" = [] then [] else launches_of horizon streams in
       (if all "parts" = [] then 0 else parts_of gpu streams horizon given (all "parts"))
       + shared_of gpu kernels streams horizon given (all "shared")
-      + windows_of gpu streams (all "windows")
+      + windows_of gpu launching (all "windows")
+      + responses_of gpu kernels launching (all "responses")
   in
   let without = all "no_certificate" in
   (* Each verdict is told of once. *)
@@ -283,7 +345,7 @@ let check device scenario certificate =
   let proves json = all_of "proves" json in
   List.iter tell
     (List.concat_map (fun part -> List.concat_map proves (all_of "intervals" part)) (all "parts" @ all "shared")
-    @ List.concat_map proves (all "windows") @ without);
+    @ List.concat_map proves (all "windows" @ all "responses") @ without);
   List.iter
     (fun json ->
       let jobs = match member "job" json with `Null -> "jobs" | _ -> Printf.sprintf "job %d" (int_at "job" json) in

@@ -6,6 +6,7 @@
 //! priority. Another one is by weight, for kernels that share the GPU (`proofs/shared.v`). A verdict has a certificate
 //! where one of them is enough. `docs/proofs.md` says how it is checked, and by whom.
 
+mod responses;
 mod shared;
 mod windows;
 
@@ -24,6 +25,7 @@ use crate::device::CopySharing;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
+use responses::Responses;
 use shared::Shared;
 use windows::Window;
 
@@ -40,6 +42,9 @@ pub struct Certificate {
     /// The same where releases are not given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     windows: Vec<Window>,
+    /// The same where besides kernels share the GPU.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    responses: Vec<Responses>,
     #[serde(rename = "no_certificate")]
     without: Vec<Uncertified>,
 }
@@ -79,6 +84,16 @@ struct Proven {
     job: u32,
     released_ns: Instant,
     deadline_ns: Duration,
+    bound_ns: Duration,
+}
+
+/// The same of jobs whose releases are not given.
+#[derive(Debug, Serialize)]
+struct ProvenStream {
+    #[serde(serialize_with = "text")]
+    stream: Arc<str>,
+    deadline_ns: Duration,
+    /// From the arrival of a job.
     bound_ns: Duration,
 }
 
@@ -159,8 +174,15 @@ impl Certificate {
     }
 
     fn empty(scenario: &Scenario) -> Self {
-        let (parts, shared, windows, without) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { format: "gpusched-certificate/1", scenario: scenario.name.clone(), parts, shared, windows, without }
+        Self {
+            format: "gpusched-certificate/1",
+            scenario: scenario.name.clone(),
+            parts: Vec::new(),
+            shared: Vec::new(),
+            windows: Vec::new(),
+            responses: Vec::new(),
+            without: Vec::new(),
+        }
     }
 
     /// How many verdicts it proves.
@@ -169,6 +191,7 @@ impl Certificate {
         intervals.map(|interval| interval.proves.len()).sum::<usize>()
             + self.shared.iter().map(Shared::proven).sum::<usize>()
             + self.windows.iter().map(Window::proven).sum::<usize>()
+            + self.responses.iter().map(Responses::proven).sum::<usize>()
     }
 
     /// Which verdicts have no certificate, and why: those with the same reason together.
@@ -252,6 +275,16 @@ struct Launch {
     waves: u64,
     is_of_null_stream: bool,
     is_blocking: bool,
+}
+
+impl Launch {
+    /// How long it takes but for what keeps it out: a block, and before that of a kernel one of a lower priority.
+    fn turn(&self, blocking: &[Duration]) -> Option<Duration> {
+        match self.kind {
+            OperationKind::Kernel(_) => self.block_time.checked_add(*blocking.get(self.level)?),
+            _ => Some(self.block_time),
+        }
+    }
 }
 
 struct Launches {

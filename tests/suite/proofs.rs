@@ -263,6 +263,16 @@ const SIDE_BY_SIDE: &str = r#"{
   ]
 }"#;
 
+/// The same with other periods, and beside a stream of a higher priority.
+fn beside_a_higher_priority() -> String {
+    let quick = r#"{"name": "Q", "priority": -1, "period": "16 ms", "jobs": 2, "operations": [{"kernel": "quick"}]}"#;
+    SIDE_BY_SIDE
+        .replace("20 ms", "80 ms")
+        .replace("15 ms", "16 ms")
+        .replace(r#""kernels": {"#, r#""kernels": {"quick": {"blocks": 1, "threads": 512, "duration": "1 ms"}, "#)
+        .replace(r#""streams": ["#, &format!(r#""streams": [{quick}, "#))
+}
+
 /// The certificate of a scenario, analysed with these options.
 fn certificate(scenario: &str, file: &Path, options: &[&str]) -> Value {
     let written = file.to_str().expect("text");
@@ -275,8 +285,8 @@ fn proved(certificate: &Value) -> Vec<(String, u64, u64, u64, u64)> {
     let list = |value: &Value, key: &str| value[key].as_array().expect("a list").clone();
     let shared = certificate["shared"].as_array().into_iter().flatten().cloned();
     let intervals = list(certificate, "parts").into_iter().chain(shared).flat_map(|part| list(&part, "intervals"));
-    let windows = certificate["windows"].as_array().into_iter().flatten().cloned();
-    let jobs = intervals.chain(windows).flat_map(|interval| list(&interval, "proves"));
+    let all_phasings = ["windows", "responses"].into_iter().filter_map(|key| certificate[key].as_array());
+    let jobs = intervals.chain(all_phasings.flatten().cloned()).flat_map(|interval| list(&interval, "proves"));
     let number = |job: &Value, key: &str| job.get(key).map_or(0, |number| number.as_u64().expect("a number"));
     let jobs = jobs.map(|job| {
         let stream = job["stream"].as_str().expect("text").to_owned();
@@ -348,6 +358,26 @@ fn jobs_whose_releases_are_not_given_have_certificates_by_how_many_come_in_a_win
     let late = of(&["--jitter", "control=6ms"]);
     assert_eq!(proved(&late), [stream("map", 30, 18)]);
     assert_eq!(late["windows"][0]["terms"][1]["jobs"], json!(3));
+
+    // 10 ms are its own, and beside it run a job of each other stream and itself, each of 10 ms and 1/8 of the GPU:
+    // what takes 15 ms cannot find two jobs of a stream that come 40 ms apart.
+    fs::write(&scenario, SIDE_BY_SIDE.replace("20 ms", "40 ms")).expect("it can be written");
+    let shared = of(&[]);
+    assert_eq!(proved(&shared), ["A", "B", "C", "D"].map(|name| stream(name, 15, 15)));
+    assert_eq!(shared["responses"][0]["terms"][3]["response_ns"], json!(15_000_000));
+    // Two jobs of a stream with a jitter of 10 ms may be released 30 ms apart, so both beside a job of another: 16.25
+    // ms.
+    let late = of(&["--jitter", "A=10ms"]);
+    assert_eq!(proved(&late), []);
+    assert_eq!(late["no_certificate"].as_array().map(Vec::len), Some(3), "{late}");
+
+    // Behind a block of 10 ms, and by what it weighs itself, 1 ms takes 11.125 ms. With all that has a lower priority
+    // it would be 16.125 ms, after its next job. Beside four of 10 ms there are two such jobs: 250 us more than 15 ms.
+    fs::write(&scenario, beside_a_higher_priority()).expect("it can be written");
+    let shared = of(&[]);
+    assert_eq!(shared["responses"][0]["terms"][0]["response_ns"], json!(11_125_000));
+    let low = ["A", "B", "C", "D"].map(|name| (name.to_owned(), 0, 0, 16_000_000, 15_250_000));
+    assert_eq!(proved(&shared), [&[stream("Q", 16, 11)], &low[..]].concat());
 }
 
 /// The same with another number in each place where there is one.
@@ -397,20 +427,35 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
     let side_by_side = checker.0.join("side-by-side.json");
     fs::write(&side_by_side, SIDE_BY_SIDE).expect("it can be written");
     let shared = side_by_side.to_str().expect("text");
-    let all =
-        [(given, &[][..]), (control, &[]), (shared, &[]), (given, &["--sporadic"]), (control, &over_all_phasings)];
+    let apart = checker.0.join("apart.json");
+    fs::write(&apart, SIDE_BY_SIDE.replace("20 ms", "40 ms")).expect("it can be written");
+    let beside = checker.0.join("beside.json");
+    fs::write(&beside, beside_a_higher_priority()).expect("it can be written");
+    let all = [
+        (given, &[][..]),
+        (control, &[]),
+        (shared, &[]),
+        (given, &["--sporadic"]),
+        (control, &over_all_phasings),
+        (apart.to_str().expect("text"), &["--sporadic"]),
+        (beside.to_str().expect("text"), &["--sporadic"]),
+    ];
     for (scenario, options) in all {
         checker.about(scenario);
         let certificate = checker.certificate(scenario, options);
         assert!(!proved(&certificate).is_empty(), "{scenario}");
         let output = checker.check(&certificate);
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
-        for (key, inner) in [("parts", Some("intervals")), ("shared", Some("intervals")), ("windows", None)] {
+        let parts =
+            [("parts", Some("intervals")), ("shared", Some("intervals")), ("windows", None), ("responses", None)];
+        for (key, inner) in parts {
             let Some(part) = certificate[key].get(0) else { continue };
             let mut twice = certificate.clone();
+            // Of priorities by weight the last part is the one that is there for its own sake.
+            let last = certificate[key].as_array().map_or(0, |parts| parts.len() - 1);
             let proves = match inner {
                 Some(inner) => &mut twice[key][0][inner][0]["proves"],
-                None => &mut twice[key][0]["proves"],
+                None => &mut twice[key][last]["proves"],
             };
             let proves = proves.as_array_mut().expect("a list");
             proves.extend_from_within(..);

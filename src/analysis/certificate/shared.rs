@@ -14,7 +14,7 @@ use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
 
 /// What keeps a head out of one SM weighs so much: the finest whose sums the checker can take.
-const SCALES: [u64; 4] = [55_440, 5_040, 840, 60];
+pub(super) const SCALES: [u64; 4] = [55_440, 5_040, 840, 60];
 
 /// How much a block of each kernel weighs, and when there may be work of the highest `levels`.
 #[derive(Debug, Serialize)]
@@ -29,10 +29,17 @@ pub(super) struct Shared {
 }
 
 #[derive(Debug, Serialize)]
-struct Weight {
+pub(super) struct Weight {
     #[serde(serialize_with = "text")]
     kernel: Arc<str>,
     weight: u64,
+}
+
+/// How much the blocks of the kernels of the highest `levels` weigh, in parts of `scale`.
+pub(super) struct Weights {
+    of_kernel: BTreeMap<usize, u64>,
+    /// What keeps a head out of all SMs.
+    pub(super) all_sms: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -61,24 +68,9 @@ impl Shared {
     }
 
     fn with_scale(launches: &Launches, scenario: &Scenario, levels: usize, scale: u64) -> Option<Self> {
-        let device = scenario.device();
         let upper = || launches.all.iter().filter(|launch| launch.level < levels);
-        let per_sm = &device.per_sm;
-        let threads = device.warps_per_sm() * device.warp_size;
-        let sm = [threads, per_sm.blocks, per_sm.shared_memory_bytes, per_sm.registers].map(u64::from);
-        let mut needs: BTreeMap<usize, Resources> = BTreeMap::new();
-        for launch in upper() {
-            if let OperationKind::Kernel(kernel) = launch.kind {
-                let demand = scenario.kernels()[kernel.index()].demand();
-                let threads = demand.warps * device.warp_size;
-                let need = [threads, 1, demand.shared_memory_bytes, demand.registers].map(u64::from);
-                needs.insert(kernel.index(), need);
-            }
-        }
-        let heads: Vec<Resources> = needs.values().copied().collect();
-        let weights: BTreeMap<usize, u64> =
-            needs.iter().map(|(&kernel, need)| (kernel, weight(need, &heads, &sm, scale))).collect();
-        let all_sms = scale.checked_mul(u64::from(device.sms))?;
+        let weights = Weights::new(launches, scenario, levels, scale)?;
+        let all_sms = weights.all_sms;
         let blocking = launches.blocking(levels);
         let mut intervals: Vec<Span> = Vec::new();
         let mut left = upper().peekable();
@@ -86,15 +78,7 @@ impl Shared {
             let mut span = Span::new(first.term.launched_ns);
             loop {
                 while let Some(launch) = left.next_if(|launch| launch.term.launched_ns <= span.until_ns) {
-                    let weight = match launch.kind {
-                        OperationKind::Kernel(kernel) => weights
-                            .get(&kernel.index())?
-                            .checked_mul(u64::from(scenario.kernels()[kernel.index()].blocks))?,
-                        _ => all_sms,
-                    };
-                    let is_kernel = matches!(launch.kind, OperationKind::Kernel(_));
-                    let blocking = if is_kernel { blocking[launch.level] } else { Duration::ZERO };
-                    span.take(launch, weight, launch.block_time.checked_add(blocking)?)?;
+                    span.take(launch, weights.of(launch, scenario)?, launch.turn(&blocking)?)?;
                 }
                 let mut over = span.turns.keys().map(|&thread| span.over_by(thread, span.until_ns, all_sms));
                 let over = over.try_fold(span.until_ns, |latest, over| Some(latest.max(over?)))?;
@@ -105,11 +89,7 @@ impl Shared {
             }
             intervals.push(span);
         }
-        let names = weights.into_iter().map(|(kernel, weight)| {
-            let kernel = Arc::clone(&scenario.kernels()[kernel].name);
-            Weight { kernel, weight }
-        });
-        let weights = names.collect();
+        let weights = weights.named(scenario);
         (!intervals.is_empty()).then_some(Self { levels, scale, weights, intervals, all_sms })
     }
 
@@ -158,6 +138,48 @@ impl Span {
         let (_, work) = self.work.get(self.work.partition_point(|&(at, _)| at <= until).checked_sub(1)?)?;
         let over = turn.checked_add(Duration::from_ns(work.div_ceil(all_sms)))?;
         (over.as_ns().checked_mul(all_sms)? < MOST_NS).then_some(over)
+    }
+}
+
+impl Weights {
+    /// With this scale; `None`: a sum is too large.
+    pub(super) fn new(launches: &Launches, scenario: &Scenario, levels: usize, scale: u64) -> Option<Self> {
+        let device = scenario.device();
+        let per_sm = &device.per_sm;
+        let threads = device.warps_per_sm() * device.warp_size;
+        let sm = [threads, per_sm.blocks, per_sm.shared_memory_bytes, per_sm.registers].map(u64::from);
+        let mut needs: BTreeMap<usize, Resources> = BTreeMap::new();
+        for launch in launches.all.iter().filter(|launch| launch.level < levels) {
+            if let OperationKind::Kernel(kernel) = launch.kind {
+                let demand = scenario.kernels()[kernel.index()].demand();
+                let threads = demand.warps * device.warp_size;
+                let need = [threads, 1, demand.shared_memory_bytes, demand.registers].map(u64::from);
+                needs.insert(kernel.index(), need);
+            }
+        }
+        let heads: Vec<Resources> = needs.values().copied().collect();
+        let of_kernel = needs.iter().map(|(&kernel, need)| (kernel, weight(need, &heads, &sm, scale))).collect();
+        Some(Self { of_kernel, all_sms: scale.checked_mul(u64::from(device.sms))? })
+    }
+
+    /// What all blocks of a launch weigh together.
+    pub(super) fn of(&self, launch: &Launch, scenario: &Scenario) -> Option<u64> {
+        match launch.kind {
+            OperationKind::Kernel(kernel) => {
+                let blocks = u64::from(scenario.kernels()[kernel.index()].blocks);
+                self.of_kernel.get(&kernel.index())?.checked_mul(blocks)
+            }
+            _ => Some(self.all_sms),
+        }
+    }
+
+    /// As they are written.
+    pub(super) fn named(self, scenario: &Scenario) -> Vec<Weight> {
+        let named = self.of_kernel.into_iter().map(|(kernel, weight)| {
+            let kernel = Arc::clone(&scenario.kernels()[kernel].name);
+            Weight { kernel, weight }
+        });
+        named.collect()
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Certificate, Launches, MOST_NS, SporadicVerdict, Uncertified, Verdict, text, unknown};
+use super::responses::Responses;
+use super::{Certificate, Launches, MOST_NS, ProvenStream, SporadicVerdict, Uncertified, Verdict, text, unknown};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 
@@ -31,15 +32,6 @@ struct Share {
     jitter_ns: Duration,
     jobs: u64,
     of_job_ns: Duration,
-}
-
-#[derive(Debug, Serialize)]
-struct ProvenStream {
-    #[serde(serialize_with = "text")]
-    stream: Arc<str>,
-    deadline_ns: Duration,
-    /// From the arrival of a job.
-    bound_ns: Duration,
 }
 
 impl Window {
@@ -98,6 +90,7 @@ impl Certificate {
             let known = (1..=launches.levels).filter(|&levels| launches.are_apart(levels));
             let windows = known.filter_map(|levels| Window::new(&launches, verdicts, levels, most?));
             certificate.windows = windows.collect();
+            certificate.responses = Responses::all(&launches, scenario, verdicts);
             (0..verdicts.len()).map(level).collect::<Vec<_>>()
         });
         for (thread, verdict) in verdicts.iter().enumerate().filter(|(_, verdict)| is_proven(verdict)) {
@@ -105,24 +98,47 @@ impl Certificate {
             let stream: Arc<str> = Arc::from(&*verdict.stream);
             let found = launches.as_ref().map_err(Clone::clone).and_then(|levels: &Vec<Option<usize>>| {
                 let level = levels[thread].ok_or_else(|| "it launches nothing".to_owned())?;
-                let mut windows = certificate.windows.iter_mut().filter(|window| window.levels > level);
                 // Of more priorities there is more to serve.
-                let shortest = windows
-                    .next()
-                    .ok_or_else(|| "served one after another, what can be launched with it is too late".to_owned())?;
-                let bound_ns = shortest.length_ns.saturating_add(verdict.jitter_ns);
-                if bound_ns > deadline_ns {
-                    let late = format!("served one after another, what can be launched with it takes up to {bound_ns}");
-                    return Err(late);
+                let shortest = certificate.windows.iter_mut().find(|window| window.levels > level);
+                let serial =
+                    shortest.map(|window| (window.length_ns.saturating_add(verdict.jitter_ns), &mut window.proves));
+                let responses = certificate.responses.iter_mut().filter(|responses| responses.levels > level);
+                let by_weight = responses.filter_map(|responses| responses.of(thread));
+                let by_weight = by_weight.min_by_key(|(bound, _)| *bound);
+                let bounds = [&serial, &by_weight].map(|found| found.as_ref().map(|(bound, _)| *bound));
+                match [serial, by_weight].into_iter().flatten().find(|(bound, _)| *bound <= deadline_ns) {
+                    Some((bound_ns, proves)) => {
+                        proves.push(ProvenStream { stream: Arc::clone(&stream), deadline_ns, bound_ns });
+                        Ok(())
+                    }
+                    None => Err(too_late(bounds)),
                 }
-                shortest.proves.push(ProvenStream { stream: Arc::clone(&stream), deadline_ns, bound_ns });
-                Ok(())
             });
             if let Err(reason) = found {
                 certificate.without.push(Uncertified { stream, job: None, reason });
             }
         }
         certificate.windows.retain(|window| !window.proves.is_empty());
+        // What proves nothing itself may be known to what does.
+        let last = certificate.responses.iter().rposition(|responses| responses.proven() > 0);
+        certificate.responses.truncate(last.map_or(0, |last| last + 1));
         certificate
+    }
+}
+
+/// Why neither bound on a stream is enough: served one after another, and by weight.
+fn too_late(bounds: [Option<Duration>; 2]) -> String {
+    let takes = "what can be launched with it takes up to";
+    match bounds {
+        [Some(serial), Some(weight)] => {
+            format!("served one after another, {takes} {serial}, and {weight} by what its blocks weigh")
+        }
+        [Some(serial), None] => format!("served one after another, {takes} {serial}"),
+        [None, Some(weight)] => format!("{takes} {weight} by what its blocks weigh"),
+        [None, None] => {
+            "served one after another, what can be launched with it is too late; by what blocks weigh some \
+                         job may not be over when the next of its stream comes, or streams wait for one another"
+                .to_owned()
+        }
     }
 }
