@@ -229,7 +229,8 @@ fn worst_jobs(found: &[SearchResult<'_>], threads: usize) -> Vec<Option<(usize, 
 }
 
 /// A few jobs of every stream as threads of their own, with kernels and copies of their own; `None` if some thread has
-/// no period, meets others at a barrier, or has times that are too long to be added.
+/// no period, meets others at a barrier, begins a job by waiting for what the one before launched last, or has times
+/// that are too long to be added.
 fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<AnalysedJob>, Vec<ReleaseRule>)> {
     let mut base = Scenario {
         catalogue: scenario.catalogue.without_work(),
@@ -303,7 +304,10 @@ fn steps_of(
     thread: &HostThread,
     (index, job, number): (usize, u64, u64),
 ) -> Option<Vec<Step>> {
-    if thread.barriers().next().is_some() {
+    let mut before_launches = thread.steps.iter().take_while(|step| step.submission().is_none());
+    let waits_for_earlier = before_launches.any(|step| *step == Step::AwaitLast);
+    // Threads of their own do not know what another one has launched last.
+    if thread.barriers().next().is_some() || waits_for_earlier && thread.submits() {
         return None;
     }
     // Of two jobs the later one does not begin while the host of the one before waits, for its core or for what it has

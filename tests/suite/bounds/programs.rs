@@ -84,18 +84,23 @@ fn a_copy_behind_a_kernel_of_no_length_of_another_thread_waits_for_its_turn() {
 }
 
 #[test]
-fn over_all_phasings_a_host_that_waits_at_its_end_never_has_two_iterations_under_way() {
+fn over_all_phasings_a_host_that_waits_for_its_launches_never_has_two_iterations_under_way() {
     // Each fills the GPU. z waits for 5 and 12 ns at most: the host launches nothing before both have completed.
     let kernel = |ns: u32| json!({"blocks": 4, "threads": 1024, "duration": format!("{ns} ns")});
-    let file = json!({
-        "format": "gpusched-scenario/1", "name": "waits", "kernels": {"x": kernel(12), "y": kernel(5), "z": kernel(1)},
-        "streams": [{"name": "Z", "period": "100 ns", "deadline": "20 ns", "operations": [{"kernel": "z"}]}, {"name": "h"}],
-        "hosts": [{"name": "H", "period": "10 ns", "deadline": "none", "steps": [{"launch": "y", "stream": "Z"},
-            {"launch": "x", "stream": "h"}, {"synchronize": "h"}, {"synchronize": "Z"}]}],
-    });
-    let judged = phased(&read(&file, &tx2()), 256);
-    assert!(judged.streams[0].worst_found_ns <= Some(Duration::from_ns(18)), "{:?}", judged.streams[0]);
-    assert_ne!(judged.streams[0].verdict, Some(Verdict::Missed));
+    let at_its_end = json!([{"launch": "y", "stream": "Z"}, {"launch": "x", "stream": "h"}, {"synchronize": "h"},
+        {"synchronize": "Z"}]);
+    let in_the_next = json!([{"synchronize": "last"}, {"launch": "y", "stream": "Z"}, {"launch": "x", "stream": "Z"}]);
+    for steps in [at_its_end, in_the_next] {
+        let file = json!({
+            "format": "gpusched-scenario/1", "name": "waits", "kernels": {"x": kernel(12), "y": kernel(5), "z": kernel(1)},
+            "streams": [{"name": "Z", "period": "100 ns", "deadline": "20 ns", "operations": [{"kernel": "z"}]},
+                {"name": "h"}],
+            "hosts": [{"name": "H", "period": "10 ns", "deadline": "none", "steps": steps}],
+        });
+        let judged = phased(&read(&file, &tx2()), 256);
+        assert!(judged.streams[0].worst_found_ns <= Some(Duration::from_ns(18)), "{:?}", judged.streams[0]);
+        assert_ne!(judged.streams[0].verdict, Some(Verdict::Missed));
+    }
 }
 
 #[test]
