@@ -1,8 +1,9 @@
 //! `gpusched evr`
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
 use gpusched::effort::{self, EarlyEnd};
@@ -166,8 +167,12 @@ impl Evr {
 
     fn rules(&self) -> anyhow::Result<EvrRules> {
         let mut rules = EvrRules::default();
+        let mut given = BTreeSet::new();
         for text in &self.rule {
             let (key, value) = text.split_once('=').with_context(|| format!("--rule {text:?}: expected RULE=VALUE"))?;
+            if !given.insert(key) {
+                bail!("--rule is given twice for {key:?}");
+            }
             rules.set(key, value).with_context(|| format!("--rule {text}"))?;
         }
         Ok(rules)

@@ -23,7 +23,7 @@ pub(crate) struct LogOptions {
     /// PyTorch, Nsight Systems or nvprof; - reads standard input
     #[arg(required = true, value_name = "LOG|DIR")]
     logs: Vec<PathBuf>,
-    /// GPU on which they were taken: a built-in name or a device file [default: recognized from the logs]
+    /// GPU on which they were taken: a built-in name or a device file [default: what its scenario or the logs say]
     #[arg(long, value_name = "NAME|FILE")]
     device: Option<String>,
     /// The scenario that made them; it tells what logs do not: priorities, SM masks, copies, memsets

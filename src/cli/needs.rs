@@ -148,7 +148,11 @@ const TABLE: &[Need] = &[
         &["scenario", "logs_alone", "tolerance_us", "clock_tolerance_us", "learn_placement", "write_device"],
         Needs::Input(&[Kind::Logs]),
     ),
-    need(&["audit"], &["placement"], Needs::Input(&[Kind::Logs])),
+    need(
+        &["audit"],
+        &["placement"],
+        Needs::Another("rules do not say where blocks go; --learn-placement tells which policy explains most"),
+    ),
     need(
         &["occupancy"],
         &["one_job", "without_copies", "cores", "access_time", "launches", "collectives", "rescale"],

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::{BlockColumns, Dropped, Log, LogRun, LogsReading, Pairing, recognize_device, sort_into_runs};
+use super::{
+    BlockColumns, Dropped, Log, LogRun, LogsReading, Pairing, recognize::states_size, recognize_device, sort_into_runs,
+};
 use crate::causes::with_causes;
 use crate::device::Device;
 use crate::scenario::{HostThread, ReadOptions, Scenario};
@@ -20,7 +22,8 @@ use crate::workload::Placement;
 pub struct LogFiles {
     /// Logs, or directories that hold them.
     pub paths: Vec<PathBuf>,
-    /// The GPU on which they were taken; `None`: recognized from the logs.
+    /// The GPU on which they were taken; `None`: recognized from the logs, or that of the scenario where logs do not
+    /// say how many SMs it has.
     pub device: Option<Device>,
     /// The scenario that made them; `None`: `scenario.json` in the same directory, if there is one.
     pub scenario: Option<PathBuf>,
@@ -186,6 +189,9 @@ impl LogFiles {
         let mut notes = Vec::new();
         let device = if let Some(device) = device {
             device.clone()
+        } else if let Some((device, note)) = self.device_of_scenario(&run, folder, reader)? {
+            notes.push(note);
+            device
         } else {
             let recognized = recognize_device(&run.logs).ok_or(NoRuns::Device)?;
             notes.extend(recognized.notes);
@@ -193,6 +199,33 @@ impl LogFiles {
         };
         let scenario = self.scenario_of(&mut run, folder, &device, &mut notes, reader)?;
         Ok(RunInput { run, device, scenario, notes })
+    }
+
+    /// The file of the scenario, if there is one.
+    fn scenario_file(&self, folder: &Path) -> Option<PathBuf> {
+        let beside = || Some(folder.join("scenario.json")).filter(|beside| !self.logs_alone && beside.is_file());
+        self.scenario.clone().or_else(beside)
+    }
+
+    /// The device that the scenario states, with a note, where the logs do not tell how many SMs there were: those on
+    /// which blocks ran need not be all.
+    fn device_of_scenario(
+        &self,
+        run: &LogRun,
+        folder: &Path,
+        reader: &impl LogFilesReader,
+    ) -> Result<Option<(Device, String)>, LogFilesError> {
+        let Some(path) = self.scenario_file(folder).filter(|_| !states_size(&run.logs)) else { return Ok(None) };
+        let (file, text) = reader.text(&path)?;
+        let is_stated = serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|file| file.get("device").is_some());
+        let options = ReadOptions { as_threads: true, ..ReadOptions::default() };
+        // What is wrong with it is told when it is read for what was launched.
+        let read = Scenario::from_json(&file, &text, &options).ok().filter(|_| is_stated);
+        Ok(read.map(|scenario| {
+            let device = scenario.device().clone();
+            let note = format!("device {}, as {file} says; {} says otherwise", device.name, option("device"));
+            (device, note)
+        }))
     }
 
     /// The scenario that the user named must fit; one that just lies there is used if it does.
@@ -204,12 +237,7 @@ impl LogFiles {
         notes: &mut Vec<String>,
         reader: &impl LogFilesReader,
     ) -> Result<Option<(Scenario, Pairing)>, LogFilesError> {
-        let beside = folder.join("scenario.json");
-        let path = match &self.scenario {
-            Some(path) => path.clone(),
-            None if !self.logs_alone && beside.is_file() => beside,
-            None => return Ok(None),
-        };
+        let Some(path) = self.scenario_file(folder) else { return Ok(None) };
         let (file, text) = reader.text(&path)?;
         let options = ReadOptions {
             device: Some(device.clone()),

@@ -19,7 +19,7 @@ const THREADS_PER_SM: u32 = 2048;
 /// Recognizes the device from `max_resident_threads` (2048 for each SM), and among devices of one size by the order in
 /// which an idle GPU served its SMs. `None` without any log, or if the built-in devices cannot be read.
 pub fn recognize_device(logs: &[Log]) -> Option<Recognized> {
-    let stated = logs.iter().filter_map(|log| log.max_resident_threads).find(|&threads| threads >= THREADS_PER_SM);
+    let stated = stated_threads(logs);
     let sms = stated.map(|threads| threads / THREADS_PER_SM);
     let used = logs.iter().flat_map(|log| &log.kernels).flat_map(|kernel| kernel.blocks.sms.iter()).max();
     let order = order_of_idle_gpu(logs);
@@ -54,6 +54,16 @@ pub fn recognize_device(logs: &[Log]) -> Option<Recognized> {
     let otherwise = option("device");
     notes.push(format!("device {}, recognized from {source}{also}; {otherwise} says otherwise", device.name));
     Some(Recognized { device, notes })
+}
+
+/// The resident threads of all SMs together, if a log says how many.
+fn stated_threads(logs: &[Log]) -> Option<u32> {
+    logs.iter().filter_map(|log| log.max_resident_threads).find(|&threads| threads >= THREADS_PER_SM)
+}
+
+/// Whether logs say how many SMs the GPU has.
+pub(super) fn states_size(logs: &[Log]) -> bool {
+    stated_threads(logs).is_some()
 }
 
 /// How the first kernel to start was spread, if that tells.

@@ -143,7 +143,12 @@ impl Scales {
             let cycles = || rate.map(Scale::Cycles).ok_or_else(need);
             unit.decimals().map_or_else(cycles, |decimals| Ok(Scale::Decimals(decimals)))
         };
-        Ok(Self { start: of(Role::Start)?, end: of(Role::End)?, launched: of(Role::Launched)? })
+        let scales = Self { start: of(Role::Start)?, end: of(Role::End)?, launched: of(Role::Launched)? };
+        let in_cycles = |scale: &Scale| matches!(scale, Scale::Cycles(_));
+        if rate.is_some() && ![scales.start, scales.end, scales.launched].iter().any(in_cycles) {
+            return Err("clock_mhz is for times in cycles, and no column has such times".to_owned());
+        }
+        Ok(scales)
     }
 }
 
@@ -268,6 +273,15 @@ impl Table<'_> {
         number.map(Some).ok_or_else(|| wrong(role, field))
     }
 
+    /// What a block takes, if that is told: then of each block.
+    fn resource(&self, role: Role, record: &ByteRecord) -> Result<Option<u32>, String> {
+        match self.number(role, record)? {
+            None if self.places.tells(role) => Err(wrong(role, b"")),
+            Some(0) if role == Role::Threads => Err(format!("{} is 0, and a block has one at least", role.name())),
+            number => Ok(number),
+        }
+    }
+
     fn shared(&self, record: &ByteRecord) -> Result<Common, String> {
         let text = |role| -> Arc<str> {
             String::from_utf8_lossy(self.places.field(role, record).unwrap_or_default()).into_owned().into()
@@ -287,9 +301,9 @@ impl Table<'_> {
             non_blocking: self.number(Role::NonBlocking, record)?.is_some_and(|number| number > 0),
             kernel: text(Role::Kernel),
             launch: text(Role::Launch),
-            threads: self.number(Role::Threads, record)?,
-            shared_memory_bytes: self.number(Role::SharedMemory, record)?,
-            registers_per_thread: self.number(Role::Registers, record)?,
+            threads: self.resource(Role::Threads, record)?,
+            shared_memory_bytes: self.resource(Role::SharedMemory, record)?,
+            registers_per_thread: self.resource(Role::Registers, record)?,
             launched_ns: launched.transpose()?,
         })
     }

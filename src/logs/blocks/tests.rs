@@ -42,6 +42,8 @@ fn times_have_the_unit_that_their_column_ends_in() {
     let cycles = "task,block,smid,start_cyc,end_cyc\nA,0,2,705,1410\n";
     let reading = read(cycles, "clock_mhz=1410");
     assert_eq!(blocks(&reading.logs[0]), [[(500, 1_000, 2)]]);
+    let in_vain = read("sm,start_ns,end_ns\n0,0,10\n", "clock_mhz=1410");
+    assert!(in_vain.logs.is_empty() && in_vain.dropped[0].to_string().contains("no column has such times"));
     let untold = read(cycles, "");
     assert!(
         untold.logs.is_empty()
@@ -161,4 +163,19 @@ fn a_table_without_rows_is_told() {
     let reading = read("sm,block,start_ns,end_ns\n", "");
     assert_eq!((reading.logs.len(), reading.dropped.len()), (0, 1));
     assert_eq!(reading.dropped[0].defect, Defect::NothingLogged);
+}
+
+#[test]
+fn a_row_that_does_not_say_what_its_block_takes_is_left_out_and_told() {
+    for (row, why) in [
+        ("0,0,10,,0", "threads is missing"),
+        ("0,0,10,0,0", "threads is 0"),
+        ("0,0,10,1024,", "shared_memory_bytes is missing"),
+    ] {
+        let text = format!("sm,start_ns,end_ns,threads,shared_memory_bytes\n0,0,10,1024,0\n{row}\n");
+        let reading = read(&text, "");
+        assert_eq!(reading.logs[0].kernels[0].blocks.sms.len(), 1);
+        let told = reading.dropped.iter().map(ToString::to_string).collect::<String>();
+        assert!(told.contains("left out 1 row") && told.contains(why), "{told}");
+    }
 }

@@ -66,6 +66,7 @@ fn what_cannot_be_run_ends_with_exit_status_2_and_prints_nothing() {
     for (arguments, words) in [
         (vec!["gpu-evr-figure-1", "--rule", "keep=two"], "none of the rule's values one, none"),
         (vec!["gpu-evr-figure-1", "--rule", "keep"], "expected RULE=VALUE"),
+        (vec!["gpu-evr-figure-1", "--rule", "keep=one", "--rule", "keep=none"], "--rule is given twice for \"keep\""),
         (vec!["gpu-evr-figure-1", "--samples", "2"], "states arrivals"),
         (vec!["rodinia-like-k20m", "--device", "xavier"], "2 SMs per TPC"),
         (vec!["rodinia-like-k20m", "--inject", "2000000"], "more than 1000000 injections"),

@@ -23,7 +23,7 @@ pub(super) const EXEMPT: [&str; 17] = [
 ];
 
 /// Options that are taken in, and with inputs as small as these may come to what holds without them.
-pub(super) const COINCIDES: [(&str, &str); 17] = [
+pub(super) const COINCIDES: [(&str, &str); 16] = [
     // The only GPU of the profile, the only kernel, the scenario beside the logs, the default beside it.
     ("", "--gpu"),
     ("", "--only"),
@@ -33,7 +33,6 @@ pub(super) const COINCIDES: [(&str, &str); 17] = [
     // Nothing that broke a rule, which is the same line in both.
     ("audit", "--format"),
     ("audit", "--device"),
-    ("audit", "--placement"),
     ("audit", "--set-priority"),
     // Nothing waits, or nobody is in a hurry.
     ("simulate", "--blame"),
