@@ -50,6 +50,9 @@ pub(super) fn limit_jobs(scenario: &mut Scenario) -> Result<(), (usize, Endless)
 
 /// Whether a file that leaves out how many jobs what has no end got here is read with just as many.
 pub(in crate::scenario) fn comes_back(scenario: &Scenario) -> bool {
+    if !scenario.threads.iter().any(|thread| thread.is_cut) {
+        return false;
+    }
     let mut again = scenario.clone();
     for thread in again.threads.iter_mut().filter(|thread| thread.is_cut) {
         (thread.iterations, thread.is_cut) = (None, false);
