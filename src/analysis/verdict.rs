@@ -218,10 +218,9 @@ pub(crate) fn judge_known<'s>(
     if !unsure.is_empty() {
         let why: Vec<&str> = unsure.into_iter().collect();
         notes.push(format!(
-            "nothing is proven: jobs may come at other times than those judged: {}; {} judges all that are a period or more \
-             apart",
-            why.join(", "),
-            option("sporadic")
+            "nothing is proven: jobs may come at other times than those judged: {}; over all phasings they are judged a \
+             period or more apart",
+            why.join(", ")
         ));
     }
     notes.extend(stopped_note(bounds.stopped, "jobs", jobs.iter().map(|job| job.bound_ns), found.runs));
