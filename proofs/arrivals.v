@@ -1,8 +1,8 @@
 (* Jobs of tasks: they arrive a period or more apart, and each is released, all of it at once, up to a jitter after it
    arrived. So in an interval there are only so many. *)
-From Coq Require Import List Arith Bool Lia.
+From Coq Require Import List Arith Bool Lia Permutation.
 Import ListNotations.
-From gpusched Require Import model lists capacity certificate.
+From gpusched Require Import model lists usage progress capacity closed busy certificate.
 
 Record task := Task { task_stream : nat; period : nat; jitter : nat; works : list work }.
 (* A job of the task that has this place in the list of all. *)
@@ -130,3 +130,13 @@ Proof.
   induction all as [|a all IH]; [reflexivity|]. simpl. rewrite map_app, sum_app, IH. f_equal. unfold launched_by.
   destruct (nth_error tasks (task_of a)); [rewrite map_map; reflexivity|reflexivity].
 Qed.
+
+(* In every run that launches some or all of such jobs, in any order of what is launched at one instant, all of a job is
+   over once the time that is claimed for its task has passed since it arrived. *)
+Definition over_as_claimed (g : device) (tasks : list task) (claims : list (nat * nat)) : Prop :=
+  forall n bound k, In (n, bound) claims -> nth_error tasks n = Some k ->
+  forall all, arrive_so tasks all ->
+  forall xs s rest, steps g (empty g) xs s ->
+  Permutation (map item_of (launches xs) ++ rest) (flat_map (launched_by tasks) all) ->
+  forall a, In a all -> task_of a = n -> arrives a + bound < now s ->
+  everywhere (fun o => ~ (stream o = task_stream k /\ launched_at o = released a)) s.

@@ -231,15 +231,8 @@ Proof.
   apply (accepted_level g _ tasks _ _ _ known jobs So E K q v I).
 Qed.
 
-(* In every run that launches some or all of such jobs, in any order of what is launched at one instant, all of a job is
-   over once the time that is claimed has passed since it arrived. *)
 Theorem accepted_responses_hold : forall stages claims, accept_responses stages claims = true ->
-  forall n bound k, In (n, bound) claims -> nth_error tasks n = Some k ->
-  forall all, arrive_so tasks all ->
-  forall xs s rest, steps g (empty g) xs s ->
-  Permutation (map item_of (launches xs) ++ rest) (flat_map (launched_by tasks) all) ->
-  forall a, In a all -> task_of a = n -> arrives a + bound < now s ->
-  everywhere (fun o => ~ (stream o = task_stream k /\ launched_at o = released a)) s.
+  over_as_claimed g tasks claims.
 Proof.
   intros stages claims H n bound k Ic Ek all So xs s rest St Perm a Ia Na Late.
   unfold accept_responses in H. destruct (accept_stages [] stages) as [shown|] eqn:E; [|discriminate H].

@@ -74,15 +74,7 @@ Proof.
     unfold is_upper in U. rewrite U. destruct (_ && _); reflexivity.
 Qed.
 
-(* In every run that launches some or all of such jobs, in any order of what is launched at one instant, all of a job is
-   over once the time that is claimed has passed since it arrived. *)
-Theorem accepted_windows_hold : forall shares claims, accept_window shares claims = true ->
-  forall n bound k, In (n, bound) claims -> nth_error tasks n = Some k ->
-  forall all, arrive_so tasks all ->
-  forall xs s rest, steps g (empty g) xs s ->
-  Permutation (map item_of (launches xs) ++ rest) (flat_map (launched_by tasks) all) ->
-  forall a, In a all -> task_of a = n -> arrives a + bound < now s ->
-  everywhere (fun o => ~ (stream o = task_stream k /\ launched_at o = released a)) s.
+Theorem accepted_windows_hold : forall shares claims, accept_window shares claims = true -> over_as_claimed g tasks claims.
 Proof.
   intros shares claims H n bound k Ic Ek all So xs s rest St Perm a Ia Na Late.
   unfold accept_window in H. rewrite !andb_true_iff, Nat.leb_le, forallb_forall in H.

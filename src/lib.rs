@@ -60,6 +60,10 @@ const _: () = assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS);
 #[cfg(test)]
 extern crate self as gpusched;
 
+#[cfg(test)]
+#[path = "../tests/suite/campaign.rs"]
+mod campaign;
+
 pub mod analysis;
 pub mod applications;
 pub mod audit;
@@ -77,6 +81,7 @@ pub mod formats;
 pub mod gpu;
 pub mod hosts;
 pub mod input;
+mod joined;
 pub mod json;
 pub mod limits;
 pub mod logs;

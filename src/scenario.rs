@@ -38,7 +38,7 @@ pub use launch::KernelLaunch;
 pub use model::{BarrierId, CoreShare, HostThread, Scenario, Step};
 pub use native::NotNative;
 pub use options::{LogUse, ReadOptions, ReadProgress};
-pub(crate) use read::is_key_of_scenarios;
+pub(crate) use read::{is_key_of_scenarios, stated_device};
 pub use release_order::ReleaseOrder;
 pub use thread_names::UnknownStream;
 pub use what_if::{WhatIf, WhatIfError};

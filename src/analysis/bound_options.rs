@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::scenario::{ReleaseOrder, Scenario};
+use crate::time::Duration;
 
 /// For how long blocks and copies may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -15,6 +16,16 @@ pub enum BlockTimes {
     /// For any time between the shortest and the longest that are stated; copies for just what is stated. A bound of
     /// this kind says nothing about blocks that run shorter than declared.
     Declared,
+}
+
+impl BlockTimes {
+    /// The shortest time of what takes no less than that as it is stated.
+    pub(super) fn shortest(self, stated: Duration) -> Duration {
+        match self {
+            Self::UpToStated => Duration::ZERO,
+            Self::Declared => stated,
+        }
+    }
 }
 
 /// What a bound must hold for. Every work-conserving placement is always among it.

@@ -1,6 +1,5 @@
 //! Whether every job meets its deadline: proven, missed, or open.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -171,12 +170,12 @@ pub(crate) fn judge_known<'s>(
 ) -> Result<JobVerdicts<'s>, AnalysisError> {
     let found = search_known(scenario, own, &[], options, watch)?;
     let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
-    let unsure: BTreeSet<&str> = scenario.threads.iter().filter_map(|thread| thread.unsure.as_deref()).collect();
+    let unsure = scenario.unsure_releases();
     let known = JobResponses::new(scenario, &found.jobs, bounds);
     let jobs = found.jobs.iter().zip(&known.responses).enumerate().map(|(index, (job, &bound_ns))| {
         // Of releases that a jitter makes late, or that are not known, this bound says nothing; of later ones it may
         // say nothing either.
-        let proves = late.is_none() && unsure.is_empty() && !known.unrepeated[index];
+        let proves = late.is_none() && unsure.is_none() && !known.unrepeated[index];
         let worst_found_ns = found.worst(index);
         JobVerdict {
             stream: Arc::clone(&job.stream),
@@ -215,14 +214,12 @@ pub(crate) fn judge_known<'s>(
             option("sporadic")
         ),
     }));
-    if !unsure.is_empty() {
-        let why: Vec<&str> = unsure.into_iter().collect();
-        notes.push(format!(
-            "nothing is proven: jobs may come at other times than those judged: {}; over all phasings they are judged a \
-             period or more apart",
-            why.join(", ")
-        ));
-    }
+    notes.extend(unsure.map(|why| {
+        format!(
+            "nothing is proven: jobs may come at other times than those judged: {why}; over all phasings they are judged a \
+             period or more apart"
+        )
+    }));
     notes.extend(stopped_note(bounds.stopped, "jobs", jobs.iter().map(|job| job.bound_ns), found.runs));
     let cut = found.jobs.iter().filter(|job| !job.complete).count();
     if cut > 0 {

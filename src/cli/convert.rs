@@ -1,6 +1,5 @@
 //! `gpusched convert`
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -53,13 +52,10 @@ impl Convert {
         if scenario.expected.is_some() {
             note("the expected result is left out: it would not hold once the scenario is edited");
         }
-        let unsure: BTreeSet<&str> = scenario.threads.iter().filter_map(|thread| thread.unsure.as_deref()).collect();
-        if !unsure.is_empty() {
-            let why: Vec<&str> = unsure.into_iter().collect();
+        if let Some(why) = scenario.unsure_releases() {
             note(&format!(
-                "the file says that releases are those of a run, which the input does not: {}; what is proven of the file \
-                 need not hold of the input",
-                why.join(", ")
+                "the file says that releases are those of a run, which the input does not: {why}; what is proven of the \
+                 file need not hold of the input"
             ));
         }
         if has_comments {

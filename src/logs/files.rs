@@ -12,7 +12,7 @@ use super::{
 };
 use crate::causes::with_causes;
 use crate::device::Device;
-use crate::scenario::{HostThread, ReadOptions, Scenario};
+use crate::scenario::{HostThread, ReadOptions, Scenario, stated_device};
 use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::Placement;
@@ -187,17 +187,23 @@ impl LogFiles {
         reader: &impl LogFilesReader,
     ) -> Result<RunInput, LogFilesError> {
         let mut notes = Vec::new();
+        let scenario = self.scenario_file(folder).map(|path| reader.text(&path)).transpose()?;
+        // Where logs do not say how many SMs there are, those on which blocks ran need not be all.
+        let stated = scenario.as_ref().filter(|_| !states_size(&run.logs));
         let device = if let Some(device) = device {
             device.clone()
-        } else if let Some((device, note)) = self.device_of_scenario(&run, folder, reader)? {
-            notes.push(note);
+        } else if let Some((file, device)) = stated.and_then(|(file, text)| Some((file, stated_device(text)?))) {
+            notes.push(format!("device {}, as {file} says; {} says otherwise", device.name, option("device")));
             device
         } else {
             let recognized = recognize_device(&run.logs).ok_or(NoRuns::Device)?;
             notes.extend(recognized.notes);
             recognized.device
         };
-        let scenario = self.scenario_of(&mut run, folder, &device, &mut notes, reader)?;
+        let scenario = match scenario {
+            Some((file, text)) => self.scenario_of(&mut run, (&file, &text), &device, &mut notes, reader)?,
+            None => None,
+        };
         Ok(RunInput { run, device, scenario, notes })
     }
 
@@ -207,49 +213,26 @@ impl LogFiles {
         self.scenario.clone().or_else(beside)
     }
 
-    /// The device that the scenario states, with a note, where the logs do not tell how many SMs there were: those on
-    /// which blocks ran need not be all.
-    fn device_of_scenario(
-        &self,
-        run: &LogRun,
-        folder: &Path,
-        reader: &impl LogFilesReader,
-    ) -> Result<Option<(Device, String)>, LogFilesError> {
-        let Some(path) = self.scenario_file(folder).filter(|_| !states_size(&run.logs)) else { return Ok(None) };
-        let (file, text) = reader.text(&path)?;
-        let is_stated = serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|file| file.get("device").is_some());
-        let options = ReadOptions { as_threads: true, ..ReadOptions::default() };
-        // What is wrong with it is told when it is read for what was launched.
-        let read = Scenario::from_json(&file, &text, &options).ok().filter(|_| is_stated);
-        Ok(read.map(|scenario| {
-            let device = scenario.device().clone();
-            let note = format!("device {}, as {file} says; {} says otherwise", device.name, option("device"));
-            (device, note)
-        }))
-    }
-
     /// The scenario that the user named must fit; one that just lies there is used if it does.
     fn scenario_of(
         &self,
         run: &mut LogRun,
-        folder: &Path,
+        (file, text): (&str, &str),
         device: &Device,
         notes: &mut Vec<String>,
         reader: &impl LogFilesReader,
     ) -> Result<Option<(Scenario, Pairing)>, LogFilesError> {
-        let Some(path) = self.scenario_file(folder) else { return Ok(None) };
-        let (file, text) = reader.text(&path)?;
         let options = ReadOptions {
             device: Some(device.clone()),
             placement: self.placement,
             as_threads: true,
             ..ReadOptions::default()
         };
-        let read = with_measured_durations(&file, &text, &options, run);
+        let read = with_measured_durations(file, text, &options, run);
         match read {
             Ok((pairing, scenario)) => {
                 notes.push(format!("streams, copies and host programs are those of {file}"));
-                limit_clients(run, &pairing, &clients_of(&file, &text, &options));
+                limit_clients(run, &pairing, &clients_of(file, text, &options));
                 // A percentage counts in an audit, whatever is said of threads.
                 let of_percentage =
                     |note: &&String| note.contains("mps_thread_percentage") || note.contains("mps_percentage");

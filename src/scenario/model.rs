@@ -1,6 +1,6 @@
 //! What a scenario consists of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::chain::Chain;
@@ -55,6 +55,12 @@ impl Scenario {
     /// missing. What comes later may be different, as more may be released; `None`: nothing is missing.
     pub(crate) fn known_until(&self) -> Option<Instant> {
         self.horizon.map(|horizon| Instant::ZERO + horizon).or_else(|| self.cut_at())
+    }
+
+    /// Why jobs may come at other times than those of a run, each reason once; `None`: they do not.
+    pub fn unsure_releases(&self) -> Option<String> {
+        let reasons: BTreeSet<&str> = self.threads.iter().filter_map(|thread| thread.unsure.as_deref()).collect();
+        (!reasons.is_empty()).then(|| reasons.into_iter().collect::<Vec<_>>().join(", "))
     }
 
     /// Of threads that are equally urgent on their core the first one declared goes first: all of that core get

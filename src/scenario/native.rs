@@ -18,6 +18,6 @@ mod reading;
 mod streams;
 mod write;
 
-pub(super) use file::{FORMAT, FORMAT_KEY, read};
+pub(super) use file::{FORMAT, FORMAT_KEY, device, read};
 pub(super) use graphs::is_branch_of;
 pub use write::NotNative;

@@ -3,6 +3,7 @@
 use super::model::Scenario;
 use super::options::ReadOptions;
 use super::{examiner, native};
+use crate::device::Device;
 use crate::json::{Document, JsonError, Node, Problem};
 
 impl Scenario {
@@ -15,6 +16,15 @@ impl Scenario {
         let document = Document::parse(file, text)?;
         read(document.root(), options).map_err(|problem| document.locate(problem))
     }
+}
+
+/// The device that the text of a scenario states; `None`: it states none, as the examiner's never do, or none that is
+/// known.
+pub(crate) fn stated_device(text: &str) -> Option<Device> {
+    let document = Document::parse("", text).ok()?;
+    let mut object = document.root().object().ok()?;
+    let is_stated = object.has(native::FORMAT_KEY) && object.has("device");
+    native::device(&mut object).ok().filter(|_| is_stated)
 }
 
 /// Whether a key at the top of an object is one by which a scenario file is known.

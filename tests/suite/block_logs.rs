@@ -329,3 +329,26 @@ fn clusters_of_a_log_are_checked_where_a_scenario_states_them() {
         stderr(&output)
     );
 }
+
+#[test]
+fn a_table_is_of_the_device_that_its_scenario_states_not_of_the_smallest_with_its_sms() {
+    // The fifth block waits for 10 ms, while six of the eight SMs of a Xavier are idle; a TX2 has two.
+    let rows = [(0, 0, 0), (1, 1, 0), (2, 0, 0), (3, 1, 0), (4, 0, 10)];
+    let rows = rows
+        .map(|(block, sm, ms)| format!("k,s,{block},{sm},0,{},{},1024,0,0\n", ms * 1_000_000, (ms + 10) * 1_000_000));
+    let head = "kernel,stream,block,sm,launched_ns,start_ns,end_ns,threads,shared_memory_bytes,registers_per_thread\n";
+    let table = write("scenario-device", "log.csv", &[head, &rows.concat()].concat());
+    let scenario = table.with_file_name("own.json");
+    let audit = |device: &str| {
+        let text = format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "five", {device}
+                "kernels": {{"k": {{"blocks": 5, "threads": 1024, "duration": "10 ms"}}}},
+                "streams": [{{"name": "s", "operations": [{{"kernel": "k"}}]}}]}}"#
+        );
+        fs::write(&scenario, text).expect("it can be written");
+        let output = gpusched(&["audit", &shown(&table), "--scenario", &shown(&scenario)]);
+        (output.status.code(), stderr(&output).contains("device xavier, as "))
+    };
+    assert_eq!(audit(r#""device": "xavier", "#), (Some(1), true));
+    assert_eq!(audit(""), (Some(0), false));
+}

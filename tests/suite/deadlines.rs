@@ -3,35 +3,15 @@
 use gpusched::analysis::{SearchOptions, Verdict, judge};
 use gpusched::effort::Progress;
 use gpusched::formats::write_json;
-use gpusched::hosts::simulate;
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
-use gpusched::run::{Run, Summary};
+use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::tables::{AnalysisReport, BoundedResponses};
 use gpusched::time::Duration;
 use serde_json::{Value, json};
 
+use crate::figure_samples::{BACKLOG, ONE_OF_TWO, run_of};
 use crate::perfetto::validator::validate;
-
-/// The first job finishes at 4 ms, due at 6 ms. The second is released at 10 ms, when another kernel fills the GPU
-/// until 13 ms: it finishes at 17 ms, due at 16 ms.
-const ONE_OF_TWO: &str = r#"{"format": "gpusched-scenario/1", "name": "one of two",
-    "kernels": {"k": {"blocks": 2, "threads": 1024, "duration": "4 ms"},
-                "hog": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},
-    "streams": [{"name": "S", "period": "10 ms", "jobs": 2, "deadline": "6 ms", "operations": [{"kernel": "k"}]},
-                {"name": "T", "release": "9 ms", "operations": [{"kernel": "hog"}]}]}"#;
-
-/// One job that never ends, so that all others stay in the backlog.
-const BACKLOG: &str = r#"{"format": "gpusched-scenario/1", "name": "backlog", "horizon": "100 ms",
-    "kernels": {"k": {"blocks": 4, "threads": 1024, "duration": "1 s"}},
-    "streams": [{"name": "S"}],
-    "hosts": [{"name": "H", "period": "1 us", "deadline": "1 ms",
-               "steps": [{"launch": "k", "stream": "S"}, {"synchronize": "S"}]}]}"#;
-
-fn run_of(text: &str) -> Run<'static> {
-    let scenario = Scenario::from_json("test.json", text, &ReadOptions::default()).expect("it is sound");
-    simulate(&scenario).expect("it runs").into_owned()
-}
 
 /// The data of the page of a run.
 fn page_data(summary: Summary<'_>) -> Value {

@@ -4,30 +4,8 @@ use std::fs;
 
 use crate::common::{self, gpusched};
 use crate::figure_command::directory;
+use crate::figure_samples::log;
 use crate::svg_checks::{checked, explained, height_mm};
-
-/// One kernel of blocks of 1024 threads, each from 1 s to 2 s, on these SMs.
-fn log(sms: &[u32]) -> String {
-    log_of(&sms.iter().map(|&sm| (sm, 1, 2)).collect::<Vec<_>>())
-}
-
-/// One kernel of blocks of 1024 threads: the SM of each, and from when to when it runs \[s\].
-fn log_of(blocks: &[(u32, u32, u32)]) -> String {
-    let times = |&(_, start, end): &(u32, u32, u32)| format!("{start}.0,{end}.0", start = start + 10, end = end + 10);
-    let (times, sms): (Vec<_>, Vec<_>) = blocks.iter().map(|block| (times(block), block.0.to_string())).unzip();
-    let end = blocks.iter().map(|(.., end)| end + 10).max().unwrap_or(10);
-    format!(
-        r#"{{"scenario_name": "measured", "benchmark_name": "Timer Spin", "label": "A", "max_resident_threads": 4096,
-            "data_size": 0, "release_time": 0, "PID": 1, "TID": 2, "times": [{{}},
-            {{"copy_in_times": [9.9,9.91], "execute_times": [9.92,{end}.1], "copy_out_times": [{end}.1,{end}.2],
-              "cpu_times": [9.9,{end}.2]}},
-            {{"kernel_name": "K", "block_count": {}, "thread_count": 1024, "shared_memory": 0,
-              "cuda_launch_times": [9.95, 10.0, {end}.05], "block_times": [{}], "block_smids": [{}], "cpu_core": 0}}]}}"#,
-        blocks.len(),
-        times.join(","),
-        sms.join(","),
-    )
-}
 
 #[test]
 fn found_1_blocks_on_sms_that_the_gpu_lacks_are_counted_in_the_picture() {

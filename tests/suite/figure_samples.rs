@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gpusched::device::{BlockShape, Device};
+use gpusched::hosts::simulate;
+use gpusched::run::Run;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use gpusched::time::Duration;
 use gpusched::trace::{Observed, ObservedBlock, Trace};
@@ -110,4 +112,47 @@ pub(crate) fn two_halves(run_ms: u64) -> Value {
             {"name": "Q1", "process": "Q", "release": "500 us", "operations": [{"kernel": "B"}]},
         ],
     })
+}
+
+/// One kernel of blocks of 1024 threads, each from 1 s to 2 s, on these SMs.
+pub(crate) fn log(sms: &[u32]) -> String {
+    log_of(&sms.iter().map(|&sm| (sm, 1, 2)).collect::<Vec<_>>())
+}
+
+/// One kernel of blocks of 1024 threads: the SM of each, and from when to when it runs \[s\].
+pub(crate) fn log_of(blocks: &[(u32, u32, u32)]) -> String {
+    let times = |&(_, start, end): &(u32, u32, u32)| format!("{start}.0,{end}.0", start = start + 10, end = end + 10);
+    let (times, sms): (Vec<_>, Vec<_>) = blocks.iter().map(|block| (times(block), block.0.to_string())).unzip();
+    let end = blocks.iter().map(|(.., end)| end + 10).max().unwrap_or(10);
+    format!(
+        r#"{{"scenario_name": "measured", "benchmark_name": "Timer Spin", "label": "A", "max_resident_threads": 4096,
+            "data_size": 0, "release_time": 0, "PID": 1, "TID": 2, "times": [{{}},
+            {{"copy_in_times": [9.9,9.91], "execute_times": [9.92,{end}.1], "copy_out_times": [{end}.1,{end}.2],
+              "cpu_times": [9.9,{end}.2]}},
+            {{"kernel_name": "K", "block_count": {}, "thread_count": 1024, "shared_memory": 0,
+              "cuda_launch_times": [9.95, 10.0, {end}.05], "block_times": [{}], "block_smids": [{}], "cpu_core": 0}}]}}"#,
+        blocks.len(),
+        times.join(","),
+        sms.join(","),
+    )
+}
+
+/// The first job finishes at 4 ms, due at 6 ms. The second is released at 10 ms, when another kernel fills the GPU
+/// until 13 ms: it finishes at 17 ms, due at 16 ms.
+pub(crate) const ONE_OF_TWO: &str = r#"{"format": "gpusched-scenario/1", "name": "one of two",
+    "kernels": {"k": {"blocks": 2, "threads": 1024, "duration": "4 ms"},
+                "hog": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},
+    "streams": [{"name": "S", "period": "10 ms", "jobs": 2, "deadline": "6 ms", "operations": [{"kernel": "k"}]},
+                {"name": "T", "release": "9 ms", "operations": [{"kernel": "hog"}]}]}"#;
+
+/// One job that never ends, so that all others stay in the backlog.
+pub(crate) const BACKLOG: &str = r#"{"format": "gpusched-scenario/1", "name": "backlog", "horizon": "100 ms",
+    "kernels": {"k": {"blocks": 4, "threads": 1024, "duration": "1 s"}},
+    "streams": [{"name": "S"}],
+    "hosts": [{"name": "H", "period": "1 us", "deadline": "1 ms",
+               "steps": [{"launch": "k", "stream": "S"}, {"synchronize": "S"}]}]}"#;
+
+pub(crate) fn run_of(text: &str) -> Run<'static> {
+    let scenario = Scenario::from_json("test.json", text, &ReadOptions::default()).expect("it is sound");
+    simulate(&scenario).expect("it runs").into_owned()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::assumptions::launch_dependence;
+use crate::joined::Joined;
 use crate::run::Run;
 use crate::scenario::Scenario;
 use crate::time::Instant;
@@ -18,31 +19,11 @@ pub(super) struct Ties {
     pub(super) left_out: Vec<String>,
 }
 
-/// Sets of threads, each of which knows one that stands for its set.
-struct Sets(Vec<usize>);
-
-impl Sets {
-    fn of(&mut self, mut thread: usize) -> usize {
-        while self.0[thread] != thread {
-            self.0[thread] = self.0[self.0[thread]];
-            thread = self.0[thread];
-        }
-        thread
-    }
-
-    /// Whether they were of different sets.
-    fn join(&mut self, one: usize, other: usize) -> bool {
-        let (one, other) = (self.of(one), self.of(other));
-        self.0[one.max(other)] = one.min(other);
-        one != other
-    }
-}
-
 impl Ties {
     /// Of threads that are released together at first, or that launch at one instant in this run.
     pub(super) fn of(run: &Run<'_>) -> Self {
         let scenario: &Scenario = &run.scenario;
-        let mut sets = Sets((0..scenario.threads.len()).collect());
+        let mut sets = Joined::new(scenario.threads.len());
         let (mut meets_again, mut is_mixed) = (false, false);
         let mut launches: BTreeMap<Instant, Vec<&OperationRecord>> = BTreeMap::new();
         for record in run.trace.operations() {

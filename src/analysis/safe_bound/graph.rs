@@ -3,7 +3,7 @@
 use super::lower::Lower;
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::sms_of;
-use crate::analysis::bound_options::{BlockTimes, BoundOptions};
+use crate::analysis::bound_options::BoundOptions;
 use crate::analysis::merged_backend::{Analysed, Costs};
 use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
@@ -160,10 +160,7 @@ impl Graph {
         (operations, predecessors): (&[Analysed], Vec<Vec<usize>>),
         options: BoundOptions,
     ) -> Self {
-        let shortest = |declared: Duration| match options.block_times {
-            BlockTimes::UpToStated => Duration::ZERO,
-            BlockTimes::Declared => declared,
-        };
+        let shortest = |stated: Duration| options.block_times.shortest(stated);
         let priorities: Vec<i32> = scenario.device().priorities().collect();
         let mut graph = Self {
             nodes: Vec::with_capacity(operations.len()),

@@ -68,16 +68,13 @@ enum Times {
 
 impl Freedom {
     pub(super) fn new(scenario: &Scenario, options: BoundOptions, placements: &[Placement], owners: &[u32]) -> Self {
-        let shortest = |declared: u64| match options.block_times {
-            BlockTimes::UpToStated => 0,
-            BlockTimes::Declared => declared,
-        };
+        let shortest = |stated: Duration| options.block_times.shortest(stated).as_ns();
         let kernels = (0..).map(KernelId).zip(scenario.kernels()).map(|(id, kernel)| {
             let longest = scenario.longest_block_time(id).unwrap_or(kernel.duration.worst).as_ns();
-            let declared = scenario.shortest_block_time(id).unwrap_or(kernel.duration.best).as_ns();
-            (shortest(declared), longest, kernel.blocks)
+            let stated = scenario.shortest_block_time(id).unwrap_or(kernel.duration.best);
+            (shortest(stated), longest, kernel.blocks)
         });
-        let copies = scenario.copies().iter().map(|copy| (shortest(copy.time().as_ns()), copy.time().as_ns()));
+        let copies = scenario.copies().iter().map(|copy| (shortest(copy.time()), copy.time().as_ns()));
         Self {
             kernels: kernels.collect(),
             copies: copies.collect(),
@@ -280,10 +277,7 @@ impl Freedom {
             return Cow::Borrowed(scenario);
         }
         let mut varied = scenario.clone();
-        let shortest = |declared: Duration| match self.block_times {
-            BlockTimes::UpToStated => Duration::ZERO,
-            BlockTimes::Declared => declared,
-        };
+        let shortest = |stated: Duration| self.block_times.shortest(stated);
         for ((id, times), kernel) in (0..).map(KernelId).zip(&variation.kernels).zip(scenario.kernels()) {
             // Not a time that is drawn.
             let mut all = kernel.duration.worst;
@@ -308,7 +302,6 @@ impl Freedom {
                     let of = |block: usize| if block + 1 < blocks { early } else { Duration::from_ns(*ns) };
                     varied.block_times.insert(id, (0..blocks).map(|block| within(block, of(block))).collect());
                 }
-                Times::Each(each) if own.is_empty() => _ = varied.block_times.insert(id, Arc::clone(each)),
                 Times::Each(each) => {
                     let each = each.iter().enumerate().map(|(block, time)| within(block, *time));
                     varied.block_times.insert(id, each.collect());

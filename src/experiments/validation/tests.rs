@@ -8,16 +8,13 @@ use super::judge::{Agreement, Judge};
 use super::sample::{NS_PER_MS, Sample, SampleKernel, SampleStream};
 use super::{Campaign, Family};
 use crate::analysis::{analyse, compare};
+use crate::campaign::{campaign, config};
 use crate::device::Device;
 use crate::effort::{Effort, Limits};
 use crate::hosts::simulate;
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::{Duration, Instant};
 use crate::workload::{BlockClock, BlockTime, Kernel, KernelId, Placement, StreamSpec};
-use campaign::{campaign, config};
-
-#[path = "../../../tests/suite/campaign.rs"]
-mod campaign;
 
 fn tx2() -> Device {
     Device::builtin("tx2").expect("the file is sound").expect("it is built in")

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use proptest::prelude::ProptestConfig;
-
+use crate::campaign::config;
 use crate::scenario::{ReadOptions, Scenario};
 
 mod deadlines;
@@ -22,12 +21,6 @@ mod published;
 #[path = "../../../tests/suite/svg_checks.rs"]
 mod svg_checks;
 mod turns;
-
-/// As many cases as `PROPTEST_CASES` says, or else `cases`.
-fn config(cases: u32) -> ProptestConfig {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
-    ProptestConfig { cases: asked.unwrap_or(cases), ..ProptestConfig::default() }
-}
 
 /// A file of `scenarios/`, named without `.json`.
 fn shipped(name: &str) -> Scenario {

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::Submitted;
 use super::events::Events;
+use crate::joined::Joined;
 use crate::profile::model::GpuProfile;
 use crate::scenario::Step;
 use crate::workload::EventId;
@@ -37,15 +38,15 @@ pub(super) enum What {
 /// Sets of host threads and streams that have to do with one another.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// Of each thread, then of each stream, another of its set; of one of them itself.
-    parents: Vec<usize>,
+    /// Threads, then streams.
+    joined: Joined,
     threads: usize,
 }
 
 impl Groups {
     pub(super) fn new(profile: &GpuProfile, by_call: &FxHashMap<u32, Vec<Submitted>>, events: &Events) -> Self {
         let threads = profile.threads.len();
-        let mut groups = Self { parents: (0..threads + profile.streams.len()).collect(), threads };
+        let mut groups = Self { joined: Joined::new(threads + profile.streams.len()), threads };
         let thread_of = |call: u32| profile.calls.get(call as usize).map(|call| call.thread as usize);
         let mut recorded_by: FxHashMap<EventId, usize> = FxHashMap::default();
         let mut waited_by: Vec<(EventId, usize)> =
@@ -53,7 +54,7 @@ impl Groups {
         for (&call, submitted) in by_call {
             let Some(thread) = thread_of(call) else { continue };
             for submitted in submitted {
-                groups.join(thread, threads + profile.operations[submitted.index as usize].stream as usize);
+                groups.joined.join(thread, threads + profile.operations[submitted.index as usize].stream as usize);
                 for step in events.behind.get(&submitted.index).into_iter().flatten() {
                     if let Step::Record(event, _) = step {
                         recorded_by.insert(*event, thread);
@@ -64,7 +65,7 @@ impl Groups {
         for (&call, list) in &events.at_call {
             let Some(thread) = thread_of(call) else { continue };
             for (stream, step) in list {
-                groups.join(thread, threads + *stream as usize);
+                groups.joined.join(thread, threads + *stream as usize);
                 match step {
                     Step::Record(event, _) => _ = recorded_by.insert(*event, thread),
                     Step::Wait(event, _) => waited_by.push((*event, thread)),
@@ -74,31 +75,18 @@ impl Groups {
         }
         for (event, thread) in waited_by {
             if let Some(&by) = recorded_by.get(&event) {
-                groups.join(thread, by);
+                groups.joined.join(thread, by);
             }
         }
         groups
     }
 
     pub(super) fn of_thread(&self, thread: u32) -> usize {
-        self.of(thread as usize)
+        self.joined.of(thread as usize)
     }
 
     pub(super) fn of_stream(&self, stream: u32) -> usize {
-        self.of(self.threads + stream as usize)
-    }
-
-    fn of(&self, mut member: usize) -> usize {
-        while self.parents[member] != member {
-            member = self.parents[member];
-        }
-        member
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.of(one), self.of(other));
-        // The smaller number stands for both, and ways to it stay short, as most join the same few.
-        self.parents[one.max(other)] = one.min(other);
+        self.joined.of(self.threads + stream as usize)
     }
 }
 

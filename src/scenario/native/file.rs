@@ -105,7 +105,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
 }
 
 /// A built-in device by name, or one written out in the form of a device file.
-fn device(file: &mut Object<'_>) -> Result<Device, Problem> {
+pub(in crate::scenario) fn device(file: &mut Object<'_>) -> Result<Device, Problem> {
     let Some(node) = file.optional("device")? else { return default_device(file.node()) };
     if node.is_object() {
         return read_device(node);

@@ -1,34 +1,15 @@
-//! Deadlines in pictures, pages and traces: none that was missed is left out.
+//! Deadlines in timelines: none that was missed is left out.
 
 use crate::hosts::simulate;
 use crate::pictures::timeline::{LegendSymbol, Timeline, TimelineOptions};
-use crate::run::{DeadlineOutcome, Run, Summary};
+use crate::run::{DeadlineOutcome, Summary};
 use crate::scenario::{Deadline, ReadOptions, Scenario};
 use crate::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::config;
+use super::figure_samples::{BACKLOG, ONE_OF_TWO, run_of};
 use super::generate::{Case, Limits, scenario};
-
-/// The first job finishes at 4 ms, due at 6 ms. The second is released at 10 ms, when another kernel fills the GPU
-/// until 13 ms: it finishes at 17 ms, due at 16 ms.
-const ONE_OF_TWO: &str = r#"{"format": "gpusched-scenario/1", "name": "one of two",
-    "kernels": {"k": {"blocks": 2, "threads": 1024, "duration": "4 ms"},
-                "hog": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},
-    "streams": [{"name": "S", "period": "10 ms", "jobs": 2, "deadline": "6 ms", "operations": [{"kernel": "k"}]},
-                {"name": "T", "release": "9 ms", "operations": [{"kernel": "hog"}]}]}"#;
-
-/// One job that never ends, so that all others stay in the backlog.
-const BACKLOG: &str = r#"{"format": "gpusched-scenario/1", "name": "backlog", "horizon": "100 ms",
-    "kernels": {"k": {"blocks": 4, "threads": 1024, "duration": "1 s"}},
-    "streams": [{"name": "S"}],
-    "hosts": [{"name": "H", "period": "1 us", "deadline": "1 ms",
-               "steps": [{"launch": "k", "stream": "S"}, {"synchronize": "S"}]}]}"#;
-
-fn run_of(text: &str) -> Run<'static> {
-    let scenario = Scenario::from_json("test.json", text, &ReadOptions::default()).expect("it is sound");
-    simulate(&scenario).expect("it runs").into_owned()
-}
 
 #[test]
 fn a_met_and_a_missed_deadline_are_marked_where_they_are_due() {

@@ -1,5 +1,5 @@
 //! Every mark of a timeline beside a sweep over what happened: launches, deadlines, events, waits. How blocks fill SMs
-//! is compared in `figure_found`.
+//! is compared in `found`.
 
 use std::fmt::Write as _;
 

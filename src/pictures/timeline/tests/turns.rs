@@ -1,4 +1,4 @@
-//! How several processes are shown: the band of turns, pauses of blocks, states, the rule log, blame, Perfetto files.
+//! How several processes are shown in timelines: the band of turns, pauses of blocks.
 
 use std::ops::Range;
 
