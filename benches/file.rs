@@ -29,14 +29,14 @@ fn read(text: &str) -> Option<Scenario> {
 fn to_csv(text: &str) -> Option<()> {
     let scenario = read(text)?;
     let run = simulate(&scenario).ok()?;
-    SimulationReport::of(Summary::of(&run)).rows(RowsPart::CSV, io::sink()).ok()
+    SimulationReport::of(Summary::of(&run)).rows(RowsPart::CSV, &mut io::sink()).ok()
 }
 
 /// `simulate --format json`.
 fn to_json(text: &str) -> Option<()> {
     let scenario = read(text)?;
     let run = simulate(&scenario).ok()?;
-    write_json(&SimulationReport::of(Summary::of(&run)), None, io::sink()).ok()
+    write_json(&SimulationReport::of(Summary::of(&run)), None, &mut io::sink()).ok()
 }
 
 /// Kernels of one block in 64 streams, up to a million: as many nanoseconds an item whatever their number.
@@ -66,7 +66,7 @@ fn benchmarks_analysed_to_csv(bencher: Bencher<'_, '_>) {
     let text = texts::benchmarks(200_000);
     let analysed = |text: &str| {
         let scenario = read(text)?;
-        analysis_rows(&analyse(&scenario).ok()?, RowsPart::CSV, io::sink()).ok()
+        analysis_rows(&analyse(&scenario).ok()?, RowsPart::CSV, &mut io::sink()).ok()
     };
     bencher.counter(ItemsCount::new(200_000_u32)).bench_local(|| analysed(black_box(&text)));
 }

@@ -137,13 +137,13 @@ fn long<'a>(run: &'a AnyLength<'a>) -> &'a LongRun<'a> {
 fn simulated(scenario: &Scenario, held: HeldAtMost) -> usize {
     counted(|| {
         let run = simulate_any_length(scenario, SimulateOptions::of(scenario), held).unwrap();
-        blocks_csv(&run, io::sink()).unwrap();
+        blocks_csv(&run, &mut io::sink()).unwrap();
         let run = long(&run);
         for blocks in [false, true] {
             let report = LongReport { run, blocks };
-            report.rows(RowsPart::CSV, io::sink()).unwrap();
-            write_json(&report, None, io::sink()).unwrap();
-            write_json_lines(&report, None, None, io::sink()).unwrap();
+            report.rows(RowsPart::CSV, &mut io::sink()).unwrap();
+            write_json(&report, None, &mut io::sink()).unwrap();
+            write_json_lines(&report, None, None, &mut io::sink()).unwrap();
         }
         text_of(&LongReport { run, blocks: false }, TableStyle::Plain);
     })
@@ -222,7 +222,7 @@ fn a_kernel_takes_no_more_memory_the_more_blocks_it_has() {
         counted(|| {
             let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
             let run = long(&run);
-            LongReport { run, blocks: false }.rows(RowsPart::CSV, io::sink()).unwrap();
+            LongReport { run, blocks: false }.rows(RowsPart::CSV, &mut io::sink()).unwrap();
         })
         .1
     };

@@ -95,7 +95,7 @@ pub(crate) fn write_report(
     format: Format,
     part: RowsPart<'_>,
     reason: Option<Reason>,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     let cut = reason.map(|reason| Cut { reason: reason.name() });
     match format {
@@ -107,7 +107,7 @@ pub(crate) fn write_report(
 }
 
 /// Ends what is printed: tables say that the command was stopped, if it was.
-pub(crate) fn end(format: Format, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn end(format: Format, out: &mut dyn Write) -> io::Result<()> {
     if let Some(reason) = ending::reason().filter(|_| matches!(format, Format::Table | Format::Markdown)) {
         writeln!(out, "\ncut: {reason}; what is above was complete by then")?;
     }

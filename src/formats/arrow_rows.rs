@@ -19,8 +19,8 @@ use super::rows_part::{Field, RowFormat, RowsPart};
 const BATCH_ROWS: usize = 8192;
 
 /// Writes a stream of Arrow IPC.
-pub(crate) struct ArrowRows<'f, W> {
-    out: W,
+pub(crate) struct ArrowRows<'f> {
+    out: &'f mut dyn Write,
     part: RowsPart<'f>,
     schema: SchemaRef,
     columns: Vec<Values>,
@@ -33,9 +33,13 @@ pub(crate) struct ArrowRows<'f, W> {
     context: IpcWriteContext,
 }
 
-impl<'f, W: Write> ArrowRows<'f, W> {
+impl<'f> ArrowRows<'f> {
     /// Begins a stream, with its schema if the part begins the table.
-    pub(crate) fn begin<'n>(part: RowsPart<'f>, fields: impl Iterator<Item = Field<'n>>, out: W) -> io::Result<Self> {
+    pub(crate) fn begin<'n>(
+        part: RowsPart<'f>,
+        fields: impl Iterator<Item = Field<'n>>,
+        out: &'f mut dyn Write,
+    ) -> io::Result<Self> {
         let fields: Vec<Field<'_>> = fields.collect();
         let columns = fields.iter().map(|field| Values::new(field.kind)).collect();
         let schema = Arc::new(Schema::new(fields.iter().map(arrow_field).collect::<Vec<_>>()));

@@ -88,6 +88,8 @@ macro_rules! kinds {
                 }
             }
 
+            // Once for every cell of a table.
+            #[inline]
             pub(crate) fn cell<'r>(&self, row: &'r R) -> Cell<'r> {
                 match self {
                     $(Self::$kind(cell) => cell(row).cell,)*

@@ -15,6 +15,7 @@ use super::cell::{Cell, CellKind, CellOf, Kind, Source};
 use super::csv::field;
 use super::rows_part::{RowFormat, RowsPart};
 use crate::limits::{NowAndThen, end_if_stopped};
+use crate::proven::Proven;
 use crate::shortened::shortened_apart;
 
 /// A column of rows of type `R`.
@@ -120,107 +121,131 @@ impl RowsPart<'_> {
         self,
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
-        out: &mut impl Write,
+        out: &mut dyn Write,
     ) -> io::Result<()> {
         let is_stated = |column: &&Column<R>| column.stated(self.format).is_some();
         let columns: Vec<_> = columns.iter().filter(is_stated).map(|column| &column.source).collect();
-        let (mut lines, mut digits) = (String::with_capacity(TOGETHER + TOGETHER / 8), itoa::Buffer::new());
+        let (mut lines, mut digits) = (Vec::with_capacity(TOGETHER + TOGETHER / 8), itoa::Buffer::new());
         let mut now_and_then = NowAndThen::default();
         for row in rows {
             now_and_then.end_if_stopped();
             if let Some(file) = self.file {
                 push_cell(file.into(), &mut digits, &mut lines);
-                lines.push(',');
+                lines.push(b',');
             }
             for source in &columns {
                 push_cell(source.cell(&row), &mut digits, &mut lines);
-                lines.push(',');
+                lines.push(b',');
             }
             // There is no comma behind the last.
             lines.pop();
-            lines.push('\n');
+            lines.push(b'\n');
             if lines.len() >= TOGETHER {
-                out.write_all(lines.as_bytes())?;
+                out.write_all(&lines)?;
                 lines.clear();
             }
         }
-        out.write_all(lines.as_bytes())
+        out.write_all(&lines)
     }
 }
 
 /// One line of comma-separated values, for tables whose columns are known only when they are written.
 pub(crate) fn cells_line<'r>(cells: impl IntoIterator<Item = Cell<'r>>) -> String {
-    let mut line = String::new();
-    push_cells(cells, &mut line);
-    line
-}
-
-/// Appends one line of comma-separated values.
-pub(crate) fn push_cells<'r>(cells: impl IntoIterator<Item = Cell<'r>>, line: &mut String) {
-    let mut digits = itoa::Buffer::new();
+    let (mut line, mut digits) = (Vec::new(), itoa::Buffer::new());
     for (index, cell) in cells.into_iter().enumerate() {
         if index > 0 {
-            line.push(',');
+            line.push(b',');
         }
-        push_cell(cell, &mut digits, line);
+        push_cell(cell, &mut digits, &mut line);
     }
-    line.push('\n');
+    line.push(b'\n');
+    String::from_utf8(line).proven("all that is written is text")
 }
 
 /// Appends one field.
 #[inline]
-fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut String) {
-    match cell {
-        Cell::Missing => {}
-        Cell::Text(text) => line.push_str(&field(&text)),
+fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut Vec<u8>) {
+    let text: &str = match cell {
+        Cell::Missing => return,
+        Cell::Text(text) => return line.extend_from_slice(field(&text).as_bytes()),
         Cell::Unsigned(number) => match u8::try_from(number) {
             // As most counts and indexes are.
-            Ok(digit @ 0..10) => line.push(char::from(b'0' + digit)),
-            _ => line.push_str(digits.format(number)),
+            Ok(digit @ 0..10) => return line.push(b'0' + digit),
+            _ => digits.format(number),
         },
         // Those of 128 bits take several times as long to write.
         Cell::Signed(number) => match i64::try_from(number) {
-            Ok(number) => line.push_str(digits.format(number)),
-            Err(_) => line.push_str(digits.format(number)),
+            Ok(number) => digits.format(number),
+            Err(_) => digits.format(number),
         },
-        Cell::Real(number) => line.push_str(&number.to_string()),
-        Cell::Rounded(_) => line.push_str(&cell.for_people()),
-        Cell::Flag(flag) => line.push_str(if flag { "true" } else { "false" }),
-        Cell::At(instant) => line.push_str(digits.format(instant.as_ns())),
-        Cell::Lasting(time) => line.push_str(digits.format(time.as_ns())),
-    }
+        Cell::Real(number) => return line.extend_from_slice(number.to_string().as_bytes()),
+        Cell::Rounded(_) => return line.extend_from_slice(cell.for_people().as_bytes()),
+        Cell::Flag(true) => "true",
+        Cell::Flag(false) => "false",
+        Cell::At(instant) => digits.format(instant.as_ns()),
+        Cell::Lasting(time) => digits.format(time.as_ns()),
+    };
+    line.extend_from_slice(text.as_bytes());
 }
 
-/// The columns that people see, as titles with whether they stand to the left, and the cells of each row as they read
-/// them.
-pub(crate) fn texts<R>(
+/// The columns that people see.
+pub(super) struct Titles<'t> {
+    /// Their titles, each with whether its column stands to the left.
+    pub(super) shown: Vec<(&'t str, bool)>,
+    /// Which of them hold names.
+    pub(super) names: Vec<usize>,
+}
+
+/// The cells of each row as people read them. What formats make of them is compiled once, not for each type of rows.
+pub(super) type TextRows<'r> = &'r mut dyn Iterator<Item = Vec<String>>;
+
+/// The columns that people see, and what stands in them.
+pub(super) fn texts<R>(
     columns: &[Column<R>],
     rows: impl IntoIterator<Item = R>,
-) -> (Vec<(&'static str, bool)>, impl Iterator<Item = Vec<String>>) {
-    let shown = || columns.iter().filter_map(|column| Some((column.title?, column)));
-    let titles = shown().map(|(title, column)| (title, column.to_the_left)).collect();
-    (titles, rows.into_iter().map(move |row| shown().map(|(_, column)| column.text(&row)).collect()))
+) -> (Titles<'static>, impl Iterator<Item = Vec<String>>) {
+    let mut titles = Titles { shown: Vec::new(), names: Vec::new() };
+    for column in columns {
+        if let Some(title) = column.title {
+            if column.is_name {
+                titles.names.push(titles.shown.len());
+            }
+            titles.shown.push((title, column.to_the_left));
+        }
+    }
+    let count = titles.shown.len();
+    let cells = move |row| {
+        let mut cells = Vec::with_capacity(count);
+        for column in columns {
+            if column.title.is_some() {
+                cells.push(column.text(&row));
+            }
+        }
+        cells
+    };
+    (titles, rows.into_iter().map(cells))
 }
 
-/// The rows as a table for people.
-pub(crate) fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item = R>) -> Table {
-    let (titles, rows) = texts(columns, rows);
-    let header: Vec<&str> = titles.iter().map(|(title, _)| *title).collect();
-    let mut table = plain_table(&header, 0..0);
-    for (index, _) in titles.iter().enumerate().filter(|(_, (_, is_to_the_left))| !is_to_the_left) {
-        align_right(&mut table, index);
+/// Rows as a table for people, without frames.
+pub(super) fn plain_table(titles: &Titles<'_>, rows: TextRows<'_>) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(titles.shown.iter().map(|(title, _)| *title));
+    for (index, _) in titles.shown.iter().enumerate().filter(|(_, (_, is_to_the_left))| !is_to_the_left) {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
-    let shown = columns.iter().filter(|column| column.title.is_some());
-    let named: Vec<usize> = shown.enumerate().filter(|(_, column)| column.is_name).map(|(place, _)| place).collect();
-    let mut rows: Box<dyn Iterator<Item = Vec<String>>> = Box::new(rows);
-    if !named.is_empty() {
-        let mut all: Vec<Vec<String>> = rows.collect();
-        shorten_names(&mut all, &named);
-        rows = Box::new(all.into_iter());
-    }
-    for row in rows {
+    let mut add = |row| {
         end_if_stopped();
-        table.add_row(row);
+        table.add_row::<Vec<String>>(row);
+    };
+    if titles.names.is_empty() {
+        rows.for_each(add);
+    } else {
+        let mut all: Vec<Vec<String>> = rows.collect();
+        shorten_names(&mut all, &titles.names);
+        all.into_iter().for_each(&mut add);
     }
     table
 }
@@ -251,22 +276,6 @@ fn shorten_names(rows: &mut [Vec<String>], named: &[usize]) {
                 cell.clone_from(text);
             }
         }
-    }
-}
-
-/// A table without frames whose numbers stand to the right.
-pub(crate) fn plain_table(header: &[&str], numbers: std::ops::Range<usize>) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(header.to_vec());
-    for column in numbers {
-        align_right(&mut table, column);
-    }
-    table
-}
-
-fn align_right(table: &mut Table, column: usize) {
-    if let Some(column) = table.column_mut(column) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Text and tables in HTML.
 
+use super::columns::TextRows;
+
 /// Rows of a table beyond which nobody reads on.
 pub(super) const MAX_ROWS: usize = 200;
 
@@ -10,7 +12,7 @@ pub fn escaped(text: &str) -> String {
 
 /// Appends a table of titles, each with whether its column stands to the left, and rows of cells. It scrolls by itself
 /// where it is long or wide, and brings no style sheet, which would change the page around it.
-pub(super) fn push_table(titles: &[(&str, bool)], rows: impl Iterator<Item = Vec<String>>, text: &mut String) {
+pub(super) fn push_table(titles: &[(&str, bool)], rows: TextRows<'_>, text: &mut String) {
     *text += "<div style=\"max-height:30em;overflow:auto\"><table>\n<thead>";
     push_row("th", titles, titles.iter().map(|(title, _)| *title), text);
     *text += "</thead>\n<tbody>\n";
@@ -38,7 +40,7 @@ mod tests {
     fn words_stand_to_the_left_numbers_to_the_right_and_text_is_text() {
         assert_eq!(escaped("<b>&</b>"), "&lt;b&gt;&amp;&lt;/b&gt;");
         let (mut text, row) = (String::new(), vec!["a<b".to_owned(), "1".to_owned()]);
-        push_table(&[("who", true), ("n", false)], std::iter::once(row), &mut text);
+        push_table(&[("who", true), ("n", false)], &mut std::iter::once(row), &mut text);
         let (left, right) = ("style=\"text-align:left\"", "style=\"text-align:right\"");
         let rows = [
             format!("<tr><th {left}>who</th><th {right}>n</th></tr>"),

@@ -1,6 +1,6 @@
 //! Reports as one JSON document each.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -50,12 +50,15 @@ impl<R: Report> Serialize for Whole<'_, R> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn write_json<R: Report>(report: &R, cut: Option<Cut>, mut out: impl Write) -> io::Result<()> {
+pub fn write_json<R: Report>(report: &R, cut: Option<Cut>, out: &mut dyn Write) -> io::Result<()> {
+    // So that what writes a report is compiled once, and still appends its many small texts where it stands.
+    let mut out = BufWriter::new(out);
     let whole = Whole { report, cut };
     match report.file() {
         Some(file) => out.write_all(file.as_bytes())?,
         None if R::IS_INDENTED => serde_json::to_writer_pretty(&mut out, &whole)?,
         None => serde_json::to_writer(&mut out, &whole)?,
     }
-    out.write_all(b"\n")
+    out.write_all(b"\n")?;
+    out.into_inner().map(drop).map_err(IntoInnerError::into_error)
 }

@@ -21,7 +21,7 @@ pub fn write_json_lines<R: Report>(
     report: &R,
     file: Option<&str>,
     cut: Option<Cut>,
-    mut out: impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut first = FirstLine(br#"{"row":"document""#.to_vec());
     file.map_or(Ok(()), |file| first.entry("file", file))?;
@@ -56,8 +56,8 @@ impl DocumentWriter for FirstLine {
 }
 
 /// The lists of objects.
-struct ListLines<'f, W> {
-    out: W,
+struct ListLines<'f> {
+    out: &'f mut dyn Write,
     file: Option<&'f str>,
     /// The line that is being made.
     line: Vec<u8>,
@@ -72,7 +72,7 @@ struct Listed<'r, T> {
     element: T,
 }
 
-impl<W: Write> DocumentWriter for ListLines<'_, W> {
+impl DocumentWriter for ListLines<'_> {
     type Error = io::Error;
     const IS_LINES: bool = true;
 

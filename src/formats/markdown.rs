@@ -5,47 +5,25 @@
 //! characters: no link, no tag, no other cell. `<` and `&` are written as entities, as there are readers of Markdown
 //! that know no backslash before them.
 
-use std::io::{self, Write};
+use super::columns::TextRows;
 
-use super::columns::{Column, texts};
-
-/// Writes a line of titles, one that says to which side each column stands, and one for each row.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub(crate) fn write_markdown<R>(
-    columns: &[Column<R>],
-    rows: impl IntoIterator<Item = R>,
-    out: impl Write,
-) -> io::Result<()> {
-    let (titles, rows) = texts(columns, rows);
-    write_rows(&titles, rows, out)
-}
-
-/// The same of columns that are known only now: titles, and whether the column stands to the left.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub(crate) fn write_rows(
-    titles: &[(&str, bool)],
-    rows: impl Iterator<Item = Vec<String>>,
-    mut out: impl Write,
-) -> io::Result<()> {
+/// Appends a line of titles, each with whether its column stands to the left, one that says to which side each stands,
+/// and one for each row.
+pub(super) fn write_rows(titles: &[(&str, bool)], rows: TextRows<'_>, text: &mut String) {
     for (title, _) in titles {
-        write!(out, "| {} ", escaped(title))?;
+        text.extend(["| ", &escaped(title), " "]);
     }
-    out.write_all(b"|\n")?;
+    *text += "|\n";
     for (_, is_to_the_left) in titles {
-        out.write_all(if *is_to_the_left { b"| --- " } else { b"| ---: " })?;
+        *text += if *is_to_the_left { "| --- " } else { "| ---: " };
     }
-    out.write_all(b"|\n")?;
+    *text += "|\n";
     for row in rows {
         for cell in row {
-            write!(out, "| {} ", escaped(&cell))?;
+            text.extend(["| ", &escaped(&cell), " "]);
         }
-        out.write_all(b"|\n")?;
+        *text += "|\n";
     }
-    Ok(())
 }
 
 /// Text within a line of Markdown, such as a cell, a heading or an entry of a list, which is read as just that text.
@@ -95,6 +73,7 @@ pub(crate) fn escaped_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::columns::{Column, texts};
 
     #[test]
     fn a_cell_stays_one_cell_and_numbers_stand_to_the_right() {
@@ -103,9 +82,9 @@ mod tests {
             Column::new("length", "long", |name| name.len().into()),
             Column::data("for_programs", |_| 1_u32.into()),
         ];
-        let mut out = Vec::new();
-        write_markdown(&columns, ["a|b", "c\nd"], &mut out).expect("memory takes all");
-        let text = String::from_utf8(out).expect("it is text");
+        let (titles, mut rows) = texts(&columns, ["a|b", "c\nd"]);
+        let mut text = String::new();
+        write_rows(&titles.shown, &mut rows, &mut text);
         assert_eq!(text, "| who | long |\n| --- | ---: |\n| a\\|b | 3 |\n| c&#10;d | 3 |\n");
     }
 

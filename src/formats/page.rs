@@ -3,9 +3,9 @@
 use comfy_table::Table;
 use serde_json::json;
 
-use super::columns::{Column, plain_table, table, texts};
+use super::columns::{Column, TextRows, Titles, plain_table, texts};
 use super::html;
-use super::markdown::{escaped_line, write_markdown, write_rows};
+use super::markdown::{escaped_line, write_rows};
 
 /// How the tables of a text are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,26 +102,36 @@ impl Page {
     }
 
     pub(crate) fn table<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) {
-        self.table_by(ToString::to_string, columns, rows);
+        let (titles, mut rows) = texts(columns, rows);
+        self.text_rows(&titles, &mut rows, ToString::to_string);
     }
 
     /// A table without spaces at the ends of lines.
     pub(crate) fn trimmed_table<R>(&mut self, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) {
-        self.table_by(Table::trim_fmt, columns, rows);
+        let (titles, mut rows) = texts(columns, rows);
+        self.text_rows(&titles, &mut rows, Table::trim_fmt);
     }
 
-    fn table_by<R>(
-        &mut self,
-        plain: impl Fn(&Table) -> String,
-        columns: &[Column<R>],
-        rows: impl IntoIterator<Item = R>,
-    ) {
+    /// A table of texts, whatever its rows were made of.
+    fn text_rows(&mut self, titles: &Titles<'_>, rows: TextRows<'_>, plain: fn(&Table) -> String) {
         match self.style {
-            TableStyle::Plain => self.line(&plain(&table(columns, rows))),
-            TableStyle::Markdown => self.markdown(|out| write_markdown(columns, rows, out)),
-            TableStyle::Html | TableStyle::Parts => {
-                let (titles, rows) = texts(columns, rows);
-                self.part(&titles, rows);
+            TableStyle::Plain => self.line(&plain(&plain_table(titles, rows))),
+            TableStyle::Markdown => {
+                self.blank();
+                write_rows(&titles.shown, rows, &mut self.text);
+                self.text.push('\n');
+            }
+            TableStyle::Html => {
+                html::push_table(&titles.shown, &mut rows.take(html::MAX_ROWS), &mut self.text);
+                match rows.count() {
+                    0 => (),
+                    left => self.line(&format!("... and {left} more")),
+                }
+            }
+            TableStyle::Parts => {
+                let rows: Vec<Vec<String>> = rows.collect();
+                self.text += &json!({"titles": titles.shown, "rows": rows}).to_string();
+                self.text.push('\n');
             }
         }
     }
@@ -149,45 +159,9 @@ impl Page {
     }
 
     /// A table whose columns are known only now: titles, of which the first `words` stand to the left.
-    pub(crate) fn cells(&mut self, titles: &[&str], words: usize, rows: impl Iterator<Item = Vec<String>>) {
-        match self.style {
-            TableStyle::Plain => {
-                let mut table = plain_table(titles, words..titles.len());
-                table.add_rows(rows);
-                self.line(&table.to_string());
-            }
-            TableStyle::Markdown => {
-                let titles: Vec<(&str, bool)> = (0..).zip(titles).map(|(at, title)| (*title, at < words)).collect();
-                self.markdown(|out| write_rows(&titles, rows, out));
-            }
-            TableStyle::Html | TableStyle::Parts => {
-                let titles: Vec<(&str, bool)> = (0..).zip(titles).map(|(at, title)| (*title, at < words)).collect();
-                self.part(&titles, rows);
-            }
-        }
-    }
-
-    fn markdown(&mut self, write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) {
-        self.blank();
-        let mut out = Vec::new();
-        // Writing to memory cannot fail, and all that is written is text.
-        let _ = write(&mut out);
-        self.text += &String::from_utf8_lossy(&out);
-        self.text.push('\n');
-    }
-
-    /// A table in HTML, or for a page that makes its own.
-    fn part(&mut self, titles: &[(&str, bool)], mut rows: impl Iterator<Item = Vec<String>>) {
-        if self.style == TableStyle::Html {
-            html::push_table(titles, rows.by_ref().take(html::MAX_ROWS), &mut self.text);
-            return match rows.count() {
-                0 => (),
-                left => self.line(&format!("... and {left} more")),
-            };
-        }
-        let rows: Vec<Vec<String>> = rows.collect();
-        self.text += &json!({"titles": titles, "rows": rows}).to_string();
-        self.text.push('\n');
+    pub(crate) fn cells(&mut self, titles: &[&str], words: usize, mut rows: impl Iterator<Item = Vec<String>>) {
+        let shown = (0..).zip(titles).map(|(at, title)| (*title, at < words)).collect();
+        self.text_rows(&Titles { shown, names: Vec::new() }, &mut rows, ToString::to_string);
     }
 
     /// The text, whose last line is not empty.

@@ -28,7 +28,7 @@ pub trait Report {
     ///
     /// # Errors
     /// Whatever `out` refuses.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.document(&mut OneTable { list: Self::TABLE, part, out })
     }
 
@@ -102,13 +102,13 @@ pub trait DocumentWriter {
 }
 
 /// Writes one list of a document as a table, and nothing else of it.
-struct OneTable<'f, W> {
+struct OneTable<'f> {
     list: &'static str,
     part: RowsPart<'f>,
-    out: W,
+    out: &'f mut dyn Write,
 }
 
-impl<W: Write> DocumentWriter for OneTable<'_, W> {
+impl DocumentWriter for OneTable<'_> {
     type Error = io::Error;
     const IS_LINES: bool = true;
     const IS_TABLES: bool = true;
@@ -118,7 +118,7 @@ impl<W: Write> DocumentWriter for OneTable<'_, W> {
         key: &str,
         write: impl FnOnce(RowsPart<'_>, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
-        if key == self.list { write(self.part, &mut self.out) } else { Ok(()) }
+        if key == self.list { write(self.part, self.out) } else { Ok(()) }
     }
 }
 

@@ -15,7 +15,7 @@ impl RowsPart<'_> {
         self,
         columns: &[Column<R>],
         rows: impl IntoIterator<Item = R>,
-        out: impl Write,
+        out: &mut dyn Write,
     ) -> io::Result<()> {
         let mut writer = RowsWriter::begin(self, columns, out)?;
         writer.rows(columns, rows)?;
@@ -24,15 +24,15 @@ impl RowsPart<'_> {
 }
 
 /// Writes a table part by part.
-pub(crate) enum RowsWriter<'f, W> {
-    Csv(RowsPart<'f>, W),
+pub(crate) enum RowsWriter<'f> {
+    Csv(RowsPart<'f>, &'f mut dyn Write),
     #[cfg(feature = "arrow")]
-    Arrow(Box<ArrowRows<'f, W>>),
+    Arrow(Box<ArrowRows<'f>>),
 }
 
-impl<'f, W: Write> RowsWriter<'f, W> {
+impl<'f> RowsWriter<'f> {
     /// Begins a table of these columns.
-    pub(crate) fn begin<R>(part: RowsPart<'f>, columns: &[Column<R>], out: W) -> io::Result<Self> {
+    pub(crate) fn begin<R>(part: RowsPart<'f>, columns: &[Column<R>], out: &'f mut dyn Write) -> io::Result<Self> {
         let stated = columns.iter().filter_map(|column| column.stated(part.format));
         Self::begin_with(part, stated.map(|(name, kind)| Field::new(name, kind)), out)
     }
@@ -44,7 +44,7 @@ impl<'f, W: Write> RowsWriter<'f, W> {
     pub(crate) fn begin_with<'n>(
         part: RowsPart<'f>,
         fields: impl Iterator<Item = Field<'n>>,
-        mut out: W,
+        out: &'f mut dyn Write,
     ) -> io::Result<Self> {
         let RowsPart { format, file, .. } = part;
         let of_file = file.map(|_| Field::new("file", CellKind::Text));
@@ -101,7 +101,7 @@ impl<'f, W: Write> RowsWriter<'f, W> {
 
     pub(crate) fn end(self) -> io::Result<()> {
         match self {
-            Self::Csv(_, mut out) => out.write_all(RowFormat::Csv.end()),
+            Self::Csv(_, out) => out.write_all(RowFormat::Csv.end()),
             #[cfg(feature = "arrow")]
             Self::Arrow(arrow) => arrow.end(),
         }
@@ -115,7 +115,7 @@ impl<'f, W: Write> RowsWriter<'f, W> {
 pub(crate) fn write_csv<R>(
     columns: &[Column<R>],
     rows: impl IntoIterator<Item = R>,
-    out: impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     RowsPart::CSV.write(columns, rows, out)
 }
@@ -134,7 +134,7 @@ pub(super) fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::columns::{Object, table};
+    use crate::formats::columns::{Object, plain_table, texts};
     use crate::time::Instant;
 
     struct Row {
@@ -157,8 +157,9 @@ mod tests {
     #[test]
     fn one_declaration_gives_every_format_its_names_units_and_gaps() {
         assert_eq!(csv_text(&columns(), rows()), "name,finish_ns\n\"a,\"\"b\",1500000000\nc,\n");
-        assert_eq!(table(&columns(), rows()).trim_fmt(), " who   finished\n a,\"b     1.5 s\n c            -");
         let columns = columns();
+        let (titles, mut texts) = texts(&columns, rows());
+        assert_eq!(plain_table(&titles, &mut texts).trim_fmt(), " who   finished\n a,\"b     1.5 s\n c            -");
         let json = rows().map(|row| serde_json::to_string(&Object::new(&columns, row)).expect("JSON"));
         let first = r#"{"name":"a,\"b","finish_ns":1500000000,"length":4}"#;
         assert_eq!(json, [first, r#"{"name":"c","finish_ns":null,"length":1}"#]);

@@ -47,7 +47,7 @@ impl Report for SummaryDocument<'_> {
 
     /// The grid's values, samples, and for each quantity its value and 95 % confidence interval; empty where there is
     /// none. Shares are from 0 to 1.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Self { study, summary } = *self;
         let names = names(summary);
         let ends = |name: &&'static str| {
@@ -201,7 +201,7 @@ impl Report for ShardsDocument<'_> {
         to.list("shards", shards.iter().map(shard_entry))
     }
 
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         part.write(&shard_columns(), self.shards, out)
     }
 

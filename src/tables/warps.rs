@@ -46,7 +46,7 @@ impl Report for WarpsDocument<'_> {
         to.entry("notes", &answer.notes)
     }
 
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Self { written, string, answer } = *self;
         let transformed = string.to_string();
         part.write(&answer_columns(), [AnswerRow { written, transformed: &transformed, answer }], out)

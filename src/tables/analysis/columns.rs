@@ -52,7 +52,7 @@ pub(crate) fn analysis_columns<'k, 'a: 'k>() -> Vec<Column<&'k AnalysedKernel<'a
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn analysis_rows(analysis: &Analysis<'_>, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+pub fn analysis_rows(analysis: &Analysis<'_>, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
     part.write(&analysis_columns(), &analysis.kernels, out)
 }
 

@@ -85,7 +85,7 @@ impl Report for LadderReport {
         Ok(())
     }
 
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         part.write(&rung_columns(), rungs(&self.ladder), out)
     }
 

@@ -166,7 +166,7 @@ impl Report for AnalysisReport<'_> {
     }
 
     /// The kernels, or the verdicts on jobs alone.
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         if self.verdicts_alone {
             part.write(&job_columns(), &self.verdicts.jobs, out)
         } else {

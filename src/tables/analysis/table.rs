@@ -102,7 +102,7 @@ impl Report for CampaignReport {
         to.list("families", &self.families)
     }
 
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         part.write(&campaign_columns(), &self.families, out)
     }
 

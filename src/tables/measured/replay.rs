@@ -32,7 +32,7 @@ impl Report for ReplayReport<'_> {
         to.entry("notes", self.notes)
     }
 
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         part.write(&columns(), &self.replay.kernels, out)
     }
 

@@ -45,7 +45,7 @@ fn columns<'k, 'a: 'k>(has_processes: bool) -> Vec<Column<Row<'k, 'a>>> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn blocks_csv(run: &AnyLength<'_>, out: impl Write) -> io::Result<()> {
+pub fn blocks_csv(run: &AnyLength<'_>, out: &mut dyn Write) -> io::Result<()> {
     let run = AnyRun::from(run);
     let scenario = run.scenario();
     let has_processes = scenario.has_processes();

@@ -111,7 +111,7 @@ impl Told<'_> {
     }
 
     /// The kernel launches, or each block of them; empty where an instant was not reached.
-    fn rows(self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Self { run, blocks, .. } = self;
         if !blocks {
             return part.write(&kernel_columns(run.scenario()), run.kernels(), out);
@@ -173,7 +173,7 @@ impl Report for SimulationReport<'_> {
         })
     }
 
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.told().rows(part, out)
     }
 
@@ -222,7 +222,7 @@ impl Report for LongReport<'_> {
         self.told().document(to, |to| to.list("states", [(); 0]))
     }
 
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.told().rows(part, out)
     }
 

@@ -49,6 +49,6 @@ pub(crate) fn bounded_response_columns<'a>() -> Vec<Column<Responses<'a>>> {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn responses_csv(rows: Vec<Responses<'_>>, out: impl Write) -> io::Result<()> {
+pub fn responses_csv(rows: Vec<Responses<'_>>, out: &mut dyn Write) -> io::Result<()> {
     write_csv(&response_columns(), rows, out)
 }

@@ -167,7 +167,7 @@ fn add_analysed(by_job: &mut BTreeMap<JobKey, RunnableTimes<'_>>, analysis: &Ana
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn runnable_times_csv(times: &[RunnableTimes<'_>], out: impl Write) -> io::Result<()> {
+pub fn runnable_times_csv(times: &[RunnableTimes<'_>], out: &mut dyn Write) -> io::Result<()> {
     write_csv(&columns(), times, out)
 }
 
@@ -199,9 +199,9 @@ fn columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 19] {
 ///
 /// # Errors
 /// Whatever `out` refuses.
-pub fn runnable_times_json(times: &[RunnableTimes<'_>], mut out: impl Write) -> io::Result<()> {
+pub fn runnable_times_json(times: &[RunnableTimes<'_>], out: &mut dyn Write) -> io::Result<()> {
     let (columns, mut map) = (columns(), BTreeMap::new());
     map.insert("runnables", Streamed(|| times.iter().map(|one| Object::new(&columns, one))));
-    serde_json::to_writer(&mut out, &map)?;
+    serde_json::to_writer(&mut *out, &map)?;
     out.write_all(b"\n")
 }

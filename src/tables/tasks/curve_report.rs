@@ -78,7 +78,7 @@ impl Report for CurveReport {
         to.list("points", self.points.iter().map(point))
     }
 
-    fn rows(&self, part: RowsPart<'_>, out: impl Write) -> io::Result<()> {
+    fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         let axes = self.axes.iter().map(|axis| Field::new(*axis, CellKind::Real));
         let counts = ["samples"].into_iter().chain(self.tests()).map(|name| Field::new(name, CellKind::Unsigned));
         let mut writer = RowsWriter::begin_with(part, axes.chain(counts), out)?;

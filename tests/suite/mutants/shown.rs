@@ -20,7 +20,7 @@ pub(super) fn of_run(summary: Summary<'_>) {
     let (page, options) = (HtmlTimeline::new(summary), TimelineOptions::default());
     let is_small = page.blocks() <= MOST_BLOCKS;
     if is_small {
-        page.write_data(io::sink()).expect("nowhere takes everything");
+        page.write_data(&mut io::sink()).expect("nowhere takes everything");
     }
     if is_small && let Ok(timeline) = Timeline::new(&summary, &options) {
         let svg = timeline.draw(&summary, &options).to_svg();
@@ -36,7 +36,7 @@ pub(super) fn of_run(summary: Summary<'_>) {
 pub(super) fn of_model(file: &str, written: &str) {
     match AmaltheaModel::parse(file, written) {
         Ok(model) => {
-            write_json(&model, None, io::sink()).expect("nowhere takes everything");
+            write_json(&model, None, &mut io::sink()).expect("nowhere takes everything");
             assert!(!text_of(&model, TableStyle::Plain).is_empty());
         }
         Err(error) => assert!(!error.what.is_empty() && error.place.is_some(), "{error}"),
