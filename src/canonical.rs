@@ -76,7 +76,6 @@ impl Canonical {
         self.number(duration.as_ns());
     }
 
-    /// An operation, by its number.
     pub(crate) fn operation(&mut self, number: u32) {
         self.numbers.push(self.submitted.wrapping_sub(number.into()));
     }

@@ -46,7 +46,6 @@ impl Default for Moments {
 }
 
 impl Moments {
-    /// Adds a sample.
     pub(crate) fn add(&mut self, sample: f64) {
         self.count += 1;
         let before = sample - self.mean;

@@ -59,7 +59,6 @@ fn finding(operation: &ObservedOperation, clusters: Clusters, first: usize, clus
 pub(super) struct Groups {
     /// By number: the SMs, ascending.
     pub(super) sms: Vec<Vec<u32>>,
-    /// By SM.
     pub(super) of_sm: Vec<Option<usize>>,
 }
 

@@ -59,7 +59,6 @@ pub(crate) struct ProfileCase {
     pub by: Option<String>,
     /// The stream of that.
     pub by_stream: Option<i64>,
-    /// The verdict.
     pub(crate) verdict: CaseVerdict,
 }
 

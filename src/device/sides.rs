@@ -5,7 +5,6 @@ use thiserror::Error;
 use crate::named::named;
 
 named! {
-    /// What has sides.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum Sided: ALL {
         /// A grid, of blocks.

@@ -120,7 +120,6 @@ pub(crate) enum Shape {
     },
     /// Straight lines from each point to the next.
     Path {
-        /// The points.
         points: Vec<Point>,
         /// Look.
         stroke: Stroke,

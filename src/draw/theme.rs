@@ -13,9 +13,7 @@ use crate::proven::Proven;
 pub(crate) struct Colour(pub u8, pub u8, pub u8);
 
 impl Colour {
-    /// Black.
     pub(crate) const BLACK: Self = Self(0, 0, 0);
-    /// White.
     pub(crate) const WHITE: Self = Self(255, 255, 255);
     /// Text of lesser weight.
     pub(crate) const GREY_TEXT: Self = Self(0x55, 0x55, 0x55);

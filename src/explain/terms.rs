@@ -1,6 +1,5 @@
 //! Terms of reports and pages, and the columns of tables that are about them.
 
-/// A term.
 #[derive(Debug)]
 pub(super) struct Term {
     pub(super) name: &'static str,

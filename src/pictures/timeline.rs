@@ -112,7 +112,6 @@ pub struct Timeline {
 /// Text inside the figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Label {
-    /// The text.
     pub(crate) text: String,
     /// What it covers, in the embedded font; a viewer with another font keeps the end that the anchor names.
     pub(crate) area: Rect,
@@ -189,7 +188,6 @@ pub(crate) struct Band {
 pub(crate) struct Blocks {
     /// The kernel launch.
     pub(crate) operation: OperationId,
-    /// The kernel.
     pub(crate) kernel: KernelId,
     /// The block's number, if it is one.
     pub(crate) index: Option<u32>,
@@ -247,7 +245,6 @@ fn widest_part(area: &Rect, pauses: &[Range<Length>]) -> Rect {
 /// Blocks of one kernel that take none of the resource shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ThinLine {
-    /// The kernel.
     pub(crate) kernel: KernelId,
     /// How many blocks.
     pub(crate) count: u64,
@@ -274,7 +271,6 @@ pub(crate) struct OccupancyProfile {
 /// The name of a kernel across several SMs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Across {
-    /// The kernel.
     pub(crate) kernel: KernelId,
     /// How many blocks, on the SMs shown and in the window at least in part.
     pub(crate) count: u64,
@@ -285,7 +281,6 @@ pub(crate) struct Across {
 /// Who has a core when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CoreLane {
-    /// The core.
     pub(crate) core: u32,
     /// Its name.
     pub(crate) label: Label,
@@ -360,7 +355,6 @@ pub(crate) struct TimeShare<K> {
 /// One copy engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lane {
-    /// The engine.
     pub(crate) engine: u32,
     /// Its name.
     pub(crate) label: Label,
@@ -394,7 +388,6 @@ pub(crate) struct CopyBox {
 /// One stream, or the last of many streams together, with what it ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StreamLane {
-    /// The stream, or streams.
     pub(crate) streams: Vec<StreamId>,
     /// Its whole name.
     pub(crate) name: String,
@@ -474,7 +467,6 @@ pub(crate) struct Occupancy {
 /// The share of one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OccupancyCurve {
-    /// The resource.
     pub(crate) resource: HeightBy,
     /// How the line is interrupted.
     pub(crate) dash: Dash,
@@ -489,7 +481,6 @@ pub(crate) struct OccupancyCurve {
 /// One queue over time, its head uppermost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct QueueRow {
-    /// Its name.
     pub(crate) name: String,
     /// Its name beside its head's place.
     pub(crate) label: Label,
@@ -528,7 +519,6 @@ pub(crate) struct QueueEntry {
     pub(crate) label: Option<Label>,
 }
 
-/// An entry of the legend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LegendEntry {
     /// The mark, if it has one.

@@ -63,7 +63,6 @@ pub struct GpuProfile {
 const MOST_NAMED: usize = 5;
 
 impl GpuProfile {
-    /// The name of a kernel.
     pub(crate) fn name_of(&self, kernel: &ProfiledKernel) -> &Arc<str> {
         self.functions.get(kernel.function as usize).proven("its number is one of the profile's functions")
     }
@@ -147,7 +146,6 @@ impl ProfiledOperation {
         self.start_ns.saturating_add(self.duration_ns)
     }
 
-    /// It as a kernel.
     pub(crate) const fn kernel(&self) -> Option<&ProfiledKernel> {
         match &self.kind {
             ProfiledKind::Kernel(kernel) => Some(kernel),

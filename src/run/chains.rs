@@ -64,7 +64,6 @@ impl ChainDelay {
 /// The way of data that takes longest, of the chain that is nearest to its limit or farthest beyond it.
 #[derive(Debug)]
 pub(crate) struct LongestWay<'a> {
-    /// The chain.
     pub(crate) chain: &'a Chain,
     /// Its longest reaction time.
     pub(crate) delay: ChainDelay,

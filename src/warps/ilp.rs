@@ -106,7 +106,6 @@ impl<'a> Ilp<'a> {
         units * self.warps * self.string.len() * self.horizon + units * self.horizon
     }
 
-    /// The name of a variable.
     pub(super) fn variable_name(&self, variable: usize) -> String {
         let steps = self.string.len();
         let of_units = self.variables() - self.string.units().len() * self.horizon;

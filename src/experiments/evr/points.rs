@@ -77,7 +77,6 @@ impl PointTally {
         self.moments.iter_mut().zip(values).for_each(|(moments, value)| moments.add(value));
     }
 
-    /// The point.
     pub(crate) fn point(&self, scheduler: String, synthetic: bool, applications: u32) -> SweepPoint {
         let [met, violation_s, utilization, mean_power_w, application_power_w, energy_per_application_j] =
             self.moments.map(|moments| moments.statistic());

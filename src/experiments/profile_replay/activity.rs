@@ -26,7 +26,6 @@ pub struct Activity {
     pub overlap_ns: u64,
     /// Time with none.
     pub idle_ns: u64,
-    /// Stream by stream.
     pub(crate) streams: Vec<StreamActivity>,
 }
 

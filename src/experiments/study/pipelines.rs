@@ -47,7 +47,6 @@ named! {
 /// A distribution of scenarios: what it draws is uniform within the ranges.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pipelines {
-    /// Streams.
     pub(super) streams: u32,
     /// Their periods, and how they are meant.
     pub(super) periods: Vec<Duration>,

@@ -39,7 +39,6 @@ pub struct CampaignReport {
     pub seed: u64,
     /// Whether the campaign was stopped before all samples were tried.
     pub stopped: bool,
-    /// By family.
     pub(crate) families: Vec<FamilyReport>,
 }
 

@@ -39,7 +39,6 @@ struct Core {
 #[derive(Debug, Clone, Copy)]
 struct Holder {
     thread: usize,
-    /// The iteration that it is in.
     iteration: u32,
     /// Since when, but for work that is counted.
     since: Instant,

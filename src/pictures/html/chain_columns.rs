@@ -9,7 +9,6 @@ use crate::time::Instant;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ChainData {
-    /// What is said of it.
     said: String,
     jobs: Vec<ChainJob>,
 }

@@ -12,7 +12,6 @@ use crate::workload::{OperationId, StreamId};
 /// One stream, or the last of many streams together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StreamRow {
-    /// The stream, or streams.
     pub(crate) streams: Vec<StreamId>,
     /// Its whole name.
     pub(crate) name: String,
@@ -85,7 +84,6 @@ pub(crate) struct WaitBar {
 /// The time for which one rule held an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WaitPart {
-    /// The rule.
     pub(crate) rule: Rule,
     /// From when to when, within the window.
     pub(crate) time: Range<Instant>,

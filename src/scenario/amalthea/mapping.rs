@@ -114,7 +114,6 @@ impl Mapping {
         self.allocations.get(task).map_or(&[], |all| all)
     }
 
-    /// A scheduler by its name.
     pub(super) fn scheduler(&self, name: &str) -> Option<&Scheduler> {
         self.schedulers.get(name)
     }
@@ -124,7 +123,6 @@ impl Mapping {
         self.slices.get(task).copied()
     }
 
-    /// The memory in which a label is.
     pub(super) fn memory_of(&self, label: &str) -> Option<Arc<str>> {
         self.memories.get(label).cloned()
     }

@@ -14,7 +14,6 @@ fn slack_columns<'a>() -> [Column<&'a ThreadSlack>; 6] {
     ]
 }
 
-/// The slack of threads in a document.
 pub(super) fn document<D: DocumentWriter>(to: &mut D, slacks: &[ThreadSlack]) -> Result<(), D::Error> {
     to.rows("slack", &slack_columns(), slacks)
 }

@@ -56,7 +56,6 @@ pub(super) fn part_columns() -> [Column<PartRow>; 6] {
     ]
 }
 
-/// The rows of a path.
 pub(super) fn part_rows(summary: &Summary<'_>, path: &CriticalPath) -> impl Iterator<Item = PartRow> {
     path.parts.iter().map(|part| PartRow::new(summary, *part))
 }

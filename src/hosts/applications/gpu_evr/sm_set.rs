@@ -41,7 +41,6 @@ impl SmSet {
         Self(taken)
     }
 
-    /// Adds those of `other`.
     pub(crate) fn add(&mut self, other: Self) {
         self.0 |= other.0;
     }
