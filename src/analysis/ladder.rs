@@ -113,7 +113,7 @@ pub struct Ladder {
 
 /// The longest response found, and the bound.
 #[derive(Debug, Clone, Copy, Default)]
-struct Known {
+struct ResponseRange {
     found: Option<Duration>,
     bound: Option<Duration>,
 }
@@ -123,13 +123,13 @@ struct Known {
 struct Rungs {
     deadline: Option<Duration>,
     late: bool,
-    known: [Known; Rung::ALL.len()],
+    known: [ResponseRange; Rung::ALL.len()],
 }
 
 impl Rungs {
     /// Enters what is known under an assumption, and what follows: what was found is among more runs, and a bound holds
     /// of fewer.
-    fn enter(&mut self, rung: Rung, what: Known) {
+    fn enter(&mut self, rung: Rung, what: ResponseRange) {
         for (other, known) in Rung::ALL.into_iter().zip(&mut self.known) {
             if other.covers(rung, self.late) {
                 known.found = known.found.max(what.found);
@@ -141,7 +141,7 @@ impl Rungs {
     }
 
     fn verdict(&self, rung: Rung) -> Option<Verdict> {
-        let Known { found, bound } = self.known[rung as usize];
+        let ResponseRange { found, bound } = self.known[rung as usize];
         Some(Verdict::new(found, bound, self.deadline?))
     }
 
@@ -152,7 +152,7 @@ impl Rungs {
     fn row(&self, stream: &str) -> Option<LadderRow> {
         let deadline = self.deadline?;
         let under = Rung::ALL.map(|assumption| {
-            let Known { found, bound } = self.known[assumption as usize];
+            let ResponseRange { found, bound } = self.known[assumption as usize];
             let verdict = Verdict::new(found, bound, deadline);
             RungVerdict { assumption, worst_found_ns: found, bound_ns: bound, verdict }
         });
@@ -167,11 +167,11 @@ impl Rungs {
 }
 
 /// What became of a thread's jobs in one run. There is a bound if all of them began and finished.
-fn in_run(jobs: &Jobs, until: Option<Instant>, thread: usize, deadline: Option<Duration>) -> Known {
+fn in_run(jobs: &Jobs, until: Option<Instant>, thread: usize, deadline: Option<Duration>) -> ResponseRange {
     let next = Duration::from_ns(1);
     let backlog = jobs.backlog.iter().find(|backlog| backlog.thread as usize == thread);
     let never_began = backlog.filter(|backlog| backlog.missed > 0).and(deadline).map(|due| due.saturating_add(next));
-    let mut known = Known { found: never_began, bound: None };
+    let mut known = ResponseRange { found: never_began, bound: None };
     let mut all_done = backlog.is_none();
     for job in jobs.begun.iter().filter(|job| job.thread as usize == thread) {
         // What is late and goes on when the run ends takes longer than until then.
@@ -203,8 +203,8 @@ fn goes_on_as_it_began(scenario: &Scenario, jobs: &Jobs) -> bool {
 }
 
 /// Of all jobs of a thread together: what was found of any, and the bound of all.
-fn of_jobs<'j>(jobs: impl Iterator<Item = &'j JobVerdict>) -> Known {
-    let mut known = Known { found: None, bound: Some(Duration::ZERO) };
+fn of_jobs<'j>(jobs: impl Iterator<Item = &'j JobVerdict>) -> ResponseRange {
+    let mut known = ResponseRange { found: None, bound: Some(Duration::ZERO) };
     let mut any = false;
     for job in jobs {
         any = true;
@@ -251,7 +251,7 @@ impl Searched {
 }
 
 /// What is known of every thread under one assumption, the runs that were simulated for it, and notes.
-type Judged = (Vec<Known>, u64, Vec<String>);
+type Judged = (Vec<ResponseRange>, u64, Vec<String>);
 
 impl Climb<'_> {
     fn judge(&self, rung: Rung) -> Result<Judged, AnalysisError> {
@@ -266,7 +266,7 @@ impl Climb<'_> {
         let affordable = |time| SearchOptions::affordable_sporadic(self.scenario, time);
         let options = SearchOptions { bound: Rung::Sporadic.options(), ..self.search.options(affordable) };
         let judged = judge_sporadic(self.scenario, self.jitter, &options, self.watch)?;
-        let known = judged.streams.iter().map(|one| Known { found: one.worst_found_ns, bound: one.bound_ns });
+        let known = judged.streams.iter().map(|one| ResponseRange { found: one.worst_found_ns, bound: one.bound_ns });
         Ok((known.collect(), judged.runs, judged.refusal.iter().map(|why| format!("no bounds: {why}")).collect()))
     }
 
@@ -280,7 +280,7 @@ impl Climb<'_> {
     fn late(&self) -> Result<Judged, AnalysisError> {
         let options = self.options(Rung::Jitter.options());
         let found = search_known(self.given, (self.run, self.jobs), self.jitter, &options, self.watch)?;
-        let mut known = vec![Known::default(); self.scenario.threads.len()];
+        let mut known = vec![ResponseRange::default(); self.scenario.threads.len()];
         for (index, job) in found.jobs.iter().enumerate() {
             let of_thread = &mut known[job.thread as usize];
             of_thread.found = of_thread.found.max(found.worst(index));
@@ -295,7 +295,7 @@ impl Climb<'_> {
             let known = of_jobs(judged.jobs.iter().filter(|job| job.thread as usize == thread));
             // Of what never began nothing is judged.
             let all_began = !self.jobs.backlog.iter().any(|backlog| backlog.thread as usize == thread);
-            Known { bound: known.bound.filter(|_| all_began), ..known }
+            ResponseRange { bound: known.bound.filter(|_| all_began), ..known }
         };
         Ok(((0..self.scenario.threads.len()).map(of_thread).collect(), judged.runs, judged.notes.clone()))
     }
@@ -341,7 +341,7 @@ fn climbed(scenario: &Scenario, search: Searched, watch: Progress<'_>) -> Result
     for (number, thread) in scenario.threads.iter().enumerate() {
         let mut rungs = Rungs { deadline: thread.deadline(), late, known: Default::default() };
         let known = in_run(&jobs, given.known_until(), number, rungs.deadline);
-        rungs.enter(Rung::Run, Known { bound: known.bound.filter(|_| goes_on), ..known });
+        rungs.enter(Rung::Run, ResponseRange { bound: known.bound.filter(|_| goes_on), ..known });
         all.push(rungs);
     }
     let (mut runs, mut said) = (0, Vec::<(String, Vec<&str>)>::new());

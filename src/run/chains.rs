@@ -95,7 +95,7 @@ pub(crate) struct ChainTimes {
 
 /// The jobs of one link, as far as they are known.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct LinkJob {
     began: Instant,
     host_finished: Instant,
     operations: Instant,
@@ -105,7 +105,7 @@ struct Known {
     writing: u64,
 }
 
-impl Known {
+impl LinkJob {
     const ABSENT: Self = Self {
         began: NEVER,
         host_finished: NEVER,
@@ -275,14 +275,14 @@ impl LinkTimes {
         job: impl Fn(Origin) -> Option<(Origin, bool)>,
     ) -> Self {
         let Some(thread) = scenario.threads.get(link.thread as usize) else { return Self::default() };
-        let mut known: Vec<Known> = Vec::new();
+        let mut known: Vec<LinkJob> = Vec::new();
         let place = |origin: Origin| {
             let (origin, is_whole) = job(origin).filter(|(origin, _)| origin.thread == link.thread)?;
             Some((origin.iteration as usize, is_whole))
         };
         for span in run.iterations {
             if let Some((place, is_whole)) = place(Origin { thread: span.thread, iteration: span.iteration }) {
-                known.resize(known.len().max(place + 1), Known::ABSENT);
+                known.resize(known.len().max(place + 1), LinkJob::ABSENT);
                 known[place].began = span.start;
                 known[place].host_finished = span.end().filter(|_| is_whole).unwrap_or(NEVER);
             }
@@ -301,8 +301,8 @@ impl LinkTimes {
         }
         let writing = link.writes.as_ref().map(|writes| writes.number(thread, scenario));
         let by_end = |at: Instant| if at <= end { at } else { NEVER };
-        let read = |job: &Known| by_end(if link.reads.is_some() { job.read } else { job.began });
-        let written = |job: &Known| {
+        let read = |job: &LinkJob| by_end(if link.reads.is_some() { job.read } else { job.began });
+        let written = |job: &LinkJob| {
             by_end(match writing {
                 None => job.operations.max(job.host_finished),
                 Some(all) if job.writing == all => job.written,

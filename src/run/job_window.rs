@@ -87,7 +87,7 @@ impl<'s> JobWindow<'s> {
 
     /// Finds the jobs that are over now, and tells `visit` of each; of the operations that are `held`, those
     /// before the number that comes back may be told of: they have completed, and their jobs are over.
-    pub(crate) fn settle<'r>(
+    pub(crate) fn end_jobs<'r>(
         &mut self,
         held: impl Iterator<Item = (OperationId, &'r OperationRecord)> + Clone,
         mut visit: impl FnMut(&Job),

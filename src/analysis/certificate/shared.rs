@@ -22,7 +22,7 @@ pub(super) struct Shared {
     pub(super) levels: usize,
     scale: u64,
     weights: Vec<Weight>,
-    intervals: Vec<Span>,
+    intervals: Vec<BusyInterval>,
     /// What keeps a head out of all SMs.
     #[serde(skip)]
     all_sms: u64,
@@ -43,7 +43,7 @@ pub(super) struct Weights {
 }
 
 #[derive(Debug, Serialize)]
-struct Span {
+struct BusyInterval {
     from_ns: Instant,
     until_ns: Instant,
     proves: Vec<Proven>,
@@ -72,22 +72,23 @@ impl Shared {
         let weights = Weights::new(launches, scenario, levels, scale)?;
         let all_sms = weights.all_sms;
         let blocking = launches.blocking(levels);
-        let mut intervals: Vec<Span> = Vec::new();
+        let mut intervals: Vec<BusyInterval> = Vec::new();
         let mut left = upper().peekable();
         while let Some(first) = left.peek() {
-            let mut span = Span::new(first.term.launched_ns);
+            let mut interval = BusyInterval::new(first.term.launched_ns);
             loop {
-                while let Some(launch) = left.next_if(|launch| launch.term.launched_ns <= span.until_ns) {
-                    span.take(launch, weights.of(launch, scenario)?, launch.turn(&blocking)?)?;
+                while let Some(launch) = left.next_if(|launch| launch.term.launched_ns <= interval.until_ns) {
+                    interval.take(launch, weights.of(launch, scenario)?, launch.turn(&blocking)?)?;
                 }
-                let mut over = span.turns.keys().map(|&thread| span.over_by(thread, span.until_ns, all_sms));
-                let over = over.try_fold(span.until_ns, |latest, over| Some(latest.max(over?)))?;
-                if over <= span.until_ns {
+                let mut over =
+                    interval.turns.keys().map(|&thread| interval.over_by(thread, interval.until_ns, all_sms));
+                let over = over.try_fold(interval.until_ns, |latest, over| Some(latest.max(over?)))?;
+                if over <= interval.until_ns {
                     break;
                 }
-                span.until_ns = over;
+                interval.until_ns = over;
             }
-            intervals.push(span);
+            intervals.push(interval);
         }
         let weights = weights.named(scenario);
         (!intervals.is_empty()).then_some(Self { levels, scale, weights, intervals, all_sms })
@@ -95,13 +96,13 @@ impl Shared {
 
     /// By when all is over that a thread launches until `released`, and what that proves.
     pub(super) fn over_by(&mut self, thread: usize, released: Instant) -> Option<(Instant, &mut Vec<Proven>)> {
-        let after = self.intervals.partition_point(|span| span.from_ns <= released);
-        let span = self.intervals.get_mut(after.checked_sub(1)?)?;
+        let after = self.intervals.partition_point(|interval| interval.from_ns <= released);
+        let interval = self.intervals.get_mut(after.checked_sub(1)?)?;
         let mut until = released;
         loop {
-            let over = span.over_by(thread, until, self.all_sms)?;
+            let over = interval.over_by(thread, until, self.all_sms)?;
             if over <= until {
-                return Some((until, &mut span.proves));
+                return Some((until, &mut interval.proves));
             }
             until = over;
         }
@@ -109,11 +110,11 @@ impl Shared {
 
     /// How many verdicts it proves.
     pub(super) fn proven(&self) -> usize {
-        self.intervals.iter().map(|span| span.proves.len()).sum()
+        self.intervals.iter().map(|interval| interval.proves.len()).sum()
     }
 }
 
-impl Span {
+impl BusyInterval {
     fn new(from: Instant) -> Self {
         let (proves, work, turns) = (Vec::new(), Vec::new(), BTreeMap::new());
         Self { from_ns: from, until_ns: from, proves, work, turns }

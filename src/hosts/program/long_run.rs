@@ -336,7 +336,7 @@ impl Pieces<'_> {
         self.take_out_blocks(sums.as_deref_mut());
         let (now, recorder) = self.gpu.observed();
         self.jobs.extend(self.host.take_ended_iterations());
-        let open = self.jobs.settle(recorder.held(), |job| {
+        let open = self.jobs.end_jobs(recorder.held(), |job| {
             if let Some(sums) = &mut sums {
                 sums.add_job(job);
             }

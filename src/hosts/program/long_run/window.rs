@@ -17,7 +17,7 @@ fn is_over(piece: &RunPiece, job: &Job) -> bool {
 }
 
 /// When a job of a piece is over and its deadline has passed.
-fn settled(piece: &RunPiece, job: &Job) -> Instant {
+fn over_at(piece: &RunPiece, job: &Job) -> Instant {
     let finished = job.finished.filter(|_| is_over(piece, job)).unwrap_or(Instant::MAX);
     finished.max(job.due().unwrap_or_default())
 }
@@ -46,18 +46,18 @@ impl<'s> LongRun<'s> {
         let (from, to) = window.into_inner();
         let since = self.since(from, to);
         let mut part = RecordPart::default();
-        // With when they are settled.
+        // With when they are over.
         let mut jobs: BTreeMap<(u32, u32), (Job, Instant)> = BTreeMap::new();
         for piece in self.all_blocks() {
             let is_last = self.is_after(&piece, to);
             let of_piece = piece.jobs.begun.iter();
-            jobs.extend(of_piece.map(|job| ((job.thread, job.iteration), (*job, settled(&piece, job)))));
+            jobs.extend(of_piece.map(|job| ((job.thread, job.iteration), (*job, over_at(&piece, job)))));
             // Those of a thread have no gaps, also where one is over before an earlier one. The last of each tells how
             // many there have been.
             let last: BTreeMap<u32, u32> = jobs.keys().copied().collect();
             let mut kept = None;
-            jobs.retain(|&(thread, iteration), (_, settled)| {
-                if *settled >= since || last.get(&thread) == Some(&iteration) {
+            jobs.retain(|&(thread, iteration), (_, over_at)| {
+                if *over_at >= since || last.get(&thread) == Some(&iteration) {
                     kept = Some(thread);
                 }
                 kept == Some(thread)
@@ -98,7 +98,7 @@ impl<'s> LongRun<'s> {
         for piece in self.all_blocks() {
             for job in &piece.jobs.begun {
                 let key = (job.thread, job.iteration);
-                if settled(&piece, job) >= from && job.began <= to {
+                if over_at(&piece, job) >= from && job.began <= to {
                     began.insert(key, job.began);
                 } else {
                     began.remove(&key);
