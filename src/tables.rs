@@ -35,7 +35,7 @@ pub use run::block_table::blocks_csv;
 pub use run::examiner_log::{ExaminerLog, examiner_logs};
 pub use run::report::{LongReport, SimulationReport};
 pub use run::responses::responses_csv;
-pub use run::runnable_times::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
+pub use run::runnable_times::RunnableTimes;
 pub use run::state::state_text;
 pub use study_table::{ShardsDocument, SummaryDocument};
 pub(crate) use study_table::{measure, names};

@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use gpusched::analysis::Analysis;
 use gpusched::run::Summary;
-use gpusched::tables::{runnable_times, runnable_times_csv, runnable_times_json};
+use gpusched::tables::RunnableTimes;
 
 use super::output::write_whole;
 
@@ -45,9 +45,9 @@ impl RunnableTimesOption {
 
 impl RunnableTimesTable<'_> {
     pub(crate) fn write(&self, simulated: &Summary<'_>, analysed: Option<&Analysis<'_>>) -> anyhow::Result<()> {
-        let times = runnable_times(simulated, analysed);
+        let times = RunnableTimes::of_run(simulated, analysed);
         write_whole(self.path, |out| {
-            if self.json { runnable_times_json(&times, out) } else { runnable_times_csv(&times, out) }
+            if self.json { RunnableTimes::write_json(&times, out) } else { RunnableTimes::write_csv(&times, out) }
         })
     }
 }

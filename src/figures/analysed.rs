@@ -14,7 +14,7 @@ use crate::pictures::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
 use crate::run::Summary;
 use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
-use crate::tables::{RunnableTimes, runnable_times, runnable_times_csv};
+use crate::tables::RunnableTimes;
 use crate::time::{Duration, Instant};
 
 /// Steps of Algorithm 2 up to which they are shown.
@@ -53,9 +53,9 @@ pub(super) fn make(name: &'static str, published: Published) -> Result<Made, Fai
         let _ = write!(finding, " Simulated: {}", against_expected(&upper)?);
     }
     if is_model(published) {
-        let times = runnable_times(&upper, Some(&analysis));
+        let times = RunnableTimes::of_run(&upper, Some(&analysis));
         let mut csv = Vec::new();
-        runnable_times_csv(&times, &mut csv)?;
+        RunnableTimes::write_csv(&times, &mut csv)?;
         files.push(File { name: format!("{name}-runnables.csv"), text: String::from_utf8(csv)? });
         let _ = write!(finding, "\n\n{}", runnables_markdown(&times));
     }

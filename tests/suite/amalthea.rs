@@ -11,8 +11,11 @@ mod shipped;
 mod stimuli;
 mod tasks;
 
-use gpusched::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions, Runnable, TickEntry, Ticks};
+use gpusched::formats::write_json;
+use gpusched::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions};
 use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Decimal;
+use serde_json::Value;
 
 use crate::common::keep_refused;
 
@@ -50,21 +53,33 @@ fn parsed(text: &str) -> AmaltheaModel<'_> {
     AmaltheaModel::parse("in.amxmi", text).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// What is read of a model, as programs have it.
+fn listed(text: &str) -> Value {
+    let mut json = Vec::new();
+    write_json(&parsed(text), None, &mut json).expect("memory takes all");
+    serde_json::from_slice(&json).expect("one document")
+}
+
+fn list<'v>(of: &'v Value, key: &str) -> &'v [Value] {
+    of[key].as_array().expect("a list")
+}
+
 /// Lower bound, value, upper bound in millionths.
 type Numbers = (Option<u128>, Option<u128>, Option<u128>);
 
-fn numbers<'a>(entries: impl Iterator<Item = &'a TickEntry>) -> Vec<(Option<String>, Numbers)> {
-    let plain = |ticks: Option<Ticks>| ticks.map(Ticks::millionths);
-    entries
-        .map(|entry| {
-            let range = entry.range;
-            (entry.processing_unit.clone(), (plain(range.lower), plain(range.value), plain(range.upper)))
-        })
-        .collect()
-}
-
-fn ticks_of(runnable: &Runnable) -> Vec<(Option<String>, Numbers)> {
-    numbers(runnable.ticks())
+/// The `"ticks"` or `"needs"` of a runnable: the processing unit for which they hold, and how many.
+fn numbers(runnable: &Value, key: &str) -> Vec<(Option<String>, Numbers)> {
+    let number = |number: &Value| match number.as_u64() {
+        Some(whole) => Some(u128::from(whole) * 1_000_000),
+        None => Decimal::parse(&number.as_number()?.to_string()).expect("a decimal").scaled_exactly(6),
+    };
+    let entry = |one: &Value| {
+        (
+            one["processing_unit"].as_str().map(str::to_owned),
+            (number(&one["lower"]), number(&one["value"]), number(&one["upper"])),
+        )
+    };
+    list(runnable, key).iter().map(entry).collect()
 }
 
 const fn same(ticks: u128) -> Numbers {

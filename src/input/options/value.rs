@@ -126,6 +126,11 @@ fn parsed<V: OptionValue, T, E: fmt::Display>(value: &V, parse: fn(&str) -> Resu
     parse(&value.text()?).map_err(|error| value.refused(error.to_string()))
 }
 
+fn frequency(text: &str) -> Result<Frequency, String> {
+    const EXPECTED: &str = "expected a number above 0 followed by Hz, kHz, MHz or GHz, for example 1.3GHz";
+    Frequency::parse(text).ok_or_else(|| format!("{text:?} is no frequency; {EXPECTED}"))
+}
+
 const PERCENTS: &str = "two whole percentages up to 10000, the first not above the second, as \"80..100\"";
 
 impl ScenarioOption {
@@ -165,7 +170,7 @@ impl ScenarioOption {
                 let names = value.texts()?;
                 Arc::new(move |options: &mut ScenarioOptions| names.iter().cloned().for_each(|name| set(options, name)))
             }
-            OptionKind::Frequency(set) => one(parsed(value, Frequency::parse)?, set),
+            OptionKind::Frequency(set) => one(parsed(value, frequency)?, set),
             OptionKind::File(set) => one(value.file()?, set),
             OptionKind::TimeOf(set) => by_name(value, V::time, set)?,
             OptionKind::TimeAboveZeroOf(set) => by_name(value, time_above_zero, set)?,

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use thiserror::Error;
 
 use super::ticks::Ticks;
 use crate::time::{Decimal, Duration};
@@ -14,29 +13,17 @@ pub struct Frequency {
     microhertz: u64,
 }
 
-/// Why a text is no frequency.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no frequency; expected a number above 0 followed by Hz, kHz, MHz or GHz, for example 1.3GHz")]
-pub struct FrequencyError {
-    /// What was written.
-    pub text: String,
-}
-
 /// AMALTHEA's units, longest name first so that `Hz` does not match in place of `kHz`; each with its power of ten
 /// \[Hz\].
 const UNITS: [(&str, i32); 4] = [("GHz", 9), ("MHz", 6), ("kHz", 3), ("Hz", 0)];
 
 impl Frequency {
-    /// A number with a unit: `1.3GHz`, `500 MHz`.
-    ///
-    /// # Errors
-    /// [`FrequencyError`], also for zero, for less than a millionth of a hertz and for more than 18 THz.
-    pub fn parse(text: &str) -> Result<Self, FrequencyError> {
+    /// A number with a unit: `1.3GHz`, `500 MHz`. `None` for all else, and for zero, for less than a millionth of a
+    /// hertz and for more than 18 THz.
+    pub fn parse(text: &str) -> Option<Self> {
         let trimmed = text.trim();
-        let split = UNITS.iter().find_map(|(unit, _)| Some((trimmed.strip_suffix(unit)?, *unit)));
-        split
-            .and_then(|(number, unit)| Self::from_parts(Decimal::parse(number.trim_end()).ok()?, unit))
-            .ok_or_else(|| FrequencyError { text: text.to_owned() })
+        let (number, unit) = UNITS.iter().find_map(|(unit, _)| Some((trimmed.strip_suffix(unit)?, *unit)))?;
+        Self::from_parts(Decimal::parse(number.trim_end()).ok()?, unit)
     }
 
     /// `number` of `unit`; `None` if the unit is unknown or the result cannot be held.
@@ -53,7 +40,7 @@ impl Frequency {
     }
 
     /// How long `ticks` take, rounded up to a whole nanosecond; `None` past the end of representable time.
-    pub fn duration(self, ticks: Ticks) -> Option<Duration> {
+    pub(super) fn duration(self, ticks: Ticks) -> Option<Duration> {
         let scaled = ticks.millionths().checked_mul(1_000_000_000)?;
         let ns = scaled.div_ceil(u128::from(self.microhertz));
         u64::try_from(ns).ok().map(Duration::from_ns)

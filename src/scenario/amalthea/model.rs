@@ -22,15 +22,15 @@ pub struct AmaltheaModel<'t> {
     /// Schema version, as the root's namespace has it.
     pub version: String,
     /// Runnables, in document order.
-    pub runnables: Vec<Runnable>,
+    pub(crate) runnables: Vec<Runnable>,
     /// Processing units (`cores` of schema versions up to 0.9.0), in document order.
-    pub processing_units: Vec<ProcessingUnit>,
+    pub(crate) processing_units: Vec<ProcessingUnit>,
     /// Tasks and interrupt routines that call runnables, in document order.
     pub(super) tasks: Vec<Task>,
     /// Stimuli of the classes that are read, in document order.
-    pub stimuli: Vec<Stimulus>,
+    pub(crate) stimuli: Vec<Stimulus>,
     /// Upper limits of response times, in document order.
-    pub requirements: Vec<Requirement>,
+    pub(crate) requirements: Vec<Requirement>,
     /// Upper limits of latencies of event chains, in document order.
     pub(super) chains: Vec<ChainLimit>,
     /// Who runs where.
@@ -65,7 +65,7 @@ pub(super) struct Task {
 
 /// A runnable.
 #[derive(Debug, Clone)]
-pub struct Runnable {
+pub(crate) struct Runnable {
     /// Its name.
     pub name: String,
     /// What it does, in order.
@@ -102,7 +102,7 @@ pub(crate) struct CopyRunnable {
 
 /// A processing unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ProcessingUnit {
+pub(crate) struct ProcessingUnit {
     /// Its name.
     pub name: String,
     /// Its processing unit definition (core type).
@@ -123,12 +123,12 @@ pub struct ProcessingUnit {
 impl Runnable {
     /// Every amount of ticks that the model states for this runnable itself, in document order; instructions of
     /// schema versions up to 0.9.2 among them, as APP4MC's own migration has it.
-    pub fn ticks(&self) -> impl Iterator<Item = &TickEntry> {
+    pub(crate) fn ticks(&self) -> impl Iterator<Item = &TickEntry> {
         self.entries().into_iter().filter(|entry| !matches!(entry.unit, CostUnit::Need(_)))
     }
 
     /// Every execution need of schema versions from 0.9.3, in document order.
-    pub fn needs(&self) -> impl Iterator<Item = &TickEntry> {
+    pub(crate) fn needs(&self) -> impl Iterator<Item = &TickEntry> {
         self.entries().into_iter().filter(|entry| matches!(entry.unit, CostUnit::Need(_)))
     }
 

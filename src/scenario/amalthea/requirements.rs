@@ -22,7 +22,7 @@ pub enum RequirementOf {
 
 /// An upper limit of a response time: the only kind of requirement that is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Requirement {
+pub(crate) struct Requirement {
     /// Its name.
     pub name: String,
     /// Of what it speaks.

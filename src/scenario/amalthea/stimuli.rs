@@ -40,7 +40,7 @@ pub(crate) enum Activation {
 
 /// A stimulus that is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stimulus {
+pub(crate) struct Stimulus {
     /// Its name.
     pub name: String,
     /// Its class in the schema: `PeriodicStimulus`, …

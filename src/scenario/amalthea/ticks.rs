@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 ///
 /// Constants and bounds of a model are whole; averages need not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Ticks {
+pub(crate) struct Ticks {
     millionths: u128,
 }
 
@@ -17,22 +17,22 @@ const SCALE: u128 = 1_000_000;
 
 impl Ticks {
     /// A whole number of ticks.
-    pub const fn new(ticks: u64) -> Self {
+    pub(crate) const fn new(ticks: u64) -> Self {
         Self { millionths: ticks as u128 * SCALE }
     }
 
     /// A number of millionths of a tick.
-    pub const fn from_millionths(millionths: u128) -> Self {
+    pub(crate) const fn from_millionths(millionths: u128) -> Self {
         Self { millionths }
     }
 
     /// Millionths of a tick.
-    pub const fn millionths(self) -> u128 {
+    pub(crate) const fn millionths(self) -> u128 {
         self.millionths
     }
 
     /// The sum, held at the largest that can be represented.
-    pub const fn plus(self, other: Self) -> Self {
+    pub(crate) const fn plus(self, other: Self) -> Self {
         Self { millionths: self.millionths.saturating_add(other.millionths) }
     }
 }
@@ -56,7 +56,7 @@ impl Serialize for Ticks {
 
 /// What a model says of an amount of work; `None` where it says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct TickRange {
+pub(crate) struct TickRange {
     /// At least.
     pub lower: Option<Ticks>,
     /// The constant, or the average.

@@ -4,7 +4,7 @@ use super::ticks::TickRange;
 
 /// One amount of work as the model states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TickEntry {
+pub(crate) struct TickEntry {
     /// The processing unit definition (core type) for which it holds; `None`: for all that have no entry of their own.
     pub processing_unit: Option<String>,
     /// What is counted.
@@ -15,7 +15,7 @@ pub struct TickEntry {
 
 /// What an amount of work counts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CostUnit {
+pub(crate) enum CostUnit {
     /// Cycles of the processing unit.
     Ticks,
     /// Instructions, which schema versions up to 0.9.2 state in place of ticks.
@@ -26,7 +26,7 @@ pub enum CostUnit {
 
 impl CostUnit {
     /// The hardware feature category that says how many units one cycle does; `None` for cycles themselves.
-    pub fn category(&self) -> Option<&str> {
+    pub(crate) fn category(&self) -> Option<&str> {
         match self {
             Self::Ticks => None,
             Self::Instructions => Some("Instructions"),
@@ -35,7 +35,7 @@ impl CostUnit {
     }
 
     /// Name in reports.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.category().unwrap_or("ticks")
     }
 }

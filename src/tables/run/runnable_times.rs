@@ -79,53 +79,74 @@ fn join(spans: &mut BTreeMap<JobKey, JobSpan>, job: JobKey, launched: Instant, f
     spans.entry(job).and_modify(|all| all.join(span)).or_insert(span);
 }
 
-/// The times of all jobs of host threads that launch a kernel, thread by thread in declaration order, beside what the
-/// analysis of the same scenario has, if there is one. Of a job that launches several kernels, the last counts; from
-/// launch to end, all of its operations do.
-pub fn runnable_times<'a>(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>) -> Vec<RunnableTimes<'a>> {
-    let mut by_job: BTreeMap<JobKey, RunnableTimes<'a>> = BTreeMap::new();
-    let mut spans = BTreeMap::new();
-    for (kernel, Recorded { work: stated, .. }) in summary.kernels().zip(summary.launches()) {
-        let job = (kernel.launch.benchmark, kernel.launch.iteration);
-        join(&mut spans, job, kernel.launched_ns, kernel.finish_ns);
-        by_job.insert(
-            job,
-            RunnableTimes {
-                runnable: kernel.launch.label(),
-                grid_size: kernel.blocks,
-                block_size: kernel.threads,
-                block_best_ns: stated.duration.best,
-                block_worst_ns: stated.duration.worst,
-                launched_ns: kernel.launched_ns,
-                kernel_start_ns: kernel.first_start_ns,
-                kernel_finish_ns: kernel.finish_ns,
-                finish_ns: kernel.finish_ns,
-                response_ns: kernel.response_ns,
-                job: job.1,
-                ..RunnableTimes::default()
-            },
-        );
-    }
-    for Recorded { record, work: copy, .. } in summary.copies() {
-        let job = (record.origin.thread, record.origin.iteration);
-        let Some(times) = by_job.get_mut(&job) else { continue };
-        // Copies of models state a size.
-        match copy.direction {
-            CopyDirection::DeviceToHost => times.device_to_host_bytes += copy.bytes.unwrap_or(0),
-            _ => times.host_to_device_bytes += copy.bytes.unwrap_or(0),
+impl<'a> RunnableTimes<'a> {
+    /// The times of all jobs of host threads that launch a kernel, thread by thread in declaration order, beside what
+    /// the analysis of the same scenario has, if there is one. Of a job that launches several kernels, the last counts;
+    /// from launch to end, all of its operations do.
+    pub fn of_run(summary: &Summary<'a>, analysis: Option<&Analysis<'_>>) -> Vec<Self> {
+        let mut by_job: BTreeMap<JobKey, Self> = BTreeMap::new();
+        let mut spans = BTreeMap::new();
+        for (kernel, Recorded { work: stated, .. }) in summary.kernels().zip(summary.launches()) {
+            let job = (kernel.launch.benchmark, kernel.launch.iteration);
+            join(&mut spans, job, kernel.launched_ns, kernel.finish_ns);
+            by_job.insert(
+                job,
+                Self {
+                    runnable: kernel.launch.label(),
+                    grid_size: kernel.blocks,
+                    block_size: kernel.threads,
+                    block_best_ns: stated.duration.best,
+                    block_worst_ns: stated.duration.worst,
+                    launched_ns: kernel.launched_ns,
+                    kernel_start_ns: kernel.first_start_ns,
+                    kernel_finish_ns: kernel.finish_ns,
+                    finish_ns: kernel.finish_ns,
+                    response_ns: kernel.response_ns,
+                    job: job.1,
+                    ..Self::default()
+                },
+            );
         }
-        join(&mut spans, job, record.launched(), record.finish());
+        for Recorded { record, work: copy, .. } in summary.copies() {
+            let job = (record.origin.thread, record.origin.iteration);
+            let Some(times) = by_job.get_mut(&job) else { continue };
+            // Copies of models state a size.
+            match copy.direction {
+                CopyDirection::DeviceToHost => times.device_to_host_bytes += copy.bytes.unwrap_or(0),
+                _ => times.host_to_device_bytes += copy.bytes.unwrap_or(0),
+            }
+            join(&mut spans, job, record.launched(), record.finish());
+        }
+        for (job, times) in &mut by_job {
+            let Some(span) = spans.get(job) else { continue };
+            times.launched_ns = span.launched;
+            (times.finish_ns, times.response_ns) = (span.finish, span.response());
+        }
+        if let Some(analysis) = analysis {
+            add_analysed(&mut by_job, analysis);
+        }
+        add_runnables(&mut by_job);
+        by_job.into_values().collect()
     }
-    for (job, times) in &mut by_job {
-        let Some(span) = spans.get(job) else { continue };
-        times.launched_ns = span.launched;
-        (times.finish_ns, times.response_ns) = (span.finish, span.response());
+
+    /// One line for each job; empty where a time was not reached, or not analysed.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_csv(times: &[Self], out: &mut dyn Write) -> io::Result<()> {
+        write_csv(&columns(), times, out)
     }
-    if let Some(analysis) = analysis {
-        add_analysed(&mut by_job, analysis);
+
+    /// The same as one JSON document: `{"runnables": [...]}`.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_json(times: &[Self], out: &mut dyn Write) -> io::Result<()> {
+        let (columns, mut map) = (columns(), BTreeMap::new());
+        map.insert("runnables", Streamed(|| times.iter().map(|one| Object::new(&columns, one))));
+        serde_json::to_writer(&mut *out, &map)?;
+        out.write_all(b"\n")
     }
-    add_runnables(&mut by_job);
-    by_job.into_values().collect()
 }
 
 /// What all jobs of a runnable have in common.
@@ -163,14 +184,6 @@ fn add_analysed(by_job: &mut BTreeMap<JobKey, RunnableTimes<'_>>, analysis: &Ana
     }
 }
 
-/// One line for each job; empty where a time was not reached, or not analysed.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn runnable_times_csv(times: &[RunnableTimes<'_>], out: &mut dyn Write) -> io::Result<()> {
-    write_csv(&columns(), times, out)
-}
-
 fn columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 19] {
     [
         Column::data("runnable", |one| one.runnable.into()),
@@ -193,15 +206,4 @@ fn columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 19] {
         Column::data("jobs", |one| one.jobs.into()),
         Column::data("worst_response_ns", |one| one.worst_response_ns.into()),
     ]
-}
-
-/// The same as one JSON document: `{"runnables": [...]}`.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn runnable_times_json(times: &[RunnableTimes<'_>], out: &mut dyn Write) -> io::Result<()> {
-    let (columns, mut map) = (columns(), BTreeMap::new());
-    map.insert("runnables", Streamed(|| times.iter().map(|one| Object::new(&columns, one))));
-    serde_json::to_writer(&mut *out, &map)?;
-    out.write_all(b"\n")
 }

@@ -1,11 +1,13 @@
 //! Every form in which models of some schema version state ticks.
 
+use serde_json::json;
+
 use super::*;
 
 /// The ticks of the only runnable, which has this content.
 fn ticks(content: &str) -> Vec<(Option<String>, Numbers)> {
     let text = one_runnable(content);
-    ticks_of(&parsed(&text).runnables[0])
+    numbers(&listed(&text)["runnables"][0], "ticks")
 }
 
 fn distribution(kind: &str, rest: &str) -> Numbers {
@@ -60,7 +62,7 @@ fn execution_needs_of_versions_0_9_0_to_0_9_2() {
     </runnableItems>"#;
     assert_eq!(ticks(item), [(None, same(42)), (Some("G".to_owned()), millions(1, 2, 3))]);
     let text = one_runnable(item);
-    let needs = numbers(parsed(&text).runnables[0].needs());
+    let needs = numbers(&listed(&text)["runnables"][0], "needs");
     assert_eq!(needs, [(None, same(9))]);
 }
 
@@ -72,7 +74,7 @@ fn needs_from_version_0_9_3_on_are_listed_beside_the_ticks() {
     </callGraph>"#;
     assert_eq!(ticks(item), [(None, same(200))]);
     let text = one_runnable(item);
-    assert_eq!(numbers(parsed(&text).runnables[0].needs()), [(None, same(500))]);
+    assert_eq!(numbers(&listed(&text)["runnables"][0], "needs"), [(None, same(500))]);
 }
 
 #[test]
@@ -145,9 +147,9 @@ fn an_unknown_distribution_is_counted_in_the_listing() {
     let text = one_runnable(
         r#"<activityGraph><items xsi:type="am:Ticks"><default xsi:type="am:DiscreteValueOracle"/></items></activityGraph>"#,
     );
-    let model = parsed(&text);
-    assert_eq!(model.runnables[0].ticks().count(), 0);
-    assert_eq!(model.skipped.get("DiscreteValueOracle"), Some(&1));
+    let model = listed(&text);
+    assert_eq!(model["runnables"][0]["ticks"], json!([]));
+    assert_eq!(model["skipped"]["DiscreteValueOracle"], 1);
 }
 
 #[test]
@@ -160,23 +162,19 @@ fn custom_properties_may_be_numbers_or_text() {
             .map(|(key, value)| property(key, value))
             .concat();
         let text = one_runnable(&content);
-        let model = parsed(&text);
-        let runnable = &model.runnables[0];
-        let found = [runnable.grid_size, runnable.block_size, runnable.registers, runnable.shared_memory];
-        assert_eq!(found, [Some(12), Some(256), Some(32), Some(4096)], "{kind}");
+        let model = listed(&text);
+        let found =
+            ["grid_size", "block_size", "registers", "shared_memory_bytes"].map(|key| &model["runnables"][0][key]);
+        assert_eq!(found, [12, 256, 32, 4096], "{kind}");
     }
     let text = one_runnable(&property("priority", 3));
-    assert_eq!(parsed(&text).runnables[0].grid_size, None);
+    assert_eq!(listed(&text)["runnables"][0]["grid_size"], Value::Null);
 }
 
 #[test]
 fn processing_units_have_frequencies_in_the_old_and_the_new_form() {
-    let new = one_runnable("");
-    let model = parsed(&new);
-    let unit = &model.processing_units[0];
-    let said = (unit.name.as_str(), unit.definition.as_deref(), unit.kind.as_deref());
-    assert_eq!(said, ("gpu", Some("G"), Some("GPU")));
-    assert_eq!(unit.frequency.map(|frequency| frequency.to_string()).as_deref(), Some("1 GHz"));
+    let new = json!([{"name": "gpu", "definition": "G", "kind": "GPU", "frequency_hz": 1_000_000_000}]);
+    assert_eq!(listed(&one_runnable(""))["processing_units"], new);
 
     let old = model_text(
         "0.9.0",
@@ -185,10 +183,9 @@ fn processing_units_have_frequencies_in_the_old_and_the_new_form() {
             <cores name="C2"><prescaler name="p" quartz="Q+1?type=Quartz"/></cores></microcontrollers></ecus>
             <quartzes name="Q 1"><frequency unit="MHz" value="100.0"/></quartzes></system></hwModel>"#,
     );
-    let model = parsed(&old);
-    let frequencies: Vec<String> =
-        model.processing_units.iter().filter_map(|unit| Some(unit.frequency?.to_string())).collect();
-    assert_eq!(frequencies, ["150 MHz", "100 MHz"]);
+    let model = listed(&old);
+    let frequencies: Vec<&Value> = list(&model, "processing_units").iter().map(|unit| &unit["frequency_hz"]).collect();
+    assert_eq!(frequencies, [150_000_000, 100_000_000]);
 }
 
 #[test]

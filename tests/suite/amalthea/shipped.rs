@@ -3,8 +3,8 @@
 use gpusched::analysis::analyse;
 use gpusched::hosts::simulate;
 use gpusched::run::Summary;
-use gpusched::scenario::amalthea::{CostUnit, TickBound};
-use gpusched::tables::{RunnableTimes, runnable_times, runnable_times_csv, runnable_times_json};
+use gpusched::scenario::amalthea::TickBound;
+use gpusched::tables::RunnableTimes;
 use gpusched::time::{Duration, Instant};
 
 use super::super::published;
@@ -74,23 +74,16 @@ fn thesis_kernels_finish_as_measured_in_every_order_and_schema_version() {
 #[test]
 fn the_forms_of_ticks_differ_from_version_to_version() {
     for (name, version, unit) in [
-        ("thesis-kernels-0.9.0", "0.9.0", CostUnit::Instructions),
-        ("thesis-kernels-0.9.2", "0.9.2", CostUnit::Instructions),
-        ("thesis-appendix", "0.9.3", CostUnit::Ticks),
-        ("thesis-kernels-0.9.5", "0.9.5", CostUnit::Ticks),
-        ("tx2-like-waters2019", "0.9.7", CostUnit::Ticks),
+        ("thesis-kernels-0.9.0", "0.9.0", "Instructions"),
+        ("thesis-kernels-0.9.2", "0.9.2", "Instructions"),
+        ("thesis-appendix", "0.9.3", "ticks"),
+        ("thesis-kernels-0.9.5", "0.9.5", "ticks"),
+        ("tx2-like-waters2019", "0.9.7", "ticks"),
     ] {
-        let text = text(name);
-        let model = parsed(&text);
-        assert_eq!(model.version, version);
-        assert!(
-            model
-                .runnables
-                .iter()
-                .flat_map(gpusched::scenario::amalthea::Runnable::ticks)
-                .all(|entry| entry.unit == unit),
-            "{name}"
-        );
+        let model = listed(&text(name));
+        assert_eq!(model["version"], version);
+        let mut ticks = list(&model, "runnables").iter().flat_map(|runnable| list(runnable, "ticks"));
+        assert!(ticks.all(|entry| entry["unit"] == unit), "{name}");
     }
 }
 
@@ -105,24 +98,22 @@ fn the_appendix_example_finishes_as_algorithm_2_has_it() {
 
 #[test]
 fn the_tx2_model_has_the_published_ticks_of_the_waters_challenge_2019() {
-    let text = text("tx2-like-waters2019");
-    let model = parsed(&text);
-    let thousands = |ticks: Option<Ticks>| ticks.map_or(0, |ticks| ticks.millionths() / 1_000_000_000);
-    let found: Vec<(&str, u128, u128, u128)> = model
-        .runnables
-        .iter()
-        .flat_map(|runnable| runnable.ticks().map(move |entry| (runnable.name.as_str(), entry.range)))
-        .map(|(name, range)| (name, thousands(range.lower), thousands(range.value), thousands(range.upper)))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            ("Localization", 175_500, 180_000, 186_000),
-            ("Detection", 162_000, 165_000, 174_000),
-            ("Lane detection", 36_750, 39_750, 41_000),
-            ("SFM", 10_575, 10_800, 11_850)
-        ]
-    );
+    let model = listed(&text("tx2-like-waters2019"));
+    let thousands = |ticks: u128| Some(ticks * 1_000_000_000);
+    let expected = [
+        ("Localization", 175_500, 180_000, 186_000),
+        ("Detection", 162_000, 165_000, 174_000),
+        ("Lane detection", 36_750, 39_750, 41_000),
+        ("SFM", 10_575, 10_800, 11_850),
+    ];
+    let kernels: Vec<&Value> =
+        list(&model, "runnables").iter().filter(|runnable| !list(runnable, "ticks").is_empty()).collect();
+    assert_eq!(kernels.len(), expected.len());
+    for (runnable, (name, lower, value, upper)) in kernels.into_iter().zip(expected) {
+        assert_eq!(runnable["name"], name);
+        let [(_, range)] = numbers(runnable, "ticks")[..] else { panic!("{name} has one amount") };
+        assert_eq!(range, (thousands(lower), thousands(value), thousands(upper)), "{name}");
+    }
 }
 
 #[test]
@@ -152,9 +143,9 @@ fn times_are_exported_by_runnable_with_their_copies() {
     let scenario = scenario_with(&text, &AmaltheaOptions::default()).expect("sound");
     let run = simulate(&scenario).expect("it runs");
     let summary = Summary::of(&run);
-    let times = runnable_times(&summary, None);
+    let times = RunnableTimes::of_run(&summary, None);
     let mut csv = Vec::new();
-    runnable_times_csv(&times, &mut csv).expect("it can be written");
+    RunnableTimes::write_csv(&times, &mut csv).expect("it can be written");
     let csv = String::from_utf8(csv).expect("text");
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 5);
@@ -168,7 +159,7 @@ fn times_are_exported_by_runnable_with_their_copies() {
     );
     assert!(lines.iter().all(|line| line.split(',').count() == lines[0].split(',').count()));
     let mut json = Vec::new();
-    runnable_times_json(&times, &mut json).expect("it can be written");
+    RunnableTimes::write_json(&times, &mut json).expect("it can be written");
     let document: serde_json::Value = serde_json::from_slice(&json).expect("one document");
     assert_eq!(document["runnables"][3]["runnable"], "SFM");
     assert_eq!(document["runnables"][3]["finish_ns"], 489_560_000);
@@ -181,7 +172,7 @@ fn analysed_times_are_exported_beside_the_simulated_ones_with_the_copies() {
     let scenario = scenario_with(&text, &AmaltheaOptions::default()).expect("sound");
     let (run, analysis) = (simulate(&scenario).expect("it runs"), analyse(&scenario).expect("it can be analysed"));
     let summary = Summary::of(&run);
-    let times = runnable_times(&summary, Some(&analysis));
+    let times = RunnableTimes::of_run(&summary, Some(&analysis));
     // By hand as above: the kernel's end, and 10 GB/s for 1, 1, 1 and 2 MB after it.
     let ms = |times: [u64; 4]| times.map(|hundredths| Some(hundredths * 10_000));
     let column = |of: fn(&RunnableTimes<'_>) -> Option<Instant>| {

@@ -2,7 +2,7 @@
 
 use gpusched::hosts::simulate;
 use gpusched::run::Summary;
-use gpusched::tables::runnable_times;
+use gpusched::tables::RunnableTimes;
 use gpusched::time::Duration;
 
 use super::super::published;
@@ -50,7 +50,7 @@ fn times_of_a_periodic_runnable_are_one_row_for_each_job() {
     let text = periodic();
     let scenario = read(&text, &AmaltheaOptions::default(), None).expect("sound");
     let run = simulate(&scenario).expect("it runs");
-    let times = runnable_times(&Summary::of(&run), None);
+    let times = RunnableTimes::of_run(&Summary::of(&run), None);
     let us = |time: Option<Duration>| time.map(|time| time.as_ns() / 1_000);
     let rows: Vec<_> =
         times.iter().map(|row| (row.runnable, row.job, row.launched_ns.as_ns() / 1_000, us(row.response_ns))).collect();
@@ -81,7 +81,7 @@ fn other_stimuli_and_constraints_are_counted_and_jitter_is_read() {
         ("jitter of PeriodicStimulus", 1),
     ];
     assert_eq!(skipped, expected);
-    assert_eq!(model.stimuli[0].jitter_ns, Some(Duration::from_ns(2_000_000)));
+    assert_eq!(listed(&text)["stimuli"][0]["jitter_ns"], 2_000_000);
     let scenario = read(&text, &AmaltheaOptions::default(), None).expect("sound");
     assert_eq!(scenario.threads.iter().map(|thread| thread.jitter).max(), Some(Duration::from_ns(2_000_000)));
     assert!(scenario.notes.iter().any(|note| note.contains("jitter of stimulus \"Frame\", up to 2 ms")));
