@@ -1,51 +1,62 @@
-//! Tier 1: one operation. The event calendar, completions (a binary heap) and wake-ups (a keyed queue), in the hold
-//! model: take the next event out, enter one later event, at a constant number of events.
+//! Tier 1: one instant. Wake-ups of a host in the hold model: the next one comes, and asks for a later one, at a
+//! constant number of them.
 
-use divan::{Bencher, black_box};
-use gpusched::gpu::{Calendar, Event};
+use divan::Bencher;
+use gpusched::device::Device;
+use gpusched::gpu::{GpuInterface, GpuOptions, Host, RunError, Simulated};
 use gpusched::time::Instant;
 
 fn main() {
     divan::main();
 }
 
-const HOLDS: u32 = 10_000;
-const SIZES: [u32; 4] = [4, 64, 1_024, 65_536];
+const HOLDS: u32 = 100_000;
 
-/// Pseudo-random increments, the same for both.
-fn increment(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 44
+/// Asks for so many wake-ups, and for another one at each, until it has had [`HOLDS`].
+struct Holds {
+    state: u64,
+    size: u32,
+    woken: u32,
+    due: Vec<u64>,
 }
 
-#[divan::bench(args = SIZES)]
-fn hold_completions(bencher: Bencher<'_, '_>, size: u32) {
-    let mut state = 1;
-    let mut calendar = Calendar::new();
-    for event in 0..size {
-        calendar.complete_at(Instant::from_ns(increment(&mut state)), Event::Wave(event));
+impl Holds {
+    /// Pseudo-random.
+    fn next(&mut self, now: Instant) -> Instant {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Instant::from_ns(now.as_ns() + (self.state >> 44))
     }
-    bencher.counter(divan::counter::ItemsCount::new(HOLDS)).bench_local(|| {
-        for _ in 0..HOLDS {
-            let Some(at) = calendar.next() else { return };
-            let Some(event) = calendar.pop_completion(at) else { return };
-            calendar.complete_at(Instant::from_ns(at.as_ns() + increment(&mut state)), black_box(event));
-        }
-    });
 }
 
-#[divan::bench(args = SIZES)]
+impl Host for Holds {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
+        for token in 0..u64::from(self.size) {
+            gpu.wake_at(self.next(Instant::ZERO), token);
+        }
+        Ok(())
+    }
+
+    fn on_wake(&mut self, token: u64) {
+        self.woken += 1;
+        self.due.push(token);
+    }
+
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
+        while let Some(token) = self.due.pop() {
+            if self.woken < HOLDS {
+                gpu.wake_at(self.next(gpu.now()), token);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[divan::bench(args = [4, 64, 1_024, 65_536])]
 fn hold_wake_ups(bencher: Bencher<'_, '_>, size: u32) {
-    let mut state = 1;
-    let mut calendar = Calendar::new();
-    for token in 0..u64::from(size) {
-        calendar.wake_at(Instant::from_ns(increment(&mut state)), token);
-    }
-    bencher.counter(divan::counter::ItemsCount::new(HOLDS)).bench_local(|| {
-        for _ in 0..HOLDS {
-            let Some(at) = calendar.next() else { return };
-            let Some(token) = calendar.pop_wake(at) else { return };
-            calendar.wake_at(Instant::from_ns(at.as_ns() + increment(&mut state)), black_box(token));
-        }
+    let Ok(Some(tx2)) = Device::builtin("tx2") else { return };
+    bencher.counter(divan::counter::ItemsCount::new(HOLDS)).bench(|| {
+        Simulated::of(&tx2, GpuOptions::default(), Holds { state: 1, size, woken: 0, due: Vec::new() }).is_ok()
     });
 }

@@ -6,7 +6,7 @@
 
 use gpusched::device::Device;
 use gpusched::formats::{TableStyle, text_of};
-use gpusched::gpu::{Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, Simulation};
+use gpusched::gpu::{Ended, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated};
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::ScenarioBuilder;
@@ -69,8 +69,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tx2 = Device::builtin("tx2")?.ok_or("the TX2 is built in")?;
     let jobs = vec![job("first", 0, 8, 10), job("long", 1, 8, 30), job("short", 2, 8, 5)];
     let host = ShortestFirst { jobs, known: Vec::new(), waiting: Vec::new(), is_busy: false };
-    let gpu = Gpu::new(&tx2, GpuOptions::default());
-    let Simulated { trace, ended, .. } = Simulation::new(gpu, host).run()?;
+    let Simulated { trace, ended, .. } = Simulated::of(&tx2, GpuOptions::default(), host)?;
 
     // Eight blocks of 512 threads fill a TX2 once. "short" came last and runs second.
     assert_eq!(ended, Ended::Done);

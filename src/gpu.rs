@@ -1,9 +1,9 @@
 //! The simulated GPU: it knows the hardware's rules and nothing else.
 //!
 //! A frontend with streams, a backend with SMs: whoever decides *when* to submit work is a [`Host`] before it, and an
-//! [`Observer`] is told what happens, such as the [`Recorder`](crate::trace::Recorder) that makes a
-//! [`Trace`](crate::trace::Trace). The rules are those of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling
-//! on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017, by their published names; each has one home here:
+//! observer is told what happens, such as the recorder that makes a [`Trace`](crate::trace::Trace). The rules are those
+//! of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS
+//! 2017, by their published names; each has one home here:
 //!
 //! | rule | where |
 //! | --- | --- |
@@ -14,7 +14,7 @@
 //! | T1 to T6 | `contexts` |
 //! | which SM | [`workload::Placement`](crate::workload::Placement) |
 //!
-//! What happens at one instant, in this order, is written down in `simulation`. A [`Backend`] of another kind may stand
+//! What happens at one instant, in this order, is written down in `simulation`. A backend of another kind may stand
 //! behind the same front, as the [analysis](crate::analysis)' merged SM does.
 
 mod backend;
@@ -24,19 +24,17 @@ mod contexts;
 mod error;
 mod frontend;
 mod host;
-mod observer;
 mod options;
 mod simulation;
 
-pub use backend::{Backend, BackendContext, ReadyOperation};
-pub use calendar::{Calendar, Event, Latency};
-pub use catalogue::GpuCatalogue;
-pub use contexts::{ContextBackend, runlist};
+pub(crate) use backend::{Backend, BackendContext, ReadyOperation};
+pub(crate) use calendar::Event;
+pub(crate) use contexts::{ContextBackend, runlist};
 pub use error::{RunError, SubmitError};
 pub use host::{Ended, GpuEvent, GpuInterface, Host};
-pub use observer::{Finishes, Observer};
 pub use options::GpuOptions;
-pub use simulation::{Gpu, Simulated, Simulation};
+pub(crate) use simulation::Gpu;
+pub use simulation::Simulated;
 
 #[cfg(test)]
 mod tests;

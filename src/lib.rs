@@ -63,6 +63,10 @@ extern crate self as gpusched;
 #[cfg(test)]
 #[path = "../tests/suite/campaign.rs"]
 mod campaign;
+#[cfg(test)]
+#[path = "../tests/suite/generate.rs"]
+#[allow(dead_code, reason = "the suite needs more of it")]
+mod generate;
 
 pub mod analysis;
 pub mod applications;

@@ -12,7 +12,7 @@ use std::time::Instant as WallTime;
 use gpusched::causes::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
 use gpusched::gpu::{
-    Gpu as Engine, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, Simulation, SubmitError,
+    GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, SubmitError,
 };
 use gpusched::limits::Allowance;
 use gpusched::run::Run as LibraryRun;
@@ -459,7 +459,7 @@ pub(crate) fn run_host(
     let own = gpu.clone_ref(py);
     let memory = MemoryWatch { allowance: OnceCell::new(), calls: 0, last: WallTime::now() };
     let host = PythonHost { py, methods, gpu: own, raised: None, quiet: Quiet::default(), memory };
-    let ended = Simulation::new(Engine::new(&device, options), host).run();
+    let ended = Simulated::of(&device, options, host);
     gpu.borrow_mut(py).is_over = true;
     let Simulated { trace, ended, .. } = match ended {
         Ok(done) => done,

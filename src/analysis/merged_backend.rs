@@ -6,9 +6,9 @@
 
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::{MergedKernel, MergedSm};
-use crate::gpu::{Backend, BackendContext, Event, Observer, ReadyOperation, RunError};
+use crate::gpu::{Backend, BackendContext, Event, ReadyOperation, RunError};
 use crate::time::{Duration, Instant};
-use crate::trace::Launch;
+use crate::trace::{Launch, Observer};
 use crate::workload::{OperationId, OperationKind, Origin, StreamId};
 
 /// What the blocks of all kernels run on.

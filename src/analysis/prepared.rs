@@ -10,7 +10,7 @@ use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::MergedSm;
 use super::pool::{needs, pool};
 use crate::device::BlockDemand;
-use crate::gpu::{Gpu, GpuOptions, SubmitError};
+use crate::gpu::{Gpu, GpuInterface, GpuOptions, SubmitError};
 use crate::hosts::{ProgramError, ProgramHost, register_work};
 use crate::scenario::Scenario;
 use crate::time::Instant;

@@ -17,14 +17,14 @@ pub(crate) use sm_backend::SmBackend;
 use super::calendar::{Calendar, Event};
 use super::catalogue::GpuCatalogue;
 use super::error::RunError;
-use super::observer::Observer;
 use crate::time::Instant;
+use crate::trace::Observer;
 use crate::trace::TraceFull;
 use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
 /// What a backend works with, at one instant.
 #[derive(Debug)]
-pub struct BackendContext<'a, O> {
+pub(crate) struct BackendContext<'a, O> {
     /// The present instant.
     pub now: Instant,
     /// Nothing happens after this instant.
@@ -40,7 +40,7 @@ pub struct BackendContext<'a, O> {
 /// An operation that has passed the frontend's rules: a kernel that enters its EE queue (G2), a copy that enters its CE
 /// queue (C1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReadyOperation {
+pub(crate) struct ReadyOperation {
     /// Which.
     pub operation: OperationId,
     /// A kernel or a copy; what needs no engine ends in the frontend.
@@ -54,7 +54,7 @@ pub struct ReadyOperation {
 
 /// Runs what the frontend hands over. The simulated SMs and copy engines are one, `SmBackend`; an analysis may put
 /// another behind the same stream queues and the same hosts.
-pub trait Backend {
+pub(crate) trait Backend {
     /// Takes over a ready operation. Operations of one instant come in their order.
     fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>);
 

@@ -12,7 +12,7 @@ use crate::time::{Duration, Instant};
 
 /// Something that is going to complete; the numbers are the backend's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Event {
+pub(crate) enum Event {
     /// Blocks that were assigned together.
     Wave(u32),
     /// The same of blocks that watch a timer, which goes on when the calendar stands still.
@@ -27,7 +27,7 @@ pub enum Event {
 
 /// An operation at the head of its stream queue that a launch latency or kernel gap holds (L1, L2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Latency {
+pub(crate) struct Latency {
     /// Until then.
     pub until: Instant,
     /// Its number.
@@ -55,7 +55,7 @@ pub struct Latency {
 ///
 /// Entering and taking out cost O(log n) for n events, `next` O(1).
 #[derive(Debug, Clone, Default)]
-pub struct Calendar {
+pub(crate) struct Calendar {
     latencies: BinaryHeap<Reverse<Latency>>,
     completions: BinaryHeap<Completion>,
     /// What completes next on each shared link; empty as long as there is none.
@@ -113,27 +113,17 @@ impl Eq for Completion {}
 
 impl Calendar {
     /// An empty calendar.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// Number of events.
-    pub fn len(&self) -> usize {
-        self.latencies.len() + self.completions.len() + self.links.iter().flatten().count() + self.wakes.len()
-    }
-
-    /// Whether nothing is going to happen.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Enters the end of a latency.
-    pub fn hold(&mut self, latency: Latency) {
+    pub(crate) fn hold(&mut self, latency: Latency) {
         self.latencies.push(Reverse(latency));
     }
 
     /// Takes back that a kernel may go on beside the one that has triggered it. Costs O(n).
-    pub fn forget_trigger(&mut self, operation: u32) {
+    pub(crate) fn forget_trigger(&mut self, operation: u32) {
         self.latencies.retain(|Reverse(latency)| !(latency.is_triggered && latency.operation == operation));
     }
 
@@ -145,7 +135,7 @@ impl Calendar {
 
     /// Stands still from `from` to `to`: what would have completed later does so as much later. Blocks that watch a
     /// timer complete when they would have, or at `to` if that is over; these cost O(n) each time.
-    pub fn stand_still(&mut self, from: Instant, to: Instant) {
+    pub(crate) fn stand_still(&mut self, from: Instant, to: Instant) {
         let length = to.since(from);
         self.held += length;
         if self.is_timed {
@@ -159,7 +149,7 @@ impl Calendar {
     }
 
     /// When the first of the blocks that watch a timer is due, whatever stands still until then.
-    pub fn next_timer(&self) -> Option<Instant> {
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
         if !self.is_timed {
             return None;
         }
@@ -168,12 +158,12 @@ impl Calendar {
     }
 
     /// Goes on numbering where `other` is.
-    pub fn count_on_from(&mut self, other: &Self) {
+    pub(crate) fn count_on_from(&mut self, other: &Self) {
         self.sequence = other.sequence;
     }
 
     /// Enters a completion behind all those of the same instant.
-    pub fn complete_at(&mut self, at: Instant, event: Event) {
+    pub(crate) fn complete_at(&mut self, at: Instant, event: Event) {
         let sequence = self.begin();
         let at = self.own(at);
         self.is_timed |= matches!(event, Event::TimedWave(_));
@@ -181,25 +171,25 @@ impl Calendar {
     }
 
     /// Enters the completion of what began as number `sequence`.
-    pub fn complete_begun(&mut self, at: Instant, sequence: u64, event: Event) {
+    pub(crate) fn complete_begun(&mut self, at: Instant, sequence: u64, event: Event) {
         let at = self.own(at);
         self.completions.push(Completion { at, sequence, event });
     }
 
     /// The place, among completions of one instant, of what begins now.
-    pub fn begin(&mut self) -> u64 {
+    pub(crate) fn begin(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
 
     /// Of the link of copy engine `engine`, the copy that began as number `sequence` is the next to complete, at `at`,
     /// whatever was entered before; `None`: nothing completes there.
-    pub fn move_link(&mut self, engine: u32, next: Option<(Instant, u64)>) {
+    pub(crate) fn move_link(&mut self, engine: u32, next: Option<(Instant, u64)>) {
         self.move_to(engine, Event::Copy(engine), next);
     }
 
     /// What is at `place` comes at another instant, or not at all. Places are few.
-    pub fn move_to(&mut self, place: u32, event: Event, next: Option<(Instant, u64)>) {
+    pub(crate) fn move_to(&mut self, place: u32, event: Event, next: Option<(Instant, u64)>) {
         let place = place as usize;
         if place >= self.links.len() {
             if next.is_none() {
@@ -211,13 +201,13 @@ impl Calendar {
     }
 
     /// The completion that comes next, and its place among those of its instant.
-    pub fn next_completion(&self) -> Option<(Instant, u64)> {
+    pub(crate) fn next_completion(&self) -> Option<(Instant, u64)> {
         let first = self.completions.peek().copied().max(self.first_on_links());
         first.map(|first| (first.at + self.held, first.sequence))
     }
 
     /// The instant of the next event that is not at `place`.
-    pub fn next_besides(&self, place: u32) -> Option<Instant> {
+    pub(crate) fn next_besides(&self, place: u32) -> Option<Instant> {
         let others =
             self.links.iter().enumerate().filter(|(own, _)| *own != place as usize).filter_map(|(_, one)| *one);
         let completion = others.max().max(self.completions.peek().copied()).map(|first| first.at + self.held);
@@ -236,31 +226,31 @@ impl Calendar {
     }
 
     /// Enters the host's wake-up `token`, or moves it if it is already there.
-    pub fn wake_at(&mut self, at: Instant, token: u64) {
+    pub(crate) fn wake_at(&mut self, at: Instant, token: u64) {
         self.wakes.push(token, Reverse((at, token)));
     }
 
     /// The instant of the next event.
-    pub fn next(&self) -> Option<Instant> {
+    pub(crate) fn next(&self) -> Option<Instant> {
         let completion = self.completions.peek().map(|first| first.at + self.held);
         earlier(completion, self.next_besides_completions())
     }
 
     /// The instant of the next event that is no completion, or one on a shared link.
-    pub fn next_besides_completions(&self) -> Option<Instant> {
+    pub(crate) fn next_besides_completions(&self) -> Option<Instant> {
         let wake = self.wakes.peek().map(|(_, Reverse((at, _)))| *at);
         let next = earlier(wake, self.latencies.peek().map(|Reverse(latency)| latency.until));
         earlier(next, self.first_on_links().map(|copy| copy.at + self.held))
     }
 
     /// Takes out the next latency if it ends by `at`.
-    pub fn pop_latency(&mut self, at: Instant) -> Option<Latency> {
+    pub(crate) fn pop_latency(&mut self, at: Instant) -> Option<Latency> {
         self.latencies.peek().filter(|Reverse(latency)| latency.until <= at)?;
         self.latencies.pop().map(|Reverse(latency)| latency)
     }
 
     /// Takes out the next completion if it belongs to instant `at`.
-    pub fn pop_completion(&mut self, at: Instant) -> Option<Event> {
+    pub(crate) fn pop_completion(&mut self, at: Instant) -> Option<Event> {
         let at = self.own(at);
         let first = self.completions.peek();
         let on_links = self.first_on_links().filter(|copy| copy.at == at && first.is_none_or(|first| copy > first));
@@ -273,7 +263,7 @@ impl Calendar {
     }
 
     /// Takes out the host's next wake-up if it belongs to instant `at`.
-    pub fn pop_wake(&mut self, at: Instant) -> Option<u64> {
+    pub(crate) fn pop_wake(&mut self, at: Instant) -> Option<u64> {
         self.wakes.peek().filter(|(_, Reverse((next, _)))| *next == at)?;
         self.wakes.pop().map(|(token, _)| token)
     }
@@ -284,7 +274,7 @@ impl Calendar {
     }
 
     /// Takes back every completion that `keep` does not want. Costs O(n).
-    pub fn retain_completions(&mut self, mut keep: impl FnMut(Event) -> bool) {
+    pub(crate) fn retain_completions(&mut self, mut keep: impl FnMut(Event) -> bool) {
         self.completions.retain(|one| keep(one.event));
     }
 
@@ -332,7 +322,7 @@ impl Calendar {
     }
 
     /// Takes all events back.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.latencies.clear();
         self.completions.clear();
         self.links.clear();

@@ -7,13 +7,13 @@ use super::error::SubmitError;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{
-    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedProcess, CheckedStream, Clusters, Copy, CopyId, EventId,
-    Items, Kernel, KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
+    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Clusters, Copy, CopyId, EventId, Items, Kernel,
+    KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
 };
 
 /// Streams, kernels and copies that the device takes, and where and how long their blocks run.
 #[derive(Debug, Clone)]
-pub struct GpuCatalogue {
+pub(crate) struct GpuCatalogue {
     catalogue: Catalogue,
     /// SMs that each stream's mask leaves, by stream; `None`, or past the end of the list: all SMs.
     stream_sms: Vec<Option<Box<[u16]>>>,
@@ -47,23 +47,18 @@ impl GpuCatalogue {
     }
 
     /// The device.
-    pub fn device(&self) -> &Device {
+    pub(crate) fn device(&self) -> &Device {
         self.catalogue.device()
     }
 
     /// All kernels that were made known.
-    pub fn kernels(&self) -> &[CheckedKernel] {
+    pub(crate) fn kernels(&self) -> &[CheckedKernel] {
         self.catalogue.kernels()
     }
 
     /// All copies that were made known.
-    pub fn copies(&self) -> &[CheckedCopy] {
+    pub(crate) fn copies(&self) -> &[CheckedCopy] {
         self.catalogue.copies()
-    }
-
-    /// All processes that were made known; at least one.
-    pub fn processes(&self) -> &[CheckedProcess] {
-        self.catalogue.processes()
     }
 
     pub(super) const fn catalogue(&self) -> &Catalogue {
@@ -83,7 +78,7 @@ impl GpuCatalogue {
     }
 
     /// All streams that were made known.
-    pub fn streams(&self) -> &[CheckedStream] {
+    pub(crate) fn streams(&self) -> &[CheckedStream] {
         self.catalogue.streams()
     }
 
@@ -93,7 +88,7 @@ impl GpuCatalogue {
     }
 
     /// Names of all events that were made known.
-    pub fn events(&self) -> &[Arc<str>] {
+    pub(crate) fn events(&self) -> &[Arc<str>] {
         self.catalogue.events()
     }
 

@@ -8,24 +8,24 @@ mod runlist;
 mod time_sliced;
 mod traded_copies;
 
-pub use runlist::runlist;
+pub(crate) use runlist::runlist;
 
 use super::backend::{Backend, BackendContext, ReadyOperation, SmBackend};
 use super::calendar::{Calendar, Event};
 use super::catalogue::GpuCatalogue;
 use super::error::RunError;
-use super::observer::Observer;
 use super::options::GpuOptions;
 use crate::canonical::Canonical;
 use crate::device::Device;
 use crate::time::Instant;
+use crate::trace::Observer;
 use crate::trace::TraceFull;
 use crate::workload::{OperationId, ProcessId};
 use time_sliced::TimeSliced;
 
 /// The SMs and copy engines of a GPU, for one context or several.
 #[derive(Debug, Clone)]
-pub struct ContextBackend {
+pub(crate) struct ContextBackend {
     options: GpuOptions,
     /// Where contexts do not take turns: there is one process, or all are clients of MPS.
     one: SmBackend,
@@ -34,7 +34,7 @@ pub struct ContextBackend {
 
 impl ContextBackend {
     /// Idle SMs and copy engines, and one process.
-    pub fn new(device: &Device, options: GpuOptions) -> Self {
+    pub(crate) fn new(device: &Device, options: GpuOptions) -> Self {
         Self { options, one: SmBackend::new(device, &options), several: None }
     }
 

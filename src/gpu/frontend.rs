@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, VecDeque};
 use super::backend::{Backend, BackendContext};
 use super::error::SubmitError;
 use super::host::GpuEvent;
-use super::observer::Observer;
 use crate::canonical::Canonical;
 use crate::device::Device;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::trace::Launch;
+use crate::trace::Observer;
 use crate::workload::{
     Catalogue, EventId, GreenContextId, OperationId, OperationKind, Origin, StreamId, WorkloadError,
 };

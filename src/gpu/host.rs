@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::error::{RunError, SubmitError};
 use crate::device::Device;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::workload::{
-    Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId, ProcessSharing,
+    Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId, ProcessSharing,
     ProcessSpec, StreamId, StreamSpec,
 };
 
@@ -18,6 +18,19 @@ pub trait GpuInterface {
 
     /// The present instant.
     fn now(&self) -> Instant;
+
+    /// Makes all processes, streams, events, kernels and copies of `work` known, behind those that are known already;
+    /// its first process is the one that always exists. Where nothing is known and the device is the same, nothing is
+    /// copied.
+    ///
+    /// # Errors
+    /// [`SubmitError::Workload`] if the device does not take one of them, and [`SubmitError::SeveralProcesses`] if both
+    /// sides have several processes.
+    fn register_work(&mut self, work: &Catalogue) -> Result<(), SubmitError>;
+
+    /// Gives each block of a kernel a time of its own, such as one that was measured; blocks past the end of the list
+    /// take the kernel's. An unknown kernel is passed over.
+    fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>);
 
     /// Changes how the contexts of several processes share the GPU. Before anything is submitted.
     ///
@@ -112,7 +125,7 @@ pub enum GpuEvent {
 ///
 /// ```
 /// use gpusched::device::Device;
-/// use gpusched::gpu::{Gpu, GpuInterface, GpuOptions, Host, RunError, Simulation};
+/// use gpusched::gpu::{GpuInterface, GpuOptions, Host, RunError, Simulated};
 /// use gpusched::time::{Duration, Instant};
 /// use gpusched::workload::{Kernel, OperationKind, Origin, StreamId};
 ///
@@ -140,8 +153,8 @@ pub enum GpuEvent {
 ///     }
 /// }
 ///
-/// let gpu = Gpu::new(&Device::builtin("tx2")?.unwrap(), GpuOptions::default());
-/// let trace = Simulation::new(gpu, Ticker { launches: 0 }).run()?.trace;
+/// let tx2 = Device::builtin("tx2")?.unwrap();
+/// let trace = Simulated::of(&tx2, GpuOptions::default(), Ticker { launches: 0 })?.trace;
 /// assert_eq!(trace.operations()[4].finish(), Some(Instant::from_ns(4_400_000)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -19,13 +19,13 @@ use super::contexts::ContextBackend;
 use super::error::{MAX_ROUNDS, RunError, SubmitError};
 use super::frontend::Frontend;
 use super::host::{Ended, GpuInterface, Host};
-use super::observer::Observer;
 use super::options::GpuOptions;
 use crate::canonical::Canonical;
 use crate::device::Device;
 use crate::effort::{self, Counted, EarlyEnd};
 use crate::limits::{NowAndThen, end_if_stopped};
 use crate::time::{Duration, Instant};
+use crate::trace::Observer;
 use crate::trace::{Recorder, Trace};
 use crate::workload::{
     BlockTime, Catalogue, Clusters, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin,
@@ -40,7 +40,7 @@ const OPERATIONS_BETWEEN_LOOKS: usize = 4_096;
 /// The simulated GPU: a frontend with streams, a backend with SMs, and an observer of what happens. A [`Host`]
 /// makes streams, kernels and copies known and submits operations; [`Gpu::run`] lets time pass.
 #[derive(Debug, Clone)]
-pub struct Gpu<B = ContextBackend, O = Recorder> {
+pub(crate) struct Gpu<B = ContextBackend, O = Recorder> {
     options: GpuOptions,
     now: Instant,
     calendar: Calendar,
@@ -55,7 +55,7 @@ pub struct Gpu<B = ContextBackend, O = Recorder> {
 
 impl Gpu {
     /// An idle GPU at t = 0 whose only stream is the NULL stream, and which records a trace.
-    pub fn new(device: &Device, options: GpuOptions) -> Self {
+    pub(crate) fn new(device: &Device, options: GpuOptions) -> Self {
         let recorder = Recorder::new(device.sms, options.placement, options.seed);
         Self::observed_by(recorder, device, options)
     }
@@ -92,21 +92,21 @@ impl<O> Gpu<ContextBackend, O> {
 
 impl<B> Gpu<B, Recorder> {
     /// The record of the run.
-    pub fn into_trace(self) -> Trace {
+    pub(crate) fn into_trace(self) -> Trace {
         self.observer.into_trace(self.catalogue.into_items())
     }
 }
 
 impl<O: Observer> Gpu<ContextBackend, O> {
     /// An idle GPU as [`Gpu::new`] makes it, of which `observer` learns what happens.
-    pub fn observed_by(observer: O, device: &Device, options: GpuOptions) -> Self {
+    pub(crate) fn observed_by(observer: O, device: &Device, options: GpuOptions) -> Self {
         Self::with_backend(ContextBackend::new(device, options), observer, device, options)
     }
 }
 
 impl<B: Backend, O: Observer> Gpu<B, O> {
     /// As [`Gpu::observed_by`], with another backend.
-    pub fn with_backend(backend: B, observer: O, device: &Device, options: GpuOptions) -> Self {
+    pub(crate) fn with_backend(backend: B, observer: O, device: &Device, options: GpuOptions) -> Self {
         Self {
             options,
             now: Instant::ZERO,
@@ -122,13 +122,13 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
 
     /// Back to an idle GPU at t = 0. Streams stay; kernels, copies and what was observed are forgotten, and their
     /// memory is used again. For campaigns of many short runs, in which making a GPU would cost more than running it.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.rewind();
         self.catalogue.forget_work();
     }
 
     /// As [`Gpu::reset`], but kernels and copies stay too.
-    pub fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         self.now = Instant::ZERO;
         self.calendar.clear();
         self.frontend.clear();
@@ -138,54 +138,11 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         self.skipped = Duration::ZERO;
     }
 
-    /// Makes all processes, streams, events, kernels and copies of `work` known, behind those that are known already;
-    /// its first process is the one that always exists. Where nothing is known and the device is the same, nothing is
-    /// copied.
-    ///
-    /// # Errors
-    /// [`SubmitError::Workload`] if the device does not take one of them, and [`SubmitError::SeveralProcesses`] if both
-    /// sides have several processes.
-    pub fn register_work(&mut self, work: &Catalogue) -> Result<(), SubmitError> {
-        if self.catalogue.share(work) {
-            self.frontend.reserve(work.streams().len());
-            for (id, _) in (0..).map(StreamId).zip(work.streams()).skip(1) {
-                if work.is_null_stream(id) {
-                    self.frontend.add_process(work.device(), self.options.seed);
-                } else {
-                    self.frontend.add_stream(id, work, self.options.seed);
-                }
-            }
-            self.backend.set_processes(&self.catalogue);
-            return Ok(());
-        }
-        if work.processes().len() > 1 {
-            return Err(SubmitError::SeveralProcesses);
-        }
-        for stream in work.streams().iter().skip(1) {
-            self.add_stream(StreamSpec::clone(stream))?;
-        }
-        for (id, event) in (0..).map(EventId).zip(work.events()) {
-            let added = self.add_event(Arc::clone(event))?;
-            if work.is_programmatic_event(id) {
-                self.catalogue.set_programmatic_event(added)?;
-            }
-        }
-        for kernel in work.kernels() {
-            let id = self.add_kernel(Kernel::clone(kernel))?;
-            self.set_programmatic(id, kernel.programmatic())?;
-            self.set_clusters(id, kernel.clusters())?;
-        }
-        for copy in work.copies() {
-            self.add_copy(**copy)?;
-        }
-        Ok(())
-    }
-
     /// Changes how long blocks of a kernel run. An unknown kernel is passed over.
     ///
     /// # Errors
     /// [`SubmitError::Workload`] if best is above worst.
-    pub fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), SubmitError> {
+    pub(crate) fn set_block_time(&mut self, kernel: KernelId, time: BlockTime) -> Result<(), SubmitError> {
         self.catalogue.set_block_time(kernel, time)
     }
 
@@ -193,7 +150,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     ///
     /// # Errors
     /// [`SubmitError::Workload`] if the device has no such launch.
-    pub fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), SubmitError> {
+    pub(crate) fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), SubmitError> {
         self.catalogue.set_programmatic(kernel, programmatic)
     }
 
@@ -201,14 +158,8 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     ///
     /// # Errors
     /// [`SubmitError::Workload`] if the device has no such clusters, or the grid cannot be divided into them.
-    pub fn set_clusters(&mut self, kernel: KernelId, clusters: Option<Clusters>) -> Result<(), SubmitError> {
+    pub(crate) fn set_clusters(&mut self, kernel: KernelId, clusters: Option<Clusters>) -> Result<(), SubmitError> {
         self.catalogue.set_clusters(kernel, clusters)
-    }
-
-    /// Gives each block of a kernel a time of its own, such as one that was measured; blocks past the end of the list
-    /// take the kernel's. An unknown kernel is passed over.
-    pub fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
-        self.catalogue.set_block_times(kernel, times);
     }
 
     /// What time it is, and whom it told what happened until then.
@@ -217,12 +168,12 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     }
 
     /// Whom it told what happened.
-    pub fn observer(&self) -> &O {
+    pub(crate) fn observer(&self) -> &O {
         &self.observer
     }
 
     /// What is behind the stream queues, and whom it told what happened.
-    pub fn into_back_and_observer(self) -> (B, O) {
+    pub(crate) fn into_back_and_observer(self) -> (B, O) {
         (self.backend, self.observer)
     }
 
@@ -231,7 +182,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     ///
     /// # Errors
     /// The host's own, or [`RunError`]; the state is of no use then, except to [`Gpu::reset`].
-    pub fn run<H: Host>(&mut self, host: &mut H) -> Result<Ended, H::Error> {
+    pub(crate) fn run<H: Host>(&mut self, host: &mut H) -> Result<Ended, H::Error> {
         loop {
             if let Some(ended) = self.run_until(host, |_, _| false)? {
                 return Ok(ended);
@@ -410,6 +361,46 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
         self.now
     }
 
+    fn register_work(&mut self, work: &Catalogue) -> Result<(), SubmitError> {
+        if self.catalogue.share(work) {
+            self.frontend.reserve(work.streams().len());
+            for (id, _) in (0..).map(StreamId).zip(work.streams()).skip(1) {
+                if work.is_null_stream(id) {
+                    self.frontend.add_process(work.device(), self.options.seed);
+                } else {
+                    self.frontend.add_stream(id, work, self.options.seed);
+                }
+            }
+            self.backend.set_processes(&self.catalogue);
+            return Ok(());
+        }
+        if work.processes().len() > 1 {
+            return Err(SubmitError::SeveralProcesses);
+        }
+        for stream in work.streams().iter().skip(1) {
+            self.add_stream(StreamSpec::clone(stream))?;
+        }
+        for (id, event) in (0..).map(EventId).zip(work.events()) {
+            let added = self.add_event(Arc::clone(event))?;
+            if work.is_programmatic_event(id) {
+                self.catalogue.set_programmatic_event(added)?;
+            }
+        }
+        for kernel in work.kernels() {
+            let id = self.add_kernel(Kernel::clone(kernel))?;
+            self.set_programmatic(id, kernel.programmatic())?;
+            self.set_clusters(id, kernel.clusters())?;
+        }
+        for copy in work.copies() {
+            self.add_copy(**copy)?;
+        }
+        Ok(())
+    }
+
+    fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
+        self.catalogue.set_block_times(kernel, times);
+    }
+
     fn set_sharing(&mut self, sharing: ProcessSharing) -> Result<(), SubmitError> {
         self.catalogue.set_sharing(sharing)?;
         self.backend.set_processes(&self.catalogue);
@@ -509,7 +500,7 @@ struct SoFar {
     next_look: usize,
 }
 
-/// What came of a [`Simulation`].
+/// What came of a host in front of a GPU that records a trace.
 #[derive(Debug)]
 pub struct Simulated<H> {
     /// What happened.
@@ -520,25 +511,19 @@ pub struct Simulated<H> {
     pub host: H,
 }
 
-/// A GPU that records a trace, with a host in front of it.
-#[derive(Debug)]
-pub struct Simulation<H> {
-    gpu: Gpu,
-    host: H,
-}
-
-impl<H: Host> Simulation<H> {
-    /// Puts `host` in front of `gpu`.
-    pub fn new(gpu: Gpu, host: H) -> Self {
-        Self { gpu, host }
-    }
-
-    /// Runs until nothing is left to happen or the horizon is passed.
+impl<H: Host> Simulated<H> {
+    /// Runs `host` in front of a GPU until nothing is left to happen or the horizon is passed. The GPU is idle at
+    /// t = 0, and its only stream is the NULL stream.
     ///
     /// # Errors
     /// The host's own, or [`RunError`]; what was simulated until then is lost.
-    pub fn run(mut self) -> Result<Simulated<H>, H::Error> {
-        let ended = self.gpu.run(&mut self.host)?;
-        Ok(Simulated { trace: self.gpu.into_trace(), ended, host: self.host })
+    pub fn of(device: &Device, options: GpuOptions, host: H) -> Result<Self, H::Error> {
+        Self::on(Gpu::new(device, options), host)
+    }
+
+    /// The same on a GPU that may know work already.
+    pub(crate) fn on(mut gpu: Gpu, mut host: H) -> Result<Self, H::Error> {
+        let ended = gpu.run(&mut host)?;
+        Ok(Self { trace: gpu.into_trace(), ended, host })
     }
 }

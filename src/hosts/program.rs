@@ -15,9 +15,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::effort::Progress;
-use crate::gpu::{
-    Backend, Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Observer, Simulated, Simulation, SubmitError,
-};
+use crate::gpu::{Backend, Ended, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Simulated, SubmitError};
 use crate::limits::NowAndThen;
 use crate::proven::Proven;
 use crate::run::{IterationSpan, Run};
@@ -71,6 +69,8 @@ pub struct ProgramHost<'a> {
     now_and_then: NowAndThen,
     /// Operations for which room is made beforehand at most.
     most_expected: usize,
+    /// The scenario, if the GPU is to know its work as the run begins.
+    unknown: Option<&'a Scenario>,
 }
 
 /// Steps at one instant without a submission after which a run is given up.
@@ -172,9 +172,9 @@ pub fn simulate_with<'s, 'w>(
     options: impl Into<SimulateOptions<'w>>,
 ) -> Result<Run<'s>, ProgramError> {
     let SimulateOptions { gpu, order, progress, .. } = options.into();
-    let gpu = gpu_for(scenario, gpu)?;
-    let host = ProgramHost { order, progress, ..ProgramHost::new(&scenario.threads) };
-    let Simulated { trace, ended, host } = Simulation::new(gpu, host).run()?;
+    refuse_too_many(scenario, &gpu)?;
+    let host = ProgramHost { order, progress, ..ProgramHost::of(scenario) };
+    let Simulated { trace, ended, host } = Simulated::of(scenario.device(), gpu, host)?;
     host.refuse_endless_wait(ended)?;
     let cores = host.cores.into_spans(trace.end());
     Ok(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations: host.spans, cores })
@@ -189,19 +189,10 @@ pub(crate) fn trace_on(
     scenario: &Scenario,
     progress: Progress<'_>,
 ) -> Result<Trace, ProgramError> {
-    register_work(scenario, &mut gpu)?;
-    let mut host = ProgramHost { progress, ..ProgramHost::new(&scenario.threads) };
+    let mut host = ProgramHost { progress, ..ProgramHost::of(scenario) };
     let ended = gpu.run(&mut host)?;
     host.refuse_endless_wait(ended)?;
     Ok(gpu.into_trace())
-}
-
-/// A GPU that knows a scenario whose run can be recorded.
-fn gpu_for(scenario: &Scenario, options: GpuOptions) -> Result<Gpu, ProgramError> {
-    refuse_too_many(scenario, &options)?;
-    let mut gpu = Gpu::new(scenario.device(), options);
-    register_work(scenario, &mut gpu)?;
-    Ok(gpu)
 }
 
 /// Refuses a scenario of which it is known beforehand that its run cannot be recorded.
@@ -219,7 +210,7 @@ fn refuse_too_many(scenario: &Scenario, options: &GpuOptions) -> Result<(), Prog
 ///
 /// # Errors
 /// [`SubmitError`], for a scenario that did not come through a reader.
-pub fn register_work(scenario: &Scenario, gpu: &mut Gpu<impl Backend, impl Observer>) -> Result<(), SubmitError> {
+pub(crate) fn register_work(scenario: &Scenario, gpu: &mut impl GpuInterface) -> Result<(), SubmitError> {
     gpu.register_work(&scenario.catalogue)?;
     for (&kernel, times) in &scenario.block_times {
         gpu.set_block_times(kernel, times.clone());
@@ -234,8 +225,13 @@ fn repeat_counters(program: &HostThread) -> Box<[u64]> {
 }
 
 impl<'a> ProgramHost<'a> {
+    /// A host that runs the threads of a scenario on a GPU that knows none of its work yet.
+    pub fn of(scenario: &'a Scenario) -> Self {
+        Self { unknown: Some(scenario), ..Self::new(&scenario.threads) }
+    }
+
     /// A host that runs `threads`. Their streams, kernels and copies must be known to the GPU.
-    pub fn new(threads: &'a [HostThread]) -> Self {
+    pub(crate) fn new(threads: &'a [HostThread]) -> Self {
         let mut barriers: BTreeMap<BarrierId, Barrier> = BTreeMap::new();
         for thread in threads.iter().filter(|thread| thread.barriers().next().is_some()) {
             for barrier in thread.barriers().collect::<BTreeSet<_>>() {
@@ -276,6 +272,7 @@ impl<'a> ProgramHost<'a> {
             progress: Progress::NONE,
             now_and_then: NowAndThen::default(),
             most_expected: MAX_EXPECTED,
+            unknown: None,
         }
     }
 
@@ -562,6 +559,9 @@ impl Host for ProgramHost<'_> {
     type Error = ProgramError;
 
     fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
+        if let Some(scenario) = self.unknown {
+            register_work(scenario, gpu)?;
+        }
         let expected = self.threads.iter().map(|thread| thread.program.submissions()).fold(0, u64::saturating_add);
         let most = self.most_expected.min(MAX_EXPECTED / gpu.device().sms.max(1) as usize);
         gpu.reserve(usize::try_from(expected).map_or(most, |expected| expected.min(most)));

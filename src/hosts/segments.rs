@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::timed::Timed;
 use crate::device::Device;
 use crate::effort::Progress;
-use crate::gpu::{Gpu, GpuOptions, RunError, Simulated, Simulation, SubmitError};
+use crate::gpu::{Gpu, GpuOptions, RunError, Simulated, SubmitError};
 use crate::spelling::option;
 use crate::tasks::segments::{SegmentTaskSet, SegmentTest};
 use crate::time::{Duration, Instant};
@@ -114,7 +114,7 @@ pub fn run_segment_tasks(
     let mut gpu = Gpu::new(options.device, GpuOptions::default());
     let horizon = Instant::ZERO.saturating_add(horizon);
     let host = SegmentHost::new(&test.assigned(set), test, (horizon, options.seed, options.records_cores), &mut gpu)?;
-    let Simulated { trace, host: Timed { host, .. }, .. } = Simulation::new(gpu, Timed { host, reached }).run()?;
+    let Simulated { trace, host: Timed { host, .. }, .. } = Simulated::on(gpu, Timed { host, reached })?;
     let (jobs, launches, cores) = host.into_records();
     Ok(SegmentRun { trace, jobs, launches, cores, horizon })
 }

@@ -1,5 +1,6 @@
 //! How a trace comes about: told step by step what happens.
 
+use super::observer::{Launch, NewStretch, NewWave, Observer};
 use super::operation::{NEVER, OperationRecord};
 use super::record::{Trace, TraceFull};
 use super::rule::Rule;
@@ -7,50 +8,7 @@ use super::turn::{ContextTurn, NewTurn, TurnEnd};
 use super::wait::NotedWait;
 use super::wave::{NO_STRETCH, Stretch, Wave};
 use crate::time::{Duration, Instant};
-use crate::workload::{Items, OperationId, OperationKind, Origin, Part, Placement, StreamId};
-
-/// A submitted operation (G1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Launch {
-    /// What it is.
-    pub kind: OperationKind,
-    /// Where it was submitted.
-    pub stream: StreamId,
-    /// Who submitted it.
-    pub origin: Origin,
-    /// When.
-    pub at: Instant,
-}
-
-/// Blocks of one kernel that are assigned in one go and end together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewWave {
-    /// The kernel launch.
-    pub operation: OperationId,
-    /// Number of its first block.
-    pub first_block: u32,
-    /// How many blocks.
-    pub blocks: u32,
-    /// The round-robin pointer before the wave.
-    pub cursor: u32,
-    /// When they are assigned.
-    pub start: Instant,
-    /// How long they run.
-    pub duration: Duration,
-}
-
-/// The `waves` waves that are told next repeat as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewStretch {
-    /// How many waves make up one cycle.
-    pub waves: u32,
-    /// How often the cycle happens, at least once.
-    pub cycles: u32,
-    /// From one cycle to the next.
-    pub period: Duration,
-    /// Blocks of one cycle.
-    pub blocks: u32,
-}
+use crate::workload::{Items, OperationId, Part, Placement};
 
 /// Turns of contexts that are recorded at most: about 2 GB.
 const MOST_TURNS: usize = 1 << 25;
@@ -58,7 +16,7 @@ const MOST_TURNS: usize = 1 << 25;
 /// Makes a [`Trace`]. Operations have to be told in the order of their numbers; what is told of one that was not
 /// launched is passed over.
 #[derive(Debug, Clone)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     pub(super) trace: Trace,
     /// The stretch that is being told, and how many of its waves are still to come.
     pub(super) stretch: (u32, u32),
@@ -66,25 +24,32 @@ pub struct Recorder {
 
 impl Recorder {
     /// Nothing has happened on a device of so many SMs. Placement and seed are what single blocks are expanded by.
-    pub fn new(sms: u32, placement: Placement, seed: u64) -> Self {
+    pub(crate) fn new(sms: u32, placement: Placement, seed: u64) -> Self {
         Self { trace: Trace::new(sms, placement, seed), stretch: (NO_STRETCH, 0) }
     }
 
-    /// The trace, once [`Recorder::ended`] was told. The items are those that the launches name.
-    pub fn into_trace(self, items: Items) -> Trace {
+    /// The trace, once [`Observer::ended`] was told. The items are those that the launches name.
+    pub(crate) fn into_trace(self, items: Items) -> Trace {
         Trace { items, ..self.trace }
     }
 
-    /// Makes room for `launches` kernel launches of one wave each.
-    pub fn reserve(&mut self, launches: usize) {
+    fn with(&mut self, operation: OperationId, write: impl FnOnce(&mut OperationRecord)) {
+        let place = self.trace.place(operation);
+        if let Some(record) = place.and_then(|place| self.trace.operations.get_mut(place)) {
+            write(record);
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn reserve(&mut self, launches: usize) {
         let trace = &mut self.trace;
         trace.operations.reserve(launches);
         trace.waves.reserve(launches);
         trace.parts.reserve(launches.saturating_mul(trace.sms as usize));
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
+    fn clear(&mut self) {
         let trace = &mut self.trace;
         trace.end = Instant::ZERO;
         trace.first = 0;
@@ -101,63 +66,50 @@ impl Recorder {
         self.stretch = (NO_STRETCH, 0);
     }
 
-    /// An operation was submitted.
-    pub fn launched(&mut self, operation: OperationId, launch: &Launch) {
+    fn launched(&mut self, operation: OperationId, launch: &Launch) {
         debug_assert_eq!(self.trace.place(operation), Some(self.trace.operations.len()));
         self.trace.operations.push(OperationRecord::new(launch.kind, launch.stream, launch.origin, launch.at));
     }
 
-    /// A wait for an event, just submitted, is for that record of it.
-    pub fn awaits(&mut self, operation: OperationId, record: OperationId) {
+    fn awaits(&mut self, operation: OperationId, record: OperationId) {
         self.trace.awaited.push((operation, record));
     }
 
-    /// It reached the head of its stream queue.
-    pub fn reached_head(&mut self, operation: OperationId, at: Instant) {
+    fn reached_head(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.reached_head = at);
     }
 
-    /// It entered its EE or CE queue, where it has one, as number `order` of all operations.
-    pub fn queued(&mut self, operation: OperationId, order: Option<u32>, at: Instant) {
+    fn queued(&mut self, operation: OperationId, order: Option<u32>, at: Instant) {
         self.with(operation, |record| {
             record.queued = at;
             record.queue_order = order.unwrap_or(record.queue_order);
         });
     }
 
-    /// It reached the head of its EE queue.
-    pub fn reached_queue_head(&mut self, operation: OperationId, at: Instant) {
+    fn reached_queue_head(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.reached_queue_head = at);
     }
 
-    /// Its first block was assigned, or it began.
-    pub fn dispatched(&mut self, operation: OperationId, at: Instant) {
+    fn dispatched(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.first_start = at);
     }
 
-    /// Its last block was assigned, or it began.
-    pub fn fully_dispatched(&mut self, operation: OperationId, at: Instant) {
+    fn fully_dispatched(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.last_start = at);
     }
 
-    /// It has completed.
-    pub fn finished(&mut self, operation: OperationId, at: Instant) {
+    fn finished(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.finish = at);
     }
 
-    /// A rule held it, where that cannot be told from the instants above.
-    pub fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
+    fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
         // That of a wait for an event also tells that it waits no longer, though its record has not completed (PDL).
         if from < to || rule == Rule::E2 {
             self.trace.waits.push(NotedWait { operation: operation.0, rule, from, to });
         }
     }
 
-    /// Blocks were assigned.
-    ///
-    /// # Errors
-    /// [`TraceFull`]
-    pub fn wave(&mut self, wave: &NewWave, parts: &[Part]) -> Result<(), TraceFull> {
+    fn wave(&mut self, wave: &NewWave, parts: &[Part]) -> Result<(), TraceFull> {
         let parts = self.trace.add_parts(parts)?;
         let (stretch, left) = &mut self.stretch;
         let own = if *left > 0 { *stretch } else { NO_STRETCH };
@@ -173,11 +125,7 @@ impl Recorder {
         })
     }
 
-    /// The waves that are told next repeat.
-    ///
-    /// # Errors
-    /// [`TraceFull`]
-    pub fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
+    fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
         let index = u32::try_from(self.trace.stretches.len()).ok().filter(|&next| next != NO_STRETCH);
         let index = index.ok_or(TraceFull)?;
         let first_wave = u32::try_from(self.trace.waves.len()).map_err(|_| TraceFull)?;
@@ -187,11 +135,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// The turn of a context begins.
-    ///
-    /// # Errors
-    /// [`TraceFull`]
-    pub fn turn_begins(&mut self, turn: &NewTurn) -> Result<(), TraceFull> {
+    fn turn_begins(&mut self, turn: &NewTurn) -> Result<(), TraceFull> {
         let &NewTurn { process, switch_from, start } = turn;
         if self.trace.turns.len() >= MOST_TURNS {
             return Err(TraceFull);
@@ -201,12 +145,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// The turn that began last, and those that follow it, are `turns`, and come again after each `period`, `times`
-    /// times in all.
-    ///
-    /// # Errors
-    /// [`TraceFull`]
-    pub fn rounds(&mut self, turns: &[ContextTurn], times: u64, period: Duration) -> Result<(), TraceFull> {
+    fn rounds(&mut self, turns: &[ContextTurn], times: u64, period: Duration) -> Result<(), TraceFull> {
         let all = usize::try_from(times).ok().and_then(|times| times.checked_mul(turns.len())).ok_or(TraceFull)?;
         let own = &mut self.trace.turns;
         if own.len().saturating_add(all) > MOST_TURNS {
@@ -236,28 +175,24 @@ impl Recorder {
         Ok(())
     }
 
-    /// Nothing began in the turn that began last from `from` to `to`.
-    pub fn turn_ran_out(&mut self, from: Instant, to: Instant) {
+    fn turn_ran_out(&mut self, from: Instant, to: Instant) {
         if from < to {
             self.trace.ran_out.push((from, to));
         }
     }
 
-    /// The turn that began last ends.
-    pub fn turn_ends(&mut self, at: Instant, why: TurnEnd) {
+    fn turn_ends(&mut self, at: Instant, why: TurnEnd) {
         if let Some(turn) = self.trace.turns.last_mut() {
             (turn.end, turn.ended_by) = (at, why);
         }
     }
 
-    /// A copy that has begun stands still: its engine serves another context.
-    pub fn copy_stops(&mut self, operation: OperationId, at: Instant) {
+    fn copy_stops(&mut self, operation: OperationId, at: Instant) {
         // Unless it is told to go on, it stands still until the end of the run.
         self.trace.copy_pauses.push((operation, at, NEVER));
     }
 
-    /// A copy that stood still goes on.
-    pub fn copy_goes_on(&mut self, operation: OperationId, at: Instant) {
+    fn copy_goes_on(&mut self, operation: OperationId, at: Instant) {
         // Of each engine and context one copy stands still at most: it is among the last.
         let mut last = self.trace.copy_pauses.iter_mut().rev();
         if let Some((.., to)) = last.find(|(id, _, to)| *id == operation && *to == NEVER) {
@@ -265,16 +200,8 @@ impl Recorder {
         }
     }
 
-    /// The run is over.
-    pub fn ended(&mut self, at: Instant) {
+    fn ended(&mut self, at: Instant) {
         self.trace.index(at);
         debug_assert!(self.trace.operations.iter().all(|record| record.launched != NEVER));
-    }
-
-    fn with(&mut self, operation: OperationId, write: impl FnOnce(&mut OperationRecord)) {
-        let place = self.trace.place(operation);
-        if let Some(record) = place.and_then(|place| self.trace.operations.get_mut(place)) {
-            write(record);
-        }
     }
 }

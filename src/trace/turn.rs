@@ -8,7 +8,7 @@ use crate::workload::{OperationId, ProcessId};
 
 /// A turn that begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewTurn {
+pub(crate) struct NewTurn {
     /// The process whose context it is of.
     pub process: ProcessId,
     /// When the switch to it began; `start` if there is none.

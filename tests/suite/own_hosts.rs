@@ -1,7 +1,7 @@
-//! Hosts that answer to what the GPU tells them, and runs without a trace.
+//! Hosts that answer to what the GPU tells them.
 
 use gpusched::device::BlockShape;
-use gpusched::gpu::{Finishes, Gpu, GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulation};
+use gpusched::gpu::{GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
 use gpusched::workload::{
@@ -61,54 +61,12 @@ impl Host for Answers {
 #[test]
 fn cycles_are_not_skipped_before_the_host_has_answered() {
     let run = |skip_cycles| -> Trace {
-        let gpu = Gpu::new(&tx2(), GpuOptions { skip_cycles, ..GpuOptions::default() });
-        Simulation::new(gpu, Answers::default()).run().expect("it runs").trace
+        let options = GpuOptions { skip_cycles, ..GpuOptions::default() };
+        Simulated::of(&tx2(), options, Answers::default()).expect("it runs").trace
     };
     let (skipping, plain) = (run(true), run(false));
     // The first three blocks of the grid end at 10 ns, and the further block of high priority takes a place of theirs.
     assert_eq!(plain.operations()[2].first_start(), Some(Instant::from_ns(10)));
     assert_eq!(skipping.operations(), plain.operations());
     assert!(skipping.waves() < plain.waves(), "cycles are still skipped");
-}
-
-/// Launches so many kernels, each when the one before has completed.
-struct OneByOne {
-    left: u32,
-    kernel: Option<KernelId>,
-    is_idle: bool,
-}
-
-impl Host for OneByOne {
-    type Error = RunError;
-
-    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
-        self.kernel = Some(gpu.add_kernel(kernel(6, 10))?);
-        gpu.wake_at(Instant::ZERO, 0);
-        Ok(())
-    }
-
-    fn on_event(&mut self, event: GpuEvent, _gpu: &impl GpuInterface) {
-        self.is_idle |= matches!(event, GpuEvent::Completed(_));
-    }
-
-    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
-        if let Some(kernel) = self.kernel.filter(|_| self.is_idle && self.left > 0) {
-            gpu.submit(StreamId::NULL, OperationKind::Kernel(kernel), Origin::default())?;
-            (self.is_idle, self.left) = (false, self.left - 1);
-        }
-        Ok(())
-    }
-}
-
-#[test]
-fn a_run_without_a_trace_keeps_no_waves() {
-    let kept = |launches| {
-        let mut gpu = Gpu::observed_by(Finishes::default(), &tx2(), GpuOptions::default());
-        gpu.run(&mut OneByOne { left: launches, kernel: None, is_idle: true }).expect("it runs");
-        assert_eq!(gpu.observer().finish(OperationId(launches - 1)), Some(Instant::from_ns(u64::from(launches) * 20)));
-        // All that the back holds, as text: lists that grew with the run would be longer after the longer run.
-        format!("{:?}", gpu.into_back_and_observer().0).matches("RunningWave").count()
-    };
-    assert_eq!(kept(10), kept(1_000));
-    assert!(kept(1_000) <= 2, "places of waves are used again");
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use gpusched::device::{Device, Preemption, Runlists};
 use gpusched::effort::Progress;
-use gpusched::gpu::{Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Simulated, Simulation};
-use gpusched::hosts::{ProgramHost, register_work, simulate};
+use gpusched::gpu::{GpuEvent, GpuInterface, GpuOptions, Host, Simulated};
+use gpusched::hosts::{ProgramHost, simulate};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Cause, Rule, Snapshot, Trace, TurnEnd, reasons};
@@ -385,10 +385,9 @@ fn which_sms_a_client_draws_does_not_depend_on_how_many_blocks_come_later() {
 fn ten_seconds_of_four_processes_are_rounds_that_are_skipped() {
     let file = filling(&[(2_500_000, 0), (2_500_000, 0), (2_500_000, 0), (2_500_000, 0)], "1 ms", "0 us");
     let scenario = scenario_with(&file, &ReadOptions::default());
-    let mut gpu = Gpu::new(scenario.device(), GpuOptions::default());
-    register_work(&scenario, &mut gpu).expect("they are sound");
-    let host = Steps { host: ProgramHost::new(&scenario.threads), steps: 0 };
-    let Simulated { trace, host: Steps { steps, .. }, .. } = Simulation::new(gpu, host).run().expect("it runs");
+    let host = Steps { host: ProgramHost::of(&scenario), steps: 0 };
+    let run = Simulated::of(scenario.device(), GpuOptions::default(), host).expect("it runs");
+    let Simulated { trace, host: Steps { steps, .. }, .. } = run;
     assert_eq!(finishes(&trace), [9_997_000, 9_998_000, 9_999_000, 10_000_000]);
     assert_eq!(trace.turns().len(), 10_000);
     // A few turns at the beginning, and those in which something ends; `benches/scenario.rs` says how long that takes.

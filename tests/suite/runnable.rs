@@ -1,8 +1,8 @@
 //! Hosts that take contexts off the runlist, and put them back.
 
 use gpusched::device::Preemption;
-use gpusched::gpu::{Gpu, GpuEvent, GpuInterface, GpuOptions, Host, Simulation};
-use gpusched::hosts::{ProgramError, ProgramHost, register_work};
+use gpusched::gpu::{GpuEvent, GpuInterface, GpuOptions, Host, Simulated};
+use gpusched::hosts::{ProgramError, ProgramHost};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Rule, Trace, TurnEnd};
@@ -73,11 +73,8 @@ fn driven(scenario: &Scenario, changes: &[Change], skip_cycles: bool) -> Trace {
         skip_cycles,
         ..GpuOptions::default()
     };
-    let mut gpu = Gpu::new(scenario.device(), options);
-    register_work(scenario, &mut gpu).expect("the device takes it");
-    let threads = ProgramHost::new(&scenario.threads);
-    let host = Driven { threads, changes: changes.to_vec(), due: Vec::new() };
-    Simulation::new(gpu, host).run().expect("it runs").trace
+    let host = Driven { threads: ProgramHost::of(scenario), changes: changes.to_vec(), due: Vec::new() };
+    Simulated::of(scenario.device(), options, host).expect("it runs").trace
 }
 
 /// Process P has a kernel of so many blocks of 3 ms, and Q one of 8, of which 8 fill the TX2; slices of 1 ms.

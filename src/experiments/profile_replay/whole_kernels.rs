@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 
 use crate::device::KernelOccupancy;
 use crate::effort::Progress;
-use crate::gpu::{Backend, BackendContext, Event, Gpu, Observer, ReadyOperation, RunError};
+use crate::gpu::{Backend, BackendContext, Event, Gpu, ReadyOperation, RunError};
 use crate::hosts::{ProgramError, SimulateOptions, trace_on};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
-use crate::trace::{Recorder, Trace};
+use crate::trace::{Observer, Recorder, Trace};
 use crate::workload::{OperationId, OperationKind};
 
 /// When a kernel begins that may leave its stream.

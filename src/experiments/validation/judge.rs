@@ -9,9 +9,10 @@ use super::family::Family;
 use super::sample::{NS_PER_MS, Sample};
 use crate::analysis::{MergedKernel, MergedResources, MergedSm, PooledKernel, needs, pool};
 use crate::device::{BlockDemand, Device};
-use crate::gpu::{ContextBackend, Finishes, Gpu, GpuInterface, GpuOptions, Host, RunError, SubmitError};
+use crate::gpu::{ContextBackend, Gpu, GpuInterface, GpuOptions, Host, RunError, SubmitError};
 use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
+use crate::trace::Finishes;
 use crate::workload::{
     BlockClock, BlockTime, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, StreamId, StreamSpec,
     WorkloadError,

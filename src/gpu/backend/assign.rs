@@ -3,9 +3,9 @@
 use super::BackendContext;
 use super::sm_backend::{RunningKernel, RunningWave, SmBackend, Standing, next_place};
 use crate::gpu::error::RunError;
-use crate::gpu::observer::Observer;
 use crate::proven::Proven;
 use crate::time::Duration;
+use crate::trace::Observer;
 use crate::trace::{NewWave, Rule};
 use crate::workload::{Part, Placement, Start, distribute};
 

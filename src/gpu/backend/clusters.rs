@@ -3,8 +3,8 @@
 use super::BackendContext;
 use super::sm_backend::SmBackend;
 use crate::gpu::error::RunError;
-use crate::gpu::observer::Observer;
 use crate::proven::Proven;
+use crate::trace::Observer;
 use crate::trace::Rule;
 use crate::workload::{Clusters, Part};
 

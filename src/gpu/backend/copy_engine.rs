@@ -8,8 +8,8 @@ use crate::canonical::Canonical;
 use crate::device::CopySharing;
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
-use crate::gpu::observer::Observer;
 use crate::time::{Duration, Instant};
+use crate::trace::Observer;
 use crate::workload::{CopyId, OperationId};
 
 /// One copy engine and its CE queue.

@@ -14,10 +14,10 @@ use super::{Backend, BackendContext, ReadyOperation};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
-use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
+use crate::trace::Observer;
 use crate::trace::{Rule, TraceFull};
 use crate::workload::{
     BlockClock, CheckedProcess, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Programmatic,

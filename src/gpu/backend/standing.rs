@@ -3,8 +3,8 @@
 use super::BackendContext;
 use super::sm_backend::{RunningKernel, SmBackend, Standing, next_place};
 use crate::gpu::error::RunError;
-use crate::gpu::observer::Observer;
 use crate::time::{Duration, Instant};
+use crate::trace::Observer;
 use crate::trace::{NewWave, TraceFull};
 use crate::workload::OperationId;
 

@@ -6,14 +6,7 @@ use crate::workload::InterleaveLevel;
 /// T6: the order in which contexts of these levels get their turns in one round, by number; as `nvgpu` builds its
 /// runlists. For each context of low level: for each of medium level all of high level and then that one, then all of
 /// high level, then the low one.
-///
-/// ```
-/// use gpusched::gpu::runlist;
-/// use gpusched::workload::InterleaveLevel::{High, Low};
-///
-/// assert_eq!(runlist(&[Low, Low, High, High]), [2, 3, 0, 2, 3, 1]);
-/// ```
-pub fn runlist(levels: &[InterleaveLevel]) -> Vec<usize> {
+pub(crate) fn runlist(levels: &[InterleaveLevel]) -> Vec<usize> {
     let of = |level| -> Vec<usize> { (0..levels.len()).filter(|&number| levels[number] == level).collect() };
     let [low, medium, high] = InterleaveLevel::ALL.map(of);
     let mut above_low = Vec::new();

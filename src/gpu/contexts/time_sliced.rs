@@ -19,10 +19,10 @@ use crate::device::{CopySharing, Preemption};
 use crate::gpu::backend::{Backend, BackendContext, ReadyOperation, SmBackend};
 use crate::gpu::calendar::{Calendar, Event};
 use crate::gpu::error::RunError;
-use crate::gpu::observer::Observer;
 use crate::gpu::options::GpuOptions;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
+use crate::trace::Observer;
 use crate::trace::{NewTurn, TraceFull, TurnEnd};
 use crate::workload::{Catalogue, InterleaveLevel, OperationId, OperationKind, ProcessId, TurnTaking};
 

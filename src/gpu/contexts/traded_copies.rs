@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use crate::canonical::Canonical;
 use crate::gpu::backend::{BackendContext, write_queue};
 use crate::gpu::error::RunError;
-use crate::gpu::observer::Observer;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
+use crate::trace::Observer;
 use crate::workload::{CopyId, OperationId};
 
 /// Copy engines whose runlists are their own. On each, the copies of one context come first in, first out; those of

@@ -4,8 +4,8 @@ use super::Frontend;
 use super::stream_queue::{HeadState, NONE};
 use crate::gpu::backend::BackendContext;
 use crate::gpu::calendar::Latency;
-use crate::gpu::observer::Observer;
 use crate::time::Instant;
+use crate::trace::Observer;
 use crate::trace::Rule;
 use crate::workload::{OperationId, OperationKind, StreamId};
 

@@ -4,8 +4,8 @@ use super::stream_queue::{HeadState, NONE};
 use super::{Awaiting, Frontend, Process};
 use crate::gpu::backend::{Backend, BackendContext, ReadyOperation};
 use crate::gpu::host::GpuEvent;
-use crate::gpu::observer::Observer;
 use crate::time::Instant;
+use crate::trace::Observer;
 use crate::trace::Rule;
 use crate::workload::{OperationId, OperationKind, StreamId};
 

@@ -9,9 +9,9 @@ use super::timegraph::timegraph;
 use super::usage_sums::{MAX_SM_COUNTS, UsageDetail, UsageSums};
 use crate::applications::{Application, ApplicationSet, ExecutionProfile, Injection, Usage};
 use crate::device::Device;
-use crate::gpu::{ContextBackend, Gpu, GpuOptions, Observer, RunError, Simulated, Simulation};
+use crate::gpu::{ContextBackend, Gpu, GpuOptions, RunError, Simulated};
 use crate::named::named;
-use crate::trace::Trace;
+use crate::trace::{Observer, Trace};
 
 named! {
     /// A scheduler of applications.
@@ -136,8 +136,8 @@ pub fn run_applications(set: &ApplicationSet, scheduler: Scheduler, rules: EvrRu
 pub fn run_gpu_evr(set: &ApplicationSet, rules: EvrRules) -> Result<(Trace, EvrLog), ScheduleError> {
     Scheduler::GpuEvr.check(&set.device)?;
     Scheduler::GpuEvr.check_work(set)?;
-    let gpu = Gpu::new(&set.device, GpuOptions::default());
-    let Simulated { trace, host, .. } = Simulation::new(gpu, GpuEvr::new(set, rules)).run()?;
+    let host = GpuEvr::new(set, rules);
+    let Simulated { trace, host, .. } = Simulated::of(&set.device, GpuOptions::default(), host)?;
     Ok((trace, host.into_log()))
 }
 

@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 
 use crate::applications::{ApplicationUsage, SmCount, Usage};
-use crate::gpu::Observer;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
-use crate::trace::{Launch, NewStretch, NewWave, SumOverTime, TraceFull};
+use crate::trace::{Launch, NewStretch, NewWave, Observer, SumOverTime, TraceFull};
 use crate::workload::{OperationId, Part};
 
 /// Adds up while a run goes on. Operations name their injection as their origin's thread.

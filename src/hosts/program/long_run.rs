@@ -8,7 +8,7 @@ mod window;
 
 use std::borrow::Cow;
 
-use super::{ProgramError, ProgramHost, SimulateOptions, gpu_for};
+use super::{ProgramError, ProgramHost, SimulateOptions, refuse_too_many};
 use crate::canonical::Canonical;
 use crate::effort;
 use crate::gpu::{Ended, Gpu, GpuInterface, GpuOptions, RunError};
@@ -202,10 +202,11 @@ impl<'s> Pieces<'s> {
         (whole, least): (usize, usize),
     ) -> Result<Self, ProgramError> {
         let SimulateOptions { gpu, order, progress, skip_repeats: _ } = options;
-        let gpu = gpu_for(scenario, gpu)?;
+        refuse_too_many(scenario, &gpu)?;
+        let gpu = Gpu::new(scenario.device(), gpu);
         // Not of more than will be held.
         let most_expected = whole / size_of::<OperationRecord>();
-        let host = ProgramHost { order, progress, most_expected, ..ProgramHost::new(&scenario.threads) };
+        let host = ProgramHost { order, progress, most_expected, ..ProgramHost::of(scenario) };
         let (items, jobs) = (scenario.catalogue.clone().into_items(), JobWindow::new(scenario));
         let (passed, repeats) = (Shift::none(scenario.threads.len()), None);
         Ok(Self {

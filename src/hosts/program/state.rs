@@ -2,9 +2,10 @@
 
 use super::{Barrier, Position, ProgramHost, Thread};
 use crate::canonical::Canonical;
-use crate::gpu::{Backend, Gpu, GpuInterface, Observer};
+use crate::gpu::{Backend, Gpu, GpuInterface};
 use crate::run::IterationSpan;
 use crate::time::{Duration, Instant};
+use crate::trace::Observer;
 
 /// Iterations have numbers of 32 bits.
 const MOST_ITERATIONS: u64 = u32::MAX as u64;
@@ -47,6 +48,7 @@ impl ProgramHost<'_> {
             progress: _,
             now_and_then: _,
             most_expected: _,
+            unknown: _,
         } = self;
         if order.is_some() || !ready.is_empty() {
             // It depends on how many kernels were launched before; or this is in the midst of an instant.

@@ -1,5 +1,7 @@
 //! Host threads: who goes on when, and when they end.
 
+mod unrecorded;
+
 use super::long_run::{AnyLength, HeldAtMost, Need, simulate_any_length};
 use super::{ProgramError, SimulateOptions, simulate};
 use crate::device::{BlockShape, Device};

@@ -13,7 +13,7 @@ use super::stream_per_task::StreamPerTask;
 use super::synchronized::Synchronized;
 use crate::device::{Device, DeviceError, SmOrder};
 use crate::effort::Progress;
-use crate::gpu::{Gpu, GpuInterface, GpuOptions, RunError, Simulated, Simulation};
+use crate::gpu::{Gpu, GpuInterface, GpuOptions, RunError, Simulated};
 use crate::hosts::timed::Timed;
 use crate::named::named;
 use crate::spelling::option;
@@ -177,7 +177,7 @@ fn simulated(
 ) -> Result<(Trace, Activations), RunError> {
     let host = Scheduled { activations, strategy };
     let host = Timed { host: Synchronized::new(host, options.synchronization, options.seed), reached };
-    let Simulated { trace, host: Timed { host, .. }, .. } = Simulation::new(gpu, host).run()?;
+    let Simulated { trace, host: Timed { host, .. }, .. } = Simulated::on(gpu, host)?;
     Ok((trace, host.into_inner().activations))
 }
 

@@ -10,9 +10,6 @@ mod editor;
 #[path = "../../../tests/suite/figure_samples.rs"]
 mod figure_samples;
 mod found;
-#[path = "../../../tests/suite/generate.rs"]
-#[allow(dead_code, reason = "the suite needs more of it")]
-mod generate;
 mod kinds;
 mod lanes;
 mod marks;

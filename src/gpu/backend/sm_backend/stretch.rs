@@ -11,8 +11,8 @@ use std::ops::Range;
 use super::{BackendContext, RunningKernel, Share, SmBackend};
 use crate::gpu::calendar::{Completion, Event};
 use crate::gpu::error::RunError;
-use crate::gpu::observer::Observer;
 use crate::time::{Duration, Instant};
+use crate::trace::Observer;
 use crate::trace::{NewStretch, NewWave, TraceFull};
 use crate::workload::{Part, Placement, Start, distribute};
 

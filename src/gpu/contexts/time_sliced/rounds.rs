@@ -9,8 +9,8 @@ use super::{Preemption, TimeSliced, Turn, process};
 use crate::gpu::backend::BackendContext;
 use crate::gpu::calendar::Event;
 use crate::gpu::error::RunError;
-use crate::gpu::observer::Observer;
 use crate::time::{Duration, Instant};
+use crate::trace::Observer;
 use crate::trace::{ContextTurn, NewTurn, TurnEnd};
 
 /// Fewer rounds are not worth the step.

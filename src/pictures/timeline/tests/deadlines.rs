@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::config;
 use super::figure_samples::{BACKLOG, ONE_OF_TWO, run_of};
-use super::generate::{Case, Limits, scenario};
+use crate::generate::{Case, Limits, scenario};
 
 #[test]
 fn a_met_and_a_missed_deadline_are_marked_where_they_are_due() {

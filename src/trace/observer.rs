@@ -1,15 +1,61 @@
 //! Observers: who is told what happens on the GPU, as it happens.
 //!
-//! The engine keeps no record. A [`Recorder`] makes a trace, [`Finishes`] keeps one instant of each operation, and an
-//! observer of one's own keeps whatever sums it needs. An observer is a type parameter of the GPU, so what it ignores
+//! The engine keeps no record. A [`Recorder`](super::Recorder) makes a trace, [`Finishes`] keeps one instant of each
+//! operation, and others keep whatever sums they need. An observer is a type parameter of the GPU, so what it ignores
 //! costs nothing.
 
+use super::operation::NEVER;
+use super::record::TraceFull;
+use super::rule::Rule;
+use super::turn::{ContextTurn, NewTurn, TurnEnd};
 use crate::time::{Duration, Instant};
-use crate::trace::{ContextTurn, Launch, NEVER, NewStretch, NewTurn, NewWave, Recorder, Rule, TraceFull, TurnEnd};
-use crate::workload::{OperationId, Part};
+use crate::workload::{OperationId, OperationKind, Origin, Part, StreamId};
+
+/// A submitted operation (G1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// What it is.
+    pub kind: OperationKind,
+    /// Where it was submitted.
+    pub stream: StreamId,
+    /// Who submitted it.
+    pub origin: Origin,
+    /// When.
+    pub at: Instant,
+}
+
+/// Blocks of one kernel that are assigned in one go and end together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NewWave {
+    /// The kernel launch.
+    pub operation: OperationId,
+    /// Number of its first block.
+    pub first_block: u32,
+    /// How many blocks.
+    pub blocks: u32,
+    /// The round-robin pointer before the wave.
+    pub cursor: u32,
+    /// When they are assigned.
+    pub start: Instant,
+    /// How long they run.
+    pub duration: Duration,
+}
+
+/// The `waves` waves that are told next repeat as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NewStretch {
+    /// How many waves make up one cycle.
+    pub waves: u32,
+    /// How often the cycle happens, at least once.
+    pub cycles: u32,
+    /// From one cycle to the next.
+    pub period: Duration,
+    /// Blocks of one cycle.
+    pub blocks: u32,
+}
 
 /// Told what happens, in the order of time; methods that are not implemented ignore it.
-pub trait Observer {
+pub(crate) trait Observer {
     /// G1: an operation was submitted. Operations come in the order of their numbers.
     fn launched(&mut self, operation: OperationId, launch: &Launch) {
         let _ = (operation, launch);
@@ -128,97 +174,15 @@ pub trait Observer {
     }
 }
 
-impl Observer for Recorder {
-    fn launched(&mut self, operation: OperationId, launch: &Launch) {
-        self.launched(operation, launch);
-    }
-
-    fn awaits(&mut self, operation: OperationId, record: OperationId) {
-        self.awaits(operation, record);
-    }
-
-    fn reached_head(&mut self, operation: OperationId, at: Instant) {
-        self.reached_head(operation, at);
-    }
-
-    fn queued(&mut self, operation: OperationId, order: Option<u32>, at: Instant) {
-        self.queued(operation, order, at);
-    }
-
-    fn reached_queue_head(&mut self, operation: OperationId, at: Instant) {
-        self.reached_queue_head(operation, at);
-    }
-
-    fn dispatched(&mut self, operation: OperationId, at: Instant) {
-        self.dispatched(operation, at);
-    }
-
-    fn fully_dispatched(&mut self, operation: OperationId, at: Instant) {
-        self.fully_dispatched(operation, at);
-    }
-
-    fn finished(&mut self, operation: OperationId, at: Instant) {
-        self.finished(operation, at);
-    }
-
-    fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
-        self.waited(operation, rule, from, to);
-    }
-
-    fn wave(&mut self, wave: &NewWave, parts: &[Part]) -> Result<(), TraceFull> {
-        self.wave(wave, parts)
-    }
-
-    fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
-        self.stretch(stretch)
-    }
-
-    fn turn_begins(&mut self, turn: &NewTurn) -> Result<(), TraceFull> {
-        self.turn_begins(turn)
-    }
-
-    fn rounds(&mut self, turns: &[ContextTurn], times: u64, period: Duration) -> Result<(), TraceFull> {
-        self.rounds(turns, times, period)
-    }
-
-    fn turn_ran_out(&mut self, from: Instant, to: Instant) {
-        self.turn_ran_out(from, to);
-    }
-
-    fn turn_ends(&mut self, at: Instant, why: TurnEnd) {
-        self.turn_ends(at, why);
-    }
-
-    fn copy_stops(&mut self, operation: OperationId, at: Instant) {
-        self.copy_stops(operation, at);
-    }
-
-    fn copy_goes_on(&mut self, operation: OperationId, at: Instant) {
-        self.copy_goes_on(operation, at);
-    }
-
-    fn ended(&mut self, at: Instant) {
-        self.ended(at);
-    }
-
-    fn clear(&mut self) {
-        self.clear();
-    }
-
-    fn reserve(&mut self, launches: usize) {
-        self.reserve(launches);
-    }
-}
-
 /// Keeps when each operation finished, and nothing else: 8 bytes an operation.
 #[derive(Debug, Clone, Default)]
-pub struct Finishes {
+pub(crate) struct Finishes {
     finishes: Vec<Instant>,
 }
 
 impl Finishes {
     /// When an operation finished; `None` if it did not, or is unknown.
-    pub fn finish(&self, operation: OperationId) -> Option<Instant> {
+    pub(crate) fn finish(&self, operation: OperationId) -> Option<Instant> {
         self.finishes.get(operation.index()).copied().filter(|&finish| finish != NEVER)
     }
 }
