@@ -7,7 +7,7 @@ use gpusched::applications::{ApplicationSet, Injections, Outcome};
 use gpusched::experiments::evr::SweepOptions;
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
+use gpusched::hosts::{Scheduler, UsageDetail};
 use gpusched::time::Duration;
 
 fn main() {
@@ -37,8 +37,7 @@ fn one_thousand_applications(bencher: Bencher<'_, '_>, scheduler: Scheduler) {
     let mut set = ten_thousand_blocks();
     set.injections = Injections::Random { count: 1_000, gap: GAP }.draw(&set, 1, 0).expect("few");
     bencher.bench(|| {
-        let usage = usage_of_applications(black_box(&set), scheduler, EvrRules::default(), UsageDetail::Totals)
-            .expect("it runs");
+        let usage = scheduler.usage(black_box(&set), EvrRules::default(), UsageDetail::Totals).expect("it runs");
         Outcome::of_usage(&set, scheduler.name(), usage).met
     });
 }

@@ -14,7 +14,7 @@ use gpusched::hosts::simulate;
 use gpusched::logs::{BlockColumns, read_logs_from, sort_into_runs};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{SimulationReport, analysis_rows, examiner_logs};
+use gpusched::tables::{ExaminerLog, SimulationReport};
 use workloads::texts;
 
 fn main() {
@@ -66,7 +66,7 @@ fn benchmarks_analysed_to_csv(bencher: Bencher<'_, '_>) {
     let text = texts::benchmarks(200_000);
     let analysed = |text: &str| {
         let scenario = read(text)?;
-        analysis_rows(&analyse(&scenario).ok()?, RowsPart::CSV, &mut io::sink()).ok()
+        analyse(&scenario).ok()?.write_kernels(RowsPart::CSV, &mut io::sink()).ok()
     };
     bencher.counter(ItemsCount::new(200_000_u32)).bench_local(|| analysed(black_box(&text)));
 }
@@ -90,7 +90,7 @@ fn log() -> Vec<u8> {
     let scenario = read(&texts::chains(100, 1, 10_000));
     let run = scenario.as_ref().and_then(|scenario| simulate(scenario).ok());
     if let Some(run) = &run {
-        let logs = examiner_logs(&Summary::of(run));
+        let logs = ExaminerLog::all_of(&Summary::of(run));
         for one in &logs {
             // Writing to memory cannot fail.
             let _ = one.write(&mut log);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use divan::{Bencher, black_box};
 use gpusched::device::Device;
 use gpusched::effort::Progress;
-use gpusched::experiments::study::{ResultFile, Shard, Study, StudyRow, file_name, merge};
+use gpusched::experiments::study::{ResultFile, Shard, Study, StudyRow, merge};
 use gpusched::experiments::validation::{Campaign, Family};
 use gpusched::workload::Placement;
 
@@ -70,6 +70,6 @@ fn merge_a_million_rows(bencher: Bencher<'_, '_>) {
         let rows: Vec<StudyRow> = (0..shard.rows(ROWS)).map(row).collect();
         file.append(&rows).expect("there is room");
     }
-    let paths: Vec<PathBuf> = shards.iter().map(|shard| results.join(file_name(*shard))).collect();
+    let paths: Vec<PathBuf> = shards.iter().map(|shard| results.join(shard.file_name())).collect();
     bencher.bench(|| merge(&study, &paths, &mut std::io::sink(), Progress::NONE).expect("complete"));
 }

@@ -53,6 +53,49 @@ pub struct Topic {
 }
 
 impl Topic {
+    /// All that has an explanation: rules, verdicts and terms, findings, messages.
+    pub fn all() -> Vec<Self> {
+        let is_rule = |finding: &AuditRule| RULES.iter().any(|text| text.name == finding.name());
+        let findings = AuditRule::ALL.into_iter().filter(|finding| !is_rule(finding));
+        RULES
+            .iter()
+            .map(Self::of_rule)
+            .chain(Verdict::ALL.map(Self::of_verdict))
+            .chain(TERMS.iter().map(Self::of_term))
+            .chain(findings.map(Self::of_finding))
+            .chain(MESSAGES.iter().map(Self::of_message))
+            .collect()
+    }
+
+    /// What is asked for in some words: all topics that all of them together are the name of, or else each name among
+    /// them; in capitals or not, or messages of which they are a part, or that are a part of them. Each topic is told
+    /// once.
+    ///
+    /// # Errors
+    /// What to tell the user: that nothing is called so, and what may be meant.
+    pub fn find(words: &[String]) -> Result<Vec<Self>, String> {
+        let together = explain(&words.join(" "));
+        if together.is_ok() || words.len() < 2 {
+            return together;
+        }
+        let (all, mut found, mut rest) = (Self::all(), Vec::new(), words);
+        while let [first, ..] = rest {
+            let named = (1..=rest.len()).rev().find_map(|length| {
+                let name = rest[..length].join(" ").to_lowercase();
+                let topics: Vec<&Self> = all.iter().filter(|topic| topic.is_called(&name)).collect();
+                (!topics.is_empty()).then_some((length, topics))
+            });
+            let Some((length, topics)) = named else { return explain(first).and(together) };
+            for topic in topics {
+                if !found.contains(topic) {
+                    found.push(topic.clone());
+                }
+            }
+            rest = &rest[length..];
+        }
+        Ok(found)
+    }
+
     fn of(name: &'static str, kind: TopicKind, says: &'static str, more: &str) -> Self {
         let (waits, finding, source, example) = (None, None, None, None);
         Self { name, also: &[], kind, says, waits, finding, source, example, more: more.to_owned() }
@@ -97,20 +140,6 @@ impl Topic {
     }
 }
 
-/// All that has an explanation: rules, verdicts and terms, findings, messages.
-pub fn topics() -> Vec<Topic> {
-    let is_rule = |finding: &AuditRule| RULES.iter().any(|text| text.name == finding.name());
-    let findings = AuditRule::ALL.into_iter().filter(|finding| !is_rule(finding));
-    RULES
-        .iter()
-        .map(Topic::of_rule)
-        .chain(Verdict::ALL.map(Topic::of_verdict))
-        .chain(TERMS.iter().map(Topic::of_term))
-        .chain(findings.map(Topic::of_finding))
-        .chain(MESSAGES.iter().map(Topic::of_message))
-        .collect()
-}
-
 /// Letters of a message that tell it from others.
 const DISTINCTIVE: usize = 5;
 
@@ -119,8 +148,8 @@ const DISTINCTIVE: usize = 5;
 ///
 /// # Errors
 /// What to tell the user: that nothing is called so, and what may be meant.
-pub fn explain(asked: &str) -> Result<Vec<Topic>, String> {
-    let all = topics();
+fn explain(asked: &str) -> Result<Vec<Topic>, String> {
+    let all = Topic::all();
     let asked = asked.trim();
     let lower = asked.to_lowercase();
     let named: Vec<Topic> = all.iter().filter(|topic| topic.is_called(&lower)).cloned().collect();
@@ -138,34 +167,6 @@ pub fn explain(asked: &str) -> Result<Vec<Topic>, String> {
     }
     let near = did_you_mean(asked, all.iter().flat_map(Topic::names));
     Err(format!("nothing that is explained is called {asked:?}{near}"))
-}
-
-/// What is asked for in several words: what [`explain`] finds for all of them together, or else each name among them.
-/// Each topic is told once.
-///
-/// # Errors
-/// As [`explain`], with the first word that begins no name.
-pub fn explain_words(words: &[String]) -> Result<Vec<Topic>, String> {
-    let together = explain(&words.join(" "));
-    if together.is_ok() || words.len() < 2 {
-        return together;
-    }
-    let (all, mut found, mut rest) = (topics(), Vec::new(), words);
-    while let [first, ..] = rest {
-        let named = (1..=rest.len()).rev().find_map(|length| {
-            let name = rest[..length].join(" ").to_lowercase();
-            let topics: Vec<&Topic> = all.iter().filter(|topic| topic.is_called(&name)).collect();
-            (!topics.is_empty()).then_some((length, topics))
-        });
-        let Some((length, topics)) = named else { return explain(first).and(together) };
-        for topic in topics {
-            if !found.contains(topic) {
-                found.push(topic.clone());
-            }
-        }
-        rest = &rest[length..];
-    }
-    Ok(found)
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ mod sporadic_delays;
 mod timed;
 
 pub use applications::gpu_evr;
-pub use applications::scheduler::{ScheduleError, Scheduler, run_applications, run_gpu_evr, usage_of_applications};
+pub use applications::scheduler::{ScheduleError, Scheduler};
 pub use applications::usage_sums::UsageDetail;
-pub use program::least_work::{least_memory, least_operations};
+pub use program::least_work::least_work;
 pub use program::long_run::{AnyLength, HeldAtMost, LongRun, simulate_any_length};
 pub(crate) use program::long_run::{Need, simulate_summed};
 pub(crate) use program::register_work;

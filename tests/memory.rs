@@ -11,7 +11,7 @@ use gpusched::formats::{Report, RowsPart, TableStyle, text_of, write_json, write
 use gpusched::hosts::{AnyLength, HeldAtMost, LongRun, SimulateOptions, simulate, simulate_any_length};
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{ExaminerLog, LongReport, SimulationReport, blocks_csv};
+use gpusched::tables::{ExaminerLog, LongReport, SimulationReport};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -137,7 +137,7 @@ fn long<'a>(run: &'a AnyLength<'a>) -> &'a LongRun<'a> {
 fn simulated(scenario: &Scenario, held: HeldAtMost) -> usize {
     counted(|| {
         let run = simulate_any_length(scenario, SimulateOptions::of(scenario), held).unwrap();
-        blocks_csv(&run, &mut io::sink()).unwrap();
+        run.write_blocks(&mut io::sink()).unwrap();
         let run = long(&run);
         for blocks in [false, true] {
             let report = LongReport { run, blocks };

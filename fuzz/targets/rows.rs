@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::LazyLock;
 
-use gpusched::experiments::study::{ResultFile, Shard, Study, StudySummary, file_name};
+use gpusched::experiments::study::{ResultFile, Shard, Study, StudySummary};
 
 static STUDY: LazyLock<Study> = LazyLock::new(|| {
     let text = include_str!("../../studies/rtns2020-parameters.json");
@@ -14,7 +14,7 @@ static STUDY: LazyLock<Study> = LazyLock::new(|| {
 static HEADER: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("gpusched-fuzz-header-{}", std::process::id()));
     drop(ResultFile::claim(&STUDY, Shard::WHOLE, &folder).expect("it can be begun"));
-    let header = fs::read(folder.join(file_name(Shard::WHOLE))).expect("it is there");
+    let header = fs::read(folder.join(Shard::WHOLE.file_name())).expect("it is there");
     fs::remove_dir_all(folder).expect("it is ours");
     header
 });
@@ -22,7 +22,7 @@ static HEADER: LazyLock<Vec<u8>> = LazyLock::new(|| {
 pub(crate) fn run(bytes: &[u8]) {
     let folder = std::env::temp_dir().join(format!("gpusched-fuzz-rows-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("there is room");
-    let path = folder.join(file_name(Shard::WHOLE));
+    let path = folder.join(Shard::WHOLE.file_name());
     // Every other time behind a header as it should be, where rows are looked for.
     let content = match bytes.split_first() {
         Some((first, rest)) if first % 2 == 0 => [&HEADER, rest].concat(),

@@ -10,7 +10,7 @@ use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::pictures::{HtmlRun, HtmlTimeline};
 use gpusched::run::Summary;
 use gpusched::scenario::ReleaseOrder;
-use gpusched::tables::{AnalysisReport, LadderReport, SporadicReport, jitter_of_threads};
+use gpusched::tables::{AnalysisReport, LadderReport, SporadicReport};
 use gpusched::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -102,7 +102,7 @@ fn streams(
     search: Option<Duration>,
 ) -> Result<Document, Failure> {
     let scenario = &*given.scenario;
-    let jitter = jitter_of_threads(scenario, jitter);
+    let jitter = SporadicReport::jitter_of_threads(scenario, jitter);
     let jitter = jitter.map_err(|error| Failure::Argument(format!("jitter: {error}")))?;
     let report = SporadicReport::of(scenario, &jitter, given.demands.as_deref(), search, UNWATCHED);
     let report = report.map_err(|error| Failure::run(&error))?;

@@ -5,7 +5,7 @@ use gpusched::causes::with_causes;
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, UsageDetail, usage_of_applications};
+use gpusched::hosts::{Scheduler, UsageDetail};
 use gpusched::tables::{OutcomeDocument, PointDocument};
 use gpusched::time::Duration;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -160,7 +160,7 @@ pub(crate) fn evr(
 
 fn run(set: &ApplicationSet, asked: &Asked) -> Result<Document, Failure> {
     let outcome = |&scheduler: &Scheduler| {
-        let usage = usage_of_applications(set, scheduler, asked.rules, UsageDetail::ALL_SMS_OVER_TIME);
+        let usage = scheduler.usage(set, asked.rules, UsageDetail::ALL_SMS_OVER_TIME);
         let failed = |error| Failure::Simulation(format!("under {scheduler}: {}", with_causes(&error)));
         Ok(Outcome::of_usage(set, scheduler.name(), usage.map_err(failed)?))
     };

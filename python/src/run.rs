@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gpusched::causes::with_causes;
-use gpusched::draw::{DrawError, Drawing, FigureFormat, MM, width_named};
+use gpusched::draw::{DrawError, Drawing, FigureFormat, MM, PictureOptions};
 use gpusched::formats::{TableStyle, csv_of, frames_of, text_of};
-use gpusched::hosts::{least_memory, least_operations};
+use gpusched::hosts::least_work;
 use gpusched::near::did_you_mean;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::{CriticalPath, State, Summary};
-use gpusched::tables::{SimulationReport, state_text};
+use gpusched::tables::SimulationReport;
 use gpusched::time::Instant;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -61,8 +61,8 @@ impl Run {
 
 /// Refuses a scenario whose run is known beforehand to take more memory than there may be.
 pub(crate) fn refuse_beyond_memory(scenario: &gpusched::scenario::Scenario) -> Result<(), Failure> {
-    let operations = least_operations(scenario);
-    work::refuse_beyond_memory(least_memory(scenario), &format!("a run of {operations} operations"))
+    let (operations, bytes) = least_work(scenario);
+    work::refuse_beyond_memory(bytes, &format!("a run of {operations} operations"))
 }
 
 pub(crate) fn simulated(scenario: &gpusched::scenario::Scenario) -> Result<gpusched::run::Run<'_>, Failure> {
@@ -155,7 +155,7 @@ impl Run {
     /// Queues, residents and why each operation waits, after all events of the instant.
     fn state(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<String> {
         let (run, at) = (self.clone(), Instant::ZERO + time(at)?);
-        aside(py, move || Ok(state_text(&State::at(&run.summary(), at))))
+        aside(py, move || Ok(State::at(&run.summary(), at).text()))
     }
 
     /// The timeline as SVG.
@@ -257,7 +257,7 @@ fn figure_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<TimelineOptions
             "width" => {
                 let text: String = value.str()?.extract()?;
                 let expected = "width: expected \"column\", \"page\", or a number of millimetres such as 120";
-                options.width = width_named(&text).ok_or_else(|| PyValueError::new_err(expected))?;
+                options.width = PictureOptions::width_named(&text).ok_or_else(|| PyValueError::new_err(expected))?;
             }
             "width_mm" => {
                 let width = MM.checked_mul(value.extract()?);

@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gpusched::effort::Progress;
-use gpusched::experiments::study::{
-    ResultFile, Shard, Study as LibraryStudy, StudySummary, file_name, is_claimed, merge, read_beside,
-};
+use gpusched::experiments::study::{ResultFile, Shard, Study as LibraryStudy, StudySummary, merge};
 use gpusched::pictures::study_plot::{PlotOptions, plot};
 use gpusched::tables::SummaryDocument;
 use pyo3::exceptions::PyValueError;
@@ -34,7 +32,7 @@ impl Study {
         aside(py, move || {
             let folder = folder.unwrap_or_else(|| given.folder());
             let (name, text) = given.text()?;
-            let read = |file: &str| read_beside(&folder, file);
+            let read = |file: &str| LibraryStudy::read_beside(&folder, file);
             Ok(Self { study: Arc::new(LibraryStudy::from_json(&name, &text, &read)?) })
         })
     }
@@ -72,7 +70,7 @@ impl Study {
         let study = Arc::clone(&self.study);
         aside(py, move || {
             let path = whole(&results);
-            if is_claimed(&path) {
+            if ResultFile::is_claimed(&path) {
                 return Err(Failure::Argument(format!("{} is being written by a run", path.display())));
             }
             std::fs::create_dir_all(&results).map_err(|error| Failure::open(&results, &error))?;
@@ -109,5 +107,5 @@ impl Study {
 }
 
 fn whole(results: &Path) -> PathBuf {
-    results.join(file_name(Shard::WHOLE))
+    results.join(Shard::WHOLE.file_name())
 }

@@ -2,26 +2,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use thiserror::Error;
 
+use super::error::ApplicationError;
 use super::injection::{Injection, Injections, MAX_INJECTIONS};
 use super::set::ApplicationSet;
 use crate::time::Instant;
-
-/// Why nothing can be injected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum GenerateError {
-    /// More than a run may have.
-    #[error("more than {MAX_INJECTIONS} injections")]
-    TooMany,
-    /// An arrival beyond what inputs may state.
-    #[error("the last injection would come after 2^63 ns")]
-    TooLate,
-    /// There is nothing to draw from.
-    #[error("there are no applications to inject")]
-    NoApplications,
-}
 
 impl Injections {
     /// Draws injections for `set`, in order of arrival.
@@ -30,17 +15,17 @@ impl Injections {
     /// alone.
     ///
     /// # Errors
-    /// [`GenerateError`] if there are too many, or one comes too late.
-    pub fn draw(&self, set: &ApplicationSet, seed: u64, sample: u64) -> Result<Vec<Injection>, GenerateError> {
+    /// [`ApplicationError`] if there are too many, or one comes too late.
+    pub fn draw(&self, set: &ApplicationSet, seed: u64, sample: u64) -> Result<Vec<Injection>, ApplicationError> {
         if self.total() > u64::from(MAX_INJECTIONS) {
-            return Err(GenerateError::TooMany);
+            return Err(ApplicationError::TooManyInjections);
         }
         if self.latest_ns() > 1 << 63 {
-            return Err(GenerateError::TooLate);
+            return Err(ApplicationError::InjectedTooLate);
         }
-        let applications = u32::try_from(set.applications.len()).map_err(|_| GenerateError::TooMany)?;
+        let applications = u32::try_from(set.applications.len()).map_err(|_| ApplicationError::TooManyInjections)?;
         if applications == 0 {
-            return Err(GenerateError::NoApplications);
+            return Err(ApplicationError::NoApplications);
         }
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         numbers.set_stream(sample);

@@ -1,26 +1,10 @@
 //! The profile of an application on one GPU: how long it takes on P SMs (Equations 1 and 2).
 
-use thiserror::Error;
-
+use super::error::ApplicationError;
 use super::model::{Application, ApplicationKernel, KernelTimes};
-use crate::device::{BlockDemand, CopyDirection, DemandError, Device};
+use crate::device::{BlockDemand, CopyDirection, Device};
 use crate::proven::Proven;
 use crate::time::Duration;
-
-/// Why an application has no profile on a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ExecutionProfileError {
-    /// One of its blocks can never run.
-    #[error(transparent)]
-    Demand(#[from] DemandError),
-    /// It takes longer than time itself.
-    #[error("the application takes longer than 2^63 ns")]
-    TooLong,
-    /// A change of it has a kernel launched more often than can be counted.
-    #[error("a kernel of the application would be launched more than 2^32 - 1 times")]
-    TooManyLaunches,
-}
 
 /// Execution times of one application on 1 to `P_tot` SMs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,11 +32,11 @@ impl ExecutionProfile {
     /// The profile of `application` on `device`.
     ///
     /// # Errors
-    /// [`ExecutionProfileError`] if a block can never run or the execution time cannot be represented.
-    pub fn new(application: &Application, device: &Device) -> Result<Self, ExecutionProfileError> {
+    /// [`ApplicationError`] if a block can never run or the execution time cannot be represented.
+    pub fn new(application: &Application, device: &Device) -> Result<Self, ApplicationError> {
         let copy = |direction, bytes: u64| match bytes {
             0 => Ok(Duration::ZERO),
-            _ => device.copy.duration(direction, bytes).ok_or(ExecutionProfileError::TooLong),
+            _ => device.copy.duration(direction, bytes).ok_or(ApplicationError::TooLong),
         };
         let mut kernels: Vec<KernelProfile> = Vec::with_capacity(application.kernels.len());
         for kernel in application.kernels.iter().rev() {
@@ -68,7 +52,7 @@ impl ExecutionProfile {
             sms: device.sms,
         };
         let most = (1..=device.sms).map(|sms| profile.execution(sms)).max().proven("a device has an SM");
-        if most.as_ns() >> 63 == 0 { Ok(profile) } else { Err(ExecutionProfileError::TooLong) }
+        if most.as_ns() >> 63 == 0 { Ok(profile) } else { Err(ApplicationError::TooLong) }
     }
 
     /// Number of kernels.
@@ -142,11 +126,7 @@ fn at(times: &[Duration], sms: u32) -> Duration {
 }
 
 impl KernelProfile {
-    fn new(
-        kernel: &ApplicationKernel,
-        device: &Device,
-        later: Option<&[Duration]>,
-    ) -> Result<Self, ExecutionProfileError> {
+    fn new(kernel: &ApplicationKernel, device: &Device, later: Option<&[Duration]>) -> Result<Self, ApplicationError> {
         let blocks_per_sm = BlockDemand::new(&kernel.shape, device)?.blocks_per_sm(device);
         let mut profile = Self {
             blocks: kernel.blocks,
@@ -162,12 +142,12 @@ impl KernelProfile {
                 KernelTimes::Fixed(block) => *block,
                 KernelTimes::Table(table) => interpolated(table, sms, rounds),
             };
-            let launch = block.checked_mul(rounds(sms)).ok_or(ExecutionProfileError::TooLong)?;
-            let all = launch.checked_mul(u64::from(kernel.launches)).ok_or(ExecutionProfileError::TooLong)?;
+            let launch = block.checked_mul(rounds(sms)).ok_or(ApplicationError::TooLong)?;
+            let all = launch.checked_mul(u64::from(kernel.launches)).ok_or(ApplicationError::TooLong)?;
             let later = later.and_then(|times: &[Duration]| times.get::<usize>(position)).copied().unwrap_or_default();
             profile.block.push(block);
             profile.launch.push(launch);
-            profile.from_here.push(all.checked_add(later).ok_or(ExecutionProfileError::TooLong)?);
+            profile.from_here.push(all.checked_add(later).ok_or(ApplicationError::TooLong)?);
         }
         Ok(profile)
     }

@@ -123,9 +123,9 @@ fn injections_depend_on_seed_and_sample_only_and_keep_the_gap() {
     assert_eq!(periods, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
 
     let many = Injections::PerPeriod { count: u32::MAX, period: ms(1), periods: u32::MAX };
-    assert_eq!(many.draw(&set, 0, 0), Err(GenerateError::TooMany));
+    assert_eq!(many.draw(&set, 0, 0), Err(ApplicationError::TooManyInjections));
     let late = Injections::Random { count: 1_000_000, gap: Duration::from_ns(1 << 62) };
-    assert_eq!(late.draw(&set, 0, 0), Err(GenerateError::TooLate));
+    assert_eq!(late.draw(&set, 0, 0), Err(ApplicationError::InjectedTooLate));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use gpusched::effort::Progress;
 use gpusched::run::Summary;
 use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{ReleaseOrder, Scenario};
-use gpusched::tables::{AnalysisReport, JobSetReport, LadderReport, SporadicReport, jitter_of_threads};
+use gpusched::tables::{AnalysisReport, JobSetReport, LadderReport, SporadicReport};
 use gpusched::time::Duration;
 
 use super::choices::one_of;
@@ -253,7 +253,7 @@ impl Analyze {
     }
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let jitter = jitter_of_threads(scenario, self.jitter()?).context("--jitter")?;
+        let jitter = SporadicReport::jitter_of_threads(scenario, self.jitter()?).context("--jitter")?;
         let search = |watch: Progress<'_>| SporadicReport::of(scenario, &jitter, demands, self.search.time(), watch);
         let report = self.search.watched(search)??;
         let SporadicReport { verdicts, requirements, notes, .. } = &report;

@@ -10,10 +10,10 @@ use gpusched::effort::{self, EarlyEnd};
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, UsageDetail, run_applications, usage_of_applications};
+use gpusched::hosts::{Scheduler, UsageDetail};
 use gpusched::near::did_you_mean;
 use gpusched::pictures::application_gantt::{GanttRows, gantt};
-use gpusched::tables::{OutcomeDocument, PointDocument, rows_shown};
+use gpusched::tables::{OutcomeDocument, PointDocument};
 use gpusched::time::Duration;
 
 use super::choices::one_of;
@@ -130,17 +130,17 @@ impl Evr {
             // The figure shows which SMs; on how many an application was, JSON says of every scheduler, the table of
             // the first.
             outcomes.push(if self.figure.is_some() && outcomes.is_empty() {
-                let trace = run_applications(&set, scheduler, rules).with_context(context)?;
+                let trace = scheduler.run(&set, rules).with_context(context)?;
                 Outcome::new(&set, scheduler.name(), &trace)
             } else {
                 let detail = match self.format {
                     Format::Json => UsageDetail::ALL_SMS_OVER_TIME,
                     Format::Table | Format::Markdown if outcomes.is_empty() => {
-                        UsageDetail::SmsOverTime(rows_shown(self.format.style()))
+                        UsageDetail::SmsOverTime(OutcomeDocument::rows_shown(self.format.style()))
                     }
                     _ => UsageDetail::Totals,
                 };
-                let usage = usage_of_applications(&set, scheduler, rules, detail).with_context(context)?;
+                let usage = scheduler.usage(&set, rules, detail).with_context(context)?;
                 Outcome::of_usage(&set, scheduler.name(), usage)
             });
             progress::advance(1);

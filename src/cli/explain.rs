@@ -2,7 +2,7 @@
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use gpusched::explain::{explain_words, topics};
+use gpusched::explain::Topic;
 use gpusched::tables::ExplainReport;
 
 use super::Answer;
@@ -25,7 +25,7 @@ impl Explain {
         if !is_list && self.about.iter().all(|word| word.trim().is_empty()) {
             bail!("nothing is asked for; gpusched explain lists what is explained");
         }
-        let found = if is_list { Ok(topics()) } else { explain_words(&self.about) };
+        let found = if is_list { Ok(Topic::all()) } else { Topic::find(&self.about) };
         let topics = found.map_err(|what| anyhow!("{what}; gpusched explain lists what there is"))?;
         print_report(&ExplainReport { topics, is_list }, self.format)?;
         Ok(Answer::Done)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use gpusched::draw::{Drawing, FigureFormat, Length, PAGE_HEIGHT, in_millimetres};
+use gpusched::draw::{Drawing, FigureFormat, Length, PictureOptions};
 use gpusched::pictures::timeline::{HeightBy, Lanes, Panels, Timeline, TimelineError, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::Scenario;
@@ -92,7 +92,7 @@ pub(crate) struct Figure<'a> {
 
 fn parse_height_limit(text: &str) -> Result<Length, String> {
     const EXPECTED: &str = "expected page, or a number of millimetres such as 120";
-    if text == "page" { Ok(PAGE_HEIGHT) } else { in_millimetres(text).ok_or_else(|| EXPECTED.to_owned()) }
+    PictureOptions::height_named(text).ok_or_else(|| EXPECTED.to_owned())
 }
 
 fn parse_range(text: &str) -> Result<RangeInclusive<u32>, String> {

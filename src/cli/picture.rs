@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::Args;
-use gpusched::draw::{Drawing, FigureFormat, Length, PictureOptions, width_named};
+use gpusched::draw::{Drawing, FigureFormat, Length, PictureOptions};
 
 use super::output::{note, write_whole};
 
@@ -32,7 +32,7 @@ impl Look {
 /// The width of a figure from the command line.
 pub(crate) fn parse_width(text: &str) -> Result<Length, String> {
     const EXPECTED: &str = "expected column, page, or a number of millimetres such as 120";
-    width_named(text).ok_or_else(|| EXPECTED.to_owned())
+    PictureOptions::width_named(text).ok_or_else(|| EXPECTED.to_owned())
 }
 
 /// Refuses a file whose extension tells no format, before anything is computed.

@@ -7,7 +7,6 @@ use gpusched::draw::FigureFormat;
 use gpusched::pictures::response_chart;
 use gpusched::run::Responses;
 use gpusched::scenario::Scenario;
-use gpusched::tables::responses_csv;
 
 use super::output::write_whole;
 use super::picture;
@@ -31,7 +30,7 @@ impl<'a> ResponsesFile<'a> {
 
     pub(crate) fn write(self, scenario: &Scenario, rows: Vec<Responses<'_>>) -> anyhow::Result<()> {
         if self.is_table {
-            return write_whole(self.path, |out| responses_csv(rows, out));
+            return write_whole(self.path, |out| Responses::write_csv(rows, out));
         }
         picture::write(self.path, &response_chart(&scenario.name, &rows)?)
     }

@@ -7,12 +7,12 @@ use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
-use gpusched::hosts::{AnyLength, HeldAtMost, LongRun, least_memory, least_operations};
+use gpusched::hosts::{AnyLength, HeldAtMost, LongRun, least_work};
 use gpusched::pictures::timeline::Lanes;
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{CriticalPath, Difference, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, HostThread, LogUse, Scenario};
-use gpusched::tables::{BlameTables, ExaminerLog, LongReport, SimulationReport, blocks_csv, examiner_logs};
+use gpusched::tables::{BlameTables, ExaminerLog, LongReport, SimulationReport};
 use gpusched::time::{Duration, Instant};
 
 use super::figure_options::FigureOptions;
@@ -249,7 +249,7 @@ impl Simulate {
             }
         }
         if let Some(path) = &self.blocks_csv {
-            write_whole(path, |out| blocks_csv(run, out))?;
+            write_whole(path, |out| run.write_blocks(out))?;
         }
         let out = part.turn()?;
         notes::show_abridged(run.notes(), |text| part.note(text));
@@ -395,7 +395,7 @@ impl Simulate {
         }
         match run {
             AnyLength::Recorded(run) => {
-                let logs = examiner_logs(&Summary::of(run));
+                let logs = ExaminerLog::all_of(&Summary::of(run));
                 write_together(&logs, |log| directory.join(log.file_name()), |log, out| log.write(out))
             }
             AnyLength::Long(run) => write_side_by_side(&paths, |outs| ExaminerLog::write_all(run, outs)),
@@ -406,7 +406,7 @@ impl Simulate {
 /// Says what the record of a run takes that something needs, where it is known to be much; refuses it where it is known
 /// to be more than there may be.
 fn tell_of_record(by: &str, scenario: &Scenario, part: &Part<'_>) -> anyhow::Result<()> {
-    let (operations, bytes) = (least_operations(scenario), least_memory(scenario));
+    let (operations, bytes) = least_work(scenario);
     // More than a run may have is refused by whoever runs it.
     if operations > u64::from(GpuOptions::default().max_operations) {
         return Ok(());

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use gpusched::experiments::study::{Study, read_beside};
+use gpusched::experiments::study::Study;
 
 use super::{Answer, input};
 
@@ -65,7 +65,7 @@ struct Files {
 fn study_of(file: &Path) -> anyhow::Result<Study> {
     let (name, text) = input::read(file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let read = |file: &str| read_beside(folder, file);
+    let read = |file: &str| Study::read_beside(folder, file);
     Ok(Study::from_json(&name, &text, &read)?)
 }
 

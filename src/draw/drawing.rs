@@ -1,6 +1,6 @@
 //! Pictures as a list of shapes, independent of any file format.
 
-use super::geometry::{Length, Point, Rect};
+use super::geometry::{COLUMN_WIDTH, Length, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect, in_millimetres};
 use super::theme::{Colour, Fill};
 
 /// A picture.
@@ -23,6 +23,24 @@ pub struct PictureOptions {
     pub width: Option<Length>,
     /// Whether its title stands above it.
     pub title: bool,
+}
+
+impl PictureOptions {
+    /// A width by its name: `column`, `page`, or a decimal number of millimetres with up to two decimals. `None` for
+    /// anything else.
+    pub fn width_named(text: &str) -> Option<Length> {
+        match text {
+            "column" => Some(COLUMN_WIDTH),
+            "page" => Some(PAGE_WIDTH),
+            _ => in_millimetres(text),
+        }
+    }
+
+    /// The most that a picture may be high, by its name: `page`, or a number of millimetres as of
+    /// [`PictureOptions::width_named`].
+    pub fn height_named(text: &str) -> Option<Length> {
+        if text == "page" { Some(PAGE_HEIGHT) } else { in_millimetres(text) }
+    }
 }
 
 impl Default for PictureOptions {

@@ -27,20 +27,10 @@ pub(crate) const COLUMN_WIDTH: Length = 8_857;
 pub(crate) const PAGE_WIDTH: Length = 18_100;
 /// What a figure may be high to stand on a page of an IEEE paper: the text is 9.25 inches high (`IEEEtran`,
 /// conference), and a caption of some lines takes 15 mm of it.
-pub const PAGE_HEIGHT: Length = 22_000;
-
-/// The width of a figure by its name: `column`, `page`, or a decimal number of millimetres with up to two decimals.
-/// `None` for anything else.
-pub fn width_named(text: &str) -> Option<Length> {
-    match text {
-        "column" => Some(COLUMN_WIDTH),
-        "page" => Some(PAGE_WIDTH),
-        _ => in_millimetres(text),
-    }
-}
+pub(crate) const PAGE_HEIGHT: Length = 22_000;
 
 /// A length by its decimal number of millimetres with up to two decimals; `None` for anything else.
-pub fn in_millimetres(text: &str) -> Option<Length> {
+pub(super) fn in_millimetres(text: &str) -> Option<Length> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{whole}{fraction:0<2}");
     let exact = !whole.is_empty() && fraction.len() <= 2 && digits.bytes().all(|digit| digit.is_ascii_digit());

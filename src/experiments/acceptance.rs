@@ -93,37 +93,6 @@ pub enum Theorem6 {
     Corrected,
 }
 
-/// Fig. 6: gang utilization 0.2.
-pub fn figure_6(inputs: Inputs, samples: u64, seed: u64) -> Curve {
-    paper_curve(200, inputs, samples, seed)
-}
-
-/// Fig. 7: gang utilization 0.5.
-pub fn figure_7(inputs: Inputs, samples: u64, seed: u64) -> Curve {
-    paper_curve(500, inputs, samples, seed)
-}
-
-/// Fig. 8: harmonic periods, gang utilization 0.2 and 0.5.
-pub fn figure_8(theorem: Theorem6, samples: u64, seed: u64) -> [Curve; 2] {
-    [200, 500].map(|gang| {
-        let mut generator = generator(gang, Inputs::TwelvePeriods);
-        generator.periods = Periods::Harmonic(PERIODS.to_vec());
-        let own = match theorem {
-            Theorem6::ImplicitDeadlines => {
-                generator.deadline_percent = 100;
-                vec![ReservationTest::PeriodicResource, ReservationTest::HarmonicAsPrinted]
-            }
-            Theorem6::AsPrinted => vec![ReservationTest::HarmonicAsPrinted],
-            Theorem6::Corrected => vec![ReservationTest::Harmonic],
-        };
-        let mut curve = Curve::new(generator, samples, seed);
-        curve.tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear];
-        curve.tests.extend(own);
-        curve.tests.push(ReservationTest::Exact);
-        curve
-    })
-}
-
 fn generator(gang_permille: u32, inputs: Inputs) -> Generator {
     let (tasks_per_sm, gang_tasks) = inputs.tasks();
     Generator {
@@ -161,6 +130,37 @@ pub(crate) fn more_and_more_periods(gang_permille: u32, samples: u64, seed: u64)
 }
 
 impl Curve {
+    /// Fig. 6: gang utilization 0.2.
+    pub fn figure_6(inputs: Inputs, samples: u64, seed: u64) -> Self {
+        paper_curve(200, inputs, samples, seed)
+    }
+
+    /// Fig. 7: gang utilization 0.5.
+    pub fn figure_7(inputs: Inputs, samples: u64, seed: u64) -> Self {
+        paper_curve(500, inputs, samples, seed)
+    }
+
+    /// Fig. 8: harmonic periods, gang utilization 0.2 and 0.5.
+    pub fn figure_8(theorem: Theorem6, samples: u64, seed: u64) -> [Self; 2] {
+        [200, 500].map(|gang| {
+            let mut generator = generator(gang, Inputs::TwelvePeriods);
+            generator.periods = Periods::Harmonic(PERIODS.to_vec());
+            let own = match theorem {
+                Theorem6::ImplicitDeadlines => {
+                    generator.deadline_percent = 100;
+                    vec![ReservationTest::PeriodicResource, ReservationTest::HarmonicAsPrinted]
+                }
+                Theorem6::AsPrinted => vec![ReservationTest::HarmonicAsPrinted],
+                Theorem6::Corrected => vec![ReservationTest::Harmonic],
+            };
+            let mut curve = Self::new(generator, samples, seed);
+            curve.tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear];
+            curve.tests.extend(own);
+            curve.tests.push(ReservationTest::Exact);
+            curve
+        })
+    }
+
     /// The curve of all tests that apply to the generator's sets, with a point every 0.1 from 0.2 on.
     pub fn new(generator: Generator, samples: u64, seed: u64) -> Self {
         let mut tests = vec![ReservationTest::Sbf, ReservationTest::SbfLinear, ReservationTest::Chunks];

@@ -48,11 +48,10 @@ pub use injections::sample_applications;
 pub(crate) use injections::{per_period, random_injection};
 pub use layout::{Layout, RowSamples, Shard};
 pub use merge::merge;
-pub use result_file::{Disk, ResultFile, file_name, is_claimed};
+pub use result_file::{Disk, ResultFile};
 pub use row::{CHECKSUM_COLUMN, with_checksum, without_checksum};
-pub use sample_files::read_beside;
-pub use slurm::{BatchScript, LEAST_SAMPLES};
-pub use status::{ShardStatus, shard_files, status};
+pub use slurm::BatchScript;
+pub use status::ShardStatus;
 pub use summary::{PointSummary, StudySummary};
 
 /// Point number `number` of an experiment.

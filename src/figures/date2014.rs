@@ -10,8 +10,8 @@ use crate::draw::PictureOptions;
 use crate::experiments::evr::{Ratio, SweepOptions, SweepPoint, Variation, ratios};
 use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
 use crate::formats::csv_of;
+use crate::hosts::Scheduler;
 use crate::hosts::gpu_evr::{EvrRules, FullGpu};
-use crate::hosts::{Scheduler, run_applications};
 use crate::pictures::application_gantt::{GanttRows, gantt};
 use crate::pictures::{Curves, Quantity, region_cells, scheduler_regions};
 use crate::tables::{OutcomeDocument, PointDocument, SummaryDocument};
@@ -92,7 +92,7 @@ fn built_in(name: &str) -> Result<ApplicationSet, Failure> {
 
 fn figure_1(name: &'static str) -> Result<Made, Failure> {
     let set = built_in("gpu-evr-figure-1")?;
-    let trace = run_applications(&set, Scheduler::GpuEvr, EvrRules::default())?;
+    let trace = Scheduler::GpuEvr.run(&set, EvrRules::default())?;
     let outcomes = [Outcome::new(&set, Scheduler::GpuEvr.name(), &trace)];
     let [outcome] = &outcomes;
     let picture = gantt(&set, outcome, &[GanttRows::Application, GanttRows::Sm], PictureOptions::default())?;

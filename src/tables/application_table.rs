@@ -186,11 +186,6 @@ fn add_ratios(page: &mut Page, points: &[SweepPoint]) {
     page.line(CLAIM);
 }
 
-/// How many applications a table lists at most.
-pub fn rows_shown(style: TableStyle) -> usize {
-    Page::new(style).most_rows(MAX_ROWS)
-}
-
 /// The applications under the first scheduler.
 fn add_applications(page: &mut Page, outcomes: &[Outcome]) {
     let Some(outcome) = outcomes.first() else { return };
@@ -244,4 +239,11 @@ fn application_rows<'a>(
     outcomes
         .iter()
         .flat_map(move |outcome| outcome.outcomes.iter().map(move |one| ApplicationRow { outcome, one, profiles }))
+}
+
+impl OutcomeDocument<'_> {
+    /// How many applications a table lists at most.
+    pub fn rows_shown(style: TableStyle) -> usize {
+        Page::new(style).most_rows(MAX_ROWS)
+    }
 }

@@ -6,7 +6,7 @@ mod invariants;
 use gpusched::applications::{ApplicationSet, Outcome, segments};
 use gpusched::device::Device;
 use gpusched::hosts::gpu_evr::{EvrRules, FullGpu, Keep, Leftover, UrgentQueue};
-use gpusched::hosts::{ScheduleError, Scheduler, run_applications, run_gpu_evr};
+use gpusched::hosts::{ScheduleError, Scheduler};
 use gpusched::trace::Trace;
 
 fn builtin(name: &str) -> ApplicationSet {
@@ -45,7 +45,7 @@ fn schedule(trace: &Trace) -> Vec<(u32, u16, u64, u64)> {
 }
 
 fn run(set: &ApplicationSet, scheduler: Scheduler, rules: EvrRules) -> Trace {
-    run_applications(set, scheduler, rules).expect("it runs")
+    scheduler.run(set, rules).expect("it runs")
 }
 
 /// When each injection finished \[ms\].
@@ -93,7 +93,7 @@ fn figure_1_a_gives_two_sms_at_its_block_boundary_and_takes_all_when_b_has_ended
 #[test]
 fn figure_1_is_what_equation_4_expects_but_for_the_reallocation() {
     let set = builtin("gpu-evr-figure-1");
-    let (_, log) = run_gpu_evr(&set, EvrRules::default()).expect("it runs");
+    let (_, log) = Scheduler::run_gpu_evr(&set, EvrRules::default()).expect("it runs");
     // A alone on three SMs: 40 ms. B on the one SM that is free: 35 ms, before it gets two more.
     let expected: Vec<u64> = log.expected.iter().map(|time| time.as_ns() / 1_000_000).collect();
     assert_eq!(expected, [40, 35]);
@@ -152,7 +152,7 @@ fn urgent_promotion_prevents_starvation() {
     assert_eq!(low(rules(UrgentQueue::Fifo)), 210);
     // Without promotion it comes after all forty: 800 ms.
     assert_eq!(low(rules(UrgentQueue::Off)), 810);
-    let (_, log) = run_gpu_evr(&set, rules(UrgentQueue::Fifo)).expect("it runs");
+    let (_, log) = Scheduler::run_gpu_evr(&set, rules(UrgentQueue::Fifo)).expect("it runs");
     assert_eq!(log.promoted, [1]);
 }
 
@@ -229,9 +229,9 @@ fn more_sms_are_not_given_where_they_make_it_slower() {
 fn gpu_evr_refuses_devices_whose_sms_no_mask_can_tell_apart() {
     let mut set = full_gpu();
     set.device = Device::builtin("xavier").expect("sound").expect("built in");
-    let error = run_applications(&set, Scheduler::GpuEvr, EvrRules::default()).expect_err("it cannot");
+    let error = Scheduler::GpuEvr.run(&set, EvrRules::default()).expect_err("it cannot");
     assert!(matches!(error, ScheduleError::SharedTpc { sms_per_tpc: 2, .. }), "{error}");
-    assert!(run_applications(&set, Scheduler::TimeGraph, EvrRules::default()).is_ok());
+    assert!(Scheduler::TimeGraph.run(&set, EvrRules::default()).is_ok());
 }
 
 /// How many of so many applications of `narrow-k20m` that arrive together finish in time. Each takes 100 ms on four SMs

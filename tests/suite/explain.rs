@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gpusched::explain::{TopicKind, explain, topics};
+use gpusched::explain::{Topic, TopicKind};
 use gpusched::trace::{RULES, Rule};
 
 use crate::common::{gpusched, json, stderr, stdout};
@@ -48,7 +48,7 @@ fn the_tables_of_rules_of_the_model_have_the_words_of_the_rules() {
 #[test]
 #[ignore = "long work without optimisation; .ci/run has it optimised"]
 fn long_work_every_example_runs_and_those_of_rules_show_what_waits_under_them() {
-    for topic in topics() {
+    for topic in Topic::all() {
         let Some(example) = topic.example else { continue };
         let ran = gpusched(&example.split_whitespace().skip(1).collect::<Vec<_>>());
         assert!(matches!(ran.status.code(), Some(0 | 1)), "{example}: {}", stderr(&ran));
@@ -81,7 +81,7 @@ fn place(heading: &str) -> String {
 
 #[test]
 fn every_link_leads_to_a_heading() {
-    for topic in topics() {
+    for topic in Topic::all() {
         let (page, heading) = topic.more.split_once('#').map_or((&*topic.more, None), |(page, at)| (page, Some(at)));
         let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", topic.more));
         let mut headings = text.lines().filter(|line| line.starts_with('#'));
@@ -106,7 +106,7 @@ fn sources(folder: &Path, text: &mut String) {
 fn every_message_that_is_explained_is_one() {
     let mut text = String::new();
     sources(Path::new("src"), &mut text);
-    for topic in topics().iter().filter(|topic| topic.kind == TopicKind::Message) {
+    for topic in Topic::all().iter().filter(|topic| topic.kind == TopicKind::Message) {
         assert!(text.contains(topic.name), "nothing says {:?}", topic.name);
     }
 }
@@ -175,8 +175,9 @@ fn titles(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn every_term_of_the_glossary_and_every_title_of_a_column_is_explained_or_plain() {
-    let is_explained =
-        |word: &str| explain(word).is_ok_and(|found| found.iter().any(|topic| topic.kind != TopicKind::Message));
+    let is_explained = |word: &str| {
+        Topic::find(&[word.to_owned()]).is_ok_and(|found| found.iter().any(|topic| topic.kind != TopicKind::Message))
+    };
     let page = fs::read_to_string("docs/architecture.md").expect("a page");
     let (_, glossary) = page.split_once("## Words").expect("a part of the page");
     let (glossary, _) = glossary.split_once("\n## ").expect("it ends");
@@ -233,11 +234,11 @@ fn several_names_are_explained_at_once() {
 fn the_command_lists_explains_and_suggests() {
     let list = gpusched(&["explain"]);
     let named = stdout(&list);
-    for topic in topics() {
+    for topic in Topic::all() {
         assert!(named.contains(topic.name), "{} is not listed", topic.name);
     }
     let whole = json(&["explain", "--format", "json"]);
-    assert_eq!(whole["topics"].as_array().map(Vec::len), Some(topics().len()));
+    assert_eq!(whole["topics"].as_array().map(Vec::len), Some(Topic::all().len()));
     let one = json(&["explain", "r3", "--format", "json"]);
     let rule = RULES.iter().find(|rule| rule.name == "R3").expect("it is a rule");
     assert_eq!((&one["topics"][0]["says"], &one["topics"][0]["source"]), (&rule.says.into(), &rule.source.into()));

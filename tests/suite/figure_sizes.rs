@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use gpusched::applications::ApplicationSet;
-use gpusched::draw::{PAGE_HEIGHT, PictureOptions, width_named};
+use gpusched::draw::PictureOptions;
 use gpusched::experiments::study::{AxisValue, GridAxis, PointSummary, Study, StudySummary};
 use gpusched::pictures::study_plot::{PlotOptions, plot};
 use gpusched::statistics::{Measure, Statistic};
@@ -186,7 +186,7 @@ fn long_work_studies_of_all_sizes_are_drawn_over_numbers_and_over_names() {
         let curves: usize = axes[..axes.len() - 1].iter().map(|(_, values)| values.len()).product();
         let (study, summary) = study(axes, &["met"]);
         for (width, points) in [("column", 252.0), ("page", 516.0)] {
-            let width = width_named(width).expect("a name");
+            let width = PictureOptions::width_named(width).expect("a name");
             let mut heights = Vec::new();
             for title in [true, false] {
                 let picture = PictureOptions { width: Some(width), title };
@@ -196,7 +196,8 @@ fn long_work_studies_of_all_sizes_are_drawn_over_numbers_and_over_names() {
                 let svg = drawing.to_svg();
                 let texts = checked(&svg, what);
                 latex_takes_it(&drawing.to_tex(), points, what);
-                assert!(height_mm(&svg) * 100.0 <= PAGE_HEIGHT as f64, "{what}: {} mm", height_mm(&svg));
+                let most = PictureOptions::height_named("page").expect("a name");
+                assert!(height_mm(&svg) * 100.0 <= most as f64, "{what}: {} mm", height_mm(&svg));
                 heights.push(height_mm(&svg));
                 let has = |words: &str| texts.iter().any(|text| text.text == words);
                 if over_names && what != "long names of rows" {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gpusched::draw::width_named;
+use gpusched::draw::PictureOptions;
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{Lanes, Panels, Timeline, TimelineOptions};
 use gpusched::run::Summary;
@@ -203,7 +203,7 @@ fn latex_takes_published_timelines_in_a_column_and_across_a_page() {
         let run = simulate(&scenario).expect("it runs");
         let summary = Summary::of(&run);
         let column = TimelineOptions { queues: true, occupancy: true, ..TimelineOptions::default() };
-        let page = TimelineOptions { width: width_named("page").expect("a name"), ..column.clone() };
+        let page = TimelineOptions { width: PictureOptions::width_named("page").expect("a name"), ..column.clone() };
         for (options, width) in [(column, COLUMN), (page, TEXT)] {
             let timeline = Timeline::new(&summary, &options).expect("it can be drawn");
             let tex = timeline.draw(&summary, &options).to_tex();

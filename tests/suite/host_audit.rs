@@ -7,7 +7,7 @@ use gpusched::device::{BlockShape, Device};
 use gpusched::effort::Progress;
 use gpusched::gpu::Ended;
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Policy, RunOptions, Scheduler, Strategy, run_applications, run_tasks};
+use gpusched::hosts::{Policy, RunOptions, Scheduler, Strategy, run_tasks};
 use gpusched::tasks::{Allocation, Reservations, Task, TaskKernel, TaskSet, TaskTime, Timing};
 use gpusched::time::Duration;
 use gpusched::trace::Trace;
@@ -90,7 +90,7 @@ proptest! {
         let mut rules = vec![EvrRules::default()];
         rules.extend(EvrRules::default().alternatives().into_iter().map(|(_, rules)| rules));
         for scheduler in Scheduler::ALL {
-            let trace = run_applications(&set, scheduler, rules[alternative]).expect("it runs");
+            let trace = scheduler.run(&set, rules[alternative]).expect("it runs");
             prop_assert!(accepted(scheduler.name(), &set.device, &trace) > 0);
         }
     }

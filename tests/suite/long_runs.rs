@@ -10,7 +10,7 @@ use gpusched::formats::{
 use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate_any_length, simulate_with};
 use gpusched::run::{Responses, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{LongReport, SimulationReport, blocks_csv, responses_csv};
+use gpusched::tables::{LongReport, SimulationReport};
 use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -33,7 +33,7 @@ fn told(report: &impl Report) -> Vec<String> {
 
 fn csv(rows: Vec<Responses<'_>>) -> String {
     let mut bytes = Vec::new();
-    responses_csv(rows, &mut bytes).expect("memory takes all");
+    Responses::write_csv(rows, &mut bytes).expect("memory takes all");
     String::from_utf8(bytes).expect("it is text")
 }
 
@@ -63,9 +63,9 @@ fn check(scenario: &Scenario, piece: usize, horizon: Option<Instant>) -> Result<
         }
         AnyLength::Long(run) => run,
     };
-    let blocks_of = |run| {
+    let blocks_of = |run: &AnyLength<'_>| {
         let mut bytes = Vec::new();
-        blocks_csv(run, &mut bytes).expect("memory takes all");
+        run.write_blocks(&mut bytes).expect("memory takes all");
         String::from_utf8(bytes).expect("it is text")
     };
     prop_assert_eq!(blocks_of(&any), blocks_of(&AnyLength::Recorded(whole.clone())));

@@ -5,7 +5,7 @@ use gpusched::hosts::simulate;
 use gpusched::pictures::{PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::{Run, State, Summary, rule_log};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{BlameTables, state_text};
+use gpusched::tables::BlameTables;
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Rule;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn a_state_says_whose_turn_it_is_and_what_waits_for_whom() {
     let why = "until it is the turn of its context, at 1.5 ms: now P has one, until 1 ms";
     assert_eq!(value["waiting"][0]["why"], why);
     let switching = at(1_200);
-    let text = state_text(&switching);
+    let text = switching.text();
     assert!(text.contains("switch to Q, from 1 ms to 1.5 ms"), "{text}");
     assert!(text.contains("suspended, of P: 2 x A"), "{text}");
     assert!(switching.sms.iter().all(|sm| sm.resident.is_empty()));
@@ -67,7 +67,7 @@ fn a_copy_that_another_context_made_stand_still_is_in_the_state() {
             suspended.into_iter().collect::<Vec<_>>(),
             "{us} us"
         );
-        let text = state_text(&state);
+        let text = state.text();
         assert!(text.contains(&format!("copy engine 0: copy {served} (host-to-device)")), "{text}");
         let said = suspended.map(|id| format!("suspended, of {}: copy {id} (host-to-device)", ["P", "Q"][id as usize]));
         assert_eq!(text.contains("suspended, of"), said.is_some(), "{text}");

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS};
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::experiments::study::Study;
+use gpusched::hosts::Scheduler;
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, run_applications};
 use gpusched::json::JsonError;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::schema::{NAMES, json_schema};
@@ -107,7 +107,7 @@ fn every_built_in_device_pasted_into_every_format_is_valid_and_runs() {
         with["device"] = device;
         assert_eq!(errors(&applications, &with), Vec::<String>::new(), "{name}");
         let read = ApplicationSet::from_json("one.json", &with.to_string(), None).expect("it can be read");
-        let run = run_applications(&read, Scheduler::GlobalEdf, EvrRules::default()).expect("it runs");
+        let run = Scheduler::GlobalEdf.run(&read, EvrRules::default()).expect("it runs");
         assert!(run.operations()[0].finish().is_some(), "{name}");
     }
 }

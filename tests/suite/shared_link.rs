@@ -8,7 +8,7 @@ use gpusched::formats::{TableStyle, text_of};
 use gpusched::hosts::simulate;
 use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
-use gpusched::tables::{SimulationReport, state_text};
+use gpusched::tables::SimulationReport;
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Rule, blame};
 use gpusched::workload::{Copy, OperationId, StreamSpec};
@@ -106,9 +106,9 @@ fn the_state_lists_all_copies_on_a_link() {
     let (first, second) = ("copy 0 (host-to-device)", "copy 1 (host-to-device)");
     let both = serde_json::to_value(state(4)).expect("it is JSON");
     assert_eq!(both["copy_engines"], serde_json::json!([[first, second], []]));
-    assert!(state_text(&state(15)).contains(&format!("copy engine 0: {first}, {second}\n")));
-    assert!(state_text(&state(16)).contains(&format!("copy engine 0: {second}\n")));
-    assert!(state_text(&state(20)).contains("copy engine 0: idle\n"));
+    assert!(state(15).text().contains(&format!("copy engine 0: {first}, {second}\n")));
+    assert!(state(16).text().contains(&format!("copy engine 0: {second}\n")));
+    assert!(state(20).text().contains("copy engine 0: idle\n"));
     assert!(text_of(&SimulationReport::of(summary), TableStyle::Plain).contains("copy 1"));
 }
 

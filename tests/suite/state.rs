@@ -6,7 +6,6 @@
 
 use gpusched::hosts::simulate;
 use gpusched::run::{EeQueue, Run, Served, State, Summary, rule_log};
-use gpusched::tables::state_text;
 use gpusched::time::Instant;
 use gpusched::trace::Rule;
 use gpusched::workload::OperationId;
@@ -199,7 +198,7 @@ fn rtss_2017_figure_4_e_k3_runs_beside_k6_and_no_copy_is_left_before_it() {
 #[test]
 fn why_the_heads_of_queues_wait_is_told_first() {
     let ran = Ran::new();
-    let text = state_text(&ran.state(1_700));
+    let text = ran.state(1_700).text();
     let lines: Vec<&str> = text.lines().skip(1).collect();
     assert!(lines[0].starts_with("  K5 waits (R3): no SM has room for its next block"), "{text}");
     assert!(lines[1].starts_with("  K2 waits (G2)") && lines[7].starts_with("  stream S1: "), "{text}");

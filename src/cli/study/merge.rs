@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::experiments::study::{Shard, file_name, is_claimed, merge, shard_files};
+use gpusched::experiments::study::{ResultFile, Shard, merge};
 
 use super::super::Answer;
 use super::super::output::{note, write_whole};
@@ -33,10 +33,10 @@ impl Merge {
         let (study, results) = (self.files.study()?, self.files.results()?);
         let mut shards = self.shards.clone();
         if shards.is_empty() {
-            shards = shard_files(&results)?.into_iter().map(|(_, path)| path).collect();
+            shards = Shard::files(&results)?.into_iter().map(|(_, path)| path).collect();
         }
-        let whole = results.join(file_name(Shard::WHOLE));
-        if is_claimed(&whole) {
+        let whole = results.join(Shard::WHOLE.file_name());
+        if ResultFile::is_claimed(&whole) {
             bail!("{} is being written by a run", whole.display());
         }
         if self.out.is_none() && whole.exists() && !self.force {

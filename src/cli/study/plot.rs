@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::experiments::study::{Shard, StudySummary, file_name, shard_files};
+use gpusched::experiments::study::{Shard, StudySummary};
 use gpusched::pictures::study_plot::{PlotOptions, plot};
 use gpusched::tables::SummaryDocument;
 
@@ -39,9 +39,9 @@ impl Plot {
     pub(super) fn run(&self) -> anyhow::Result<Answer> {
         let (study, results) = (self.files.study()?, self.files.results()?);
         picture::check(self.figure.as_deref())?;
-        let path = results.join(file_name(Shard::WHOLE));
+        let path = results.join(Shard::WHOLE.file_name());
         if !path.exists() {
-            let advice = if shard_files(&results)?.is_empty() { "study run" } else { "study merge" };
+            let advice = if Shard::files(&results)?.is_empty() { "study run" } else { "study merge" };
             bail!("there is no {}: `gpusched {advice}` makes it", path.display());
         }
         progress::begin("summing rows up", Unit::None, None);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::Args;
-use gpusched::experiments::study::{ResultFile, Shard, Study, file_name, shard_files};
+use gpusched::experiments::study::{ResultFile, Shard, Study};
 
 use super::super::output::note;
 use super::super::progress::Unit;
@@ -82,10 +82,10 @@ impl Run {
 
 /// A study that was begun in so many shards is not gone on with in so many others by mistake.
 fn refuse_other_division(results: &Path, shard: Shard) -> anyhow::Result<()> {
-    if results.join(file_name(shard)).exists() {
+    if results.join(shard.file_name()).exists() {
         return Ok(());
     }
-    let other = shard_files(results)?.into_iter().find(|(other, _)| other.count() != shard.count());
+    let other = Shard::files(results)?.into_iter().find(|(other, _)| other.count() != shard.count());
     if let Some((other, _)) = other {
         bail!(
             "{} has shards of {}, and this is shard {shard}: say --shard I/{}, or choose another --results",

@@ -1,7 +1,7 @@
 //! `gpusched study status`
 
 use clap::Args;
-use gpusched::experiments::study::{ShardStatus, status};
+use gpusched::experiments::study::ShardStatus;
 use gpusched::tables::ShardsDocument;
 
 use super::super::Answer;
@@ -26,7 +26,7 @@ impl Status {
     pub(super) fn run(&self) -> anyhow::Result<Answer> {
         let study = self.files.study()?;
         progress::begin("checking shards", Unit::None, None);
-        let shards = status(&study, &self.files.results()?)?;
+        let shards = ShardStatus::of_all(&study, &self.files.results()?)?;
         // Complete is a whole file, or all shards of one division.
         let counts = shards.iter().map(|one| one.shard.count());
         let is_complete = counts

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::experiments::study::{BatchScript, LEAST_SAMPLES, Shard};
+use gpusched::experiments::study::{BatchScript, Shard};
 
 use super::super::output::write_whole;
 use super::super::{Answer, output};
@@ -42,11 +42,12 @@ impl Submit {
         }
         let Some(first) = Shard::new(0, self.array) else { bail!("there is no such array") };
         let samples = study.layout.samples_of(first, first.rows(study.layout.rows()));
-        if samples < LEAST_SAMPLES && !self.force {
-            let most = (study.layout.points * study.layout.samples / LEAST_SAMPLES).max(1);
+        if samples < BatchScript::LEAST_SAMPLES && !self.force {
+            let most = (study.layout.points * study.layout.samples / BatchScript::LEAST_SAMPLES).max(1);
             bail!(
                 "a task would have {samples} samples, and a scheduler starts only a few tasks a second: --array {most} gives \
-                 each {LEAST_SAMPLES}, --force submits it as it is"
+                 each {}, --force submits it as it is",
+                BatchScript::LEAST_SAMPLES
             );
         }
         let text = |path: &Path| -> anyhow::Result<String> {

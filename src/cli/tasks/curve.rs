@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, figure_6, figure_7, figure_8};
+use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6};
 use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
 use gpusched::pictures::acceptance_plot;
 use gpusched::tables::CurveReport;
@@ -152,9 +152,9 @@ impl CurveCommand {
         let mut curves = match self.figure_number {
             Some(6 | 7) if self.theorem_6.is_some() => bail!("--theorem-6 is for --figure-number 8"),
             Some(8) if self.inputs.is_some() => bail!("--inputs is for --figure-number 6 and 7"),
-            Some(6) => vec![figure_6(inputs, self.samples, self.seed)],
-            Some(7) => vec![figure_7(inputs, self.samples, self.seed)],
-            Some(_) => figure_8(theorem, self.samples, self.seed).to_vec(),
+            Some(6) => vec![Curve::figure_6(inputs, self.samples, self.seed)],
+            Some(7) => vec![Curve::figure_7(inputs, self.samples, self.seed)],
+            Some(_) => Curve::figure_8(theorem, self.samples, self.seed).to_vec(),
             None => vec![self.curve()?],
         };
         for curve in &mut curves {

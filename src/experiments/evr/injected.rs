@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::variation::Variation;
-use crate::applications::{ApplicationSet, ExecutionProfileError, GenerateError, Injections};
+use crate::applications::{ApplicationError, ApplicationSet, Injections};
 use crate::time::Duration;
 
 /// Why there is nothing to run.
@@ -24,12 +24,9 @@ pub enum InjectedError {
         "nothing is injected: give the applications \"arrivals\", the file an \"injection\", or draw some (inject)"
     )]
     Nothing,
-    /// The changes cannot be made.
+    /// The changes cannot be made, or the injections not drawn.
     #[error(transparent)]
-    Profile(#[from] ExecutionProfileError),
-    /// The injections cannot be drawn.
-    #[error(transparent)]
-    Generate(#[from] GenerateError),
+    Application(#[from] ApplicationError),
 }
 
 impl ApplicationSet {

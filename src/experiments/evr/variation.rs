@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::applications::{Application, ApplicationSet, ExecutionProfile, ExecutionProfileError, KernelTimes};
+use crate::applications::{Application, ApplicationError, ApplicationSet, ExecutionProfile, KernelTimes};
 use crate::time::Duration;
 
 /// How to change a set of applications.
@@ -63,8 +63,8 @@ impl Variation {
     /// The changed set, for injections with a mean delay of `mean_gap`. It has no injections yet.
     ///
     /// # Errors
-    /// [`ExecutionProfileError`] if an application becomes too long, or has too many launches.
-    pub fn apply(&self, set: &ApplicationSet, mean_gap: Duration) -> Result<ApplicationSet, ExecutionProfileError> {
+    /// [`ApplicationError`] if an application becomes too long, or has too many launches.
+    pub fn apply(&self, set: &ApplicationSet, mean_gap: Duration) -> Result<ApplicationSet, ApplicationError> {
         let mut changed = set.clone();
         changed.name = format!("{}{self}", set.name);
         changed.injections.clear();
@@ -72,7 +72,7 @@ impl Variation {
             for kernel in &mut application.kernels {
                 let pieces = self.narrow.clamp(1, kernel.blocks);
                 kernel.blocks = kernel.blocks.div_ceil(pieces);
-                kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ExecutionProfileError::TooManyLaunches)?;
+                kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ApplicationError::TooManyLaunches)?;
             }
         }
         changed.reprofile()?;
@@ -116,8 +116,8 @@ impl ApplicationSet {
     /// Computes the profiles anew after the applications were changed.
     ///
     /// # Errors
-    /// [`ExecutionProfileError`] of the first application that has none.
-    pub fn reprofile(&mut self) -> Result<(), ExecutionProfileError> {
+    /// [`ApplicationError`] of the first application that has none.
+    pub fn reprofile(&mut self) -> Result<(), ApplicationError> {
         let device = &self.device;
         self.profiles = self
             .applications
@@ -129,13 +129,13 @@ impl ApplicationSet {
 }
 
 /// Makes every launch fill just `sms` SMs, by [`Variation::saturation_sms`].
-fn saturate(set: &mut ApplicationSet, sms: u32) -> Result<(), ExecutionProfileError> {
+fn saturate(set: &mut ApplicationSet, sms: u32) -> Result<(), ApplicationError> {
     for (application, profile) in set.applications.iter_mut().zip(&set.profiles) {
         let width = sms.clamp(1, profile.sms());
         for (k, kernel) in application.kernels.iter_mut().enumerate() {
             let at_once = |sms: u32| profile.blocks_per_sm(k).saturating_mul(sms).max(1);
             let pieces = kernel.blocks.div_ceil(at_once(profile.sms()));
-            kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ExecutionProfileError::TooManyLaunches)?;
+            kernel.launches = kernel.launches.checked_mul(pieces).ok_or(ApplicationError::TooManyLaunches)?;
             kernel.blocks = at_once(width);
             kernel.times = KernelTimes::Fixed(profile.block_time(k, profile.sms()));
         }

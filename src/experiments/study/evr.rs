@@ -11,7 +11,7 @@ use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome};
 use crate::device::Device;
 use crate::experiments::evr::{PointTally, Variation};
 use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
-use crate::hosts::{Scheduler, UsageDetail, usage_of_applications};
+use crate::hosts::{Scheduler, UsageDetail};
 use crate::json::{Node, Problem};
 use crate::statistics::Measure;
 use crate::time::Duration;
@@ -219,8 +219,7 @@ impl Worker for EvrWorker<'_> {
         // A row has one sample: quantities of several would have to be rounded.
         own.injections =
             point.injections.draw(&point.set, point.seed, samples.start).map_err(|error| error.to_string())?;
-        let usage = usage_of_applications(own, point.scheduler, point.rules, UsageDetail::Totals)
-            .map_err(|error| error.to_string())?;
+        let usage = point.scheduler.usage(own, point.rules, UsageDetail::Totals).map_err(|error| error.to_string())?;
         let outcome = Outcome::of_usage(own, point.scheduler.name(), usage);
         Ok(PointTally::quantities(&outcome).map(|quantity| quantity.to_string()).join(","))
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::io;
+use std::path::Path;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -55,6 +56,30 @@ impl std::fmt::Debug for Study {
 }
 
 impl Study {
+    /// What is in a file that a study names, looked for in `folder`; of a name that ends in a slash, which is a folder,
+    /// the names of its files, one a line.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn read_beside(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
+        let path = folder.join(name);
+        if !name.ends_with('/') {
+            return std::fs::read(path);
+        }
+        let mut names = String::new();
+        for entry in std::fs::read_dir(path)? {
+            let entry = entry?;
+            // A name that is no text cannot stand in a study either.
+            if let Ok(name) = entry.file_name().into_string()
+                && entry.path().is_file()
+            {
+                names.push_str(&name);
+                names.push('\n');
+            }
+        }
+        Ok(names.into_bytes())
+    }
+
     /// Reads a study file; `file` is its name in errors, and `read` gives the content of files that it names.
     ///
     /// # Errors

@@ -66,6 +66,14 @@ pub struct Shard {
 const MAX_SHARDS: u64 = 1 << 16;
 
 impl Shard {
+    /// The name of the file of a shard's rows; that of the whole study is also that of merged rows.
+    pub fn file_name(self) -> String {
+        match self {
+            Self::WHOLE => "rows.csv".to_owned(),
+            _ => format!("rows-{}-of-{}.csv", self.index, self.count),
+        }
+    }
+
     /// The whole study.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 

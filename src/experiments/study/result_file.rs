@@ -79,6 +79,12 @@ pub struct ResultFile<D = File> {
 }
 
 impl ResultFile {
+    /// Whether a process is writing to a file of rows, as far as can be told.
+    pub fn is_claimed(path: &Path) -> bool {
+        let file = OpenOptions::new().read(true).write(true).open(path);
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Opens the rows of a shard in a directory, or starts them, and claims them until the process ends: a lock of the
     /// operating system, which leaves nothing behind when a process is killed. A row that was torn, and what follows
     /// it, is cut off.
@@ -89,7 +95,7 @@ impl ResultFile {
     /// [`StudyError`] if another process has the shard, the rows belong to something else, or the file is a link or
     /// cannot be written.
     pub fn claim(study: &Study, shard: Shard, directory: &Path) -> Result<Self, StudyError> {
-        let path = directory.join(file_name(shard));
+        let path = directory.join(shard.file_name());
         let cannot = |source| StudyError::Write { path: path.clone(), rows: 0, source };
         fs::create_dir_all(directory).map_err(cannot)?;
         let mut file = match open_rows(&path) {
@@ -147,7 +153,7 @@ impl<D: Disk> ResultFile<D> {
     /// [`StudyError::Write`]
     pub fn on(disk: D, study: &Study, shard: Shard) -> Result<Self, StudyError> {
         let mut opened =
-            Self { path: file_name(shard).into(), disk, bytes: 0, rows: 0, dropped: 0, synced: Instant::now() };
+            Self { path: shard.file_name().into(), disk, bytes: 0, rows: 0, dropped: 0, synced: Instant::now() };
         opened.put(header::text(study, shard).as_bytes(), 0)?;
         Ok(opened)
     }
@@ -217,14 +223,6 @@ impl<D: Disk> ResultFile<D> {
     }
 }
 
-/// The name of the file of a shard's rows; that of the whole study is also that of merged rows.
-pub fn file_name(shard: Shard) -> String {
-    match shard {
-        Shard::WHOLE => "rows.csv".to_owned(),
-        _ => format!("rows-{}-of-{}.csv", shard.index(), shard.count()),
-    }
-}
-
 /// How often and how long to wait for a lock: whoever only asks for the state of a shard has it for a moment.
 const TRIES: (u32, Duration) = (5, Duration::from_millis(50));
 
@@ -239,12 +237,6 @@ fn lock(file: &File, path: &Path, shard: Shard) -> Result<(), StudyError> {
         TryLockError::WouldBlock => StudyError::Claimed { path: path.to_owned(), shard },
         TryLockError::Error(source) => StudyError::Lock { path: path.to_owned(), source },
     })
-}
-
-/// Whether a process is writing to a file of rows, as far as can be told.
-pub fn is_claimed(path: &Path) -> bool {
-    let file = OpenOptions::new().read(true).write(true).open(path);
-    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// How much of a file is sound \[bytes\], and how many rows that is. A header that was torn is no header.

@@ -1,8 +1,6 @@
 //! Samples that are not drawn: files of a folder, or of a list.
 
 use std::cmp::Ordering;
-use std::io;
-use std::path::Path;
 
 use super::grid::{Files, Grid};
 use crate::json::{Node, Problem};
@@ -12,30 +10,6 @@ pub(super) const KEY: &str = "files";
 
 /// How the files of a folder end that are samples.
 const EXTENSION: &str = ".json";
-
-/// What is in a file that a study names, looked for in `folder`; of a name that ends in a slash, which is a folder, the
-/// names of its files, one a line.
-///
-/// # Errors
-/// What the file system says.
-pub fn read_beside(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
-    let path = folder.join(name);
-    if !name.ends_with('/') {
-        return std::fs::read(path);
-    }
-    let mut names = String::new();
-    for entry in std::fs::read_dir(path)? {
-        let entry = entry?;
-        // A name that is no text cannot stand in a study either.
-        if let Ok(name) = entry.file_name().into_string()
-            && entry.path().is_file()
-        {
-            names.push_str(&name);
-            names.push('\n');
-        }
-    }
-    Ok(names.into_bytes())
-}
 
 /// The files of the key, with what `of` makes of their names and contents.
 pub(super) fn each<T>(

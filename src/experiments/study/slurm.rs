@@ -26,9 +26,6 @@ pub struct BatchScript<'a> {
     pub options: &'a [String],
 }
 
-/// Fewest samples of a task: a scheduler starts a few tasks a second, so shorter ones only wait.
-pub const LEAST_SAMPLES: u64 = 1_000;
-
 impl Shard {
     /// The shard of a task of a Slurm job array, from the values of `SLURM_ARRAY_TASK_ID`, `SLURM_ARRAY_TASK_COUNT` and
     /// `SLURM_ARRAY_TASK_MIN`.
@@ -49,6 +46,9 @@ impl Shard {
 }
 
 impl BatchScript<'_> {
+    /// Fewest samples of a task: a scheduler starts a few tasks a second, so shorter ones only wait.
+    pub const LEAST_SAMPLES: u64 = 1_000;
+
     /// The script. Its tasks say `--shard I/N` themselves, so that `sbatch --array=I` runs one of them again.
     pub fn text(&self) -> String {
         let Self { name, program, file, results, array, cores, samples, options } = *self;

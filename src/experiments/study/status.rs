@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::StudyError;
 use super::file::Study;
 use super::layout::Shard;
-use super::result_file::{CHUNK, file_name, is_claimed};
+use super::result_file::{CHUNK, ResultFile};
 use super::rows::Rows;
 
 /// How far one shard is.
@@ -29,6 +29,20 @@ pub struct ShardStatus {
 }
 
 impl ShardStatus {
+    /// How far the rows in a directory are: the whole study's file, if there is one, and every shard of each division
+    /// that was begun.
+    ///
+    /// # Errors
+    /// [`StudyError`] if files cannot be read or belong to something else.
+    pub fn of_all(study: &Study, directory: &Path) -> Result<Vec<Self>, StudyError> {
+        let files = Shard::files(directory)?;
+        let mut counts: Vec<u64> = files.iter().map(|(shard, _)| shard.count()).collect();
+        counts.dedup();
+        let shards = counts.into_iter().flat_map(|count| (0..count).filter_map(move |index| Shard::new(index, count)));
+        let whole = (files.is_empty() || directory.join(Shard::WHOLE.file_name()).exists()).then_some(Shard::WHOLE);
+        whole.into_iter().chain(shards).map(|shard| one(study, directory, shard)).collect()
+    }
+
     /// Whether all rows are there, and nothing else.
     pub fn is_complete(&self) -> bool {
         self.started && self.rows == self.expected && self.behind_bytes == 0
@@ -47,45 +61,9 @@ impl ShardStatus {
     }
 }
 
-/// The files of shards in a directory, without the whole study's, with the shard that their names state, in order.
-///
-/// # Errors
-/// [`StudyError::Read`]
-pub fn shard_files(directory: &Path) -> Result<Vec<(Shard, PathBuf)>, StudyError> {
-    let cannot = |source| StudyError::Read { path: directory.to_owned(), source };
-    if !directory.exists() {
-        return Ok(Vec::new());
-    }
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).map_err(cannot)? {
-        let path = entry.map_err(cannot)?.path();
-        let shard = path.file_name().and_then(|name| name.to_str()).and_then(|name| {
-            let (index, count) = name.strip_prefix("rows-")?.strip_suffix(".csv")?.split_once("-of-")?;
-            Shard::new(index.parse().ok()?, count.parse().ok()?)
-        });
-        found.extend(shard.filter(|shard| *shard != Shard::WHOLE).map(|shard| (shard, path)));
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// How far the rows in a directory are: the whole study's file, if there is one, and every shard of each division that
-/// was begun.
-///
-/// # Errors
-/// [`StudyError`] if files cannot be read or belong to something else.
-pub fn status(study: &Study, directory: &Path) -> Result<Vec<ShardStatus>, StudyError> {
-    let files = shard_files(directory)?;
-    let mut counts: Vec<u64> = files.iter().map(|(shard, _)| shard.count()).collect();
-    counts.dedup();
-    let shards = counts.into_iter().flat_map(|count| (0..count).filter_map(move |index| Shard::new(index, count)));
-    let whole = (files.is_empty() || directory.join(file_name(Shard::WHOLE)).exists()).then_some(Shard::WHOLE);
-    whole.into_iter().chain(shards).map(|shard| one(study, directory, shard)).collect()
-}
-
 fn one(study: &Study, directory: &Path, shard: Shard) -> Result<ShardStatus, StudyError> {
-    let path = directory.join(file_name(shard));
-    let (started, running) = (path.exists(), is_claimed(&path));
+    let path = directory.join(shard.file_name());
+    let (started, running) = (path.exists(), ResultFile::is_claimed(&path));
     let (mut rows, mut behind_bytes) = (0, 0);
     if started && let Some(mut found) = Rows::open(study, &path, CHUNK)? {
         let sound = found.skip_all()?;
@@ -94,4 +72,28 @@ fn one(study: &Study, directory: &Path, shard: Shard) -> Result<ShardStatus, Stu
         behind_bytes = length.saturating_sub(sound);
     }
     Ok(ShardStatus { path, shard, rows, expected: shard.rows(study.layout.rows()), behind_bytes, started, running })
+}
+
+impl Shard {
+    /// The files of shards in a directory, without the whole study's, with the shard that their names state, in order.
+    ///
+    /// # Errors
+    /// [`StudyError::Read`]
+    pub fn files(directory: &Path) -> Result<Vec<(Self, PathBuf)>, StudyError> {
+        let cannot = |source| StudyError::Read { path: directory.to_owned(), source };
+        if !directory.exists() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for entry in fs::read_dir(directory).map_err(cannot)? {
+            let path = entry.map_err(cannot)?.path();
+            let shard = path.file_name().and_then(|name| name.to_str()).and_then(|name| {
+                let (index, count) = name.strip_prefix("rows-")?.strip_suffix(".csv")?.split_once("-of-")?;
+                Shard::new(index.parse().ok()?, count.parse().ok()?)
+            });
+            found.extend(shard.filter(|shard| *shard != Shard::WHOLE).map(|shard| (shard, path)));
+        }
+        found.sort();
+        Ok(found)
+    }
 }

@@ -3,8 +3,8 @@
 use super::super::made::Failure;
 use super::built_in;
 use crate::applications::{Class, Outcome};
+use crate::hosts::Scheduler;
 use crate::hosts::gpu_evr::EvrRules;
-use crate::hosts::{Scheduler, run_applications};
 use crate::printed::{Printed, Value};
 
 /// Which of the numbers of SMs that an application has one after the other.
@@ -18,7 +18,7 @@ enum Which {
 /// On how many SMs applications A and B of Fig. 1 are, one number after the other.
 pub(super) fn figure_1() -> Result<Vec<Printed>, Failure> {
     let set = built_in("gpu-evr-figure-1")?;
-    let trace = run_applications(&set, Scheduler::GpuEvr, EvrRules::default())?;
+    let trace = Scheduler::GpuEvr.run(&set, EvrRules::default())?;
     let outcome = Outcome::new(&set, Scheduler::GpuEvr.name(), &trace);
     let place = "Sec. III-A, Fig. 1";
     let mut values = vec![Printed::new(place, "SMs", 4_u32, set.device.sms)];

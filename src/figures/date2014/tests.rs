@@ -8,12 +8,12 @@
 use std::fs;
 use std::path::Path;
 
-use crate::applications::{ApplicationSet, Class, ExecutionProfileError, Injections, Outcome};
+use crate::applications::{ApplicationError, ApplicationSet, Class, Injections, Outcome};
 use crate::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
 use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
 use crate::formats::csv_of;
 use crate::hosts::gpu_evr::EvrRules;
-use crate::hosts::{Scheduler, UsageDetail, usage_of_applications};
+use crate::hosts::{Scheduler, UsageDetail};
 use crate::pictures::{Curves, Quantity};
 use crate::tables::SummaryDocument;
 use crate::time::Duration;
@@ -50,7 +50,7 @@ fn a_variation_with_more_launches_than_can_be_counted_is_refused() {
     let mut set = thirteen();
     set.applications[0].kernels[0].launches = u32::MAX;
     let variation = Variation { narrow: 2, ..Variation::default() };
-    assert_eq!(variation.apply(&set, Duration::ZERO).err(), Some(ExecutionProfileError::TooManyLaunches));
+    assert_eq!(variation.apply(&set, Duration::ZERO).err(), Some(ApplicationError::TooManyLaunches));
 }
 
 /// Figure 6 with applications that fill 4 of 13 SMs and must end within twice their execution time. Three fit at a
@@ -153,7 +153,7 @@ fn outcomes_under_gpu_evr(set: &ApplicationSet, rules: EvrRules) -> Vec<Outcome>
     let outcome = |sample| {
         let mut own = set.clone();
         own.injections = injections.draw(set, 0, sample).expect("there are applications");
-        let usage = usage_of_applications(&own, Scheduler::GpuEvr, rules, UsageDetail::Totals).expect("it runs");
+        let usage = Scheduler::GpuEvr.usage(&own, rules, UsageDetail::Totals).expect("it runs");
         Outcome::of_usage(&own, "gpu-evr", usage)
     };
     (0..200).map(outcome).collect()

@@ -3,10 +3,7 @@
 use std::fmt::Write;
 
 use super::super::made::{Failure, File, Made};
-use crate::experiments::acceptance::{
-    Curve, CurvePoint, Inputs, Theorem6, figure_6 as curve_6, figure_7 as curve_7, figure_8 as curves_8,
-    more_and_more_periods,
-};
+use crate::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6, more_and_more_periods};
 use crate::pictures::{acceptance_plot, boundary_map};
 use crate::tasks::{ReservationPeriod, ReservationTest, TaskTime};
 
@@ -32,11 +29,11 @@ struct Drawn {
 }
 
 pub(super) fn figure_6(name: &'static str) -> Result<Made, Failure> {
-    figure_6_or_7(name, |inputs| curve_6(inputs, SETS, SEED))
+    figure_6_or_7(name, |inputs| Curve::figure_6(inputs, SETS, SEED))
 }
 
 pub(super) fn figure_7(name: &'static str) -> Result<Made, Failure> {
-    figure_6_or_7(name, |inputs| curve_7(inputs, SETS, SEED))
+    figure_6_or_7(name, |inputs| Curve::figure_7(inputs, SETS, SEED))
 }
 
 /// The inputs under which the claim holds, those under which it does not, and what lies between.
@@ -83,7 +80,7 @@ fn figure_6_or_7(name: &str, curve: impl Fn(Inputs) -> Curve) -> Result<Made, Fa
 }
 
 pub(super) fn figure_8(name: &'static str) -> Result<Made, Failure> {
-    let case = |suffix, words, theorem| Case { suffix, words, curves: curves_8(theorem, SETS, SEED).to_vec() };
+    let case = |suffix, words, theorem| Case { suffix, words, curves: Curve::figure_8(theorem, SETS, SEED).to_vec() };
     let cases = [
         case("", "D = T", Theorem6::ImplicitDeadlines),
         case("-as-printed", "as printed", Theorem6::AsPrinted),

@@ -72,6 +72,44 @@ pub enum ScheduleError {
 }
 
 impl Scheduler {
+    /// Runs all injections of `set` to their end and gives the trace. Every operation's origin names the injection as
+    /// its thread and, for kernels, the kernel's index as its iteration. `rules` are GPU-EvR's; the others have none.
+    ///
+    /// # Errors
+    /// [`ScheduleError`] if the scheduler does not work on the device, or the run cannot be represented.
+    pub fn run(self, set: &ApplicationSet, rules: EvrRules) -> Result<Trace, ScheduleError> {
+        let gpu = run_observed(set, self, rules, Gpu::new(&set.device, GpuOptions::default()))?;
+        Ok(gpu.into_trace())
+    }
+
+    /// As [`Scheduler::run`] under GPU-EvR, with what the framework knew.
+    ///
+    /// # Errors
+    /// As [`Scheduler::run`].
+    pub fn run_gpu_evr(set: &ApplicationSet, rules: EvrRules) -> Result<(Trace, EvrLog), ScheduleError> {
+        Self::GpuEvr.check(&set.device)?;
+        Self::GpuEvr.check_work(set)?;
+        let host = GpuEvr::new(set, rules);
+        let Simulated { trace, host, .. } = Simulated::of(&set.device, GpuOptions::default(), host)?;
+        Ok((trace, host.into_log()))
+    }
+
+    /// Runs all injections of `set` to their end and gives what [`Outcome::of_usage`](crate::applications::Outcome)
+    /// needs. No trace is kept: memory grows by a few bytes for each application and for each launch that waits or
+    /// runs, and with the changes of SMs over time if `detail` asks for them.
+    ///
+    /// # Errors
+    /// As [`Scheduler::run`].
+    pub fn usage(self, set: &ApplicationSet, rules: EvrRules, detail: UsageDetail) -> Result<Usage, ScheduleError> {
+        let sums = UsageSums::new(set.device.sms, set.injections.len(), detail);
+        match run_observed(set, self, rules, Gpu::observed_by(sums, &set.device, GpuOptions::default())) {
+            Ok(gpu) => Ok(gpu.into_back_and_observer().1.into_usage()),
+            // There is no trace: what is full are the sums.
+            Err(ScheduleError::Run(RunError::TraceFull(_))) => Err(ScheduleError::TooManySmCounts),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether this scheduler works on `device`.
     ///
     /// # Errors
@@ -116,49 +154,6 @@ impl Scheduler {
         };
         let copies = [application.copy_in_bytes, application.copy_out_bytes].into_iter().filter(|&bytes| bytes > 0);
         (0..profile.kernels()).map(of_kernel).fold(copies.count() as u64, u64::saturating_add)
-    }
-}
-
-/// Runs all injections of `set` to their end and gives the trace. Every operation's origin names the injection as its
-/// thread and, for kernels, the kernel's index as its iteration. `rules` are GPU-EvR's; the others have none.
-///
-/// # Errors
-/// [`ScheduleError`] if the scheduler does not work on the device, or the run cannot be represented.
-pub fn run_applications(set: &ApplicationSet, scheduler: Scheduler, rules: EvrRules) -> Result<Trace, ScheduleError> {
-    let gpu = run_observed(set, scheduler, rules, Gpu::new(&set.device, GpuOptions::default()))?;
-    Ok(gpu.into_trace())
-}
-
-/// As [`run_applications`] under GPU-EvR, with what the framework knew.
-///
-/// # Errors
-/// As [`run_applications`].
-pub fn run_gpu_evr(set: &ApplicationSet, rules: EvrRules) -> Result<(Trace, EvrLog), ScheduleError> {
-    Scheduler::GpuEvr.check(&set.device)?;
-    Scheduler::GpuEvr.check_work(set)?;
-    let host = GpuEvr::new(set, rules);
-    let Simulated { trace, host, .. } = Simulated::of(&set.device, GpuOptions::default(), host)?;
-    Ok((trace, host.into_log()))
-}
-
-/// Runs all injections of `set` to their end and gives what [`Outcome::of_usage`](crate::applications::Outcome) needs.
-/// No trace is kept: memory grows by a few bytes for each application and for each launch that waits or runs, and with
-/// the changes of SMs over time if `detail` asks for them.
-///
-/// # Errors
-/// As [`run_applications`].
-pub fn usage_of_applications(
-    set: &ApplicationSet,
-    scheduler: Scheduler,
-    rules: EvrRules,
-    detail: UsageDetail,
-) -> Result<Usage, ScheduleError> {
-    let sums = UsageSums::new(set.device.sms, set.injections.len(), detail);
-    match run_observed(set, scheduler, rules, Gpu::observed_by(sums, &set.device, GpuOptions::default())) {
-        Ok(gpu) => Ok(gpu.into_back_and_observer().1.into_usage()),
-        // There is no trace: what is full are the sums.
-        Err(ScheduleError::Run(RunError::TraceFull(_))) => Err(ScheduleError::TooManySmCounts),
-        Err(error) => Err(error),
     }
 }
 

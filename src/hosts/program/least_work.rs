@@ -4,16 +4,13 @@ use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
 
-/// Operations that a run of the scenario submits at least, as far as its threads tell without running.
-pub fn least_operations(scenario: &Scenario) -> u64 {
+/// Operations that a run of the scenario submits at least, as far as its threads tell without running, and the memory
+/// that their record takes, without their blocks \[bytes\].
+pub fn least_work(scenario: &Scenario) -> (u64, u64) {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
     let of_one = |thread| least_iterations(thread, horizon).saturating_mul(in_one_iteration(thread));
-    scenario.threads.iter().map(of_one).fold(0, u64::saturating_add)
-}
-
-/// Memory that the record of a run takes at least \[bytes\]: that of its operations, without their blocks.
-pub fn least_memory(scenario: &Scenario) -> u64 {
-    least_operations(scenario).saturating_mul(size_of::<OperationRecord>() as u64)
+    let operations = scenario.threads.iter().map(of_one).fold(0, u64::saturating_add);
+    (operations, operations.saturating_mul(size_of::<OperationRecord>() as u64))
 }
 
 /// How many iterations are certain to begin and to go through all their steps.
@@ -84,7 +81,7 @@ mod tests {
             "streams": [{"name": "s", "release": "5 us", "period": "10 us", "operations": [{"kernel": "K"}]}]"#;
         for (more, least) in [(nested, 3 * (1 + 5 * 3)), (periodic, 100)] {
             let scenario = scenario(more);
-            assert_eq!(least_operations(&scenario), least, "{more}");
+            assert_eq!(least_work(&scenario).0, least, "{more}");
             assert_eq!(submitted(&scenario), least, "{more}");
         }
     }
@@ -97,14 +94,14 @@ mod tests {
             "streams": [{"name": "s", "release": "2 ms", "period": "1 us", "operations": [{"kernel": "K"}]}]"#;
         for more in [waits, late] {
             let scenario = scenario(more);
-            assert_eq!(least_operations(&scenario), 0, "{more}");
+            assert_eq!(least_work(&scenario).0, 0, "{more}");
             assert!(submitted(&scenario) < 1_000_000, "{more}");
         }
         let endless = scenario(
             r#""streams": [{"name": "s"}],
             "hosts": [{"name": "h", "steps": [{"repeat": 4294967295, "steps": [{"launch": "K", "stream": "s"}]}]}]"#,
         );
-        assert_eq!(least_operations(&endless), u64::from(u32::MAX));
-        assert!(least_memory(&endless) > 1 << 36);
+        assert_eq!(least_work(&endless).0, u64::from(u32::MAX));
+        assert!(least_work(&endless).1 > 1 << 36);
     }
 }

@@ -48,14 +48,6 @@ pub(crate) fn analysis_columns<'k, 'a: 'k>() -> Vec<Column<&'k AnalysedKernel<'a
     columns
 }
 
-/// The kernels of an analysis without verdicts.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn analysis_rows(analysis: &Analysis<'_>, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
-    part.write(&analysis_columns(), &analysis.kernels, out)
-}
-
 pub(crate) fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<'a>>> {
     let mut columns = launch_columns();
     columns.extend([
@@ -124,4 +116,14 @@ fn share(family: &FamilyReport, count: u64) -> String {
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
+}
+
+impl Analysis<'_> {
+    /// The kernels of an analysis without verdicts.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_kernels(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
+        part.write(&analysis_columns(), &self.kernels, out)
+    }
 }

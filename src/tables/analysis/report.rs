@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use super::bounded_responses::BoundedResponses;
 use super::chains::{self, add_chains};
-use super::columns::{analysis_columns, analysis_rows};
+use super::columns::analysis_columns;
 use super::slack::{self, add_slack};
 use super::table::{add_analysis, add_steps};
-use super::verdicts::{add_jobs, add_requirements, job_columns, open_doubtful, requirement_notes};
+use super::verdicts::{add_jobs, add_requirements, job_columns, open_doubtful};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
     Analysis, AnalysisError, BlockTimes, BoundOptions, ChainVerdicts, FinishBounds, JobVerdicts, RequirementVerdict,
@@ -60,7 +60,7 @@ impl<'s> AnalysisReport<'s> {
         let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
         let merged_notes = analysis.notes.len();
         analysis.notes.extend(verdicts.notes.iter().cloned());
-        analysis.notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
+        analysis.notes.extend(RequirementVerdict::notes(requirements.as_deref().unwrap_or_default()));
         let of_jobs = verdicts.jobs.iter_mut().map(|job| (&*job.stream, &mut job.verdict));
         analysis.notes.extend(open_doubtful(demands, of_jobs));
         analysis.notes.extend(chains.notes.iter().cloned());
@@ -170,7 +170,7 @@ impl Report for AnalysisReport<'_> {
         if self.verdicts_alone {
             part.write(&job_columns(), &self.verdicts.jobs, out)
         } else {
-            analysis_rows(&self.analysis, part, out)
+            self.analysis.write_kernels(part, out)
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::chains::{self, add_chains};
-use super::verdicts::{add_requirements, add_streams, open_doubtful, requirement_notes, stream_columns};
+use super::verdicts::{add_requirements, add_streams, open_doubtful, stream_columns};
 use crate::analysis::{
     AnalysisError, ChainVerdicts, RequirementVerdict, SearchOptions, SporadicVerdicts, chains_without_bound,
     judge_sporadic, requirements_of_streams, stopped_note,
@@ -27,22 +27,22 @@ pub struct SporadicReport {
     pub notes: Vec<String>,
 }
 
-/// The jitter of each host thread of a scenario: what is `stated` of it by name, or else its own.
-///
-/// # Errors
-/// [`UnknownStream`]
-pub fn jitter_of_threads(
-    scenario: &Scenario,
-    mut stated: BTreeMap<String, Duration>,
-) -> Result<Vec<Duration>, UnknownStream> {
-    let threads = scenario.threads.iter();
-    let jitter = threads.map(|thread| stated.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
-    stated.into_keys().next().map_or(Ok(jitter), |name| Err(scenario.no_thread_named(name)))
-}
-
 impl SporadicReport {
-    /// Judges the streams of a scenario, each with its [jitter](jitter_of_threads), searched for `search` or as long as
-    /// does not hold its user up; `demands` are those of an AMALTHEA model.
+    /// The jitter of each host thread of a scenario: what is `stated` of it by name, or else its own.
+    ///
+    /// # Errors
+    /// [`UnknownStream`]
+    pub fn jitter_of_threads(
+        scenario: &Scenario,
+        mut stated: BTreeMap<String, Duration>,
+    ) -> Result<Vec<Duration>, UnknownStream> {
+        let threads = scenario.threads.iter();
+        let jitter = threads.map(|thread| stated.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
+        stated.into_keys().next().map_or(Ok(jitter), |name| Err(scenario.no_thread_named(name)))
+    }
+
+    /// Judges the streams of a scenario, each with its [jitter](Self::jitter_of_threads), searched for `search` or as
+    /// long as does not hold its user up; `demands` are those of an AMALTHEA model.
     ///
     /// # Errors
     /// [`AnalysisError`], for a scenario that did not come through a reader, and where a run exceeds a bound.
@@ -60,7 +60,7 @@ impl SporadicReport {
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
         let bounds = verdicts.streams.iter().map(|stream| stream.bound_ns);
         notes.extend(stopped_note(verdicts.stopped, "streams", bounds, verdicts.runs));
-        notes.extend(requirement_notes(requirements.as_deref().unwrap_or_default()));
+        notes.extend(RequirementVerdict::notes(requirements.as_deref().unwrap_or_default()));
         let of_streams = verdicts.streams.iter_mut().map(|stream| (stream.stream.as_str(), &mut stream.verdict));
         notes.extend(open_doubtful(demands, of_streams));
         let chains = chains_without_bound(scenario);

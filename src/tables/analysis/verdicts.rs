@@ -126,12 +126,6 @@ pub(super) fn add_requirements(page: &mut Page, requirements: Option<&[Requireme
     }
 }
 
-/// Why requirements are open although the bound meets them: each reason once, with the requirements of which it holds.
-pub fn requirement_notes(requirements: &[RequirementVerdict]) -> Vec<String> {
-    let open = requirements.iter().filter(|one| one.verdict == Some(Verdict::Open));
-    open_notes(open.flat_map(|one| one.doubts.iter().map(|doubt| (one.requirement.as_str(), doubt.as_str()))))
-}
-
 /// Makes verdicts on jobs open that are proven but for what is not read of a model: its notes. Each of `verdicts` has
 /// the label of its host thread.
 pub(super) fn open_doubtful<'v>(
@@ -160,4 +154,13 @@ fn open_notes<'n>(open: impl Iterator<Item = (&'n str, &'n str)>) -> Vec<String>
     let note =
         |(reason, names): (&str, Vec<&str>)| format!("open though the bound meets it: {}: {reason}", names.join(", "));
     reasons.into_iter().map(note).collect()
+}
+
+impl RequirementVerdict {
+    /// Why requirements are open although the bound meets them: each reason once, with the requirements of which it
+    /// holds.
+    pub fn notes(requirements: &[Self]) -> Vec<String> {
+        let open = requirements.iter().filter(|one| one.verdict == Some(Verdict::Open));
+        open_notes(open.flat_map(|one| one.doubts.iter().map(|doubt| (one.requirement.as_str(), doubt.as_str()))))
+    }
 }

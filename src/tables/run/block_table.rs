@@ -41,28 +41,30 @@ fn columns<'k, 'a: 'k>(has_processes: bool) -> Vec<Column<Row<'k, 'a>>> {
     columns
 }
 
-/// Writes the blocks of a run as a table, which `audit`, `replay-log` and `convert` read (docs/block-logs.md).
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn blocks_csv(run: &AnyLength<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let run = AnyRun::from(run);
-    let scenario = run.scenario();
-    let has_processes = scenario.has_processes();
-    let mut writer = RowsWriter::begin(RowsPart::CSV, &columns(has_processes), out)?;
-    run.each_with_blocks(|Summary { trace, .. }, kernel| {
-        let id = OperationId(kernel.launch.id);
-        let shape = trace.kernel_of(id).map_or(BlockShape::default(), |kernel| kernel.shape);
-        let stream = trace.record(id).map_or(StreamId::NULL, |record| record.stream);
-        let process = trace.process_of(id).unwrap_or(ProcessId::FIRST);
-        let rows = BlockRow::of(trace, kernel).map(|block| Row {
-            block,
-            shape,
-            process: scenario.catalogue.process_name(process),
-            stream: scenario.streams().get(stream.index()),
-            is_null: scenario.catalogue.is_null_stream(stream),
-        });
-        writer.rows(&columns(has_processes), rows)
-    })?;
-    writer.end()
+impl AnyLength<'_> {
+    /// Writes the blocks of a run as a table, which `audit`, `replay-log` and `convert` read (docs/block-logs.md).
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_blocks(&self, out: &mut dyn Write) -> io::Result<()> {
+        let run = AnyRun::from(self);
+        let scenario = run.scenario();
+        let has_processes = scenario.has_processes();
+        let mut writer = RowsWriter::begin(RowsPart::CSV, &columns(has_processes), out)?;
+        run.each_with_blocks(|Summary { trace, .. }, kernel| {
+            let id = OperationId(kernel.launch.id);
+            let shape = trace.kernel_of(id).map_or(BlockShape::default(), |kernel| kernel.shape);
+            let stream = trace.record(id).map_or(StreamId::NULL, |record| record.stream);
+            let process = trace.process_of(id).unwrap_or(ProcessId::FIRST);
+            let rows = BlockRow::of(trace, kernel).map(|block| Row {
+                block,
+                shape,
+                process: scenario.catalogue.process_name(process),
+                stream: scenario.streams().get(stream.index()),
+                is_null: scenario.catalogue.is_null_stream(stream),
+            });
+            writer.rows(&columns(has_processes), rows)
+        })?;
+        writer.end()
+    }
 }

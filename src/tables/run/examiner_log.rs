@@ -24,29 +24,6 @@ pub struct ExaminerLog<'a> {
     left_out: u64,
 }
 
-/// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
-pub fn examiner_logs<'a>(summary: &Summary<'a>) -> Vec<ExaminerLog<'a>> {
-    let mut list: Vec<ExaminerLog<'a>> = Lines::of_all(summary.scenario)
-        .map(|lines| ExaminerLog { summary: *summary, lines, iterations: Vec::new(), kernels: Vec::new(), left_out: 0 })
-        .collect();
-    for span in summary.iterations.iter().filter(|span| span.end().is_some()) {
-        if let Some(log) = list.get_mut(span.thread as usize) {
-            log.iterations.push(*span);
-        }
-    }
-    for (id, record) in summary.trace.numbered() {
-        let Some(log) = list.get_mut(record.origin.thread as usize) else { continue };
-        let ended = log.iterations.last().is_some_and(|last| record.origin.iteration <= last.iteration);
-        // A thread may end an iteration without having waited for all of it.
-        if !ended || record.finish().is_none() {
-            log.left_out += 1;
-        } else if let Some(kernel) = summary.trace.kernel_of(id) {
-            log.kernels.push((id, kernel));
-        }
-    }
-    list
-}
-
 /// The log of a benchmark of a run that is told of piece by piece.
 struct Growing<'a, W> {
     lines: Lines<'a>,
@@ -226,5 +203,30 @@ impl<'a> Lines<'a> {
             text.clear();
         }
         write!(out, "], \"cpu_core\": {}}}", self.benchmark.cpu_core)
+    }
+}
+
+impl<'a> ExaminerLog<'a> {
+    /// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
+    pub fn all_of(summary: &Summary<'a>) -> Vec<Self> {
+        let mut list: Vec<Self> = Lines::of_all(summary.scenario)
+            .map(|lines| Self { summary: *summary, lines, iterations: Vec::new(), kernels: Vec::new(), left_out: 0 })
+            .collect();
+        for span in summary.iterations.iter().filter(|span| span.end().is_some()) {
+            if let Some(log) = list.get_mut(span.thread as usize) {
+                log.iterations.push(*span);
+            }
+        }
+        for (id, record) in summary.trace.numbered() {
+            let Some(log) = list.get_mut(record.origin.thread as usize) else { continue };
+            let ended = log.iterations.last().is_some_and(|last| record.origin.iteration <= last.iteration);
+            // A thread may end an iteration without having waited for all of it.
+            if !ended || record.finish().is_none() {
+                log.left_out += 1;
+            } else if let Some(kernel) = summary.trace.kernel_of(id) {
+                log.kernels.push((id, kernel));
+            }
+        }
+        list
     }
 }

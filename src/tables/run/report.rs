@@ -13,7 +13,6 @@ use super::critical_path::{add_critical_path, part_columns, part_rows};
 use super::kernels::{BlockRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
 use super::rule_log::add_rules;
-use super::state::state_text;
 use crate::formats::{
     Column, DocumentWriter, MAX_ROWS, Object, Page, Report, Rows, RowsPart, RowsWriter, Streamed, StreamedMap, entries,
     fields,
@@ -196,7 +195,7 @@ impl Report for SimulationReport<'_> {
         }
         for &at in self.states {
             page.blank();
-            page.code(&state_text(&State::at(summary, at)));
+            page.code(&State::at(summary, at).text());
         }
     }
 }

@@ -6,6 +6,14 @@ use crate::formats::{Column, write_csv};
 use crate::run::Responses;
 
 impl Responses<'_> {
+    /// The response times as CSV; times in ns, empty where there is none.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_csv(rows: Vec<Self>, out: &mut dyn Write) -> io::Result<()> {
+        write_csv(&response_columns(), rows, out)
+    }
+
     /// Whether it says more than the kernels of its only job do.
     pub(crate) fn is_worth_showing(&self) -> bool {
         self.jobs > 1 || self.deadline_ns.is_some()
@@ -43,12 +51,4 @@ pub(crate) fn response_columns<'a>() -> [Column<Responses<'a>>; 11] {
 pub(crate) fn bounded_response_columns<'a>() -> Vec<Column<Responses<'a>>> {
     let bound = Column::new("bound_ns", "bound", |row: &Responses<'_>| row.bound_ns.into());
     response_columns().into_iter().chain([bound]).collect()
-}
-
-/// The response times as CSV; times in ns, empty where there is none.
-///
-/// # Errors
-/// Whatever `out` refuses.
-pub fn responses_csv(rows: Vec<Responses<'_>>, out: &mut dyn Write) -> io::Result<()> {
-    write_csv(&response_columns(), rows, out)
 }

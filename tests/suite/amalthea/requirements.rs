@@ -7,7 +7,6 @@ use gpusched::analysis::{
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::scenario::Deadline;
-use gpusched::tables::requirement_notes;
 use gpusched::time::Duration;
 
 use super::super::published;
@@ -60,7 +59,7 @@ fn requirements_of_exactly_periodic_tasks_are_proven_by_one_hyperperiod() {
     assert_eq!(verdicts(&periodic(), &AmaltheaOptions::default()), both(proven, proven));
     // Plan waits from 4 to 5 ms for Detect.
     assert_eq!(all[1].bound_ns, Some(Duration::from_ns(4_000_000)));
-    assert_eq!(requirement_notes(&all), Vec::<String>::new());
+    assert_eq!(RequirementVerdict::notes(&all), Vec::<String>::new());
     // Detect twice as long ends at 10 ms: Plan takes 9 ms.
     let late = periodic().replace("5000000", "10000000");
     assert_eq!(verdicts(&late, &AmaltheaOptions::default()), both(proven, Some(Verdict::Missed)));
@@ -89,7 +88,7 @@ fn releases_that_the_model_allows_and_no_job_has_leave_a_requirement_open() {
         ),
     ] {
         assert_eq!(verdicts(&text, &chosen), open, "{what}");
-        let notes = requirement_notes(&judged(&text, &chosen, false));
+        let notes = RequirementVerdict::notes(&judged(&text, &chosen, false));
         assert!(
             notes.iter().any(|note| note.contains(what) && note.contains("Camera in time, Plan in time")),
             "{notes:?}"
@@ -153,7 +152,7 @@ fn what_a_task_does_beside_the_gpu_leaves_its_requirement_open_and_no_other() {
         .replace(r#"<items xsi:type="am:RunnableCall" runnable="Detect?type=Runnable"/></callGraph>"#, more)
         .replace("</swModel>", &store);
     assert_eq!(verdicts(&text, &AmaltheaOptions::default()), both(Some(Verdict::Open), Some(Verdict::Proven)));
-    let notes = requirement_notes(&judged(&text, &AmaltheaOptions::default(), false));
+    let notes = RequirementVerdict::notes(&judged(&text, &AmaltheaOptions::default(), false));
     assert_eq!(notes, ["open though the bound meets it: Camera in time: its other runnables take no time here: Store"]);
     // Two runnables of one task on the GPU are one job, which is all that the task does.
     let both_launched =

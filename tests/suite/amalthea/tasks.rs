@@ -8,7 +8,7 @@ use gpusched::formats::{TableStyle, csv_of, text_of};
 use gpusched::hosts::simulate;
 use gpusched::run::Summary;
 use gpusched::scenario::HostThread;
-use gpusched::tables::{SporadicReport, jitter_of_threads};
+use gpusched::tables::SporadicReport;
 use gpusched::time::Duration;
 
 use super::*;
@@ -128,12 +128,12 @@ fn a_triggered_task_has_the_period_and_the_deadline_of_the_task_that_triggers_it
     let unknown = judge_sporadic(&scenario, &[HostThread::UNKNOWN_JITTER], &search, Progress::NONE).expect("judged");
     assert_eq!((unknown.streams[0].bound_ns, unknown.streams[0].verdict), (None, Some(Verdict::Open)));
     // A table says so, and programs are told of none.
-    let jitter = jitter_of_threads(&scenario, BTreeMap::new()).expect("no stream is named");
+    let jitter = SporadicReport::jitter_of_threads(&scenario, BTreeMap::new()).expect("no stream is named");
     let report = SporadicReport::of(&scenario, &jitter, Some(&demands), None, Progress::NONE).expect("it is judged");
     let text = text_of(&report, TableStyle::Plain);
     assert!(text.contains(" unknown ") && csv_of(&report).contains("Kernel,50000000,,"), "{text}");
     let stated = [("Kernel".to_owned(), Duration::ZERO)].into();
-    assert_eq!(jitter_of_threads(&scenario, stated).expect("it is there"), [Duration::ZERO]);
+    assert_eq!(SporadicReport::jitter_of_threads(&scenario, stated).expect("it is there"), [Duration::ZERO]);
 }
 
 #[test]

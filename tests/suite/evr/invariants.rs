@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gpusched::applications::{ApplicationSet, Injections, Outcome, Usage, segments};
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, UsageDetail, run_gpu_evr, usage_of_applications};
+use gpusched::hosts::{Scheduler, UsageDetail};
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::Trace;
 use gpusched::workload::{OperationId, OperationKind};
@@ -99,7 +99,7 @@ proptest! {
         let set = small_thirteen(count, seed);
         let mut rules = vec![EvrRules::default()];
         rules.extend(EvrRules::default().alternatives().into_iter().map(|(_, rules)| rules));
-        let (trace, log) = run_gpu_evr(&set, rules[alternative]).expect("it runs");
+        let (trace, log) = Scheduler::run_gpu_evr(&set, rules[alternative]).expect("it runs");
         no_sm_runs_two_applications(&trace);
         no_launch_waits(&trace);
         every_block_runs_once_and_in_order(&set, &trace);
@@ -129,9 +129,9 @@ proptest! {
         for scheduler in Scheduler::ALL {
             let trace = run(&set, scheduler, EvrRules::default());
             let rules = EvrRules::default();
-            let usage = usage_of_applications(&set, scheduler, rules, UsageDetail::ALL_SMS_OVER_TIME).expect("it runs");
+            let usage = scheduler.usage(&set, rules, UsageDetail::ALL_SMS_OVER_TIME).expect("it runs");
             prop_assert_eq!(&usage, &Usage::of(&trace, &segments(&trace), set.injections.len()), "{}", scheduler);
-            let totals = usage_of_applications(&set, scheduler, rules, UsageDetail::Totals).expect("it runs");
+            let totals = scheduler.usage(&set, rules, UsageDetail::Totals).expect("it runs");
             prop_assert_eq!(&Usage { sms_over_time: Vec::new(), ..usage.clone() }, &totals, "{}", scheduler);
             let whole = Outcome::new(&set, scheduler.name(), &trace);
             let from_sums = Outcome::of_usage(&set, scheduler.name(), usage);

@@ -7,7 +7,6 @@ use gpusched::analysis::{analyse, merged_scenario};
 use gpusched::hosts::simulate;
 use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::state_text;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
 use proptest::strategy::{Strategy, ValueTree};
@@ -71,7 +70,7 @@ fn run_agrees(browser: &Browser, name: &str, run: &Run, index: usize, most: usiz
                 expected["turn"][key] = ns.to_string().into();
             }
         }
-        expected["text"] = state_text(&state).lines().skip(1).map(|line| Value::from(line.trim_start())).collect();
+        expected["text"] = state.text().lines().skip(1).map(|line| Value::from(line.trim_start())).collect();
         assert_eq!(*answer, expected, "{name} at {at} ns");
     }
     is_quiet(browser);
@@ -195,7 +194,7 @@ fn a_click_or_a_typed_time_shows_what_state_at_prints() {
     let run = simulate(&scenario).expect("it runs");
     let summary = Summary::of(&run);
     let expected = |ns: u64| -> Vec<String> {
-        let text = state_text(&State::at(&summary, Instant::from_ns(ns)));
+        let text = State::at(&summary, Instant::from_ns(ns)).text();
         text.lines().map(|line| line.trim_start().to_owned()).collect()
     };
     let browser = Browser::start();

@@ -10,10 +10,10 @@ use gpusched::causes::with_causes;
 use gpusched::device::Device;
 use gpusched::effort::Progress;
 use gpusched::experiments::evr::Variation;
-use gpusched::experiments::study::{Study, status};
+use gpusched::experiments::study::{ShardStatus, Study};
 use gpusched::formats::{Report, write_json};
 use gpusched::hosts::gpu_evr::EvrRules;
-use gpusched::hosts::{Scheduler, UsageDetail, simulate, usage_of_applications};
+use gpusched::hosts::{Scheduler, UsageDetail, simulate};
 use gpusched::input::options::ScenarioOptions;
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::json::JsonError;
@@ -160,7 +160,7 @@ fn of_applications(file: &str, content: &[u8]) -> Answer {
         scheduler.check_work(&set).map_err(|error| undone(&error))?;
     }
     let outcome = |scheduler: Scheduler| {
-        let usage = usage_of_applications(&set, scheduler, EvrRules::default(), UsageDetail::ALL_SMS_OVER_TIME);
+        let usage = scheduler.usage(&set, EvrRules::default(), UsageDetail::ALL_SMS_OVER_TIME);
         let failed =
             |error| Refusal { message: format!("under {scheduler}: {}", with_causes(&error)), ..undone(&error) };
         Ok(Outcome::of_usage(&set, scheduler.name(), usage.map_err(failed)?))
@@ -192,7 +192,8 @@ fn of_warps(file: &str, content: &[u8]) -> Answer {
 fn of_study(file: &str, content: &[u8]) -> Answer {
     let nowhere = |_: &str| Err(io::Error::from_raw_os_error(2));
     let study = Study::from_json(file, as_text(file, content)?, &nowhere)?;
-    let shards = status(&study, &Path::new(file).with_extension("results")).map_err(|error| undone(&error))?;
+    let shards =
+        ShardStatus::of_all(&study, &Path::new(file).with_extension("results")).map_err(|error| undone(&error))?;
     printed(&ShardsDocument { study: &study, shards: &shards, complete: false })
 }
 

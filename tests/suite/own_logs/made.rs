@@ -7,7 +7,7 @@ use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate, simulate
 use gpusched::logs::{Defect, Dropped, LogRun, Pairing, read_log, sort_into_runs};
 use gpusched::run::Summary;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario};
-use gpusched::tables::{ExaminerLog, examiner_logs};
+use gpusched::tables::ExaminerLog;
 use gpusched::time::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ impl OwnLogs {
         let simulated = simulate(&scenario).expect("it runs");
         let streamed = streamed(&scenario);
         let mut logs = Vec::new();
-        for own in examiner_logs(&Summary::of(&simulated)) {
+        for own in ExaminerLog::all_of(&Summary::of(&simulated)) {
             let mut text = Vec::new();
             own.write(&mut text).expect("there is room");
             if let Some(streamed) = streamed.as_ref().and_then(|all| all.get(logs.len())) {

@@ -1,7 +1,6 @@
 //! Studies of which the samples are files.
 
 use super::*;
-use gpusched::experiments::study::read_beside;
 
 /// What is drawn: the command, and its parameters.
 const DRAWN: [(&str, &str); 4] = [
@@ -31,7 +30,7 @@ fn text(command: &str, samples: usize, parameters: &str) -> String {
 }
 
 fn in_folder(folder: &Path, text: &str) -> Result<Study, String> {
-    Study::from_json("study.json", text, &|name| read_beside(folder, name)).map_err(|error| error.to_string())
+    Study::from_json("study.json", text, &|name| Study::read_beside(folder, name)).map_err(|error| error.to_string())
 }
 
 fn values(study: &Study) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use gpusched::effort::Progress;
-use gpusched::experiments::study::{merge, shard_files};
+use gpusched::experiments::study::merge;
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn merging_tells_of_every_row_once() {
     let results = directory.join("study.results");
     run_shards(&file, &results, 3);
     let study = study(SMALL);
-    let paths: Vec<_> = shard_files(&results).expect("they are there").into_iter().map(|(_, path)| path).collect();
+    let paths: Vec<_> = Shard::files(&results).expect("they are there").into_iter().map(|(_, path)| path).collect();
     let (told, mut merged) = (AtomicU64::new(0), Vec::new());
     let rows = merge(&study, &paths, &mut merged, Progress::counted_in(&told)).expect("they are complete");
     assert_eq!((told.into_inner(), rows), (rows, study.layout.rows()));
