@@ -109,7 +109,7 @@ impl Recorder {
         Piece { trace: piece, turns: over }
     }
 
-    /// Takes out all that is left once [`Recorder::ended`] was told.
+    /// Takes out all that is left once the end of the run was told.
     pub(crate) fn take_rest(&mut self, items: Items) -> Piece {
         let own = &mut self.trace;
         let empty = Trace::new(own.sms, own.placement, own.seed);

@@ -28,7 +28,7 @@ impl Recorder {
         Self { trace: Trace::new(sms, placement, seed), stretch: (NO_STRETCH, 0) }
     }
 
-    /// The trace, once [`Observer::ended`] was told. The items are those that the launches name.
+    /// The trace, once the end of the run was told. The items are those that the launches name.
     pub(crate) fn into_trace(self, items: Items) -> Trace {
         Trace { items, ..self.trace }
     }
