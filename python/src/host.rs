@@ -11,9 +11,7 @@ use std::time::Instant as WallTime;
 
 use gpusched::causes::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
-use gpusched::gpu::{
-    GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, SubmitError,
-};
+use gpusched::gpu::{GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, SubmitError};
 use gpusched::limits::Allowance;
 use gpusched::run::Run as LibraryRun;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
