@@ -21,6 +21,9 @@ Local Notation latest_of_le := (latest_of_le g all).
 Local Notation latest_of_more := (latest_of_more g all).
 Local Notation head_early := (head_early g all K).
 Local Notation ee_eligible := (ee_eligible g all K).
+Local Notation prompt := (prompt g all).
+Local Notation may_precede := (may_precede g all).
+Local Notation prompt_entered := (prompt_entered g all K).
 Local Notation not_entered := (not_entered g all).
 Local Notation head_by_start := (head_by_start g all explored E).
 Local Notation has_entered := (has_entered g all explored E).
@@ -31,7 +34,8 @@ Variables (A : abstract) (before : list operation) (s : state).
 Hypotheses (X : explored A) (V : inv before s) (H : holds A before s).
 Variables (l i d n blocks : nat) (o : operation) (rest : list (operation * nat)) (need room : resources) (lasts :
   range).
-Hypotheses (N : next_kernel s l o (S n) rest) (W : what o = Kernel blocks need lasts) (D : within d lasts).
+Hypotheses (Td : turn s = Dispatch) (N : next_kernel s l o (S n) rest) (W : what o = Kernel blocks need lasts) (D :
+  within d lasts).
 Let t := State (now s) (turn s) (launched s) (queues s) (update l (G3 o n rest) (ee s)) (ce s)
            (running s ++ [Run o (Sm i) (now s + d)]) (update i (minus room need) (free s)).
 Hypothesis V' : inv before t.
@@ -136,7 +140,7 @@ Proof.
   apply Nat.eqb_neq. intros Z. apply Np. symmetry. apply (kernels_apart all K o p Io Ip Z).
 Qed.
 Lemma queue_after l' k a x b y c : nth_error (ee t) l' = Some k -> map fst k = a ++ x :: b ++ y :: c ->
-  earliest A x <= latest A y.
+  may_precede A x y.
 Proof.
   intros F Z. destruct (update_cases _ _ _ _ _ F) as [[<- ->]|[_ F']]; [|apply (holds_queue H l' k a x b y c F' Z)].
   destruct left_of_queue as [[_ G]|[_ G]]; rewrite G in Z.
@@ -155,6 +159,14 @@ Proof.
   rewrite (firstn_one 0) by (unfold ends_of; rewrite map_length; exact Len). rewrite later_app, ends_nth by exact Len.
   specialize (C u). unfold later at 2. simpl. destruct D as [_ Dw].
   destruct (Nat.ltb_spec u (now s + d)), (Nat.ltb_spec u (start_of A o m + worst_of o)); simpl; lia.
+Qed.
+
+(* What enters by its launch has, before this block begins. *)
+Lemma none_to_enter x : eligible A x -> prompt A x = true -> launched_at x <= now s -> in_ee s x.
+Proof.
+  intros Ex Pr L. apply (prompt_entered A before s V H x); try assumption.
+  - apply (usage_dispatch g s (sound_usage _ _ _ _ (inv_sound _ _ _ _ V)) Td).
+  - apply (inv_turn _ _ _ _ V Td x (proj1 Ex) L).
 Qed.
 
 (* More blocks are left. *)
@@ -181,6 +193,12 @@ Proof.
       split; [apply (update_same _ _ _ _ Q)|]. rewrite Left. left. reflexivity.
     + apply ee_after; [apply h_entered; assumption|congruence].
   - apply queue_after.
+  - intros x Ex Pr Nx. destruct (Nat.eq_dec (number x) (number o)) as [Z|Z].
+    { exfalso. apply Nx. rewrite (kernels_apart all K x o (proj1 Ex) Io Z). exists l, (G3 o n rest), n.
+      split; [apply (update_same _ _ _ _ Q)|]. rewrite Left. left. reflexivity. }
+    assert (Ns : ~ in_ee s x) by (intros Y; apply Nx, ee_after; [exact Y|congruence]).
+    destruct (h_prompt x Ex Pr Ns) as (B & C & _). split; [exact B|]. split; [exact C|].
+    intros Lx. destruct (Ns (none_to_enter x Ex Pr Lx)).
   - intros l' k p m F I. destruct (ee_before l' k p m F I) as (k' & m' & F' & I' & _).
     apply (h_itself l' k' p m' F' I').
   - apply once_after.
@@ -216,9 +234,11 @@ Proof.
     + exists o. split; [exact El|lia].
     + lia.
     + destruct (head_by_start A before s X V H h p m rs Np) as (Lp & Mp & Dp). specialize (S2 p Mp ltac:(lia)). lia.
-  - intros x Ex L. apply (not_entered A before s H x Ex). intros (l' & k & m & F & I).
-    destruct (ee_facts g all _ _ _ _ _ _ V F I) as (_ & L' & _). rewrite (proj2 N l') in F by lia.
-    injection F as <-. destruct I.
+  - intros x Ex L. assert (Nx : ~ in_ee s x).
+    { intros (l' & k & m & F & I). destruct (ee_facts g all _ _ _ _ _ _ V F I) as (_ & L' & _).
+      rewrite (proj2 N l') in F by lia. injection F as <-. destruct I. }
+    split; [apply (not_entered A before s H x Ex Nx)|]. intros Pr.
+    destruct (Nat.lt_ge_cases (now s) (launched_at x)) as [Y|Y]; [exact Y|]. destruct (Nx (none_to_enter x Ex Pr Y)).
 Qed.
 
 Lemma holds_last : n = 0 -> exists B, explored B /\ holds B before t.
@@ -239,27 +259,42 @@ Proof.
   assert (Early : forall p, eligible A p -> earliest B p <= earliest A p /\ latest A p <= latest B p).
   { intros p Ep. split; apply latest_of_more; intros q Iq Wq;
       destruct (follows_over F (number q) (proj2 (proj2 Ep) q Iq Wq)); assumption. }
+  assert (Prompt : forall p, eligible A p -> prompt B p = true -> prompt A p = true).
+  { intros p Ep Pr. apply forallb_forall. intros q Iq. assert (Y := proj1 (forallb_forall _ _) Pr q Iq).
+    apply filter_In in Iq. destruct (follows_over F (number q) (proj2 (proj2 Ep) q (proj1 Iq) (proj2 Iq))).
+    apply Nat.ltb_lt in Y. apply Nat.ltb_lt. lia. }
   assert (Empty : ~ in_ee t o).
   { intros (l' & k & m & G & I). destruct (Elig l' k o m G I) as (_ & _ & Np). exact (Np eq_refl). }
+  assert (Before : forall x, eligible B x -> waits_for x o = false -> eligible A x).
+  { intros x Ex Wx. split; [apply Ex|]. split; [intros Y; apply (proj1 (proj2 Ex)), Dn; right; exact Y|].
+    intros q Iq Wq. destruct (proj1 (Dn _) (proj2 (proj2 Ex) q Iq Wq)) as [Z|Z]; [|exact Z].
+    rewrite (Apart q Iq Z) in Wq. congruence. }
   assert (Entered : forall x, eligible B x -> latest B x < now t -> in_ee t x).
   { intros x Ex L. simpl in L. assert (Nx : x <> o) by (intros ->; apply (proj1 (proj2 Ex)), Dn; left; reflexivity).
     destruct (waits_for x o) eqn:Wx.
     - destruct (proj1 (latest_of_le (over_by B) x _) (le_n _)) as [_ Y]. specialize (Y o Io Wx).
       destruct (follows_over_own F) as [_ Z]. unfold latest in L. lia.
-    - assert (Ea : eligible A x).
-      { split; [apply Ex|]. split; [intros Y; apply (proj1 (proj2 Ex)), Dn; right; exact Y|].
-        intros q Iq Wq. destruct (proj1 (Dn _) (proj2 (proj2 Ex) q Iq Wq)) as [Z|Z]; [|exact Z].
-        rewrite (Apart q Iq Z) in Wq. congruence. }
-      apply ee_after; [|exact Nx]. apply (holds_entered H x Ea). destruct (Early x Ea). lia. }
+    - assert (Ea := Before x Ex Wx). apply ee_after; [|exact Nx]. apply (holds_entered H x Ea).
+      destruct (Early x Ea). lia. }
+  assert (Later : forall x, eligible B x -> prompt B x = true -> ~ in_ee t x -> now s < launched_at x).
+  { intros x Ex Pr Nx. destruct (Nat.lt_ge_cases (now s) (launched_at x)) as [Y|Y]; [exact Y|exfalso].
+    destruct (waits_for x o) eqn:Wx.
+    - assert (Z := proj1 (forallb_forall _ _) Pr o (proj2 (filter_In _ _ _) (conj Io Wx))). apply Nat.ltb_lt in Z.
+      destruct (follows_over_own F). lia.
+    - assert (Ea := Before x Ex Wx). apply Nx, ee_after; [apply (none_to_enter x Ea (Prompt x Ea Pr) Y)|].
+      intros ->. apply (proj1 (proj2 Ex)), Dn. left. reflexivity. }
+  assert (Past : forall p, In p all -> number p < launched s -> launched_at p <= now s).
+  { intros p Ip L. apply (sound_past _ _ _ _ (inv_sound _ _ _ _ V)), (earlier_is_launched g all K _ _ p V Ip L). }
   assert (Sorted : forall l' k a x b y c, nth_error (ee t) l' = Some k -> map fst k = a ++ x :: b ++ y :: c ->
-    earliest B x <= latest B y).
+    may_precede B x y).
   { intros l' k a x b y c G Z. assert (Y := queue_after l' k a x b y c G Z).
     assert (Ix : In x (map fst k)) by (rewrite Z; apply in_elt).
     assert (Iy : In y (map fst k)) by (rewrite Z, app_comm_cons, app_assoc; apply in_elt).
     apply in_map_iff in Ix. destruct Ix as ([x' mx] & <- & Ix). apply in_map_iff in Iy.
     destruct Iy as ([y' my] & <- & Iy).
     destruct (Elig _ _ _ _ G Ix) as (Ex & _). destruct (Elig _ _ _ _ G Iy) as (Ey & _). simpl in *.
-    destruct (Early x' Ex), (Early y' Ey). lia. }
+    destruct Y as [Y1 Y2]. split; [destruct (Early x' Ex), (Early y' Ey); lia|]. intros Pr.
+    apply Y2, (Prompt y' Ey Pr). }
   assert (Itself : forall l' k p m, nth_error (ee t) l' = Some k -> In (p, m) k -> earliest B p <= latest B p).
   { intros l' k p m G I. destruct (ee_before l' k p m G I) as (k' & m' & G' & I' & _).
     assert (Y := holds_itself H l' k' p m' G' I'). destruct (Elig l' k p m G I) as (Ep & _).
@@ -297,6 +332,11 @@ Proof.
       assert (Z := holds_runs H k u Dk ltac:(lia)). assert (Z' := follows_runs F k u Dk L). lia.
   - exact Entered.
   - exact Sorted.
+  - intros x Ex Pr Nx. assert (Lx := Later x Ex Pr Nx). split; [|split].
+    + intros p Ip Dp. assert (Lp : number p < launched s); [|specialize (Past p Ip Lp); lia].
+      apply Dn in Dp. destruct Dp as [Dp|Dp]; [congruence|apply (holds_done H p Ip Dp)].
+    + intros Bx. assert (Y := sound_past _ _ _ _ (inv_sound _ _ _ _ V) x Bx). lia.
+    + simpl. lia.
   - exact Itself.
   - apply once_after.
   - apply count_after.
@@ -309,20 +349,28 @@ Proof.
     assert (Now1 : earliest B o1 <= now s).
     { destruct (Early o1 E1) as [Y _]. eapply Nat.le_trans; [exact Y|]. apply (head_early A before s V H o1 Ho1 Io1).
       }
-    assert (Others : forall x, eligible B x -> level_of x = level_of o1 -> earliest B o1 <= latest B x).
-    { intros x Ex Lx. destruct (Nat.le_gt_cases (now t) (latest B x)) as [Y|Y]; [simpl in Y; lia|].
-      destruct (Entered x Ex Y) as (lx & kx & mx & Fx & Ix).
-      destruct (ee_facts g all _ _ _ _ _ _ V' Fx Ix) as (_ & Lx' & _).
-      assert (Zl : lx = l1) by lia. rewrite Zl, F1 in Fx. injection Fx as <-. destruct Ix as [Ix|Ix].
-      - injection Ix as -> _. apply (Itself _ _ _ _ F1 (or_introl eq_refl)).
-      - apply in_split in Ix. destruct Ix as (b & c & Ix). apply (Sorted l1 _ [] o1 (map fst b) x (map fst c) F1).
-        rewrite Ix. simpl. rewrite map_app. reflexivity. }
+    assert (Others : forall x, eligible B x -> level_of x = level_of o1 -> x <> o1 -> may_precede B o1 x).
+    { intros x Ex Lx Nx. destruct (in_ee_or_not g all K _ _ x V' (proj1 Ex)) as [(lx & kx & mx & Fx & Ix)|Y].
+      - destruct (ee_facts g all _ _ _ _ _ _ V' Fx Ix) as (_ & Lx' & _).
+        assert (Zl : lx = l1) by lia. rewrite Zl, F1 in Fx. injection Fx as <-. destruct Ix as [Ix|Ix]; [congruence|].
+        apply in_split in Ix. destruct Ix as (b & c & Ix). apply (Sorted l1 _ [] o1 (map fst b) x (map fst c) F1).
+        rewrite Ix. simpl. rewrite map_app. reflexivity.
+      - destruct (ee_facts g all _ _ _ _ _ _ V F1' I1') as (_ & _ & _ & L1). split.
+        { destruct (Nat.le_gt_cases (now t) (latest B x)) as [Z|Z]; [simpl in Z; lia|destruct (Y (Entered x Ex Z))]. }
+        intros Pr. assert (Lt := Later x Ex Pr Y). split.
+        { destruct (Nat.lt_ge_cases (number o1) (number x)) as [Z|Z]; [exact Z|exfalso].
+          specialize (Past x (proj1 Ex) ltac:(lia)). lia. }
+        intros p Ip Wp. unfold entries.waits_for in Wp. apply andb_true_iff in Wp. destruct Wp as [Wp _].
+        apply Nat.ltb_lt in Wp. specialize (Past p Ip ltac:(lia)). lia. }
     assert (By := proj1 (follows_by F)).
     assert (May : may_be_next B o1).
     { split; [exact E1'|]. split; [|exact Others].
       destruct (computed_entry (explored_computed E B XB) (level_of o1)) as [(x & Ex & Lx & Y)|(_ & Y & _)].
       - exists o1. split; [exact E1'|lia].
-      - specialize (Others x Ex Lx). lia.
+      - destruct (Nat.eq_dec (number x) (number o1)) as [Z|Z].
+        + assert (I := Itself _ _ _ _ F1 (or_introl eq_refl)).
+          rewrite (kernels_apart all K x o1 (proj1 Ex) Io1 Z) in *. lia.
+        + destruct (Others x Ex Lx ltac:(congruence)). lia.
       - lia. }
     split; [exact May|]. assert (Bs := computed_starts (explored_computed E B XB) o1 May).
     exists (blocks_of o1 - n1). split; [lia|].
@@ -362,10 +410,10 @@ Proof.
         apply in_split in I. destruct I as (x & y & I). rewrite I, on_sms_app in Zb. unfold on_sms in Zb at 2.
         simpl in Zb. rewrite Bb, Nat.eqb_refl in Zb. simpl in Zb. lia.
       - rewrite (N1 l2 Y) in F2. injection F2 as <-. destruct I2. }
-    split; [lia|]. rewrite <- Lv in Zl. destruct (follows_begun F (level_of (of b)) z ltac:(lia) Zl) as (z' & Zb &
+    split; [lia|]. destruct (follows_begun F (level_of (of b)) z ltac:(lia) Zl) as (z' & Zb &
       Lz).
     destruct (Early _ Eb) as [Y _]. unfold last_begun. rewrite Zb.
-    destruct (entered B l1 <? from B); eexists; (split; [reflexivity|lia]).
+    destruct (_ || _); eexists; (split; [reflexivity|lia]).
 Qed.
 End Assigned.
 End Dispatched.

@@ -29,19 +29,23 @@ Record kernels : Prop := {
 Hypothesis K : kernels.
 Let mine (o : operation) : Prop := In o all.
 
-(* No time passes over a launch, and nothing else is launched. *)
-Fixpoint on_time (before : list operation) (xs : list label) : Prop :=
+(* From [t] on, where [before] has been launched: nothing else is launched than these, no time passes over a launch,
+  and
+   all that is launched at an instant is before anything begins then. *)
+Fixpoint on_time (t : nat) (before : list operation) (xs : list label) : Prop :=
   match xs with
   | [] => True
-  | Launch o :: rest => In o all /\ on_time (before ++ [o]) rest
-  | Until t :: rest => (forall o, In o all -> launched_at o < t -> In o before) /\ on_time before rest
-  | _ :: rest => on_time before rest
+  | Launch o :: rest => In o all /\ on_time t (before ++ [o]) rest
+  | DispatchTurn :: rest => (forall o, In o all -> launched_at o <= t -> In o before) /\ on_time t before rest
+  | Until u :: rest => (forall o, In o all -> launched_at o < u -> In o before) /\ on_time u before rest
+  | _ :: rest => on_time t before rest
   end.
 
 Record inv (before : list operation) (s : state) : Prop := {
   inv_sound : sound g mine before s;
   inv_launched : forall o, In o before -> In o all /\ number o < launched s;
   inv_numbers : forall k, k < launched s -> exists o, In o before /\ number o = k;
+  inv_turn : turn s = Dispatch -> forall o, In o all -> launched_at o <= now s -> In o before;
   inv_alive : forall r, In r (running s) -> now s <= ends r;
   (* What has gone on waits for nothing. *)
   inv_free : forall o p, at_head s o -> In p all -> waits_for o p = true -> ~ pending s p
@@ -135,15 +139,16 @@ Proof.
     intros k o m Z. destruct k; discriminate Z.
   - intros o [].
   - intros k L. lia.
+  - discriminate.
   - intros r [].
   - intros o p [rest F]. simpl in F. apply nth_error_In, repeat_spec in F. discriminate F.
 Qed.
 
 Lemma inv_step before s x t : inv before s -> step g s x t -> (forall o, In o (launch x) -> In o all) ->
-  inv (before ++ launch x) t.
+  (x = DispatchTurn -> forall o, In o all -> launched_at o <= now s -> In o before) -> inv (before ++ launch x) t.
 Proof.
-  intros [S L N A F] H M. assert (O := sound_order _ _ _ _ S). assert (Kp := sound_kept _ _ _ _ S).
-  assert (S' := sound_step g mine before s x t S H M). split; [exact S'| | | |].
+  intros [S L N Tu A F] H M OnT. assert (O := sound_order _ _ _ _ S). assert (Kp := sound_kept _ _ _ _ S).
+  assert (S' := sound_step g mine before s x t S H M). split; [exact S'| | | | |].
   - intros o I. apply in_app_iff in I. destruct I as [I|I].
     + destruct (L o I) as [B C]. split; [exact B|]. destruct H; simpl; lia.
     + split; [apply M, I|]. destruct (launched_now g s x t o H I) as (-> & _). inversion H; subst. simpl. lia.
@@ -154,6 +159,8 @@ Proof.
     destruct C as [C|(o & -> & E)].
     + destruct (N k C) as (o & I & E). exists o. split; [apply in_app_iff; left; exact I|exact E].
     + exists o. split; [apply in_app_iff; right; left; reflexivity|exact E].
+  - intros Td o I Lo. apply in_app_iff. left.
+    destruct H; simpl in *; try discriminate Td; try congruence; try (apply Tu; assumption). apply OnT; auto.
   - destruct H; simpl; try exact A; try (intros b I; apply A; rewrite H1; apply in_app_iff in I; apply in_app_iff;
       simpl; tauto); try (intros b I; apply in_app_iff in I; destruct I as [I|[<-|[]]]; [apply A, I|simpl; lia]).
     intros r I. auto.
@@ -187,6 +194,18 @@ Proof.
   destruct (kept_copy (sound_kept _ _ _ _ S) r e I O) as [la W].
   destruct (kernels_only K _ M) as (n & need & lb & W').
   congruence.
+Qed.
+Lemma in_ee_or_not before s x : inv before s -> In x all -> in_ee s x \/ ~ in_ee s x.
+Proof.
+  intros V I. destruct (existsb (existsb (fun y : operation * nat => number (fst y) =? number x)) (ee s)) eqn:B.
+  - left. apply existsb_exists in B. destruct B as (k & J & B). apply existsb_exists in B.
+    destruct B as ([y n] & Y & B). apply Nat.eqb_eq in B. apply In_nth_error in J. destruct J as [l J].
+    destruct (ee_facts before s l k y n V J Y) as (_ & _ & Iy & _).
+    rewrite (kernels_apart K x y I Iy (eq_sym B)). exists l, k, n. tauto.
+  - right. intros (l & k & n & F & J).
+    assert (T : existsb (existsb (fun y : operation * nat => number (fst y) =? number x)) (ee s) = true);
+      [|congruence]. apply existsb_exists. exists k. split; [apply (nth_error_In _ _ F)|]. apply existsb_exists.
+    exists (x, n). split; [exact J|apply Nat.eqb_refl].
 Qed.
 Lemma earlier_is_launched before s o : inv before s -> In o all -> number o < launched s -> In o before.
 Proof.

@@ -43,15 +43,26 @@ Definition latest_of (f : nat -> nat) (o : operation) : nat :=
   fold_right (fun p m => Nat.max (f (number p)) m) (launched_at o) (filter (waits_for o) all).
 Definition earliest (A : abstract) : operation -> nat := latest_of (over_from A).
 Definition latest (A : abstract) : operation -> nat := latest_of (over_by A).
-(* It enters no later than all others of its level, and by [entered]. *)
+(* All that it waits for is over before it is launched: so it enters its queue before anything begins at that
+  instant. *)
+Definition prompt (A : abstract) (o : operation) : bool :=
+  forallb (fun p => over_by A (number p) <? launched_at o) (filter (waits_for o) all).
+(* [i] may enter a queue before [x]: one that is launched later, or that waits for one launched as late, does not. *)
+Definition may_precede (A : abstract) (i x : operation) : Prop :=
+  earliest A i <= latest A x /\
+  (prompt A x = true -> number i < number x /\
+    forall p, In p all -> waits_for i p = true -> launched_at p < launched_at x).
+(* It may enter before all others of its level, and by [entered]. *)
 Definition may_be_next (A : abstract) (i : operation) : Prop :=
   eligible A i /\ earliest A i <= entered A (level_of i) /\
-  forall x, eligible A x -> level_of x = level_of i -> earliest A i <= latest A x.
+  forall x, eligible A x -> level_of x = level_of i -> x <> i -> may_precede A i x.
 
-(* While a kernel of level [l] is at the head, none of level [l'], below it, begins a block after this. *)
-Definition last_begun (A : abstract) (l l' : nat) : option nat :=
-  if entered A l <? from A then begun A l'
-  else Some (match begun A l' with Some z => Nat.max z (entered A l) | None => entered A l end).
+(* While [i] is at the head, no kernel of level [l], below it, begins a block after this. *)
+Definition last_begun (A : abstract) (i : operation) (l : nat) : option nat :=
+  let e := entered A (level_of i) in
+  if (e <? from A) || (e =? from A) && prompt A i then begun A l
+  else let z := if prompt A i then e - 1 else e in
+  Some (match begun A l with Some b => Nat.max b z | None => z end).
 Definition start_of (A : abstract) (i : operation) (m : nat) : nat := nth m (starts A (number i)) 0.
 Definition ends_of (A : abstract) (i : operation) : list nat := map (fun u => u + worst_of i) (starts A (number i)).
 (* What may run when the block of [i] after the first [m] has its bound: so many blocks of each kernel. *)
@@ -60,7 +71,7 @@ Record may_run (A : abstract) (i : operation) (m : nat) (l : list run) : Prop :=
   may_done : forall k, In k (done A) -> on_sms k l <= later (start_of A i m) (runs A k);
   may_lower : forall r, In r l -> ~ In (number (of r)) (done A) -> of r <> i ->
     eligible A (of r) /\ level_of i < level_of (of r) /\ on_sms (number (of r)) l < blocks_of (of r) /\
-    exists z, last_begun A (level_of i) (level_of (of r)) = Some z /\ earliest A (of r) <= z /\
+    exists z, last_begun A i (level_of (of r)) = Some z /\ earliest A (of r) <= z /\
       start_of A i m < z + worst_of (of r)
 }.
 (* However it is spread over the SMs, it leaves room for a block of [i] on one that this may use. *)
@@ -95,7 +106,8 @@ Record possible (A : abstract) (i : operation) (t : nat) : Prop := {
   possible_entry : earliest A i <= t;
   possible_by : t <= dispatched_by A i;
   possible_some : t <= some_by A;
-  possible_higher : forall x, eligible A x -> level_of x < level_of i -> t <= latest A x
+  possible_higher : forall x, eligible A x -> level_of x < level_of i ->
+    t <= latest A x /\ (prompt A x = true -> t < launched_at x)
 }.
 (* What [B] says holds then; it may hold of other runs, too, and so be merged of several. *)
 Record follows (A : abstract) (i : operation) (t : nat) (B : abstract) : Prop := {
@@ -106,7 +118,7 @@ Record follows (A : abstract) (i : operation) (t : nat) (B : abstract) : Prop :=
   follows_own : forall u, by_then B <= u < t + worst_of i -> later u (ends_of A i) <= later u (runs B (number i));
   follows_over : forall k, In k (done A) -> over_from B k <= over_from A k /\ over_by A k <= over_by B k;
   follows_over_own : over_from B (number i) <= t + best_of i /\ t + worst_of i <= over_by B (number i);
-  follows_begun : forall l z, level_of i < l -> last_begun A (level_of i) l = Some z ->
+  follows_begun : forall l z, level_of i < l -> last_begun A i l = Some z ->
     exists z', begun B l = Some z' /\ z <= z'
 }.
 (* What a state of the exploration says of a state of a run. *)
@@ -121,7 +133,13 @@ Record holds (A : abstract) (before : list operation) (s : state) : Prop := {
   holds_runs : forall k u, In k (done A) -> by_then A <= u -> late k u (running s) <= later u (runs A k);
   holds_entered : forall x, eligible A x -> latest A x < now s -> in_ee s x;
   holds_queue : forall l k a i b x c, nth_error (ee s) l = Some k -> map fst k = a ++ i :: b ++ x :: c ->
-    earliest A i <= latest A x;
+    may_precede A i x;
+  (* What enters by its launch has done so before anything begins then. *)
+  holds_prompt : forall x, eligible A x -> prompt A x = true -> ~ in_ee s x ->
+    (forall p, In p all -> In (number p) (done A) -> launched_at p < launched_at x) /\
+    (In x before -> S (number x) = launched s) /\
+    (launched_at x <= now s -> running s = [] \/ from A < now s /\ forall r, In r (running s) ->
+      ends r < now s + worst_of (of r) /\ (~ In (number (of r)) (done A) -> earliest A (of r) < now s));
   holds_itself : forall l k o n, nth_error (ee s) l = Some k -> In (o, n) k -> earliest A o <= latest A o;
   holds_once : forall l k, nth_error (ee s) l = Some k -> NoDup (map fst k);
   holds_count : forall l k o n, nth_error (ee s) l = Some k -> In (o, n) k ->
@@ -132,7 +150,7 @@ Record holds (A : abstract) (before : list operation) (s : state) : Prop := {
     exists m, m + n = blocks_of o /\ now s <= start_of A o m /\
       forall u, late (number o) u (running s) <= later u (firstn m (ends_of A o));
   holds_lower : forall l o n rest r, next_kernel s l o n rest -> In r (running s) -> ~ In (number (of r)) (done A) ->
-    of r <> o -> l < level_of (of r) /\ exists z, last_begun A l (level_of (of r)) = Some z /\
+    of r <> o -> l < level_of (of r) /\ exists z, last_begun A o (level_of (of r)) = Some z /\
       earliest A (of r) <= z /\ ends r <= z + worst_of (of r)
 }.
 
@@ -152,6 +170,7 @@ Arguments holds_over_from {A before s}.
 Arguments holds_runs {A before s}.
 Arguments holds_entered {A before s}.
 Arguments holds_queue {A before s}.
+Arguments holds_prompt {A before s}.
 Arguments holds_itself {A before s}.
 Arguments holds_once {A before s}.
 Arguments holds_count {A before s}.
@@ -294,6 +313,29 @@ Proof.
   intros El N. destruct (Nat.le_gt_cases (now s) (latest A x)) as [L|L]; [exact L|].
   destruct (N (holds_entered H x El L)).
 Qed.
+(* What enters by its launch is in its queue once all has gone on that may. *)
+Lemma prompt_entered x : all_went_on g s -> eligible A x -> prompt A x = true -> In x before -> in_ee s x.
+Proof.
+  intros Went El Pr Bx. assert (S := inv_sound _ _ _ _ V).
+  destruct (holds_open H x Bx (proj1 (proj2 El))) as [Px Hx]. apply Hx.
+  apply (free_has_gone_on g all K s x (sound_kept _ _ _ _ S) (sound_order _ _ _ _ S) (sound_all _ _ _ _ S) Went
+    (proj1 El) Px).
+  intros p Ip Wp Pp. assert (D := proj2 (proj2 El) p Ip Wp). destruct (done_runs p Ip D Pp) as (r & I & <-).
+  assert (Y := holds_over_by H r I D). assert (Al := inv_alive _ _ _ _ V r I).
+  assert (La := sound_past _ _ _ _ S x Bx). unfold prompt in Pr. rewrite forallb_forall in Pr.
+  specialize (Pr (of r) (proj2 (filter_In _ _ _) (conj Ip Wp))). apply Nat.ltb_lt in Pr. lia.
+Qed.
+(* Who may be before another in a queue that this is not in yet. *)
+Lemma may_precede_new i x : eligible A i -> number i < launched s -> earliest A i <= now s ->
+  eligible A x -> ~ in_ee s x -> x <> i -> may_precede A i x.
+Proof.
+  intros Ei Li Early El N Nx. split; [eapply Nat.le_trans; [exact Early|apply (not_entered x El N)]|].
+  intros Pr. destruct (holds_prompt H x El Pr N) as (Lp & Sn & _). split.
+  - destruct (Nat.lt_ge_cases (number i) (number x)) as [Y|Y]; [exact Y|exfalso].
+    assert (Bx := earlier_is_launched g all K _ _ x V (proj1 El) ltac:(lia)). specialize (Sn Bx).
+    apply Nx, (kernels_apart all K); [apply El|apply Ei|lia].
+  - intros p Ip Wp. apply (Lp p Ip). apply (proj2 (proj2 Ei) p Ip Wp).
+Qed.
 Lemma head_by_start l o n rest : next_kernel s l o n rest -> level_of o = l /\ may_be_next A o /\
   now s <= dispatched_by A o.
 Proof.
@@ -360,22 +402,24 @@ Arguments holds_over_from {g all A before s}.
 Arguments holds_runs {g all A before s}.
 Arguments holds_entered {g all A before s}.
 Arguments holds_queue {g all A before s}.
+Arguments holds_prompt {g all A before s}.
 Arguments holds_itself {g all A before s}.
 Arguments holds_once {g all A before s}.
 Arguments holds_count {g all A before s}.
 Arguments holds_behind {g all A before s}.
 Arguments holds_head {g all A before s}.
 Arguments holds_lower {g all A before s}.
-Arguments follows_done {g A i t B}.
-Arguments follows_from {g A i t B}.
-Arguments follows_by {g A i t B}.
-Arguments follows_runs {g A i t B}.
-Arguments follows_own {g A i t B}.
-Arguments follows_over {g A i t B}.
-Arguments follows_over_own {g A i t B}.
-Arguments follows_begun {g A i t B}.
+Arguments follows_done {g all A i t B}.
+Arguments follows_from {g all A i t B}.
+Arguments follows_by {g all A i t B}.
+Arguments follows_runs {g all A i t B}.
+Arguments follows_own {g all A i t B}.
+Arguments follows_over {g all A i t B}.
+Arguments follows_over_own {g all A i t B}.
+Arguments follows_begun {g all A i t B}.
 Arguments explored_start {g all explored}.
 Arguments explored_computed {g all explored}.
 Arguments explored_next {g all explored}.
-Ltac what_holds H := destruct H as [h_done h_open h_from h_over_by h_over_from h_runs h_entered h_queue h_itself
+Ltac what_holds H := destruct H as [h_done h_open h_from h_over_by h_over_from h_runs h_entered h_queue h_prompt
+  h_itself
   h_once h_count h_behind h_head h_lower].

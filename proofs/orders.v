@@ -24,12 +24,13 @@ Local Notation has_entered := (has_entered g all explored E).
 Lemma holds_step A before s x t : explored A -> inv before s -> holds A before s -> step g s x t ->
   (forall o, In o (launch x) -> In o all) ->
   (forall u, x = Until u -> forall o, In o all -> launched_at o < u -> In o before) ->
+  (x = DispatchTurn -> forall o, In o all -> launched_at o <= now s -> In o before) ->
   exists B, explored B /\ holds B (before ++ launch x) t.
 Proof.
-  intros X V H St M T. assert (V' := inv_step g all before s x t V St M). assert (S := inv_sound _ _ _ _ V).
+  intros X V H St M T Td. assert (V' := inv_step g all before s x t V St M Td). assert (S := inv_sound _ _ _ _ V).
   assert (O := sound_order _ _ _ _ S). destruct x as [o|o|o d|o i d|o p| | | |u]; simpl in *;
     rewrite ?app_nil_r in *.
-  - exists A. split; [exact X|]. apply (holds_launch g all A before s V H o t St (M o (or_introl eq_refl)) V').
+  - exists A. split; [exact X|]. apply (holds_launch g all K A before s V H o t St (M o (or_introl eq_refl)) V').
   - exists A. split; [exact X|]. apply (holds_go_on g all K explored E A before s X V H o t St).
   - exfalso. inversion St; subst. match goal with Y : may_begin _ _ _ _ |- _ => destruct Y as [F _] end.
     destruct (kernels_only all K o (everywhere_ce _ s (sound_all _ _ _ _ S) _ _ o F (or_introl eq_refl))) as (a & b &
@@ -82,6 +83,7 @@ Proof.
   - lia.
   - intros x (_ & _) L. lia.
   - intros l k a i b x c G Z. rewrite (Ee l k G) in Z. destruct a; discriminate Z.
+  - intros x _ _ _. split; [intros p _ []|]. split; [intros []|]. left. reflexivity.
   - intros l k o n G I. rewrite (Ee l k G) in I. destruct I.
   - intros l k G. rewrite (Ee l k G). constructor.
   - intros l k o n G I. rewrite (Ee l k G) in I. destruct I.
@@ -89,20 +91,21 @@ Proof.
   - intros l o n rest [G _]. discriminate (Ee l _ G).
 Qed.
 
-Theorem every_run_is_explored xs s : steps g (empty g) xs s -> on_time all [] xs ->
+Theorem every_run_is_explored xs s : steps g (empty g) xs s -> on_time all 0 [] xs ->
   inv (launches xs) s /\ exists A, explored A /\ holds A (launches xs) s.
 Proof.
   intros H. destruct (explored_start E) as (A & X & D & F). assert (V := inv_empty g all).
   assert (Z := ex_intro (fun A => explored A /\ holds A [] (empty g)) A (conj X (holds_empty A D F))). clear A X D F.
-  change (launches xs) with ([] ++ launches xs). revert V Z. generalize (@nil operation).
+  change (launches xs) with ([] ++ launches xs). change 0 with (now (empty g)). revert V Z.
+  generalize (@nil operation).
   induction H as [s|s t u x xs St H IH]; intros before V Z T; [rewrite app_nil_r; tauto|].
   change (launches (x :: xs)) with (launch x ++ launches xs). rewrite app_assoc. destruct Z as (A & X & Z).
   assert (M : forall o, In o (launch x) -> In o all) 
     by (destruct x; intros q I; try contradiction; destruct I as [<-|[]]; apply T).
   apply IH.
-  - apply (inv_step g all before s x t V St M).
-  - apply (holds_step A before s x t X V Z St M). intros w ->. apply T.
-  - destruct x; simpl in *; rewrite ?app_nil_r; tauto.
+  - apply (inv_step g all before s x t V St M). intros ->. apply T.
+  - apply (holds_step A before s x t X V Z St M); intros; subst; apply T; assumption.
+  - destruct x; inversion St; subst; simpl in *; rewrite ?app_nil_r; tauto.
 Qed.
 
 (* Of kernels that are not dispatched one is eligible. *)
@@ -164,7 +167,7 @@ Qed.
 (* The largest bound over all states of the exploration in which a kernel is dispatched is one in every run. *)
 Theorem explored_orders_bound o F : In o all -> latest_is_explored ->
   (forall A, explored A -> In (number o) (done A) -> over_by A (number o) <= F) ->
-  forall xs s, steps g (empty g) xs s -> on_time all [] xs -> F < now s ->
+  forall xs s, steps g (empty g) xs s -> on_time all 0 [] xs -> F < now s ->
   In o (launches xs) /\ ~ pending s o.
 Proof.
   intros Io La Fi xs s H T L. destruct (every_run_is_explored xs s H T) as (V & A & X & Z).

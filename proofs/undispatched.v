@@ -21,6 +21,9 @@ Local Notation same_number := (same_number g all K).
 Local Notation done_runs := (done_runs g all K).
 Local Notation head_early := (head_early g all K).
 Local Notation ee_eligible := (ee_eligible g all K).
+Local Notation prompt := (prompt g all).
+Local Notation prompt_entered := (prompt_entered g all K).
+Local Notation may_precede_new := (may_precede_new g all K).
 Local Notation not_entered := (not_entered g all).
 Local Notation not_later := (not_later g all explored E).
 
@@ -53,6 +56,9 @@ Proof.
     + left. lia.
     + right. exists b. rewrite R'. split; [apply in_app_iff; right; exact J|tauto].
   - intros m u D Lu. eapply Nat.le_trans; [apply Lt|apply h_runs; assumption].
+  - intros x Ex Pr Nx. destruct (h_prompt x Ex Pr Nx) as (B & C & G). split; [exact B|]. split; [exact C|].
+    intros La. right. destruct (G La) as [Z|[Y Z]]; [rewrite R in Z; destruct l; discriminate Z|].
+    split; [exact Y|]. intros b I. apply Z, Sub, I.
   - intros q m o n F I. destruct (h_count q m o n F I) as [B C]. split; [exact B|]. specialize (On (number o)). lia.
   - intros q y m o n F I. specialize (h_behind q y m o n F I). specialize (On (number o)). lia.
   - intros q o n rest F. destruct (h_head q o n rest F) as (M & m & Z & B & C). split; [exact M|]. exists m.
@@ -68,7 +74,7 @@ Let S := inv_sound _ _ _ _ V.
 (* A launch. *)
 Lemma holds_launch o t : step g s (Launch o) t -> In o all -> inv (before ++ [o]) t -> holds A (before ++ [o]) t.
 Proof.
-  intros St Io V'. inversion St; subst. rename H3 into No, H6 into Q.
+  intros St Io V'. inversion St; subst. rename H2 into Went, H3 into No, H6 into Q.
   assert (Up : forall p, at_head s p -> exists rest, nth_error (update (stream o) (Queue b (before0 ++ [o])) (queues
     s))
     (stream p) = Some (Queue true (p :: rest))).
@@ -84,7 +90,7 @@ Proof.
     - exists k. rewrite update_other by exact Z. tauto. }
   assert (Low : forall p, pending s p -> number p < launched s).
   { intros p (k & F & I). apply (order_launched g s (sound_order _ _ _ _ S) _ _ p F I). }
-  what_holds H. split; try assumption.
+  assert (H0 := H). what_holds H. split; try assumption.
   - intros p I D. destruct (h_done p I D) as (B & C & F). split; [simpl; lia|]. split; [exact C|].
     intros P. apply Up, F. destruct (pending_after g s _ _ p (sound_order _ _ _ _ S) St P) as [P'|Z]; [exact P'|].
     injection Z as ->. lia.
@@ -97,6 +103,9 @@ Proof.
       * exists (Queue b (before0 ++ [o])). simpl. rewrite (update_same _ _ _ _ Q). split; [reflexivity|].
         apply in_app_iff. right. left. reflexivity.
       * intros F. assert (Y := Low o (pending_head s o (Hd F))). lia.
+  - intros x Ex Pr Nx. destruct (h_prompt x Ex Pr Nx) as (B & C & G). split; [exact B|]. split; [|exact G].
+    intros Bx. apply in_app_iff in Bx. destruct Bx as [Bx|[<-|[]]]; [exfalso|simpl; congruence].
+    apply Nx, (prompt_entered A before s V H0 x Went Ex Pr Bx).
 Qed.
 
 (* A kernel enters its EE queue. *)
@@ -133,6 +142,7 @@ Proof.
     intros p Ip Wp. assert (N := ready_is_free g s o rest p (sound_kept _ _ _ _ S) (sound_order _ _ _ _ S) Rd Wp).
     destruct (holds_over_from H p Ip (proj2 (proj2 El) p Ip Wp)) as [Z|(r & J & <- & _)]; [exact Z|].
     destruct (N (pending_head s _ (proj1 (run_facts g all K _ _ r V J)))). }
+  assert (Bo : In o before) by apply (earlier_is_launched g all K _ _ o V Io Lo).
   assert (Runs0 : on_sms (number o) (running s) = 0).
   { apply on_sms_none. intros r J E'. apply No. rewrite <- (same_number before s V o r Io J E').
     apply (run_facts g all K _ _ r V J). }
@@ -183,10 +193,15 @@ Proof.
       assert (I : In i (map fst before0)) by (rewrite Z'; apply in_elt).
       apply in_map_iff in I. destruct I as ([i' n] & <- & I).
       destruct (ee_facts g all _ _ _ _ _ _ V Q I) as (Hi & _ & Ii & _).
-      eapply Nat.le_trans; [apply (head_early A before s V H i' Hi Ii)|exact Now].
+      apply (may_precede_new A before s V H); try assumption.
+      * apply (ee_eligible A before s V H _ _ _ _ Q I).
+      * apply (ee_facts g all _ _ _ _ _ _ V Q I).
+      * apply (head_early A before s V H i' Hi Ii).
+      * intros Z0. apply No. rewrite Z0. exact Hi.
     + assert (Z' : map fst before0 ++ [o] = (a ++ i :: b' ++ x :: c) ++ [y])
         by (rewrite Z; rewrite <- !app_assoc; simpl; rewrite <- app_assoc; reflexivity).
       apply app_inj_tail in Z'. destruct Z' as [Z' _]. apply (h_queue l before0 a i b' x c Q Z').
+  - intros x Ex Pr Nx. apply (h_prompt x Ex Pr). intros Y. apply Nx, Old, Y.
   - intros l' k p n F I. destruct (New l' k _ F I) as [Z|(k' & F' & I')]; [|apply (h_itself l' k' p n F' I')].
     injection Z as -> _. lia.
   - intros l' k F. destruct (update_cases _ _ _ _ _ F) as [[<- ->]|[_ F']]; [|apply (h_once l' k F')].
@@ -203,8 +218,8 @@ Proof.
   - intros l1 o1 n1 rest1 N. destruct (Head _ _ _ _ N) as [[rest' N']|(-> & -> & -> & Le & Z)];
       [apply (h_head _ _ _ _ N')|].
     assert (May : may_be_next A o).
-    { split; [exact El|]. rewrite Lv. split; [lia|]. intros x Ex Lx. eapply Nat.le_trans; [exact Early|].
-      apply (not_entered A before s H x Ex). intros (l' & k & n & F & I).
+    { split; [exact El|]. rewrite Lv. split; [lia|]. intros x Ex Lx Nx.
+      apply (may_precede_new A before s V H); try assumption. intros (l' & k & n & F & I).
       destruct (ee_facts g all _ _ _ _ _ _ V F I) as (_ & Lx' & _). rewrite (Z l' ltac:(lia)) in F.
       injection F as <-. destruct I. }
     split; [exact May|]. exists 0. split; [unfold blocks_of; rewrite W; reflexivity|]. split.
@@ -222,9 +237,16 @@ Proof.
     assert (Lt : l < l2).
     { destruct (Nat.lt_ge_cases l l2) as [Lt|Ge]; [exact Lt|]. rewrite (Z l2 Ge) in F2. injection F2 as <-.
       destruct I2. }
-    split; [lia|]. unfold last_begun. destruct (Nat.ltb_spec (entered A l) (from A)) as [Y|Y]; [lia|].
-    eexists. split; [reflexivity|]. assert (Sh := kept_short (sound_kept _ _ _ _ S) r I).
-    assert (Er := head_early A before s V H (of r) Hr Ir). destruct (begun A (level_of (of r))); lia.
+    split; [lia|]. unfold last_begun. rewrite Lv. assert (Sh := kept_short (sound_kept _ _ _ _ S) r I).
+    assert (Er := head_early A before s V H (of r) Hr Ir). change (now t) with (now s) in *.
+    change (running t) with (running s) in I.
+    destruct (Nat.ltb_spec (entered A l) (from A)) as [Y|Y]; [lia|]. cbn [orb].
+    destruct (prompt A o) eqn:Pr.
+    + destruct (proj2 (proj2 (h_prompt o El Pr Ne)) (sound_past _ _ _ _ S o Bo)) as [G|[G R]];
+        [rewrite G in I; destruct I|]. destruct (R r I) as [R1 R2]. specialize (R2 D).
+      destruct (Nat.eqb_spec (entered A l) (from A)) as [Y'|Y']; [lia|]. cbn [andb].
+      eexists. split; [reflexivity|]. destruct (begun A (level_of (of r))); lia.
+    + rewrite andb_false_r. eexists. split; [reflexivity|]. destruct (begun A (level_of (of r))); lia.
 Qed.
 
 (* Time passes. *)
@@ -245,6 +267,10 @@ Proof.
     intros p Ip Wp Pp. assert (D := proj2 (proj2 Ex) p Ip Wp).
     destruct (done_runs A before s V H p Ip D Pp) as (r & I & <-).
     assert (Y := h_over_by r I D). specialize (Pr _ Ip Wp). specialize (Al r I). lia.
+  - intros x Ex Pr Nx. destruct (h_prompt x Ex Pr Nx) as (B & C & _). split; [exact B|]. split; [exact C|].
+    intros _. right. split; [simpl; lia|]. intros r I. simpl. assert (Sh := kept_short (sound_kept _ _ _ _ S) r I).
+    split; [lia|]. intros _. destruct (run_facts g all K _ _ r V I) as (Hr & Ir & _).
+    assert (Er := head_early A before s V H (of r) Hr Ir). lia.
   - intros l o n rest N. change (next_kernel s l o n rest) in N.
     destruct (h_head l o n rest N) as (May & m & Z & L & C). split; [exact May|]. exists m. split; [exact Z|].
     split; [|exact C]. simpl. destruct (Nat.le_gt_cases u (start_of A o m)) as [Y|Y]; [exact Y|exfalso].
