@@ -76,7 +76,7 @@ Record may_run (A : abstract) (i : operation) (m : nat) (l : list run) : Prop :=
 }.
 (* However it is spread over the SMs, it leaves room for a block of [i] on one that this may use. *)
 Definition leaves_room (A : abstract) (i : operation) (m : nat) : Prop :=
-  forall s, usage g s -> everywhere (fun o => In o all) s -> may_run A i m (running s) ->
+  forall before s, inv before s -> may_run A i m (running s) ->
   exists sm room, may_use g i sm /\ R1 s (need_of i) sm room.
 
 (* The instants are those of the lemma: no block is kept from its SM at its own. *)

@@ -278,10 +278,9 @@ Proof.
     destruct (ee_facts g all _ _ _ _ _ _ V F (or_introl eq_refl)) as (_ & Lv & Io & _).
     assert (Ended : forall r, In r (running s) -> start_of A o m < ends r) by (intros r I; specialize (Al r I); lia).
     assert (B := computed_starts (explored_computed E A X) o May).
-    destruct (starts_room B m) with (s := s) as (i & room & U & R).
+    destruct (starts_room B m) with (s := s) (before := before) as (i & room & U & R).
     + lia.
-    + apply (sound_usage _ _ _ _ S).
-    + apply (sound_all _ _ _ _ S).
+    + exact V.
     + split.
       * rewrite <- (late_all _ (start_of A o m) _ Ended). apply C.
       * intros k D. rewrite <- (late_all _ (start_of A o m) _ Ended). apply h_runs; [exact D|].
