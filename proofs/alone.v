@@ -115,7 +115,7 @@ Proof. unfold dispatched_by. rewrite alone_blocks. replace (S n - 1) with n by l
 Lemma alone_entered : entered before_it (level_of g 0 (stream o)) = launched_at o.
 Proof. simpl. rewrite Nat.eqb_refl. reflexivity. Qed.
 
-Lemma alone_explored : exploration g all explored.
+Lemma alone_explored : exploration g all explored (fun _ => False).
 Proof.
   split.
   - exists before_it. split; [left; reflexivity|]. split; reflexivity.
@@ -138,7 +138,7 @@ Proof.
     + intros (y & Ey). destruct (alone_eligible A y X Ey) as [-> ->]. split.
       * simpl. destruct (match level_of g 0 (stream o) with 0 => true | S _ => false end); unfold wave; lia.
       * intros j M _. destruct (alone_eligible _ _ X (proj1 M)) as [_ ->]. rewrite alone_dispatched. apply le_n.
-  - intros A i t X Po. destruct (alone_eligible A i X (proj1 (possible_next Po))) as [-> ->].
+  - intros A i t X Po. destruct (alone_eligible A i X (proj1 (possible_next Po))) as [-> ->]. right.
     exists after_it. split; [right; reflexivity|]. assert (By := possible_by _ _ _ _ _ Po).
     rewrite alone_dispatched in By. split.
     + intros k. simpl. split; [intros [<-|[]]; left; reflexivity|intros [->|[]]; left; reflexivity].
@@ -156,14 +156,16 @@ Qed.
 Theorem a_kernel_alone_takes_whole_waves xs s : steps g (empty g) xs s -> on_time [o] 0 [] xs ->
   launched_at o + ceil (S n) resident * worst lasts < now s -> In o (launches xs) /\ ~ pending s o.
 Proof.
-  intros H T L. apply (explored_orders_bound g all alone_kernels explored alone_explored o (wave n + worst lasts))
+  intros H T L. apply (explored_orders_bound g all alone_kernels explored (fun _ => False) alone_explored o (wave n +
+    worst lasts))
     with (xs := xs); try assumption.
   - left. reflexivity.
-  - intros A X (y & Ey). destruct (alone_eligible A y X Ey) as [-> ->]. split; [simpl; lia|]. exists o.
+  - intros A X _ (y & Ey). destruct (alone_eligible A y X Ey) as [-> ->]. split; [simpl; lia|]. exists o.
     split; [exact alone_next|simpl; lia| | |apply le_n|].
     + unfold earliest. rewrite alone_latest. simpl. unfold wave. lia.
     + rewrite alone_dispatched. apply le_n.
     + intros x Ex Lx. destruct (alone_eligible _ _ X Ex) as [_ ->]. lia.
+  - intros A _ [].
   - intros A [->| ->] I; [destruct I|apply le_n].
   - eapply Nat.le_lt_trans; [|exact L]. unfold wave. assert (Y : ceil (S n) resident = S (n / resident)).
     { unfold ceil. replace (S n + resident - 1) with (n + 1 * resident) by lia. rewrite Nat.div_add by lia. lia. }

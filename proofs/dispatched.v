@@ -6,8 +6,8 @@ From gpusched Require Import model lists usage queues progress serial closed bus
 Section Dispatched.
 Variables (g : device) (all : list operation).
 Hypothesis K : kernels all.
-Variable explored : abstract -> Prop.
-Hypothesis E : exploration g all explored.
+Variables explored given_up : abstract -> Prop.
+Hypothesis E : exploration g all explored given_up.
 Local Notation level_of o := (level_of g 0 (stream o)).
 Local Notation waits_for := (waits_for g).
 Local Notation inv := (inv g all).
@@ -25,8 +25,8 @@ Local Notation prompt := (prompt g all).
 Local Notation may_precede := (may_precede g all).
 Local Notation prompt_entered := (prompt_entered g all K).
 Local Notation not_entered := (not_entered g all).
-Local Notation head_by_start := (head_by_start g all explored E).
-Local Notation has_entered := (has_entered g all explored E).
+Local Notation head_by_start := (head_by_start g all explored given_up E).
+Local Notation has_entered := (has_entered g all explored given_up E).
 
 (* A block is assigned; with the last one of its kernel the next state of the exploration is reached. *)
 Section Assigned.
@@ -241,9 +241,10 @@ Proof.
     destruct (Nat.lt_ge_cases (now s) (launched_at x)) as [Y|Y]; [exact Y|]. destruct (Nx (none_to_enter x Ex Pr Y)).
 Qed.
 
-Lemma holds_last : n = 0 -> exists B, explored B /\ holds B before t.
+Lemma holds_last : n = 0 -> given_up A \/ exists B, explored B /\ holds B before t.
 Proof.
-  intros Zn. destruct (explored_next E A o (now s) X (now_possible Zn)) as (B & XB & F). exists B. split; [exact XB|].
+  intros Zn. destruct (explored_next E A o (now s) X (now_possible Zn)) as [G|(B & XB & F)]; [left; exact G|right].
+  exists B. split; [exact XB|].
   assert (Dn := follows_done F).
   assert (Dw := proj2 D). assert (Db := proj1 D).
   assert (Short := kept_short (sound_kept _ _ _ _ (inv_sound _ _ _ _ V'))).

@@ -132,6 +132,24 @@ Proof.
   - injection E as <- _. right. reflexivity.
 Qed.
 
+Lemma head_stays s x t o : in_order g s -> step g s x t -> at_head s o -> pending t o -> at_head t o.
+Proof.
+  intros O H [rest F] (k & G & I). destruct H; try (exists rest; exact F); simpl in G;
+    try match goal with R : first_ready _ _ _ _ _ |- _ => destruct R as [[F0 _] _] end.
+  - destruct (Nat.eq_dec (stream (of r)) (stream o)) as [Z|Z].
+    + exfalso. rewrite <- Z in F, G. rewrite F in H5. injection H5 as E R. rewrite (update_same _ _ _ _ F) in G.
+      injection G as <-. assert (Y := proj1 (order_ascending g s O _ _ F)).
+      simpl in I. rewrite <- R in I. specialize (Y _ I). lia.
+    + exists rest. simpl. rewrite update_other by exact Z. exact F.
+  - destruct (Nat.eq_dec (stream o0) (stream o)) as [Z|Z].
+    + rewrite <- Z in F. rewrite F in H4. injection H4 as <- <-. exists (rest ++ [o0]). simpl. rewrite <- Z.
+      apply (update_same _ _ _ _ F).
+    + exists rest. simpl. rewrite update_other by exact Z. exact F.
+  - exists rest. simpl. rewrite update_other by congruence. exact F.
+  - exists rest. simpl. rewrite update_other by congruence. exact F.
+  - exists rest. simpl. rewrite update_other by congruence. exact F.
+Qed.
+
 Lemma inv_empty : inv [] (empty g).
 Proof.
   split; simpl.
@@ -206,6 +224,20 @@ Proof.
     assert (T : existsb (existsb (fun y : operation * nat => number (fst y) =? number x)) (ee s) = true);
       [|congruence]. apply existsb_exists. exists k. split; [apply (nth_error_In _ _ F)|]. apply existsb_exists.
     exists (x, n). split; [exact J|apply Nat.eqb_refl].
+Qed.
+(* What has gone on, and has no block that is not assigned, runs. *)
+Lemma gone_runs before s o : inv before s -> In o all -> at_head s o -> ~ in_ee s o ->
+  exists r, In r (running s) /\ of r = o.
+Proof.
+  intros V I [rest F] N. assert (S := inv_sound _ _ V).
+  destruct (order_somewhere g s (sound_order _ _ _ _ S) _ _ _ F) as
+    [(r & J & M)|[(l & k & [p n] & F' & J & M)|(e & k & p & F' & J & _)]].
+  - exists r. split; [exact J|]. destruct (run_facts _ _ _ V J) as (_ & Ir & _). apply (kernels_apart K); assumption.
+  - exfalso. apply N. destruct (ee_facts _ _ _ _ _ _ V F' J) as (_ & _ & Ip & _). simpl in M.
+    rewrite (kernels_apart K o p I Ip (eq_sym M)). exists l, k, n. tauto.
+  - exfalso. destruct (kept_ce (sound_kept _ _ _ _ S) e k p F' J) as (_ & _ & la & W).
+    assert (Ip := everywhere_ce _ s (sound_all _ _ _ _ S) e k p F' J).
+    destruct (kernels_only K p Ip) as (a & b & c & W'). congruence.
 Qed.
 Lemma earlier_is_launched before s o : inv before s -> In o all -> number o < launched s -> In o before.
 Proof.

@@ -250,11 +250,13 @@ Proof.
   intros B [L M]. induction L as [|n L IH]; [apply le_n|]. assert (X := starts_order B n M). lia.
 Qed.
 
-Variable explored : abstract -> Prop.
+(* The states, and those from which nothing is explored. *)
+Variables explored given_up : abstract -> Prop.
 Record exploration : Prop := {
   explored_start : exists A, explored A /\ done A = [] /\ from A = 0;
   explored_computed : forall A, explored A -> computed A;
-  explored_next : forall A i t, explored A -> possible A i t -> exists B, explored B /\ follows A i t B
+  explored_next : forall A i t, explored A -> possible A i t ->
+    given_up A \/ exists B, explored B /\ follows A i t B
 }.
 Hypothesis E : exploration.
 
@@ -269,15 +271,7 @@ Qed.
 (* A dispatched kernel that is pending runs. *)
 Lemma done_runs o : In o all -> In (number o) (done A) -> pending s o -> exists r, In r (running s) /\ of r = o.
 Proof.
-  intros I D P. destruct (holds_done H o I D) as (_ & N & Hd). destruct (Hd P) as [rest F].
-  destruct (order_somewhere g s (sound_order _ _ _ _ (inv_sound _ _ _ _ V)) _ _ _ F) as
-    [(r & J & M)|[(l & k & [p n] & F' & J & M)|(e & k & p & F' & J & _)]].
-  - exists r. split; [exact J|apply (same_number o r I J M)].
-  - exfalso. apply N. destruct (ee_facts g all _ _ _ _ _ _ V F' J) as (_ & _ & Ip & _). simpl in M.
-    rewrite (kernels_apart all K o p I Ip (eq_sym M)). exists l, k, n. tauto.
-  - exfalso. destruct (kept_ce (sound_kept _ _ _ _ (inv_sound _ _ _ _ V)) e k p F' J) as (_ & _ & la & W).
-    assert (Ip := everywhere_ce _ s (sound_all _ _ _ _ (inv_sound _ _ _ _ V)) e k p F' J).
-    destruct (kernels_only all K p Ip) as (a & b & c & W'). congruence.
+  intros I D P. destruct (holds_done H o I D) as (_ & N & Hd). apply (gone_runs g all K before s o V I (Hd P) N).
 Qed.
 (* What has gone on has entered, and all it waits for is dispatched, and over. *)
 Lemma head_waits o p : at_head s o -> In o all -> In p all -> waits_for o p = true ->
@@ -417,9 +411,9 @@ Arguments follows_own {g all A i t B}.
 Arguments follows_over {g all A i t B}.
 Arguments follows_over_own {g all A i t B}.
 Arguments follows_begun {g all A i t B}.
-Arguments explored_start {g all explored}.
-Arguments explored_computed {g all explored}.
-Arguments explored_next {g all explored}.
+Arguments explored_start {g all explored given_up}.
+Arguments explored_computed {g all explored given_up}.
+Arguments explored_next {g all explored given_up}.
 Ltac what_holds H := destruct H as [h_done h_open h_from h_over_by h_over_from h_runs h_entered h_queue h_prompt
   h_itself
   h_once h_count h_behind h_head h_lower].

@@ -8,8 +8,8 @@ From gpusched Require Import model lists usage queues progress serial closed bus
 Section Orders.
 Variables (g : device) (all : list operation).
 Hypothesis K : kernels all.
-Variable explored : abstract -> Prop.
-Hypothesis E : exploration g all explored.
+Variables explored given_up : abstract -> Prop.
+Hypothesis E : exploration g all explored given_up.
 Local Notation level_of o := (level_of g 0 (stream o)).
 Local Notation waits_for := (waits_for g).
 Local Notation inv := (inv g all).
@@ -17,29 +17,65 @@ Local Notation holds := (holds g all).
 Local Notation eligible := (eligible g all).
 Local Notation possible := (possible g all).
 Local Notation done_runs := (done_runs g all K).
-Local Notation head_by_start := (head_by_start g all explored E).
-Local Notation has_entered := (has_entered g all explored E).
+Local Notation head_by_start := (head_by_start g all explored given_up E).
+Local Notation has_entered := (has_entered g all explored given_up E).
+
+(* What was dispatched when the exploration was given up has its bounds. *)
+Definition settled (A : abstract) (s : state) : Prop := forall o, In o all -> In (number o) (done A) ->
+  number o < launched s /\ ~ in_ee s o /\ (pending s o -> at_head s o) /\
+  forall r, In r (running s) -> of r = o -> ends r <= over_by A (number o).
+Lemma holds_settled A before s : holds A before s -> settled A s.
+Proof.
+  intros H o I D. destruct (holds_done H o I D) as (L & N & P). split; [exact L|]. split; [exact N|].
+  split; [exact P|]. intros r J <-. apply (holds_over_by H r J D).
+Qed.
+Lemma settled_step A before s x t : inv before s -> settled A s -> step g s x t -> settled A t.
+Proof.
+  intros V H St o I D. destruct (H o I D) as (L & N & P & R). assert (S := inv_sound _ _ _ _ V).
+  assert (O := sound_order _ _ _ _ S). split; [destruct St; simpl; lia|]. split; [|split].
+  - intros (l & k & n & F & J). destruct St; simpl in F; try (apply N; exists l, k, n; tauto);
+      destruct (update_cases _ _ _ _ _ F) as [[<- ->]|[_ F']]; try (apply N; exists l, k, n; tauto).
+    + apply in_app_iff in J. destruct J as [J|[J|[]]]; [apply N; exists l0, before0, n; tauto|]. injection J as <- _.
+      destruct H0 as [[F0 _] _]. destruct P as [r F1]; [|congruence].
+      exists (Queue false (o0 :: rest)). split; [exact F0|left; reflexivity].
+    + destruct H2 as [Q _]. apply N. destruct n0 as [|n0]; simpl in J.
+      * exists l0, ((o0, 1) :: rest), n. split; [exact Q|right; exact J].
+      * destruct J as [J|J]; [injection J as <- _; exists l0, ((o0, Datatypes.S (Datatypes.S n0)) :: rest),
+          (Datatypes.S (Datatypes.S n0)); split; [exact Q|left; reflexivity]|].
+        exists l0, ((o0, Datatypes.S (Datatypes.S n0)) :: rest), n. split; [exact Q|right; exact J].
+  - intros Pt. destruct (pending_after g s x t o O St Pt) as [Ps| ->].
+    + apply (head_stays g s x t o O St (P Ps) Pt).
+    + inversion St; subst. lia.
+  - intros r J Z. destruct St; simpl in J; try (apply R; assumption);
+      try (apply R; [|exact Z]; rewrite H2; apply in_app_iff in J; apply in_app_iff; simpl; tauto);
+      apply in_app_iff in J; destruct J as [J|[<-|[]]]; try (apply R; assumption); exfalso; simpl in Z; subst.
+    + destruct H1 as [F _]. destruct (kernels_only all K o I) as (a & b & c & W). congruence.
+    + destruct H2 as [F _]. apply N. exists l, ((o, Datatypes.S n) :: rest), (Datatypes.S n).
+      split; [exact F|left; reflexivity].
+Qed.
 
 (* In every run there is, at each instant, a state of the exploration that holds. *)
 Lemma holds_step A before s x t : explored A -> inv before s -> holds A before s -> step g s x t ->
   (forall o, In o (launch x) -> In o all) ->
   (forall u, x = Until u -> forall o, In o all -> launched_at o < u -> In o before) ->
   (x = DispatchTurn -> forall o, In o all -> launched_at o <= now s -> In o before) ->
-  exists B, explored B /\ holds B (before ++ launch x) t.
+  given_up A \/ exists B, explored B /\ holds B (before ++ launch x) t.
 Proof.
   intros X V H St M T Td. assert (V' := inv_step g all before s x t V St M Td). assert (S := inv_sound _ _ _ _ V).
   assert (O := sound_order _ _ _ _ S). destruct x as [o|o|o d|o i d|o p| | | |u]; simpl in *;
     rewrite ?app_nil_r in *.
-  - exists A. split; [exact X|]. apply (holds_launch g all K A before s V H o t St (M o (or_introl eq_refl)) V').
-  - exists A. split; [exact X|]. apply (holds_go_on g all K explored E A before s X V H o t St).
+  - right. exists A. split; [exact X|]. apply (holds_launch g all K A before s V H o t St (M o (or_introl eq_refl))
+    V').
+  - right. exists A. split; [exact X|]. apply (holds_go_on g all K explored given_up E A before s X V H o t St).
   - exfalso. inversion St; subst. match goal with Y : may_begin _ _ _ _ |- _ => destruct Y as [F _] end.
     destruct (kernels_only all K o (everywhere_ce _ s (sound_all _ _ _ _ S) _ _ o F (or_introl eq_refl))) as (a & b &
       c & W).
     congruence.
   - inversion St; subst. destruct n as [|n].
-    + eapply (holds_last g all K explored E A before s X V H); try eassumption. reflexivity.
-    + exists A. split; [exact X|]. eapply (holds_block g all K explored E A before s X V H); try eassumption. lia.
-  - exists A. split; [exact X|]. inversion St; subst.
+    + eapply (holds_last g all K explored given_up E A before s X V H); try eassumption. reflexivity.
+    + right. exists A. split; [exact X|]. eapply (holds_block g all K explored given_up E A before s X V H);
+      try eassumption. lia.
+  - right. exists A. split; [exact X|]. inversion St; subst.
     + match goal with R : running s = _ |- _ => rename R into Rs end.
       match goal with Q : nth_error (queues s) _ = _ |- _ => rename Q into Qr end.
       match goal with Y : over _ _ _ |- _ => rename Y into Ov end.
@@ -57,11 +93,7 @@ Proof.
         by (intros q Iq Z; apply (kernels_apart all K q (of r) Iq Mr Z)).
       eapply (holds_end g all A before s _ before0 r after H Rs); try reflexivity; try exact Er.
       * intros q Iq P. destruct (pending_after g s _ _ q O St P) as [P'|Z]; [exact P'|discriminate Z].
-      * intros q Iq (k & F & I) [rr G]. destruct (Nat.eq_dec (stream (of r)) (stream q)) as [Z|Z].
-        { exfalso. simpl in F. rewrite <- Z in F, G. rewrite Qr in G. injection G as Eq _.
-          rewrite (update_same _ _ _ _ Qr) in F. injection F as <-.
-          assert (Y := proj1 (order_ascending g s O _ _ Qr) _ I). rewrite Eq in Y. lia. }
-        { exists rr. simpl. rewrite update_other by exact Z. exact G. }
+      * intros q Iq P Hq. apply (head_stays g s _ _ q O St Hq P).
       * intros q Hq. destruct (head_after g s _ _ q O St Hq) as [Hq'|Z]; [exact Hq'|discriminate Z].
       * intros q Iq Dq (k & F & I). assert (Nq : q <> of r) by congruence.
         destruct (Nat.eq_dec (stream (of r)) (stream q)) as [Z|Z].
@@ -69,10 +101,11 @@ Proof.
           rewrite (update_same _ _ _ _ Qr). split; [reflexivity|]. destruct I as [I|I]; [congruence|exact I]. }
         { exists k. simpl. rewrite update_other by exact Z. tauto. }
     + eapply (holds_end g all A before s _ before0 r after H); try eassumption; try reflexivity; tauto.
-  - exists A. split; [exact X|]. inversion St; subst. what_holds H. split; assumption.
-  - exists A. split; [exact X|]. inversion St; subst. what_holds H. split; assumption.
-  - exists A. split; [exact X|]. inversion St; subst. what_holds H. split; assumption.
-  - exists A. split; [exact X|]. apply (holds_time g all K explored E A before s X V H u t St). apply (T u eq_refl).
+  - right. exists A. split; [exact X|]. inversion St; subst. what_holds H. split; assumption.
+  - right. exists A. split; [exact X|]. inversion St; subst. what_holds H. split; assumption.
+  - right. exists A. split; [exact X|]. inversion St; subst. what_holds H. split; assumption.
+  - right. exists A. split; [exact X|]. apply (holds_time g all K explored given_up E A before s X V H u t St).
+    apply (T u eq_refl).
 Qed.
 
 Lemma holds_empty A : done A = [] -> from A = 0 -> holds A [] (empty g).
@@ -91,20 +124,28 @@ Proof.
   - intros l o n rest [G _]. discriminate (Ee l _ G).
 Qed.
 
+(* At each instant of a run a state of the exploration holds, or one did from which it was given up. *)
 Theorem every_run_is_explored xs s : steps g (empty g) xs s -> on_time all 0 [] xs ->
-  inv (launches xs) s /\ exists A, explored A /\ holds A (launches xs) s.
+  inv (launches xs) s /\ exists A, explored A /\ (holds A (launches xs) s \/ given_up A /\ settled A s).
 Proof.
   intros H. destruct (explored_start E) as (A & X & D & F). assert (V := inv_empty g all).
-  assert (Z := ex_intro (fun A => explored A /\ holds A [] (empty g)) A (conj X (holds_empty A D F))). clear A X D F.
+  assert (Z : exists A, explored A /\ (holds A [] (empty g) \/ given_up A /\ settled A (empty g)))
+    by (exists A; split; [exact X|left; apply (holds_empty A D F)]). clear A X D F.
   change (launches xs) with ([] ++ launches xs). change 0 with (now (empty g)). revert V Z.
   generalize (@nil operation).
   induction H as [s|s t u x xs St H IH]; intros before V Z T; [rewrite app_nil_r; tauto|].
   change (launches (x :: xs)) with (launch x ++ launches xs). rewrite app_assoc. destruct Z as (A & X & Z).
-  assert (M : forall o, In o (launch x) -> In o all) 
+  assert (M : forall o, In o (launch x) -> In o all)
     by (destruct x; intros q I; try contradiction; destruct I as [<-|[]]; apply T).
   apply IH.
   - apply (inv_step g all before s x t V St M). intros ->. apply T.
-  - apply (holds_step A before s x t X V Z St M); intros; subst; apply T; assumption.
+  - assert (G : given_up A -> settled A s ->
+      exists A, explored A /\ (holds A (before ++ launch x) t \/ given_up A /\ settled A t)).
+    { intros G Q. exists A. split; [exact X|right]. split; [exact G|apply (settled_step A before s x t V Q St)]. }
+    destruct Z as [Z|[Z Q]]; [|apply G; assumption].
+    destruct (holds_step A before s x t X V Z St M) as [Y|(B & XB & Y)]; try (intros; subst; apply T; assumption).
+    + apply (G Y (holds_settled A before s Z)).
+    + exists B. split; [exact XB|left; exact Y].
   - destruct x; inversion St; subst; simpl in *; rewrite ?app_nil_r; tauto.
 Qed.
 
@@ -129,23 +170,25 @@ Proof.
 Qed.
 
 (* Where something is left to be dispatched, some state is reached by the last instant at which it can be. *)
-Definition latest_is_explored : Prop := forall A, explored A -> (exists y, eligible A y) ->
-  by_then A <= some_by A /\ exists i, possible A i (some_by A).
+Definition latest_is_explored : Prop := forall A, explored A -> ~ given_up A ->
+  (exists y, eligible A y) -> by_then A <= some_by A /\ exists i, possible A i (some_by A).
 
 Lemma bound_of_the_rest o F : In o all -> latest_is_explored ->
+  (forall A, explored A -> given_up A -> In (number o) (done A)) ->
   (forall A, explored A -> In (number o) (done A) -> over_by A (number o) <= F) ->
   forall A, explored A -> ~ In (number o) (done A) -> some_by A <= F.
 Proof.
-  intros Io La Fi A. remember (length (filter (fun p => negb (existsb (Nat.eqb (number p)) (done A))) all)) as m
+  intros Io La Up Fi A. remember (length (filter (fun p => negb (existsb (Nat.eqb (number p)) (done A))) all)) as m
     eqn:M.
   revert A M. induction m as [m IH] using (well_founded_induction lt_wf). intros A -> X N.
-  destruct (La A X (some_eligible A o Io N)) as (_ & i & Po).
-  destruct (explored_next E A i _ X Po) as (B & XB & Fo). assert (Dn := follows_done Fo).
+  destruct (La A X (fun G => N (Up A X G)) (some_eligible A o Io N)) as (_ & i & Po).
+  destruct (explored_next E A i _ X Po) as [G|(B & XB & Fo)]; [destruct (N (Up A X G))|].
+  assert (Dn := follows_done Fo).
   destruct (follows_over_own Fo) as [_ Ov]. destruct (follows_by Fo) as [By _].
   destruct (Nat.eq_dec (number o) (number i)) as [Z|Z].
   - assert (Y := Fi B XB). rewrite Z in Y. specialize (Y (proj2 (Dn _) (or_introl eq_refl))). lia.
   - assert (NB : ~ In (number o) (done B)) by (rewrite Dn; intros [Y|Y]; [exact (Z Y)|exact (N Y)]).
-    destruct (La B XB (some_eligible B o Io NB)) as (Y & _).
+    destruct (La B XB (fun G => NB (Up B XB G)) (some_eligible B o Io NB)) as (Y & _).
     assert (some_by B <= F); [|lia]. eapply IH; [|reflexivity|exact XB|exact NB].
     assert (El := proj1 (possible_next Po)). destruct El as (Ii & Ni & _).
     assert (Mem : forall k l, existsb (Nat.eqb k) l = true <-> In k l).
@@ -164,18 +207,24 @@ Proof.
     assert (La1 := Less a). assert (Lb := Less b). lia.
 Qed.
 
-(* The largest bound over all states of the exploration in which a kernel is dispatched is one in every run. *)
+(* The largest bound over all states of the exploration in which a kernel is dispatched is one in every run, if it is
+  in
+   each from which nothing is explored. *)
 Theorem explored_orders_bound o F : In o all -> latest_is_explored ->
+  (forall A, explored A -> given_up A -> In (number o) (done A)) ->
   (forall A, explored A -> In (number o) (done A) -> over_by A (number o) <= F) ->
   forall xs s, steps g (empty g) xs s -> on_time all 0 [] xs -> F < now s ->
   In o (launches xs) /\ ~ pending s o.
 Proof.
-  intros Io La Fi xs s H T L. destruct (every_run_is_explored xs s H T) as (V & A & X & Z).
+  intros Io La Up Fi xs s H T L. destruct (every_run_is_explored xs s H T) as (V & A & X & Z).
   destruct (in_dec Nat.eq_dec (number o) (done A)) as [D|D].
-  - split; [apply (earlier_is_launched g all K _ _ o V Io), (holds_done Z o Io D)|]. intros P.
-    destruct (done_runs A _ s V Z o Io D P) as (r & I & <-).
-    assert (Y := holds_over_by Z r I D). assert (Al := inv_alive _ _ _ _ V r I). specialize (Fi A X D). lia.
-  - exfalso. assert (Y := bound_of_the_rest o F Io La Fi A X D). destruct (some_eligible A o Io D) as (y & El).
+  - assert (Q : settled A s) by (destruct Z as [Z|[_ Z]]; [apply (holds_settled A _ s Z)|exact Z]).
+    destruct (Q o Io D) as (Lo & N & P & R).
+    split; [apply (earlier_is_launched g all K _ _ o V Io Lo)|]. intros Po.
+    destruct (gone_runs g all K _ s o V Io (P Po) N) as (r & I & Er). specialize (R r I Er).
+    assert (Al := inv_alive _ _ _ _ V r I). specialize (Fi A X D). lia.
+  - exfalso. destruct Z as [Z|[Z _]]; [|destruct (D (Up A X Z))].
+    assert (Y := bound_of_the_rest o F Io La Up Fi A X D). destruct (some_eligible A o Io D) as (y & El).
     destruct (computed_some (explored_computed E A X) (ex_intro _ y El)) as [S1 S2].
     destruct (has_entered A _ s X V Z (S (list_max (map (fun y => level_of y) all))) 0) as (h & p & m & rs & Lh & Np).
     + intros q I. assert (M := proj1 (list_max_le (map (fun y => level_of y) all) _) (le_n _)).

@@ -6,8 +6,8 @@ From gpusched Require Import model lists usage queues progress serial closed bus
 Section Undispatched.
 Variables (g : device) (all : list operation).
 Hypothesis K : kernels all.
-Variable explored : abstract -> Prop.
-Hypothesis E : exploration g all explored.
+Variables explored given_up : abstract -> Prop.
+Hypothesis E : exploration g all explored given_up.
 Local Notation level_of o := (level_of g 0 (stream o)).
 Local Notation waits_for := (waits_for g).
 Local Notation inv := (inv g all).
@@ -25,7 +25,7 @@ Local Notation prompt := (prompt g all).
 Local Notation prompt_entered := (prompt_entered g all K).
 Local Notation may_precede_new := (may_precede_new g all K).
 Local Notation not_entered := (not_entered g all).
-Local Notation not_later := (not_later g all explored E).
+Local Notation not_later := (not_later g all explored given_up E).
 
 (* Where only time or what runs changed, or something went on that was dispatched before. *)
 Lemma late_fewer k u before r after : late k u (before ++ after) <= late k u (before ++ r :: after).
