@@ -331,12 +331,12 @@ impl<'a> Explorer<'a> {
         let Node { level, work: Work::Kernel { class, blocks, block_time, .. }, .. } = graph.nodes[node] else {
             return None;
         };
-        // It is in its queue when the kernel before it is dispatched, whose priority is not lower: no kernel of a lower
-        // one can begin between the two.
+        // It is in its queue when the kernel before it is dispatched: no kernel of a lower priority can begin between the
+        // two.
         let at_launch = graph.enters_first(node);
         let waits = entered < state.kernel.from || (entered == state.kernel.from && at_launch);
         let mut begun = state.begun.clone();
-        if !waits || level < state.level {
+        if !waits {
             // What is launched at an instant enters its queue before anything is assigned then.
             let latest = if at_launch { entered.checked_sub(1) } else { Some(entered) };
             for begun in &mut begun[level + 1..] {
@@ -433,7 +433,6 @@ impl<'a> Explorer<'a> {
             // Not earlier than before: blocks that have ended by then are forgotten.
             kernel: Interval { from, to: last.max(state.kernel.to) },
             last: from,
-            level: self.graph.nodes[node].level,
             begun: kernel.begun,
             engines: state.engines.clone(),
             running: state.running.clone(),

@@ -83,8 +83,6 @@ pub(super) struct State {
     pub(super) kernel: Interval,
     /// When the operation that was dispatched last was, not before \[ns\].
     pub(super) last: u64,
-    /// The lowest priority that it may have had.
-    pub(super) level: usize,
     /// By level: no kernel that is not dispatched has assigned a block after this \[ns\]; `None`: has assigned any.
     pub(super) begun: Vec<Option<u64>>,
     /// When each copy engine is idle.
@@ -105,7 +103,6 @@ impl State {
         Self {
             kernel: start,
             last: 0,
-            level: 0,
             begun: vec![None; graph.levels],
             engines: vec![start; graph.engines],
             running: Vec::new(),
@@ -210,7 +207,6 @@ impl State {
         };
         within(&self.kernel, &other.kernel)
             && self.last <= other.last
-            && self.level >= other.level
             && self.begun.iter().zip(&other.begun).all(|(one, other)| one >= other)
             && self.engines.iter().zip(&other.engines).all(|(one, other)| within(one, other))
             && other.finish.iter().all(has_finish)
@@ -225,7 +221,6 @@ impl State {
         };
         either(&mut self.kernel, &other.kernel);
         self.last = self.last.min(other.last);
-        self.level = self.level.max(other.level);
         for (one, other) in self.begun.iter_mut().zip(&other.begun) {
             *one = (*one).max(*other);
         }
