@@ -98,6 +98,23 @@ fn all_blocks_of_a_last_wave_keep_others_out_for_as_long_as_is_stated() {
 }
 
 #[test]
+fn what_is_launched_into_an_idle_stream_is_before_lower_priorities_of_that_instant() {
+    // The first job of "high" has ended at 11 ms, so the second enters its queue before a block of "low" is assigned.
+    // As "long" runs all the time, nothing begins anew in between.
+    let kernels = r#""long": {"blocks": 1, "threads": 1024, "duration": "500 ms"},
+        "high": {"blocks": 1, "threads": 1024, "duration": "10 ms"},
+        "low": {"blocks": 4, "threads": 1024, "duration": "50 ms"}"#;
+    let streams = r#"{"name": "long", "priority": -1, "operations": [{"kernel": "long"}]},
+        {"name": "high", "priority": -1, "release": "1 ms", "period": "100 ms", "jobs": 2, "deadline": "20 ms",
+         "operations": [{"kernel": "high"}]},
+        {"name": "low", "priority": 0, "release": "101 ms", "operations": [{"kernel": "low"}]}"#;
+    let verdicts = judged(&scenario(kernels, streams, &tx2()), &SearchOptions::default());
+    for row in rows(&verdicts).into_iter().filter(|row| row.0 == "high") {
+        assert_eq!(row, ("high", 10.0, Some(10.0), Some(Verdict::Proven)));
+    }
+}
+
+#[test]
 fn a_deadline_covers_the_copy_back() {
     // 4 ms, then 200,000,000 bytes at 10^10 bytes/s: 20 ms.
     let streams = |deadline: &str| {

@@ -134,14 +134,14 @@ fn enter(known: &mut Vec<State>, state: State, apart: usize) {
 }
 
 /// By level: by when a kernel is dispatched if no higher one that is ready is before it; `None`: one must be.
-fn before_higher(graph: &Graph, levels: &[Entries]) -> Vec<Option<u64>> {
+fn before_higher(graph: &Graph, state: &State, levels: &[Entries]) -> Vec<Option<u64>> {
     let mut latest = Some(u64::MAX);
     let mut before = Vec::with_capacity(levels.len());
     for entries in levels {
         before.push(latest);
         for Eligible { node, entry, .. } in entries.heads() {
             // What is launched at an instant enters its queue before anything is assigned then.
-            let at_launch = graph.enters_first(*node);
+            let at_launch = state.enters_first(graph, *node);
             latest = latest.min(if at_launch { entry.to.checked_sub(1) } else { Some(entry.to) });
         }
     }
@@ -246,7 +246,7 @@ impl<'a> Explorer<'a> {
         let some_copy: Vec<u64> =
             engines.iter().zip(&state.engines).map(|(copies, idle)| copies.some_by().max(idle.to)).collect();
         let before_copies = some_copy.iter().copied().min().unwrap_or(u64::MAX);
-        let before_higher = before_higher(graph, &levels);
+        let before_higher = before_higher(graph, state, &levels);
         let (kernels, some_kernel) = self.kernels(state, &levels, (before_copies, &before_higher))?;
         let mut next = Vec::new();
         for kernel in kernels {
@@ -331,9 +331,9 @@ impl<'a> Explorer<'a> {
         let Node { level, work: Work::Kernel { class, blocks, block_time, .. }, .. } = graph.nodes[node] else {
             return None;
         };
-        // It is in its queue when the kernel before it is dispatched: no kernel of a lower priority can begin between the
-        // two.
-        let at_launch = graph.enters_first(node);
+        // It is in its queue when the kernel before it is dispatched: no kernel of a lower priority can begin between
+        // the two.
+        let at_launch = state.enters_first(graph, node);
         let waits = entered < state.kernel.from || (entered == state.kernel.from && at_launch);
         let mut begun = state.begun.clone();
         if !waits {

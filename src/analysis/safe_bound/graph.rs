@@ -231,11 +231,6 @@ impl Graph {
         uses.iter().all(|uses| *uses != [true, true])
     }
 
-    /// Whether a node enters its queue before anything is assigned at the instant.
-    pub(super) fn enters_first(&self, node: usize) -> bool {
-        self.ready_first || self.nodes[node].predecessors.is_empty()
-    }
-
     /// Adds an operation as the last one of its stream; says its number.
     pub(super) fn add(&mut self, node: Node) -> usize {
         let number = self.nodes.len();

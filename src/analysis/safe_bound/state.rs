@@ -134,6 +134,11 @@ impl State {
         predecessors.is_empty() || *launched_by == launched.as_ns() && predecessors.iter().all(is_over)
     }
 
+    /// Whether an operation enters its queue before anything is assigned at the instant.
+    pub(super) fn enters_first(&self, graph: &Graph, node: usize) -> bool {
+        graph.ready_first || self.enters_at_launch(graph, node)
+    }
+
     /// Notes when an operation finishes.
     pub(super) fn set_finish(&mut self, node: usize, span: Interval) {
         if let Err(index) = self.finish.binary_search_by_key(&node, |(node, _)| *node) {
