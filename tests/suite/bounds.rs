@@ -115,6 +115,19 @@ fn what_is_launched_into_an_idle_stream_is_before_lower_priorities_of_that_insta
 }
 
 #[test]
+fn what_follows_a_kernel_of_no_length_may_be_behind_what_began_at_its_instant() {
+    // "none" is assigned at 0, then three blocks of "low", and then it ends: "high" enters its queue at the instant of
+    // the last dispatch, and has one place of four. By the bound all blocks of "low" but one may have begun at 0.
+    let kernels = r#""none": {"blocks": 1, "threads": 1024, "duration": "0 ms"},
+        "high": {"blocks": 3, "threads": 1024, "duration": "1 ms"},
+        "low": {"blocks": 12, "threads": 1024, "duration": "50 ms"}"#;
+    let streams = r#"{"name": "high", "priority": -1, "deadline": "2 ms", "operations": [{"kernel": "none"}, {"kernel": "high"}]},
+        {"name": "low", "priority": 0, "operations": [{"kernel": "low"}]}"#;
+    let verdicts = judged(&scenario(kernels, streams, &tx2()), &SearchOptions::default());
+    assert_eq!(rows(&verdicts)[0], ("high", 3.0, Some(51.0), Some(Verdict::Missed)));
+}
+
+#[test]
 fn a_deadline_covers_the_copy_back() {
     // 4 ms, then 200,000,000 bytes at 10^10 bytes/s: 20 ms.
     let streams = |deadline: &str| {
