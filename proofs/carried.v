@@ -59,39 +59,14 @@ Definition counts (q x : nat) (o : operation) : bool :=
 Definition carried (q x : nat) (l : list operation) : nat :=
   sum (map (fun o => if counts q x o then of_upper g top (work_of weight) o else 0) l).
 Definition own_time (q x : nat) (l : list operation) : nat :=
-  sum (map (fun o => if (stream o =? q) && (x <=? launched_at o) then takes_time g top blocks q o else 0) l).
-(* By the responses, each launch after [x] may find something left of one before it. *)
-Definition linked (q x : nat) (l : list operation) : Prop := forall z, In z l -> stream z = q -> x < launched_at z ->
-  exists y, In y l /\ stream y = q /\ x <= launched_at y /\ launched_at y < launched_at z /\
-    launched_at z <= launched_at y + response q.
+  sum (map (fun o => if (stream o =? q) && (x <=? launched_at o) then takes_time top blocks o else 0) l).
+(* A stream has nothing left, or it has been busy since a launch of its at [x], for no longer than a response. *)
 Definition chain (before : list operation) (s : state) (q : nat) : Prop :=
   everywhere (fun o => stream o <> q) s \/
-  exists x v, (exists o, In o before /\ stream o = q /\ launched_at o = x) /\ linked q x before /\
+  exists x v, (exists o, In o before /\ stream o = q /\ launched_at o = x) /\ now s <= x + response q /\
     everywhere (fun o => stream o = q -> x <= launched_at o) s /\ head_within g top q s v /\
-    one * (now s + v + ahead g top blocks q s) + remains g top weight s <=
+    one * (now s + v + ahead top blocks q s) + remains g top weight s <=
       one * (x + own_time q x before) + carried q x before.
-
-Lemma linked_next q x l o : linked q x l -> (stream o = q -> x < launched_at o ->
-  exists y, In y l /\ stream y = q /\ x <= launched_at y /\ launched_at y < launched_at o /\
-    launched_at o <= launched_at y + response q) -> linked q x (l ++ [o]).
-Proof.
-  intros L N z I S X. apply in_app_iff in I. destruct I as [I|[<-|[]]].
-  - destruct (L z I S X) as (y & J & Y). exists y. rewrite in_app_iff. tauto.
-  - destruct (N S X) as (y & J & Y). exists y. rewrite in_app_iff. tauto.
-Qed.
-(* Whether a launch now is linked; if not, what is left of the stream is launched now. *)
-Lemma linked_or_new q x l t : {exists y, In y l /\ stream y = q /\ x <= launched_at y /\ launched_at y < t /\
-    t <= launched_at y + response q} +
-  {forall y, In y l -> stream y = q -> x <= launched_at y -> launched_at y < t -> launched_at y + response q < t}.
-Proof.
-  destruct (existsb (fun y => (stream y =? q) && (x <=? launched_at y) && (launched_at y <? t) &&
-    (t <=? launched_at y + response q)) l) eqn:E; [left|right].
-  - apply existsb_exists in E. destruct E as (y & I & E). rewrite !andb_true_iff, !Nat.leb_le, Nat.ltb_lt, Nat.eqb_eq in E.
-    exists y. tauto.
-  - intros y I S X T. destruct (Nat.lt_ge_cases (launched_at y + response q) t) as [Z|Z]; [exact Z|exfalso].
-    apply Bool.not_true_iff_false in E. apply E. apply existsb_exists. exists y. split; [exact I|].
-    rewrite !andb_true_iff, !Nat.leb_le, Nat.ltb_lt, Nat.eqb_eq. tauto.
-Qed.
 
 (* Of some streams the responses may be known already. *)
 Theorem responses_hold : forall (good : list operation -> Prop) (known : nat -> bool),
@@ -99,21 +74,19 @@ Theorem responses_hold : forall (good : list operation -> Prop) (known : nat -> 
   (forall q, level_of q < top -> alone g top P weight one q) ->
   (forall q, known q = true -> forall xs s, steps g (empty g) xs s -> good (launches xs) ->
     everywhere (fun o => stream o = q -> now s <= launched_at o + response q) s) ->
-  (forall l o p, good l -> In o l -> In p l -> upper o = true -> known (stream o) = false ->
-    stream p = stream o -> launched_at o <= launched_at p ->
-    (forall z, In z l -> launched_at z <= launched_at p + response (stream o)) -> linked (stream o) (launched_at o) l ->
-    one * (launched_at o + own_time (stream o) (launched_at o) l) + carried (stream o) (launched_at o) l <=
-      one * (launched_at p + response (stream o))) ->
+  (forall l o, good l -> In o l -> upper o = true -> known (stream o) = false ->
+    (forall z, In z l -> launched_at z <= launched_at o + response (stream o)) ->
+    one * own_time (stream o) (launched_at o) l + carried (stream o) (launched_at o) l <= one * response (stream o)) ->
   forall xs s, steps g (empty g) xs s -> good (launches xs) -> in_time s.
 Proof.
   intros good known Prefix Ps Alone Known Served.
   enough (Z : forall xs s, steps g (empty g) xs s -> good (launches xs) ->
-    in_time s /\ forall q, level_of q < top -> chain (launches xs) s q) by (intros xs s H G; apply (Z xs s H G)).
+    in_time s /\ forall q, level_of q < top -> known q = false -> chain (launches xs) s q)
+    by (intros xs s H G; apply (Z xs s H G)).
   apply (in_steps g (fun xs s => good (launches xs) ->
-    in_time s /\ forall q, level_of q < top -> chain (launches xs) s q)).
-  { intros _. split; [apply everywhere_empty|]. intros q _. left. apply everywhere_empty. }
+    in_time s /\ forall q, level_of q < top -> known q = false -> chain (launches xs) s q)).
+  { intros _. split; [apply everywhere_empty|]. intros q _ _. left. apply everywhere_empty. }
   intros xs s x t St H IH G. assert (St' := one_more_step g _ _ _ _ _ St H).
-  assert (Left := launched_somewhere g top [] _ _ St').
   rewrite launches_app in *. simpl in *. rewrite app_nil_r in *.
   assert (G0 := Prefix _ _ G). destruct (IH G0) as [In_time Chains]. clear IH.
   assert (S := sound_run g P xs s St (fun o => Ps _ o G0)). assert (S' := S). destruct S' as [U K O Ev B _].
@@ -139,8 +112,7 @@ Proof.
       destruct Qb as (b & Qs & Qt). assert (Fresh : b = false).
       { destruct b; [|reflexivity]. destruct (order_gone g s O _ _ Qs eq_refl eq_refl). }
       subst b. right. exists (now s), 0. simpl. split; [exists o; rewrite in_app_iff; simpl; tauto|].
-      split; [|split; [|split]].
-      + intros z I _ L. apply in_app_iff in I. destruct I as [I|[<-|[]]]; [specialize (B z I)|]; lia.
+      split; [lia|split; [|split]].
       + eapply everywhere_step; [|exact H|].
         * eapply everywhere_weaker; [|exact E]. simpl. intros p A A'. destruct (A A').
         * intros p Q _. injection Q as <-. lia.
@@ -159,42 +131,31 @@ Proof.
         assert (Rt := remains_step g top weight s _ t O H ltac:(discriminate)). simpl in Rt.
         rewrite Own, Car. unfold own_time at 2, carried at 2, counts. simpl. rewrite Sq, Nat.eqb_refl, At.
         destruct (Nat.leb_spec (now s) (now s)); [|lia]. simpl.
-        assert (At_q : ahead g top blocks q t <= takes_time g top blocks q o).
+        assert (At_q : ahead top blocks q t <= takes_time top blocks o).
         { unfold ahead. rewrite Qt. simpl. lia. }
-        rewrite Nt. assert (M : one * ahead g top blocks q t <= one * takes_time g top blocks q o)
+        rewrite Nt. assert (M : one * ahead top blocks q t <= one * takes_time top blocks o)
           by (apply Nat.mul_le_mono_l, At_q). nia. }
-  assert (Chains' : forall q, level_of q < top -> chain (launches xs ++ launch x) t q).
-  { intros q Lq. destruct (Chains q Lq) as [E|(y & v & Ex & Li & Ey & V & Z)]; [apply (Restart q Lq E)|].
+  assert (Chains' : forall q, level_of q < top -> known q = false -> chain (launches xs ++ launch x) t q).
+  { intros q Lq Kq. destruct (Chains q Lq Kq) as [E|(y & v & Ex & In_R & Ey & V & Z)]; [apply (Restart q Lq E)|].
     assert (Early : y <= now s) by (destruct Ex as (o & Io & _ & <-); apply B, Io).
-    assert (Cases : everywhere (fun o => stream o <> q) s \/ linked q y (launches xs ++ launch x)).
-    { destruct x as [p|p|p d|p i d|p e| | | |u]; try (right; simpl; rewrite app_nil_r; exact Li).
-      destruct (launched_now g s _ t p H (or_introl eq_refl)) as (_ & At & _).
-      destruct (Nat.eq_dec (stream p) q) as [Sp|Sp]; [|right; apply linked_next; [exact Li|intros So; destruct (Sp So)]].
-      destruct (linked_or_new q y (launches xs) (now s)) as [Y|Y]; [right; apply linked_next; [exact Li|rewrite At; auto]|].
-      destruct (Nat.eq_dec y (now s)) as [Qy|Qy]; [right; apply linked_next; [exact Li|lia]|left].
-      (* What was left is over by the responses. *)
-      assert (Old := launched_somewhere g top [] _ _ St).
-      assert (Gone : forall o, (upper o = true -> now s <= launched_at o + response (stream o)) ->
-        (stream o = q -> y <= launched_at o) -> In o (launches xs) -> stream o <> q).
-      { intros o A Yo Io So. specialize (A ltac:(unfold serial.upper; apply Nat.ltb_lt; rewrite So; exact Lq)).
-        specialize (Yo So). rewrite So in A. assert (Lo := B o Io).
-        destruct (Nat.eq_dec (launched_at o) (now s)) as [Qo|Qo]; [|specialize (Y o Io So Yo ltac:(lia)); lia].
-        destruct (Li o Io So ltac:(lia)) as (z & Iz & Sz & Yz & Lz & Rz). specialize (Y z Iz Sz Yz ltac:(lia)). lia. }
-      destruct In_time as [I1 I2 I3 I4], Ey as [E1 E2 E3 E4], Old as [O1 O2 O3 O4]. split; intros; apply Gone; eauto. }
-    destruct Cases as [E|Li']; [apply (Restart q Lq E)|]. clear Li. rename Li' into Li.
     destruct x as [p|p|p d|p i d|p e| | | |u].
     9: { simpl. rewrite app_nil_r. inversion H; subst.
       match goal with E : forall r, In r (running s) -> u <= ends r |- _ => rename E into Ends end.
       destruct (head_in_time g top blocks P C weight one Heavy q (Alone q Lq) s u v U K O Ev) as [E|E];
         try assumption; [left; apply (everywhere_step _ g s _ _ E H); discriminate|].
-      destruct (E _ eq_refl) as (v' & W & Z'). right. exists y, v'. simpl in Li. rewrite app_nil_r in Li.
-      split; [exact Ex|]. split; [exact Li|]. split; [|split; [exact W|simpl in *; lia]].
-      apply (everywhere_step _ g s _ _ Ey H). discriminate. }
+      destruct (E _ eq_refl) as (v' & W & Z'). right. exists y, v'. split; [exact Ex|].
+      split; [|split; [|split; [exact W|simpl in *; lia]]].
+      - destruct Ex as (o & Io & So & Lo). simpl in G. rewrite app_nil_r in G.
+        assert (Sv := Served _ o G0 Io ltac:(unfold serial.upper; apply Nat.ltb_lt; rewrite So; exact Lq)).
+        rewrite So, Lo in Sv. specialize (Sv Kq ltac:(intros z Iz; specialize (B z Iz); lia)). simpl in *.
+        assert (M : one * u <= one * (y + response q)) by nia. apply Nat.mul_le_mono_pos_l in M; assumption.
+      - apply (everywhere_step _ g s _ _ Ey H). discriminate. }
     all: assert (Rt := remains_step g top weight s _ t O H ltac:(discriminate));
-      destruct (head_step g top blocks P C q s _ t v U K O Ev H ltac:(discriminate) V) as (v' & W & Z');
+      destruct (head_step g top blocks P C weight one q (Alone q Lq) s _ t v U K O Ev H ltac:(discriminate) V)
+        as (v' & W & Z');
       assert (Now : now t = now s) by (inversion H; reflexivity);
       right; exists y, v'; (split;
-        [destruct Ex as (o & Io & So & Lo); exists o; rewrite in_app_iff; tauto|]); (split; [exact Li|]);
+        [destruct Ex as (o & Io & So & Lo); exists o; rewrite in_app_iff; tauto|]); (split; [lia|]);
       (split; [|split; [exact W|]]).
     all: try (apply (everywhere_step _ g s _ _ Ey H); discriminate).
     all: rewrite ?Own, ?Car, ?Now.
@@ -203,45 +164,20 @@ Proof.
     1: { destruct (launched_now g s _ t p H (or_introl eq_refl)) as (_ & At & _).
       simpl in Rt, Z'. unfold own_time at 2, carried at 2, counts. simpl. rewrite At.
       destruct (Nat.leb_spec y (now s)); [|lia]. destruct (Nat.leb_spec y (now s + response (stream p))); [|lia].
-      rewrite andb_true_r. assert (M : one * (v' + ahead g top blocks q t) <= one * (v + ahead g top blocks q s +
-        (if stream p =? q then takes_time g top blocks q p else 0))) by (apply Nat.mul_le_mono_l; lia).
+      rewrite andb_true_r. assert (M : one * (v' + ahead top blocks q t) <= one * (v + ahead top blocks q s +
+        (if stream p =? q then takes_time top blocks p else 0))) by (apply Nat.mul_le_mono_l; lia).
       destruct (stream p =? q); lia. }
     all: simpl in Rt, Z' |- *; unfold own_time at 2, carried at 2; simpl;
-      assert (M : one * (v' + ahead g top blocks q t) <= one * (v + ahead g top blocks q s))
+      assert (M : one * (v' + ahead top blocks q t) <= one * (v + ahead top blocks q s))
         by (apply Nat.mul_le_mono_l; lia); lia. }
   split; [|exact Chains']. clear Chains.
   (* Who is left is in time. *)
-  assert (Launched : forall o, In o (launches xs ++ launch x) -> launched_at o <= now t).
-  { intros o I. apply in_app_iff in I. destruct I as [I|I]; [assert (Q := B o I); lia|].
-    destruct (launched_now g s x t o H I) as (_ & -> & ->). lia. }
-  assert (Late : everywhere (fun o => upper o = true -> now s <= launched_at o + response (stream o)) t).
-  { eapply everywhere_step; [exact In_time|exact H|]. intros o -> _.
-    destruct (launched_now g s _ t o H (or_introl eq_refl)) as (_ & -> & _). lia. }
-  assert (Each : forall o, In o (launches xs ++ launch x) ->
-    (upper o = true -> now s <= launched_at o + response (stream o)) ->
-    (forall q, stream o = q -> level_of q < top -> (everywhere (fun o => stream o <> q) t -> False) /\
-      forall y, everywhere (fun o => stream o = q -> y <= launched_at o) t -> y <= launched_at o) ->
-    upper o = true -> known (stream o) = false -> now t <= launched_at o + response (stream o)).
-  { intros p Ip A Here Up Kp. specialize (A Up). assert (Lq : level_of (stream p) < top) by (apply Nat.ltb_lt, Up).
-    destruct (Here _ eq_refl Lq) as [Not First]. destruct (Chains' _ Lq) as [E|(y & v & (o & Io & So & Lo) & Li & Ey & V & Z)];
-      [destruct (Not E)|]. specialize (First y Ey).
-    destruct (Nat.eq_dec (now t) (now s)) as [Q|Q]; [lia|].
-    assert (Nothing : launch x = []).
-    { destruct (launch x) as [|z l] eqn:L; [reflexivity|]. exfalso. apply Q.
-      destruct (launched_now g s x t z H) as (_ & _ & Z'); [rewrite L; left; reflexivity|exact Z']. }
-    rewrite Nothing, app_nil_r in *.
-    assert (Sv := Served _ o p G Io Ip). rewrite So, Lo in Sv. specialize (Sv ltac:(unfold serial.upper; apply Nat.ltb_lt;
-      rewrite So; exact Lq) Kp eq_refl First ltac:(intros z Iz; specialize (B z Iz); lia) Li).
-    assert (one * now t <= one * (launched_at p + response (stream p))) by nia.
-    apply Nat.mul_le_mono_pos_l in H0; assumption. }
-  assert (Here : forall o,
-    (forall A : operation -> Prop, everywhere A t -> A o) -> forall q, stream o = q -> level_of q < top ->
-    (everywhere (fun o => stream o <> q) t -> False) /\
-    forall y, everywhere (fun o => stream o = q -> y <= launched_at o) t -> y <= launched_at o).
-  { intros o E q Sq _. split; [intros F; apply (E _ F), Sq|]. intros y F. apply (E _ F Sq). }
   assert (All : forall o, (forall A : operation -> Prop, everywhere A t -> A o) -> upper o = true ->
     now t <= launched_at o + response (stream o)).
-  { intros o E Up. destruct (known (stream o)) eqn:Ko; [|apply (Each o (E _ Left) (E _ Late) (Here o E) Up Ko)].
+  { intros o E Up. destruct (known (stream o)) eqn:Ko.
+    2: { assert (Lq : level_of (stream o) < top) by (apply Nat.ltb_lt, Up).
+      destruct (Chains' _ Lq Ko) as [Q|(y & v & _ & In_R & Ey & _)]; [destruct (E _ Q eq_refl)|].
+      specialize (E _ Ey eq_refl). simpl in E. lia. }
     assert (Kt := Known _ Ko _ _ St'). rewrite launches_app in Kt. simpl in Kt. rewrite app_nil_r in Kt.
     apply (E _ (Kt G) eq_refl). }
   split; [intros q k o F I|intros l k z F I|intros e k o F I|intros r I]; apply All; intros D [D1 D2 D3 D4]; eauto.

@@ -254,7 +254,8 @@ let claims_of streams json =
   in
   List.map claim (to_list (member "proves" json))
 
-(* Verdicts on all phasings: how many jobs of each stream come in a window and how much each adds. *)
+(* Verdicts on all phasings: how many jobs of each stream come in a window and how much each adds. How many there are,
+   and the windows. *)
 let windows_of gpu streams windows =
   let window json =
     let levels = int_at "levels" json and sum = ref 0 in
@@ -265,15 +266,17 @@ let windows_of gpu streams windows =
     in
     let tasks, shares = tasks_of gpu streams levels share json in
     let claims = claims_of streams json in
-    if not (accept_window gpu levels tasks (int_at "length_ns" json) shares claims) then
+    let window_length = int_at "length_ns" json in
+    if not (accept_window gpu levels tasks window_length shares claims) then
       refuse "what is said of the highest %d priorities does not follow from what is launched" levels;
-    List.length claims
+    (List.length claims, { window_top = levels; window_length; window_shares = shares })
   in
-  List.fold_left (fun n json -> n + window json) 0 windows
+  let counts, windows = List.split (List.map window windows) in
+  (List.fold_left ( + ) 0 counts, windows)
 
 (* The same where kernels share the GPU: how much a block of each weighs, and a bound on each stream's responses; what
-   is said of fewer priorities is known to what follows. *)
-let responses_of gpu kernels streams responses =
+   windows say, and what is said of fewer priorities, is known to what follows. *)
+let responses_of gpu kernels streams windows responses =
   let part json =
     let levels = int_at "levels" json and scale = int_at "scale" json in
     let weights = weights_of gpu kernels scale json in
@@ -293,7 +296,9 @@ let responses_of gpu kernels streams responses =
         let jobs = (natural "a sum" (response + other + task.jitter) / task.period) + 1 in
         natural "a sum" (sum + product jobs (work 0 task))
       in
-      ignore (List.fold_left add (product turns all) terms)
+      if own.period = 0 then refuse "a period is 0";
+      let own_jobs = (natural "a sum" (response + own.jitter) / own.period) + 1 in
+      ignore (List.fold_left add (product (product turns all) own_jobs) terms)
     in
     List.iter check terms;
     ignore (List.fold_left work 0 tasks);
@@ -310,7 +315,7 @@ let responses_of gpu kernels streams responses =
       List.iter (fun (_, upper, _, _) -> List.iter known upper) parts;
       let stages = List.rev_map (fun (_, _, _, stage) -> stage) parts in
       let claims = List.concat_map (fun (_, _, claims, _) -> claims) parts in
-      if not (accept_responses gpu tasks stages claims) then
+      if not (accept_responses gpu tasks windows stages claims) then
         refuse "what is said of priorities that share the GPU does not follow";
       List.length claims
 
@@ -329,10 +334,11 @@ let check device scenario certificate =
       let launching = List.filter (fun (_, _, operations) -> operations <> []) streams in
       let horizon = match optional_time "horizon" scenario with Some at -> at | None -> before_more launching in
       let given = if all "parts" = [] && all "shared" = [] then [] else launches_of horizon streams in
+      let by_windows, windows = windows_of gpu launching (all "windows") in
       (if all "parts" = [] then 0 else parts_of gpu streams horizon given (all "parts"))
       + shared_of gpu kernels streams horizon given (all "shared")
-      + windows_of gpu launching (all "windows")
-      + responses_of gpu kernels launching (all "responses")
+      + by_windows
+      + responses_of gpu kernels launching windows (all "responses")
   in
   let without = all "no_certificate" in
   (* Each verdict is told of once. *)

@@ -25,18 +25,19 @@ Let kinds := kinds items.
 Let one := all_sms g scale.
 Let blocks (l : nat) : nat := nth l (table g top kinds) 0.
 Definition is_upper (k : task) : bool := sporadic.is_upper g top k.
-Definition work_in (q : nat) (what : model.work) : nat := of_upper g top (work_of (weight g scale weights)) (of_kind (q, what)).
-Definition time_in (q : nat) (what : model.work) : nat := takes_time g top blocks q (of_kind (q, what)).
-(* What a task adds beside a job of stream [q]: one job of its own, and of others all that may be left or launched. *)
+Definition work_in (q : nat) (what : model.work) : nat :=
+  of_upper g top (work_of (weight g scale weights)) (of_kind (q, what)).
+Definition time_in (q : nat) (what : model.work) : nat := takes_time top blocks (of_kind (q, what)).
+(* What a task adds while stream [q] is busy: of its own what may be launched then, of others also what may be left. *)
 Definition adds_to (q : nat) (k : task) : nat :=
   let s := task_stream k in
-  if s =? q then sum (map (fun what => one * time_in s what + work_in s what) (works k))
+  if s =? q then
+    ((response q + jitter k) / period k + 1) * sum (map (fun what => one * time_in s what + work_in s what) (works k))
   else ((response q + response s + jitter k) / period k + 1) * sum (map (work_in s) (works k)).
 Definition is_known (q : nat) : bool := existsb (fun x => (fst x =? q) && (snd x <=? response q)) known.
 Definition is_served (k : task) : bool :=
   let q := task_stream k in
-  negb (is_upper k) || ((0 <? period k) && (is_known q ||
-    ((jitter k + response q <? period k) && (sum (map (adds_to q) tasks) <=? one * response q)))).
+  negb (is_upper k) || ((0 <? period k) && (is_known q || (sum (map (adds_to q) tasks) <=? one * response q))).
 Definition accept_level : bool :=
   closedb g top kinds && enough_weight g top items scale weights && all_alone g top items
   && once (map task_stream tasks) && forallb is_served tasks.
@@ -70,25 +71,6 @@ Qed.
 Hypothesis Once : once (map task_stream tasks) = true.
 Hypothesis Served : forallb is_served tasks = true.
 
-(* Two jobs of one stream are further apart than the first may take. *)
-Lemma apart l o p : of_jobs l -> In o l -> In p l -> upper g top o = true -> is_known (stream o) = false ->
-  stream p = stream o ->
-  launched_at o < launched_at p -> launched_at o + response (stream o) < launched_at p.
-Proof.
-  intros H Io Ip U N S L. destruct (of_jobs_in l o H Io) as (a & k & Ia & Ea & Sa & La & _).
-  destruct (of_jobs_in l p H Ip) as (b & j & Ib & Eb & Sb & Lb & _). apply once_NoDup in Once.
-  assert (Same : task_of b = task_of a).
-  { apply (proj1 (NoDup_nth_error _) Once).
-    - rewrite map_length. apply nth_error_Some. congruence.
-    - rewrite (map_nth_error _ _ _ Ea), (map_nth_error _ _ _ Eb). congruence. }
-  assert (j = k) by congruence. subst j. rewrite forallb_forall in Served.
-  assert (V := Served k (nth_error_In _ _ Ea)). unfold is_served, is_upper, sporadic.is_upper in V. rewrite <- Sa in V.
-  unfold upper in U. rewrite U, N in V. simpl in V. rewrite !andb_true_iff, !Nat.ltb_lt in V. destruct V as [_ [V _]].
-  destruct So as [Rel Sp]. destruct (Rel a k Ia Ea), (Rel b k Ib Eb).
-  destruct (ForallOrdPairs_In Sp a b Ia Ib) as [->|[Q|Q]]; [lia|specialize (Q Same k Ea); lia|].
-  specialize (Q (eq_sym Same) k Eb). lia.
-Qed.
-
 Lemma two_sums {A} c (f h : A -> nat) l :
   c * sum (map f l) + sum (map h l) = sum (map (fun x => c * f x + h x) l).
 Proof. induction l as [|x l IH]; simpl; [lia|]. rewrite <- IH. lia. Qed.
@@ -100,17 +82,14 @@ Definition one_adds (q x : nat) (i : item) : nat :=
     (if s =? q then one * time_in s (item_work i) else 0) + work_in s (item_work i)
   else 0.
 
-Lemma served_so q x l o : of_jobs l -> In o l -> upper g top o = true -> is_known q = false -> stream o = q -> launched_at o = x ->
-  (forall z, In z l -> launched_at z <= x + response q) ->
-  one * (x + own_time g top blocks q x l) + carried g top (weight g scale weights) response q x l <=
-  one * (x + response q).
+Lemma served_so q x l o : of_jobs l -> In o l -> upper g top o = true -> is_known q = false -> stream o = q ->
+  launched_at o = x -> (forall z, In z l -> launched_at z <= x + response q) ->
+  one * own_time top blocks q x l + carried g top (weight g scale weights) response q x l <= one * response q.
 Proof.
   intros H Io U N Sq Lo Early. destruct (of_jobs_in l o H Io) as (a & k & Ia & Ea & Sa & La & _).
   assert (V := Served). rewrite forallb_forall in V. specialize (V k (nth_error_In _ _ Ea)).
   unfold is_served, is_upper, sporadic.is_upper in V. rewrite <- Sa, Sq in V. unfold upper in U. rewrite Sq in U.
-  rewrite U, N in V. simpl in V. rewrite !andb_true_iff, !Nat.ltb_lt, Nat.leb_le in V. destruct V as [_ [Short V]].
-  enough (one * own_time g top blocks q x l + carried g top (weight g scale weights) response q x l <= one * response q)
-    by nia.
+  rewrite U, N in V. simpl in V. rewrite andb_true_iff, Nat.ltb_lt, Nat.leb_le in V. destruct V as [Pos V].
   unfold own_time, carried. rewrite two_sums.
   eapply Nat.le_trans; [|exact V]. clear V.
   eapply Nat.le_trans; [apply (sum_le _ (fun z => one_adds q x (item_of z)))|].
@@ -118,7 +97,7 @@ Proof.
     rewrite (proj2 (Nat.leb_le _ _) Early), andb_true_r.
     change (of_upper g top (work_of (weight g scale weights)) z) with (work_in (stream z) (what z)).
     destruct (Nat.eqb_spec (stream z) q) as [E|E]; simpl.
-    - rewrite E, Nat.add_0_r. change (takes_time g top blocks q z) with (time_in q (what z)).
+    - rewrite E, Nat.add_0_r. change (takes_time top blocks z) with (time_in q (what z)).
       destruct (x <=? launched_at z); lia.
     - destruct (x <=? launched_at z + response (stream z)); lia. }
   assert (Perm : sum (map (fun z => one_adds q x (item_of z)) l) <=
@@ -139,7 +118,7 @@ Proof.
     eapply Nat.le_trans; [|eapply Nat.le_trans;
       [apply (of_one_task (period k) (jitter k) x 0 (response q) c m F R); lia|]].
     + apply sum_le. intros b _. destruct (_ && _); [apply le_n|]. rewrite sum_none; [apply le_n|reflexivity].
-    + rewrite Nat.div_small by lia. rewrite Nat.add_0_l, Nat.mul_1_l. apply le_n.
+    + rewrite Nat.add_0_r. apply le_n.
   - set (c := sum (map (work_in (task_stream j)) (works j))).
     assert (W : forall r, sum (map (fun w => if (x <=? r + response (task_stream j)) && (r <=? x + response q)
       then 0 + work_in (task_stream j) w else 0) (works j)) <=
@@ -187,13 +166,7 @@ Proof.
   - intros p Kp ys t Sy Gy. unfold is_known in Kp. apply existsb_exists in Kp. destruct Kp as ([p' r] & Ip & Z).
     simpl in Z. rewrite andb_true_iff, Nat.eqb_eq, Nat.leb_le in Z. destruct Z as [-> Z].
     eapply everywhere_weaker; [|apply (K p r Ip ys t Sy Gy)]. simpl. intros o A S. specialize (A S). lia.
-  - intros l o p J Io Ip Uo No S L Early Li.
-    assert (Eq : launched_at p = launched_at o).
-    { destruct (Nat.eq_dec (launched_at p) (launched_at o)) as [Q|Q]; [exact Q|exfalso].
-      destruct (Li p Ip S ltac:(lia)) as (y & Iy & Sy & _ & Ly & Ry).
-      assert (Z := apart g top tasks scale weights bounds known all So On Se l y p J Iy Ip).
-      rewrite Sy in Z. specialize (Z ltac:(unfold upper; rewrite Sy; exact Uo) No S Ly). lia. }
-    rewrite Eq in *. apply (served_so g top tasks scale weights bounds known all So On Se _ _ l o); auto.
+  - intros l o J Io Uo No Early. apply (served_so g top tasks scale weights bounds known all So On Se _ _ l o); auto.
   - exact St.
   - exact G.
 Qed.
@@ -202,8 +175,13 @@ Qed.
    more. *)
 Record stage := Stage {
   stage_top : nat; stage_scale : nat; stage_weights : list (resources * nat); stage_bounds : list (nat * nat) }.
+(* A window within which all is over that streams of so many of the highest priorities launch. *)
+Record window := Window { window_top : nat; window_length : nat; window_shares : list share }.
 Section Stages.
 Variables (g : device) (tasks : list task).
+Definition shown_by_window (w : window) : list (nat * nat) :=
+  if accept_window g (window_top w) tasks (window_length w) (window_shares w) []
+  then map (fun k => (task_stream k, window_length w)) (filter (sporadic.is_upper g (window_top w)) tasks) else [].
 Definition shown_by (s : stage) : list (nat * nat) :=
   filter (fun x => (level_of g (stage_top s) (fst x) <? stage_top s) && (response (stage_bounds s) (fst x) <=? snd x))
     (stage_bounds s).
@@ -219,8 +197,11 @@ Definition proves_response (known : list (nat * nat)) (claim : nat * nat) : bool
   | Some k => existsb (fun x => (fst x =? task_stream k) && (jitter k + snd x <=? snd claim)) known
   | None => false
   end.
-Definition accept_responses (all : list stage) (claims : list (nat * nat)) : bool :=
-  match accept_stages [] all with Some known => forallb (proves_response known) claims | None => false end.
+Definition accept_responses (windows : list window) (all : list stage) (claims : list (nat * nat)) : bool :=
+  match accept_stages (flat_map shown_by_window windows) all with
+  | Some known => forallb (proves_response known) claims
+  | None => false
+  end.
 
 Lemma stages_hold jobs : arrive_so tasks jobs -> forall all known shown, accept_stages known all = Some shown ->
   hold g tasks jobs known -> hold g tasks jobs shown.
@@ -231,17 +212,25 @@ Proof.
   apply (accepted_level g _ tasks _ _ _ known jobs So E K q v I).
 Qed.
 
-Theorem accepted_responses_hold : forall stages claims, accept_responses stages claims = true ->
+Lemma windows_hold jobs windows : arrive_so tasks jobs -> hold g tasks jobs (flat_map shown_by_window windows).
+Proof.
+  intros So q v I xs s St [rest Perm]. apply in_flat_map in I. destruct I as (w & _ & I). unfold shown_by_window in I.
+  destruct (accept_window _ _ _ _ _ _) eqn:E; [|destruct I]. apply in_map_iff in I. destruct I as (k & Z & I).
+  injection Z as <- <-. apply filter_In in I. destruct I as [_ U].
+  eapply everywhere_weaker; [|apply (over_in_window g _ tasks _ _ _ jobs E So xs s rest St Perm)].
+  simpl. intros o A S. apply A. unfold upper. rewrite S. exact U.
+Qed.
+
+Theorem accepted_responses_hold : forall windows stages claims, accept_responses windows stages claims = true ->
   over_as_claimed g tasks claims.
 Proof.
-  intros stages claims H n bound k Ic Ek all So xs s rest St Perm a Ia Na Late.
-  unfold accept_responses in H. destruct (accept_stages [] stages) as [shown|] eqn:E; [|discriminate H].
+  intros windows stages claims H n bound k Ic Ek all So xs s rest St Perm a Ia Na Late.
+  unfold accept_responses in H. destruct (accept_stages _ stages) as [shown|] eqn:E; [|discriminate H].
   rewrite forallb_forall in H. specialize (H _ Ic). unfold proves_response in H. simpl in H. rewrite Ek in H.
   apply existsb_exists in H. destruct H as ([q v] & I & H). simpl in H.
   rewrite andb_true_iff, Nat.eqb_eq, Nat.leb_le in H. destruct H as [-> Le]. rewrite <- Na in Ek.
   destruct (proj1 So a k Ia Ek) as [_ R].
-  eapply everywhere_weaker; [|apply (stages_hold all So stages [] shown E (fun q v (J : In (q, v) []) => match J with end)
-    _ v I xs s St)].
+  eapply everywhere_weaker; [|apply (stages_hold all So stages _ shown E (windows_hold all windows So) _ v I xs s St)].
   - simpl. intros o A [S L]. specialize (A S). lia.
   - exists rest. exact Perm.
 Qed.

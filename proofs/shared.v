@@ -49,7 +49,7 @@ Definition remains (s : state) : nat :=
 
 (* How long an operation of the stream takes beside what keeps it out. *)
 Definition takes_time (o : operation) : nat :=
-  match what o with Kernel _ _ _ => blocks (level_of q) + worst_of o | _ => worst_of o end.
+  match what o with Kernel _ _ _ => blocks (pred top) + worst_of o | _ => worst_of o end.
 Definition ahead (s : state) : nat :=
   match nth_error (queues s) q with
   | Some k => sum (map takes_time (if gone_on k then tl (waiting k) else waiting k))
@@ -60,7 +60,7 @@ Definition head_within (s : state) (v : nat) : Prop :=
   forall o rest, nth_error (queues s) q = Some (Queue true (o :: rest)) ->
   (forall r, In r (running s) -> of r = o -> ends r <= now s + v) /\
   (forall l k n, nth_error (ee s) l = Some k -> In (o, n) k -> exists B, B + worst_of o <= v /\
-    forall r, In r (running s) -> is_block r = true -> level_of q < level_of (stream (of r)) -> ends r <= now s + B) /\
+    forall r, In r (running s) -> is_block r = true -> top <= level_of (stream (of r)) -> ends r <= now s + B) /\
   (forall e k, nth_error (ce s) e = Some k -> In o k -> worst_of o <= v).
 
 Lemma sum_running (f : run -> nat) before r after : sum (map f (before ++ after)) + f r = sum (map f (before ++ r :: after)).
@@ -195,13 +195,13 @@ Proof.
       exists v. split; [exact Z1|lia].
   - (* a kernel goes on *)
     destruct (Gone o rest F0) as (G1 & G2 & G3). destruct (Nat.eq_dec (stream o) q) as [Z|Z].
-    + assert (T : takes_time o = blocks (level_of q) + worst_of o) by (unfold takes_time; rewrite H0; reflexivity).
-      exists (blocks (level_of q) + worst_of o). split.
+    + assert (T : takes_time o = blocks (pred top) + worst_of o) by (unfold takes_time; rewrite H0; reflexivity).
+      exists (blocks (pred top) + worst_of o). split.
       * intros p m F. simpl in F. rewrite Z in *. rewrite (update_same _ _ _ _ F0) in F. injection F as <- <-.
         split; [|split]; simpl.
         { intros r I E. destruct (G1 r I E). }
-        { intros l' k n' E I. exists (blocks (level_of q)). split; [lia|]. intros r J Bl Lo.
-          apply (lower_block g top blocks P C s r (level_of q) U K Ps J Bl Lo). }
+        { intros l' k n' E I. exists (blocks (pred top)). split; [lia|]. intros r J Bl Lo.
+          apply (lower_block g top blocks P C s r (pred top) U K Ps J Bl). assert (Z' := alone_upper A). lia. }
         { intros e k E I. destruct (G3 e k E I). }
       * unfold ahead. simpl. rewrite Z in *. rewrite (update_same _ _ _ _ F0), F0. simpl. lia.
     + apply Calm; [reflexivity|apply update_other, Z|tauto|]. intros p m F. split; [|eauto].
@@ -251,8 +251,8 @@ Proof.
       intros r J Bl Lo. apply in_app_iff in J. destruct J as [J|[<-|[]]]; [apply (W r J Bl Lo)|]. exfalso. simpl in Lo.
       destruct (serial.kept_ee g top s K _ _ _ Q (or_introl eq_refl)) as (_ & Lv & _). simpl in Lv.
       destruct (serial.kept_ee g top s K _ _ _ E' I') as (_ & Lp & _). simpl in Lp.
-      rewrite (kept_queue K q _ p F (or_introl eq_refl)) in Lp. rewrite Lv in Lo. rewrite Lp in Lo.
-      rewrite (Low _ Lo) in E'. injection E' as <-. destruct I'.
+      rewrite (kept_queue K q _ p F (or_introl eq_refl)) in Lp. rewrite Lv in Lo. assert (Z := alone_upper A).
+      rewrite (Low l' ltac:(lia)) in E'. injection E' as <-. destruct I'.
     + apply V3.
   - destruct (N t eq_refl).
 Qed.
@@ -336,8 +336,8 @@ Proof.
       + intros r J Er. specialize (V1 r J Er). lia.
       + intros l' k' n' E' I'. exists (B - (u - now s)). split; [lia|]. intros r J Br Lo. specialize (Bl r J Br Lo). lia.
       + intros e k' E' I'. destruct (kept_ce K e k' h E' I') as (_ & _ & (la & W)). congruence.
-    - assert (None : forall r, In r (running s) -> is_block r = true -> level_of (stream (of r)) <= level_of q).
-      { intros r J Br. apply Nat.nlt_ge. intros Lo. specialize (Bl r J Br Lo). specialize (Ends r J). lia. }
+    - assert (None : forall r, In r (running s) -> is_block r = true -> level_of (stream (of r)) < top).
+      { intros r J Br. apply Nat.nle_gt. intros Lo. specialize (Bl r J Br Lo). specialize (Ends r J). lia. }
       exists v. split.
       2: { apply Busy. apply (Heavy s o1 n2 need lasts U Ps P1); [|exact W1| |].
         - unfold serial.upper. apply Nat.ltb_lt. rewrite Lo1. lia.

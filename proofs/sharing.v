@@ -54,11 +54,11 @@ Definition all_alone : bool := forallb stands_alone (seq 0 (length (streams g)))
 
 Let blocks (l : nat) : nat := nth l (table g top kinds) 0.
 Definition work (i : item) : nat := of_upper g top (work_of weight) (of_kind (kind_at i)).
-Definition time_of (q : nat) (i : item) : nat := takes_time g top blocks q (of_kind (kind_at i)).
+Definition time_of (i : item) : nat := takes_time top blocks (of_kind (kind_at i)).
 (* All of a stream that is launched by [F] is over by then, if of [some] all is launched that is. *)
 Definition by_then (some : list item) (q F : nat) : bool :=
   let now := filter (fun i => item_at i <=? F) some in
-  all_sms * fold_left adds (map (fun i => (i, time_of q i)) (filter (fun i => item_stream i =? q) now)) 0
+  all_sms * fold_left adds (map (fun i => (i, time_of i)) (filter (fun i => item_stream i =? q) now)) 0
   + sum (map work now) <=? all_sms * F.
 Definition shows_job (some : list item) (s : span) (j : job) : bool :=
   let F := Nat.min (over_at_last s) (job_due j) in
@@ -263,17 +263,17 @@ Proof. induction l as [|x l IH]; simpl; [reflexivity|]. destruct (p x); simpl; l
 
 (* The longest time in which a stream has something left begins with one of its launches. *)
 Definition takes_since (q x : nat) (o : operation) : nat :=
-  if (stream o =? q) && (x <=? launched_at o) then takes_time g top blocks q o else 0.
+  if (stream o =? q) && (x <=? launched_at o) then takes_time top blocks o else 0.
 Lemma in_turn_since q from l :
   (forall k o m, l = k ++ o :: m -> forall p, In p k -> launched_at p <= launched_at o) ->
-  fold_left (in_turn g top blocks q from) l 0 = 0 \/
+  fold_left (in_turn top blocks q from) l 0 = 0 \/
   exists o, In o l /\ stream o = q /\ from <= launched_at o /\
-    fold_left (in_turn g top blocks q from) l 0 <= launched_at o + sum (map (takes_since q (launched_at o)) l).
+    fold_left (in_turn top blocks q from) l 0 <= launched_at o + sum (map (takes_since q (launched_at o)) l).
 Proof.
   induction l as [|o l IH] using rev_ind; intros S; [left; reflexivity|].
   assert (S' : forall k p m, l = k ++ p :: m -> forall x, In x k -> launched_at x <= launched_at p).
   { intros k p m -> x I. apply (S k p (m ++ [o])); [rewrite <- app_assoc; reflexivity|exact I]. }
-  specialize (IH S'). rewrite fold_left_app. simpl. set (D := fold_left (in_turn g top blocks q from) l 0) in *.
+  specialize (IH S'). rewrite fold_left_app. simpl. set (D := fold_left (in_turn top blocks q from) l 0) in *.
   unfold in_turn.
   assert (Old : D = 0 \/ exists p, In p (l ++ [o]) /\ stream p = q /\ from <= launched_at p /\
     D <= launched_at p + sum (map (takes_since q (launched_at p)) l) /\ launched_at p <= launched_at o).
@@ -283,7 +283,7 @@ Proof.
     try (destruct Old as [Z|(p & I & Qp & F & L & _)]; [left; exact Z|right]; exists p; repeat split; try assumption;
       rewrite map_app, sum_app; lia).
   right. assert (Own : forall x, x <= launched_at o -> sum (map (takes_since q x) (l ++ [o])) =
-    sum (map (takes_since q x) l) + takes_time g top blocks q o).
+    sum (map (takes_since q x) l) + takes_time top blocks o).
   { intros x Lx. rewrite map_app, sum_app. simpl. unfold takes_since at 2. rewrite Q, Nat.eqb_refl.
     destruct (Nat.leb_spec x (launched_at o)); simpl; lia. }
   destruct (Nat.le_gt_cases D (launched_at o)) as [Le|Gt].
@@ -296,10 +296,10 @@ Qed.
 Lemma enough_by_then s q F l : begins s <= F -> F <= over_at_last s -> level_of g top q < top ->
   by_then (filter (fun i => is_upper i && (begins s <=? item_at i) && (item_at i <=? over_at_last s)) items) q F = true ->
   in_items l -> (forall o, In o l -> launched_at o <= F) ->
-  all_sms * fold_left (in_turn g top blocks q (begins s)) l 0 + work_since g top weight (begins s) l <= all_sms * F.
+  all_sms * fold_left (in_turn top blocks q (begins s)) l 0 + work_since g top weight (begins s) l <= all_sms * F.
 Proof.
   intros FF FU Lq H G Early. set (some := filter _ items) in *. unfold by_then in H. apply Nat.leb_le in H.
-  set (ts := map (fun i => (i, time_of q i)) (filter (fun i => item_stream i =? q) (filter (fun i => item_at i <=? F)
+  set (ts := map (fun i => (i, time_of i)) (filter (fun i => item_stream i =? q) (filter (fun i => item_at i <=? F)
     some))) in *.
   assert (W : work_since g top weight (begins s) l <= sum (map work (filter (fun i => item_at i <=? F) some))).
   { subst some. rewrite !sum_filter.
@@ -312,13 +312,13 @@ Proof.
       change (work _) with (of_upper g top (work_of weight) o).
       change (is_upper _) with (upper g top o). unfold of_upper. destruct (upper g top o); lia.
     - apply sum_le. intros i _. lia. }
-  assert (T : fold_left (in_turn g top blocks q (begins s)) l 0 <= fold_left adds ts 0); [|nia].
+  assert (T : fold_left (in_turn top blocks q (begins s)) l 0 <= fold_left adds ts 0); [|nia].
   destruct (in_turn_since q (begins s) l (proj2 G)) as [Z|(o & I & Sq & Fo & L)]; [lia|].
   assert (Upper : forall i, item_stream i = q -> is_upper i = true).
   { intros i <-. unfold is_upper, above, upper. apply Nat.ltb_lt, Lq. }
   assert (Sum : sum (map (takes_since q (launched_at o)) l) <= sum_between (launched_at o) F ts).
   { eapply Nat.le_trans; [|eapply Nat.le_trans; [apply (sum_of_items (fun i => if (item_stream i =? q) &&
-      (launched_at o <=? item_at i) && (item_at i <=? F) then time_of q i else 0) l G)|]].
+      (launched_at o <=? item_at i) && (item_at i <=? F) then time_of i else 0) l G)|]].
     - apply sum_le. intros p J. specialize (Early p J). unfold takes_since, item_of. simpl.
       destruct (Nat.leb_spec (launched_at p) F); [|lia]. rewrite andb_true_r. apply le_n.
     - unfold sum_between, ts, some. rewrite map_map. simpl. rewrite !sum_filter. apply sum_le. intros i _.
@@ -326,13 +326,13 @@ Proof.
       destruct (Nat.leb_spec (launched_at o) (item_at i)), (Nat.leb_spec (item_at i) F),
         (Nat.leb_spec (begins s) (item_at i)), (Nat.leb_spec (item_at i) (over_at_last s)); simpl; lia. }
   assert (Member : launched_at o <= fold_left adds ts 0).
-  { assert (In (item_of o, time_of q (item_of o)) ts).
-    { unfold ts. apply (in_map (fun i => (i, time_of q i))). apply filter_In. split; [|apply Nat.eqb_eq, Sq].
+  { assert (In (item_of o, time_of (item_of o)) ts).
+    { unfold ts. apply (in_map (fun i => (i, time_of i))). apply filter_In. split; [|apply Nat.eqb_eq, Sq].
       specialize (Early o I). apply filter_In. split; [|apply Nat.leb_le, Early]. apply filter_In.
       split; [apply (in_items_in l o G I)|]. rewrite (Upper (item_of o) Sq). simpl. apply andb_true_iff. rewrite !Nat.leb_le.
       split; [exact Fo|lia]. }
-    clear - H0. change (launched_at o) with (item_at (fst (item_of o, time_of q (item_of o)))).
-    revert H0. generalize (item_of o, time_of q (item_of o)) as x. generalize 0 as D.
+    clear - H0. change (launched_at o) with (item_at (fst (item_of o, time_of (item_of o)))).
+    revert H0. generalize (item_of o, time_of (item_of o)) as x. generalize 0 as D.
     induction ts as [|y m IH]; intros D x J; [destruct J|]. simpl. destruct J as [->|J]; [|apply IH, J].
     destruct (adds_long 0 0 m (adds D x)) as (_ & _ & Z). unfold adds in Z at 1. lia. }
   destruct (adds_long (launched_at o) F ts 0) as (Z & _). lia.

@@ -74,17 +74,14 @@ Proof.
     unfold is_upper in U. rewrite U. destruct (_ && _); reflexivity.
 Qed.
 
-Theorem accepted_windows_hold : forall shares claims, accept_window shares claims = true -> over_as_claimed g tasks claims.
+Lemma over_in_window shares claims all : accept_window shares claims = true -> arrive_so tasks all ->
+  forall xs s rest, steps g (empty g) xs s ->
+  Permutation (map item_of (launches xs) ++ rest) (flat_map (launched_by tasks) all) ->
+  everywhere (fun o => upper g top o = true -> now s <= launched_at o + w) s.
 Proof.
-  intros shares claims H n bound k Ic Ek all So xs s rest St Perm a Ia Na Late.
-  unfold accept_window in H. rewrite !andb_true_iff, Nat.leb_le, forallb_forall in H.
-  destruct H as [[[Cl En] Sum] Pr]. specialize (Pr _ Ic). unfold proves_task in Pr. simpl in Pr. rewrite Ek in Pr.
-  apply andb_true_iff in Pr. destruct Pr as [U Le]. apply Nat.leb_le in Le.
-  rewrite <- Na in Ek. destruct (proj1 So a k Ia Ek) as [_ R].
-  assert (Ov := over_within g top blocks (mine task_kinds) (accepted_closed g top task_kinds Cl) w xs s St).
-  eapply everywhere_weaker; [|apply Ov].
-  - simpl. intros o H [S L]. assert (Uo : upper g top o = true) by (unfold upper; rewrite S; exact U).
-    specialize (H Uo). lia.
+  intros H So xs s rest St Perm. unfold accept_window in H. rewrite !andb_true_iff, Nat.leb_le in H.
+  destruct H as [[[Cl En] Sum] _].
+  apply (over_within g top blocks (mine task_kinds) (accepted_closed g top task_kinds Cl) w xs s St).
   - intros o I. assert (J : In (item_of o) (flat_map (launched_by tasks) all)).
     { eapply Permutation_in; [exact Perm|]. apply in_app_iff. left. apply in_map, I. }
     apply in_flat_map in J. destruct J as (b & _ & J). unfold launched_by in J.
@@ -92,5 +89,17 @@ Proof.
     destruct J as (what & Z & J). unfold mine, kind_of. unfold item_of in Z. injection Z as <- _ <-.
     apply in_flat_map. exists j. split; [apply (nth_error_In _ _ Ej)|]. apply in_map, J.
   - intros o _ _. eapply Nat.le_trans; [eapply demand_of_tasks; eassumption|exact Sum].
+Qed.
+
+Theorem accepted_windows_hold : forall shares claims, accept_window shares claims = true -> over_as_claimed g tasks claims.
+Proof.
+  intros shares claims H n bound k Ic Ek all So xs s rest St Perm a Ia Na Late.
+  assert (Ov := over_in_window shares claims all H So xs s rest St Perm).
+  unfold accept_window in H. rewrite !andb_true_iff, forallb_forall in H.
+  destruct H as [_ Pr]. specialize (Pr _ Ic). unfold proves_task in Pr. simpl in Pr. rewrite Ek in Pr.
+  apply andb_true_iff in Pr. destruct Pr as [U Le]. apply Nat.leb_le in Le.
+  rewrite <- Na in Ek. destruct (proj1 So a k Ia Ek) as [_ R].
+  eapply everywhere_weaker; [|exact Ov]. simpl. intros o H [S L].
+  assert (Uo : upper g top o = true) by (unfold upper; rewrite S; exact U). specialize (H Uo). lia.
 Qed.
 End Window.

@@ -278,10 +278,11 @@ struct Launch {
 }
 
 impl Launch {
-    /// How long it takes but for what keeps it out: a block, and before that of a kernel one of a lower priority.
+    /// How long it takes but for what keeps it out by weight: a block, and before that of a kernel a block of the
+    /// priorities whose blocks are not weighed.
     fn turn(&self, blocking: &[Duration]) -> Option<Duration> {
         match self.kind {
-            OperationKind::Kernel(_) => self.block_time.checked_add(*blocking.get(self.level)?),
+            OperationKind::Kernel(_) => self.block_time.checked_add(*blocking.last()?),
             _ => Some(self.block_time),
         }
     }

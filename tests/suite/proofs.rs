@@ -1,6 +1,7 @@
 //! The table of docs/proofs.md: every lemma is where it says, rests on nothing unproven, and Coq agrees. The program
 //! that is proven to follow the rules accepts the runs of shipped scenarios, and none of them with something changed.
 
+mod certified;
 mod random;
 
 use std::fs;
@@ -263,14 +264,18 @@ const SIDE_BY_SIDE: &str = r#"{
   ]
 }"#;
 
-/// The same with other periods, and beside a stream of a higher priority.
-fn beside_a_higher_priority() -> String {
-    let quick = r#"{"name": "Q", "priority": -1, "period": "16 ms", "jobs": 2, "operations": [{"kernel": "quick"}]}"#;
+/// The same with other periods, and beside two streams of a higher priority.
+fn beside_higher_priorities() -> String {
+    let quick = ["P", "Q"].map(|name| {
+        format!(
+            r#"{{"name": "{name}", "priority": -1, "period": "16 ms", "jobs": 2, "operations": [{{"kernel": "quick"}}]}}, "#
+        )
+    });
     SIDE_BY_SIDE
         .replace("20 ms", "80 ms")
         .replace("15 ms", "16 ms")
         .replace(r#""kernels": {"#, r#""kernels": {"quick": {"blocks": 1, "threads": 512, "duration": "1 ms"}, "#)
-        .replace(r#""streams": ["#, &format!(r#""streams": [{quick}, "#))
+        .replace(r#""streams": ["#, &format!(r#""streams": [{}"#, quick.concat()))
 }
 
 /// The certificate of a scenario, analysed with these options.
@@ -371,13 +376,63 @@ fn jobs_whose_releases_are_not_given_have_certificates_by_how_many_come_in_a_win
     assert_eq!(proved(&late), []);
     assert_eq!(late["no_certificate"].as_array().map(Vec::len), Some(3), "{late}");
 
-    // Behind a block of 10 ms, and by what it weighs itself, 1 ms takes 11.125 ms. With all that has a lower priority
-    // it would be 16.125 ms, after its next job. Beside four of 10 ms there are two such jobs: 250 us more than 15 ms.
-    fs::write(&scenario, beside_a_higher_priority()).expect("it can be written");
+    // Behind a block of 10 ms, and by what it weighs with two jobs of the other, 1 ms takes 11.375 ms. With four of
+    // 10 ms, which are weighed and so not waited for besides, it takes 6.25 ms. Beside those there are two jobs of
+    // each: 500 us more than 15 ms.
+    fs::write(&scenario, beside_higher_priorities()).expect("it can be written");
     let shared = of(&[]);
-    assert_eq!(shared["responses"][0]["terms"][0]["response_ns"], json!(11_125_000));
-    let low = ["A", "B", "C", "D"].map(|name| (name.to_owned(), 0, 0, 16_000_000, 15_250_000));
-    assert_eq!(proved(&shared), [&[stream("Q", 16, 11)], &low[..]].concat());
+    let responses = [0, 1].map(|part| shared["responses"][part]["terms"][0]["response_ns"].clone());
+    assert_eq!(responses, [json!(11_375_000), json!(6_250_000)]);
+    let high = ["P", "Q"].map(|name| (name.to_owned(), 0, 0, 16_000_000, 6_250_000));
+    let low = ["A", "B", "C", "D"].map(|name| (name.to_owned(), 0, 0, 16_000_000, 15_500_000));
+    assert_eq!(proved(&shared), [&high[..], &low[..]].concat());
+}
+
+/// On a TX2, which holds four blocks of 1024 threads: `H` fills it for 4 ms of 8, behind a block of 1 ms; two streams
+/// of a lower priority have eight kernels of one such block.
+const BESIDE_A_FULL_GPU: &str = r#"{
+  "format": "gpusched-scenario/1", "name": "beside a full GPU", "device": "tx2",
+  "kernels": {
+    "full": {"blocks": 4, "threads": 1024, "duration": "4 ms"},
+    "one": {"blocks": 1, "threads": 1024, "duration": "1 ms"}
+  },
+  "streams": [
+    {"name": "H", "priority": -1, "period": "8 ms", "jobs": 9, "operations": [{"kernel": "full"}]},
+    {"name": "A", "priority": 0, "period": "80 ms", "jobs": 1, "deadline": "40 ms", "operations": [EIGHT]},
+    {"name": "B", "priority": 0, "period": "80 ms", "jobs": 1, "deadline": "40 ms", "operations": [EIGHT]}
+  ]
+}"#;
+
+fn beside_a_full_gpu() -> String {
+    BESIDE_A_FULL_GPU.replace("EIGHT", &[r#"{"kernel": "one"}"#; 8].join(", "))
+}
+
+/// Kernels that run side by side, of which two jobs of a stream may be there by weight.
+fn queueing() -> String {
+    SIDE_BY_SIDE.replace("20 ms", "24 ms").replace("15 ms", "40 ms")
+}
+
+#[test]
+fn by_weight_a_window_of_higher_priorities_is_known_and_jobs_may_queue() {
+    let folder = directory("certificates by what is known");
+    let (scenario, file) = (folder.join("scenario.json"), folder.join("certificate.json"));
+    let of = |text: &str, options: &[&str]| {
+        fs::write(&scenario, text).expect("it can be written");
+        certificate(scenario.to_str().expect("text"), &file, &[&["--sporadic"], options].concat())
+    };
+    let stream =
+        |stream: &str, deadline: u64, bound_us: u64| (stream.to_owned(), 0, 0, deadline * 1_000_000, bound_us * 1_000);
+    // By weight 4 ms of its own and 4 ms of work leave nothing of the period of `H`; a window of 5 ms is known. Of the
+    // others each has 8 ms of its own, both have 2 ms of work, and in 32 + 5 ms there are five jobs of `H`.
+    let known = of(&beside_a_full_gpu(), &[]);
+    assert_eq!(proved(&known), [stream("H", 8, 5_000), stream("A", 40, 32_000), stream("B", 40, 32_000)]);
+
+    // Each has 10 ms of its own and 1.25 ms of work. In 33.75 + 6 ms there are two jobs of A, and three of each of the
+    // others that may be left or come: 22.5 + 11.25 ms, longer than the period. One of those takes 11.25 ms, with two
+    // jobs of each of two others 5 ms more, and with three of A another 3.75 ms.
+    let queueing = of(&queueing(), &["--jitter", "A=6ms"]);
+    let others = ["B", "C", "D"].map(|name| stream(name, 40, 20_000));
+    assert_eq!(proved(&queueing), [&[stream("A", 40, 39_750)], &others[..]].concat());
 }
 
 /// The same with another number in each place where there is one.
@@ -429,8 +484,12 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
     let shared = side_by_side.to_str().expect("text");
     let apart = checker.0.join("apart.json");
     fs::write(&apart, SIDE_BY_SIDE.replace("20 ms", "40 ms")).expect("it can be written");
+    let queues = checker.0.join("queues.json");
+    fs::write(&queues, queueing()).expect("it can be written");
     let beside = checker.0.join("beside.json");
-    fs::write(&beside, beside_a_higher_priority()).expect("it can be written");
+    fs::write(&beside, beside_higher_priorities()).expect("it can be written");
+    let full = checker.0.join("full.json");
+    fs::write(&full, beside_a_full_gpu()).expect("it can be written");
     let all = [
         (given, &[][..]),
         (control, &[]),
@@ -439,6 +498,8 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
         (control, &over_all_phasings),
         (apart.to_str().expect("text"), &["--sporadic"]),
         (beside.to_str().expect("text"), &["--sporadic"]),
+        (full.to_str().expect("text"), &["--sporadic"]),
+        (queues.to_str().expect("text"), &["--sporadic", "--jitter", "A=6ms"]),
     ];
     for (scenario, options) in all {
         checker.about(scenario);

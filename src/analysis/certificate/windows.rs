@@ -90,7 +90,8 @@ impl Certificate {
             let known = (1..=launches.levels).filter(|&levels| launches.are_apart(levels));
             let windows = known.filter_map(|levels| Window::new(&launches, verdicts, levels, most?));
             certificate.windows = windows.collect();
-            certificate.responses = Responses::all(&launches, scenario, verdicts);
+            let windows: Vec<_> = certificate.windows.iter().map(|it| (it.levels, it.length_ns)).collect();
+            certificate.responses = Responses::all(&launches, scenario, verdicts, &windows);
             (0..verdicts.len()).map(level).collect::<Vec<_>>()
         });
         for (thread, verdict) in verdicts.iter().enumerate().filter(|(_, verdict)| is_proven(verdict)) {
@@ -118,10 +119,12 @@ impl Certificate {
                 certificate.without.push(Uncertified { stream, job: None, reason });
             }
         }
-        certificate.windows.retain(|window| !window.proves.is_empty());
         // What proves nothing itself may be known to what does.
         let last = certificate.responses.iter().rposition(|responses| responses.proven() > 0);
         certificate.responses.truncate(last.map_or(0, |last| last + 1));
+        let responses = &certificate.responses;
+        let is_known = |window: &Window| responses.iter().any(|responses| responses.rests_on(window.length_ns));
+        certificate.windows.retain(|window| !window.proves.is_empty() || is_known(window));
         certificate
     }
 }
@@ -136,8 +139,8 @@ fn too_late(bounds: [Option<Duration>; 2]) -> String {
         [Some(serial), None] => format!("served one after another, {takes} {serial}"),
         [None, Some(weight)] => format!("{takes} {weight} by what its blocks weigh"),
         [None, None] => {
-            "served one after another, what can be launched with it is too late; by what blocks weigh some \
-                         job may not be over when the next of its stream comes, or streams wait for one another"
+            "served one after another, what can be launched with it is too late; by what blocks weigh there may be \
+             too much at once, or streams wait for one another"
                 .to_owned()
         }
     }
