@@ -1,8 +1,8 @@
 //! Columns of reports, each declared once: its name in every format that has it, and how its value is read from a row.
 //!
-//! Formats follow from that, and take rows one by one: a table for people ([`table`]), JSON objects ([`Object`]), and,
-//! in files of their own, tables for programs and Markdown. Times are rounded to what people read in tables, and whole
-//! nanoseconds elsewhere; what is missing is a dash, an empty field, or null.
+//! Formats follow from that, and take rows one by one: a table for people ([`plain_table`]), JSON objects ([`Object`]),
+//! and, in files of their own, tables for programs and Markdown. Times are rounded to what people read in tables, and
+//! whole nanoseconds elsewhere; what is missing is a dash, an empty field, or null.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
