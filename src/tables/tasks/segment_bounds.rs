@@ -44,7 +44,7 @@ struct Beside {
 
 impl SegmentReport<'_> {
     fn beside(&self, test: SegmentTest, bounds: &ResponseBounds) -> Option<Beside> {
-        let overload = || Overload::of(self.set, test.waiting(), bounds);
+        let overload = || Overload::of(self.set, test.policy(), test.waiting(), bounds);
         test.is_sound().then(|| Beside { late: test.late_bounds(self.set), overload: overload() })
     }
 

@@ -1,6 +1,7 @@
 //! What no schedule gives: tasks that miss their deadlines by any policy, as more is asked for than there is.
 
 use super::segment_task_set::{GpuWait, SegmentTask, SegmentTaskSet};
+use super::segment_test::GpuPolicy;
 use super::task_bound::TaskBound;
 
 /// Which tasks of a set, or which of its resources, are asked for too much.
@@ -13,8 +14,8 @@ pub(crate) struct Overload {
 }
 
 impl Overload {
-    /// Of a set whose tasks wait in this way, and have these bounds by a sound test.
-    pub(crate) fn of(set: &SegmentTaskSet, waiting: GpuWait, bounds: &[TaskBound]) -> Self {
+    /// Of a set whose tasks share the GPU by a policy, wait for it in this way, and have these bounds by a sound test.
+    pub(crate) fn of(set: &SegmentTaskSet, policy: GpuPolicy, waiting: GpuWait, bounds: &[TaskBound]) -> Self {
         let mut overload = Self { tasks: vec![None; set.tasks.len()], some: None };
         for (task, missed) in set.tasks.iter().zip(&mut overload.tasks) {
             if task.priority.is_some() && task.alone_ns() > u128::from(task.deadline.as_ns()) {
@@ -22,7 +23,7 @@ impl Overload {
             }
         }
         for cpu in 0..set.cpus {
-            overload.look_at_core(set, waiting, (cpu, bounds));
+            overload.look_at_core(set, (policy, waiting), (cpu, bounds));
         }
         let promised = || set.tasks.iter().filter(|task| task.priority.is_some());
         if promised().map(|task| share(task, task.exec_ns())).sum::<u128>() > ONE {
@@ -40,12 +41,22 @@ impl Overload {
 
     /// The tasks of a core from the most urgent down to the first with which they ask for more than the core has. If
     /// those above it get what they ask for, it does not.
-    fn look_at_core(&mut self, set: &SegmentTaskSet, waiting: GpuWait, (cpu, bounds): (u32, &[TaskBound])) {
+    fn look_at_core(
+        &mut self,
+        set: &SegmentTaskSet,
+        (policy, waiting): (GpuPolicy, GpuWait),
+        (cpu, bounds): (u32, &[TaskBound]),
+    ) {
+        // Who has a lock is above all others of its core. Without one the GPU works on for a task that asks for it when
+        // a more urgent one takes its core; only the most urgent keeps the core until the GPU is done.
+        let has_lock = matches!(policy, GpuPolicy::Mpcp | GpuPolicy::FmlpPlus);
+        let mut keeps_core = waiting == GpuWait::Busy;
         let of_core = set.by_urgency().into_iter().filter(|&task| set.tasks[task].cpu == cpu);
         let (mut sum, mut above_get_theirs) = (0_u128, true);
         for number in of_core {
             let task = &set.tasks[number];
-            let busy = if waiting == GpuWait::Busy { task.exec_ns() } else { 0 };
+            let busy = if keeps_core { task.exec_ns() } else { 0 };
+            keeps_core &= has_lock;
             sum = sum.saturating_add(share(task, task.cpu_ns() + task.misc_ns() + busy));
             if sum > ONE {
                 if above_get_theirs {

@@ -103,7 +103,7 @@ fn an_overloaded_task_leaves_others_that_it_cannot_reach_their_bounds() {
         assert!(alone.is_some_and(|bound| bound <= 10), "{}: {alone:?}", test.name());
         // 9, and up to two jobs of the task above it: 4 and 5 on either side of 10.
         assert!(found[3].bound().is_some(), "{}", test.name());
-        let overload = Overload::of(&set, test.waiting(), &found);
+        let overload = Overload::of(&set, test.policy(), test.waiting(), &found);
         assert_eq!(overload.tasks.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false, false]);
     }
 }
@@ -119,7 +119,9 @@ fn what_no_policy_gives_is_missed_and_bounds_beyond_deadlines_are_known() {
         set(GPU, &tasks)
     };
     let test = SegmentTest::from_name("mpcp-suspend").expect("there is such a test");
-    let known = |set: &SegmentTaskSet| (test.late_bounds(set)[1], Overload::of(set, test.waiting(), &test.bounds(set)));
+    let known = |set: &SegmentTaskSet| {
+        (test.late_bounds(set)[1], Overload::of(set, test.policy(), test.waiting(), &test.bounds(set)))
+    };
     let ns = |ns| Some(Duration::from_ns(ns));
     // 6 of 10 and 6 of 20: 6 + 2 * 6 = 18, beyond 12 and within 20.
     let (late, overload) = known(&core(r#"{"cpu": "6 ns"}"#, r#"{"cpu": "6 ns"}"#));
@@ -130,6 +132,27 @@ fn what_no_policy_gives_is_missed_and_bounds_beyond_deadlines_are_known() {
     // 13 in all are more than 12.
     let (_, overload) = known(&core(r#"{"cpu": "1 ns"}"#, r#"{"cpu": "5 ns"}, {"gpu": "8 ns"}"#));
     assert_eq!(overload.tasks, [None, Some("C + G exceeds the deadline"), None]);
+}
+
+#[test]
+fn without_a_lock_the_gpu_works_for_whoever_has_lost_its_core() {
+    let missed = |test: &str, first: &str, second: &str| {
+        let tasks = format!(
+            r#"{{"cpu": 0, "T": "8 ns", "priority": 1, "segments": [{first}]}},
+               {{"cpu": 0, "T": "10 ns", "priority": 2, "segments": [{second}]}}"#
+        );
+        let (set, test) = (set(GPU, &tasks), SegmentTest::from_name(test).expect("there is such a test"));
+        Overload::of(&set, test.policy(), test.waiting(), &test.bounds(&set)).is_certain()
+    };
+    let (cpu, gpu) = (r#"{"cpu": "5 ns"}"#, r#"{"gpu": "5 ns"}"#);
+    for (test, has_lock) in
+        [("round-robin-busy", false), ("gcaps-busy", false), ("mpcp-busy", true), ("fmlp-plus-busy", true)]
+    {
+        // 5 of 8 and 5 of 10, if the second keeps its core while the GPU works for it.
+        assert_eq!(missed(test, cpu, gpu), has_lock, "{test}");
+        // Nobody takes the core from the first.
+        assert!(missed(test, gpu, cpu), "{test}");
+    }
 }
 
 #[test]
