@@ -1,7 +1,7 @@
 //! All tests on one task set.
 
 use super::reservation::{Reservation, Reservations};
-use super::task_set::{Allocation, TaskSet, Timing};
+use super::task_set::{Allocation, Task, TaskSet, Timing};
 use super::task_time::TaskTime;
 use super::verdict::TaskVerdict;
 use super::{
@@ -106,7 +106,7 @@ impl TestResults {
         Self {
             necessary: necessary::test(set),
             single_stream: non_preemptive_edf::test(&set.timings()),
-            multi_stream: limited_preemption::test(&with_costs, set.priority_levels),
+            multi_stream: multi_stream(set, &with_costs),
             multi_stream_as_printed: None,
             in_reservations: set.reservations.as_ref().map_or_else(Vec::new, apply),
         }
@@ -130,6 +130,26 @@ impl TestResults {
         }
         answers().all(|answer| answer == Some(true)).then_some(true)
     }
+}
+
+/// EDF in streams of several priorities. What it accepts is proved for tasks of all SMs with blocks of one shape.
+fn multi_stream(set: &TaskSet, with_costs: &[(Timing, TaskTime)]) -> TaskVerdict {
+    let verdict = limited_preemption::test(with_costs, set.priority_levels);
+    if !verdict.is_yes() || set.priority_levels <= 1 {
+        return verdict;
+    }
+    let shape = |task: &Task| task.kernel.map(|kernel| kernel.shape);
+    let first = set.tasks.first().and_then(shape);
+    let other = set.tasks.iter().find_map(|task| match task.allocation {
+        Allocation::Sm(_) if set.sms > 1 => {
+            Some((task, "is bound to one SM, and the test is proved for tasks of all SMs"))
+        }
+        _ if shape(task) != first => {
+            Some((task, "has blocks of another shape than the first, and the test is proved for blocks of one shape"))
+        }
+        _ => None,
+    });
+    other.map_or(verdict, |(task, why)| TaskVerdict::Unknown(format!("{} {why}", task.name)))
 }
 
 fn with_costs(set: &TaskSet) -> Vec<(Timing, TaskTime)> {

@@ -232,6 +232,28 @@ fn a_test_that_is_not_sound_has_no_part_in_a_verdict() {
     assert!(String::from_utf8_lossy(&check.stderr).contains("accepts sets that miss deadlines"));
 }
 
+#[test]
+fn multi_stream_accepts_nothing_for_which_it_is_not_proved() {
+    let directory = directory("tasks_multi_stream");
+    let answer = |levels: u32, second: &str| {
+        let first = r#"{"T": 100, "D": 20, "sm": "all", "kernel": {"blocks": 5, "threads": 256, "block_time": 3}}"#;
+        let text = format!(r#"{{"sms": 2, "priority_levels": {levels}, "tasks": [{first}, {second}]}}"#);
+        let report = json(&["tasks", &file(&directory, &text), "--format", "json"]);
+        (report["tests"]["multi-stream"].clone(), report["notes"].to_string())
+    };
+    let of_all = |threads: u32| {
+        let kernel = format!(r#""kernel": {{"blocks": 3, "threads": {threads}, "block_time": 7}}"#);
+        format!(r#"{{"T": 100, "D": 60, "sm": "all", {kernel}}}"#)
+    };
+    assert_eq!(answer(2, &of_all(256)).0, true);
+    // Of one priority nothing runs beside a job.
+    assert_eq!(answer(1, &of_all(1024)).0, true);
+    let (unequal, notes) = answer(2, &of_all(1024));
+    assert!(unequal.is_null() && notes.contains("proved for blocks of one shape"), "{unequal} {notes}");
+    let (bound, notes) = answer(2, r#"{"T": 100, "D": 60, "sm": 0, "C": 7, "PC": 7}"#);
+    assert!(bound.is_null() && notes.contains("proved for tasks of all SMs"), "{bound} {notes}");
+}
+
 /// `studies/rtns2020-parameters.csv`, by the values of its first columns.
 fn searched() -> Vec<Vec<String>> {
     let path = format!("{}/studies/rtns2020-parameters.csv", env!("CARGO_MANIFEST_DIR"));
