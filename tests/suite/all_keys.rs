@@ -105,7 +105,7 @@ pub(crate) const APPLICATIONS: [&str; 2] = [
 ];
 
 /// Study files with every key there is.
-pub(crate) const STUDIES: [&str; 6] = [
+pub(crate) const STUDIES: [&str; 7] = [
     r#"{"$schema": "any.schema.json", "format": "gpusched-study/1", "name": "all keys",
         "command": "merged-sm", "seed": 1, "samples": 20,
         "samples_per_row": 7, "comment": 1, "parameters": {"device": "tx2", "comment": 2},
@@ -116,10 +116,12 @@ pub(crate) const STUDIES: [&str; 6] = [
             "tests": ["sbf", "exact"]},
         "grid": {"seed": [1, 2], "utilization_permille": [200, 300], "gang_utilization_permille": [100]}}"#,
     r#"{"format": "gpusched-study/1", "name": "all keys", "command": "evr", "seed": 1, "samples": 20,
-        "samples_per_row": 1, "parameters": {"applications": "rodinia-like-k20m", "device": "k20m", "gap": "1 ms",
+        "samples_per_row": 1, "parameters": {"applications": "rodinia-like-k20m", "device": "k20m",
             "period": "1 s", "periods": 2, "rules": {"full-gpu": "wait", "urgent": "due", "urgent-within": "5 ms", "comment": 1},
             "saturation_sms": 4, "execution": "100 ms"},
         "grid": {"scheduler": ["gpu-evr", "timegraph"], "tightness_percent": [110, 200], "per_period": [1, 2]}}"#,
+    r#"{"format": "gpusched-study/1", "name": "of gaps", "command": "evr", "seed": 1, "samples": 2,
+        "parameters": {"applications": "rodinia-like-k20m", "inject": 2}, "grid": {"gap": ["1 ms", "2 ms"]}}"#,
     r#"{"format": "gpusched-study/1", "name": "all keys but those of profiles", "command": "simulate", "seed": 1, "samples": 2,
         "parameters": {"scenario": "../scenarios/processes/perception-and-control.json", "device": "orin",
             "placement": "most-room", "responses_of": "steering", "vary": "80..100", "horizon": "1 s",

@@ -70,7 +70,9 @@ impl Test {
         let are_segments = |file: &TaskFile| matches!(file, TaskFile::Segments(_));
         if let Some(other) = sets.iter().position(|file| are_segments(file) != are_segments(&sets[0])) {
             let (first, other) = (files.paths[0].display(), files.paths[other].display());
-            bail!("{first} and {other} are of different kinds: tasks of SMs, and tasks with CPU and GPU segments");
+            bail!(
+                "{first} and {other} are of different kinds: one has tasks of SMs, the other tasks with CPU and GPU segments"
+            );
         }
         files.run(sets, 1, self.format, |file, part| match file {
             TaskFile::Sms(set, _) => self.test(set, part),
@@ -79,6 +81,7 @@ impl Test {
     }
 
     fn test(&self, mut set: TaskSet, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let is_replaced = self.reservation_period.is_some() && set.reservations.is_some();
         if let Some(period) = self.reservation_period {
             set.reservations = Some(Reservations::proportional(&set, checked_period(period)?));
         }
@@ -130,6 +133,9 @@ impl Test {
         let report = TaskReport { set: &set, analysis: &analysis, budgets };
         let out = part.turn()?;
         part.print(&report, out)?;
+        if is_replaced {
+            part.note("the reservation of the file is replaced by that of --reservation-period");
+        }
         if set.reservations.is_none() {
             part.note(
                 "the set has no reservation, so only the tests of streams apply; --reservation-period chooses one",

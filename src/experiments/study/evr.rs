@@ -122,9 +122,25 @@ struct KnownSet {
     set: Arc<ApplicationSet>,
 }
 
+/// A key, at which points it has an effect, and what it needs for that.
+type Need = (&'static str, fn(&EvrParameters) -> bool, &'static str);
+
+const NEEDS: [Need; 4] = [
+    ("gap", |point| point.inject.is_some(), "\"inject\""),
+    ("period", |point| point.per_period.is_some(), "\"per_period\""),
+    ("periods", |point| point.per_period.is_some(), "\"per_period\""),
+    ("rules", |point| point.scheduler == Scheduler::GpuEvr, "the scheduler gpu-evr"),
+];
+
 /// The points, each with its applications and injections.
 pub(super) fn checked(grid: &Grid<'_>, points: &[EvrParameters]) -> Result<Vec<EvrPoint>, Problem> {
     let node = grid.parameters.or(grid.axes).unwrap_or(grid.root);
+    for (stated, value) in grid.keys()? {
+        let need = NEEDS.iter().find(|(key, ..)| *key == stated);
+        if let Some((key, _, what)) = need.filter(|(_, has_effect, _)| !points.iter().any(has_effect)) {
+            return Err(value.problem(format!("{key:?} has no effect at any point: it needs {what}")));
+        }
+    }
     let mut known: Vec<KnownSet> = Vec::new();
     points.iter().map(|point| checked_point(node, point, &mut known)).collect()
 }

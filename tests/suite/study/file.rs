@@ -24,6 +24,26 @@ fn the_last_key_of_the_grid_changes_fastest() {
 }
 
 #[test]
+fn keys_of_schedulers_of_applications_that_have_no_effect_are_refused() {
+    for (parameters, grid, refused) in [
+        ("", r#""gap": ["3 ms", "300 ms"]"#, r#"grid.gap: "gap" has no effect at any point: it needs "inject""#),
+        (r#", "inject": 5"#, r#""period": ["3 ms"]"#, r#""period" has no effect at any point: it needs "per_period""#),
+        (r#", "gap": "1 s""#, r#""per_period": [1, 2]"#, r#"parameters.gap: "gap" has no effect"#),
+        (
+            r#", "scheduler": "timegraph", "inject": 5"#,
+            r#""rules": [{"full-gpu": "wait"}, {}]"#,
+            "it needs the scheduler gpu-evr",
+        ),
+    ] {
+        let text = error(&format!(
+            r#"{{"format": "gpusched-study/1", "name": "a", "command": "evr", "seed": 1, "samples": 1,
+                "parameters": {{"applications": "rodinia-like-k20m"{parameters}}}, "grid": {{{grid}}}}}"#
+        ));
+        assert!(text.contains(refused), "{text}");
+    }
+}
+
+#[test]
 fn mistakes_are_named_with_their_place() {
     for (old, new, message) in [
         ("\"chains\"", "\"chain\"", "1:142: grid.family[0]: expected one of equal-power-of-two"),
