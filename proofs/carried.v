@@ -9,13 +9,6 @@ Variables (g : device) (top : nat) (blocks : nat -> nat) (P : operation -> Prop)
 Hypothesis C : closed g top blocks P.
 Local Notation upper := (upper g top).
 Local Notation level_of := (level_of g top).
-Variables (weight : operation -> nat) (one : nat).
-Hypothesis Heavy : heavy g top P weight one.
-Hypothesis Positive : 0 < one.
-(* By how long after its launch each operation of a stream is over. *)
-Variable response : nat -> nat.
-Definition in_time (s : state) : Prop :=
-  everywhere (fun o => upper o = true -> now s <= launched_at o + response (stream o)) s.
 
 (* What remains is of what was launched. *)
 Lemma remains_of_launches w xs s : steps g (empty g) xs s -> (forall o, In o (launches xs) -> P o) ->
@@ -51,6 +44,14 @@ Proof.
     apply map_ext_in. intros o J. apply W, (CE p k o F J).
   - f_equal. apply map_ext_in. intros r I. unfold left_of. f_equal. apply W, (R r I).
 Qed.
+
+Variables (weight : operation -> nat) (one : nat).
+Hypothesis Heavy : heavy g top P weight one.
+Hypothesis Positive : 0 < one.
+(* By how long after its launch each operation of a stream is over. *)
+Variable response : nat -> nat.
+Definition in_time (s : state) : Prop :=
+  everywhere (fun o => upper o = true -> now s <= launched_at o + response (stream o)) s.
 
 (* From [x] on, when a stream has nothing left: what may be left of others then by the responses, or is launched later;
    and the stream's own time. *)
