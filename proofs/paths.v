@@ -63,7 +63,8 @@ Proof.
   clear X. destruct k as [b [|h rest]]; [destruct I|]. simpl in I. destruct I as [->|I].
   2: { exfalso. assert (Lt := proj1 (order_ascending g s O _ _ F) o I). simpl in Lt.
     specialize (None _ _ h F (or_introl eq_refl)). unfold may_wait in None.
-    rewrite (proj2 (Nat.ltb_lt _ _) Lt), (kept_queue K _ _ h F (or_introl eq_refl)), Nat.eqb_refl in None. discriminate None. }
+    rewrite (proj2 (Nat.ltb_lt _ _) Lt), (kept_queue K _ _ h F (or_introl eq_refl)), Nat.eqb_refl in None.
+    discriminate None. }
   destruct b; [left; exists rest; exact F|]. exfalso. apply (W (stream o) o rest). split; [exact F|].
   assert (Later : forall other b m h, nth_error (queues s) other = Some (Queue b (h :: m)) -> other <> stream o ->
     (number h <? number o = true -> False) -> number o < number h).
@@ -125,6 +126,31 @@ Proof.
       rewrite launches_app, in_app_iff. simpl. split; [tauto|lia].
 Qed.
 
+(* What upper operations wait for is upper. *)
+Lemma waited_upper g top blocks P : closed g top blocks P -> forall o p, P o -> P p -> upper g top o = true ->
+  may_wait g o p = true -> upper g top p = true.
+Proof.
+  intros C o p Po Pp Uo W. unfold may_wait in W. rewrite andb_true_iff, !orb_true_iff, !andb_true_iff, negb_true_iff in W.
+  destruct W as [_ [[[W|[Z W]]|[[Z W] Y]]|W]].
+  - apply Nat.eqb_eq in W. unfold serial.upper in *. rewrite W. exact Uo.
+  - apply (closed_null _ _ _ _ C o p Po Pp Uo). left. apply Nat.eqb_eq in Z. split; [exact Z|apply is_blocking_of, W].
+  - apply (closed_null _ _ _ _ C o p Po Pp Uo). right. apply Nat.eqb_neq in Z. apply Nat.eqb_eq in Y.
+    split; [exact Z|]. split; [apply is_blocking_of, W|exact Y].
+  - destruct (what o) as [| | |[m|]] eqn:E; try discriminate W. apply (closed_wait _ _ _ _ C o p m Po Pp Uo E).
+Qed.
+
+(* Whatever is in a queue or runs is left. *)
+Lemma what_is_left g (Q : operation -> Prop) s : kept g s -> (forall o, is_left s o -> Q o) -> everywhere Q s.
+Proof.
+  intros K A. assert (Hd : forall o, at_head s o -> Q o).
+  { intros o [m E]. apply A. exists (Queue true (o :: m)). split; [exact E|left; reflexivity]. }
+  split.
+  - intros q k o E I. apply A. exists k. rewrite (kept_queue K q k o E I). tauto.
+  - intros l k y E I. apply Hd, (queues.kept_ee g s K l k y E I).
+  - intros e k o E I. apply Hd, (kept_ce K e k o E I).
+  - intros b I. apply Hd, (kept_running K b I).
+Qed.
+
 (* The last step of a run. *)
 Lemma last_step g a xs x c : steps g a (xs ++ [x]) c -> exists b, steps g a xs b /\ step g b x c.
 Proof.
@@ -163,7 +189,7 @@ Hypothesis Counts : forall xs s, steps g (empty g) xs s -> good xs -> r <= now s
    is launched no later than a pause after the release, or after an operation of the job is over: that is still left at
    some point of the run, no earlier than the pause before the launch. *)
 Variable path : operation -> nat.
-Hypothesis Waits : forall o p, mine o = true -> P p -> counts p = true -> may_wait g o p = true ->
+Hypothesis Waits : forall o p, mine o = true -> P o -> P p -> counts p = true -> may_wait g o p = true ->
   mine p = true /\ path p + own o <= path o.
 Hypothesis Hosts : forall xs s o t, steps g (empty g) xs s -> step g s (Launch o) t -> good (xs ++ [Launch o]) ->
   mine o = true -> exists pause,
@@ -201,7 +227,8 @@ Proof.
   destruct x as [o| | | | | | | |u].
   9: { simpl. inversion St; subst. match goal with E : forall r, In r (running s) -> u <= ends r |- _ =>
       assert (Done := work_of_time g top weight (running s) (now s) u ltac:(lia) E) end.
-    assert (Pos := Nat.le_0_l ((u - now s) * weighs g top weight (running s))). unfold shared.remains in *. simpl in *. lia. }
+    assert (Pos := Nat.le_0_l ((u - now s) * weighs g top weight (running s))). unfold shared.remains in *. simpl in *.
+    lia. }
   all: assert (R := remains_step g top weight s _ t (sound_order _ _ _ _ S) St ltac:(discriminate)); simpl in R.
   2-8: simpl; lia.
   enough (sum (map (of_upper (work_of weight)) [o]) <= work [o]) by (simpl launch; simpl in *; lia).
@@ -235,16 +262,8 @@ Lemma waits_for_mine xs s o p : steps g (empty g) xs s -> good xs -> mine o = tr
 Proof.
   intros H G M Lo Lp W. destruct (left_is_launched g xs s o H Lo) as [Io No].
   destruct (left_is_launched g xs s p H Lp) as [Ip _].
-  assert (Up : upper p = true).
-  { assert (Uo := Mine_upper o M). assert (Po := All _ _ G Io). assert (Pp := All _ _ G Ip).
-    unfold may_wait in W. rewrite andb_true_iff, !orb_true_iff, !andb_true_iff, negb_true_iff in W.
-    destruct W as [_ [[[W|[Z W]]|[[Z W] Y]]|W]].
-    - apply Nat.eqb_eq in W. unfold serial.upper in *. rewrite W. exact Uo.
-    - apply (closed_null _ _ _ _ C o p Po Pp Uo). left. apply Nat.eqb_eq in Z. split; [exact Z|apply is_blocking_of, W].
-    - apply (closed_null _ _ _ _ C o p Po Pp Uo). right. apply Nat.eqb_neq in Z. apply Nat.eqb_eq in Y.
-      split; [exact Z|]. split; [apply is_blocking_of, W|exact Y].
-    - destruct (what o) as [| | |[m|]] eqn:E; try discriminate W. apply (closed_wait _ _ _ _ C o p m Po Pp Uo E). }
-  apply Waits; [exact M|apply (All _ _ G Ip)| |exact W].
+  assert (Up := waited_upper g top blocks P C o p (All _ _ G Io) (All _ _ G Ip) (Mine_upper o M) W).
+  apply Waits; [exact M|apply (All _ _ G Io)|apply (All _ _ G Ip)| |exact W].
   apply (everywhere_left _ s p (Counts xs s H G (Nat.le_trans _ _ _ (Mine_since o M) No)) Lp Up).
 Qed.
 
@@ -268,7 +287,8 @@ Proof.
   - rewrite E, F in H4. injection H4 as <- <-. exists (m ++ [o0]). simpl. rewrite E. apply (update_same _ _ _ _ F).
 Qed.
 
-Lemma in_time_step xs s x t : (forall ys u, length ys <= length xs -> steps g (empty g) ys u -> good ys -> in_time ys u) ->
+Lemma in_time_step xs s x t :
+  (forall ys u, length ys <= length xs -> steps g (empty g) ys u -> good ys -> in_time ys u) ->
   steps g (empty g) xs s -> step g s x t -> good (xs ++ [x]) -> in_time (xs ++ [x]) t.
 Proof.
   intros IH H St G. assert (G0 := Prefix _ _ G). assert (T := IH xs s (le_n _) H G0).
@@ -292,7 +312,8 @@ Proof.
       exists c'. split; [exact V'|]. simpl. lia.
     - right. split; [exact A|].
       destruct (waits_for_something g s o K O Wt) as [B|(p & Lp & Wp)]; [|exact L|destruct (A B)|].
-      { intros m E. assert (Po := everywhere_left _ s o Ps L). assert (Cr := allowed_runs _ _ _ _ (closed_allowed _ _ _ _ C o Po)).
+      { intros m E. assert (Po := everywhere_left _ s o Ps L).
+        assert (Cr := allowed_runs _ _ _ _ (closed_allowed _ _ _ _ C o Po)).
         unfold can_run in Cr. rewrite E in Cr. exact Cr. }
       destruct (waits_for_mine xs s o p H G0 M L Lp Wp) as [Mp Pp].
       assert (Lt : number p < n).
@@ -351,15 +372,7 @@ Proof.
   enough (Z : forall n xs s, length xs <= n -> steps g (empty g) xs s -> good xs -> F < now s ->
     forall o, mine o = true -> path o <= X -> is_left s o -> False).
   { intros xs s H G L. assert (K := sound_kept _ _ _ _ (sound_run g P xs s H (fun o => All xs o G))).
-    assert (Q : forall o, is_left s o -> mine o = true -> X < path o).
-    { intros o I M. apply Nat.nle_gt. intros Le. apply (Z _ xs s (le_n _) H G L o M Le I). }
-    assert (A : forall o, at_head s o -> is_left s o).
-    { intros o [m E]. exists (Queue true (o :: m)). split; [exact E|left; reflexivity]. }
-    split.
-    - intros q k o E I. apply Q. exists k. rewrite (kept_queue K q k o E I). tauto.
-    - intros l k y E I. apply Q, A, (queues.kept_ee g s K l k y E I).
-    - intros e k o E I. apply Q, A, (kept_ce K e k o E I).
-    - intros b I. apply Q, A, (kept_running K b I). }
+    apply (what_is_left g _ s K). intros o I M. apply Nat.nle_gt. intros Le. apply (Z _ xs s (le_n _) H G L o M Le I). }
   induction n as [|n IH]; intros xs s Len H G L o M Le I.
   { destruct xs; [|simpl in Len; lia]. inversion H; subst. simpl in L. lia. }
   destruct xs as [|x ys _] using rev_ind; [inversion H; subst; simpl in L; lia|].
