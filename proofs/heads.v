@@ -178,7 +178,8 @@ Proof.
         assert (M : one * (B - (u - now s)) + one * (u - now s) = one * B) by (rewrite <- Nat.mul_add_distr_l; f_equal; lia).
         assert (Pos := Nat.le_0_l ((u - now s) * weighs (running s))). lia. }
       split; [|split]; simpl.
-      + intros l' k' n' E' I'. exists (B - (u - now s)). split; [apply le_n|]. intros r J Br Lo. specialize (Bl r J Br Lo). lia.
+      + intros l' k' n' E' I'. exists (B - (u - now s)). split; [apply le_n|]. intros r J Br Lo.
+        specialize (Bl r J Br Lo). lia.
       + intros e k' E' I'. apply Nat.le_add_l.
       + exists (worst_of h). split; [apply Nat.le_add_l|]. exact Short.
     - assert (None : forall r, In r (running s) -> is_block r = true -> level_of (stream (of r)) < top).

@@ -118,7 +118,8 @@ Proof. intros [A _ _ _] (k & F & I). apply (A _ _ _ F I). Qed.
 Lemma left_is_launched g xs s o : steps g (empty g) xs s -> is_left s o -> In o (launches xs) /\ launched_at o <= now s.
 Proof.
   intros H L. apply (everywhere_left (fun o => In o (launches xs) /\ launched_at o <= now s) s o); [|exact L].
-  clear L. revert xs s H. apply (in_steps g (fun xs s => everywhere (fun o => In o (launches xs) /\ launched_at o <= now s) s)).
+  clear L. revert xs s H.
+  apply (in_steps g (fun xs s => everywhere (fun o => In o (launches xs) /\ launched_at o <= now s) s)).
   - apply everywhere_empty.
   - intros xs s x t _ H E. assert (N := no_time_back g s x t H). eapply everywhere_step; [|exact H|].
     + eapply everywhere_weaker; [|exact E]. simpl. intros p [I Le]. rewrite launches_app, in_app_iff. split; [tauto|lia].
@@ -178,8 +179,8 @@ Hypothesis All : forall xs o, good xs -> In o (launches xs) -> P o.
 (* A job that is released at [r]: its operations. *)
 Variables (mine : operation -> bool) (r : nat).
 Hypothesis Mine_upper : forall o, mine o = true -> upper o = true.
-Hypothesis Mine_since : forall o, mine o = true -> r <= launched_at o.
-Hypothesis Mine_copies : forall o p e l m, mine o = true -> P p -> what o = Copy e l -> what p = Copy e m ->
+Hypothesis Mine_since : forall o, mine o = true -> P o -> r <= launched_at o.
+Hypothesis Mine_copies : forall o p e l m, mine o = true -> P o -> P p -> what o = Copy e l -> what p = Copy e m ->
   one <= weight p.
 (* Whatever is left when the job is released, or launched later, counts. *)
 Variable counts : operation -> bool.
@@ -264,14 +265,15 @@ Proof.
   destruct (left_is_launched g xs s p H Lp) as [Ip _].
   assert (Up := waited_upper g top blocks P C o p (All _ _ G Io) (All _ _ G Ip) (Mine_upper o M) W).
   apply Waits; [exact M|apply (All _ _ G Io)|apply (All _ _ G Ip)| |exact W].
-  apply (everywhere_left _ s p (Counts xs s H G (Nat.le_trans _ _ _ (Mine_since o M) No)) Lp Up).
+  apply (everywhere_left _ s p (Counts xs s H G (Nat.le_trans _ _ _ (Mine_since o M (All _ _ G Io)) No)) Lp Up).
 Qed.
 
 Lemma at_head_dec s o : at_head s o \/ ~ at_head s o.
 Proof.
   destruct (nth_error (queues s) (stream o)) as [[[|] [|h m]]|] eqn:F;
     try (right; intros [l E]; rewrite F in E; discriminate E).
-  assert (D : {h = o} + {h <> o}) by repeat decide equality. destruct D as [->|N]; [left; exists m; exact F|right]. intros [l E]. rewrite F in E. congruence.
+  assert (D : {h = o} + {h <> o}) by repeat decide equality. destruct D as [->|N]; [left; exists m; exact F|right].
+  intros [l E]. rewrite F in E. congruence.
 Qed.
 
 (* What has gone on and is still left has still gone on. *)
@@ -308,7 +310,7 @@ Proof.
     destruct (T o M L) as [[A (c & V & Z)]|[A Z]].
     - left. split; [exact A|]. assert (Up := Mine_upper o M).
       destruct (cost_in_time g top blocks P C weight one Heavy s t0 o c U K O Ps) with (t := t) as (c' & V' & Z');
-        try assumption; [intros p e l m; apply Mine_copies, M|reflexivity|].
+        try assumption; [intros p e l m; apply (Mine_copies o p e l m M (everywhere_left _ s o Ps L))|reflexivity|].
       exists c'. split; [exact V'|]. simpl. lia.
     - right. split; [exact A|].
       destruct (waits_for_something g s o K O Wt) as [B|(p & Lp & Wp)]; [|exact L|destruct (A B)|].
@@ -321,8 +323,7 @@ Proof.
       specialize (IHn _ Lt p eq_refl Mp Lp). rewrite W in IHn. destruct IHn as [[_ (c & _ & Y)]|[_ Y]]; lia. }
   assert (Not : forall u, x <> Until u) by (intros u ->; discriminate X). clear X.
   assert (Nt : now t = now s) by (destruct St; try reflexivity; destruct (Not _ eq_refl)).
-  intros o M L. assert (Since := Mine_since o M).
-  destruct (left_is_launched g _ t o H' L) as [_ Past].
+  intros o M L. destruct (left_is_launched g _ t o H' L) as [Lau Past]. assert (Since := Mine_since o M (All _ _ G Lau)).
   assert (R := remains_grows xs s x t H St G ltac:(lia)). rewrite Nt.
   destruct (left_before g s x t o K St L) as [Ls| ->].
   - destruct (T o M Ls) as [[A (c & V & Z)]|[A Z]].
@@ -341,7 +342,7 @@ Proof.
       * subst xs. assert (Gb : good before) by (apply (Prefix _ since), G0).
         assert (Z := so_far before u p (IH before u ltac:(rewrite app_length; lia) Sb Gb) Mp Lp).
         assert (Ru : r <= now u).
-        { destruct (left_is_launched g before u p Sb Lp) as [_ Q]. assert (Y := Mine_since p Mp). lia. }
+        { destruct (left_is_launched g before u p Sb Lp) as [Ip Q]. assert (Y := Mine_since p Mp (All _ _ Gb Ip)). lia. }
         assert (Ra := remains_along u since s Su before Sb G0 Ru).
         assert (Q : one * now s <= one * (now u + pause)) by (apply Nat.mul_le_mono_l; lia). lia.
 Qed.
