@@ -135,7 +135,7 @@ Lemma cost_in_time s u h c : usage g s -> kept g s -> in_order g s -> everywhere
   at_head s h -> upper h = true ->
   (forall p e l m, P p -> what h = Copy e l -> what p = Copy e m -> one <= weight p) ->
   within_cost s h c -> forall t, t = State u Completions (launched s) (queues s) (ee s) (ce s) (running s) (free s) ->
-  exists c', within_cost t h c' /\ one * u + c' + remains t <= one * now s + c + remains s.
+  exists c', c' <= c /\ within_cost t h c' /\ one * u + c' + remains t <= one * now s + c + remains s.
 Proof.
   intros U K O Ps NC NB L Ends [rest F] Up Copies (V1 & V2 & (v & V3 & V4)) t ->.
   assert (Ph := everywhere_queues _ s Ps _ _ h F (or_introl eq_refl)).
@@ -173,7 +173,8 @@ Proof.
     simpl in Lo1, W1.
     assert (P1 := everywhere_ee _ s Ps _ _ _ (proj1 Hd) (or_introl eq_refl)). simpl in P1.
     destruct (Nat.le_gt_cases (u - now s) B) as [Le|Gt].
-    - exists (one * (B - (u - now s)) + last_block h). split.
+    - exists (one * (B - (u - now s)) + last_block h).
+      assert (M := Nat.mul_le_mono_l (B - (u - now s)) B one ltac:(lia)). split; [lia|]. clear M. split.
       2: { replace u with (now s + (u - now s)) at 1 by lia. rewrite Nat.mul_add_distr_l.
         assert (M : one * (B - (u - now s)) + one * (u - now s) = one * B) by (rewrite <- Nat.mul_add_distr_l; f_equal; lia).
         assert (Pos := Nat.le_0_l ((u - now s) * weighs (running s))). lia. }
@@ -184,7 +185,7 @@ Proof.
       + exists (worst_of h). split; [apply Nat.le_add_l|]. exact Short.
     - assert (None : forall r, In r (running s) -> is_block r = true -> level_of (stream (of r)) < top).
       { intros r J Br. apply Nat.nle_gt. intros Lo. specialize (Bl r J Br Lo). specialize (Ends r J). lia. }
-      exists (last_block h). split.
+      exists (last_block h). split; [assert (Pos := Nat.le_0_l (one * B)); lia|]. split.
       2: { enough (one * u + remains t <= one * now s + remains s) by (assert (Pos := Nat.le_0_l (one * B)); lia).
         apply Busy. apply (Heavy s o1 n2 need lasts U Ps P1); [|exact W1| |].
         - unfold serial.upper. apply Nat.ltb_lt. lia.
@@ -211,7 +212,7 @@ Proof.
     destruct (kept_copy K r e J On') as [la' Wr]. assert (Pr := everywhere_running _ s Ps r J).
     assert (Ur := closed_engine _ _ _ _ C h (of r) e la la' Ph Pr Up Wh Wr).
     assert (Wt := Copies (of r) e la la' Pr Wh Wr).
-    exists (last_block h). split.
+    exists (last_block h). split; [exact Lc|]. split.
     2: { enough (one * u + remains t <= one * now s + remains s) by lia.
       apply Busy. assert (Z := one_weighs g top weight r (running s) J). unfold serial.of_upper in Z. rewrite Ur in Z. lia. }
     split; [|split]; simpl.
@@ -222,7 +223,8 @@ Proof.
   assert (Hr := Is _ (kept_running K r I) N).
   assert (Lr := V4 r I Hr). assert (Lu := Ends r I).
   assert (Wr := one_weighs g top weight r (running s) I). unfold serial.of_upper in Wr. rewrite Hr, Up in Wr.
-  exists ((one - weight h) * (v - (u - now s))). split.
+  exists ((one - weight h) * (v - (u - now s))).
+  split; [eapply Nat.le_trans; [apply Nat.mul_le_mono_l, Nat.le_sub_l|exact V3]|]. split.
   2: { assert (M : (one - weight h) * (v - (u - now s)) + (one - weight h) * (u - now s) <= c).
     { rewrite <- Nat.mul_add_distr_l. replace (v - (u - now s) + (u - now s)) with v by lia. exact V3. }
     assert (M2 : one * (u - now s) <= (one - weight h) * (u - now s) + weight h * (u - now s)).
@@ -233,5 +235,16 @@ Proof.
   - intros l k n E J. destruct (Out l k n E J).
   - intros e k E J. destruct (kept_ce K e k h E J) as (_ & Not & _). destruct (Not r I Hr).
   - exists (v - (u - now s)). split; [lia|]. intros b J E. specialize (V4 b J E). lia.
+Qed.
+(* Later it is no further from its end. *)
+Lemma cost_later s u o c t : now s <= u ->
+  t = State u Completions (launched s) (queues s) (ee s) (ce s) (running s) (free s) ->
+  within_cost s o c -> within_cost t o c.
+Proof.
+  intros L -> (V1 & V2 & (v & V3 & V4)). split; [|split]; simpl.
+  - intros l k n E I. destruct (V1 l k n E I) as (B & Lb & W). exists B. split; [exact Lb|].
+    intros r J Br Lo. specialize (W r J Br Lo). lia.
+  - exact V2.
+  - exists v. split; [exact V3|]. intros r J E. specialize (V4 r J E). lia.
 Qed.
 End Heads.

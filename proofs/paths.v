@@ -309,7 +309,7 @@ Proof.
     assert (Wt := usage_dispatch g s U ltac:(assumption)).
     destruct (T o M L) as [[A (c & V & Z)]|[A Z]].
     - left. split; [exact A|]. assert (Up := Mine_upper o M).
-      destruct (cost_in_time g top blocks P C weight one Heavy s t0 o c U K O Ps) with (t := t) as (c' & V' & Z');
+      destruct (cost_in_time g top blocks P C weight one Heavy s t0 o c U K O Ps) with (t := t) as (c' & _ & V' & Z');
         try assumption; [intros p e l m; apply (Mine_copies o p e l m M (everywhere_left _ s o Ps L))|reflexivity|].
       exists c'. split; [exact V'|]. simpl. lia.
     - right. split; [exact A|].
