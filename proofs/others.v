@@ -191,11 +191,13 @@ Proof.
         split; [left; exact D|exact Lo].
   - assert (Less : needs c' t + c h <= needs c s + v).
     { assert (Pt : forall o, of_related c' o <= of_related c o).
-      { intros o. unfold of_related, c'. destruct (related o); [|apply le_n]. destruct (Dec o) as [->|]; [exact Le|apply le_n]. }
+      { intros o. unfold of_related, c'. destruct (related o); [|apply le_n].
+        destruct (Dec o) as [->|]; [exact Le|apply le_n]. }
       destruct Ah as [m E]. unfold needs. change (queues t) with (queues s).
       assert (Y := sum_less (of_related c') (of_related c) (h :: m) h (or_introl eq_refl) Pt).
       assert (X := sum_less (fun k => sum (map (of_related c') (waiting k)))
-        (fun k => sum (map (of_related c) (waiting k))) (queues s) _ (nth_error_In _ _ E) (fun k => sum_le _ _ (waiting k) (fun o _ => Pt o))).
+        (fun k => sum (map (of_related c) (waiting k))) (queues s) _ (nth_error_In _ _ E)
+        (fun k => sum_le _ _ (waiting k) (fun o _ => Pt o))).
       simpl in X, Y.
       assert (Ch : of_related c' h = v) by (unfold of_related, c'; rewrite Rh; destruct (Dec h); congruence).
       assert (Ch' : of_related c h = c h) by (unfold of_related; rewrite Rh; reflexivity). lia. }
