@@ -2,7 +2,7 @@
    only what may be left by these bounds counts. *)
 From Coq Require Import List Arith Bool Lia.
 Import ListNotations.
-From gpusched Require Import model lists usage queues progress serial busy choices waits shared heads paths.
+From gpusched Require Import model lists usage queues progress serial busy choices waits shared heads paths others ends.
 
 (* A run that is given by its steps ends in one state, and has one at each of its points. *)
 Lemma one_end g a xs s : steps g a xs s -> forall t, steps g a xs t -> s = t.
@@ -49,13 +49,14 @@ Hypothesis Hosts : forall xs o later, run = xs ++ Launch o :: later -> upper o =
   (launched_at o <= release (job o) + pause /\ one * pause + own o <= path o) \/
   exists before since u p, xs = before ++ since /\ steps g (empty g) before u /\ is_left u p /\ upper p = true /\
     job p = job o /\ launched_at o <= now u + pause /\ path p + one * pause + own o <= path o.
-(* The longest path of a job, and the work of all that it may meet and that is launched by then, fit its response. *)
-Variable longest : nat -> nat.
-Hypothesis Longest : forall o, launched_in o -> upper o = true -> path o <= longest (job o).
-Definition met (j : nat) (p : operation) : nat :=
-  if may_meet j p && (launched_at p <=? by_when j) then of_upper g top (work_of weight) p else 0.
+(* The last block of an operation begins within [wait] of the release, if its path and the work of all that its job may
+   meet and that is launched by then, all of its own included, fit that and the last block itself. *)
+Variable wait : operation -> nat.
+Definition met (o p : operation) : nat :=
+  if may_meet (job o) p && ((launched_at p <=? release (job o) + wait o) || (number p =? number o))
+  then of_upper g top (work_of weight) p else 0.
 Hypothesis Fits : forall o, launched_in o -> upper o = true ->
-  longest (job o) + sum (map (met (job o)) (launches run)) <= one * response (job o).
+  path o + sum (map (met o) (launches run)) <= one * (wait o + worst_of o) /\ wait o + worst_of o <= response (job o).
 
 (* Of what is late, something was to be over first. *)
 Lemma the_first (l : list operation) (late : operation -> bool) : existsb late l = true ->
@@ -113,35 +114,47 @@ Proof.
       destruct (late p) eqn:Late; [specialize (First p (proj2 (Is p) Lp) Late); unfold by_when in First at 1; lia|].
       unfold late in Late. rewrite Upp in Late. simpl in Late. apply Nat.ltb_ge in Late. lia.
     - assert (T := Early ys more u ltac:(rewrite Ex, app_length; simpl; lia) E Hu p Lp Upp). lia. }
-  assert (Over : everywhere (fun p => mine p = true -> longest j < path p) s).
-  { apply (over_by_paths g top blocks launched_in C weight one Heavy good) with (r := release j) (counts := may_meet j)
-      (F := by_when j) (xs := xs); try assumption.
-    - intros l k [rest E]. exists (k ++ rest). rewrite E, app_assoc. reflexivity.
-    - intros ys p Gy I. destruct (Mid ys Gy) as [more E]. apply (All ys more p E I).
-    - intros p M. apply (Of_j p M).
-    - intros p M Lp. destruct (Of_j p M) as [Upp <-]. apply (Released p Lp Upp).
-    - intros p q e l m M Lp Lq. apply (Copies p q e l m Lp Lq), (Of_j p M).
-    - intros ys u Hu Gy Ru. destruct (Mid ys Gy) as [more E]. apply (what_is_left g).
-      + apply (sound_kept _ _ _ _ (sound_run g launched_in ys u Hu (fun p => All ys more p E))).
-      + intros p Lp Upp. apply (Same ys u p Gy Hu Lp Upp Ru).
-    - intros p q M Lp Lq Cq W. destruct (Of_j p M) as [Upp Jp]. assert (W' := Waits p q Lp Lq Upp).
-      rewrite Jp in W'. destruct (W' Cq W) as [Jq Le]. split; [|exact Le]. unfold mine.
-      rewrite Jq, Nat.eqb_refl, andb_true_r. apply (waited_upper g top blocks launched_in C p q Lp Lq Upp W).
-    - intros ys u p t Hu St Gy M. destruct (Of_j p M) as [Upp Jp]. destruct (Mid _ Gy) as [more E].
-      rewrite <- app_assoc in E. destruct (Hosts ys p more E Upp) as (pause & D). exists pause. rewrite Jp in D.
-      destruct D as [[A B]|(before & since & v & q & Ey & Hb & Lq & Uq & Jq & A & B)]; [left; tauto|right].
-      subst ys. destruct (midway g since before (empty g) u Hu) as (v' & Hb' & Hs).
-      assert (Q := one_end g _ _ _ Hb _ Hb'). subst v'. exists before, v, since, q. unfold mine.
-      rewrite Uq, Jq, Nat.eqb_refl. tauto.
-    - intros ys Gy By. destruct (Mid ys Gy) as [more E]. assert (F := Fits o Lau Up). fold j in F.
-      assert (Le : work g top weight (may_meet j) (launches ys) <= sum (map (met j) (launches run))).
-      { rewrite E, launches_app, map_app, sum_app. unfold work.
-        enough (sum (map (fun p => if may_meet j p then of_upper g top (work_of weight) p else 0) (launches ys)) <=
-          sum (map (met j) (launches ys))) by lia. apply sum_le. intros p I. unfold met.
-        rewrite (proj2 (Nat.leb_le _ _) (By p I)), andb_true_r. apply le_n. }
-      unfold by_when. lia.
-    - exists []. rewrite app_nil_r. reflexivity. }
-  assert (M : mine o = true) by (unfold mine; rewrite Up, Nat.eqb_refl; reflexivity).
-  assert (Q := everywhere_left _ s o Over Io M). assert (Y := Longest o Lau Up). fold j in Y. lia.
+  assert (Mo : mine o = true) by (unfold mine; rewrite Up, Nat.eqb_refl; reflexivity).
+  destruct (Fits o Lau Up) as [Fit Short]. fold j in Short.
+  assert (Some_block : each weight o <= work_of weight o).
+  { assert (W := everywhere_left _ s o (proj2 (some_block g xs s H)) Io). unfold work_of, each, worst_of in *.
+    destruct (what o) as [[|n] need la| | |]; [destruct (W need la eq_refl)|nia|lia|lia|lia]. }
+  assert (Own : may_meet j o = true).
+  { apply (Same xs s o); try assumption; [exists []; symmetry; apply app_nil_r|].
+    assert (Z := Released o Lau Up). destruct (left_is_launched g xs s o H Io) as [_ Y]. fold j in Z. lia. }
+  apply (over_after_last_block g top blocks launched_in C weight one Heavy Positive good) with (mine := mine)
+    (r := release j) (counts := may_meet j) (path := path) (o := o) (F := release j + wait o) (xs := xs) (s := s);
+    try assumption.
+  - intros l k [rest E]. exists (k ++ rest). rewrite E, app_assoc. reflexivity.
+  - intros ys p Gy I. destruct (Mid ys Gy) as [more E]. apply (All ys more p E I).
+  - intros p M. apply (Of_j p M).
+  - intros p M Lp. destruct (Of_j p M) as [Upp <-]. apply (Released p Lp Upp).
+  - intros p q e l m M Lp Lq. apply (Copies p q e l m Lp Lq), (Of_j p M).
+  - intros ys u Hu Gy Ru. destruct (Mid ys Gy) as [more E]. apply (what_is_left g).
+    + apply (sound_kept _ _ _ _ (sound_run g launched_in ys u Hu (fun p => All ys more p E))).
+    + intros p Lp Upp. apply (Same ys u p Gy Hu Lp Upp Ru).
+  - intros p q M Lp Lq Cq W. destruct (Of_j p M) as [Upp Jp]. assert (W' := Waits p q Lp Lq Upp).
+    rewrite Jp in W'. destruct (W' Cq W) as [Jq Le]. split; [|exact Le]. unfold mine.
+    rewrite Jq, Nat.eqb_refl, andb_true_r. apply (waited_upper g top blocks launched_in C p q Lp Lq Upp W).
+  - intros ys u p t Hu St Gy M. destruct (Of_j p M) as [Upp Jp]. destruct (Mid _ Gy) as [more E].
+    rewrite <- app_assoc in E. destruct (Hosts ys p more E Upp) as (pause & D). exists pause. rewrite Jp in D.
+    destruct D as [[A B]|(before & since & v & q & Ey & Hb & Lq & Uq & Jq & A & B)]; [left; tauto|right].
+    subst ys. destruct (midway g since before (empty g) u Hu) as (v' & Hb' & Hs).
+    assert (Q := one_end g _ _ _ Hb _ Hb'). subst v'. exists before, v, since, q. unfold mine.
+    rewrite Uq, Jq, Nat.eqb_refl. tauto.
+  - intros ys Gy By. destruct (Mid ys Gy) as [more E].
+    assert (Le : work g top weight (may_meet j) (launches ys) <= sum (map (met o) (launches ys))).
+    { unfold work. apply sum_le. intros p I. unfold met. fold j.
+      rewrite (proj2 (Nat.leb_le _ _) (By p I)), andb_true_r. apply le_n. }
+    assert (Rest : (if there o (launches ys) then 0 else each weight o) <= sum (map (met o) (launches more))).
+    { destruct (there o (launches ys)) eqn:T; [apply Nat.le_0_l|]. unfold launched_in in Lau.
+      rewrite E, launches_app, in_app_iff in Lau. destruct Lau as [I|I].
+      - exfalso. assert (Z : there o (launches ys) = true); [|congruence]. apply existsb_exists. exists o.
+        split; [exact I|apply Nat.eqb_refl].
+      - eapply Nat.le_trans; [|apply (one_of_sum (met o) _ o I)]. unfold met. fold j.
+        rewrite Own, Nat.eqb_refl, orb_true_r. unfold of_upper. rewrite Up. exact Some_block. }
+    rewrite E, launches_app, map_app, sum_app in Fit. lia.
+  - exists []. symmetry. apply app_nil_r.
+  - unfold by_when in Lt. lia.
 Qed.
 End Programs.
