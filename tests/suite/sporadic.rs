@@ -335,7 +335,10 @@ fn ratios(streams: &[Stream], null: bool, sms: u32, seed: u64, runs: u64) -> Res
         let of_stream = jobs.iter().filter(|job| job.stream.starts_with(&*stream.stream));
         let finish = |job: &AnalysedJob| job.finish(|id| run.trace.operations()[id as usize].finish());
         let longest = of_stream.map(|job| finish(job).map(|finish| finish.since(job.released))).max();
-        prop_assert_eq!(longest.flatten(), Some(found), "{:?}", stream);
+        // Of a job that is not over when more may be released, only that it takes longer than until then is known.
+        let longest = longest.flatten();
+        let is_longer = stream.bound_ns.is_none() && longest > Some(found);
+        prop_assert!(longest == Some(found) || is_longer, "{longest:?}: {stream:?}");
         if let Some(bound) = stream.bound_ns {
             prop_assert!(bound >= found, "{stream:?}");
             ratios.push(bound.as_ns() as f64 / found.as_ns().max(1) as f64);
