@@ -156,6 +156,20 @@ fn without_a_lock_the_gpu_works_for_whoever_has_lost_its_core() {
 }
 
 #[test]
+fn slack_is_no_more_than_all_segments_grow_together() {
+    // In turns of 101 ns a GPU segment beyond 101 ns needs a second one. 1 ns is 1/100 of the first's, and of the whole
+    // 110 ns no more than 1.1; rounded up by itself each of the ten short segments would be 1 ns longer, too.
+    let short = r#"{"cpu": "1 ns"}, {"misc": "0 ns", "gpu": "100 ns"}"#.to_owned() + &r#", {"cpu": "1 ns"}"#.repeat(9);
+    let tasks = format!(
+        r#"{{"cpu": 0, "T": "10 us", "D": "230 ns", "priority": 1, "segments": [{short}]}},
+           {{"cpu": 1, "T": "10 us", "priority": 2, "segments": [{{"gpu": "500 ns"}}]}}"#
+    );
+    let set = set(r#"{"time_slice": "101 ns"}"#, &tasks);
+    let test = SegmentTest::from_name("round-robin-suspend").expect("there is such a test");
+    assert_eq!(test.slack(&set)[0], Some(Duration::from_ns(1)));
+}
+
+#[test]
 fn best_effort_is_promised_nothing_and_counts_for_others() {
     let set = set(GPU, &TWO_CORES.replacen("\"priority\": 2", "\"best_effort\": true", 1));
     assert_eq!(bounds(&set, "round-robin-suspend"), [Some(21), None]);
