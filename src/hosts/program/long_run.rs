@@ -8,7 +8,8 @@ mod window;
 
 use std::borrow::Cow;
 
-use super::{ProgramError, ProgramHost, SimulateOptions, refuse_too_many};
+use super::simulate::refuse_too_many;
+use super::{ProgramError, ProgramHost, SimulateOptions};
 use crate::canonical::Canonical;
 use crate::effort;
 use crate::gpu::{Ended, Gpu, GpuInterface, GpuOptions, RunError};
