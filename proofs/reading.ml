@@ -21,6 +21,13 @@ let int_or default key json = match member key json with `Null -> default | _ ->
 let entries key json = match member key json with `Null -> [] | json -> to_assoc json
 let items key json = match member key json with `Null -> [] | json -> to_list json
 
+(* Refuses what has another key than these, or one twice: the rules know nothing of what it says. *)
+let only what keys json =
+  let comment key = String.starts_with ~prefix:"comment" key in
+  let own = List.filter (fun key -> not (comment key)) (List.map fst (to_assoc json)) in
+  List.iter (fun key -> if not (List.mem key keys) then unknown "%s has the key %S" what key) own;
+  if List.length (List.sort_uniq compare own) < List.length own then unknown "%s has a key twice" what
+
 (* "1.000001 s", in nanoseconds. *)
 let time text =
   let number, digits =
@@ -42,6 +49,21 @@ let time text =
   | None -> unknown "%S is no time" text
 
 let device_of json streams masks =
+  only "the device"
+    [ "name"; "title"; "compute_capability"; "sms"; "sms_per_tpc"; "warp_size"; "per_sm"; "per_block"; "register_allocation";
+      "shared_memory_allocation"; "priority_levels"; "sm_order"; "gpcs"; "placement"; "copy_engines"; "copy"; "copies";
+      "channels"; "channel_order"; "launch_latency_ns"; "kernel_gap_ns"; "pdl_trigger_latency_ns"; "pdl_wait_latency_ns";
+      "synchronous_memset"; "time_slice_ns"; "switch_cost_ns"; "copy_time_slice_ns"; "runlists"; "preemption";
+      "boost_clock_mhz"; "memory_bytes_per_s"; "ns_per_spin_iteration"; "sources"; "assumptions"; "$schema" ]
+    json;
+  only "what an SM has" [ "threads"; "warps"; "blocks"; "registers"; "shared_memory_bytes" ] (member "per_sm" json);
+  only "the allocation of registers" [ "unit_per_warp"; "sub_partitions"; "warps_rounded_to" ]
+    (member "register_allocation" json);
+  only "the allocation of shared memory" [ "unit_bytes"; "reserved_per_block_bytes" ] (member "shared_memory_allocation" json);
+  only "how fast copies are"
+    [ "latency_ns"; "host_to_device_bytes_per_s"; "device_to_host_bytes_per_s"; "device_to_device_bytes_per_s";
+      "device_to_device_engine" ]
+    (member "copy" json);
   let per_sm = member "per_sm" json in
   let at key = int_at key per_sm in
   let threads = min (at "threads") (at "warps" * int_at "warp_size" json) in
@@ -71,6 +93,9 @@ let product = function
 
 (* What a kernel's block needs, how many there are, and how long each may run. *)
 let kernel_of allocation (name, json) =
+  only ("kernel " ^ name)
+    [ "blocks"; "threads"; "duration"; "block_times"; "shared_memory_bytes"; "registers_per_thread"; "sm_mask"; "cluster" ]
+    json;
   if member "sm_mask" json <> `Null then unknown "kernel %s has a mask" name;
   if member "cluster" json <> `Null then unknown "blocks of kernel %s come in clusters" name;
   let needs =
@@ -138,20 +163,43 @@ let masked_sms device json =
 
 (* The streams of a scenario but the NULL stream, and the GPU with all of them: that is the first. *)
 let gpu_of device scenario =
-  if member "processes" scenario <> `Null then unknown "there are several processes";
+  if member "processes" scenario <> `Null then unknown "there are processes";
+  only "the scenario"
+    [ "$schema"; "format"; "name"; "source"; "device"; "placement"; "seed"; "release_order"; "horizon"; "mps"; "kernels";
+      "streams"; "hosts"; "chains"; "expected"; "green_contexts"; "graphs" ]
+    scenario;
   if member "green_contexts" scenario <> `Null then unknown "there are green contexts";
   if member "graphs" scenario <> `Null then unknown "there are CUDA graphs";
   if List.exists (fun key -> has_key "programmatic" (member key scenario)) [ "streams"; "hosts" ] then
     unknown "a kernel is launched programmatically";
   let stream json =
+    only "a stream"
+      [ "name"; "priority"; "blocking"; "sm_mask"; "release"; "period"; "jitter"; "jobs"; "deadline"; "operations" ]
+      json;
+    let kinds =
+      [ ("kernel", [ "programmatic" ]); ("copy", [ "bytes"; "duration" ]); ("memset", []); ("record", [ "programmatic" ]);
+        ("wait", [ "programmatic" ]) ]
+    in
+    let operation json =
+      match List.filter (fun (kind, _) -> member kind json <> `Null) kinds with
+      | [ (kind, more) ] -> only "an operation" (kind :: more) json
+      | _ -> unknown "an operation is not one of kernel, copy, memset, record and wait"
+    in
+    List.iter operation (items "operations" json);
     let priority =
       match member "priority" json with `Int n when n <= 0 -> -n | `Null -> 0 | _ -> unknown "a priority is above 0"
     in
     let level = int_at "priority_levels" device - 1 - priority in
-    let blocking = match member "blocking" json with `Bool b -> b | _ -> member "priority" json = `Null in
+    let blocking =
+      match member "blocking" json with
+      | `Bool b -> b
+      | `Null -> member "priority" json = `Null
+      | _ -> unknown "blocking is neither true nor false"
+    in
     { level; blocking }
   in
-  let listed = List.filter (fun s -> member "name" s <> `String "NULL") (items "streams" scenario) in
+  let null, listed = List.partition (fun s -> member "name" s = `String "NULL") (items "streams" scenario) in
+  List.iter (fun json -> ignore (stream json)) null;
   let null = { level = int_at "priority_levels" device - 1; blocking = true } in
   let masks = [] :: List.map (masked_sms device) listed in
   let masks = if List.for_all (fun mask -> mask = []) masks then [] else masks in

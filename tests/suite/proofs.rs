@@ -2,6 +2,7 @@
 //! that is proven to follow the rules accepts the runs of shipped scenarios, and none of them with something changed.
 
 mod certified;
+mod forged;
 mod random;
 
 use std::fs;

@@ -1,0 +1,116 @@
+//! The checker reads scenario and device strictly: what the proven rules know nothing of is refused by its name, so
+//! that no certificate is accepted of another scenario than the one that runs.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Checker, PRIORITIES};
+
+/// All keys that objects of a published schema may have.
+fn keys(schema: &Value, found: &mut BTreeSet<String>) {
+    if let Some(properties) = schema["properties"].as_object() {
+        found.extend(properties.keys().cloned());
+    }
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
+        Value::Object(entries) => entries.values().for_each(|entry| keys(entry, found)),
+        _ => {}
+    }
+}
+
+/// Keys of which the checker knows that they change no verdict, where they stand.
+const HARMLESS: [(&str, &[&str]); 5] = [
+    ("", &["$schema", "source", "placement", "seed", "release_order", "mps", "chains", "expected", "device"]),
+    // Of these the bounds of the certificate hold still.
+    ("/kernels/map", &["registers_per_thread", "shared_memory_bytes"]),
+    ("/streams/0", &[]),
+    ("/streams/0/operations/0", &[]),
+    (
+        "device",
+        &[
+            "$schema",
+            "gpcs",
+            "placement",
+            "channel_order",
+            "synchronous_memset",
+            "pdl_trigger_latency_ns",
+            "pdl_wait_latency_ns",
+        ],
+    ),
+];
+
+#[test]
+fn no_key_of_the_published_schemas_is_passed_over_by_the_checker() {
+    let Some(checker) = Checker::new() else {
+        println!("skipped: there is no coqc here, or no OCaml with yojson");
+        return;
+    };
+    let file = checker.0.join("priorities.json");
+    fs::write(&file, PRIORITIES).expect("it can be written");
+    let file = file.to_str().expect("text");
+    let certificate = checker.certificate(file, &[]);
+    checker.about(file);
+    assert_eq!(checker.check(&certificate).status.code(), Some(0));
+    let read = |name: &str| -> Value {
+        serde_json::from_slice(&fs::read(checker.0.join(name)).expect("it was written")).expect("JSON")
+    };
+    let (scenario, device) = (read("scenario.json"), read("device.json"));
+    let mut all = BTreeSet::from(["anything".to_owned()]);
+    for schema in ["scenario", "device"] {
+        let text = fs::read_to_string(format!("src/schema/{schema}.json")).expect("it is shipped");
+        keys(&serde_json::from_str(&text).expect("JSON"), &mut all);
+    }
+    assert!(all.contains("items") && all.contains("process") && all.len() > 100, "{all:?}");
+    let mut tried = 0;
+    for (place, harmless) in HARMLESS {
+        let (file, whole, place) = match place {
+            "device" => ("device.json", &device, ""),
+            _ => ("scenario.json", &scenario, place),
+        };
+        for key in &all {
+            let mut forged = whole.clone();
+            let object = forged.pointer_mut(place).and_then(Value::as_object_mut).expect("it is there");
+            if object.contains_key(key) || key.starts_with("comment") || harmless.contains(&&**key) {
+                continue;
+            }
+            // A number stands for what is longer, more or more often; the readers of gpusched might refuse it there.
+            object.insert(key.clone(), json!(2));
+            fs::write(checker.0.join(file), forged.to_string()).expect("it can be written");
+            let output = checker.check(&certificate);
+            assert_ne!(output.status.code(), Some(0), "{key} at {place} of {file}");
+            tried += 1;
+        }
+        fs::write(checker.0.join(file), whole.to_string()).expect("it can be written");
+    }
+    assert!(tried > 400, "only {tried}");
+}
+
+#[test]
+fn a_kernel_with_work_items_and_streams_of_processes_are_refused_by_name() {
+    let Some(checker) = Checker::new() else {
+        println!("skipped: there is no coqc here, or no OCaml with yojson");
+        return;
+    };
+    let file = checker.0.join("priorities.json");
+    fs::write(&file, PRIORITIES).expect("it can be written");
+    let file = file.to_str().expect("text");
+    let certificate = checker.certificate(file, &[]);
+    checker.about(file);
+    let scenario: Value =
+        serde_json::from_slice(&fs::read(checker.0.join("scenario.json")).expect("it was written")).expect("JSON");
+    for (place, key, value) in [
+        ("/kernels/map", "items", json!(80)),
+        ("/streams/0", "process", json!("p")),
+        ("", "processes", json!({"p": {}})),
+    ] {
+        let mut forged = scenario.clone();
+        forged.pointer_mut(place).expect("it is there")[key] = value;
+        fs::write(checker.0.join("scenario.json"), forged.to_string()).expect("it can be written");
+        let output = checker.check(&certificate);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(key.strip_suffix("es").unwrap_or(key)), "{said}");
+    }
+}
