@@ -47,11 +47,13 @@ pub(super) fn job_bounds(
 /// The same, of tasks that are known.
 pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> Result<JobBounds, SporadicRefusal> {
     let weights = Weights::new(scenario.device(), &tasks.classes);
-    let ends = if uniprocessor::applies(tasks, &weights) {
-        uniprocessor::responses(tasks)?.into_iter().map(|response| Some(vec![response])).collect()
-    } else {
-        responses::ends(tasks, &weights)
-    };
+    let exact = if uniprocessor::applies(tasks, &weights) { uniprocessor::responses(tasks) } else { Vec::new() };
+    let mut ends: Vec<_> = exact.into_iter().map(|response| response.map(|response| vec![response])).collect();
+    if ends.is_empty() || ends.iter().any(Option::is_none) {
+        let by_work = responses::ends(tasks, &weights);
+        ends.resize(by_work.len(), None);
+        ends = ends.into_iter().zip(by_work).map(|(exact, by_work)| exact.or(by_work)).collect();
+    }
     let mut bounds = JobBounds { responses: vec![None; scenario.threads.len()], refusal: None };
     for (task, ends) in tasks.tasks.iter().zip(ends) {
         let Some(ends) = ends else {
@@ -60,7 +62,8 @@ pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> Result<JobBounds
         };
         for (member, &(thread, offset)) in task.members.iter().enumerate() {
             let of_member = task.operations.iter().zip(&ends).filter(|(operation, _)| operation.member == member);
-            let last = of_member.map(|(_, end)| *end).max().unwrap_or(0);
+            // One that does nothing is over when it is released.
+            let last = of_member.map(|(_, end)| *end).max().unwrap_or(task.jitter);
             bounds.responses[thread] = Some(Duration::from_ns(last.saturating_sub(offset)));
         }
     }

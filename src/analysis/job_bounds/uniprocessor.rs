@@ -1,12 +1,16 @@
 //! One SM that is used, and every block keeps every other out: a processor without preemption, for which the classic
 //! analyses are exact. Priorities are fixed, equal ones first in, first out.
 //!
+//! A job enters its EE queue when it is released only if the job before it in its stream is done by then (G2); else it
+//! enters later, and what others release meanwhile passes it. So first in, first out is by releases only among streams
+//! whose jobs are all done within their periods: of several streams of one priority one of which may take longer, none
+//! has a bound here. Priorities above and below are served all the same, as the processor is never idle with work.
+//!
 //! Davis, Burns, Bril and Lukkien, "Controller Area Network (CAN) schedulability analysis: Refuted, revisited and
 //! revised", Real-Time Systems 35, 2007, for fixed priorities; with each job one kernel, whose blocks are the
 //! non-preemptive regions.
 
 use super::model::{Task, TaskSet};
-use super::refusal::SporadicRefusal;
 use crate::analysis::safe_bound::{Weights, Work};
 use crate::limits::count_steps;
 
@@ -46,13 +50,23 @@ fn demand(task: &Task, length: u64) -> Option<u64> {
     cost(task)?.0.checked_mul((length.checked_add(task.jitter)? / task.period.max(1)).checked_add(1)?)
 }
 
-/// Bounds the response of every task, from the arrival of a job to the end of its kernel \[ns\].
-pub(super) fn responses(tasks: &TaskSet) -> Result<Vec<u64>, SporadicRefusal> {
-    let of = |task: &Task| {
-        let beyond = || SporadicRefusal::BeyondPeriod { thread: task.label.clone() };
-        response(tasks, task).ok_or_else(beyond)
+/// Bounds the response of every task, from the arrival of a job to the end of its kernel \[ns\]; `None`: there is none,
+/// or jobs of its priority may come into their queue in another order than they are released.
+pub(super) fn responses(tasks: &TaskSet) -> Vec<Option<u64>> {
+    let all: Vec<Option<u64>> = tasks.tasks.iter().map(|task| response(tasks, task)).collect();
+    // Suppose every job of a priority so far is done by its bound, and so before the next one of its stream is
+    // released: then all have come in the order of releases, and the next to be done is, too. What has no length may be
+    // done in a later round of that very instant.
+    let is_in_order = |(task, response): (&Task, &Option<u64>)| {
+        let most =
+            if cost(task).is_some_and(|(_, block)| block > 0) { task.period } else { task.period.saturating_sub(1) };
+        response.is_some_and(|response| response <= most)
     };
-    tasks.tasks.iter().map(of).collect()
+    let holds = |task: &Task| {
+        let equal = || tasks.tasks.iter().zip(&all).filter(|(other, _)| other.lowest == task.lowest);
+        equal().count() == 1 || equal().all(is_in_order)
+    };
+    tasks.tasks.iter().zip(&all).map(|(task, response)| response.filter(|_| holds(task))).collect()
 }
 
 fn response(tasks: &TaskSet, task: &Task) -> Option<u64> {
