@@ -15,6 +15,7 @@
 //! | X1, A2, work conservation | `queues`, `conservation` |
 //! | C1 to C4 | `copies` |
 //! | MPS | `clients` |
+//! | H1, H2 | `calls` |
 //! | T1 to T6 | `rounds`, `copy_turns`, `times` |
 //! | the clocks themselves | `times` |
 //! | placement, as a statistic | `placement` |
@@ -27,6 +28,7 @@
 //! the order of two things cannot be known, either order is accepted. Simulated times are exact, and so is the audit.
 
 mod before;
+mod calls;
 mod case;
 mod causes;
 mod clients;
@@ -67,7 +69,8 @@ pub(crate) use learn::PlacementTried;
 pub use learn::{LearnedPlacement, learn_placement};
 pub use logs::audit_logs;
 pub use observation::{
-    Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
+    Observation, ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedStream,
+    ObservedWork,
 };
 pub use observed_turns::{ObservedTurn, ObservedTurns};
 pub use options::Tolerances;

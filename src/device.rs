@@ -29,7 +29,7 @@ pub(crate) use limits::range;
 pub use mask::{MaskError, SmMask};
 pub use model::{
     ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
-    SharedMemoryAllocation, SmOrder,
+    SharedMemoryAllocation, SmOrder, SynchronousMemset,
 };
 pub use occupancy::{KernelOccupancy, OccupancyLimit};
 pub use placement::Placement;

@@ -11,6 +11,7 @@ mod catalogue;
 mod cister2012;
 mod compared;
 mod date2014;
+mod ecrts2018;
 mod ecrts2024;
 mod error;
 mod figure;

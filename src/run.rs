@@ -23,7 +23,7 @@ pub(crate) use differences::{against_expected, differing};
 pub(crate) use job_window::JobWindow;
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub(crate) use piece::RunPiece;
-pub use record::{CoreSpan, IterationSpan, Run};
+pub use record::{CoreSpan, HeldCall, IterationSpan, Run};
 pub use responses::Responses;
 pub(crate) use responses::each_response;
 pub use rule_log::{Firing, rule_log};

@@ -470,7 +470,14 @@ pub(crate) fn run_host(
     builder.settings(Some(placement), Some(seed), horizon);
     let scenario = builder.build();
     let run =
-        LibraryRun { scenario: Cow::Owned(scenario.clone()), trace, ended, iterations: Vec::new(), cores: Vec::new() };
+        LibraryRun {
+            scenario: Cow::Owned(scenario.clone()),
+            trace,
+            ended,
+            iterations: Vec::new(),
+            cores: Vec::new(),
+            held_calls: Vec::new(),
+        };
     Ok(Run { scenario: Scenario { scenario: Arc::new(scenario), demands: None }, run: Arc::new(run) })
 }
 

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::merged_backend::Analysed;
 use crate::device::{BlockDemand, CopySharing};
-use crate::scenario::{BarrierId, HostThread, Scenario, Step};
+use crate::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::{CheckedCopy, GreenContextId, KernelId, OperationKind, ProcessId, StreamId};
 
@@ -74,16 +74,25 @@ pub enum Departure {
 
 /// Why launch times depend on when operations complete.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "safe_finish_ns is not given: {thread:?} {} comes earlier or later when {}",
-    if *.works { "works, so what it does then" } else { "waits for operations and then goes on, so what it does later" },
-    if *.works { "that takes less time" } else { "blocks run shorter" }
-)]
+#[error("safe_finish_ns is not given: {thread:?} {why}")]
 pub(crate) struct LaunchDependence {
     /// The label of the first such thread.
     pub thread: String,
-    /// Whether that is because it works, for no longer than stated.
-    pub works: bool,
+    /// What it does.
+    pub why: DependentLaunch,
+}
+
+/// What a thread does whose launches come earlier or later in some runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub(crate) enum DependentLaunch {
+    #[error(
+        "waits for operations and then goes on, so what it does later comes earlier or later when blocks run shorter"
+    )]
+    Waits,
+    #[error("works, so what it does then comes earlier or later when that takes less time")]
+    Works,
+    #[error("waits in its calls while another thread of its process frees memory (H2)")]
+    Held,
 }
 
 /// A launch that a scenario states.
@@ -285,10 +294,11 @@ pub(super) fn launch_dependence(scenario: &Scenario) -> Option<LaunchDependence>
         thread.steps.iter().any(|step| step.waits_for_operations()) && thread.barriers().any(is_left)
     };
     let waits = |thread: &&HostThread| acts_after_waiting(thread) || opens_at_its_end(thread);
-    let dependent = scenario.threads.iter().find(waits);
-    let works = || scenario.threads.iter().find(|thread| thread.works());
-    let thread = dependent.or_else(works)?.label.to_string();
-    Some(LaunchDependence { thread, works: dependent.is_none() })
+    let waits = || scenario.threads.iter().find(waits).map(|thread| (thread, DependentLaunch::Waits));
+    let works = || scenario.threads.iter().find(|thread| thread.works()).map(|thread| (thread, DependentLaunch::Works));
+    let held = scenario.held_by_frees().map(|(thread, _)| (thread, DependentLaunch::Held));
+    let (thread, why) = held.or_else(waits).or_else(works)?;
+    Some(LaunchDependence { thread: thread.label.to_string(), why })
 }
 
 /// What an iteration launches at its release, if all it does after that is to wait for what it has launched itself: as
@@ -304,6 +314,17 @@ pub(super) fn launches_at_release(thread: &HostThread) -> Option<&[Step]> {
         _ => false,
     };
     (thread.barrier.is_none() && waits.iter().all(is_own_wait)).then_some(launches)
+}
+
+/// Whether a thread that launches all it has at its release waits for nothing that others submit: to a stream that it
+/// waits for by name nobody else does, or, in the declared order, nobody between the launches and the first of its
+/// waits. A later wait begins later, and by then others may have submitted more.
+pub(super) fn waits_for_own(thread: &HostThread, is_shared: impl Fn(StreamId) -> bool, order: ReleaseOrder) -> bool {
+    let waits = thread.steps.iter().filter(|step| step.waits_for_operations());
+    waits.enumerate().all(|(number, step)| match *step {
+        Step::SynchronizeStream(stream) => number == 0 && order == ReleaseOrder::Declared || !is_shared(stream),
+        _ => true,
+    })
 }
 
 /// How often a thread comes to a barrier, at least and at most.

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use super::assumptions::{Departure, acts_after_waiting, launches_at_release};
+use super::assumptions::{Departure, acts_after_waiting, launches_at_release, waits_for_own};
 use super::bound_options::BoundOptions;
 use super::equal_blocks::EqualBlocks;
 use super::job_bounds::{Releases, SporadicRefusal};
@@ -14,7 +14,7 @@ use super::prepared::Prepared;
 use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
 use crate::effort;
 use crate::hosts::ProgramError;
-use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step};
+use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
 use crate::workload::{OperationKind, Origin, StreamId};
@@ -106,10 +106,10 @@ pub fn finish_bounds(scenario: &Scenario, options: BoundOptions) -> Result<Finis
 /// bounds say that no wait outlasts the time to the next release: then all launches are at releases, as without waits.
 /// (Up to the first release that a wait delays, the run is one without waits, so the bounds hold until then.)
 ///
-/// Where the order of simultaneous releases is open, what another thread submits may come between a launch and the wait
-/// for its stream: then none is known that uses the stream too.
+/// What another thread submits may come between a launch and the wait for its stream: none is known that uses the
+/// stream too, but for the first wait where the order of simultaneous releases is declared.
 fn bounds_on_time(scenario: &Scenario, options: BoundOptions) -> Option<FinishBounds> {
-    if options.order == ReleaseOrder::Any && waits_for_shared_stream(&scenario.threads) {
+    if waits_for_shared_stream(&scenario.threads, options.order) {
         return None;
     }
     if scenario.threads.iter().any(HostThread::works) {
@@ -141,8 +141,8 @@ fn bounds_on_time(scenario: &Scenario, options: BoundOptions) -> Option<FinishBo
     (bounds.refusal.is_none() && bounds.operations.iter().all(in_time)).then_some(bounds)
 }
 
-/// Whether a thread waits for a stream that another one submits to, and then goes on.
-fn waits_for_shared_stream(threads: &[HostThread]) -> bool {
+/// Whether a thread waits for a stream that another one may have submitted to by then, and then goes on.
+fn waits_for_shared_stream(threads: &[HostThread], order: ReleaseOrder) -> bool {
     let submits = |thread: &HostThread, stream: StreamId| {
         thread.steps.iter().any(|step| step.submission().is_some_and(|(_, own)| own == stream))
     };
@@ -150,8 +150,7 @@ fn waits_for_shared_stream(threads: &[HostThread]) -> bool {
         let is_shared = |stream: StreamId| {
             threads.iter().enumerate().any(|(other, thread)| other != number && submits(thread, stream))
         };
-        let waits = |step: &Step| matches!(*step, Step::SynchronizeStream(stream) if is_shared(stream));
-        acts_after_waiting(thread) && thread.steps.iter().any(waits)
+        acts_after_waiting(thread) && !waits_for_own(thread, is_shared, order)
     })
 }
 
@@ -163,7 +162,8 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
 /// As far as there is time for them.
 fn known_bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptions) -> FinishBounds {
     let Prepared { demands, costs, walked, departures, dependence, .. } = prepared;
-    if let Some(partitions) = partitions(scenario) {
+    // A free holds threads of all green contexts of its process.
+    if let Some(partitions) = partitions(scenario).filter(|_| scenario.held_by_frees().is_none()) {
         return of_partitions(scenario, prepared, &partitions, options);
     }
     let on_time = |options| dependence.as_ref().and_then(|_| bounds_on_time(scenario, options));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::assumptions::launches_at_release;
+use super::assumptions::{self, launches_at_release};
 use super::finish_bounds::BoundedOperation;
 use super::jobs::AnalysedJob;
 use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step, followed};
@@ -25,6 +25,8 @@ pub(super) struct HostEnds<'a> {
     operations: &'a [BoundedOperation],
     /// By thread: whether it launches all at its release and waits for nothing but that.
     waits_for_own: Vec<bool>,
+    /// Whether some thread that comes to a barrier waits for operations or works: then it may come earlier or later.
+    may_be_late_at_barriers: bool,
 }
 
 impl<'a> HostEnds<'a> {
@@ -35,14 +37,20 @@ impl<'a> HostEnds<'a> {
                 users[stream.index()].insert(number);
             }
         }
-        // What another thread submits at the same instant may come between a launch and the wait.
-        let is_own = |step: &Step| match step {
-            Step::SynchronizeStream(stream) => order == ReleaseOrder::Declared || users[stream.index()].len() <= 1,
-            _ => true,
+        let is_shared = |stream: StreamId| users[stream.index()].len() > 1;
+        let waits_for_own = |thread: &HostThread| {
+            launches_at_release(thread).is_some() && assumptions::waits_for_own(thread, is_shared, order)
         };
-        let waits_for_own =
-            |thread: &HostThread| launches_at_release(thread).is_some() && thread.steps.iter().all(is_own);
-        Self { scenario, operations, waits_for_own: scenario.threads.iter().map(waits_for_own).collect() }
+        let comes_late = |thread: &HostThread| {
+            thread.barriers().next().is_some()
+                && (thread.works() || thread.steps.iter().any(|step| step.waits_for_operations()))
+        };
+        Self {
+            scenario,
+            operations,
+            waits_for_own: scenario.threads.iter().map(waits_for_own).collect(),
+            may_be_late_at_barriers: scenario.threads.iter().any(comes_late),
+        }
     }
 
     /// By when the host of a job has done all its steps, barriers at the end aside, or the last operation of the job
@@ -53,7 +61,7 @@ impl<'a> HostEnds<'a> {
     /// waits for.
     pub(super) fn of(&self, job: &AnalysedJob) -> Option<Instant> {
         let thread = self.scenario.threads.get(job.thread as usize)?;
-        if thread.works() {
+        if thread.works() || self.may_be_late_at_barriers && thread.barriers().next().is_some() {
             return None;
         }
         if self.waits_for_own[job.thread as usize] {
@@ -72,7 +80,9 @@ impl<'a> HostEnds<'a> {
                 Step::Barrier(_) => return None,
                 Step::AwaitLast => self.latest(now, is_own)?,
                 Step::SynchronizeStream(stream) => self.latest(now, |one| one.stream == stream)?,
-                Step::SynchronizeDevice => self.latest(now, |one| process(one.stream) == Some(thread.process))?,
+                step if step.waits_for_device() => {
+                    self.latest(now, |one| process(one.stream) == Some(thread.process))?
+                }
                 Step::SynchronizeEvent(event) => self.latest(now, |one| one.kind == OperationKind::Record(event))?,
                 _ => now,
             };

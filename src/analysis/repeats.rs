@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::scenario::{HostThread, Scenario};
+use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
 
@@ -15,7 +15,7 @@ pub(super) struct Repeats {
 }
 
 /// How long after its end a job of a thread is certain to leave nothing at that instant: what takes no time, and may be
-/// the last of it, is not before what is released just then.
+/// the last of it, is not before what is released just then, nor is a wait that a host begins at its end.
 pub(super) fn last_instant(scenario: &Scenario, thread: u32) -> Duration {
     let takes_no_time = |kind: OperationKind| match kind {
         OperationKind::Kernel(kernel) => scenario.longest_block_time(kernel) == Some(Duration::ZERO),
@@ -24,8 +24,19 @@ pub(super) fn last_instant(scenario: &Scenario, thread: u32) -> Duration {
         }
         OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => true,
     };
-    let mut steps = scenario.threads.get(thread as usize).into_iter().flat_map(|thread| &thread.steps);
-    Duration::from_ns(u64::from(steps.any(|step| step.submission().is_some_and(|(kind, _)| takes_no_time(kind)))))
+    let Some(thread) = scenario.threads.get(thread as usize) else { return Duration::ZERO };
+    let is_instant = |step: &Step| step.submission().is_some_and(|(kind, _)| takes_no_time(kind));
+    Duration::from_ns(u64::from(waits_late(thread) || thread.steps.iter().any(is_instant)))
+}
+
+/// Whether a thread may begin to wait for more than its own operations later than at its release.
+fn waits_late(thread: &HostThread) -> bool {
+    let mut is_later = thread.barrier.is_some() || thread.period.is_none() && thread.iterations != Some(1);
+    thread.steps.iter().any(|step| {
+        let begins = is_later && step.waits_for_operations() && *step != Step::AwaitLast;
+        is_later |= step.waits_for_operations() || !step.is_cuda_call();
+        begins
+    })
 }
 
 /// What a run of a scenario that is [known until](Scenario::known_until) an instant shows of a response: of one that

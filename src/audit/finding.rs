@@ -80,6 +80,10 @@ named! {
         /// Blocks of a cluster did not begin together on one GPC.
         #[serde(rename = "cluster")]
         Cluster = "cluster",
+        /// A call that frees memory returned before all work of its process was complete, or later.
+        H1 = "H1",
+        /// Something was launched while another thread of its process freed memory.
+        H2 = "H2",
         /// An eligible head waited while it fitted.
         #[serde(rename = "work conservation")]
         WorkConservation = "work conservation",

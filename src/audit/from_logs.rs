@@ -110,6 +110,7 @@ fn finish(
         contexts,
         client_sms: client_sms(run, device),
         operations,
+        frees: Vec::new(),
         programmatic_events: BTreeSet::new(),
         incomplete,
     }

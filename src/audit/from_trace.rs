@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::observation::{
-    Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork,
-    TimeSource,
+    Observation, ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedStream,
+    ObservedWork, TimeSource,
 };
 use super::observed_turns::{ObservedTurn, ObservedTurns};
 use crate::device::{CopySharing, Device};
@@ -14,7 +14,7 @@ use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};
 use crate::proven::OrMost;
 use crate::run::Run;
 use crate::time::{Duration, Instant};
-use crate::trace::{OperationRecord, Trace, TurnEnd};
+use crate::trace::{OperationRecord, Rule, Trace, TurnEnd};
 use crate::workload::{OperationId, OperationKind};
 
 impl Observation {
@@ -22,8 +22,21 @@ impl Observation {
     ///
     /// # Errors
     /// [`LogTimeError`] if something happens after the end of the clock of logs.
-    pub fn of_run(Run { scenario, trace, ended, .. }: &Run<'_>) -> Result<Self, LogTimeError> {
+    pub fn of_run(Run { scenario, trace, ended, held_calls, .. }: &Run<'_>) -> Result<Self, LogTimeError> {
         let mut observation = Self::of_trace(&scenario.name, scenario.device(), trace, *ended)?;
+        let frees = held_calls.iter().filter(|call| call.rule == Rule::H1).filter_map(|call| {
+            let thread = scenario.threads.get(call.thread as usize)?;
+            let times =
+                LogTime::try_from(call.from).and_then(|from| Ok((from, call.to().map(LogTime::try_from).transpose()?)));
+            Some(times.map(|(from_ns, to_ns)| ObservedFree {
+                process: thread.process.index(),
+                thread: call.thread as usize,
+                shares_core: thread.core.is_some(),
+                from_ns,
+                to_ns,
+            }))
+        });
+        observation.frees = frees.collect::<Result<_, LogTimeError>>()?;
         for (operation, record) in observation.operations.iter_mut().zip(trace.operations()) {
             if let (OperationKind::Kernel(id), ObservedWork::Kernel(kernel)) = (record.kind, &mut operation.work)
                 && let Some(times) = scenario.block_times.get(&id)
@@ -69,6 +82,7 @@ impl Observation {
             operations: operations
                 .map(|(id, record)| operation(device, trace, id, record, takes_turns))
                 .collect::<Result<_, _>>()?,
+            frees: Vec::new(),
             programmatic_events: trace.programmatic_events().iter().map(|event| event.0).collect(),
             incomplete: None,
         })

@@ -26,6 +26,8 @@ pub struct Observation {
     pub client_sms: Vec<u32>,
     /// Operations in launch order; those of one stream in their order in the stream.
     pub operations: Vec<ObservedOperation>,
+    /// Calls that free memory and waited, in a simulated run; no log shows them.
+    pub frees: Vec<ObservedFree>,
     /// Events that are recorded once the kernel before the record has triggered (PDL), by number.
     pub(super) programmatic_events: BTreeSet<u32>,
     /// Why kernels or blocks are missing that ran as well; then nobody can tell what should not have waited.
@@ -55,6 +57,21 @@ pub enum ObservedContexts {
     Unseen,
     /// They took these turns.
     Seen(ObservedTurns),
+}
+
+/// A call that frees memory and waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObservedFree {
+    /// The process, by number.
+    pub process: usize,
+    /// The host thread, by number.
+    pub thread: usize,
+    /// Whether its thread may have to wait for a core before the call returns.
+    pub shares_core: bool,
+    /// When it was called \[ns\].
+    pub from_ns: LogTime,
+    /// When it returned \[ns\]; `None`: the run ended before.
+    pub to_ns: Option<LogTime>,
 }
 
 /// A stream.

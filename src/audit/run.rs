@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::calls;
 use super::case::{Case, count};
 use super::clients;
 use super::clusters;
@@ -97,9 +98,16 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
         || {
             rayon::join(
                 || {
-                    by(&[ready::check, resources::check, clients::check, clusters::check, |case, found| {
-                        links::check(case.observation, found);
-                    }])
+                    by(&[
+                        ready::check,
+                        resources::check,
+                        clients::check,
+                        clusters::check,
+                        calls::check,
+                        |case, found| {
+                            links::check(case.observation, found);
+                        },
+                    ])
                 },
                 || {
                     let mut found = Vec::new();

@@ -54,6 +54,8 @@ pub struct DeviceSpec {
     pub pdl_trigger_latency: Duration,
     /// PDL: from the end of a kernel until blocks of the one behind it return from their wait.
     pub pdl_wait_latency: Duration,
+    /// Whether a synchronous memset holds its caller (H3).
+    pub synchronous_memset: SynchronousMemset,
     /// How contexts of several processes share it.
     pub time_slicing: TimeSlicing,
     /// The clock that its SMs reach \[MHz\], where it is published.
@@ -187,6 +189,19 @@ named! {
         /// of the engine: its link is so shared as it was measured on a GTX 950. A copy's time is that which it takes
         /// alone.
         SharedLink = "shared-link",
+    }
+}
+
+named! {
+    /// What a synchronous memset does to the host thread that calls it (H3). NVIDIA's description has it return at
+    /// once; on a TX2 its caller was seen to wait for the GPU (Yang et al., ECRTS 2018, table 3).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum SynchronousMemset: ALL, from_name, Serialize {
+        /// The call returns at once.
+        #[default]
+        Returns = "returns",
+        /// The call returns when the memset has completed.
+        CallerWaits = "caller-waits",
     }
 }
 

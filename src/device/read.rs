@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{
     ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, Gpcs, PerBlockLimits, PerSmLimits, Placement,
-    Preemption, RegisterAllocation, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder, TimeSlicing, limits,
+    Preemption, RegisterAllocation, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder, SynchronousMemset,
+    TimeSlicing, limits,
 };
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
@@ -53,6 +54,12 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         kernel_gap: latency(&mut file, "kernel_gap_ns", &limits::KERNEL_GAP)?,
         pdl_trigger_latency: latency(&mut file, "pdl_trigger_latency_ns", &limits::TRIGGER_LATENCY)?,
         pdl_wait_latency: latency(&mut file, "pdl_wait_latency_ns", &limits::WAIT_LATENCY)?,
+        synchronous_memset: match file.optional("synchronous_memset")? {
+            Some(node) => {
+                node.named(&SynchronousMemset::ALL.map(SynchronousMemset::name), SynchronousMemset::from_name)?
+            }
+            None => SynchronousMemset::default(),
+        },
         time_slicing: time_slicing(&mut file)?,
         boost_clock_mhz: file
             .optional("boost_clock_mhz")?

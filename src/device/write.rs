@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ChannelOrder, CopySharing, Device, Placement, SmOrder, TimeSlicing};
+use super::{ChannelOrder, CopySharing, Device, Placement, SmOrder, SynchronousMemset, TimeSlicing};
 use crate::time::Duration;
 
 impl Device {
@@ -85,6 +85,9 @@ impl Device {
             if latency > Duration::ZERO {
                 put(key, json!(latency));
             }
+        }
+        if self.synchronous_memset != SynchronousMemset::default() {
+            put("synchronous_memset", json!(self.synchronous_memset));
         }
         let TimeSlicing { time_slice, switch_cost, copy_time_slice, runlists, preemption } = self.time_slicing;
         put("time_slice_ns", json!(time_slice));

@@ -46,7 +46,7 @@ const fn term(
     Term { name, also, more, example, says }
 }
 
-pub(super) const TERMS: [Term; 71] = [
+pub(super) const TERMS: [Term; 72] = [
     term(
         "verdict",
         &[],
@@ -420,6 +420,14 @@ pub(super) const TERMS: [Term; 71] = [
         Some("gpusched simulate scenarios/rules/copies-of-two-processes.json"),
         "The time in which the blocks of one context run; it lasts a time slice at most (T2). Blocks that have begun are \
          paused in the turns of others (T4), and a switch takes time in which none runs (T3).",
+    ),
+    term(
+        "held call",
+        &["call", "held by", "called", "went on", "lasted", "free"],
+        "docs/model.md#host-calls-that-wait",
+        Some("gpusched simulate scenarios/ecrts2018/free.json"),
+        "A CUDA call of a host that did not return at once: it frees memory and waits for the GPU (H1), or waits until \
+         another thread of its process has freed memory (H2). From when it was called until it went on.",
     ),
     term("runlist", &[], PROCESSES, None, "The order in which contexts come (T6)."),
     term(

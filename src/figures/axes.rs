@@ -12,6 +12,11 @@ pub(super) const NOTES: &[(&str, &str)] = &[
     ("rtss2017-", NOT_AT_HAND),
     ("ospert2017-", NOT_AT_HAND),
     (
+        "ecrts2018-",
+        "print's pictures were not at hand; the artefact draws the blocks of each SM, and a launch that is postponed as a \
+         long arrow. Ours has a bar for a call that waits, from the call to its return.",
+    ),
+    (
         "thesis2019-figure-3-",
         "print draws one merged SM, without axes or numbers, and K as a symbol. Ours has the SMs of the TX2 above \
          and the merged one below, seconds, and lanes of streams.",

@@ -1,13 +1,16 @@
 //! All figures.
 
 use super::figure::Figure;
-use super::{cister2012, date2014, ecrts2024, ospert2017, rtns2020, rtss2017, thesis2019, thesis2019_cost, waters2019};
+use super::{
+    cister2012, date2014, ecrts2018, ecrts2024, ospert2017, rtns2020, rtss2017, thesis2019, thesis2019_cost, waters2019,
+};
 
 /// Every figure and table that is computed, in the order of the gallery.
 pub fn catalogue() -> Vec<Figure> {
     [
         rtss2017::FIGURES,
         ospert2017::FIGURES,
+        ecrts2018::FIGURES,
         thesis2019::CHAPTER_3,
         thesis2019_cost::FIGURES,
         thesis2019::CHAPTER_4,

@@ -10,6 +10,8 @@ named! {
         Rtss2017 = "RTSS 2017",
         /// Their first part, on the TX1.
         Ospert2017 = "OSPERT 2017",
+        /// Calls of CUDA that wait, and what they hold.
+        Ecrts2018 = "ECRTS 2018",
         /// Response times on a merged SM.
         Thesis2019 = "Thesis, 2019",
         /// The model of the TX2 that the thesis was made for.
@@ -36,6 +38,10 @@ impl Paper {
             Self::Ospert2017 => {
                 "N. Otterness, M. Yang, T. Amert, J. H. Anderson, F. D. Smith: Inferring the Scheduling Policies of an \
                  Embedded CUDA GPU, OSPERT 2017"
+            }
+            Self::Ecrts2018 => {
+                "M. Yang, N. Otterness, T. Amert, J. Bakita, J. H. Anderson, F. D. Smith: Avoiding Pitfalls when Using \
+                 NVIDIA GPUs for Real-Time Tasks in Autonomous Systems, ECRTS 2018"
             }
             Self::Thesis2019 => {
                 "D. L. Paredes Zevallos: AMALTHEA-based GPU Response Time Analysis for NVIDIA's Jetson TX2, master's \

@@ -4,6 +4,7 @@ mod barriers;
 mod cores;
 mod device_waits;
 mod error;
+mod frees;
 mod launch_order;
 pub(super) mod least_work;
 pub(super) mod long_run;
@@ -31,6 +32,7 @@ pub(crate) use simulate::{simulate_placed, trace_on};
 use barriers::Barrier;
 use cores::Cores;
 use device_waits::DeviceWaits;
+use frees::Frees;
 use releases::Releases;
 use waiting::Waiting;
 
@@ -53,6 +55,7 @@ pub struct ProgramHost<'a> {
     /// Threads that wait for the device, with the number of operations submitted before each one's call, which
     /// ascends.
     waiting_for_device: DeviceWaits,
+    frees: Frees,
     barriers: BTreeMap<BarrierId, Barrier>,
     cores: Cores,
     spans: Vec<IterationSpan>,
@@ -153,7 +156,7 @@ impl<'a> ProgramHost<'a> {
             }
         }
         let waiting_for_device = DeviceWaits::new(threads);
-        let cores = Cores::new(threads);
+        let (cores, frees) = (Cores::new(threads), Frees::new(threads));
         let threads = threads
             .iter()
             .map(|program| Thread {
@@ -175,6 +178,7 @@ impl<'a> ProgramHost<'a> {
             turn: Vec::new(),
             waiting_for: Waiting::default(),
             waiting_for_device,
+            frees,
             barriers,
             cores,
             spans: Vec::new(),
@@ -270,6 +274,7 @@ impl<'a> ProgramHost<'a> {
     /// Says whether that is so.
     fn run(&mut self, index: usize, gpu: &mut impl GpuInterface) -> Result<bool, ProgramError> {
         let launched_before = self.threads[index].launches;
+        self.frees.goes_on(index, self.threads[index].program.process, gpu.now(), &mut self.ready);
         loop {
             self.count_step(gpu)?;
             let thread = &mut self.threads[index];
@@ -311,6 +316,13 @@ impl<'a> ProgramHost<'a> {
                         thread.position = Position::BeforeIteration;
                         continue;
                     };
+                    let call = (index, thread.iteration, step);
+                    if action.is_cuda_call() && self.frees.hold(program.process, call, gpu.now()) {
+                        self.spin_in(action, index);
+                        return Ok(false);
+                    }
+                    let operation = action.submission().map(|_| OperationId(to_u32(gpu.submitted())));
+                    self.frees.returned(index, operation, gpu.now());
                     let launches = matches!(action, Step::Launch(..));
                     if launches && self.order.is_some() && thread.launches > launched_before {
                         return Ok(true);
@@ -318,13 +330,19 @@ impl<'a> ProgramHost<'a> {
                     thread.launches += u32::from(launches);
                     thread.position = Position::At(step + 1);
                     if !self.perform(index, step, action, gpu)? {
-                        if action.waits_for_operations() && program.core.is_some_and(|share| share.spins) {
-                            self.cores.spin(index);
-                        }
+                        self.spin_in(action, index);
                         return Ok(false);
                     }
                 }
             }
+        }
+    }
+
+    /// A thread that waits in a step keeps its core, if it spins.
+    fn spin_in(&mut self, step: Step, index: usize) {
+        let spins = self.threads[index].program.core.is_some_and(|share| share.spins);
+        if spins && step.is_cuda_call() {
+            self.cores.spin(index);
         }
     }
 
@@ -343,10 +361,12 @@ impl<'a> ProgramHost<'a> {
                 Step::Launch(..) => return self.order.as_ref()?.rank(index, thread.launches as usize),
                 Step::Barrier(_) | Step::Repeat { .. } => return None,
                 Step::Sleep(duration) | Step::Work(duration) if duration > Duration::ZERO => return None,
-                Step::SynchronizeDevice if !self.waiting_for_device.is_done(thread.program.process, gpu) => {
-                    return None;
+                step if step.waits_for_device() => {
+                    if !self.waiting_for_device.is_done(thread.program.process, gpu) {
+                        return None;
+                    }
+                    None
                 }
-                Step::SynchronizeDevice => None,
                 Step::AwaitLast => thread.last,
                 Step::SynchronizeStream(stream) => gpu.last_in(stream),
                 Step::SynchronizeEvent(event) => gpu.last_record(event),
@@ -392,9 +412,12 @@ impl<'a> ProgramHost<'a> {
             }
             Step::SynchronizeEvent(event) => return Ok(self.satisfied(index, gpu.last_record(event), gpu)),
             Step::SynchronizeStream(stream) => return Ok(self.satisfied(index, gpu.last_in(stream), gpu)),
-            Step::SynchronizeDevice => {
+            Step::SynchronizeDevice | Step::Free => {
                 let process = thread.program.process;
                 if !self.waiting_for_device.is_done(process, gpu) {
+                    if action == Step::Free {
+                        self.frees.begin(process, (index, thread.iteration, step), gpu.now());
+                    }
                     self.waiting_for_device.wait(index, process, gpu);
                     return Ok(false);
                 }

@@ -41,7 +41,7 @@ fn why(summary: &Summary<'_>, phase: &Phase) -> String {
         Rule::N2 => "it waits for what was launched before it in the NULL stream: {blocking}".to_owned(),
         Rule::C2 => "its copy engine serves {blocking}".to_owned(),
         Rule::E2 => "its event is recorded only behind {blocking}".to_owned(),
-        Rule::Channel | Rule::L1 | Rule::L2 | Rule::T1 | Rule::T4 | Rule::T5 | Rule::Mps => {
+        Rule::Channel | Rule::L1 | Rule::L2 | Rule::T1 | Rule::T4 | Rule::T5 | Rule::Mps | Rule::H1 | Rule::H2 => {
             phase.rule.meaning().to_owned()
         }
         Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster => {

@@ -15,6 +15,7 @@ pub(crate) fn rule_fill(rule: Rule) -> Fill {
     const AMBER: Colour = Colour(0x85, 0x52, 0x00);
     const LATENCY: Colour = Colour(0x6e, 0x6e, 0x6e);
     const TURN: Colour = Colour(0x22, 0x22, 0x44);
+    const CALL: Colour = Colour(0x7a, 0x10, 0x20);
     let (background, hatch) = match rule {
         Rule::G2 => (GREY, Hatch::Plain),
         Rule::C1 => (GREY, Hatch::Rising),
@@ -35,6 +36,8 @@ pub(crate) fn rule_fill(rule: Rule) -> Fill {
         Rule::T5 => (TURN, Hatch::Grid),
         Rule::Mps => (BLACK, Hatch::Rising),
         Rule::Cluster => (BLACK, Hatch::Falling),
+        Rule::H1 => (CALL, Hatch::Dots),
+        Rule::H2 => (CALL, Hatch::Rising),
     };
     match hatch {
         Hatch::Plain => Fill::plain(background),
@@ -70,6 +73,8 @@ pub(crate) const fn rule_in_short(rule: Rule) -> &'static str {
         Rule::T1 | Rule::T4 | Rule::T5 => "for its turn",
         Rule::Mps => "for SMs of its share",
         Rule::Cluster => "for SMs of one GPC",
+        Rule::H1 => "to free memory",
+        Rule::H2 => "for memory to be freed",
     }
 }
 

@@ -50,7 +50,7 @@ pub use comparison::{FinishMark, Panels};
 pub(crate) use copies::bytes;
 pub use error::TimelineError;
 pub use options::{HeightBy, Lanes, TimelineOptions};
-pub(crate) use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart};
+pub(crate) use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter};
 
 use crate::device::CopyDirection;
 use crate::draw::theme::Fill;

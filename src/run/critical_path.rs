@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use super::record::IterationSpan;
+use super::record::{HeldCall, IterationSpan};
 use super::summary::Summary;
 use crate::limits::end_if_stopped;
 use crate::scenario::{HostThread, Step, UnknownStream, followed};
@@ -260,7 +260,17 @@ impl<'s, 'a> Walk<'s, 'a> {
         Some(At::Host { thread, iteration, done: *program.submissions.get(number as usize)? })
     }
 
+    /// H2: what a call that frees memory waited for, if it held one of this thread until `now`.
+    fn held_by(&self, thread: u32, iteration: u32, now: Instant) -> Option<OperationId> {
+        let is_held = |call: &&HeldCall| call.thread == thread && call.rule == Rule::H2 && call.to() == Some(now);
+        self.summary.held_calls.iter().find(is_held)?;
+        self.waited_for(Step::Free, (thread, iteration, 0), now)
+    }
+
     fn host(&mut self, (thread, iteration, done): (u32, u32, usize), now: Instant) -> (Instant, Result<At, PathEnd>) {
+        if let Some(awaited) = self.held_by(thread, iteration, now) {
+            return (now, Ok(At::Ran(awaited)));
+        }
         let Some(Some(program)) = self.programs.get(thread as usize) else {
             return (now, Err(PathEnd::TooLong(thread)));
         };

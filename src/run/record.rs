@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use crate::gpu::Ended;
 use crate::scenario::Scenario;
 use crate::time::Instant;
-use crate::trace::{NEVER, Trace};
+use crate::trace::{NEVER, Rule, Trace};
+use crate::workload::OperationId;
 
 /// A scenario and what it led to.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,13 +21,15 @@ pub struct Run<'s> {
     pub iterations: Vec<IterationSpan>,
     /// Who had a core that threads share when, by core and in order of time.
     pub cores: Vec<CoreSpan>,
+    /// Calls that did not return at once because of one that frees memory, in the order in which they began.
+    pub held_calls: Vec<HeldCall>,
 }
 
 impl Run<'_> {
     /// The same with a scenario of its own, so that it outlives the one that was simulated.
     pub fn into_owned(self) -> Run<'static> {
-        let Self { scenario, trace, ended, iterations, cores } = self;
-        Run { scenario: Cow::Owned(scenario.into_owned()), trace, ended, iterations, cores }
+        let Self { scenario, trace, ended, iterations, cores, held_calls } = self;
+        Run { scenario: Cow::Owned(scenario.into_owned()), trace, ended, iterations, cores, held_calls }
     }
 }
 
@@ -72,5 +75,39 @@ impl CoreSpan {
     /// Whether `next` is the same without a pause.
     pub(crate) fn goes_on_as(&self, next: &Self) -> bool {
         *next == Self { start: next.start, end: next.end, ..*self } && self.end == next.start
+    }
+}
+
+/// A CUDA call of a host thread that did not return at once because of one that frees memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldCall {
+    /// Index of the thread.
+    pub thread: u32,
+    /// Which iteration, from 0.
+    pub iteration: u32,
+    /// Which of its steps the call is, from 0.
+    pub step: u32,
+    /// Why: it frees memory itself (H1), or waits for one that does (H2).
+    pub rule: Rule,
+    /// Index of the thread that frees memory, or did first.
+    pub by: u32,
+    /// When the call began.
+    pub from: Instant,
+    /// When it went on; [`NEVER`] if the run ended before.
+    pub(crate) to: Instant,
+    /// What it submitted then.
+    pub operation: Option<OperationId>,
+}
+
+impl HeldCall {
+    /// What kind of call it is, as a step of its scenario is called.
+    pub fn name(&self, scenario: &Scenario) -> &'static str {
+        let thread = scenario.threads.get(self.thread as usize);
+        thread.and_then(|thread| thread.steps.get(self.step as usize)).map_or("", |step| step.call_name())
+    }
+
+    /// When it went on; `None` if the run ended before.
+    pub fn to(&self) -> Option<Instant> {
+        (self.to != NEVER).then_some(self.to)
     }
 }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::differences::{Difference, NotComparable, differences};
 use super::jobs::{DeadlineOutcome, Job, Jobs};
-use super::record::{CoreSpan, IterationSpan, Run};
+use super::record::{CoreSpan, HeldCall, IterationSpan, Run};
 use super::responses::{Responses, each_response};
 use super::sums::{Busy, Counts, SmUtilization};
 use crate::gpu::Ended;
@@ -30,6 +30,8 @@ pub struct Summary<'a> {
     pub iterations: &'a [IterationSpan],
     /// Who had a core that threads share when, by core and in order of time, if that is known.
     pub cores: &'a [CoreSpan],
+    /// Calls that did not return at once because of one that frees memory, if that is known.
+    pub held_calls: &'a [HeldCall],
 }
 
 /// An operation of a run, with what it does.
@@ -78,13 +80,13 @@ pub struct KernelSummary<'a> {
 impl<'a> Summary<'a> {
     /// Of a simulated run.
     pub fn of(run: &'a Run<'_>) -> Self {
-        let Run { scenario, trace, ended, iterations, cores } = run;
-        Self { scenario, trace, ended: *ended, iterations, cores }
+        let Run { scenario, trace, ended, iterations, cores, held_calls } = run;
+        Self { scenario, trace, ended: *ended, iterations, cores, held_calls }
     }
 
     /// Of something that was recorded elsewhere, of whose host nothing is known.
     pub fn of_trace(scenario: &'a Scenario, trace: &'a Trace) -> Self {
-        Self { scenario, trace, ended: Ended::Done, iterations: &[], cores: &[] }
+        Self { scenario, trace, ended: Ended::Done, iterations: &[], cores: &[], held_calls: &[] }
     }
 
     /// The jobs of the run; none if nothing is known of the host.

@@ -73,7 +73,7 @@ fn takes_time(scenario: &Scenario, steps: &[Step]) -> bool {
         last = step.submission().or(last);
         match *step {
             Step::Sleep(duration) | Step::Work(duration) if duration > Duration::ZERO => return true,
-            Step::SynchronizeDevice if !long_in.is_empty() => return true,
+            step if step.waits_for_device() && !long_in.is_empty() => return true,
             Step::SynchronizeStream(stream) if long_in.contains(&stream) => return true,
             // Operations of one stream complete in order, so waiting for the last is waiting for all of its stream.
             Step::AwaitLast if last.is_some_and(|(_, stream)| long_in.contains(&stream)) => return true,

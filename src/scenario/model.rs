@@ -8,7 +8,7 @@ use super::deadline::Deadline;
 use super::examiner_logs::ExaminerLogs;
 use super::expected::Expected;
 use super::release_order::ReleaseOrder;
-use crate::device::{ChannelOrder, Device};
+use crate::device::{ChannelOrder, Device, SynchronousMemset};
 use crate::time::{Duration, Instant};
 use crate::workload::{
     Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, EventId, KernelId, OperationKind, Placement,
@@ -101,6 +101,17 @@ impl Scenario {
     /// Whether several processes share the GPU, as clients of MPS or by turns.
     pub fn has_processes(&self) -> bool {
         self.catalogue.processes().len() > 1
+    }
+
+    /// A thread that makes CUDA calls, and another of its process that frees memory and so may hold these calls (H2).
+    pub fn held_by_frees(&self) -> Option<(&HostThread, &HostThread)> {
+        let frees = self.threads.iter().filter(|thread| thread.frees());
+        let calls = |thread: &&HostThread| thread.steps.iter().any(|step| step.is_cuda_call());
+        let mut pairs = frees.filter_map(|by| {
+            let is_held = |other: &&HostThread| !std::ptr::eq(*other, by) && other.process == by.process;
+            Some((self.threads.iter().filter(is_held).find(calls)?, by))
+        });
+        pairs.next()
     }
 
     /// Streams, by [`StreamId`]; number 0 is the NULL stream of the first process.
@@ -239,6 +250,11 @@ impl CoreShare {
 }
 
 impl HostThread {
+    /// Whether it frees memory, as one of its steps.
+    pub(crate) fn frees(&self) -> bool {
+        self.steps.contains(&Step::Free)
+    }
+
     /// The jitter of a thread of which it is not known how late its iterations may be released: longer than any for
     /// which there are bounds.
     pub const UNKNOWN_JITTER: Duration = Duration::from_ns(1 << 62);
@@ -291,6 +307,12 @@ pub enum Step {
     SynchronizeDevice,
     /// Wait until the last record of an event submitted so far has completed; not at all if there is none.
     SynchronizeEvent(EventId),
+    /// Free memory (`cudaFree`, `cudaFreeHost`): wait until everything that its process has submitted so far has
+    /// completed (H1), and hold the CUDA calls of the other threads of its process until then (H2).
+    Free,
+    /// Allocate memory (`cudaMalloc`, `cudaMallocHost`): a CUDA call that waits for nothing but a [`Step::Free`] of
+    /// another thread of its process (H2).
+    Allocate,
     /// Sleep.
     Sleep(Duration),
     /// Work on the CPU: a run takes all of this time of the thread's core, bounds hold for any time up to it.
@@ -307,6 +329,13 @@ pub enum Step {
 }
 
 impl Step {
+    /// H3: what a memset does that is called synchronously: it goes to the NULL stream of its process, and on some
+    /// devices its caller waits for it.
+    pub(crate) fn synchronous_memset(null: StreamId, device: &Device) -> impl Iterator<Item = Self> {
+        let waits = device.synchronous_memset == SynchronousMemset::CallerWaits;
+        [Self::Memset(null)].into_iter().chain(waits.then_some(Self::AwaitLast))
+    }
+
     /// What this step submits to the GPU, and to which stream; `None`: it submits nothing.
     pub const fn submission(self) -> Option<(OperationKind, StreamId)> {
         match self {
@@ -319,6 +348,8 @@ impl Step {
             | Self::SynchronizeStream(_)
             | Self::SynchronizeDevice
             | Self::SynchronizeEvent(_)
+            | Self::Free
+            | Self::Allocate
             | Self::Sleep(_)
             | Self::Work(_)
             | Self::Barrier(_)
@@ -326,12 +357,36 @@ impl Step {
         }
     }
 
+    /// The call of CUDA that it is, by its key in a scenario file; empty: it is none.
+    pub(crate) const fn call_name(self) -> &'static str {
+        match self {
+            Self::Launch(..) => "launch",
+            Self::Copy(..) => "copy",
+            Self::Memset(_) => "memset",
+            Self::Record(..) => "record",
+            Self::Wait(..) => "wait",
+            Self::AwaitLast | Self::SynchronizeStream(_) | Self::SynchronizeDevice => "synchronize",
+            Self::SynchronizeEvent(_) => "synchronize_event",
+            Self::Free => "free",
+            Self::Allocate => "malloc",
+            Self::Sleep(_) | Self::Work(_) | Self::Barrier(_) | Self::Repeat { .. } => "",
+        }
+    }
+
     /// Whether the host waits here for what it, or another host, has submitted.
     pub const fn waits_for_operations(self) -> bool {
-        matches!(
-            self,
-            Self::AwaitLast | Self::SynchronizeStream(_) | Self::SynchronizeDevice | Self::SynchronizeEvent(_)
-        )
+        self.waits_for_device()
+            || matches!(self, Self::AwaitLast | Self::SynchronizeStream(_) | Self::SynchronizeEvent(_))
+    }
+
+    /// Whether the host waits here for everything that its process has submitted.
+    pub const fn waits_for_device(self) -> bool {
+        matches!(self, Self::SynchronizeDevice | Self::Free)
+    }
+
+    /// Whether this step is a call of CUDA, which a [`Step::Free`] of another thread of the process holds (H2).
+    pub const fn is_cuda_call(self) -> bool {
+        !self.call_name().is_empty()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::analysis::Rung;
 use crate::applications::{BUILTIN_SETS, Class};
-use crate::device::{BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, Runlists, SmNumbering};
+use crate::device::{
+    BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, Runlists, SmNumbering, SynchronousMemset,
+};
 use crate::experiments::study::StudyCommand;
 use crate::experiments::validation::Family;
 use crate::hosts::Scheduler;
@@ -19,6 +21,7 @@ pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
         "assumption" => Rung::ALL.map(Rung::name).to_vec(),
         "class" => Class::ALL.map(Class::name).to_vec(),
         "clock" => BlockClock::ALL.map(BlockClock::name).to_vec(),
+        "synchronous memset" => SynchronousMemset::ALL.map(SynchronousMemset::name).to_vec(),
         "copy sharing" => CopySharing::ALL.map(CopySharing::name).to_vec(),
         "device" => BUILTIN_NAMES.to_vec(),
         "direction" => CopyDirection::ALL.map(CopyDirection::name).to_vec(),

@@ -7,6 +7,7 @@ pub(super) mod chains;
 pub(super) mod context_turns;
 mod critical_path;
 pub(super) mod examiner_log;
+mod held_calls;
 pub(super) mod kernels;
 pub(super) mod launches;
 pub(super) mod report;

@@ -86,6 +86,8 @@ impl<'a> Present<'a> {
             Rule::L1 | Rule::L2 => return Some(Cause::Time),
             Rule::T1 | Rule::T4 => return Some(Cause::Turn),
             Rule::Mps => return Some(Cause::Share),
+            // They hold calls, and what is in no queue.
+            Rule::H1 | Rule::H2 => return None,
             Rule::E2 => {
                 let record = self.trace.operations().get(self.trace.awaited_by(id)?.index())?;
                 let OperationKind::Record(event) = record.kind else { return None };

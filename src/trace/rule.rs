@@ -5,9 +5,10 @@ use crate::named::named;
 named! {
     /// A published scheduling rule that can make an operation wait, or pause once it has begun (T4, T5).
     ///
-    /// G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III and IV. `Channel`: Bakita and Anderson, RTAS
-    /// 2024. T1: Bakita and Anderson, RTAS 2024, R4. T4, T5: `docs/processes.md`. E2: the CUDA runtime's description of
-    ///       `cudaStreamWaitEvent`. L1 and L2 are parameters of the device.
+    /// H1 and H2: Yang et al., ECRTS 2018, table 3. G, X, R, C, A and N rules: Amert et al., RTSS 2017, sections III
+    /// and IV. `Channel`: Bakita and Anderson, RTAS 2024. T1: Bakita and Anderson, RTAS 2024, R4. T4, T5:
+    /// `docs/processes.md`. E2: the CUDA runtime's description of `cudaStreamWaitEvent`. L1 and L2 are parameters of
+    /// the device.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum Rule: ALL, Display, Serialize {
@@ -50,6 +51,11 @@ named! {
         Mps = "MPS",
         /// No GPC has as many SMs with room for a block as a cluster has blocks.
         Cluster = "cluster",
+        /// A host's call that frees memory returns only when everything that its process has submitted has completed.
+        /// It holds the call, no operation.
+        H1 = "H1",
+        /// A host's call waits until one of its process that frees memory has returned, and submits nothing before.
+        H2 = "H2",
     }
 }
 
@@ -76,6 +82,8 @@ impl Rule {
             Self::T5 => "copy stands still: not the turn of its context",
             Self::Mps => "no SM that its process may use has room",
             Self::Cluster => "no GPC has enough SMs with room for a cluster of blocks",
+            Self::H1 => "the call frees memory: its process still has work on the GPU",
+            Self::H2 => "a call of its process that frees memory has not returned",
         }
     }
 
@@ -94,6 +102,8 @@ impl Rule {
             Self::T5 => "until its engine has served",
             Self::Mps => "until one of the SMs that its process may use has room",
             Self::R2 | Self::R3 | Self::Registers | Self::Cluster | Self::Channel | Self::E2 => "behind",
+            Self::H1 => "until all of its process has completed, before",
+            Self::H2 => "until memory is freed, before",
         }
     }
 
@@ -115,7 +125,9 @@ impl Rule {
             | Self::T1
             | Self::T4
             | Self::T5
-            | Self::Mps => None,
+            | Self::Mps
+            | Self::H1
+            | Self::H2 => None,
         }
     }
 

@@ -29,6 +29,7 @@ impl RuleText {
 
 const RULES_OF_QUEUES: &str = "3-queues-and-rules";
 const PROCESSES: &str = "several-processes";
+const CALLS: &str = "host-calls-that-wait";
 
 const BASIC: &str = "Amert et al., RTSS 2017, section III";
 const NULL_STREAM: &str = "Amert et al., RTSS 2017, section IV, the NULL stream (4.1)";
@@ -46,8 +47,8 @@ const PROFILE: &str = "gpusched simulate scenarios/profiles/synthetic.json --bla
 const TURNS: &str = "gpusched simulate scenarios/processes/perception-and-control.json --rules";
 
 /// All rules: those of queues, of resources, of copies, of priorities, of the NULL stream, of events, of latencies, of
-/// channels and of processes.
-pub const RULES: [RuleText; 33] = [
+/// channels, of processes and of host calls.
+pub const RULES: [RuleText; 36] = [
     rule("G1", BASIC, QUEUES, "The host's call puts an operation at the end of its stream's queue."),
     rule("G2", BASIC, WAITS, "A kernel enters its EE queue when it reaches the head of its stream's queue."),
     rule("G3", BASIC, QUEUES, "The kernel at an EE queue's head leaves it once it is fully dispatched."),
@@ -215,6 +216,23 @@ pub const RULES: [RuleText; 33] = [
         "gpusched simulate scenarios/processes/perception-and-control.json --mps --state-at 1ms",
         "a client of MPS has blocks on at most as many SMs at once as its active-thread percentage allows, in whole TPCs",
     ),
+    of_calls(
+        "H1",
+        "measured on a TX2: Yang et al., ECRTS 2018, table 3, and its artefact",
+        "a call that frees memory (`cudaFree`, `cudaFreeHost`) returns once everything that its process has submitted has \
+         completed",
+    ),
+    of_calls(
+        "H2",
+        "measured on a TX2, of launches: the same. Of all other calls it is assumed",
+        "while such a call has not returned, every CUDA call of the other threads of its process waits",
+    ),
+    of_calls(
+        "H3",
+        "measured on a TX2: the same; on a Volta its caller did not wait, and NVIDIA's description has it return at once",
+        "a synchronous memset goes to the NULL stream of its process (N1, N2); whether its caller waits for it, the device says \
+         (`synchronous_memset`)",
+    ),
     RuleText {
         section: "5-which-sm-gets-the-next-block",
         ..rule(
@@ -246,4 +264,9 @@ mod tests {
         let waits = RULES.iter().filter(|text| text.wait().is_some()).count();
         assert_eq!(waits, Rule::ALL.len());
     }
+}
+
+const fn of_calls(name: &'static str, source: &'static str, says: &'static str) -> RuleText {
+    let example = "gpusched simulate scenarios/ecrts2018/free.json";
+    RuleText { section: CALLS, ..rule(name, source, example, says) }
 }

@@ -23,6 +23,7 @@ pub(crate) const NATIVE: &str = r#"{
             {"launch": "K2", "stream": "S2"}, {"copy": "device-to-host", "bytes": 7, "stream": "NULL"},
             {"memset": 3, "stream": "S2"}, {"wait": "E", "stream": "S2"}, {"record": "F", "stream": "S2"},
             {"synchronize_event": "F"}, {"synchronize": "S2"}, {"synchronize": "device"}, {"synchronize": "last"},
+            {"memset": 3, "synchronous": true}, {"free": "device"}, {"malloc": "host"},
             {"sleep": "0 s"}, {"work": "1 ns"}, {"barrier": "C"}, {"repeat": 2, "steps": [{"launch": "K2", "stream": "S2"}]}]},
         {"name": "H2", "process": "Q", "barrier": "B", "steps": [{"barrier": "C"}]}],
     "expected": {"source": "nobody", "tolerance": "1 ms", "kernels": [

@@ -240,6 +240,8 @@ fn thread(raw: RawThread, index: usize, streams: u32, kernels: u32, copies: u32,
             22 if !steps.is_empty() => repeat(&steps, a as usize, number),
             24..=25 => Step::Record(EventId(a % EVENTS), stream),
             26..=28 => Step::Wait(EventId(a % EVENTS), stream),
+            29 if b % 3 == 0 => Step::Free,
+            29 if b % 3 == 1 => Step::Allocate,
             29 => Step::SynchronizeEvent(EventId(a % EVENTS)),
             _ => Step::Launch(KernelId(a % kernels), StreamId::NULL),
         });

@@ -60,6 +60,7 @@ mod green_contexts;
 mod hardware;
 mod help;
 mod host_audit;
+mod host_calls;
 mod host_responses;
 mod html_browser;
 mod html_data;

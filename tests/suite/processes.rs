@@ -557,3 +557,18 @@ fn suspended_blocks_are_no_reason_for_lack_of_room() {
         [256]
     );
 }
+
+#[test]
+fn a_file_that_is_written_of_one_client_of_mps_keeps_its_percentage() {
+    let text = r#"{"format": "gpusched-scenario/1", "name": "one client", "device": "orin", "mps": true,
+        "processes": {"p": {"mps_percentage": 50}},
+        "kernels": {"K": {"blocks": 32, "threads": 768, "duration": "10 ms"}},
+        "streams": [{"name": "S", "process": "p", "operations": [{"kernel": "K"}]}]}"#;
+    let read = |text: &str| Scenario::from_json("one.json", text, &ReadOptions::default()).expect("it is one");
+    let makespan = |scenario: &Scenario| simulate(scenario).expect("it runs").trace.makespan().expect("it ends");
+    let scenario = read(text);
+    // 8 of 16 SMs, each with two blocks at a time: 32 blocks in two waves.
+    assert_eq!(makespan(&scenario).as_ns(), 20_000_000);
+    let written = read(&scenario.to_native_json().expect("it can be written"));
+    assert_eq!(makespan(&written).as_ns(), 20_000_000);
+}

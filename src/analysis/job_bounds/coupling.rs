@@ -57,7 +57,7 @@ impl<'a> Submitters<'a> {
         for step in &thread.steps {
             match *step {
                 Step::SynchronizeStream(stream) => _ = streams.insert(stream),
-                Step::SynchronizeDevice => {
+                step if step.waits_for_device() => {
                     let is_own = |stream: &&StreamId| self.scenario.streams()[stream.index()].process == thread.process;
                     streams.extend(self.null.iter().chain(&self.others).filter(is_own));
                 }

@@ -144,6 +144,10 @@ impl TaskSet {
         scenario: &Scenario,
         releases: Releases<'_>,
     ) -> Result<Result<Self, SporadicRefusal>, SubmitError> {
+        if let Some((thread, by)) = scenario.held_by_frees() {
+            let label = |thread: &HostThread| thread.label.to_string();
+            return Ok(Err(SporadicRefusal::HeldByFree { thread: label(thread), by: label(by) }));
+        }
         let demands = demands(scenario);
         let launches = launches(scenario);
         let (costs, _) = merge(scenario, &demands, &launches)?;
@@ -336,7 +340,16 @@ impl Described<'_> {
     ) -> Result<Task, SporadicRefusal> {
         let of = |number: usize| &self.scenario.threads[number];
         let first = group.threads.iter().map(|&number| of(number).release).min().unwrap_or(Duration::ZERO);
-        let offset = |number: usize| Duration::from_ns(of(number).release.as_ns() - first.as_ns());
+        // Without a period a job begins when the barrier before it opens, for all its threads at once.
+        let begins_at = |number: usize| of(number).barrier.filter(|_| of(number).period.is_none());
+        let start = begins_at(group.threads[0]);
+        if group.threads.iter().any(|&number| begins_at(number) != start) {
+            return Err(SporadicRefusal::Barrier { thread: of(group.threads[0]).label.to_string() });
+        }
+        let offset = |number: usize| match start {
+            Some(_) => Duration::ZERO,
+            None => Duration::from_ns(of(number).release.as_ns() - first.as_ns()),
+        };
         let threads: Vec<_> = group.threads.iter().map(|&number| (number, offset(number), 1)).collect();
         let thread = group.threads[0];
         let label = || of(thread).label.to_string();

@@ -191,7 +191,7 @@ impl Maker<'_> {
         let awaited: Vec<usize> = match step {
             Step::AwaitLast => thread.last.into_iter().collect(),
             Step::SynchronizeStream(stream) => thread.in_stream.get(&stream).copied().into_iter().collect(),
-            Step::SynchronizeDevice => {
+            step if step.waits_for_device() => {
                 thread.in_stream.iter().filter(|(stream, _)| is_own(stream)).map(|(_, last)| *last).collect()
             }
             Step::SynchronizeEvent(event) => thread.records.get(&event).copied().into_iter().collect(),

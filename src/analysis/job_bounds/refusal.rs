@@ -38,6 +38,16 @@ pub enum SporadicRefusal {
         /// Label of the thread.
         thread: String,
     },
+    /// Calls of a thread wait while another one frees memory.
+    #[error(
+        "calls of {thread:?} wait while {by:?} frees memory (cudaFree, cudaFreeHost; H2): nothing is known of how long"
+    )]
+    HeldByFree {
+        /// Label of the thread.
+        thread: String,
+        /// Label of the one that frees memory.
+        by: String,
+    },
     /// Too many steps in one job.
     #[error("one job of {thread:?} has too many operations and pauses: no more than 512 are analysed together")]
     TooManySteps {

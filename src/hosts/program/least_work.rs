@@ -8,7 +8,12 @@ use crate::trace::OperationRecord;
 /// that their record takes, without their blocks \[bytes\].
 pub fn least_work(scenario: &Scenario) -> (u64, u64) {
     let horizon = scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-    let of_one = |thread| least_iterations(thread, horizon).saturating_mul(in_one_iteration(thread));
+    // What frees memory waits, and so do others of its process.
+    let is_held = scenario.held_by_frees().is_some();
+    let of_one = |thread: &HostThread| {
+        let is_cut = horizon != Instant::MAX || thread.time_limit.is_some();
+        if is_held && is_cut { 0 } else { least_iterations(thread, horizon).saturating_mul(in_one_iteration(thread)) }
+    };
     let operations = scenario.threads.iter().map(of_one).fold(0, u64::saturating_add);
     (operations, operations.saturating_mul(size_of::<OperationRecord>() as u64))
 }

@@ -15,7 +15,7 @@ use crate::effort;
 use crate::gpu::{Ended, Gpu, GpuInterface, GpuOptions, RunError};
 use crate::proven::Proven;
 use crate::run::{JobWindow, KernelTimes, Responses, Run, RunPiece, Summary, Sums};
-use crate::scenario::Scenario;
+use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Piece, Shift};
 use crate::workload::Items;
@@ -75,8 +75,9 @@ pub fn simulate_any_length<'s>(
     options: SimulateOptions<'s>,
     held: HeldAtMost,
 ) -> Result<AnyLength<'s>, ProgramError> {
-    // Data goes on its way through many jobs.
-    let whole = if scenario.chains.is_empty() { held.whole } else { usize::MAX };
+    // Data goes on its way through many jobs, and calls that were held are told one by one.
+    let is_whole = !scenario.chains.is_empty() || scenario.threads.iter().any(HostThread::frees);
+    let whole = if is_whole { usize::MAX } else { held.whole };
     simulate_summed(scenario, options, HeldAtMost { whole, ..held }, KernelTimes::Unwanted)
 }
 
@@ -93,11 +94,12 @@ pub(crate) fn simulate_summed<'s>(
         let Pieces { gpu, host, .. } = pieces;
         host.refuse_endless_wait(ended)?;
         let (trace, iterations) = (gpu.into_trace(), host.spans);
-        let cores = host.cores.into_spans(trace.end());
-        return Ok(AnyLength::Recorded(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations, cores }));
+        let (cores, held_calls) = (host.cores.into_spans(trace.end()), host.frees.into_calls());
+        let scenario = Cow::Borrowed(scenario);
+        return Ok(AnyLength::Recorded(Run { scenario, trace, ended, iterations, cores, held_calls }));
     }
     // Only pictures ask for it, which are of recorded runs.
-    pieces.host.cores.forget_spans();
+    pieces.host.forget_observed();
     let mut sums = Sums::new(scenario, kernel_times);
     match pieces.sum_up(&mut sums, skip_repeats) {
         Ok(()) => {}
@@ -168,7 +170,7 @@ impl<'s> LongRun<'s> {
         let pieces =
             effort::unlimited(|| Pieces::new(self.sums.scenario(), self.options.clone(), need, (0, self.piece)));
         let mut pieces = pieces.proven("it has run before");
-        pieces.host.cores.forget_spans();
+        pieces.host.forget_observed();
         pieces.repeats = self.options.skip_repeats.then(|| Repeats::new(&pieces));
         pieces
     }

@@ -69,8 +69,8 @@ pub fn simulate_with<'s, 'w>(
     let host = ProgramHost { order, progress, ..ProgramHost::of(scenario) };
     let Simulated { trace, ended, host } = Simulated::of(scenario.device(), gpu, host)?;
     host.refuse_endless_wait(ended)?;
-    let cores = host.cores.into_spans(trace.end());
-    Ok(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations: host.spans, cores })
+    let (cores, held_calls) = (host.cores.into_spans(trace.end()), host.frees.into_calls());
+    Ok(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations: host.spans, cores, held_calls })
 }
 
 /// What is recorded if the threads of a scenario submit to a GPU with another backend, which knows nothing of it yet.

@@ -34,6 +34,7 @@ impl ProgramHost<'_> {
             turn: _,
             waiting_for,
             waiting_for_device,
+            frees,
             barriers,
             cores,
             // What was observed.
@@ -76,13 +77,20 @@ impl ProgramHost<'_> {
         releases.write_state(to);
         waiting_for.write_state(to);
         waiting_for_device.write_state(gpu, to);
+        frees.write_state(to);
         to.list(barriers.values(), |to, Barrier { members, arrived }| to.value((members, arrived)));
         to.number(*quiet_steps);
     }
 
-    /// What is held of iterations and cores: roughly how many bytes.
+    /// What is held of iterations, cores and calls: roughly how many bytes.
     pub(super) fn held_bytes(&self) -> usize {
-        size_of_val(&*self.spans) + self.cores.held_bytes()
+        size_of_val(&*self.spans) + self.cores.held_bytes() + self.frees.held_bytes()
+    }
+
+    /// Forgets who had a core when and which calls were held, also from now on.
+    pub(super) fn forget_observed(&mut self) {
+        self.cores.forget_spans();
+        self.frees.forget_calls();
     }
 
     /// The thread that began the fewest iterations of those that go on for more than `step` others, and their number.

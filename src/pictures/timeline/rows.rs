@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::budget::WAIT_LANE;
 use super::{Label, TimeShare};
 use crate::draw::{Length, Rect};
+use crate::run::HeldCall;
 use crate::time::Instant;
 use crate::trace::Rule;
 use crate::workload::{OperationId, StreamId};
@@ -64,11 +65,19 @@ pub(crate) struct StreamWaits {
     pub(crate) label: Option<Label>,
 }
 
-/// An operation that waited, or several that are too short to tell apart.
+/// Who waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiter {
+    Operation(OperationId),
+    /// A call of a host (H1, H2).
+    Call(HeldCall),
+}
+
+/// An operation or a call that waited, or several that are too short to tell apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WaitBar {
-    /// The (first) operation.
-    pub(crate) operation: OperationId,
+    /// The (first) one.
+    pub(crate) who: Waiter,
     /// How many.
     pub(crate) count: u64,
     /// From when to when, within the window.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     Blocks, CopyBox, EventArrow, MoreWaits, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TimeShare,
-    TurnBox, WaitBar, WaitPart,
+    TurnBox, WaitBar, WaitPart, Waiter,
 };
 use crate::run::{CoreSpan, Summary, title_of};
 use crate::time::{Duration, Instant};
@@ -154,13 +154,21 @@ impl<'a> Tooltips<'a> {
             let time = self.span(&bar.time);
             return format!("{} operations wait, most of the time under {}\n{time}", bar.count, rules.join(", "));
         }
-        let name = title_of(&self.summary, bar.operation).into_owned();
         let parts = bar
             .parts
             .iter()
             .map(|WaitPart { rule, time, .. }| format!("\n{} under {rule}: {}", self.span(time), rule.meaning()));
         let parts: String = parts.collect();
-        format!("{name} waits{parts}\n{}", self.launch(bar.operation))
+        match bar.who {
+            Waiter::Operation(operation) => {
+                let name = title_of(&self.summary, operation).into_owned();
+                format!("{name} waits{parts}\n{}", self.launch(operation))
+            }
+            Waiter::Call(call) => {
+                let host = self.summary.scenario.threads.get(call.thread as usize).map_or("", |thread| &thread.label);
+                format!("{} of {host} waits{parts}", call.name(self.summary.scenario))
+            }
+        }
     }
 
     pub(super) fn more_waits(&self, more: &MoreWaits) -> String {

@@ -9,10 +9,11 @@ use super::context::{BESIDE_PLOT, Context, PALE, ending_at, starting_at};
 use super::crowd::{LEAST_WIDTH, are_dense};
 use super::legend_entry::Other;
 use super::shares::{self, Had};
-use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, copies};
+use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter, copies};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, as_length, font};
 use crate::pictures::rule_look::{rule_fill, rule_in_short};
+use crate::run::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Wait};
 use crate::workload::{OperationId, OperationKind, StreamId};
@@ -23,9 +24,9 @@ const SHARES: Length = 2;
 /// Between a bar and what is written beside it.
 const BESIDE: Length = MM / 2;
 
-/// An operation that waited in the window before it began.
+/// An operation that waited in the window before it began, or a call of a host.
 struct Waiting {
-    operation: OperationId,
+    who: Waiter,
     waits: Vec<Wait>,
     time: Range<Instant>,
 }
@@ -54,10 +55,28 @@ impl Waits {
             let own = seen(context, operation, record);
             if let (Some(first), Some(last)) = (own.first(), own.last()) {
                 let time = first.from..last.to;
-                waits.0.entry(record.stream).or_default().push(Waiting { operation, waits: own, time });
+                let who = Waiter::Operation(operation);
+                waits.0.entry(record.stream).or_default().push(Waiting { who, waits: own, time });
             }
         }
+        waits.add_calls(context);
         waits
+    }
+
+    /// Calls that were held, in the row of what they submitted then, or of the first stream of their host.
+    fn add_calls(&mut self, context: &Context<'_>) {
+        let Summary { scenario, trace, held_calls, .. } = context.summary;
+        let window = &context.scale.window;
+        for call in held_calls.iter().filter(|_| context.options.only.is_none()) {
+            let submitted = call.operation.and_then(|id| Some(trace.record(id)?.stream));
+            let of_host = || scenario.threads.get(call.thread as usize)?.launched_to().next();
+            let Some(stream) = submitted.or_else(of_host) else { continue };
+            let time = call.from.max(window.start)..call.to().unwrap_or(trace.end()).min(window.end);
+            if time.start < time.end {
+                let waits = vec![Wait { rule: call.rule, from: time.start, to: time.end }];
+                self.0.entry(stream).or_default().push(Waiting { who: Waiter::Call(*call), waits, time });
+            }
+        }
     }
 
     pub(super) fn streams(&self) -> impl Iterator<Item = StreamId> + '_ {
@@ -75,7 +94,10 @@ impl Waits {
         if waiting.is_empty() {
             return (None, row.bottom());
         }
-        waiting.sort_by_key(|waiting| (waiting.time.start, waiting.operation));
+        waiting.sort_by_key(|waiting| match waiting.who {
+            Waiter::Operation(operation) => (waiting.time.start, Some(operation)),
+            Waiter::Call(_) => (waiting.time.start, None),
+        });
         let waits = if are_dense(&context.scale, waiting.iter().map(|waiting| waiting.time.clone())) {
             as_shares(context, &waiting, row)
         } else {
@@ -165,8 +187,8 @@ fn bars(context: &Context<'_>, waiting: &[&Waiting], lane: &Rect) -> Vec<WaitBar
             _ => longest(these).map(|rule| part(rule, time.clone())).into_iter().collect(),
         };
         let area = bar(time.start, time.end);
-        let (operation, count) = (first.operation, joined as u64);
-        bars.push(WaitBar { operation, count, time, area, parts, label: None });
+        let (who, count) = (first.who, joined as u64);
+        bars.push(WaitBar { who, count, time, area, parts, label: None });
     }
     write_beside(context, &mut bars, lane);
     bars
@@ -213,7 +235,13 @@ fn texts(context: &Context<'_>, bar: &WaitBar) -> Vec<String> {
     }
     let mut rules: Vec<&str> = bar.parts.iter().map(|part| part.rule.name()).collect();
     rules.dedup();
-    let name = name_of(context, bar.operation);
+    let name = match bar.who {
+        Waiter::Operation(operation) => name_of(context, operation),
+        Waiter::Call(call) => match call.operation {
+            Some(operation) => name_of(context, operation),
+            None => call.name(context.summary.scenario).to_owned(),
+        },
+    };
     vec![format!("{name}: {}", rules.join(", ")), name]
 }
 

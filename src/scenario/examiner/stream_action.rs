@@ -62,10 +62,13 @@ fn read_action(
         "memset" => {
             let mut fields = needed()?.object()?;
             fields.required("size")?.whole_number(0, u64::MAX)?;
-            let on = if is_async(&mut fields)? { stream } else { benchmark.null };
+            let is_async = is_async(&mut fields)?;
             fields.finish()?;
-            // Measured: the host does not wait for a memset, synchronous or not.
-            steps.push(Step::Memset(on));
+            if is_async {
+                steps.push(Step::Memset(stream));
+            } else {
+                steps.extend(Step::synchronous_memset(benchmark.null, reading.builder.device()));
+            }
         }
         "memcpy" => copy(needed()?.object()?, stream, benchmark.null, reading, steps)?,
         "malloc" | "free" => {
@@ -75,6 +78,7 @@ fn read_action(
                 fields.optional("size")?.map(|node| node.whole_number(0, u64::MAX)).transpose()?;
                 fields.finish()?;
             }
+            steps.push(if *kind == *"free" { Step::Free } else { Step::Allocate });
         }
         "synchronize" => {
             let mut whole_device = false;

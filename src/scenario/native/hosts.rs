@@ -17,7 +17,7 @@ use crate::workload::ProcessId;
 const MAX_NESTING: u32 = 16;
 
 /// What a step can be; its key says which.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 14] = [
     "launch",
     "graph",
     "copy",
@@ -26,6 +26,8 @@ const KINDS: [&str; 12] = [
     "wait",
     "synchronize",
     "synchronize_event",
+    "free",
+    "malloc",
     "sleep",
     "work",
     "barrier",
@@ -133,11 +135,31 @@ fn read_steps(
                 let stream = reading.stream_of(entry.required("stream")?, process)?;
                 graphs::launch(&mut entry, stream, reading, steps)?;
             }
+            "memset" if synchronous(&mut entry)? => {
+                entry.required("memset")?.whole_number(0, u64::MAX)?;
+                if let Some(stream) = entry.optional("stream")? {
+                    return Err(stream
+                        .problem("a synchronous memset goes to the NULL stream of its process: it has no \"stream\""));
+                }
+                let null = reading.builder.null_stream_of_added(process);
+                reading.last.insert(null, None);
+                steps.extend(Step::synchronous_memset(null, reading.builder.device()));
+            }
             kind => steps.push(step(kind, &mut entry, process, reading)?),
         }
         entry.finish()?;
     }
     Ok(())
+}
+
+/// Whether a memset is called synchronously.
+fn synchronous(entry: &mut Object<'_>) -> Result<bool, Problem> {
+    Ok(entry.optional("synchronous")?.map(|node| node.boolean()).transpose()?.unwrap_or(false))
+}
+
+/// Of which memory a call is, device or host: both behave alike.
+fn memory(node: Node<'_>) -> Result<(), Problem> {
+    node.named(&["device", "host"], |name| ["device", "host"].contains(&name).then_some(()))
 }
 
 fn step(
@@ -156,6 +178,8 @@ fn step(
             }
         }
         "synchronize_event" => Ok(Step::SynchronizeEvent(reading.event(entry.required("synchronize_event")?)?)),
+        "free" => memory(entry.required("free")?).map(|()| Step::Free),
+        "malloc" => memory(entry.required("malloc")?).map(|()| Step::Allocate),
         "work" => Ok(Step::Work(entry.required("work")?.time()?)),
         "sleep" => Ok(Step::Sleep(entry.required("sleep")?.time()?)),
         "barrier" => Ok(Step::Barrier(barrier(entry.required("barrier")?, reading)?)),

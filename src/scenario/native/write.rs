@@ -19,8 +19,8 @@ use crate::scenario::one_hyperperiod::comes_back;
 use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
-    BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage, ProcessId,
-    ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
+    BlockClock, BlockTime, CheckedKernel, CheckedProcess, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage,
+    ProcessId, ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
 };
 
 /// What the native format cannot say.
@@ -157,7 +157,13 @@ impl<'a> Writer<'a> {
         Self { scenario, comes_back, kernels: distinct(titles, "kernel", &[]), streams, events, processes, green }
     }
 
-    /// What the file says of processes, where there are several.
+    /// Whether the file has processes: where there are several, or the only one may not use all SMs.
+    fn tells_processes(&self) -> bool {
+        let is_limited = |process: &CheckedProcess| process.mps_percentage != MpsPercentage::ALL;
+        self.scenario.has_processes() || self.scenario.catalogue.processes().iter().any(is_limited)
+    }
+
+    /// What the file says of processes.
     fn processes(&self, file: &mut Map<String, Value>) {
         let catalogue = &self.scenario.catalogue;
         let ProcessSharing { mps, switch_cost } = catalogue.sharing();
@@ -167,7 +173,7 @@ impl<'a> Writer<'a> {
         if let Some(cost) = switch_cost {
             file.insert("switch_cost".to_owned(), time(cost));
         }
-        if !self.scenario.has_processes() {
+        if !self.tells_processes() {
             return;
         }
         let entries = self.processes.iter().zip(catalogue.processes()).map(|(name, process)| {
@@ -208,9 +214,9 @@ impl<'a> Writer<'a> {
         self.scenario.catalogue.splits().iter().map(split).collect()
     }
 
-    /// Says of which process a stream or host is, where there are several.
+    /// Says of which process a stream or host is, where the file has processes.
     fn process(&self, process: ProcessId, entry: &mut Map<String, Value>) {
-        if let Some(name) = self.processes.get(process.index()).filter(|_| self.scenario.has_processes()) {
+        if let Some(name) = self.processes.get(process.index()).filter(|_| self.tells_processes()) {
             entry.insert("process".to_owned(), json!(name));
         }
     }
@@ -459,6 +465,8 @@ impl<'a> Writer<'a> {
             Step::AwaitLast => json!({"synchronize": "last"}),
             Step::SynchronizeStream(stream) => json!({"synchronize": stream_name(stream)?}),
             Step::SynchronizeDevice => json!({"synchronize": "device"}),
+            Step::Free => json!({"free": "device"}),
+            Step::Allocate => json!({"malloc": "device"}),
             Step::Sleep(duration) => json!({"sleep": duration.to_string()}),
             Step::Work(duration) => json!({"work": duration.to_string()}),
             Step::Barrier(barrier) => json!({"barrier": format!("barrier {}", barrier.0)}),

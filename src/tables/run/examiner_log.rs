@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use rustc_hash::FxHashMap;
+
 use crate::hosts::{LongRun, Need};
 use crate::run::{IterationSpan, Jobs, Summary};
 use crate::scenario::Scenario;
@@ -19,7 +21,8 @@ pub struct ExaminerLog<'a> {
     summary: Summary<'a>,
     lines: Lines<'a>,
     iterations: Vec<IterationSpan>,
-    kernels: Vec<(OperationId, &'a Kernel)>,
+    /// With when its launch was called, if that was held (H2).
+    kernels: Vec<(OperationId, &'a Kernel, Option<Instant>)>,
     /// Operations that are not in the log, because the run was ended before they or their iteration were.
     left_out: u64,
 }
@@ -78,8 +81,9 @@ impl ExaminerLog<'_> {
         let mut kernels = self.kernels.iter().peekable();
         for span in &self.iterations {
             Lines::iteration(&mut *out, span.start, span.end().unwrap_or(span.start))?;
-            while let Some((id, kernel)) = kernels.next_if(|(id, _)| self.iteration_of(*id) <= span.iteration) {
-                self.lines.kernel(&mut *out, self.summary.trace, *id, kernel)?;
+            while let Some((id, kernel, called)) = kernels.next_if(|(id, ..)| self.iteration_of(*id) <= span.iteration)
+            {
+                self.lines.kernel(&mut *out, self.summary.trace, (*id, kernel), *called)?;
             }
         }
         Lines::end(out)
@@ -102,7 +106,7 @@ impl ExaminerLog<'_> {
                 let Some(log) = logs.get_mut(record.origin.thread as usize) else { continue };
                 log.iterations_before(&piece.jobs, record.origin.iteration.saturating_add(1))?;
                 if let Some(kernel) = piece.trace.kernel_of(id).filter(|_| piece.jobs.has_ended_with(record)) {
-                    log.lines.kernel(&mut *log.out, &piece.trace, id, kernel)?;
+                    log.lines.kernel(&mut *log.out, &piece.trace, (id, kernel), None)?;
                 }
             }
             // Of these no more will come.
@@ -170,9 +174,17 @@ impl<'a> Lines<'a> {
         writeln!(out, "\n]}}")
     }
 
-    fn kernel(&self, mut out: impl Write, trace: &Trace, id: OperationId, kernel: &Kernel) -> io::Result<()> {
+    /// A kernel, whose launch was called at `called`; `None`: when it was launched.
+    fn kernel(
+        &self,
+        mut out: impl Write,
+        trace: &Trace,
+        (id, kernel): (OperationId, &Kernel),
+        called: Option<Instant>,
+    ) -> io::Result<()> {
         let Some(record) = trace.record(id) else { return Ok(()) };
         let launched = seconds(record.launched());
+        let called = called.map_or_else(|| launched.clone(), seconds);
         let synchronized = match self.benchmark.sync {
             KernelSync::AfterKernel => seconds(record.finish().unwrap_or_default()),
             KernelSync::None => seconds(Instant::ZERO),
@@ -180,7 +192,7 @@ impl<'a> Lines<'a> {
         write!(
             out,
             ",\n{{\"kernel_name\": {}, \"block_count\": {}, \"thread_count\": {}, \"shared_memory\": {}, \
-             \"cuda_launch_times\": [{launched}, {launched}, {synchronized}], \"block_times\": [",
+             \"cuda_launch_times\": [{called}, {launched}, {synchronized}], \"block_times\": [",
             serde_json::to_string(&*kernel.name)?,
             kernel.blocks,
             kernel.shape.threads,
@@ -217,6 +229,8 @@ impl<'a> ExaminerLog<'a> {
                 log.iterations.push(*span);
             }
         }
+        let held = summary.held_calls.iter().filter_map(|call| Some((call.operation?, call.from)));
+        let held: FxHashMap<OperationId, Instant> = held.collect();
         for (id, record) in summary.trace.numbered() {
             let Some(log) = list.get_mut(record.origin.thread as usize) else { continue };
             let ended = log.iterations.last().is_some_and(|last| record.origin.iteration <= last.iteration);
@@ -224,7 +238,7 @@ impl<'a> ExaminerLog<'a> {
             if !ended || record.finish().is_none() {
                 log.left_out += 1;
             } else if let Some(kernel) = summary.trace.kernel_of(id) {
-                log.kernels.push((id, kernel));
+                log.kernels.push((id, kernel, held.get(&id).copied()));
             }
         }
         list

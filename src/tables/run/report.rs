@@ -10,6 +10,7 @@ use super::blame::{BlameTables, add_blame, blame_columns};
 use super::chains::{ChainRow, add_chains, chain_columns};
 use super::context_turns::turn_columns;
 use super::critical_path::{add_critical_path, part_columns, part_rows};
+use super::held_calls::{HeldCallRow, add_held_calls, held_call_columns};
 use super::kernels::{BlockRow, KernelRow, block_columns, copy_columns, kernel_columns};
 use super::responses::response_columns;
 use super::rule_log::add_rules;
@@ -157,6 +158,9 @@ impl Report for SimulationReport<'_> {
             if !chains.is_empty() {
                 to.rows("chains", &chain_columns(), &chains)?;
             }
+            if !self.summary.held_calls.is_empty() {
+                to.rows("held_calls", &held_call_columns(), HeldCallRow::all(&self.summary))?;
+            }
             to.list("states", self.states.iter().map(|&at| State::at(&self.summary, at)))?;
             if self.rules {
                 to.list("rules", rule_log(&self.summary))?;
@@ -179,6 +183,7 @@ impl Report for SimulationReport<'_> {
     fn text(&self, page: &mut Page) {
         let (Self { summary, .. }, mut words) = (self, RuleWords::default());
         self.told().text(page, &mut words);
+        add_held_calls(page, summary);
         add_chains(page, &ChainRow::all(summary));
         if self.rules {
             page.blank();

@@ -258,6 +258,122 @@ fn a_job_that_begins_when_another_ends_may_find_blocks_that_began_at_that_instan
     assert!(found == Some(15) && bound.is_none_or(|bound| bound >= 15), "{found:?}, {bound:?}");
 }
 
+/// The verdict on the first job of a thread, and its response in another run of the same hosts that is one of those
+/// that the scenario allows: some copies or blocks take less time there.
+fn verdict_and_run(stated: &Value, shorter: &Value, thread: &str) -> (Option<Verdict>, Duration) {
+    let (scenario, run) = (read(stated, &tx2()), read(shorter, &tx2()));
+    let judged = searched(&scenario, 64);
+    let verdict = judged.jobs.iter().find(|job| &*job.stream == thread).expect("it is judged").verdict;
+    let of_run = simulate(&run).expect("it runs");
+    let number = run.threads.iter().position(|own| &*own.label == thread).expect("it is there");
+    let job = of_run.jobs().begun.into_iter().find(|job| job.thread as usize == number).expect("it has one");
+    (verdict, job.response().expect("it ends"))
+}
+
+/// A copy of so many us before a kernel of one priority, and at 19.502 ms a kernel of 30 ms that fills the GPU in
+/// another stream of that; `hosts` launch "first" (500 us) and "second" (100 us) in a stream of higher priority.
+fn beside_a_long_kernel(copy_us: u64, hosts: &Value) -> Value {
+    let kernel = |us: u64| json!({"blocks": 4, "threads": 1024, "duration": format!("{us} us")});
+    json!({
+        "format": "gpusched-scenario/1", "name": "barriers",
+        "kernels": {"tick": kernel(3), "first": kernel(500), "second": kernel(100), "long": kernel(30_000)},
+        "streams": [
+            {"name": "X", "priority": 0, "operations": [
+                {"copy": "host-to-device", "duration": format!("{copy_us} us")}, {"kernel": "tick"}]},
+            {"name": "Y", "priority": 0, "release": "19502 us", "operations": [{"kernel": "long"}]},
+            {"name": "G", "priority": -1}, {"name": "Z", "priority": -1}],
+        "hosts": hosts,
+    })
+}
+
+/// Launches "first" and then "second", waits for each, and comes to the barrier "meet".
+fn launches_twice() -> Value {
+    json!([{"launch": "first", "stream": "G"}, {"synchronize": "G"}, {"sleep": "1 us"},
+        {"launch": "second", "stream": "G"}, {"synchronize": "G"}, {"barrier": "meet"}])
+}
+
+#[test]
+fn a_host_that_only_meets_another_at_a_barrier_is_not_proven_by_the_run_as_stated() {
+    // As stated "second" is launched at 19.501 ms, before the long kernel. Where the copy ends a microsecond before the
+    // hosts begin, "tick" keeps "first" from the GPU for 2 us; so "second" comes at 19.503 ms and waits for the long
+    // kernel.
+    let hosts = json!([
+        {"name": "H0", "release": "19 ms", "deadline": "15 ms", "steps": [{"barrier": "meet"}, {"sleep": "1 ms"}]},
+        {"name": "H1", "release": "19 ms", "steps": launches_twice()}]);
+    let (stated, shorter) = (beside_a_long_kernel(25_000, &hosts), beside_a_long_kernel(18_999, &hosts));
+    let (verdict, response) = verdict_and_run(&stated, &shorter, "H0");
+    assert!(response > Duration::from_ns(30 * MS), "{response}");
+    assert_ne!(verdict, Some(Verdict::Proven));
+}
+
+#[test]
+fn hosts_that_begin_at_one_barrier_begin_together_also_where_they_are_released_apart() {
+    // The barrier "start" opens when H0 is released; H1 has been there for 19 ms.
+    let hosts = json!([
+        {"name": "H0", "release": "19 ms", "barrier": "start", "deadline": "15 ms",
+         "steps": [{"barrier": "meet"}, {"memset": 1, "stream": "Z"}]},
+        {"name": "H1", "barrier": "start", "steps": launches_twice()}]);
+    let (stated, shorter) = (beside_a_long_kernel(25_000, &hosts), beside_a_long_kernel(18_999, &hosts));
+    let (verdict, response) = verdict_and_run(&stated, &shorter, "H0");
+    assert!(response > Duration::from_ns(30 * MS), "{response}");
+    assert_ne!(verdict, Some(Verdict::Proven));
+}
+
+#[test]
+fn a_second_wait_for_a_stream_that_others_use_is_for_what_they_have_submitted_by_then() {
+    // In the declared order, too: the first wait of H is over when its kernel is, and in some runs Y has launched its
+    // kernel into that stream by then.
+    let with = |copy_us: u64| {
+        let mut file = beside_a_long_kernel(
+            copy_us,
+            &json!([{"name": "H", "release": "19 ms", "deadline": "15 ms", "steps": [
+            {"launch": "first", "stream": "Y"}, {"synchronize": "Y"}, {"synchronize": "Y"}]}]),
+        );
+        file["streams"][1]["priority"] = json!(-1);
+        file["release_order"] = json!("declared");
+        file
+    };
+    let (verdict, response) = verdict_and_run(&with(25_000), &with(18_999), "H");
+    assert!(response > Duration::from_ns(30 * MS), "{response}");
+    assert_ne!(verdict, Some(Verdict::Proven));
+}
+
+#[test]
+fn a_wait_that_begins_at_the_end_of_a_hyperperiod_may_be_for_what_is_released_then() {
+    // S comes every 20 ms, from 12 ms on, for 10 ms; H launches 10 ms behind it at 13 ms and waits for all until 32 ms.
+    // Then it waits for S, whose next job is released just then, before H goes on.
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "twice",
+        "kernels": {"A": {"blocks": 1, "threads": 1024, "duration": "10 ms"},
+                    "B": {"blocks": 2, "threads": 1024, "duration": "10 ms"}},
+        "streams": [{"name": "S", "period": "20 ms", "release": "12 ms", "deadline": "none", "operations": [{"kernel": "A"}]}],
+        "hosts": [{"name": "H", "release": "12 ms", "deadline": "25 ms", "steps": [
+            {"sleep": "1 ms"}, {"launch": "B", "stream": "S"}, {"synchronize": "device"}, {"synchronize": "S"}]}],
+    });
+    let mut longer = file.clone();
+    longer["horizon"] = json!("100 ms");
+    let (verdict, response) = verdict_and_run(&file, &longer, "H");
+    assert_eq!(response, Duration::from_ns(30 * MS));
+    assert_ne!(verdict, Some(Verdict::Proven));
+}
+
+#[test]
+fn a_job_of_a_host_that_does_nothing_takes_its_jitter() {
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "empty",
+        "kernels": {"K": {"blocks": 1, "threads": 1024, "duration": "5 ms"}},
+        "streams": [{"name": "S", "period": "20 ms", "operations": [{"kernel": "K"}]}],
+        "hosts": [{"name": "H", "period": "20 ms", "jitter": "3 ms", "deadline": "2 ms", "steps": [{"sleep": "0 s"}]}],
+    });
+    let scenario = read(&file, &tx2());
+    let options = SearchOptions { runs: 64, ..SearchOptions::default() };
+    let jitter = [Duration::ZERO, Duration::from_ns(3 * MS)];
+    let judged = judge_sporadic(&scenario, &jitter, &options, Progress::NONE).expect("no run is above a bound");
+    let host = judged.streams.iter().find(|stream| &*stream.stream == "H").expect("it is judged");
+    assert_eq!(host.bound_ns, Some(Duration::from_ns(3 * MS)));
+    assert_ne!(host.verdict, Some(Verdict::Proven));
+}
+
 #[test]
 fn two_hosts_that_meet_at_a_barrier_do_one_job() {
     let step = |sleep: u32, stream: &str| json!([{"sleep": format!("{sleep} ms")}, {"barrier": "B"}, {"launch": "K", "stream": stream}, {"synchronize": stream}]);

@@ -13,6 +13,8 @@ enum State {
     Sleeps(u64),
     Awaits(Vec<usize>),
     AtBarrier(BarrierId),
+    /// Its call waits until another thread of its process has freed memory (H2).
+    Held,
     /// It could go on if it had its core.
     WantsCore,
     /// It has so much work left.
@@ -55,6 +57,8 @@ pub(super) struct Threads<'a> {
     all: Vec<Thread<'a>>,
     /// Who has each core, and until when that is told of.
     holders: BTreeMap<u32, usize>,
+    /// Who frees memory and waits for the GPU, by process.
+    frees: BTreeMap<usize, usize>,
     now: u64,
     pub(super) iterations: Vec<ReferenceIteration>,
 }
@@ -71,7 +75,7 @@ impl<'a> Threads<'a> {
             span: 0,
         };
         let threads = specs.iter().map(thread).collect();
-        Self { all: threads, holders: BTreeMap::new(), now: 0, iterations: Vec::new() }
+        Self { all: threads, holders: BTreeMap::new(), frees: BTreeMap::new(), now: 0, iterations: Vec::new() }
     }
 
     pub(super) fn next_wake(&self) -> Option<u64> {
@@ -116,6 +120,8 @@ impl<'a> Threads<'a> {
     }
 
     fn let_run(&mut self, index: usize, gpu: &mut ReferenceGpu<'_>) {
+        // H1: a call that frees memory returns when its thread goes on.
+        self.frees.retain(|_, holder| *holder != index);
         self.all[index].state = State::Runs;
         self.run(index, gpu);
         self.open_barriers();
@@ -134,7 +140,7 @@ impl<'a> Threads<'a> {
             let wants = |index: &&usize| match self.all[**index].state {
                 State::WantsCore | State::Works(_) => true,
                 // What has been awaited for long enough shows in the next turn.
-                State::Awaits(_) => self.all[**index].spec.core.is_some_and(|share| share.spins),
+                State::Awaits(_) | State::Held => self.all[**index].spec.core.is_some_and(|share| share.spins),
                 _ => false,
             };
             let priority = |index: &&usize| self.all[**index].spec.core.map(|share| share.priority);
@@ -156,8 +162,15 @@ impl<'a> Threads<'a> {
             State::Sleeps(until) => *until <= gpu.now,
             State::Awaits(operations) => operations.iter().all(|&operation| gpu.is_finished(operation)),
             State::Works(left) => *left == 0,
+            State::Held => self.holder_of(index).is_none(),
             State::AtBarrier(_) | State::WantsCore | State::Ended => false,
         }
+    }
+
+    /// H2: who else of its process frees memory.
+    fn holder_of(&self, index: usize) -> Option<usize> {
+        let holder = self.frees.get(&self.all[index].spec.process.index()).copied();
+        holder.filter(|&holder| holder != index)
     }
 
     /// Lets threads go on whose barrier all others have reached.
@@ -245,9 +258,16 @@ impl<'a> Threads<'a> {
             thread.point = Point::Between;
             return;
         };
+        let is_call = !matches!(what, Step::Sleep(_) | Step::Work(_) | Step::Barrier(_) | Step::Repeat { .. });
+        if is_call && self.holder_of(index).is_some() {
+            self.all[index].state = State::Held;
+            return;
+        }
+        let thread = &mut self.all[index];
         thread.point = Point::Step(step + 1);
         let iteration = thread.iteration;
         match *what {
+            Step::Allocate => {}
             Step::Launch(kernel, stream) => {
                 thread.last = Some(gpu.submit(OperationKind::Kernel(kernel), stream, index, iteration));
             }
@@ -273,10 +293,13 @@ impl<'a> Threads<'a> {
                 let queued = gpu.streams[stream.index()].iter().copied().collect();
                 self.wait_for(index, queued, gpu);
             }
-            Step::SynchronizeDevice => {
+            Step::SynchronizeDevice | Step::Free => {
                 let process = thread.spec.process.index();
                 let own = (0..gpu.operations.len()).filter(|&operation| gpu.process_of(operation) == process).collect();
                 self.wait_for(index, own, gpu);
+                if *what == Step::Free && self.all[index].state != State::Runs {
+                    self.frees.insert(process, index);
+                }
             }
             Step::Work(duration) if thread.spec.core.is_some() => {
                 if duration.as_ns() > 0 {

@@ -79,6 +79,8 @@ impl<'s> LongRun<'s> {
             ended: self.sums.ended(),
             iterations: iterations.collect(),
             cores: Vec::new(),
+            // Runs with such calls are recorded as a whole.
+            held_calls: Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::draw::MM;
 use crate::hosts::simulate;
 use crate::pictures::blame_figure;
 use crate::pictures::maps::blame_map::blame_maps;
-use crate::pictures::timeline::{LegendSymbol, Timeline, TimelineError, TimelineOptions};
+use crate::pictures::timeline::{LegendSymbol, Timeline, TimelineError, TimelineOptions, Waiter};
 use crate::run::Summary;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::tables::BlameTables;
@@ -178,7 +178,8 @@ fn waits_in_streams_are_those_of_rtss_2017_figure_5() {
         let ms = |at: Instant| at.as_ns() / 1_000_000;
         let found = bars.map(|bar| {
             let parts = bar.parts.iter().map(|part| (part.rule, ms(part.time.start), ms(part.time.end)));
-            (&*summary.trace.kernel_of(bar.operation).expect("a kernel").title, parts.collect::<Vec<_>>())
+            let Waiter::Operation(operation) = bar.who else { panic!("no call is held") };
+            (&*summary.trace.kernel_of(operation).expect("a kernel").title, parts.collect::<Vec<_>>())
         });
         assert!(found.eq(expected.clone()), "not {expected:?}");
         let told: Vec<&str> = timeline

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::draw::{Length, MM};
 use crate::hosts::simulate;
-use crate::pictures::timeline::{StreamRow, Timeline, TimelineOptions};
+use crate::pictures::timeline::{StreamRow, Timeline, TimelineOptions, Waiter};
 use crate::run::Summary;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::time::Instant;
@@ -170,7 +170,8 @@ fn check_waits(timeline: &Timeline, row: &StreamRow, trace: &Trace, scenario: &S
     let shown = waits.bars.iter().map(|bar| bar.count).chain(waits.more.iter().map(|more| more.count)).sum::<u64>();
     prop_assert_eq!(shown, waited as u64);
     for bar in waits.bars.iter().filter(|bar| bar.count == 1) {
-        let record = trace.record(bar.operation).expect("it is in the run");
+        let Waiter::Operation(operation) = bar.who else { continue };
+        let record = trace.record(operation).expect("it is in the run");
         let time = record.launched()..began(record);
         prop_assert_eq!(&bar.time, &time);
         prop_assert_eq!((bar.area.x, bar.area.right()), (place(timeline, time.start), place(timeline, time.end)));
@@ -180,7 +181,7 @@ fn check_waits(timeline: &Timeline, row: &StreamRow, trace: &Trace, scenario: &S
             until = part.time.end;
             let middle = Instant::from_ns(part.time.start.as_ns().midpoint(part.time.end.as_ns()));
             let waiting = Snapshot::new(trace, scenario.device(), middle).waiting;
-            let rule = waiting.iter().find(|held| held.operation == bar.operation).map(|held| held.rule);
+            let rule = waiting.iter().find(|held| held.operation == operation).map(|held| held.rule);
             prop_assert_eq!(rule, Some(part.rule));
         }
         prop_assert_eq!(until, time.end);
