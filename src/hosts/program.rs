@@ -198,7 +198,7 @@ pub(crate) fn trace_on(
 /// Refuses a scenario of which it is known beforehand that its run cannot be recorded.
 fn refuse_too_many(scenario: &Scenario, options: &GpuOptions) -> Result<(), ProgramError> {
     // A horizon or a time limit may end threads early.
-    let is_certain = |thread: &&HostThread| thread.time_limit.is_none() && options.horizon == Instant::MAX;
+    let is_certain = |thread: &&HostThread| !thread.may_end_early() && options.horizon == Instant::MAX;
     let count = scenario.threads.iter().filter(is_certain).map(HostThread::submissions).fold(0, u64::saturating_add);
     if count > u64::from(options.max_operations) {
         return Err(ProgramError::TooManyOperations { count, most: options.max_operations });
@@ -358,6 +358,7 @@ impl<'a> ProgramHost<'a> {
         let launched_before = self.threads[index].launches;
         loop {
             self.count_step(gpu)?;
+            let other_has_ended = self.other_has_ended(index);
             let thread = &mut self.threads[index];
             let program = thread.program;
             match thread.position {
@@ -366,7 +367,7 @@ impl<'a> ProgramHost<'a> {
                     let release = program.release_of(thread.iteration);
                     let begun = thread.iteration + thread.skipped;
                     let all_done = program.iterations.is_some_and(|most| begun >= most);
-                    if all_done || thread.time_is_over(release.max(gpu.now()), self.skipped) {
+                    if all_done || other_has_ended || thread.time_is_over(release.max(gpu.now()), self.skipped) {
                         self.end(index);
                         return Ok(false);
                     }

@@ -38,6 +38,8 @@ mod ending_writes;
 mod engine_properties;
 mod events;
 mod evr;
+mod examiner_forms;
+mod examiner_plugins;
 mod examples;
 mod explain;
 mod extreme_devices;
