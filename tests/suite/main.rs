@@ -67,6 +67,7 @@ mod html_browser;
 mod html_data;
 mod job_sets;
 mod jobs;
+mod joined_logs;
 mod json_lines;
 mod long_parts;
 mod long_runs;
