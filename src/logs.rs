@@ -9,6 +9,7 @@ mod blocks;
 mod clock;
 mod defect;
 mod files;
+mod join;
 mod log;
 mod number;
 mod pairing;

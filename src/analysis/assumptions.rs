@@ -333,7 +333,7 @@ fn passes(thread: &HostThread, barrier: BarrierId) -> (u64, u64) {
     let once = of_steps.saturating_mul(thread.iterations.unwrap_or(u64::MAX));
     let repeats = thread.steps.iter().any(|step| matches!(step, Step::Repeat { .. }));
     let most = if repeats && once > 0 { u64::MAX } else { once };
-    (if thread.time_limit.is_some() { 0 } else { once }, most)
+    (if thread.may_end_early() { 0 } else { once }, most)
 }
 
 pub(super) fn acts_after_waiting(thread: &HostThread) -> bool {

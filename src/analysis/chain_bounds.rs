@@ -159,7 +159,7 @@ impl<'a> ChainBounds<'a> {
         let thread = self.scenario.threads.get(link.thread as usize).ok_or(unknown)?;
         let is_single = thread.iterations == Some(1) && thread.barrier.is_none();
         let is_endless = thread.iterations.is_none() && self.scenario.horizon.is_none();
-        if thread.time_limit.is_some() || is_endless || thread.period.is_none() && !is_single {
+        if thread.may_end_early() || is_endless || thread.period.is_none() && !is_single {
             return Err(unknown);
         }
         let horizon = self.scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);

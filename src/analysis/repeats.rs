@@ -80,7 +80,7 @@ impl Repeats {
         };
         let is_judged_until = |end: Instant| {
             let goes_on = |thread: &HostThread| {
-                thread.time_limit.is_none()
+                !thread.may_end_early()
                     && thread.iterations.is_none_or(|iterations| thread.release_of(iterations) >= end)
             };
             threads().all(|thread| period_of(thread).is_none() || goes_on(thread))

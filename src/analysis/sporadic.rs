@@ -288,10 +288,10 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
     Some((base, jobs, rules))
 }
 
-/// How many jobs a thread may have in a run that is made up; `None`: it has no end. Of one whose time is limited, later
-/// jobs than the first may be too late to come.
+/// How many jobs a thread may have in a run that is made up; `None`: it has no end. Of one that may end early, later jobs
+/// than the first may be too late to come.
 fn most_jobs(thread: &HostThread) -> Option<u64> {
-    thread.time_limit.map(|_| 1).into_iter().chain(thread.iterations_in_all()).min()
+    thread.may_end_early().then_some(1).into_iter().chain(thread.iterations_in_all()).min()
 }
 
 /// The steps of job number `job` of `number` of the thread number `index`.

@@ -9,6 +9,9 @@ use crate::workload::Clusters;
 
 /// Checks each cluster of which all blocks were seen.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    if case.observation.virtual_sms {
+        return;
+    }
     let groups = Groups::of(&case.observation.device);
     let tolerance = case.clocks.tolerances.one_clock_ns;
     for operation in &case.observation.operations {

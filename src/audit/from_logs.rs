@@ -109,6 +109,7 @@ fn finish(
         streams,
         contexts,
         client_sms: client_sms(run, device),
+        virtual_sms: run.virtual_sms,
         operations,
         frees: Vec::new(),
         programmatic_events: BTreeSet::new(),

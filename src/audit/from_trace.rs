@@ -79,6 +79,7 @@ impl Observation {
             streams: streams.collect(),
             contexts,
             client_sms: client_sms(device, trace),
+            virtual_sms: false,
             operations: operations
                 .map(|(id, record)| operation(device, trace, id, record, takes_turns))
                 .collect::<Result<_, _>>()?,

@@ -24,6 +24,9 @@ pub struct Observation {
     pub contexts: ObservedContexts,
     /// On how many SMs at once each process may have blocks, as a client of MPS; none where that limits nobody.
     pub client_sms: Vec<u32>,
+    /// Whether SMs may have the numbers that each client of MPS gives them for itself: these tell the SMs of one process
+    /// and mask apart, and nothing else.
+    pub virtual_sms: bool,
     /// Operations in launch order; those of one stream in their order in the stream.
     pub operations: Vec<ObservedOperation>,
     /// Calls that free memory and waited, in a simulated run; no log shows them.
@@ -207,6 +210,13 @@ impl Observation {
     pub(super) fn green_context_of(&self, operation: usize) -> Option<GreenContextId> {
         let operation = self.operations.get(operation)?;
         self.streams.get(operation.stream)?.green_context
+    }
+
+    /// Whether masks keep kernels from SMs whose numbers are not known.
+    pub(super) fn has_masked_virtual_sms(&self) -> bool {
+        let is_masked =
+            |operation: &ObservedOperation| operation.kernel().is_some_and(|kernel| kernel.sm_mask.is_some());
+        self.virtual_sms && self.operations.iter().any(is_masked)
     }
 
     /// Who has EE queues, in a context: whatever is in no green context, and each of these.

@@ -154,7 +154,7 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, O
     let has_clusters = kernels.any(|kernel| kernel.clusters.is_some());
     let mut dealing = (policy.goes_by_gpcs() || has_clusters).then(|| Dealing::new(case));
     let simulated = matches!(observation.source, TimeSource::Simulated { .. });
-    if !observation.client_sms.is_empty() {
+    if !observation.client_sms.is_empty() || observation.virtual_sms {
         return;
     }
     if simulated && (!case.clocks.exact || case.channels_bind() || observation.has_dependent_launches()) {

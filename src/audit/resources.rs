@@ -1,10 +1,15 @@
 //! What SMs hold: rules R1, R2, R3, registers, SM ids, SM masks, and the limits of a single block.
 
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
 use super::case::Case;
 use super::demand::{Amounts, RESOURCES, capacity, change};
 use super::finding::{AuditRule, Finding};
-use super::observation::Observation;
+use super::observation::{Observation, ObservedOperation};
 use super::sweep::BlockEvent;
+use crate::logs::LogTime;
 
 /// Checks every block by itself, then the SMs together.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
@@ -51,11 +56,16 @@ fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
         if kernel.sm_mask.is_none() && kernel.blocks.sms.iter().all(|&sm| sm < device.sms) {
             continue;
         }
+        if case.observation.virtual_sms
+            && let Some(finding) = too_many_sms(case, index)
+        {
+            findings.push(finding);
+        }
         for (number, block) in kernel.blocks.iter().enumerate() {
             let (rule, by, unit, what) = if block.sm >= device.sms {
                 let what = format!("SM {} does not exist: {} has SMs 0 to {}", block.sm, device.name, device.sms - 1);
                 (AuditRule::Sm, u64::from(block.sm - device.sms) + 1, "SMs", what)
-            } else if !case.may_use(index, block.sm) {
+            } else if !case.observation.virtual_sms && !case.may_use(index, block.sm) {
                 let what = match case.observation.green_context_of(index) {
                     Some(_) => format!("its green context does not have SM {}", block.sm),
                     None => format!("its SM mask takes SM {} away", block.sm),
@@ -70,6 +80,25 @@ fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Of a kernel whose mask names other SMs than the log does: it ran on more of them than the mask leaves.
+fn too_many_sms(case: &Case<'_>, index: usize) -> Option<Finding> {
+    let operation = case.observation.operations.get(index)?;
+    let kernel = operation.kernel().filter(|kernel| kernel.sm_mask.is_some())?;
+    let left = (0..case.observation.device.sms).filter(|&sm| case.may_use(index, sm)).count();
+    let on = kernel.blocks.sms.iter().collect::<BTreeSet<_>>().len();
+    let what = || format!("it ran on {on} SMs, and its SM mask leaves {left}");
+    (on > left).then(|| Finding {
+        rule: AuditRule::Mask,
+        kernel: operation.name.clone(),
+        block: None,
+        sm: None,
+        at_ns: case.facts[index].first_start.unwrap_or(LogTime::MIN),
+        by: (on - left) as u64,
+        unit: "SMs",
+        what: what(),
+    })
+}
+
 /// One SM while time passes.
 #[derive(Clone)]
 struct Account {
@@ -79,18 +108,19 @@ struct Account {
 }
 
 /// At no time do the blocks of an SM take more than it has; where contexts take turns, those of each context, since
-/// what the others have there is put aside meanwhile (T1, T4). A block that is recorded as starting up to the tolerance
+/// what the others have there is put aside meanwhile (T1, T4); where SM numbers are virtual, those of each mask. A block that is recorded as starting up to the tolerance
 /// before the end of the one it replaces is noise, so blocks count as ending that much earlier.
 fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
     let has = capacity(&observation.device);
     let sms = vec![Account { free: has, over: [None; 4] }; observation.device.sms as usize];
-    let mut contexts = vec![sms; observation.context_count()];
+    let owners = owners(observation);
+    let mut accounts = vec![sms; owners.iter().max().map_or(0, |last| last + 1)];
     let is_long = |event: &BlockEvent| event.ran_ns > tolerance;
     let mut ends = case.events.ends().filter(is_long).peekable();
     for start in case.counted(case.events.starts()).filter(is_long) {
         while let Some(end) = ends.next_if(|end| end.at.saturating_sub(tolerance) <= start.at) {
-            let Some(account) = account(&mut contexts, observation, &end) else { continue };
+            let Some(account) = account(&mut accounts, &owners, &end) else { continue };
             change(&mut account.free, &case.facts[end.operation()].taken, -1);
             for (over, free) in account.over.iter_mut().zip(account.free) {
                 if free >= 0 {
@@ -98,7 +128,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 }
             }
         }
-        let Some(account) = account(&mut contexts, observation, &start) else { continue };
+        let Some(account) = account(&mut accounts, &owners, &start) else { continue };
         change(&mut account.free, &case.facts[start.operation()].taken, 1);
         for (resource, (rule, unit)) in RESOURCES.into_iter().enumerate() {
             let excess = account.free[resource].saturating_neg();
@@ -131,11 +161,17 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn account<'a>(
-    contexts: &'a mut [Vec<Account>],
-    observation: &Observation,
-    event: &BlockEvent,
-) -> Option<&'a mut Account> {
-    let context = observation.context_of(event.operation());
-    contexts.get_mut(context)?.get_mut(event.sm? as usize)
+/// Whose account of each SM the blocks of each operation are on, by number.
+fn owners(observation: &Observation) -> Vec<usize> {
+    let mut known = FxHashMap::default();
+    let owner = |(index, operation): (usize, &ObservedOperation)| {
+        let mask = operation.kernel().and_then(|kernel| kernel.sm_mask).filter(|_| observation.virtual_sms);
+        let next = known.len();
+        *known.entry((observation.context_of(index), mask)).or_insert(next)
+    };
+    observation.operations.iter().enumerate().map(owner).collect()
+}
+
+fn account<'a>(accounts: &'a mut [Vec<Account>], owners: &[usize], event: &BlockEvent) -> Option<&'a mut Account> {
+    accounts.get_mut(*owners.get(event.operation())?)?.get_mut(event.sm? as usize)
 }

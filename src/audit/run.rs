@@ -93,7 +93,8 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
         Vec::new()
     };
     let binds = case.channels_bind() || observation.may_trigger_at_once();
-    let is_unfit = observation.incomplete.is_some() || !observation.client_sms.is_empty();
+    let has_limits = !observation.client_sms.is_empty();
+    let is_unfit = observation.incomplete.is_some() || has_limits || observation.has_masked_virtual_sms();
     let ((alone, (placement, placed)), (queued, conserved)) = rayon::join(
         || {
             rayon::join(
@@ -130,6 +131,14 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
              which this GPU has and no log shows"
         ));
     }
+    if observation.virtual_sms {
+        let conserved = if observation.has_masked_virtual_sms() { ", work conservation" } else { "" };
+        notes.push(format!(
+            "SMs may have the numbers that each client of MPS gives them for itself, as from Volta on (libsmctrl): masks \
+             were checked by how many SMs they leave, and SMs for each process and mask by itself; placement{conserved} and \
+             clusters were not checked"
+        ));
+    }
     if binds {
         let why = if case.channels_bind() {
             "streams share hardware channels"
@@ -140,16 +149,16 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
     } else {
         if let Some(why) = &observation.incomplete {
             notes.push(format!("work conservation was not checked: {why}"));
-        } else if is_unfit {
+        } else if has_limits {
             notes.push("MPS limits the SMs of clients: work conservation and placement were not checked".to_owned());
         }
         check_turns(&case, &mut findings, &mut notes);
         if observation.contexts == ObservedContexts::Unseen {
-            notes.push(
-                "benchmarks ran in several processes, whose contexts take turns (T1) that no log shows: queues and SMs \
+            let take = if observation.virtual_sms { "may take" } else { "take" };
+            notes.push(format!(
+                "benchmarks ran in several processes, whose contexts {take} turns (T1) that no log shows: queues and SMs \
                  were checked for each process by itself, and work conservation while it was the only one with work"
-                    .to_owned(),
-            );
+            ));
         }
     }
     findings.extend(alone.into_iter().chain(queued).chain(conserved).chain(placed));

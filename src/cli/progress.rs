@@ -172,7 +172,7 @@ fn simulating<T>(scenario: &Scenario, simulate: impl FnOnce(Progress<'static>) -
 
 /// How many operations a run has; unknown with a horizon, a time limit or a repetition.
 pub(crate) fn operations(scenario: &Scenario) -> Option<u64> {
-    let is_certain = |thread: &HostThread| thread.time_limit.is_none() && thread.iterations.is_some();
+    let is_certain = |thread: &HostThread| !thread.may_end_early() && thread.iterations.is_some();
     let submitted = || scenario.threads.iter().map(HostThread::submissions).fold(0, u64::saturating_add);
     (scenario.horizon.is_none() && scenario.threads.iter().all(is_certain)).then(submitted)
 }

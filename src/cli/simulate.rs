@@ -185,7 +185,9 @@ impl Simulate {
     /// What of all that is asked for takes all that is known of a run at once, if something does.
     fn record_needed_by(&self, scenario: &Scenario) -> Option<&'static str> {
         // Of what submits nothing it is the record that has the iterations.
-        let few_logs = scenario.threads.len() <= MOST_LOGS && scenario.threads.iter().all(HostThread::submits);
+        let names = scenario.examiner.as_ref().map_or(0, |logs| logs.file_names().count());
+        let few_logs =
+            names <= MOST_LOGS && names == scenario.threads.len() && scenario.threads.iter().all(HostThread::submits);
         let has_part = self.figure.window().is_some() && LongRun::has_parts(scenario);
         let by_pieces = |option: &str| match option {
             LOGS => few_logs,

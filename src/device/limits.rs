@@ -45,6 +45,11 @@ const FIRST_WITH_PDL: u32 = 9;
 /// The first one with clusters of blocks.
 const FIRST_WITH_CLUSTERS: u32 = 9;
 
+/// The first of which masks are not by TPC (libsmctrl's README, known issues).
+const FIRST_MASKED_BY_UNITS: u32 = 9;
+/// The first whose SM numbers are virtual under MPS (libsmctrl's README, known issues; US patent 11,307,903).
+const FIRST_WITH_VIRTUAL_SMS: u32 = 7;
+
 /// The first with cluster launch control, by which a block takes over another (CUDA C++ Programming Guide, NVIDIA).
 const FIRST_WITH_LAUNCH_CONTROL: u32 = 10;
 
@@ -188,6 +193,16 @@ impl DeviceSpec {
     /// Whether kernels can be launched programmatically (PDL): from compute capability 9.0 on.
     pub(crate) fn has_programmatic_launch(&self) -> bool {
         self.major_compute_capability().is_some_and(|major| major >= FIRST_WITH_PDL)
+    }
+
+    /// Whether bits of an SM mask are no numbers of TPCs, but of units on the chip: from compute capability 9.0 on.
+    pub(crate) fn masks_by_units(&self) -> bool {
+        self.major_compute_capability().is_some_and(|major| major >= FIRST_MASKED_BY_UNITS)
+    }
+
+    /// Whether a client of MPS numbers SMs for itself, so that `%smid` does not tell which one it is: from Volta on.
+    pub(crate) fn has_virtual_sms(&self) -> bool {
+        self.major_compute_capability().is_some_and(|major| major >= FIRST_WITH_VIRTUAL_SMS)
     }
 
     /// Whether blocks may take over others that have not begun (cluster launch control): from compute capability 10.0.

@@ -55,6 +55,17 @@ impl SmMask {
         Self::new(bits, true)
     }
 
+    /// The same mask in the hands of a program that knows 64 TPCs and takes all others away; `None`: it names others.
+    pub(crate) fn of_64_tpcs(&self) -> Option<Self> {
+        let bits = u64::try_from(self.bits()).ok()?;
+        Some(Self::only(if self.inverted { bits } else { !bits }.into()))
+    }
+
+    /// Whether none of the first 64 TPCs is disabled.
+    pub(crate) fn takes_nothing(&self) -> bool {
+        (0..64).all(|tpc| self.enables_tpc(tpc))
+    }
+
     /// Whether TPC `tpc` may be used.
     pub fn enables_tpc(&self, tpc: u32) -> bool {
         let bit = self.bits().checked_shr(tpc).unwrap_or(0) & 1 == 1;

@@ -277,6 +277,7 @@ impl<'a> ProgramHost<'a> {
         self.frees.goes_on(index, self.threads[index].program.process, gpu.now(), &mut self.ready);
         loop {
             self.count_step(gpu)?;
+            let other_has_ended = self.other_has_ended(index);
             let thread = &mut self.threads[index];
             let program = thread.program;
             match thread.position {
@@ -285,7 +286,7 @@ impl<'a> ProgramHost<'a> {
                     let release = program.release_of(thread.iteration);
                     let begun = thread.iteration + thread.skipped;
                     let all_done = program.iterations.is_some_and(|most| begun >= most);
-                    if all_done || thread.time_is_over(release.max(gpu.now()), self.skipped) {
+                    if all_done || other_has_ended || thread.time_is_over(release.max(gpu.now()), self.skipped) {
                         self.end(index);
                         return Ok(false);
                     }

@@ -9,6 +9,7 @@ mod row;
 mod rows;
 
 pub use columns::{BlockColumns, BlockColumnsError};
+pub(super) use launches::number_iterations;
 pub(crate) use rows::begins_a_table;
 pub(super) use rows::{begins_with_names, read_table};
 

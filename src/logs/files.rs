@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::join::join_streams;
 use super::{
     BlockColumns, Dropped, Log, LogRun, LogsReading, Pairing, recognize::states_size, recognize_device, sort_into_runs,
 };
@@ -228,11 +229,18 @@ impl LogFiles {
             as_threads: true,
             ..ReadOptions::default()
         };
-        let read = with_measured_durations(file, text, &options, run);
-        match read {
+        // As it is left where the scenario is not used.
+        let (mut joined, stated) = (run.clone(), as_stated(file, text, &options));
+        if let Some(stated) = &stated {
+            join_streams(&mut joined, stated);
+        }
+        match with_measured_durations(file, text, &options, &joined) {
             Ok((pairing, scenario)) => {
                 notes.push(format!("streams, copies and host programs are those of {file}"));
-                limit_clients(run, &pairing, &clients_of(file, text, &options));
+                *run = joined;
+                if let Some(stated) = stated {
+                    share_gpu(run, &pairing, &stated);
+                }
                 // A percentage counts in an audit, whatever is said of threads.
                 let of_percentage =
                     |note: &&String| note.contains("mps_thread_percentage") || note.contains("mps_percentage");
@@ -254,29 +262,35 @@ impl LogFiles {
     }
 }
 
-/// On how many SMs at once each thread's process may have blocks, if all are clients of MPS and that limits it.
-fn clients_of(file: &str, text: &str, options: &ReadOptions) -> Vec<Option<u32>> {
+/// A scenario with its processes as they are.
+fn as_stated(file: &str, text: &str, options: &ReadOptions) -> Option<Scenario> {
     // Block times and ends do not matter.
     let options = ReadOptions {
         as_threads: false,
-        mps: true,
         other_block_duration: Some(Duration::from_ns(1)),
         horizon: Some(Duration::from_ns(u64::MAX)),
         ..options.clone()
     };
-    // What has no processes is refused with that option, and has no clients.
-    let Ok(scenario) = Scenario::from_json(file, text, &options) else { return Vec::new() };
-    let sms = |thread: &HostThread| scenario.catalogue.sms_at_once(thread.process);
-    scenario.threads.iter().map(|thread| Some(sms(thread)).filter(|sms| *sms < scenario.device().sms)).collect()
+    // A device without time slices has processes as clients of MPS only.
+    let with_mps = || Scenario::from_json(file, text, &ReadOptions { mps: true, ..options.clone() });
+    Scenario::from_json(file, text, &options).or_else(|_| with_mps()).ok()
 }
 
-/// Tells logs that do not say it themselves.
-fn limit_clients(run: &mut LogRun, pairing: &Pairing, limits: &[Option<u32>]) {
-    for (log, limit) in pairing.log_of_thread.iter().zip(limits) {
+/// Tells logs that do not say it themselves on how many SMs at once their process may have blocks, if all are clients of
+/// MPS and that limits it, and the run whether these number SMs for themselves.
+fn share_gpu(run: &mut LogRun, pairing: &Pairing, stated: &Scenario) {
+    let (catalogue, device) = (&stated.catalogue, stated.device());
+    for (thread, log) in stated.threads.iter().zip(&pairing.log_of_thread) {
         if let Some(log) = log.and_then(|log| run.logs.get_mut(log)) {
-            log.mps_sms = log.mps_sms.or(*limit);
+            let process = catalogue.processes().get(thread.process.index());
+            let sms = process.map(|process| process.mps_percentage.sms(device)).filter(|sms| *sms < device.sms);
+            log.mps_sms = log.mps_sms.or(sms);
         }
     }
+    // The examiner's files do not say whether MPS runs.
+    let may_have_mps = stated.examiner.is_some() && stated.has_processes();
+    let has_mps = catalogue.sharing().mps || run.logs.iter().any(|log| log.mps_sms.is_some());
+    run.virtual_sms = device.has_virtual_sms() && (has_mps || may_have_mps);
 }
 
 /// Reads a scenario and pairs it with its logs. Block times that its file lacks are in the logs; a benchmark that has

@@ -15,6 +15,10 @@ pub struct Log {
     pub benchmark_name: Arc<str>,
     /// `label`.
     pub label: Option<Arc<str>>,
+    /// Of a table of blocks: the process and the stream, as it names them.
+    pub(crate) of_table: Option<(Arc<str>, Arc<str>)>,
+    /// The thread of the scenario whose it is known to be, by number.
+    pub(crate) thread: Option<usize>,
     /// `max_resident_threads`, which the examiner writes as 2048 for each SM on every device.
     pub max_resident_threads: Option<u32>,
     /// `PID`: benchmarks of one process share it.
@@ -61,7 +65,8 @@ impl Log {
 }
 
 /// Names that say what a kernel does and not which one it is.
-const GENERIC_NAMES: [&str; 3] = ["GPUSpin", "SharedMem_GPUSpin", "CounterSpin"];
+const GENERIC_NAMES: [&str; 6] =
+    ["GPUSpin", "SharedMem_GPUSpin", "CounterSpin", "BasicMandelbrot", "matrix_multiply", "WalkKernel"];
 
 impl Log {
     /// What tables call one of its kernels: its own name, or that of the benchmark where it is one of many of a kind.

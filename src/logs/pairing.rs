@@ -108,7 +108,7 @@ impl Pairing {
                 label: log.label.as_deref().map(str::to_owned),
                 threads: scenario.threads.iter().map(|thread| thread.label.to_string()).collect(),
             };
-            let thread = by_name.or_else(by_label).or_else(by_stream).ok_or_else(none)?;
+            let thread = log.thread.or(by_name).or_else(by_label).or_else(by_stream).ok_or_else(none)?;
             check(scenario, &scenario.threads[thread], log)?;
             log_of_thread[thread] = Some(index);
         }

@@ -16,6 +16,8 @@ pub struct LogRun {
     pub logs: Vec<Log>,
     /// What was left out of them.
     pub dropped: Vec<Dropped>,
+    /// Whether SMs may have the numbers that clients of MPS give them, each for itself.
+    pub virtual_sms: bool,
 }
 
 impl LogRun {

@@ -120,7 +120,7 @@ impl LinkJob {
 pub(crate) fn goes_on(thread: &HostThread, end: Instant) -> bool {
     let last = |iterations: u64| iterations.checked_sub(1).map_or(Instant::ZERO, |last| thread.release_of(last));
     thread.period.is_some()
-        && thread.time_limit.is_none()
+        && !thread.may_end_early()
         && thread.iterations_in_all().is_none_or(|iterations| last(iterations) > end)
 }
 

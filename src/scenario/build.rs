@@ -198,9 +198,9 @@ impl<'a> ScenarioBuilder<'a> {
     /// # Errors
     /// [`WorkloadError`] if the device does not have such a stream.
     pub fn add_stream(&mut self, stream: StreamSpec) -> Result<StreamId, WorkloadError> {
-        let without_effect = self.mask_without_effect("stream", &stream.name, stream.sm_mask);
+        let on_mask = self.note_on_mask("stream", &stream.name, stream.sm_mask);
         let added = self.scenario.catalogue.add_stream(stream)?;
-        if let Some(note) = without_effect {
+        if let Some(note) = on_mask {
             self.note(note);
         }
         Ok(added)
@@ -220,7 +220,7 @@ impl<'a> ScenarioBuilder<'a> {
     /// [`WorkloadError`] if one of its blocks could never run.
     pub fn add_kernel(&mut self, mut kernel: Kernel) -> Result<KernelId, WorkloadError> {
         kernel.duration = self.options.vary(kernel.duration).ok_or(WorkloadError::BlockTimeTooLong)?;
-        let without_effect = self.mask_without_effect("kernel", &kernel.name, kernel.sm_mask);
+        let on_mask = self.note_on_mask("kernel", &kernel.name, kernel.sm_mask);
         let added = match self.kernels.find(&kernel, self.scenario.kernels()) {
             Ok(known) => self.scenario.catalogue.add_checked(known)?,
             Err(unknown) => {
@@ -229,7 +229,7 @@ impl<'a> ScenarioBuilder<'a> {
                 added
             }
         };
-        if let Some(note) = without_effect {
+        if let Some(note) = on_mask {
             self.note(note);
         }
         Ok(added)
@@ -240,11 +240,19 @@ impl<'a> ScenarioBuilder<'a> {
         self.kernels.next_name(self.scenario.kernels())
     }
 
-    /// What to say of a mask that somebody wrote to keep SMs free, and that keeps none free on this device.
-    fn mask_without_effect(&self, what: &str, name: &str, mask: Option<SmMask>) -> Option<String> {
+    /// What to say of a mask: it keeps no SM of this device free, or nobody knows which ones.
+    fn note_on_mask(&self, what: &str, name: &str, mask: Option<SmMask>) -> Option<String> {
         let (mask, device) = (mask?, self.device());
-        mask.leaves_all(device).then(|| {
-            format!("the SM mask {mask} of {what} {name:?} removes none of the {} SMs of {}", device.sms, device.name)
+        if mask.leaves_all(device) {
+            let (sms, device) = (device.sms, &device.name);
+            return Some(format!("the SM mask {mask} of {what} {name:?} removes none of the {sms} SMs of {device}"));
+        }
+        device.masks_by_units().then(|| {
+            format!(
+                "bits of an SM mask count as TPCs in the order of their SMs, which is assumed for {}: from compute \
+                 capability 9.0 on they are units on the chip, disabled ones included (libsmctrl)",
+                device.name
+            )
         })
     }
 
@@ -354,6 +362,14 @@ impl<'a> ScenarioBuilder<'a> {
     pub fn add_thread(&mut self, mut thread: HostThread) {
         self.timing.apply(&mut thread);
         self.scenario.threads.push(thread);
+    }
+
+    /// The threads from number `first` on, but for that of number `other`, end when that one has ended, as soon as they
+    /// would start another iteration.
+    pub(super) fn end_threads_with(&mut self, first: usize, other: u32) {
+        for (number, thread) in (0..).zip(&mut self.scenario.threads).skip(first) {
+            thread.until = Some(other).filter(|other| *other != number);
+        }
     }
 
     /// Adds a chain of threads that are there.

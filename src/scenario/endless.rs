@@ -55,7 +55,7 @@ pub(super) fn check(scenario: &Scenario, thread: &HostThread) -> Result<(), Endl
     if thread.iterations.is_some() {
         return Ok(());
     }
-    if thread.time_limit.is_none() && scenario.horizon.is_none() {
+    if !thread.may_end_early() && scenario.horizon.is_none() {
         return Err(Endless::NoLimit { thread: thread.label.to_string() });
     }
     if thread.period.is_some_and(|period| period > Duration::ZERO) || takes_time(scenario, &thread.steps) {

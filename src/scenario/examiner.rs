@@ -6,8 +6,10 @@
 mod behaviour;
 mod benchmark;
 mod file;
+mod legacy;
 mod log_names;
 mod multikernel;
+mod plugins;
 mod reading;
 mod spin;
 mod stream_action;

@@ -13,10 +13,20 @@ pub struct ExaminerLogs {
     pub(crate) benchmarks: Vec<BenchmarkLog>,
 }
 
+/// The name of a log that nobody wants, of which several benchmarks may have one.
+pub(crate) const NOWHERE: &str = "/dev/null";
+
 impl ExaminerLogs {
-    /// The names of the log files, relative to the result directory; in the order of the host threads.
+    /// The names of the log files that are written, relative to the result directory; in the order of the host threads.
     pub fn file_names(&self) -> impl Iterator<Item = &str> {
-        self.benchmarks.iter().map(|log| &*log.file_name)
+        self.benchmarks.iter().filter(|log| log.is_wanted()).map(|log| &*log.file_name)
+    }
+}
+
+impl BenchmarkLog {
+    /// Whether it is written anywhere.
+    pub(crate) fn is_wanted(&self) -> bool {
+        &*self.file_name != NOWHERE
     }
 }
 

@@ -213,6 +213,8 @@ pub struct HostThread {
     pub is_cut: bool,
     /// No iteration starts once this much time has passed since `release`; `None`: no limit.
     pub time_limit: Option<Duration>,
+    /// The number of another thread: no iteration starts once that one has ended.
+    pub until: Option<u32>,
     /// From one iteration's release to the next.
     pub period: Option<Duration>,
     /// How much later than its arrival, every period, an iteration may be released at most. Runs have none; bounds over
@@ -268,6 +270,7 @@ impl HostThread {
             iterations: Some(1),
             is_cut: false,
             time_limit: None,
+            until: None,
             period: None,
             jitter: Duration::ZERO,
             unsure: None,
@@ -418,6 +421,11 @@ impl HostThread {
     /// The streams to which it launches kernels, each as often as it is launched to.
     pub(crate) fn launched_to(&self) -> impl Iterator<Item = StreamId> {
         self.steps.iter().filter_map(|step| if let Step::Launch(_, stream) = *step { Some(stream) } else { None })
+    }
+
+    /// Whether it may end before it has done all its iterations: at a time, or with another thread.
+    pub fn may_end_early(&self) -> bool {
+        self.time_limit.is_some() || self.until.is_some()
     }
 
     /// Whether no iteration ever begins: none is asked for, or there is no time for one.

@@ -7,7 +7,7 @@ use crate::time::Duration;
 
 /// Whether it is released every period without end, and waits for no other host first.
 fn repeats(thread: &HostThread) -> bool {
-    thread.period.is_some() && thread.iterations.is_none() && thread.time_limit.is_none() && thread.barrier.is_none()
+    thread.period.is_some() && thread.iterations.is_none() && !thread.may_end_early() && thread.barrier.is_none()
 }
 
 /// Gives every thread that is periodic without end the jobs that are released within one hyperperiod from the last

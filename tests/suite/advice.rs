@@ -286,7 +286,7 @@ fn lacking() -> Vec<(&'static str, String)> {
     vec![
         ("block time", native("", "")),
         ("end", native(r#", "duration": "1 ms""#, r#", "period": "1 ms""#)),
-        ("block time of a benchmark", examiner("", r#", "filename": "./bin/mandelbrot.so""#)),
+        ("block time of a benchmark", examiner("", r#", "filename": "./bin/own_work.so""#)),
         ("contexts", examiner(r#", "use_processes": true"#, spin)),
         ("MPS", examiner("", &format!(r#"{spin}, "mps_thread_percentage": 50"#))),
         ("end of a benchmark", examiner("", spin).replace("\"max_iterations\": 1", "\"max_iterations\": 0")),

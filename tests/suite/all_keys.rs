@@ -60,7 +60,23 @@ pub(crate) const EXAMINER: &str = r#"{
             "name": "nested", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "sync_every_iteration": true,
             "benchmarks": [{"filename": "timer_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0}]}},
         {"filename": "cpu_inorder_walk.so", "thread_count": 0, "block_count": 0, "data_size": 0},
-        {"filename": "mandelbrot.so", "thread_count": 64, "block_count": 4, "data_size": 0}]
+        {"filename": "mandelbrot.so", "thread_count": 64, "block_count": 0, "data_size": 100, "additional_info": "50000"},
+        {"filename": "matrix_multiply.so", "thread_count": [16, 16], "block_count": 1, "data_size": 0,
+         "additional_info": {"matrix_width": 100, "skip_copy": true, "comment": 1}},
+        {"filename": "random_walk.so", "thread_count": 32, "block_count": 2, "data_size": 8, "additional_info": 5},
+        {"filename": "inorder_walk.so", "thread_count": 32, "block_count": 2, "data_size": 80},
+        {"filename": "sharedmem_timer_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0,
+         "additional_info": "1000,4096"},
+        {"filename": "multikernel.so", "log_name": "/dev/null", "thread_count": 0, "block_count": 0, "data_size": 0,
+         "additional_info": "K1,500000000,7,512,K2,500000000,7,500"}]
+}"#;
+
+/// An examiner scenario with the keys of older and newer versions.
+pub(crate) const OTHER_EXAMINER: &str = r#"{"max_iterations": 0, "max_time": 0, "cuda_device": 0, "cycle_cpus": true,
+    "resync_iterations": true, "benchmarks": [
+        {"filename": "counter_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0, "log_name": "/dev/null"},
+        {"filename": "timer_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0, "max_time": 1,
+         "terminator": true, "log_name": "/dev/null"}]
 }"#;
 
 /// A tasks file with every key there is.

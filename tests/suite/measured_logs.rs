@@ -232,7 +232,7 @@ fn logs_of_several_runs_are_replayed_one_at_a_time() {
 /// is in its log.
 #[test]
 fn block_times_that_a_scenario_lacks_are_taken_from_its_logs() {
-    let unknown = ("scenario.json", "timer_spin.so", "mandelbrot.so");
+    let unknown = ("scenario.json", "timer_spin.so", "own_work.so");
     let no_info = ("scenario.json", ", \"additional_info\": 1000000000", "");
     let endless = ("scenario.json", "\"max_iterations\": 1", "\"max_iterations\": 0");
     let folder = changed("durations", &[unknown, no_info, endless]);

@@ -24,7 +24,7 @@ use gpusched::warps::Instance;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::all_keys::{APPLICATIONS, EXAMINER, NATIVE, SEGMENTS, STUDIES, TASKS, WARPS};
+use crate::all_keys::{APPLICATIONS, EXAMINER, NATIVE, OTHER_EXAMINER, SEGMENTS, STUDIES, TASKS, WARPS};
 use crate::mutants::every_place::mutants;
 use crate::published;
 
@@ -39,9 +39,11 @@ fn errors(validator: &Validator, value: &Value) -> Vec<String> {
 }
 
 fn read_scenario(text: &str) -> Result<(), JsonError> {
-    let block_durations = BTreeMap::from([("mandelbrot".to_owned(), gpusched::time::Duration::from_ns(5))]);
+    let lacking = ["mandelbrot", "matrix_multiply", "random_walk", "inorder_walk"];
     // Given only where needed: a block time that no kernel lacks is an error too.
-    let block_durations = if text.contains("mandelbrot") { block_durations } else { BTreeMap::new() };
+    let lacking = lacking.into_iter().filter(|name| text.contains(&format!("\"{name}.so")));
+    let block_durations =
+        lacking.map(|name| (name.to_owned(), gpusched::time::Duration::from_ns(5))).collect::<BTreeMap<_, _>>();
     Scenario::from_json("mutant.json", text, &ReadOptions { block_durations, ..ReadOptions::default() }).map(drop)
 }
 
@@ -174,6 +176,9 @@ fn native_reader_and_schema_agree_on_mutated_scenarios() {
 #[test]
 fn examiner_reader_and_schema_agree_on_mutated_scenarios() {
     agree("scenario", EXAMINER, read_scenario);
+    let other = serde_json::from_str(OTHER_EXAMINER).expect("it is JSON");
+    assert_eq!(errors(&validator("scenario"), &other), Vec::<String>::new());
+    read_scenario(OTHER_EXAMINER).expect("it is sound");
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn groups(scenario: &Scenario, is_sporadic: bool) -> Result<Vec<Group>, Sporadic
         if thread.core.is_some() && meets_anywhere() {
             return Err(SporadicRefusal::CoreAtBarrier { thread: label() });
         }
-        if meets && (is_sporadic || thread.time_limit.is_some() || thread.never_runs()) {
+        if meets && (is_sporadic || thread.may_end_early() || thread.never_runs()) {
             return refuse;
         }
         let group = match thread.period {

@@ -21,12 +21,13 @@ pub fn least_work(scenario: &Scenario) -> (u64, u64) {
 /// How many iterations are certain to begin and to go through all their steps.
 fn least_iterations(thread: &HostThread, horizon: Instant) -> u64 {
     let all = thread.iterations;
-    if horizon == Instant::MAX && thread.time_limit.is_none() {
+    if horizon == Instant::MAX && !thread.may_end_early() {
         return all.unwrap_or(0);
     }
     let waits = |step: &Step| step.waits_for_operations() || matches!(step, Step::Sleep(_) | Step::Barrier(_));
     let first = Instant::ZERO + thread.release;
-    if thread.barrier.is_some()
+    if thread.until.is_some()
+        || thread.barrier.is_some()
         || thread.works()
         || thread.steps.iter().any(waits)
         || thread.never_runs()

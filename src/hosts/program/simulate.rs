@@ -91,7 +91,7 @@ pub(crate) fn trace_on(
 /// Refuses a scenario of which it is known beforehand that its run cannot be recorded.
 pub(super) fn refuse_too_many(scenario: &Scenario, options: &GpuOptions) -> Result<(), ProgramError> {
     // A horizon or a time limit may end threads early.
-    let is_certain = |thread: &&HostThread| thread.time_limit.is_none() && options.horizon == Instant::MAX;
+    let is_certain = |thread: &&HostThread| !thread.may_end_early() && options.horizon == Instant::MAX;
     let count = scenario.threads.iter().filter(is_certain).map(HostThread::submissions).fold(0, u64::saturating_add);
     if count > u64::from(options.max_operations) {
         return Err(ProgramError::TooManyOperations { count, most: options.max_operations });

@@ -109,6 +109,12 @@ impl ProgramHost<'_> {
         thread.iteration >= iteration || thread.position == Position::Ended
     }
 
+    /// Whether another thread has ended with which this one does.
+    pub(super) fn other_has_ended(&self, thread: usize) -> bool {
+        let other = self.threads[thread].program.until.and_then(|other| self.threads.get(other as usize));
+        other.is_some_and(|other| other.position == Position::Ended)
+    }
+
     /// In which iteration a thread is, unless it has ended.
     pub(super) fn iteration_of(&self, thread: usize) -> Option<u64> {
         let thread = self.threads.get(thread).filter(|thread| thread.position != Position::Ended)?;

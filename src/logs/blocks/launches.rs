@@ -45,12 +45,14 @@ pub(super) fn logs_of(file: &str, kernels: Vec<Rows>, places: &Places) -> LogsRe
         let of_run = if several_runs { format!("{file}: {run}") } else { file.to_owned() };
         let scenario_name = if gpu.is_empty() { of_run } else { format!("{of_run}, GPU {gpu}") };
         let is_null = &*stream == "NULL";
+        let stream_name = Arc::clone(&stream);
         let stream = named("stream", &stream);
         let label = if process.is_empty() { stream } else { format!("{stream} of process {process}") };
         let incomplete = kernels.iter().any(|kernel| kernel.blocks.len() < kernel.block_count as usize);
         reading.logs.push(Log {
             file: file.into(),
             scenario_name: scenario_name.into(),
+            of_table: Some((Arc::clone(&process), stream_name)),
             benchmark_name: if is_null { "blocks (default stream)".into() } else { "blocks".into() },
             label: Some(label.into()),
             pid: process_number(&process),
@@ -214,7 +216,7 @@ fn logged(shared: &Common, rows: Vec<Row>) -> (LoggedKernel, usize) {
 }
 
 /// Which launch of its kernel each is.
-fn number_iterations(kernels: &mut [LoggedKernel]) {
+pub(in crate::logs) fn number_iterations(kernels: &mut [LoggedKernel]) {
     let mut seen: BTreeMap<Arc<str>, u32> = BTreeMap::new();
     for kernel in kernels {
         let next = seen.entry(Arc::clone(&kernel.name)).or_insert(0);

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::behaviour::{Behaviour, Benchmark};
+use super::file::name_of;
 use super::reading::Reading;
-use super::{multikernel, spin, stream_action};
+use super::{multikernel, plugins, spin, stream_action};
 use crate::device::SmMask;
 use crate::json::{Keys, Node, Object, Problem};
+use crate::proven::OrMost;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::examiner_logs::BenchmarkLog;
-use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread};
 use crate::scenario::native::processes::mps_percentage;
 use crate::scenario::options::LogUse;
@@ -19,7 +20,7 @@ use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{MpsPercentage, ProcessId, ProcessSpec, StreamId, StreamSpec};
 
 /// What any benchmark may say.
-const KEYS: Keys<4, 10> = Keys::new(
+const KEYS: Keys<4, 11> = Keys::new(
     ["filename", "thread_count", "block_count", "data_size"],
     [
         "label",
@@ -32,8 +33,22 @@ const KEYS: Keys<4, 10> = Keys::new(
         "stream_priority",
         "sm_mask",
         "mps_thread_percentage",
+        "terminator",
     ],
 );
+
+/// Benchmarks of the examiner that launch a kernel of the stated blocks or threads.
+const KINDS: [&str; 9] = [
+    "timer_spin",
+    "timer_spin_default_stream",
+    "sharedmem_timer_spin",
+    "counter_spin",
+    "stream_action",
+    "mandelbrot",
+    "matrix_multiply",
+    "random_walk",
+    "inorder_walk",
+];
 
 /// What a benchmark inherits from the level of the file in which it stands.
 pub(super) struct Context {
@@ -70,14 +85,15 @@ pub(super) fn read<'a>(
     reading: &mut Reading<'a, '_>,
 ) -> Result<Option<Nested<'a>>, Problem> {
     let (required, optional) = node.fields(&KEYS)?;
-    let [file_node, threads, blocks, data_size] = required;
-    let [label, log_node, info, iterations, time_limit, release, cpu_core, priority, mask_node, mps] = optional;
+    let [file_node, threads, blocks, data_size_node] = required;
+    let [label, log_node, info, iterations, time_limit, release, cpu_core, priority, mask_node, mps, terminator] =
+        optional;
     let file_name = file_node.text()?;
     let kind = kind_of(&file_name);
     if kind.is_empty() {
         return Err(file_node.expected("the path of a benchmark, such as \"./bin/timer_spin.so\""));
     }
-    let data_size = data_size.whole_number(0, u64::MAX)?;
+    let data_size = data_size_node.whole_number(0, u64::MAX)?;
     let label = label.map(|node| node.text()).transpose()?;
     let log_name = log_node.map(|node| node.text()).transpose()?;
     if let Some(own) = iterations.filter(|_| context.barrier.is_some()) {
@@ -88,8 +104,19 @@ pub(super) fn read<'a>(
     let release = release.map(|node| node.seconds()).transpose()?.unwrap_or_default();
     let cpu_core = cpu_core.map(|node| node.whole_u32(0, u32::MAX)).transpose()?;
     let priority = priority.map(|node| node.signed_number(-(1 << 31), 1 << 31)).transpose()?;
-    let sm_mask = mask_node.map(fields::sm_mask).transpose()?;
-
+    let sm_mask = mask_node.map(|node| reading.sm_mask(node)).transpose()?;
+    let ends_others = terminator.map(|node| node.boolean()).transpose()?.unwrap_or(false);
+    if let Some(node) = terminator.filter(|_| ends_others) {
+        let is_known = kind != "task_host" && !kind.starts_with("cpu_");
+        if reading.terminator.is_some() || !is_known {
+            return Err(node.problem(if is_known {
+                "a second terminator: which of them ends the others is not published"
+            } else {
+                "when this terminator is done is not known, as it is no kernel that is simulated"
+            }));
+        }
+        reading.terminator = Some(u32::try_from(reading.nodes.len()).or_most());
+    }
     let mps_percentage = mps.map(|node| percentage(node, context, reading)).transpose()?;
     let start = context.release.saturating_add(release);
     if start.as_ns() > MAX_INPUT_NS {
@@ -99,7 +126,12 @@ pub(super) fn read<'a>(
         let info = info.ok_or_else(|| node.problem("task_host.so needs a scenario in additional_info"))?;
         let process = process(node, label.as_deref().unwrap_or(kind), mps_percentage, context, reading)?;
         let mut nested = info.object()?;
-        let name = nested.required("name")?.text()?.into();
+        let name = name_of(&mut nested)?;
+        let title = label.as_deref().unwrap_or(kind);
+        if own_or(iterations, context.iterations) != Some(1) {
+            reading.builder.note(format!("benchmark {title:?}: a task_host.so runs its scenario once here"));
+        }
+        without_effect(reading, title, kind, [sm_mask.is_some(), priority.is_some()], "it has no stream");
         return Ok(Some(Nested { file: nested, name, release: start, process }));
     }
     if kind.starts_with("cpu_") {
@@ -114,26 +146,30 @@ pub(super) fn read<'a>(
     let kept = (logs != LogUse::Unused).then(|| Arc::from(&*file_name));
     reading.log_names.add(log_node.unwrap_or(node), file_name, logs == LogUse::KeptInside)?;
     let title: Arc<str> = label.as_deref().unwrap_or(kind).into();
-    let without_effect = match kind {
-        "stream_action" => Some("the examiner ignores it there"),
-        "timer_spin_default_stream" => Some("its kernel is on the NULL stream, which has none"),
-        _ => None,
+    let is_set = [sm_mask.is_some(), priority.is_some()];
+    let sm_mask = match kind {
+        "stream_action" => {
+            without_effect(reading, &title, kind, [is_set[0], false], "the examiner ignores it there");
+            None
+        }
+        "timer_spin_default_stream" => {
+            without_effect(reading, &title, kind, is_set, "its kernel is on the NULL stream, which has none");
+            None
+        }
+        _ => sm_mask,
     };
-    if let Some(why) = without_effect.filter(|_| sm_mask.is_some()) {
-        reading.builder.note(format!("the sm_mask of benchmark {title:?} ({kind}.so) has no effect: {why}"));
-    }
-    let sm_mask = sm_mask.filter(|_| without_effect.is_none());
     let process = process(node, &title, mps_percentage, context, reading)?;
     let stream = add_stream(reading, mask_node.unwrap_or(node), &title, process, priority, sm_mask)?;
     let null = reading.builder.null_stream_of_added(process);
-    let benchmark = Benchmark { node, kind, title: Arc::clone(&title), threads, blocks, info, stream, null };
+    let title = Arc::clone(&title);
+    let benchmark = Benchmark { node, kind, title, threads, blocks, data_size: data_size_node, info, stream, null };
     let behaviour = behaviour(&benchmark, reading)?;
     if let Some(file_name) = kept {
         reading.logs.push(BenchmarkLog {
             file_name,
             scenario_name: Arc::clone(&context.scenario_name),
             benchmark_name: behaviour.benchmark_name,
-            label: label.map(|_| Arc::clone(&title)),
+            label: label.map(|_| Arc::clone(&benchmark.title)),
             data_size,
             release_time: release,
             cpu_core: cpu_core.unwrap_or(0),
@@ -141,7 +177,7 @@ pub(super) fn read<'a>(
         });
     }
     reading.builder.add_thread(HostThread {
-        label: title,
+        label: benchmark.title,
         process,
         release: start,
         iterations: own_or(iterations, context.iterations),
@@ -150,6 +186,7 @@ pub(super) fn read<'a>(
             Some(own) => (own > Duration::ZERO).then_some(own),
             None => context.time_limit,
         },
+        until: None,
         period: None,
         jitter: Duration::ZERO,
         unsure: None,
@@ -217,7 +254,39 @@ fn own_or(own: Option<u64>, inherited: Option<u64>) -> Option<u64> {
     }
 }
 
+/// Says that a mask or a priority does nothing, where they are set.
+fn without_effect(reading: &mut Reading<'_, '_>, title: &str, kind: &str, is_set: [bool; 2], why: &str) {
+    for (key, _) in ["sm_mask", "stream_priority"].into_iter().zip(is_set).filter(|(_, is_set)| *is_set) {
+        reading.builder.note(format!("the {key} of benchmark {title:?} ({kind}.so) has no effect: {why}"));
+    }
+}
+
+/// Says where the examiner takes the numbers of a list for others, or refuses them: its parser (since March 2023) gives
+/// each place the first number, and only one of its benchmarks has blocks of more than one dimension.
+fn note_lists(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) {
+    let (title, kind) = (&benchmark.title, benchmark.kind);
+    for (key, count) in [("thread_count", benchmark.threads), ("block_count", benchmark.blocks)] {
+        // What is wrong with it is told where it counts.
+        let Ok(sides) = benchmark.sides(count) else { continue };
+        let Some(&first) = sides.first().filter(|_| sides.len() > 1) else { continue };
+        if kind != "matrix_multiply" {
+            reading.builder.note(format!(
+                "benchmark {title:?}: {kind}.so takes one dimension and refuses the list of {key} in the examiner; the \
+                 product of its numbers counts here"
+            ));
+        } else if sides.iter().any(|side| *side != first) {
+            reading.builder.note(format!(
+                "benchmark {title:?}: the examiner reads each number of the list of {key} as its first, {first}; here \
+                 they count as they stand"
+            ));
+        }
+    }
+}
+
 fn behaviour(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
+    if KINDS.contains(&benchmark.kind) {
+        note_lists(benchmark, reading);
+    }
     match benchmark.kind {
         "timer_spin" => spin::timer(benchmark, reading),
         "timer_spin_default_stream" => spin::timer_default_stream(benchmark, reading),
@@ -225,7 +294,11 @@ fn behaviour(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result
         "counter_spin" => spin::counter(benchmark, reading),
         "multikernel" => multikernel::read(benchmark, reading),
         "stream_action" => stream_action::read(benchmark, reading),
-        _ => spin::other(benchmark, reading),
+        "mandelbrot" => plugins::mandelbrot(benchmark, reading),
+        "matrix_multiply" => plugins::matrix_multiply(benchmark, reading),
+        "random_walk" => plugins::walk(benchmark, reading, "Random Walk"),
+        "inorder_walk" => plugins::walk(benchmark, reading, "In-order Walk"),
+        _ => plugins::other(benchmark, reading),
     }
 }
 

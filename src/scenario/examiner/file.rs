@@ -17,7 +17,7 @@ use crate::workload::{BlockClock, ProcessId, ProcessSharing};
 const MAX_NESTING: u32 = 16;
 
 /// Keys of its top level that other formats do not have.
-pub(in crate::scenario) const KEYS: [&str; 9] = [
+pub(in crate::scenario) const KEYS: [&str; 11] = [
     "benchmarks",
     "max_iterations",
     "max_time",
@@ -27,11 +27,25 @@ pub(in crate::scenario) const KEYS: [&str; 9] = [
     "do_warmup",
     "use_processes",
     "sync_every_iteration",
+    "cycle_cpus",
+    "resync_iterations",
 ];
+
+/// Keys that hip_plugin_framework has in place of the examiner's `benchmarks` and `cuda_device`.
+const HIP_KEYS: [&str; 2] = ["plugins", "gpu_device_id"];
+
+/// What a scenario is called that has no name, as the first ones of March 2017 do not.
+const UNNAMED: &str = "unnamed";
 
 /// Reads the examiner scenario that `file` holds.
 pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
-    let name: Arc<str> = file.required("name")?.text()?.into();
+    if !file.has("benchmarks") && HIP_KEYS.iter().any(|key| file.has(key)) {
+        return Err(file
+            .node()
+            .problem("this is a configuration of hip_plugin_framework, whose format is not read")
+            .with_help("cuda_scheduling_examiner, from which it comes, has \"benchmarks\" and \"cuda_device\""));
+    }
+    let name = name_of(&mut file)?;
     let device = default_device(file.node())?;
     let builder = ScenarioBuilder::new(name.to_string(), device, options);
     let mut reading = Reading::new(builder);
@@ -51,6 +65,21 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     scenario.examiner =
         (options.logs != LogUse::Unused).then(|| Arc::new(ExaminerLogs { result_directory, benchmarks: logs }));
     Ok(scenario)
+}
+
+/// The name of a level.
+pub(super) fn name_of(file: &mut Object<'_>) -> Result<Arc<str>, Problem> {
+    let name = file.optional("name")?.map(|node| node.text()).transpose()?;
+    Ok(name.map_or_else(|| UNNAMED.into(), |name| (*name).into()))
+}
+
+/// A setting that is true or false, under its name or an older one.
+fn setting<'a>(file: &mut Object<'a>, [key, older]: [&'static str; 2]) -> Result<bool, Problem> {
+    let nodes = [file.optional(key)?, file.optional(older)?];
+    if let [Some(_), Some(twice)] = nodes {
+        return Err(twice.problem(format!("{older:?} is what {key:?} was called, which stands there too")));
+    }
+    nodes.into_iter().flatten().next().map_or(Ok(false), |node| node.boolean())
 }
 
 /// Reads one level of the file: its top, or the `additional_info` of a `task_host.so` in `process`. `outer` is the
@@ -75,9 +104,8 @@ fn level<'a>(
         return Err(device_node
             .problem(format!("expected {outer}, the device of the surrounding scenario, found {cuda_device}")));
     }
-    for ignored in ["pin_cpus", "do_warmup"] {
-        file.optional(ignored)?.map(|node| node.boolean()).transpose()?;
-    }
+    setting(&mut file, ["pin_cpus", "cycle_cpus"])?;
+    file.optional("do_warmup")?.map(|node| node.boolean()).transpose()?;
     // Known at every level, used at the top only.
     file.optional("base_result_directory")?.map(|node| node.string()).transpose()?;
     let use_processes = match file.optional("use_processes")? {
@@ -93,11 +121,10 @@ fn level<'a>(
         // Measured on Volta: blocks of `timer_spin` whose turns alternate end after their stated time on the clock.
         reading.timer = BlockClock::Wall;
     }
-    let synced = match file.optional("sync_every_iteration")? {
-        Some(node) => node.boolean()?,
-        None => false,
-    };
-    file.required("name")?;
+    let synced = setting(&mut file, ["sync_every_iteration", "resync_iterations"])?;
+    if file.optional("name")?.is_none() {
+        reading.builder.note(format!("a scenario without a name is called {UNNAMED:?}"));
+    }
     let benchmarks = file.required("benchmarks")?.filled_list()?;
     file.finish()?;
     reading.builder.reserve(benchmarks.len());
@@ -110,11 +137,21 @@ fn level<'a>(
         barrier: synced.then(|| reading.builder.new_barrier()),
         processes: if use_processes && !as_threads { Processes::Each } else { Processes::One(process) },
     };
+    let (first, outer_terminator) = (reading.nodes.len(), reading.terminator.take());
+    let mut host = None;
     for node in benchmarks {
         reading.builder.has_read(node.start());
         if let Some(Nested { file, name, release, process }) = benchmark::read(node, &context, reading)? {
+            let terminator = reading.terminator;
             level(file, name, release, process, Some((cuda_device, depth)), reading)?;
+            (host, reading.terminator) = (Some(node), terminator);
         }
+    }
+    if let Some(terminator) = std::mem::replace(&mut reading.terminator, outer_terminator) {
+        if let Some(host) = host {
+            return Err(host.problem("a task_host.so beside a terminator is not read: when it ends is not published"));
+        }
+        reading.builder.end_threads_with(first, terminator);
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use rustc_hash::FxHashSet;
 
 use crate::json::{Node, Problem};
+use crate::scenario::examiner_logs::NOWHERE;
 use crate::spelling::option;
 
 /// The log files that a scenario's benchmarks write.
@@ -24,6 +25,9 @@ impl<'a> LogNames<'a> {
     /// Adds a log file. Refuses one that another benchmark writes already, however it is spelt, a name that names no
     /// file, and with `inside` one that leads out of the result directory.
     pub(super) fn add(&mut self, node: Node<'_>, file_name: Cow<'a, str>, inside: bool) -> Result<(), Problem> {
+        if file_name == NOWHERE {
+            return Ok(());
+        }
         if is_plain(&file_name) {
             return self.taken.replace(file_name).map_or(Ok(()), |taken| Err(twice(node, &taken)));
         }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::log_names::LogNames;
+use crate::device::SmMask;
 use crate::json::{Node, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::examiner_logs::BenchmarkLog;
-use crate::scenario::fields::Place;
+use crate::scenario::fields::{self, Place};
 use crate::workload::{BlockClock, Kernel, KernelId};
 
 /// What reading a file, nested ones included, leads to.
@@ -18,6 +19,8 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) nodes: Vec<Node<'a>>,
     pub(super) logs: Vec<BenchmarkLog>,
     pub(super) log_names: LogNames<'a>,
+    /// The host thread with which the others of the level end that is being read.
+    pub(super) terminator: Option<u32>,
     /// What a kernel that watches a timer counts: on the only context all the same.
     pub(super) timer: BlockClock,
     /// Names of kernels, as far as they are stored once.
@@ -32,7 +35,25 @@ impl<'o> Reading<'_, 'o> {
     pub(super) fn new(builder: ScenarioBuilder<'o>) -> Self {
         let (log_names, names) = (LogNames::default(), FxHashSet::default());
         let timer = BlockClock::RunTime;
-        Self { builder, nodes: Vec::new(), logs: Vec::new(), log_names, timer, names }
+        Self { builder, nodes: Vec::new(), logs: Vec::new(), log_names, terminator: None, timer, names }
+    }
+
+    /// A mask, of which the examiner knows 64 bits; libsmctrl takes all TPCs behind those away.
+    pub(super) fn sm_mask(&mut self, node: Node<'_>) -> Result<SmMask, Problem> {
+        const BITS: u32 = 64;
+        let mask = fields::sm_mask(node)?;
+        let of_64_tpcs = mask.of_64_tpcs().ok_or_else(|| node.expected("a mask of 64 bits, as the examiner has it"))?;
+        let device = self.builder.device();
+        let tpcs = device.sms.div_ceil(device.sms_per_tpc);
+        if tpcs <= BITS {
+            return Ok(mask);
+        }
+        let note = format!(
+            "a mask of the examiner has {BITS} bits, and takes the TPCs behind those away, of {tpcs} of {}",
+            device.name
+        );
+        self.builder.note(note);
+        Ok(of_64_tpcs)
     }
 
     /// The name of a kernel, which is stored once if it comes again.

@@ -3,26 +3,41 @@
 use std::sync::Arc;
 
 use super::behaviour::{Behaviour, Benchmark};
+use super::legacy;
 use super::reading::{Reading, add_kernel};
 use crate::device::{BlockShape, Sided};
 use crate::json::{Node, Problem};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::fields::{Place, dimensions};
 use crate::scenario::model::Step;
-use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
 use crate::workload::{BlockClock, BlockTime, Kernel, KernelId, StreamId};
 
 /// What `timer_spin` runs for when `additional_info` is absent.
 const DEFAULT_SPIN: Duration = Duration::from_ns(10_000_000);
 
+/// Loop iterations of `counter_spin` when `additional_info` is absent.
+const DEFAULT_ITERATIONS: u64 = 1_000_000;
+
 /// Bytes of one unit of `shared_memory_size`.
 const WORD_BYTES: u32 = 4;
+
+/// What `shared_memory_size` may be in the examiner, which has a kernel for each.
+const SIZES: [u32; 4] = [0, 4096, 8192, 10_240];
+
+/// A kernel that a benchmark launches.
+pub(super) struct Launched {
+    pub(super) blocks: u32,
+    pub(super) threads: u32,
+    pub(super) duration: Duration,
+    pub(super) clock: BlockClock,
+    pub(super) shared_memory_bytes: u32,
+}
 
 /// `timer_spin.so`.
 pub(super) fn timer(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
     let duration = spin_time(benchmark.info)?;
-    let kernel = one_kernel(benchmark, reading, "GPUSpin", (duration, reading.timer), 0)?;
+    let kernel = as_stated(benchmark, reading, "GPUSpin", (duration, reading.timer), 0)?;
     Ok(launch_and_synchronize(kernel, benchmark.stream, "Timer Spin"))
 }
 
@@ -32,7 +47,7 @@ pub(super) fn timer_default_stream(
     reading: &mut Reading<'_, '_>,
 ) -> Result<Behaviour, Problem> {
     let duration = spin_time(benchmark.info)?;
-    let kernel = one_kernel(benchmark, reading, "GPUSpin", (duration, reading.timer), 0)?;
+    let kernel = as_stated(benchmark, reading, "GPUSpin", (duration, reading.timer), 0)?;
     Ok(Behaviour {
         steps: vec![Step::Launch(kernel, benchmark.null), Step::AwaitLast],
         benchmark_name: "Timer Spin (default stream)",
@@ -45,42 +60,27 @@ pub(super) fn shared_memory_timer(
     benchmark: &Benchmark<'_>,
     reading: &mut Reading<'_, '_>,
 ) -> Result<Behaviour, Problem> {
-    let info = benchmark.info.ok_or_else(|| missing_info(benchmark))?;
-    let mut fields = info.object()?;
-    let duration = fields.required("duration")?.nanoseconds()?;
-    let shared = shared_memory(fields.optional("shared_memory_size")?)?;
-    fields.finish()?;
-    let kernel = one_kernel(benchmark, reading, "SharedMem_GPUSpin", (duration, reading.timer), shared)?;
+    let info = benchmark.info.ok_or_else(|| benchmark.needs_info())?;
+    let (duration, shared) = if info.is_string() {
+        let (duration, words) = legacy::spin_and_words(info)?;
+        (duration, in_bytes(info, words, reading)?)
+    } else {
+        let mut fields = info.object()?;
+        let duration = fields.required("duration")?.nanoseconds()?;
+        let shared = shared_memory(fields.optional("shared_memory_size")?, reading)?;
+        fields.finish()?;
+        (duration, shared)
+    };
+    let kernel = as_stated(benchmark, reading, "SharedMem_GPUSpin", (duration, reading.timer), shared)?;
     Ok(launch_and_synchronize(kernel, benchmark.stream, "Timer Spin (shared memory)"))
 }
 
 /// `counter_spin.so`: loop iterations, of a length that the device file assumes.
 pub(super) fn counter(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
-    let info = benchmark.info.ok_or_else(|| missing_info(benchmark))?;
-    let duration = spin_iterations(info, reading)?;
-    let kernel = one_kernel(benchmark, reading, "CounterSpin", (duration, BlockClock::RunTime), 0)?;
+    let number = benchmark.info.map_or(Ok(DEFAULT_ITERATIONS), iterations)?;
+    let duration = spin_iterations(benchmark.info.unwrap_or(benchmark.node), number, reading)?;
+    let kernel = as_stated(benchmark, reading, "CounterSpin", (duration, BlockClock::RunTime), 0)?;
     Ok(launch_and_synchronize(kernel, benchmark.stream, "Counter Spin"))
-}
-
-/// Any other benchmark, if the user says how long its blocks run.
-pub(super) fn other(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
-    let kind = benchmark.kind;
-    let Some(duration) = reading.builder.given_block_duration(&[&benchmark.title, kind]) else {
-        return Err(benchmark
-            .node
-            .problem(format!("the block duration of {:?} ({kind}.so) is not in the file", &*benchmark.title))
-            .with_help(format!(
-                "state it with {}, for example {}",
-                option("block_duration").of(kind, "TIME"),
-                option("block_duration").of(kind, "2ms")
-            )));
-    };
-    let kernel = one_kernel(benchmark, reading, kind, (duration, BlockClock::RunTime), 0)?;
-    Ok(launch_and_synchronize(kernel, benchmark.stream, "Unknown"))
-}
-
-fn missing_info(benchmark: &Benchmark<'_>) -> Problem {
-    benchmark.node.problem(format!("{}.so needs additional_info", benchmark.kind))
 }
 
 fn launch_and_synchronize(kernel: KernelId, stream: StreamId, benchmark_name: &'static str) -> Behaviour {
@@ -91,18 +91,29 @@ fn launch_and_synchronize(kernel: KernelId, stream: StreamId, benchmark_name: &'
     }
 }
 
-fn one_kernel(
+/// A kernel of the blocks and threads that the file states.
+fn as_stated(
     benchmark: &Benchmark<'_>,
     reading: &mut Reading<'_, '_>,
     name: &str,
     (duration, clock): (Duration, BlockClock),
     shared_memory_bytes: u32,
 ) -> Result<KernelId, Problem> {
-    let threads = dimensions(benchmark.threads, Sided::Block)?;
+    let (threads, blocks) = (dimensions(benchmark.threads, Sided::Block)?, benchmark.stated_grid()?);
+    one_kernel(benchmark, reading, name, Launched { blocks, threads, duration, clock, shared_memory_bytes })
+}
+
+pub(super) fn one_kernel(
+    benchmark: &Benchmark<'_>,
+    reading: &mut Reading<'_, '_>,
+    name: &str,
+    launched: Launched,
+) -> Result<KernelId, Problem> {
+    let Launched { blocks, threads, duration, clock, shared_memory_bytes } = launched;
     let kernel = Kernel {
         name: reading.name(name),
         title: Arc::clone(&benchmark.title),
-        blocks: dimensions(benchmark.blocks, Sided::Grid)?,
+        blocks,
         shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes },
         duration: BlockTime::fixed(duration),
         clock,
@@ -123,14 +134,21 @@ fn spin_time(info: Option<Node<'_>>) -> Result<Duration, Problem> {
     node.nanoseconds()
 }
 
+/// A number of iterations or steps, as a number or a string of one.
+pub(super) fn iterations(node: Node<'_>) -> Result<u64, Problem> {
+    if !node.is_string() {
+        return node.whole_number(0, u64::MAX);
+    }
+    node.string()?.trim().parse().map_err(|_| node.expected("a whole number, or a string of one"))
+}
+
 /// The time that a number of `counter_spin` iterations takes on this device; warns that it is an assumption.
-pub(super) fn spin_iterations(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<Duration, Problem> {
+pub(super) fn spin_iterations(
+    node: Node<'_>,
+    iterations: u64,
+    reading: &mut Reading<'_, '_>,
+) -> Result<Duration, Problem> {
     let device = reading.builder.device();
-    let iterations = if node.is_string() {
-        node.string()?.trim().parse().map_err(|_| node.expected("a number of loop iterations"))?
-    } else {
-        node.whole_number(0, u64::MAX)?
-    };
     let atto = u128::from(iterations) * u128::from(device.spin_iteration_atto);
     let ns = u64::try_from((atto + 500_000_000) / 1_000_000_000).ok().filter(|&ns| ns <= MAX_INPUT_NS);
     let too_long = || node.problem("so many loop iterations take longer than 2^63 ns");
@@ -145,7 +163,17 @@ pub(super) fn spin_iterations(node: Node<'_>, reading: &mut Reading<'_, '_>) -> 
 }
 
 /// `shared_memory_size`, in 32-bit words, as bytes.
-pub(super) fn shared_memory(node: Option<Node<'_>>) -> Result<u32, Problem> {
+pub(super) fn shared_memory(node: Option<Node<'_>>, reading: &mut Reading<'_, '_>) -> Result<u32, Problem> {
     let Some(node) = node else { return Ok(0) };
-    Ok(node.whole_u32(0, u32::MAX / WORD_BYTES)? * WORD_BYTES)
+    in_bytes(node, node.whole_u32(0, u32::MAX / WORD_BYTES)?, reading)
+}
+
+fn in_bytes(node: Node<'_>, words: u32, reading: &mut Reading<'_, '_>) -> Result<u32, Problem> {
+    if !SIZES.contains(&words) {
+        let [none, small, middle, large] = SIZES;
+        reading.builder.note(format!(
+            "the examiner refuses a shared_memory_size of {words}: it has kernels for {none}, {small}, {middle} and {large}"
+        ));
+    }
+    words.checked_mul(WORD_BYTES).ok_or_else(|| node.problem("so many 32-bit words are more than 2^32 bytes"))
 }

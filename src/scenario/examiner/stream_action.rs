@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::behaviour::{Behaviour, Benchmark};
 use super::reading::{Reading, add_kernel};
-use super::spin::{shared_memory, spin_iterations};
+use super::spin::{iterations, shared_memory, spin_iterations};
 use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::json::{Keys, Node, Object, Problem};
 use crate::scenario::examiner_logs::KernelSync;
@@ -112,13 +112,16 @@ fn kernel(
         None => (duration_node.nanoseconds()?, reading.timer, "GPUSpin"),
         Some(kind) => match kind.string().as_deref() {
             Ok("timer_spin") => (duration_node.nanoseconds()?, reading.timer, "GPUSpin"),
-            Ok("counter_spin") => (spin_iterations(duration_node, reading)?, BlockClock::RunTime, "CounterSpin"),
+            Ok("counter_spin") => {
+                let number = iterations(duration_node)?;
+                (spin_iterations(duration_node, number, reading)?, BlockClock::RunTime, "CounterSpin")
+            }
             _ => return Err(kind.expected("\"timer_spin\" or \"counter_spin\"")),
         },
     };
     let blocks = dimensions(blocks.unwrap_or(benchmark.blocks), Sided::Grid)?;
     let threads_node = threads.unwrap_or(benchmark.threads);
-    let shared_memory_bytes = shared_memory(shared_memory_size)?;
+    let shared_memory_bytes = shared_memory(shared_memory_size, reading)?;
     if let Some(mask) = sm_mask {
         mask.string()?;
         reading.builder.note("stream_action.so ignores the sm_mask of its kernels, as the examiner does");

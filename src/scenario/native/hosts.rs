@@ -76,6 +76,7 @@ fn thread<'a>(entry: &mut Object<'a>, name: String, reading: &mut Reading<'a, '_
         iterations: iterations.or(once.then_some(1)),
         is_cut: false,
         time_limit,
+        until: None,
         period,
         jitter: fields::jitter(entry, period)?,
         unsure: None,

@@ -135,6 +135,7 @@ fn thread(
         iterations: if period.is_some() { jobs.map(u64::from) } else { Some(1) },
         is_cut: false,
         time_limit: None,
+        until: None,
         period,
         jitter: fields::jitter(entry, period)?,
         unsure: None,

@@ -46,6 +46,12 @@ pub enum NotNative {
     /// A run of no length.
     #[error("the horizon is 0 s, and a scenario file needs one of at least 1 ns")]
     NoTime,
+    /// It goes on until another thread has ended.
+    #[error("{thread:?} goes on until another one has ended, which the scenario format cannot say")]
+    Until {
+        /// The thread's label.
+        thread: String,
+    },
     /// A loop that begins inside an earlier one. No reader makes one.
     #[error("{thread:?} has a loop that begins inside an earlier one")]
     CrossingLoops {
@@ -70,7 +76,8 @@ impl Scenario {
     /// twice get a number.
     ///
     /// # Errors
-    /// [`NotNative`] for a scenario that did not come through a reader, or counts beyond 32 bits.
+    /// [`NotNative`] for a scenario that did not come through a reader, one of whose threads ends with another, or counts
+    /// beyond 32 bits.
     pub fn to_native_json(&self) -> Result<String, NotNative> {
         let writer = Writer::new(self);
         let mut file = Map::new();
@@ -344,7 +351,7 @@ impl<'a> Writer<'a> {
         let (_, stream) = thread.steps.first()?.submission()?;
         let submits = |step: &Step| step.submission().is_some_and(|(_, to)| to == stream);
         let limited = thread.period.is_some_and(|period| period > Duration::ZERO) || thread.iterations == Some(1);
-        let plain = thread.barrier.is_none() && thread.time_limit.is_none() && limited;
+        let plain = thread.barrier.is_none() && !thread.may_end_early() && limited;
         let named = self.stream_name(stream)? == &*thread.label;
         (plain && named && thread.steps.iter().all(submits)).then_some(stream)
     }
@@ -375,6 +382,9 @@ impl<'a> Writer<'a> {
         let mut entry = Map::new();
         entry.insert("name".to_owned(), json!(name));
         self.process(thread.process, &mut entry);
+        if thread.until.is_some() {
+            return Err(NotNative::Until { thread: thread.label.to_string() });
+        }
         timing(thread, "iterations", self.comes_back, &mut entry)?;
         match thread.time_limit {
             Some(limit) => entry.insert("time_limit".to_owned(), time(limit)),

@@ -219,7 +219,7 @@ impl<'a> Lines<'a> {
 }
 
 impl<'a> ExaminerLog<'a> {
-    /// The logs of a run, one per benchmark; none unless the scenario is one of the examiner's.
+    /// The logs of a run, one per benchmark that is to have one; none unless the scenario is one of the examiner's.
     pub fn all_of(summary: &Summary<'a>) -> Vec<Self> {
         let mut list: Vec<Self> = Lines::of_all(summary.scenario)
             .map(|lines| Self { summary: *summary, lines, iterations: Vec::new(), kernels: Vec::new(), left_out: 0 })
@@ -241,6 +241,7 @@ impl<'a> ExaminerLog<'a> {
                 log.kernels.push((id, kernel, held.get(&id).copied()));
             }
         }
+        list.retain(|log| log.lines.benchmark.is_wanted());
         list
     }
 }

@@ -223,8 +223,10 @@ impl<'a> Threads<'a> {
     }
 
     fn between(&mut self, index: usize, now: u64) {
+        let has_ended = |other: u32| self.all[other as usize].state == State::Ended;
+        let ends = self.all[index].spec.until.is_some_and(has_ended);
         let thread = &mut self.all[index];
-        if thread.spec.iterations.is_some_and(|limit| thread.iteration >= limit) {
+        if thread.spec.iterations.is_some_and(|limit| thread.iteration >= limit) || ends {
             thread.state = State::Ended;
             return;
         }
