@@ -108,8 +108,7 @@ impl<'s> AnalysisReport<'s> {
     ) -> Result<Self, AnalysisError> {
         let scenario = analysis.of;
         analysis.check_run(&run.trace)?;
-        let operations = analysis.operations();
-        let options = SearchOptions::affordable(scenario, operations, search);
+        let options = SearchOptions::affordable(run, search);
         // Bounds and what is searched speak of the same runs.
         let options = SearchOptions { bound: bounds.options, ..options };
         // Before there are verdicts, which are large as well.
@@ -121,7 +120,7 @@ impl<'s> AnalysisReport<'s> {
         let doubts: Vec<String> =
             demands.into_iter().flat_map(|demands| &demands.doubts).map(|doubt| doubt.what.clone()).collect();
         let chains = chain_verdicts(scenario, run, &verdicts, &doubts)?;
-        let unsearched = SearchOptions::left_out_note(scenario, operations, search);
+        let unsearched = SearchOptions::left_out_note(run, search);
         Ok(Self::new(scenario, analysis, verdicts, (own, chains), demands, unsearched))
     }
 
