@@ -72,6 +72,18 @@ pub enum Departure {
     Variation,
 }
 
+/// What verdicts that are proven rest on beside what is analysed, if anything is [stated](Scenario::assumptions).
+pub(crate) fn proven_under(assumptions: &[String]) -> Option<String> {
+    (!assumptions.is_empty()).then(|| format!("proven under: {}", assumptions.join("; ")))
+}
+
+impl Scenario {
+    /// What verdicts that are proven rest on beside what is analysed, if anything is [stated](Self::assumptions).
+    pub fn proven_under(&self) -> Option<String> {
+        proven_under(&self.assumptions)
+    }
+}
+
 /// Why launch times depend on when operations complete.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
