@@ -52,11 +52,6 @@ pub struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    /// How many operations a run has, so far as a search counts them.
-    pub fn operations(&self) -> usize {
-        self.kernels.len() + self.copies.len()
-    }
-
     /// The title of the kernel that a turn of Algorithm 2 is about; empty for a turn of another analysis.
     pub fn title_of(&self, turn: &Turn) -> &'a str {
         let kernel = self.merged_order.get(turn.kernel).and_then(|index| self.kernels.get(*index));

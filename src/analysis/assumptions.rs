@@ -72,6 +72,18 @@ pub enum Departure {
     Variation,
 }
 
+/// What verdicts that are proven rest on beside what is analysed, if anything is [stated](Scenario::assumptions).
+pub(crate) fn proven_under(assumptions: &[String]) -> Option<String> {
+    (!assumptions.is_empty()).then(|| format!("proven under: {}", assumptions.join("; ")))
+}
+
+impl Scenario {
+    /// What verdicts that are proven rest on beside what is analysed, if anything is [stated](Self::assumptions).
+    pub fn proven_under(&self) -> Option<String> {
+        proven_under(&self.assumptions)
+    }
+}
+
 /// Why launch times depend on when operations complete.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("safe_finish_ns is not given: {thread:?} {why}")]
@@ -91,6 +103,8 @@ pub(crate) enum DependentLaunch {
     Waits,
     #[error("works, so what it does then comes earlier or later when that takes less time")]
     Works,
+    #[error("goes on until another host has ended, so it has more jobs where that ends later")]
+    Until,
     #[error("waits in its calls while another thread of its process frees memory (H2)")]
     Held,
 }
@@ -297,7 +311,8 @@ pub(super) fn launch_dependence(scenario: &Scenario) -> Option<LaunchDependence>
     let waits = || scenario.threads.iter().find(waits).map(|thread| (thread, DependentLaunch::Waits));
     let works = || scenario.threads.iter().find(|thread| thread.works()).map(|thread| (thread, DependentLaunch::Works));
     let held = scenario.held_by_frees().map(|(thread, _)| (thread, DependentLaunch::Held));
-    let (thread, why) = held.or_else(waits).or_else(works)?;
+    let until = || scenario.threads.iter().find(|one| one.until.is_some()).map(|one| (one, DependentLaunch::Until));
+    let (thread, why) = held.or_else(waits).or_else(works).or_else(until)?;
     Some(LaunchDependence { thread: thread.label.to_string(), why })
 }
 

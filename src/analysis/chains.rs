@@ -27,6 +27,8 @@ pub struct ChainVerdict {
     pub path: Vec<String>,
     /// The longest in any run that was simulated.
     pub worst_found_ns: Option<Duration>,
+    /// Whether that had no output when its run ended: all that was found is that it takes longer.
+    pub is_cut: bool,
     /// None is longer; `None`: no bound is known.
     pub bound_ns: Option<Duration>,
     /// What the scenario allows at most.
@@ -104,9 +106,7 @@ pub fn chain_verdicts(
     let threads = (0..scenario.threads.len()).collect();
     let repeats = all.then(|| Repeats::of(scenario, &threads, spans, false)).flatten();
     let bounds = ChainBounds::new(scenario, &verdicts.jobs, repeats);
-    let own = Summary::of(run);
-    let own = scenario.cut_at().map_or_else(|| own.chains(), |cut| own.chains_until(Some(cut)));
-    let (mut known, mut own) = (ChainVerdicts::default(), own.into_iter());
+    let (mut known, mut own) = (ChainVerdicts::default(), Summary::of(run).chains().into_iter());
     for (number, chain) in scenario.chains.iter().enumerate() {
         let mut doubtful = false;
         for measure in ChainMeasure::ALL {
@@ -119,6 +119,7 @@ pub fn chain_verdicts(
             let delay = if found > own_worst { verdicts.delay_of_chain(number, measure) } else { in_own_run };
             row.from_ns = delay.as_ref().map(|delay| delay.from);
             row.to_ns = delay.as_ref().map(|delay| delay.to);
+            row.is_cut = delay.as_ref().is_some_and(|delay| delay.is_cut);
             row.jobs = delay.map(|delay| delay.path(chain, scenario));
             match bounds.of(chain, measure) {
                 Ok(bound) => row.bound_ns = Some(bound),
@@ -170,6 +171,7 @@ impl ChainVerdict {
             measure,
             path: threads.map(|thread| Arc::clone(&thread.label).to_string()).collect(),
             worst_found_ns: None,
+            is_cut: false,
             bound_ns: None,
             limit_ns,
             verdict: limit_ns.map(|_| Verdict::Open),

@@ -271,8 +271,7 @@ impl Climb<'_> {
     }
 
     fn options(&self, bound: BoundOptions) -> SearchOptions {
-        let operations = self.run.trace.operations().len();
-        let affordable = |time| SearchOptions::affordable(self.given, operations, time);
+        let affordable = |time| SearchOptions::affordable(self.run, time);
         SearchOptions { bound, ..self.search.options(affordable) }
     }
 

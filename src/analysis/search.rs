@@ -345,23 +345,26 @@ impl Searcher<'_, '_> {
         // Whatever is held together is compared in the order of the runs: the result is the same.
         let affordable = u64::try_from(MOST_HELD / self.result.jobs.len().max(1)).unwrap_or(CHUNK);
         let chunk = affordable.max(rayon::current_num_threads() as u64).min(CHUNK);
+        // As stated, a small scenario is run in any case: of each job some response is known.
+        let sure = if self.unrolled { stated.min(freedom.placements() as u64) } else { 0 };
         let mut next = 0;
-        while next < runs.max(stated) && (next < stated || !self.is_over()) {
+        while next < runs.max(stated) && (next < sure || !self.is_over()) {
             let numbers = next..(next + chunk).min(runs.max(stated));
             next = numbers.end;
             let here = effort::here();
             let tried: Vec<_> = numbers
                 .into_par_iter()
                 .filter_map(|number| {
+                    if number >= sure && here.within(|| self.is_over()) {
+                        return None;
+                    }
                     let SearchResult { freedom, base, .. } = &self.result;
                     let variation = match usize::try_from(number).ok().filter(|_| number < stated) {
                         Some(number) => freedom.stated_run(base, number),
                         None => freedom.draw(base, &mut self.numbers(round, false, number)),
                     };
-                    // As stated, a small scenario is run in any case: of each job some response is known.
                     let run = || self.run(&variation);
-                    let is_sure = number < stated.min(freedom.placements() as u64) && self.unrolled;
-                    let responses = if is_sure { effort::unlimited(run) } else { here.within(run) };
+                    let responses = if number < sure { effort::unlimited(run) } else { here.within(run) };
                     unless_stopped(responses.map(|responses| (Arc::new(variation), responses)))
                 })
                 .collect::<Result<_, ProgramError>>()?;

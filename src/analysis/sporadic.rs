@@ -184,7 +184,7 @@ pub fn judge_sporadic(
     // Releases that are stated are such as may come, and more of them than the runs above have.
     if !found.is_empty() && scenario.threads.iter().enumerate().any(is_open) {
         let run = simulate(scenario)?;
-        let affordable = SearchOptions::affordable(scenario, run.trace.operations().len(), None);
+        let affordable = SearchOptions::affordable(&run, None);
         let options = SearchOptions { runs: options.runs.min(affordable.runs), ..options.clone() };
         found.push(search_known(scenario, (&run, &run.jobs()), &[], &options, watch)?.into_owned());
         worst_job = worst_jobs(&found, scenario.threads.len());

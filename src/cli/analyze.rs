@@ -214,6 +214,7 @@ impl Analyze {
         if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone {
             notes::show_abridged(&needs::lacking(Lacking::Verdicts)?, note);
         }
+        self.note_assumptions(scenario, part);
         if self.verdicts_alone {
             notes::show_abridged(report.notes_on_verdicts(), note);
         } else {
@@ -248,6 +249,7 @@ impl Analyze {
         }
         let out = part.turn()?;
         notes::show_abridged(&report.ladder.notes, |text| part.note(text));
+        self.note_assumptions(scenario, part);
         part.print(&report, out)?;
         Ok(Answer::Done)
     }
@@ -265,6 +267,7 @@ impl Analyze {
             part.note(text);
         }
         notes::show_abridged(notes, |text| part.note(text));
+        self.note_assumptions(scenario, part);
         self.write_witness(verdicts.latest_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
         })?;
@@ -273,6 +276,13 @@ impl Analyze {
         }
         part.print(&report, out)?;
         Ok(answer)
+    }
+
+    /// Names what verdicts rest on where rows have no place for it.
+    fn note_assumptions(&self, scenario: &Scenario, part: &Part<'_>) {
+        if matches!(self.format, Format::Csv | Format::Arrow) {
+            scenario.proven_under().into_iter().for_each(|text| part.note(&text));
+        }
     }
 
     /// The jitter of each stream, which is given once.

@@ -102,7 +102,7 @@ pub(crate) struct Simulate {
     #[arg(long)]
     blocks: bool,
     /// Compare with the result that the scenario file expects, and look at all deadlines and chains; exit status 1 if a
-    /// result differs, a job misses its deadline or a chain is longer than it may be
+    /// result differs, a job misses its deadline, or a chain is longer than it may be or was not measured
     #[arg(long)]
     check: bool,
     /// Write every single block of more than 10 million (--perfetto: 100 thousand, above which it has kernels by
@@ -268,7 +268,8 @@ impl Simulate {
         }
         let as_expected = check(scenario, &differences.unwrap_or_default(), part);
         let chains = if let AnyLength::Recorded(run) = run { Summary::of(run).chains() } else { Vec::new() };
-        if run.misses() > 0 || chains.iter().any(|chain| chain.misses > 0) {
+        // A run that ends before anything is measured does not say that it is in time.
+        if run.misses() > 0 || chains.iter().any(|chain| chain.misses > 0 || chain.is_unmeasured()) {
             return Ok(Answer::No);
         }
         if scenario.threads.iter().any(|thread| thread.deadline().is_some()) {

@@ -4,7 +4,7 @@ use super::Device;
 use crate::json::{Document, JsonError};
 
 /// Names of the built-in devices, the default first.
-pub const BUILTIN_NAMES: [&str; 35] = [
+pub const BUILTIN_NAMES: [&str; 42] = [
     "tx2",
     "tx1",
     "gtx1070",
@@ -12,7 +12,10 @@ pub const BUILTIN_NAMES: [&str; 35] = [
     "k20m",
     "titan-v",
     "xavier",
+    "xavier-nx",
     "orin",
+    "orin-nx",
+    "orin-nano",
     "gtx950",
     "gtx1080ti",
     "v100",
@@ -39,6 +42,10 @@ pub const BUILTIN_NAMES: [&str; 35] = [
     "h20",
     "h200",
     "b200",
+    "b300",
+    "thor",
+    "gb10",
+    "rtx-pro-6000",
     "rtx5090",
 ];
 
@@ -62,7 +69,10 @@ impl Device {
             "k20m" => include_str!("data/k20m.json"),
             "titan-v" => include_str!("data/titan-v.json"),
             "xavier" => include_str!("data/xavier.json"),
+            "xavier-nx" => include_str!("data/xavier-nx.json"),
             "orin" => include_str!("data/orin.json"),
+            "orin-nx" => include_str!("data/orin-nx.json"),
+            "orin-nano" => include_str!("data/orin-nano.json"),
             "gtx950" => include_str!("data/gtx950.json"),
             "gtx1080ti" => include_str!("data/gtx1080ti.json"),
             "v100" => include_str!("data/v100.json"),
@@ -89,6 +99,10 @@ impl Device {
             "h20" => include_str!("data/h20.json"),
             "h200" => include_str!("data/h200.json"),
             "b200" => include_str!("data/b200.json"),
+            "b300" => include_str!("data/b300.json"),
+            "thor" => include_str!("data/thor.json"),
+            "gb10" => include_str!("data/gb10.json"),
+            "rtx-pro-6000" => include_str!("data/rtx-pro-6000.json"),
             "rtx5090" => include_str!("data/rtx5090.json"),
             _ => return None,
         })

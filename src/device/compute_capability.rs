@@ -42,11 +42,12 @@ struct Row(u32, u32, [u32; 2], [u32; 4], u32, u32);
 /// Specifications per Compute Capability"; from 7.5 on, the same of v13.0, table 27; of 10.3 and 12.1, CUDA Programming
 /// Guide (NVIDIA, 2025), tables 30 and 31, columns 10.3, 10.x and 12.x. Reserved shared memory and units:
 /// `cuda_occupancy.h` (NVIDIA CUDA Toolkit 12.8, 2025), `cudaOccSMemAllocationGranularity`, cases 8, 9, 10 and 12, and
-/// `reservedSharedMemPerBlock`. Of 7.5, 8.0 and 9.0, occupancy computed from this
+/// `reservedSharedMemPerBlock`; of 11.0, those of 10.0. Of 7.5, 8.0 and 9.0, occupancy computed from this
 /// table is what PyTorch's profiler stated for each of 15,304 kernels of public profiles. Floating-point operations:
 /// CUDA C++ Programming Guide v12.9, table "Throughput of Native Arithmetic Instructions"; of 8.7, NVIDIA's data sheet
-/// (2048 cores on 16 SMs); of 10.3 and 12.1, those of their generation.
-const TABLE: [Row; 16] = [
+/// (2048 cores on 16 SMs); of 10.3, 11.0 and 12.1, those of
+/// their generation.
+const TABLE: [Row; 17] = [
     Row(5, 0, [2048, 32], [65_536, 49_152, 0, 256], 1, 128),
     Row(5, 2, [2048, 32], [98_304, 49_152, 0, 256], 1, 128),
     Row(6, 0, [2048, 32], [65_536, 49_152, 0, 256], 2, 64),
@@ -61,6 +62,7 @@ const TABLE: [Row; 16] = [
     Row(9, 0, [2048, 32], [233_472, 232_448, 1024, 128], 2, 128),
     Row(10, 0, [2048, 32], [233_472, 232_448, 1024, 128], 2, 128),
     Row(10, 3, [2048, 32], [233_472, 232_448, 1024, 128], 2, 128),
+    Row(11, 0, [1536, 24], [233_472, 232_448, 1024, 128], 2, 128),
     Row(12, 0, [1536, 24], [102_400, 101_376, 1024, 128], 2, 128),
     Row(12, 1, [1536, 24], [102_400, 101_376, 1024, 128], 2, 128),
 ];

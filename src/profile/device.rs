@@ -9,7 +9,8 @@ use crate::device::{BUILTIN_NAMES, ComputeCapability, Device, SmArchitecture};
 use crate::spelling::option;
 
 /// Words in titles and names of boards that do not tell them apart.
-const COMMON_WORDS: [&str; 8] = ["nvidia", "geforce", "tesla", "jetson", "quadro", "gb", "sxm", "gpu"];
+const COMMON_WORDS: [&str; 12] =
+    ["nvidia", "geforce", "tesla", "jetson", "quadro", "gb", "sxm", "gpu", "ac", "edition", "server", "workstation"];
 
 impl GpuProfile {
     /// The GPU that runs most kernels; of several, that of the lowest number.
@@ -161,8 +162,9 @@ fn complete(
     let like = own.clone().or_else(|| {
         // Speeds of copies and the number of priorities are those of a board of the same generation.
         let same = |device: &Device| device.major_compute_capability() == Some(capability.major);
-        let mut all = BUILTIN_NAMES.iter().rev().filter_map(|name| Device::builtin(name).ok().flatten());
-        all.find(same).or_else(|| Device::builtin("h100").ok().flatten())
+        let all = BUILTIN_NAMES.iter().filter_map(|name| Device::builtin(name).ok().flatten());
+        let nearest = all.filter(same).max_by_key(|device| device.compute_capability == capability.to_string());
+        nearest.or_else(|| Device::builtin("h100").ok().flatten())
     });
     let Some(like) = like else { return Err("no built-in device can be read".to_owned()) };
     let changed = like.with(|spec| {

@@ -63,6 +63,9 @@ pub struct Import {
     pub submitted: Vec<Vec<u32>>,
 }
 
+/// What profiles do not tell, and verdicts on them rest on.
+const ESTIMATED: &str = "block times as estimated from the profile";
+
 impl GpuProfile {
     /// Makes a scenario of what one GPU ran.
     ///
@@ -111,6 +114,7 @@ impl GpuProfile {
         for note in self.left_out_notes() {
             builder.note(note);
         }
+        builder.assume(ESTIMATED);
         let streams = self.add_streams(&taken, &mut builder)?;
 
         let times = self.learned_block_times(gpu, scale, chosen, learned);

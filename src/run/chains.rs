@@ -18,7 +18,8 @@ pub struct ChainRun {
     pub chain: Arc<str>,
     /// What was measured of it.
     pub measure: ChainMeasure,
-    /// How often it was: events between two reads of the first link, or outputs that are made of data.
+    /// How often it was: events between two reads of the first link that have an output, or outputs that are made of
+    /// data.
     pub measured: u64,
     /// Events of which no output knew when the run ended.
     pub unfinished: u64,
@@ -30,6 +31,13 @@ pub struct ChainRun {
     pub misses: u64,
 }
 
+impl ChainRun {
+    /// Whether there is a limit of which the run says nothing: nothing was measured, and nothing is known to be longer.
+    pub fn is_unmeasured(&self) -> bool {
+        self.limit.is_some() && self.measured == 0 && self.misses == 0
+    }
+}
+
 /// One way of data through a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainDelay {
@@ -39,12 +47,19 @@ pub struct ChainDelay {
     pub to: Instant,
     /// By link: which job of its thread handed the data on, from 0. Fewer than links if the run ended before.
     pub jobs: Vec<u32>,
+    /// Whether the last link had not written when the run ended: all that is known is that it takes longer.
+    pub is_cut: bool,
 }
 
 impl ChainDelay {
     /// From beginning to end.
     pub fn length(&self) -> Duration {
         self.to.since(self.from)
+    }
+
+    /// What is known of it in words: a length that a run cut short is exceeded.
+    pub(crate) fn known_length(length: Duration, is_cut: bool) -> String {
+        if is_cut { format!("longer than {length}") } else { length.to_string() }
     }
 
     /// The jobs, by the names of their threads.
@@ -154,7 +169,7 @@ impl ChainTimes {
     pub(crate) fn worst(&self) -> [Option<Duration>; 2] {
         ChainMeasure::ALL.map(|measure| {
             let mut worst = None;
-            self.each(measure, |delay| worst = worst.max(Some(delay.end.since(delay.start))));
+            self.each(measure, |delay, _| worst = worst.max(Some(delay.end.since(delay.start))));
             worst
         })
     }
@@ -171,23 +186,28 @@ impl ChainTimes {
             limit,
             misses: 0,
         };
-        let mut longest: Option<Range<Instant>> = None;
+        let mut longest: Option<(Range<Instant>, bool)> = None;
         let length = |delay: &Range<Instant>| delay.end.since(delay.start);
-        let unfinished = self.each(measure, |delay| {
-            sum.measured += 1;
+        let unfinished = self.each(measure, |delay, is_cut| {
+            sum.measured += u64::from(!is_cut);
             sum.misses += u64::from(limit.is_some_and(|limit| length(&delay) > limit));
-            if longest.as_ref().is_none_or(|longest| length(&delay) > length(longest)) {
-                longest = Some(delay);
+            if longest.as_ref().is_none_or(|(longest, _)| length(&delay) > length(longest)) {
+                longest = Some((delay, is_cut));
             }
         });
         sum.unfinished = unfinished;
-        sum.worst =
-            longest.map(|Range { start: from, end: to }| ChainDelay { from, to, jobs: self.jobs(measure, from, to) });
+        sum.worst = longest.map(|(Range { start: from, end: to }, is_cut)| ChainDelay {
+            from,
+            to,
+            jobs: self.jobs(measure, from, to),
+            is_cut,
+        });
         sum
     }
 
-    /// Tells of each delay, and comes back with how many events no output knew of by the end.
-    fn each(&self, measure: ChainMeasure, mut tell: impl FnMut(Range<Instant>)) -> u64 {
+    /// Tells of each delay, and whether it goes on beyond the end, and comes back with how many events no output knew
+    /// of by the end.
+    fn each(&self, measure: ChainMeasure, mut tell: impl FnMut(Range<Instant>, bool)) -> u64 {
         let mut unfinished = 0;
         match measure {
             ChainMeasure::ReactionTime => {
@@ -195,12 +215,12 @@ impl ChainTimes {
                 let begun = first.reads.iter().take_while(|read| **read != NEVER).count();
                 for (before, &from) in first.reads[..begun].iter().enumerate() {
                     match self.forward(before + 1, |_| ()) {
-                        Some(to) => tell(from..to),
+                        Some(to) => tell(from..to, false),
                         // What the last job has not read, one that does not exist never will.
                         None if before + 1 == first.reads.len() && self.cut.is_none() => {}
                         None => {
                             unfinished += 1;
-                            self.cut.into_iter().for_each(|end| tell(from..end.max(from)));
+                            self.cut.into_iter().for_each(|end| tell(from..end.max(from), true));
                         }
                     }
                 }
@@ -209,7 +229,7 @@ impl ChainTimes {
                 let Some(last) = self.links.last() else { return 0 };
                 for (job, &to) in last.writes.iter().enumerate().filter(|(_, write)| **write != NEVER) {
                     if let Some(from) = self.backward(job, |_| ()) {
-                        tell(from..to);
+                        tell(from..to, false);
                     }
                 }
             }
@@ -317,7 +337,7 @@ impl<'a> Summary<'a> {
     /// The way of data to show, if the scenario has chains and one of them has an output.
     pub(crate) fn longest_way(&self) -> Option<LongestWay<'a>> {
         let measure = ChainMeasure::ReactionTime;
-        let end = (self.ended == Ended::Horizon).then(|| self.trace.end());
+        let end = self.known_until();
         let ways = self.scenario.chains.iter().filter_map(|chain| {
             let times = ChainTimes::new(chain, self.scenario, self, end, |job| Some((job, true)));
             let delay = times.sum_up(chain, measure).worst?;
@@ -339,13 +359,14 @@ impl<'a> Summary<'a> {
 }
 
 impl Summary<'_> {
-    /// What the chains of the scenario came to, each by both measures.
-    pub fn chains(&self) -> Vec<ChainRun> {
-        self.chains_until((self.ended == Ended::Horizon).then(|| self.trace.end()))
+    /// Until when it says what chains take: it was ended then, or has fewer jobs from then on than there are.
+    fn known_until(&self) -> Option<Instant> {
+        if self.ended == Ended::Horizon { Some(self.trace.end()) } else { self.scenario.cut_at() }
     }
 
-    /// The same of a run that counts up to `end`, or is over.
-    pub(crate) fn chains_until(&self, end: Option<Instant>) -> Vec<ChainRun> {
+    /// What the chains of the scenario came to, each by both measures.
+    pub fn chains(&self) -> Vec<ChainRun> {
+        let end = self.known_until();
         let times = |chain: &Chain| ChainTimes::new(chain, self.scenario, self, end, |job| Some((job, true)));
         let chains = self.scenario.chains.iter().map(|chain| (chain, times(chain)));
         chains.flat_map(|(chain, times)| ChainMeasure::ALL.map(|measure| times.sum_up(chain, measure))).collect()

@@ -58,6 +58,7 @@ impl<'a> ScenarioBuilder<'a> {
             threads: Vec::new(),
             chains: Vec::new(),
             release_order: ReleaseOrder::default(),
+            assumptions: Vec::new(),
             notes: Vec::new(),
             expected: None,
             examiner: None,
@@ -385,6 +386,14 @@ impl<'a> ScenarioBuilder<'a> {
     /// The threads added so far.
     pub fn threads(&self) -> &[HostThread] {
         &self.scenario.threads
+    }
+
+    /// Says what its numbers are taken for, with every verdict that is proven.
+    pub(crate) fn assume(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if !self.scenario.assumptions.contains(&what) {
+            self.scenario.assumptions.push(what);
+        }
     }
 
     /// Tells the user something about the input that is not an error.

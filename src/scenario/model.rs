@@ -32,6 +32,8 @@ pub struct Scenario {
     pub block_times: BTreeMap<KernelId, Arc<[Duration]>>,
     /// Host threads, in declaration order.
     pub threads: Vec<HostThread>,
+    /// What its numbers are taken for that nobody guarantees: verdicts are proven under these only.
+    pub assumptions: Vec<String>,
     /// Which of their jobs hand data to one another.
     pub chains: Vec<Chain>,
     /// For which order of simultaneous releases verdicts are to hold.

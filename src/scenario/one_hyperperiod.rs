@@ -1,5 +1,7 @@
-//! How often what is periodic without end is released in a run without a horizon: for one hyperperiod.
+//! How often what is periodic without end is released in a run without a horizon: for one hyperperiod, and as long as
+//! chains that begin in it may take.
 
+use super::chain::ChainLink;
 use super::endless::{Endless, MOST_JOBS};
 use super::model::{HostThread, Scenario};
 use crate::spelling::option;
@@ -11,11 +13,12 @@ fn repeats(thread: &HostThread) -> bool {
 }
 
 /// Gives every thread that is periodic without end the jobs that are released within one hyperperiod from the last
-/// release of a first job on, with a note that says so, if all others have a single job: beside one that says how many
+/// release of a first job on, and within [what chains may take](longest_chain) after it, unless these are too many,
+/// with a note that says so, if all others have a single job: beside one that says how many
 /// it has, nobody knows for how long another is wanted.
 ///
 /// # Errors
-/// [`Endless::ManyJobs`] with the number of a thread, if these are too many jobs.
+/// [`Endless::ManyJobs`] with the number of a thread, if those of the hyperperiod are too many jobs.
 pub(super) fn limit_jobs(scenario: &mut Scenario) -> Result<(), (usize, Endless)> {
     let is_single = |thread: &HostThread| thread.iterations == Some(1);
     let Some(first) = scenario.threads.iter().position(repeats).filter(|_| scenario.horizon.is_none()) else {
@@ -25,22 +28,16 @@ pub(super) fn limit_jobs(scenario: &mut Scenario) -> Result<(), (usize, Endless)
         return Ok(());
     }
     let too_many = (first, Endless::ManyJobs);
-    let end = end_of_one(&scenario.threads).ok_or(too_many.clone())?;
-    let jobs = |release: Duration, period: Duration| (end - release.as_ns()).div_ceil(period.as_ns().max(1));
-    let periodic = scenario.threads.iter().filter(|thread| repeats(thread));
-    let count = periodic
-        .map(|thread| Some(jobs(thread.release, thread.period?)))
-        .try_fold(0_u64, |sum, jobs| sum.checked_add(jobs?));
-    if count.is_none_or(|count| count > MOST_JOBS) {
-        return Err(too_many);
-    }
+    let of_one = end_of_one(&scenario.threads).filter(|end| are_few(&scenario.threads, *end)).ok_or(too_many)?;
+    let with_chains = longest_chain(scenario).and_then(|longest| of_one.checked_add(longest.as_ns()));
+    let end = with_chains.filter(|end| are_few(&scenario.threads, *end)).unwrap_or(of_one);
     for thread in scenario.threads.iter_mut().filter(|thread| repeats(thread)) {
-        thread.iterations = thread.period.map(|period| jobs(thread.release, period));
+        thread.iterations = thread.period.map(|period| jobs_before(end, thread.release, period));
         thread.is_cut = true;
     }
+    let what = if end > of_one { "one hyperperiod and the length of a chain" } else { "one hyperperiod" };
     let note = format!(
-        "what is periodic without end is released before {}, one hyperperiod after the last first release; {} sets \
-         another end",
+        "what is periodic without end is released before {}, {what} after the last first release; {} sets another end",
         Duration::from_ns(end),
         option("horizon").with("TIME")
     );
@@ -58,6 +55,34 @@ pub(in crate::scenario) fn comes_back(scenario: &Scenario) -> bool {
         (thread.iterations, thread.is_cut) = (None, false);
     }
     limit_jobs(&mut again).is_ok() && again.threads == scenario.threads
+}
+
+/// How many jobs are released before an instant \[ns\] that is not before the first.
+fn jobs_before(end: u64, release: Duration, period: Duration) -> u64 {
+    (end - release.as_ns()).div_ceil(period.as_ns().max(1))
+}
+
+/// Whether no more than [`MOST_JOBS`] jobs are released before an instant \[ns\].
+fn are_few(threads: &[HostThread], end: u64) -> bool {
+    let periodic = threads.iter().filter(|thread| repeats(thread));
+    let count = periodic
+        .map(|thread| Some(jobs_before(end, thread.release, thread.period?)))
+        .try_fold(0_u64, |sum, jobs| sum.checked_add(jobs?));
+    count.is_some_and(|count| count <= MOST_JOBS)
+}
+
+/// How long the longest chain may take whose jobs end by their deadlines and periods, whichever is later: each of them
+/// waits for up to a period, and then runs (Davare et al., `docs/analysis.md`, "Chains"). `None`: too long.
+fn longest_chain(scenario: &Scenario) -> Option<Duration> {
+    let of_link = |link: &ChainLink| {
+        let thread = scenario.threads.get(link.thread as usize)?;
+        let period = thread.period.unwrap_or_default();
+        period.checked_add(period.max(thread.deadline().unwrap_or_default()))
+    };
+    let mut lengths = scenario.chains.iter().map(|chain| {
+        chain.links.iter().map(of_link).try_fold(Duration::ZERO, |length, link| length.checked_add(link?))
+    });
+    lengths.try_fold(Duration::ZERO, |longest, length| Some(longest.max(length?)))
 }
 
 /// The instant one hyperperiod after the last release of a first job \[ns\], if it can be represented.

@@ -241,3 +241,24 @@ fn verdicts_may_be_asked_for_blocks_that_take_no_less_than_stated() {
     let refused = gpusched_with(&scenario, &["analyze", "-", "--block-times", "stated", "--slack"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--slack holds for blocks that take any shorter time"));
 }
+
+#[test]
+fn runs_of_millions_of_blocks_are_searched_only_if_that_is_asked_for() {
+    // Two hosts that launch again as soon as they are done, as of a public reproduction of LithOS (head-of-line
+    // blocking): without deadlines, each run would take millions of blocks one by one.
+    let file = r#"{"format": "gpusched-scenario/1", "name": "closed loops", "device": "a100-80gb-pcie",
+        "horizon": "600 ms", "mps": true, "processes": {"A": {}, "B": {}},
+        "kernels": {"small": {"blocks": 16, "threads": 128, "duration": "4 us"},
+                    "large": {"blocks": 20000, "threads": 128, "duration": "900 us"}},
+        "streams": [{"name": "a", "process": "A"}, {"name": "b", "process": "B"}],
+        "hosts": [{"name": "B", "process": "B", "time_limit": "600 ms",
+                   "steps": [{"repeat": 20, "steps": [{"launch": "large", "stream": "b"}]}, {"synchronize": "b"}]},
+                  {"name": "A", "process": "A", "time_limit": "600 ms",
+                   "steps": [{"launch": "small", "stream": "a"}, {"synchronize": "a"}, {"sleep": "355 us"}]}]}"#;
+    let path = directory("closed-loops").join("loops.json");
+    std::fs::write(&path, file).expect("it can be written");
+    let output = gpusched(&["analyze", &path.display().to_string()]);
+    assert!(output.status.success());
+    let said = stderr(&output);
+    assert!(said.contains("blocks are more than 1000000; --search TIME looks for longer ones"), "{said}");
+}

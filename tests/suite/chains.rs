@@ -17,6 +17,7 @@ use crate::campaign::{campaign, config};
 use crate::common::gpusched;
 
 mod phasings;
+mod short_runs;
 
 const MS: u64 = 1_000_000;
 
@@ -191,14 +192,16 @@ fn a_chain_whose_threads_end_early_is_proven_only_if_they_would_go_on_as_they_be
 
 #[test]
 fn data_of_a_job_that_comes_once_gets_older_for_ever() {
-    // What a has read at 0 s is in all outputs of b, at 11 ms, 21 ms and so on.
-    let chain = json!({"name": "chain", "path": ["a", "b"], "data_age": "40 ms"});
+    // What a has read at 0 s is in all outputs of b, at 11 ms, 21 ms and so on, of which those before 50 ms are run.
+    let chain = |limit: &str| json!({"name": "chain", "path": ["a", "b"], "data_age": limit});
     let mut hosts = [task("a", 0, 10, 2), task("b", 0, 10, 1)];
     hosts[0]["iterations"] = 1.into();
-    let mut file = file(&hosts, 1, &chain);
-    file.as_object_mut().expect("it is one").remove("horizon");
-    let row = judged(&read(&file), 16).1.rows[1].clone();
-    assert_eq!((row.bound_ns, row.verdict), (None, Some(Verdict::Open)));
+    for (limit, verdict) in [("40 ms", Verdict::Missed), ("60 ms", Verdict::Open)] {
+        let mut file = file(&hosts, 1, &chain(limit));
+        file.as_object_mut().expect("it is one").remove("horizon");
+        let row = judged(&read(&file), 16).1.rows[1].clone();
+        assert_eq!((row.bound_ns, row.verdict), (None, Some(verdict)));
+    }
 }
 
 #[test]

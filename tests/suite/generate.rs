@@ -333,6 +333,7 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
                 block_times: std::collections::BTreeMap::new(),
                 threads,
                 release_order: ReleaseOrder::default(),
+                assumptions: Vec::new(),
                 notes: Vec::new(),
                 expected: None,
                 chains: Vec::new(),

@@ -379,3 +379,22 @@ fn a_period_that_nothing_ends_is_refused_in_profiles_as_in_scenarios() {
     let limited = gpusched(&[&["simulate"], &input[..], &["--horizon", "80ms", "--format", "json"]].concat());
     assert_eq!(limited.status.code(), Some(0), "{}", stderr(&limited));
 }
+
+#[test]
+fn verdicts_on_a_profile_say_that_its_block_times_are_estimates() {
+    let said = "proven under: block times as estimated from the profile";
+    for path in [KINETO, NVPROF] {
+        assert!(stdout(&gpusched(&["analyze", path, "--verdicts"])).contains(said), "{path}");
+        let rows = gpusched(&["analyze", path, "--verdicts", "--format", "csv"]);
+        assert!(stderr(&rows).contains(said) && !stdout(&rows).contains("proven under"), "{path}");
+    }
+    let document = json(&["analyze", KINETO, "--format", "json"]);
+    assert_eq!(document["assumptions"], serde_json::json!(["block times as estimated from the profile"]));
+    // So does the scenario that is made of it.
+    let path = directory("estimates").join("scenario.json").display().to_string();
+    assert!(gpusched(&["import", KINETO, "--out", &path]).status.success());
+    assert!(stdout(&gpusched(&["analyze", &path, "--verdicts"])).contains(said));
+    // What is stated needs no such words.
+    let stated = gpusched(&["analyze", "scenarios/deadlines/camera-and-lidar.json", "--verdicts"]);
+    assert!(!stdout(&stated).contains("proven under"));
+}

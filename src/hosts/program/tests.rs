@@ -48,6 +48,7 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
         block_times: std::collections::BTreeMap::new(),
         threads,
         release_order: crate::scenario::ReleaseOrder::default(),
+        assumptions: Vec::new(),
         notes: Vec::new(),
         expected: None,
         chains: Vec::new(),

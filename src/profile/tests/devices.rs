@@ -56,6 +56,11 @@ fn boards_are_recognized_by_name_and_none_is_taken_for_another() {
         ("NVIDIA H100 PCIe", "h100-pcie"),
         ("NVIDIA RTX A6000", "rtx-a6000"),
         ("GeForce RTX 3080", "rtx3080"),
+        ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000"),
+        ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000"),
+        ("NVIDIA B300 SXM6 AC", "b300"),
+        ("NVIDIA GB10", "gb10"),
+        ("NVIDIA Thor", "thor"),
     ] {
         assert_eq!(named(name).map(|known| known.name.clone()), Ok(device.to_owned()), "{name}");
     }

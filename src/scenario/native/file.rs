@@ -35,10 +35,14 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let horizon = fields::positive_time(&mut file, "horizon")?;
     let release_order = file.optional("release_order")?.map(release_order).transpose()?;
 
+    let assumptions = file.optional("assumptions")?.map(|node| node.list()).transpose()?.unwrap_or_default();
+    let assumptions = assumptions.iter().map(|node| node.string()).collect::<Result<Vec<String>, Problem>>()?;
+
     let sms = own_device.sms;
     let mut builder = ScenarioBuilder::new(name, own_device.clone(), options);
     builder.settings(placement, seed, horizon);
     builder.set_release_order(release_order.unwrap_or_default());
+    assumptions.into_iter().for_each(|what| builder.assume(what));
     let mut reading = Reading {
         builder,
         nodes: Vec::new(),

@@ -89,6 +89,9 @@ impl Scenario {
         if self.release_order != ReleaseOrder::default() {
             file.insert("release_order".to_owned(), json!(self.release_order.name()));
         }
+        if !self.assumptions.is_empty() {
+            file.insert("assumptions".to_owned(), json!(self.assumptions));
+        }
         if self.horizon == Some(Duration::ZERO) {
             return Err(NotNative::NoTime);
         }

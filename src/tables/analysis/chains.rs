@@ -3,17 +3,22 @@
 use super::verdicts::counts;
 use crate::analysis::{ChainVerdict, Verdict};
 use crate::formats::{Column, DocumentWriter, Page, Rows};
+use crate::run::ChainDelay;
 use crate::tables::run::chains::add_way;
 
-fn chain_columns<'a>() -> [Column<&'a ChainVerdict>; 10] {
+fn chain_columns<'a>() -> [Column<&'a ChainVerdict>; 12] {
     [
         Column::new("chain", "chain", |row: &&ChainVerdict| row.chain.as_str().into()).left(),
         Column::new("measure", "measure", |row: &&ChainVerdict| row.measure.name().into()).left(),
-        Column::new("worst_found_ns", "worst found", |row| row.worst_found_ns.into()),
+        Column::data("worst_found_ns", |row| row.worst_found_ns.into()),
+        Column::table("worst found", |row: &&ChainVerdict| {
+            row.worst_found_ns.map(|found| ChainDelay::known_length(found, row.is_cut)).into()
+        }),
         Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
         Column::new("limit_ns", "at most", |row| row.limit_ns.into()),
         Column::new("verdict", "verdict", |row: &&ChainVerdict| row.verdict.map(Verdict::name).into()).left(),
         Column::data("order", |row: &&ChainVerdict| row.order.name().into()),
+        Column::data("is_cut", |row| row.is_cut.into()),
         Column::data("from_ns", |row| row.from_ns.into()),
         Column::data("to_ns", |row| row.to_ns.into()),
         Column::data("jobs", |row: &&ChainVerdict| row.jobs.as_deref().into()),

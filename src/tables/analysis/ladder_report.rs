@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::analysis::{AnalysisError, Ladder, LadderRow, Rung, RungVerdict, ladder};
+use super::verdicts::assumptions_document;
+use crate::analysis::{AnalysisError, Ladder, LadderRow, Rung, RungVerdict, ladder, proven_under};
 use crate::effort::Progress;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, RowsPart, fields};
 use crate::scenario::Scenario;
@@ -15,6 +16,8 @@ use crate::time::Duration;
 pub struct LadderReport {
     /// The deadlines, with all notes.
     pub ladder: Ladder,
+    /// What the scenario is taken for that nobody guarantees.
+    pub assumptions: Vec<String>,
 }
 
 impl LadderReport {
@@ -34,7 +37,7 @@ impl LadderReport {
             let note = format!("requirements of the model are not judged: {} is about deadlines", option("ladder"));
             ladder.notes.push(note);
         }
-        Ok(Self { ladder })
+        Ok(Self { ladder, assumptions: scenario.assumptions.clone() })
     }
 }
 
@@ -82,7 +85,7 @@ impl Report for LadderReport {
         to.rows("deadlines", &rung_columns(), rungs(&self.ladder))?;
         to.entry("runs_searched", &self.ladder.runs)?;
         fields!(to, self.ladder => notes);
-        Ok(())
+        assumptions_document(to, &self.assumptions)
     }
 
     fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -95,5 +98,6 @@ impl Report for LadderReport {
         for rung in Rung::ALL {
             page.line(&format!("{}: {}", rung.name(), rung.words()));
         }
+        proven_under(&self.assumptions).into_iter().for_each(|text| page.line(&text));
     }
 }

@@ -7,7 +7,7 @@ use super::chains::{self, add_chains};
 use super::columns::analysis_columns;
 use super::slack::{self, add_slack};
 use super::table::{add_analysis, add_steps};
-use super::verdicts::{add_jobs, add_requirements, job_columns, open_doubtful};
+use super::verdicts::{add_jobs, add_requirements, assumptions_document, job_columns, open_doubtful};
 use crate::analysis::printed::Turn;
 use crate::analysis::{
     Analysis, AnalysisError, BlockTimes, BoundOptions, ChainVerdicts, FinishBounds, JobVerdicts, RequirementVerdict,
@@ -108,8 +108,7 @@ impl<'s> AnalysisReport<'s> {
     ) -> Result<Self, AnalysisError> {
         let scenario = analysis.of;
         analysis.check_run(&run.trace)?;
-        let operations = analysis.operations();
-        let options = SearchOptions::affordable(scenario, operations, search);
+        let options = SearchOptions::affordable(run, search);
         // Bounds and what is searched speak of the same runs.
         let options = SearchOptions { bound: bounds.options, ..options };
         // Before there are verdicts, which are large as well.
@@ -121,7 +120,7 @@ impl<'s> AnalysisReport<'s> {
         let doubts: Vec<String> =
             demands.into_iter().flat_map(|demands| &demands.doubts).map(|doubt| doubt.what.clone()).collect();
         let chains = chain_verdicts(scenario, run, &verdicts, &doubts)?;
-        let unsearched = SearchOptions::left_out_note(scenario, operations, search);
+        let unsearched = SearchOptions::left_out_note(run, search);
         Ok(Self::new(scenario, analysis, verdicts, (own, chains), demands, unsearched))
     }
 
@@ -156,6 +155,7 @@ impl Report for AnalysisReport<'_> {
         fields!(to, self.analysis => scenario, device, g_max, exact, utilization_threads, thread_slots);
         to.elements("kernels", &self.analysis.kernels, &analysis_columns(), &self.analysis.kernels)?;
         fields!(to, self.analysis => notes);
+        assumptions_document(to, &self.scenario.assumptions)?;
         to.elements("jobs", &self.verdicts.jobs, &job_columns(), &self.verdicts.jobs)?;
         to.rows("responses", &bounded_response_columns(), self.responses().rows())?;
         to.entry("runs_searched", &self.verdicts.runs)?;
@@ -179,6 +179,7 @@ impl Report for AnalysisReport<'_> {
         add_jobs(page, &self.verdicts.jobs);
         add_requirements(page, self.requirements.as_deref());
         add_chains(page, &self.chains.rows);
+        self.scenario.proven_under().into_iter().for_each(|text| page.line(&text));
         if self.verdicts.options.block_times == BlockTimes::Declared {
             page.line(STATED_TIMES);
         }

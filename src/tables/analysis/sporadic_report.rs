@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::chains::{self, add_chains};
-use super::verdicts::{add_requirements, add_streams, open_doubtful, stream_columns};
+use super::verdicts::{add_requirements, add_streams, assumptions_document, open_doubtful, stream_columns};
 use crate::analysis::{
     AnalysisError, ChainVerdicts, RequirementVerdict, SearchOptions, SporadicVerdicts, chains_without_bound,
-    judge_sporadic, requirements_of_streams, stopped_note,
+    judge_sporadic, proven_under, requirements_of_streams, stopped_note,
 };
 use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows};
@@ -25,6 +25,8 @@ pub struct SporadicReport {
     pub chains: ChainVerdicts,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// What the scenario is taken for that nobody guarantees.
+    pub assumptions: Vec<String>,
 }
 
 impl SporadicReport {
@@ -65,7 +67,7 @@ impl SporadicReport {
         notes.extend(open_doubtful(demands, of_streams));
         let chains = chains_without_bound(scenario);
         notes.extend(chains.notes.iter().cloned());
-        Ok(Self { verdicts, requirements, chains, notes })
+        Ok(Self { verdicts, requirements, chains, notes, assumptions: scenario.assumptions.clone() })
     }
 }
 
@@ -76,6 +78,7 @@ impl Report for SporadicReport {
         to.elements("streams", &self.verdicts.streams, &stream_columns(), &self.verdicts.streams)?;
         to.entry("runs_searched", &self.verdicts.runs)?;
         to.entry("notes", &self.notes)?;
+        assumptions_document(to, &self.assumptions)?;
         self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))?;
         chains::document(to, &self.chains.rows)
     }
@@ -84,5 +87,6 @@ impl Report for SporadicReport {
         add_streams(page, &self.verdicts.streams);
         add_requirements(page, self.requirements.as_deref());
         add_chains(page, &self.chains.rows);
+        proven_under(&self.assumptions).into_iter().for_each(|text| page.line(&text));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::{JobVerdict, RequirementVerdict, SporadicVerdict, Verdict};
-use crate::formats::{Column, MAX_ROWS, Page};
+use crate::formats::{Column, DocumentWriter, MAX_ROWS, Page};
 use crate::scenario::amalthea::ModelDemands;
 use crate::scenario::{HostThread, ReleaseOrder};
 use crate::spelling::{formats, option};
@@ -124,6 +124,11 @@ pub(super) fn add_requirements(page: &mut Page, requirements: Option<&[Requireme
         page.trimmed_table(&requirement_columns(), requirements);
         page.line(&counts("requirements", NOT_ON_GPU, requirements.iter().map(|one| (one.verdict, one.order))));
     }
+}
+
+/// What verdicts that are proven rest on, in a document.
+pub(super) fn assumptions_document<D: DocumentWriter>(to: &mut D, assumptions: &[String]) -> Result<(), D::Error> {
+    if assumptions.is_empty() { Ok(()) } else { to.entry("assumptions", assumptions) }
 }
 
 /// Makes verdicts on jobs open that are proven but for what is not read of a model: its notes. Each of `verdicts` has

@@ -25,28 +25,37 @@ impl ChainRow {
 }
 
 impl ChainRun {
-    /// What the user has to know of it: that it was longer than it may be.
+    /// What the user has to know of it: that it was longer than it may be, or that nothing is known of that.
     pub(crate) fn note(&self) -> Option<String> {
-        let (limit, worst) = (self.limit?, self.worst.as_ref()?);
-        let Self { chain, measure, misses, measured, .. } = self;
+        let limit = self.limit?;
+        let Self { chain, measure, misses, .. } = self;
+        let measure = measure.name();
+        if self.is_unmeasured() {
+            return Some(format!(
+                "the {measure} of {chain:?} is not known to be within its {limit}: none was measured before the run ends"
+            ));
+        }
+        let worst = self.worst.as_ref()?;
+        let (all, worst) = (self.measured + self.unfinished, ChainDelay::known_length(worst.length(), worst.is_cut));
         (*misses > 0).then(|| {
-            let (measure, worst) = (measure.name(), worst.length());
-            format!(
-                "the {measure} of {chain:?} is above its {limit} {misses} of {measured} times; the longest is {worst}"
-            )
+            format!("the {measure} of {chain:?} is above its {limit} {misses} of {all} times; the longest is {worst}")
         })
     }
 }
 
-pub(super) fn chain_columns<'a>() -> [Column<&'a ChainRow>; 10] {
+pub(super) fn chain_columns<'a>() -> [Column<&'a ChainRow>; 12] {
     [
         Column::new("chain", "chain", |row: &&ChainRow| (&*row.run.chain).into()).left(),
         Column::new("measure", "measure", |row: &&ChainRow| row.run.measure.name().into()).left(),
         Column::new("measured", "measured", |row| row.run.measured.into()),
         Column::new("unfinished", "unfinished", |row| row.run.unfinished.into()),
-        Column::new("worst_ns", "longest", |row| row.run.worst.as_ref().map(ChainDelay::length).into()),
+        Column::data("worst_ns", |row| row.run.worst.as_ref().map(ChainDelay::length).into()),
+        Column::table("longest", |row: &&ChainRow| {
+            row.run.worst.as_ref().map(|worst| ChainDelay::known_length(worst.length(), worst.is_cut)).into()
+        }),
         Column::new("limit_ns", "at most", |row| row.run.limit.into()),
         Column::new("misses", "misses", |row| row.run.limit.map(|_| row.run.misses).into()),
+        Column::data("is_cut", |row| row.run.worst.as_ref().is_some_and(|worst| worst.is_cut).into()),
         Column::data("from_ns", |row| row.run.worst.as_ref().map(|worst| worst.from).into()),
         Column::data("to_ns", |row| row.run.worst.as_ref().map(|worst| worst.to).into()),
         Column::data("jobs", |row: &&ChainRow| row.jobs.as_deref().into()),
