@@ -29,6 +29,7 @@
 mod before;
 mod case;
 mod causes;
+mod channels;
 mod clients;
 mod clusters;
 mod completions;
