@@ -231,19 +231,27 @@ pub(super) fn crowded_channels(scenario: &Scenario) -> BTreeSet<ChannelPool> {
     pools.into_iter().filter(|(_, pool)| is_crowded(pool)).map(|(pool, _)| pool).collect()
 }
 
-/// What verdicts take for granted of a device whose number of channels nobody published, if it matters: no board is
-/// known to have fewer than two.
-pub(crate) fn assumed_channels(scenario: &Scenario) -> Option<String> {
+/// What verdicts depend on where streams share channels; or take for granted of a device whose number of channels
+/// nobody published, if it matters: no board is known to have fewer than two.
+pub(crate) fn note_on_channels(scenario: &Scenario) -> Option<String> {
     let device = scenario.device();
-    let channels = device.channels.filter(|_| device.assumptions.contains_key("channels"))?;
+    let (channels, states) = (device.channels?, option("connections"));
+    if !crowded_channels(scenario).is_empty() {
+        return Some(format!(
+            "streams share the {channels} hardware channels of a process, where each may wait for all that was launched \
+             before it ({states} states how many there are)"
+        ));
+    }
+    if !device.assumptions.contains_key("channels") {
+        return None;
+    }
     let fewest = device.with(|spec| spec.channels = Some(FEWEST_CHANNELS.min(channels))).ok()?;
     let with_fewest = Scenario { catalogue: scenario.catalogue.on(fewest).ok()?, ..scenario.clone() };
     (!crowded_channels(&with_fewest).is_empty()).then(|| {
         format!(
             "verdicts take the {channels} hardware channels of a process that are assumed for {}: how many it has is not \
-             published; with fewer, streams may wait for one another ({} states the number)",
-            device.name,
-            option("connections")
+             published; with fewer, streams may wait for one another ({states} states the number)",
+            device.name
         )
     })
 }

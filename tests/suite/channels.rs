@@ -302,6 +302,8 @@ fn a_deadline_that_depends_on_who_shares_a_channel_is_open() {
     let scenario = read(&text);
     let verdict = |scenario: &Scenario| {
         let verdicts = judge(scenario, &SearchOptions::default(), Progress::NONE).expect("it is judged");
+        let says = verdicts.notes.iter().any(|note| note.contains("streams share the 4 hardware channels"));
+        assert_eq!(says, scenario.device().channels == Some(4), "{:?}", verdicts.notes);
         verdicts
             .jobs
             .iter()
