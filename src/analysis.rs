@@ -67,6 +67,7 @@ mod verdict;
 
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse, analyse_and_bound};
 pub use assumptions::Departure;
+pub(crate) use assumptions::note_on_channels;
 pub(crate) use assumptions::proven_under;
 pub use bound_options::{BlockTimes, BoundOptions};
 pub use certificate::Certificate;

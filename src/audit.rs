@@ -31,6 +31,7 @@ mod before;
 mod calls;
 mod case;
 mod causes;
+mod channels;
 mod clients;
 mod clusters;
 mod completions;

@@ -33,6 +33,7 @@ macro_rules! numbered {
 }
 
 mod catalogue;
+mod channel;
 mod cluster;
 mod error;
 mod green_context;
@@ -42,6 +43,7 @@ mod programmatic;
 mod work_items;
 
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
+pub(crate) use channel::{ChannelId, dealt_channels};
 pub use cluster::Clusters;
 pub use error::WorkloadError;
 pub use green_context::{GreenContext, GreenContextId, SmSplit};

@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 use super::merged_backend::Analysed;
-use crate::device::{BlockDemand, CopySharing};
+use crate::device::{BlockDemand, ChannelOrder, CopySharing};
 use crate::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
+use crate::spelling::option;
 use crate::time::Duration;
-use crate::workload::{CheckedCopy, GreenContextId, KernelId, OperationKind, ProcessId, StreamId};
+use crate::workload::{
+    ChannelId, CheckedCopy, GreenContextId, KernelId, OperationKind, ProcessId, StreamId, dealt_channels,
+};
 
 /// An assumption of the exactness theorem (`docs/analysis.md`, "When merging is exact") that an input does not keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
@@ -58,8 +61,8 @@ pub enum Departure {
     /// Several kernels in one stream.
     #[error("a stream has several kernels: a later one is released when its predecessor is analysed to finish")]
     Chains,
-    /// Fewer channels than streams.
-    #[error("there are fewer hardware channels than streams: the analysis lets every stream have one")]
+    /// Streams share hardware channels.
+    #[error("streams share hardware channels: the analysis lets every stream have one")]
     Channels,
     /// Streams wait for one another by events.
     #[error("streams wait for events: what comes after a wait is released when the event is analysed to be recorded")]
@@ -207,32 +210,77 @@ pub(super) fn departures(
     note(Departure::Clients, scenario.has_processes() && !scenario.catalogue.is_time_sliced());
     note(Departure::Turns, scenario.catalogue.is_time_sliced());
     note(Departure::Variation, launches.iter().any(|launch| scenario.block_times_vary(launch.kernel)));
-    let mut streams = Streams::default();
-    // Streams with kernels, by process.
-    let mut counts = vec![0_usize; scenario.catalogue.processes().len()];
-    // Those of a green context that has work queues of its own, with how many.
-    let mut queues: BTreeMap<GreenContextId, (u32, usize)> = BTreeMap::new();
     note(Departure::SharedLink, links_are_shared(scenario));
     for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
         let Some((kind, stream)) = step.submission() else { continue };
-        if matches!(kind, OperationKind::Kernel(_)) && streams.insert(stream) {
-            counts[scenario.streams()[stream.index()].process.index()] += 1;
-            if let Some((green, limit)) = scenario.catalogue.work_queues_of(stream) {
-                queues.entry(green).or_insert((limit, 0)).1 += 1;
-            }
-        }
         note(Departure::NullStream, scenario.catalogue.is_null_stream(stream));
         note(Departure::Copies, matches!(kind, OperationKind::Copy(_) | OperationKind::Memset));
         note(Departure::Events, matches!(kind, OperationKind::Wait(_)));
     }
-    let channels = scenario.device().channels.map_or(usize::MAX, |channels| channels as usize);
-    let is_limited = queues.into_values().any(|(limit, count)| count > limit as usize);
-    note(Departure::Channels, is_limited || counts.into_iter().any(|count| count > channels));
+    note(Departure::Channels, !crowded_channels(scenario).is_empty());
     note(Departure::Chains, chained);
     let device = scenario.device();
     note(Departure::Latencies, device.launch_latency > Duration::ZERO || device.kernel_gap > Duration::ZERO);
     found
 }
+
+/// Whose channels some streams may have to share: those of a process, or of a green context that has work queues of its
+/// own.
+pub(super) type ChannelPool = (ProcessId, Option<GreenContextId>);
+
+/// Whose channels hold streams up: of which more streams than there are channels launch kernels or wait for events, or
+/// two of these were dealt to one.
+pub(super) fn crowded_channels(scenario: &Scenario) -> BTreeSet<ChannelPool> {
+    let (streams, device) = (scenario.streams(), scenario.device());
+    let dealt = dealt_channels(streams, scenario.catalogue.green_contexts(), device);
+    let mut used = Streams::default();
+    // How many channels, which of them are used, and by how many streams.
+    let mut pools: BTreeMap<ChannelPool, (u32, BTreeSet<ChannelId>, usize)> = BTreeMap::new();
+    for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
+        let Some((kind, stream)) = step.submission() else { continue };
+        if !matches!(kind, OperationKind::Kernel(_) | OperationKind::Wait(_)) || !used.insert(stream) {
+            continue;
+        }
+        let own = scenario.catalogue.work_queues_of(stream);
+        let Some(all) = own.map(|(_, queues)| queues).or(device.channels) else { continue };
+        let pool = (streams[stream.index()].process, own.map(|(green, _)| green));
+        let (_, taken, count) = pools.entry(pool).or_insert((all, BTreeSet::new(), 0));
+        taken.extend(dealt[stream.index()]);
+        *count += 1;
+    }
+    let is_dealt = device.channel_order == ChannelOrder::Submission;
+    let is_crowded =
+        |(all, taken, count): &(u32, BTreeSet<_>, usize)| *count > *all as usize || is_dealt && taken.len() < *count;
+    pools.into_iter().filter(|(_, pool)| is_crowded(pool)).map(|(pool, _)| pool).collect()
+}
+
+/// What verdicts depend on where streams share channels; or take for granted of a device whose number of channels
+/// nobody published, if it matters: no board is known to have fewer than two.
+pub(crate) fn note_on_channels(scenario: &Scenario) -> Option<String> {
+    let device = scenario.device();
+    let (channels, states) = (device.channels?, option("connections"));
+    if !crowded_channels(scenario).is_empty() {
+        return Some(format!(
+            "streams share the {channels} hardware channels of a process, where each may wait for all that was launched \
+             before it ({states} states how many there are)"
+        ));
+    }
+    if !device.assumptions.contains_key("channels") {
+        return None;
+    }
+    let fewest = device.with(|spec| spec.channels = Some(FEWEST_CHANNELS.min(channels))).ok()?;
+    let with_fewest = Scenario { catalogue: scenario.catalogue.on(fewest).ok()?, ..scenario.clone() };
+    (!crowded_channels(&with_fewest).is_empty()).then(|| {
+        format!(
+            "verdicts take the {channels} hardware channels of a process that are assumed for {}: how many it has is not \
+             published; with fewer, streams may wait for one another ({states} states the number)",
+            device.name
+        )
+    })
+}
+
+/// The fewest channels of a process that were seen on any board: on a Xavier (Bakita and Anderson, RTAS 2024).
+const FEWEST_CHANNELS: u32 = 2;
 
 /// Whether copies may be on the link of an engine at once: unless all of an engine are in one stream of one thread.
 pub(super) fn links_are_shared(scenario: &Scenario) -> bool {

@@ -323,7 +323,9 @@ fn of_jobs(
         "bounds of jobs hold for any releases at least as far apart as stated, any order and shorter blocks".to_owned(),
     ];
     let held = departures.iter().filter_map(|departure| match departure {
-        Departure::Channels => Some("streams wait for hardware channels, whichever is served first"),
+        Departure::Channels => {
+            Some("streams wait for hardware channels, in the order of submission or whichever is served first")
+        }
         Departure::Latencies => Some("every launch latency and kernel gap comes in full"),
         Departure::Turns => Some("each turn of another context lasts its whole slice, or as long as it has work"),
         Departure::SharedLink => Some("copies share their link with all copies that may be there"),

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 
+use super::assumptions::crowded_channels;
 use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds, reached};
-use crate::device::{Device, SmOrder};
+use crate::device::{ChannelOrder, Device, SmOrder};
 use crate::gpu::SubmitError;
 use crate::scenario::{BarrierId, HostThread, Scenario};
 use crate::workload::{Catalogue, GreenContext, GreenContextId, OperationKind, ProcessId, StreamId, StreamSpec};
@@ -58,7 +59,9 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
     };
     unite_all(&|thread| submits(thread, |kind| matches!(kind, OperationKind::Copy(_))));
     let streams: BTreeSet<StreamId> = scenario.threads.iter().flat_map(HostThread::launched_to).collect();
-    if scenario.device().channels.is_some_and(|channels| (channels as usize) < streams.len()) {
+    let crowded = crowded_channels(scenario);
+    let are_few = scenario.device().channels.is_some_and(|channels| (channels as usize) < streams.len());
+    if are_few || crowded.iter().any(|(_, green)| green.is_none()) {
         unite_all(&|thread| !owners[thread].is_empty());
     }
     for one in 0..owners.len() {
@@ -129,9 +132,20 @@ impl Groups {
 /// The threads on a GPU of their SMs.
 fn alone(scenario: &Scenario, owner: Owner, threads: &[usize]) -> Option<Scenario> {
     let threads = threads.iter().map(|&thread| scenario.threads[thread].clone()).collect();
+    let device = |catalogue: &Catalogue| {
+        // Where their streams were dealt to, the other streams have a part in.
+        let own = owner.filter(|owner| catalogue.green_contexts()[owner.index()].work_queues.is_some());
+        let is_crowded = crowded_channels(scenario).contains(&(ProcessId::FIRST, own));
+        catalogue.device().with(|spec| {
+            if spec.channel_order == ChannelOrder::Submission {
+                spec.channels = is_crowded.then_some(1);
+            }
+        })
+    };
+    let catalogue = scenario.catalogue.on(device(&scenario.catalogue).ok()?).ok()?;
     let catalogue = match owner {
-        Some(owner) => on_own_sms(&scenario.catalogue, scenario.catalogue.green_contexts().get(owner.index())?)?,
-        None => scenario.catalogue.without_green_contexts(),
+        Some(owner) => on_own_sms(&catalogue, catalogue.green_contexts().get(owner.index())?)?,
+        None => catalogue.without_green_contexts(),
     };
     Some(Scenario { catalogue, threads, chains: Vec::new(), ..scenario.clone() })
 }
@@ -144,7 +158,9 @@ fn on_own_sms(catalogue: &Catalogue, context: &GreenContext) -> Option<Catalogue
         .with(|spec| {
             spec.sms_per_tpc = spec.sms_per_tpc.min(sms);
             spec.sms = sms;
-            spec.channels = context.work_queues.or(spec.channels);
+            if spec.channel_order != ChannelOrder::Submission {
+                spec.channels = context.work_queues.or(spec.channels);
+            }
             spec.sm_order = SmOrder::Ascending;
         })
         .ok()?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
+use super::assumptions::note_on_channels;
 use super::bound_options::BoundOptions;
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
 use super::job_responses::JobResponses;
@@ -202,6 +203,7 @@ pub(crate) fn judge_known<'s>(
     }
     let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
     notes.extend_from_slice(&bounds.notes);
+    notes.extend(note_on_channels(scenario));
     notes.extend(late.map(|thread| match thread.jitter {
         HostThread::UNKNOWN_JITTER => format!(
             "nothing is proven: how much later than stated jobs of {:?} are released is not known; {} with a jitter counts it",

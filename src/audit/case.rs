@@ -7,6 +7,7 @@ use super::options::Tolerances;
 use super::readiness::Readiness;
 use super::stamp::Clocks;
 use super::sweep::Events;
+use crate::device::ChannelOrder;
 use crate::effort::Progress;
 use crate::limits::end_if_stopped;
 use crate::logs::LogTime;
@@ -61,7 +62,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Whether streams may have to wait for hardware channels, which the audit does not follow.
+    /// Whether streams may have to wait until one of few hardware channels is free, which the audit does not follow.
     pub(super) fn channels_bind(&self) -> bool {
         // Each process has as many as the device states.
         let streams_of = |process| self.observation.streams.iter().filter(|stream| stream.process == process).count();
@@ -72,8 +73,9 @@ impl<'a> Case<'a> {
             let sharing = streams.iter().filter(|other| other.green_context == stream.green_context).count();
             stream.work_queues.is_some_and(|queues| queues as usize <= sharing)
         };
-        self.observation.device.channels.is_some_and(|channels| channels as usize <= most)
-            || streams.iter().any(shares_few)
+        let device = &self.observation.device;
+        device.channel_order != ChannelOrder::Submission
+            && (device.channels.is_some_and(|channels| channels as usize <= most) || streams.iter().any(shares_few))
     }
 
     /// Whether operation `operation` may use SM `sm`.

@@ -50,6 +50,9 @@ named! {
         N1 = "N1",
         /// In a blocking stream, started before something launched earlier on the NULL stream was complete.
         N2 = "N2",
+        /// Started before what was ahead of it in the hardware channel of its stream had gone on.
+        #[serde(rename = "channel")]
+        Channel = "channel",
         /// Started behind a wait for an event before the event was recorded.
         E2 = "E2",
         /// Started before the device's launch latency was over.

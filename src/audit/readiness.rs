@@ -1,8 +1,9 @@
-//! When an operation may enter its EE or CE queue: rules G1, G4, N1, N2, E2, L1 and L2.
+//! When an operation may enter its EE or CE queue: rules G1, G4, N1, N2, E2, L1 and L2, and hardware channels.
 
 use std::collections::BTreeMap;
 
 use super::before::{Completion, Launches};
+use super::channels::Channels;
 use super::facts::Facts;
 use super::observation::{Observation, ObservedOperation, ObservedWork};
 use super::programmatic;
@@ -28,6 +29,8 @@ pub(super) struct Readiness {
     pub(super) kernel_gap: Option<When>,
     /// What it had to wait for under N1 or N2, and when that had completed at the earliest.
     pub(super) null: Option<(usize, When)>,
+    /// What was right ahead of it in its channel, and when that had gone on at the earliest.
+    pub(super) channel: Option<(usize, When)>,
 }
 
 /// Derives readiness of all operations in launch order; `ranks` order the completions of one instant.
@@ -54,6 +57,7 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
     let device = &observation.device;
     let mut streams = vec![Stream::default(); observation.streams.len()];
     let mut records: BTreeMap<u32, Recorded> = BTreeMap::new();
+    let mut channels = Channels::of(observation);
     let mut all = Vec::with_capacity(facts.len());
     for (index, operation) in observation.operations.iter().enumerate() {
         let [earliest, latest] = operation.launched_ns;
@@ -110,11 +114,22 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
         for held in [&launch_latency, &kernel_gap].into_iter().flatten() {
             wait_for(held);
         }
+        // A kernel goes on behind all that was submitted before it to its channel, of which a log tells no order.
+        let channel = channels.shared_by(operation.stream, &operation.work);
+        unsure |= channel.is_some() && !clocks.ordered;
+        let ahead = channel.filter(|_| clocks.ordered).and_then(|channel| channels.ahead(channel));
+        let ahead = ahead.filter(|_| operation.kernel().is_some());
+        if let Some((_, gone_on)) = &ahead {
+            wait_for(gone_on);
+        }
         // One that is let go is so at some time of that instant, of which no stamp tells.
         let bounded = ready.hi.filter(|_| !unsure);
         ready.hi = bounded.map(|hi| if is_let_go { right_after(hi.latest()) } else { hi });
         // What waits for this operation waits for its completion, so launch order is an order in which to derive them.
         let completion = completion(&operation.work, &facts[index], &ready, ranks[index], simulated);
+        if let Some(channel) = channel {
+            channels.join(channel, index, if operation.kernel().is_some() { ready } else { completion });
+        }
         if let Some(own) = streams.get_mut(operation.stream) {
             own.last = Some((index, completion));
             own.event = event;
@@ -141,6 +156,7 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
             launch_latency: launch_latency.filter(|_| simulated).map(|held| held.lo),
             kernel_gap: kernel_gap.filter(|_| simulated).map(|held| held.lo),
             null: null.map(lo),
+            channel: ahead.map(lo),
         });
     }
     all

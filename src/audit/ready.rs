@@ -34,7 +34,12 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
             finding(rule, early, format!("it started {} before the {what} was over", length(early)));
         }
         let mut too_early_for_event = false;
-        for (rule, before) in [(AuditRule::E2, waits.event), (AuditRule::G4, waits.stream), (null_rule, waits.null)] {
+        for (rule, before) in [
+            (AuditRule::E2, waits.event),
+            (AuditRule::G4, waits.stream),
+            (null_rule, waits.null),
+            (AuditRule::Channel, waits.channel),
+        ] {
             let Some((other, complete)) = before else { continue };
             // What stands between is only that wait.
             if rule == AuditRule::G4 && too_early_for_event {
@@ -51,11 +56,16 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 let stream = match rule {
                     AuditRule::E2 => "for which its stream waits",
                     AuditRule::G4 | AuditRule::Pdl => "before it in its stream",
+                    AuditRule::Channel => "ahead of it in its hardware channel",
                     AuditRule::N1 => "launched before it in a blocking stream",
                     _ => "launched before it on the NULL stream",
                 };
                 let name = &operations[other].name;
-                let done = if rule == AuditRule::Pdl { "had triggered or ended" } else { "was complete" };
+                let done = match rule {
+                    AuditRule::Pdl => "had triggered or ended",
+                    AuditRule::Channel => "had gone on",
+                    _ => "was complete",
+                };
                 let what = if complete.latest() == LogTime::MAX {
                     format!("it started although {name}, {stream}, never completed")
                 } else {

@@ -44,7 +44,7 @@ pub struct DeviceSpec {
     pub copy: CopyEngines,
     /// Hardware channels that streams share (Bakita and Anderson, RTAS 2024); `None`: as many as there are streams.
     pub channels: Option<u32>,
-    /// Which of the streams that wait for a channel gets the next one.
+    /// How streams share them.
     pub channel_order: ChannelOrder,
     /// L1: no kernel or copy goes on earlier than this after its launch.
     pub launch_latency: Duration,
@@ -151,12 +151,16 @@ impl SmOrder {
 }
 
 named! {
-    /// Which of the streams that wait for a hardware channel gets one that becomes free. On real GPUs it is not always
-    /// the first (Bakita and Anderson, RTAS 2024, corollary 2), and nobody published which one it is.
+    /// How streams share hardware channels: each has one for good, or takes a free one, and which of those that wait
+    /// gets it then. On real GPUs that is not always the first (Bakita and Anderson, RTAS 2024, corollary 2). How
+    /// streams are dealt to channels, nobody published.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum ChannelOrder: ALL, from_name, Serialize {
-        /// The one that waits longest.
+        /// Each stream has one channel for good, in turn as streams are created. What is submitted to streams of one
+        /// channel goes on in the order of submission.
         #[default]
+        Submission = "submission",
+        /// The one that waits longest.
         Fifo = "fifo",
         /// The one that waits shortest.
         Lifo = "lifo",

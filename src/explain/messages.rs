@@ -74,7 +74,7 @@ pub(super) const MESSAGES: [Message; 38] = [
     message(
         "streams may have to wait for a hardware channel",
         CHANNELS,
-        "There are more streams with kernels than hardware channels (rule channel), and contexts take turns, too: no \
+        "Streams share hardware channels (rule channel), and contexts take turns, too: no \
          bound knows both. A device with more channels, or the option connections, gives one.",
     ),
     message(

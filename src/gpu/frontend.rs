@@ -13,7 +13,7 @@ use super::backend::{Backend, BackendContext};
 use super::error::SubmitError;
 use super::host::GpuEvent;
 use crate::canonical::Canonical;
-use crate::device::Device;
+use crate::device::{ChannelOrder, Device};
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::trace::Launch;
@@ -134,14 +134,20 @@ impl Frontend {
         let null = StreamId(u32::try_from(self.streams.len()).proven("the catalogue numbers streams with 32 bits"));
         let pool = self.add_pool(device.channels, None, device, seed);
         self.processes.push(Process { null, blocking_streams: Vec::new(), pool });
-        self.streams.push(StreamQueue::new(true, number, pool));
+        self.push_stream(true, number, pool);
+    }
+
+    fn push_stream(&mut self, blocking: bool, process: u32, pool: u32) {
+        let channel = self.pools[pool as usize].deal();
+        self.streams.push(StreamQueue::new(blocking, process, (pool, channel)));
     }
 
     /// So many channels, which nobody has.
     fn add_pool(&mut self, all: Option<u32>, green: Option<GreenContextId>, device: &Device, seed: u64) -> u32 {
         let number = u32::try_from(self.pools.len()).proven("processes and green contexts are fewer than 2^32");
         let queue = ChannelQueue::new(device.channel_order, seed.wrapping_add(u64::from(number)));
-        self.pools.push(ChannelPool { green, all, free: all, queue });
+        let free = all.filter(|_| device.channel_order != ChannelOrder::Submission);
+        self.pools.push(ChannelPool { green, all, free, dealt: Vec::new(), streams: 0, queue });
         number
     }
 
@@ -154,7 +160,7 @@ impl Frontend {
     /// Idle again at t = 0; streams stay.
     pub(super) fn clear(&mut self) {
         for stream in &mut self.streams {
-            *stream = StreamQueue::new(stream.blocking, stream.process, stream.pool);
+            *stream = StreamQueue::new(stream.blocking, stream.process, (stream.pool, stream.channel));
         }
         self.operations.clear();
         self.completed_in_a_row = 0;
@@ -162,10 +168,7 @@ impl Frontend {
         self.awaiting.clear();
         self.awaited_early.clear();
         self.stood_for.clear();
-        for pool in &mut self.pools {
-            pool.free = pool.all;
-            pool.queue.clear();
-        }
+        self.pools.iter_mut().for_each(ChannelPool::clear);
         self.queue_entries = 0;
         self.released.clear();
         self.events.clear();
@@ -188,7 +191,7 @@ impl Frontend {
             Some((green, queues)) => self.pool_of_green(green, queues, catalogue.device(), seed),
             None => self.processes.get(process.index()).map_or(0, |process| process.pool),
         };
-        self.streams.push(StreamQueue::new(blocking, process.0, pool));
+        self.push_stream(blocking, process.0, pool);
         if let Some(process) = self.processes.get_mut(process.index()).filter(|_| blocking) {
             process.blocking_streams.push(id);
         }
@@ -247,6 +250,7 @@ impl Frontend {
             is_early,
             triggered: Instant::MAX,
         });
+        self.join_channel(stream, number);
         let id = OperationId(number);
         context.observer.launched(id, &Launch { kind, stream, origin, at: context.now });
         if awaits != NONE {
@@ -376,11 +380,7 @@ impl Frontend {
             scratch_held: _,
         } = self;
         to.list(streams, |to, stream| stream.write_state(to));
-        to.list(pools, |to, pool| {
-            let ChannelPool { green: _, all: _, free, queue } = pool;
-            to.optional(*free, Canonical::number);
-            queue.write_state(to);
-        });
+        to.list(pools, |to, pool| self.write_channels(pool, to));
         to.operation(*completed_in_a_row);
         to.list(operations, |to, operation| {
             let Operation { kind, stream, launched, awaits, next, is_complete, is_dependent, is_early, triggered } =

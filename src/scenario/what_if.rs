@@ -31,7 +31,7 @@ pub struct WhatIf {
     pub sm_masks: Vec<(String, SmMask)>,
     /// Hardware channels that streams share (`CUDA_DEVICE_MAX_CONNECTIONS`).
     pub connections: Option<u32>,
-    /// Which of the streams that wait for a channel gets the next one.
+    /// How streams share them.
     pub channel_order: Option<ChannelOrder>,
 }
 
@@ -110,7 +110,11 @@ impl Scenario {
     pub fn what_if(mut self, changes: &WhatIf) -> Result<Self, WhatIfError> {
         if changes.connections.is_some() || changes.channel_order.is_some() {
             let device = self.device().with(|spec| {
-                spec.channels = changes.connections.or(spec.channels);
+                if changes.connections.is_some() {
+                    spec.channels = changes.connections;
+                    spec.sources.remove("channels");
+                    spec.assumptions.remove("channels");
+                }
                 spec.channel_order = changes.channel_order.unwrap_or(spec.channel_order);
             });
             let device = device.map_err(WhatIfError::Connections)?;

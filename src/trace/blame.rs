@@ -29,7 +29,7 @@ pub struct Blame {
     pub from: Instant,
     /// Until.
     pub to: Instant,
-    /// The kernel or copy that stood in the way; `None`: there is none, as for a channel or a launch latency.
+    /// The kernel or copy that stood in the way; `None`: there is none, as for any free channel or a launch latency.
     pub blocking: Option<OperationId>,
     /// Under T1, and where it pauses because it is not its turn (T4, T5), the process whose turn it was; `None`:
     /// nobody's, as during a switch of contexts.
@@ -41,7 +41,8 @@ pub struct Blame {
 /// that time. Behind them come its [pauses](Trace::pauses) (T4, T5), divided likewise: with the time in which it
 /// [ran](Trace::runs) all parts add up to its response time. Of a simulated run.
 ///
-/// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head. If that is a memset, record or wait,
+/// - In a queue (G2, C1, X1, A2, N1, N2, C2, E2) it is the operation at the head; in a hardware channel that streams
+///   were dealt to, the last one ahead of it that goes on no earlier. If that is a memset, record or wait,
 ///   it is whoever holds that, and [`through`](Blame::through) is under which rule.
 /// - Where it is not the turn of its context (T1, T4, T5) it is each context that has a turn meanwhile; where a copy
 ///   stands still on an engine that contexts share by turns (T5), each copy that the engine serves.
@@ -211,6 +212,14 @@ impl<'a> Accuser<'a> {
                     time.start = until;
                 }
             }
+            Some(Cause::Channel(Some(ahead))) => {
+                let at_head = self.standing.instant_at_head(*ahead, &time).unwrap_or(time.start);
+                for (time, blocking) in [(time.start..at_head, None), (at_head..time.end, Some(*ahead))] {
+                    if !time.is_empty() {
+                        self.add((operation, rule), time, blocking, parts);
+                    }
+                }
+            }
             cause => match cause.as_ref().and_then(Cause::queue) {
                 Some(queue) => self.divide_behind(operation, rule, queue, time, parts),
                 None => self.add((operation, rule), time, None, parts),
@@ -369,6 +378,13 @@ impl<'a> Standing<'a> {
     /// The kernel that is blamed for that `operation` has no room at `at`, and until when it is.
     pub(super) fn holder_at(&self, operation: OperationId, rule: Rule, at: Instant) -> (Option<OperationId>, Instant) {
         self.running.first_at(at, |other| self.takes(other, rule) && self.share_an_sm(operation, other))
+    }
+
+    /// Since when in some time an operation that needs no engine is at the head of its stream: before, nobody in
+    /// particular holds what is behind it in its channel. `None`: it needs an engine.
+    pub(super) fn instant_at_head(&self, operation: OperationId, time: &Range<Instant>) -> Option<Instant> {
+        let record = self.trace.record(operation).filter(|record| record.kind.is_instant())?;
+        Some(record.reached_head().unwrap_or(time.end).clamp(time.start, time.end))
     }
 
     /// Who is at the head of a queue after all events of `at`, and until when.

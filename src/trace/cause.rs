@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::free::{ClusterShortage, Shortage};
 use super::queue::Queue;
 use super::rule::Rule;
-use crate::workload::stream_in_words;
+use crate::workload::{OperationId, stream_in_words};
 
 /// What an operation waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -22,8 +22,9 @@ pub enum Cause {
         /// That stream's queue.
         queue: Queue,
     },
-    /// A hardware channel.
-    Channel,
+    /// Until that operation, which is ahead of it in its hardware channel, has gone on; `None`: until any channel is
+    /// free.
+    Channel(Option<OperationId>),
     /// Until some time has passed (L1, L2).
     Time,
     /// Until it is the turn of its context: it is that of another, or nobody's, as during a switch (T1, T3).
@@ -41,8 +42,13 @@ impl Cause {
     pub fn queue(&self) -> Option<Queue> {
         match self {
             Self::Behind(queue) | Self::Record { queue, .. } => Some(*queue),
-            Self::Channel | Self::Time | Self::Turn | Self::Share | Self::Room(_) | Self::Cluster(_) => None,
+            Self::Channel(_) | Self::Time | Self::Turn | Self::Share | Self::Room(_) | Self::Cluster(_) => None,
         }
+    }
+
+    /// The operation that it waits for itself, at the head of whatever queue that is.
+    pub(crate) fn ahead(&self) -> Option<OperationId> {
+        if let Self::Channel(ahead) = self { *ahead } else { None }
     }
 
     /// Says it, as far as it can be said without the name of the operation at the head of a queue, which follows it.
@@ -52,7 +58,8 @@ impl Cause {
             Self::Record { event, stream, .. } => {
                 format!("until event {event} is recorded in {}, behind", stream_in_words(stream)).into()
             }
-            Self::Channel => "until a hardware channel is free".into(),
+            Self::Channel(Some(_)) => "in its hardware channel, behind".into(),
+            Self::Channel(None) => "until a hardware channel is free".into(),
             Self::Cluster(ClusterShortage { size, sms, group }) => {
                 format!("no GPC has {size} SMs free for a cluster of its blocks; {group} comes nearest with {sms}")
                     .into()

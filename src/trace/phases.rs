@@ -82,6 +82,10 @@ impl Sweep<'_> {
     fn add(&mut self, reason: &Reason, time: Range<Instant>) {
         let (blocking, more) = match &reason.cause {
             Some(Cause::Room(_) | Cause::Cluster(_)) => ends_of(holders(self.standing, reason, &time)),
+            Some(Cause::Channel(Some(ahead))) => match self.standing.instant_at_head(*ahead, &time) {
+                Some(at_head) => self.held(*ahead, &(at_head..time.end), MOST_PASSED),
+                None => (vec![*ahead], 0),
+            },
             Some(cause) => cause.queue().map(|queue| self.heads(queue, &time, MOST_PASSED)).unwrap_or_default(),
             None => Default::default(),
         };

@@ -5,16 +5,19 @@ use std::sync::Arc;
 
 use super::cause::Cause;
 use super::free::{Free, Shortage, nearest, nearest_group};
+use super::operation::OperationRecord;
 use super::queue::{Queue, Stay, engine_of};
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
-use crate::workload::{OperationId, OperationKind, StreamId};
+use crate::workload::{ChannelId, OperationId, OperationKind, StreamId, dealt_channels};
 
 /// The queues and SMs at one instant.
 pub(super) struct Present<'a> {
     trace: &'a Trace,
     device: &'a Device,
+    /// The channels that streams were dealt to.
+    channels: Vec<Option<ChannelId>>,
     /// The queues that are not empty, by order of entry.
     queues: BTreeMap<Queue, BTreeMap<u32, OperationId>>,
     /// What is free on each SM.
@@ -24,8 +27,9 @@ pub(super) struct Present<'a> {
 impl<'a> Present<'a> {
     /// Without any operation.
     pub(super) fn empty(trace: &'a Trace, device: &'a Device) -> Self {
+        let channels = dealt_channels(trace.streams(), trace.green_contexts(), device);
         let free = vec![Free::empty(device); device.sms as usize];
-        Self { trace, device, queues: BTreeMap::new(), free }
+        Self { trace, device, channels, queues: BTreeMap::new(), free }
     }
 
     pub(super) fn enter(&mut self, queue: Queue, stay: &Stay) {
@@ -58,6 +62,25 @@ impl<'a> Present<'a> {
         })
     }
 
+    /// What a kernel is behind in the channel of its stream, through which all kernels and waits for events go in the
+    /// order of submission: the last one before it that goes on no earlier than it does.
+    fn ahead_in_channel(&self, id: OperationId) -> Option<OperationId> {
+        let channel_of = |stream: StreamId| self.channels.get(stream.index()).copied().flatten();
+        let goes_on = |record: &OperationRecord| match record.kind {
+            OperationKind::Kernel(_) => Some(record.queued),
+            OperationKind::Wait(_) => Some(record.finish),
+            _ => None,
+        };
+        let kernel = self.trace.record(id)?;
+        let (own, at) = (channel_of(kernel.stream)?, goes_on(kernel)?);
+        let mut before = (0..id.0).rev().map(OperationId);
+        before.find(|other| {
+            self.trace.record(*other).is_some_and(|other| {
+                goes_on(other).is_some_and(|other| other >= at) && channel_of(other.stream) == Some(own)
+            })
+        })
+    }
+
     /// What `id` waits for now under the rule that holds it; `None` if nothing can be found, as in a measured run.
     pub(super) fn cause(&self, id: OperationId, rule: Rule) -> Option<Cause> {
         let record = self.trace.record(id)?;
@@ -82,7 +105,7 @@ impl<'a> Present<'a> {
             }
             Rule::N2 => Queue::Stream(self.trace.null_stream_of(record.stream)),
             Rule::C2 | Rule::T5 => Queue::CopyEngine(engine_of(self.trace, self.device, record.kind)?),
-            Rule::Channel => return Some(Cause::Channel),
+            Rule::Channel => return Some(Cause::Channel(self.ahead_in_channel(id))),
             Rule::L1 | Rule::L2 => return Some(Cause::Time),
             Rule::T1 | Rule::T4 => return Some(Cause::Turn),
             Rule::Mps => return Some(Cause::Share),

@@ -32,7 +32,7 @@ named! {
         N1 = "N1",
         /// A blocking stream's head waits for everything launched before it in the NULL stream.
         N2 = "N2",
-        /// Every hardware channel is taken by another stream.
+        /// Something is ahead of it in the hardware channel of its stream, or other streams have all channels.
         Channel = "channel",
         /// What comes after a wait for an event waits until the event is recorded.
         E2 = "E2",
@@ -73,7 +73,7 @@ impl Rule {
             Self::C2 => "the copy engine is busy",
             Self::N1 => "the NULL stream waits for blocking streams",
             Self::N2 => "a blocking stream waits for the NULL stream",
-            Self::Channel => "no hardware channel is free",
+            Self::Channel => "not next in its hardware channel, or none is free",
             Self::E2 => "an event is not recorded yet",
             Self::L1 => "launch latency",
             Self::L2 => "gap between kernels of a stream",

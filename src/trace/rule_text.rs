@@ -141,10 +141,11 @@ pub const RULES: [RuleText; 36] = [
         section: "channels",
         ..rule(
             "channel",
-            "Bakita and Anderson, RTAS 2024",
+            "CUDA C Programming Guide (NVIDIA), on compute capability 3.0; NVIDIA's sample simpleHyperQ; Megatron-LM 533, \
+             1468; which stream has which channel is assumed",
             "gpusched simulate scenarios/rtss2017/figure-3.json --connections 1 --blame --own-waits",
-            "A stream whose head is a kernel that could go on also needs a free hardware channel, and keeps it until \
-             the last kernel that was submitted to it is fully dispatched.",
+            "Streams are dealt to hardware channels in turn. A kernel that could go on does so once all kernels that were \
+             submitted to its channel before it have, and all waits for events there have completed.",
         )
     },
     RuleText {

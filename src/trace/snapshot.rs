@@ -66,7 +66,7 @@ pub struct Held {
     pub since: Instant,
     /// What it waits for; `None` if that cannot be told, as in a measured run.
     pub cause: Option<Cause>,
-    /// Who is at the head of the queue, or on the copy engine, that is the cause.
+    /// Who is at the head of the queue, or on the copy engine, that is the cause; or right before it in its channel.
     pub behind: Option<OperationId>,
 }
 
@@ -143,6 +143,7 @@ fn place_residents(
 fn held(trace: &Trace, present: &Present<'_>, id: OperationId, at: Instant) -> Option<Held> {
     let wait = trace.held_at(id, at)?;
     let cause = present.cause(id, wait.rule);
-    let behind = cause.as_ref().and_then(Cause::queue).and_then(|queue| present.head(queue));
+    let of_queue = || cause.as_ref().and_then(Cause::queue).and_then(|queue| present.head(queue));
+    let behind = cause.as_ref().and_then(Cause::ahead).or_else(of_queue);
     Some(Held { operation: id, rule: wait.rule, since: wait.from, cause, behind })
 }

@@ -21,6 +21,7 @@ const IMPORT: &[&str] = &["simulate", "analyze", "compare", "orders", "convert",
 /// Which commands can print what stands in a file of `src/`: the longest beginning counts. Logs read the scenario
 /// beside them too; that they are told nothing of options of other commands, the second test shows.
 const EMITTERS: &[(&str, &[&str])] = &[
+    ("analysis/assumptions.rs", &["analyze"]),
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
     ("analysis/job_responses.rs", &["analyze"]),
     ("analysis/verdict.rs", &["analyze"]),

@@ -1,5 +1,6 @@
 //! Records and waits of events (E1, E2), launch latencies (L1) and gaps between kernels (L2), by hand.
 
+use gpusched::device::ChannelOrder;
 use gpusched::hosts::simulate;
 use gpusched::run::{Run, State, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
@@ -142,7 +143,8 @@ fn a_stream_that_waits_for_an_event_gives_its_channel_back() {
         r#"{"launch": "B", "stream": "T"}, {"launch": "A", "stream": "S"}, {"record": "E", "stream": "S"},
            {"wait": "E", "stream": "T"}, {"launch": "B", "stream": "T"}"#,
     );
-    let device = scenario.device().with(|spec| spec.channels = Some(1)).expect("it is a GPU");
+    let device = scenario.device().with(|spec| (spec.channels, spec.channel_order) = (Some(1), ChannelOrder::Fifo));
+    let device = device.expect("it is a GPU");
     let scenario = Scenario { catalogue: scenario.catalogue.on(device).expect("it fits"), ..scenario };
     // T has a kernel left when S needs the only channel: it would keep it, and both would wait for ever.
     assert_eq!(finishes(&scenario), [4, 14, 14, 14, 18]);

@@ -19,7 +19,7 @@ fn dag(sms: u64, times_ms: [u64; 9], edges: &[(usize, usize)]) -> Scenario {
     let path = format!("{}/src/device/data/tx2.json", env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(path).expect("the device is there");
     let mut device: Value = serde_json::from_str(&text).expect("it is JSON");
-    (device["sms"], device["name"]) = (json!(sms), json!("of his"));
+    (device["sms"], device["name"], device["channels"]) = (json!(sms), json!("of his"), json!(16));
     let kernel = |time: u64| {
         let duration = format!("{time} ms");
         json!({"blocks": 1, "threads": 1024, "duration": duration, "shared_memory_bytes": 40_960})

@@ -122,9 +122,10 @@ fn what_a_green_context_cannot_have_is_refused_in_its_place() {
     }
 }
 
-/// By hand: 16 SMs hold 32 blocks of 1024 threads, so the 72 of `waves` begin at 0, 3 and 6 ms, and until then their
-/// stream has the only work queue. The kernel of the other stream, though of higher priority, waits for that; with two
-/// queues it takes room at 3 ms. The other green context has queues of its own, or its share of all.
+/// By hand: 16 SMs hold 32 blocks of 1024 threads, so the 72 of `waves` begin at 0, 3 and 6 ms, and until they have
+/// ended, at 9 ms, the kernel behind them keeps the only work queue. The kernel of the other stream, though of higher
+/// priority, is behind that; with two queues it takes room at 3 ms. The other green context has queues of its own, or
+/// its share of all.
 #[test]
 fn a_green_context_with_one_work_queue_runs_one_stream_at_a_time() {
     let scenario = |split: &str| {
@@ -134,7 +135,7 @@ fn a_green_context_with_one_work_queue_runs_one_stream_at_a_time() {
             "kernels": {{"waves": {{"blocks": 72, "threads": 1024, "duration": "3 ms"}},
                 "short": {{"blocks": 1, "threads": 32, "duration": "1 ms"}}}},
             "streams": [
-                {{"name": "s", "green_context": "a", "operations": [{{"kernel": "waves"}}]}},
+                {{"name": "s", "green_context": "a", "operations": [{{"kernel": "waves"}}, {{"kernel": "short"}}]}},
                 {{"name": "t", "green_context": "a", "priority": -1, "release": "1 ms", "operations": [{{"kernel": "short"}}]}},
                 {{"name": "u", "green_context": "b", "release": "1 ms", "operations": [{{"kernel": "short"}}]}}]}}"#
         );
@@ -142,7 +143,7 @@ fn a_green_context_with_one_work_queue_runs_one_stream_at_a_time() {
     };
     let one = scenario(r#", "work_queues": 1"#);
     let run = simulate(&one).expect("it runs");
-    assert_eq!(first_starts_ms(&run), [0.0, 6.0, 1.0]);
+    assert_eq!(first_starts_ms(&run), [0.0, 9.0, 9.0, 1.0]);
     let waits_for_a_queue = |run: &Run<'_>| {
         let state = State::at(&Summary::of(run), Instant::from_ns(2_000_000));
         state.waiting.iter().any(|waiting| waiting.why.contains("channel"))
@@ -151,7 +152,7 @@ fn a_green_context_with_one_work_queue_runs_one_stream_at_a_time() {
     for two in [r#", "work_queues": 2"#, ""] {
         let scenario = scenario(two);
         let run = simulate(&scenario).expect("it runs");
-        assert_eq!(first_starts_ms(&run), [0.0, 3.0, 1.0], "{two}");
+        assert_eq!(first_starts_ms(&run), [0.0, 9.0, 3.0, 1.0], "{two}");
         assert!(!waits_for_a_queue(&run));
         agreed(&scenario).expect("reference and audit say the same");
     }

@@ -3,6 +3,7 @@
 pub(crate) mod made;
 
 use gpusched::audit::{Audit, Observation, Tolerances, audit};
+use gpusched::device::ChannelOrder;
 use gpusched::effort::Progress;
 use gpusched::logs::Pairing;
 use gpusched::scenario::ReadOptions;
@@ -99,7 +100,8 @@ fn placement_is_judged_only_of_blocks_beside_which_no_other_kernel_starts() {
         });
         benchmark("timer_spin", label, keys)
     };
-    let device = builtin("tx2").with(|spec| spec.channels = Some(1)).expect("it is a GPU");
+    let device = builtin("tx2").with(|spec| (spec.channels, spec.channel_order) = (Some(1), ChannelOrder::Fifo));
+    let device = device.expect("it is a GPU");
     let options = ReadOptions { device: Some(device), ..ReadOptions::default() };
     let own = OwnLogs::read(&[spin("A", (3, 1024, 0)), spin("B", (5, 64, -1))], json!({}), options);
     let audit = own.expect("there are kernels").audit(&Tolerances::default());

@@ -62,7 +62,9 @@ const EXAMPLES: [&str; 17] = [
     "tour/one-kernel.json",
     "validation/connections.json",
     "validation/layer-on-sms.json",
+    "validation/one-connection.json",
     "validation/six-processes.json",
+    "validation/tensor-parallel.json",
 ];
 
 /// All JSON files below `scenarios/`, by their path there.

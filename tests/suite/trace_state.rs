@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gpusched::device::{BlockDemand, CopySharing};
+use gpusched::device::{BlockDemand, ChannelOrder, CopySharing};
 use gpusched::hosts::simulate;
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
@@ -147,6 +147,25 @@ impl<'a> Plain<'a> {
         (is_kernel(record) && self.at < kernel.finish()? + device.kernel_gap).then_some(Rule::L2)
     }
 
+    /// Of the kernels and waits that were submitted to its channel before it, the last that goes on no earlier; streams
+    /// were dealt to channels in turn.
+    fn ahead_in_channel(&self, id: OperationId) -> Option<OperationId> {
+        let device = self.scenario.device();
+        let channels = device.channels.filter(|_| device.channel_order == ChannelOrder::Submission)?;
+        let channel = |id: OperationId| self.record(id).stream.0 % channels;
+        let goes_on = |id: OperationId| {
+            let record = self.record(id);
+            let at = match record.kind {
+                OperationKind::Kernel(_) => record.queued(),
+                OperationKind::Wait(_) => record.finish(),
+                _ => return Instant::ZERO,
+            };
+            at.unwrap_or(Instant::MAX)
+        };
+        let holds = |other: &OperationId| channel(*other) == channel(id) && goes_on(*other) >= goes_on(id);
+        (0..id.0).rev().map(OperationId).find(holds)
+    }
+
     /// Which rule holds an operation, and whom it waits for: by the rules as published, in their order.
     fn held(&self, id: OperationId) -> Option<(Rule, Option<OperationId>)> {
         let record = self.record(id);
@@ -178,7 +197,7 @@ impl<'a> Plain<'a> {
             let earlier = streams.filter(concerns).filter_map(|stream| first(Queue::Stream(stream)));
             let earlier = earlier.filter(|head| *head < id).min_by_key(|head| self.record(*head).stream);
             return Some(match earlier {
-                None => (Rule::Channel, None),
+                None => (Rule::Channel, self.ahead_in_channel(id)),
                 Some(_) if record.stream == StreamId::NULL => (Rule::N1, earlier),
                 Some(_) => (Rule::N2, earlier),
             });
@@ -253,7 +272,7 @@ impl<'a> Plain<'a> {
                 Cause::Behind(queue) | Cause::Record { queue, .. } => {
                     prop_assert_eq!(held.behind, self.content(*queue).first().copied(), "at {}", self.at);
                 }
-                Cause::Channel => prop_assert_eq!(held.rule, Rule::Channel),
+                Cause::Channel(ahead) => prop_assert_eq!((held.rule, held.behind), (Rule::Channel, *ahead)),
                 Cause::Turn => prop_assert_eq!(held.rule, Rule::T1),
                 Cause::Share => prop_assert_eq!(held.rule, Rule::Mps),
                 Cause::Cluster(_) => prop_assert_eq!(held.rule, Rule::Cluster),

@@ -10,7 +10,7 @@ use crate::analysis::merged_backend::Costs;
 use crate::analysis::pool::needs;
 use crate::analysis::prepared::{demands, merge};
 use crate::analysis::safe_bound::{Begin, Class, Operation, Work};
-use crate::device::BlockDemand;
+use crate::device::{BlockDemand, ChannelOrder};
 use crate::gpu::SubmitError;
 use crate::scenario::{BarrierId, HostThread, Scenario};
 use crate::time::Duration;
@@ -115,7 +115,8 @@ pub(in crate::analysis) struct TaskSet {
     pub(super) engines: usize,
     /// Whether copies of one engine share its link.
     pub(super) linked: bool,
-    /// Hardware channels of each process, if there are fewer than streams.
+    /// Hardware channels of each process that streams take, if these may have to wait for one; one, if streams are
+    /// dealt to them.
     pub(super) channels: Option<u64>,
     /// Launch latency and kernel gap together \[ns\].
     pub(super) latency: u64,
@@ -170,7 +171,10 @@ impl TaskSet {
             levels: device.priorities().count() + 1,
             engines: device.copy.engines as usize,
             linked: departed.contains(&Departure::SharedLink),
-            channels: device.channels.filter(|_| with_channels).map(u64::from),
+            channels: device.channels.filter(|_| with_channels).map(|all| match device.channel_order {
+                ChannelOrder::Submission => 1,
+                _ => u64::from(all),
+            }),
             latency,
             turns,
             is_sporadic: matches!(releases, Releases::Sporadic(_)),

@@ -1,14 +1,18 @@
-//! Who gets a hardware channel that becomes free.
+//! Hardware channels: queues of what is submitted to the streams of each, or who gets one that becomes free.
 
 use std::collections::VecDeque;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::Frontend;
+use super::stream_queue::HeadState;
 use crate::canonical::Canonical;
 use crate::device::ChannelOrder;
+use crate::gpu::backend::BackendContext;
 use crate::time::Instant;
-use crate::workload::GreenContextId;
+use crate::trace::{Observer, Rule};
+use crate::workload::{GreenContextId, OperationId, OperationKind, StreamId};
 
 /// Keeps this choice independent of others under one seed.
 const CHANNELS: u64 = 0x6368_616e_6e65_6c73;
@@ -20,10 +24,139 @@ pub(super) struct ChannelPool {
     pub(super) green: Option<GreenContextId>,
     /// How many there are; `None`: no limit.
     pub(super) all: Option<u32>,
-    /// How many nobody has.
+    /// How many nobody has; `None` if each stream has one for good.
     pub(super) free: Option<u32>,
+    /// Those that streams have for good.
+    pub(super) dealt: Vec<DealtChannel>,
+    /// How many streams have been dealt to them.
+    pub(super) streams: u32,
     /// Kernels that need one, and since when.
     pub(super) queue: ChannelQueue,
+}
+
+/// A channel of the streams that were dealt to it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct DealtChannel {
+    /// Kernels and waits for events in the order of submission, the first of which may have gone on.
+    queue: VecDeque<u32>,
+    /// How many of its streams were used.
+    users: u32,
+}
+
+impl ChannelPool {
+    /// The next stream is dealt to one of them: which.
+    pub(super) fn deal(&mut self) -> u32 {
+        let Some(all) = self.all.filter(|_| self.free.is_none()) else { return 0 };
+        let number = self.streams % all.max(1);
+        self.streams += 1;
+        if number as usize == self.dealt.len() {
+            self.dealt.push(DealtChannel::default());
+        }
+        number
+    }
+
+    /// As when it was made; streams stay dealt.
+    pub(super) fn clear(&mut self) {
+        self.free = self.free.and(self.all);
+        self.dealt.fill(DealtChannel::default());
+        self.queue.clear();
+    }
+}
+
+impl Frontend {
+    /// A kernel or a wait for an event is submitted: it joins the channel to which its stream was dealt.
+    pub(super) fn join_channel(&mut self, stream: StreamId, operation: u32) {
+        if let OperationKind::Kernel(_) | OperationKind::Wait(_) = self.operation(operation).kind {
+            // Of a stream that has its channel for itself nobody else looks at it.
+            self.next_in_channel(stream);
+            let queue = &mut self.streams[stream.index()];
+            let pool = &mut self.pools[queue.pool as usize];
+            let Some(channel) = pool.dealt.get_mut(queue.channel as usize) else { return };
+            channel.users += u32::from(!std::mem::replace(&mut queue.holds_channel, true));
+            channel.queue.push_back(operation);
+        }
+    }
+
+    /// Whether a kernel may have to wait for what is ahead of it in its channel.
+    pub(super) fn shares_channel(&self, operation: u32) -> bool {
+        let super::Operation { kind, stream, .. } = self.operation(operation);
+        let queue = &self.streams[stream.index()];
+        let channel = self.pools[queue.pool as usize].dealt.get(queue.channel as usize);
+        matches!(kind, OperationKind::Kernel(_)) && channel.is_some_and(|channel| channel.users > 1)
+    }
+
+    /// Of kernels that are ready but for their channels, those stay in `ready` that are next there. So do those that
+    /// have waited and now are.
+    pub(super) fn pass_channels<O: Observer>(&mut self, ready: &mut Vec<u32>, context: &mut BackendContext<'_, O>) {
+        ready.retain(|&operation| {
+            let shares = self.shares_channel(operation);
+            if shares {
+                let stream = self.operation(operation).stream;
+                let queue = &mut self.streams[stream.index()];
+                queue.head_state = HeadState::NeedsChannel;
+                let pool = queue.pool as usize;
+                self.pools[pool].queue.push(operation, context.now);
+            }
+            !shares
+        });
+        for pool in 0..self.pools.len() {
+            if self.pools[pool].free.is_some() || self.pools[pool].queue.waiting.is_empty() {
+                continue;
+            }
+            let mut waiting = std::mem::take(&mut self.pools[pool].queue.waiting);
+            // One goes on before those behind it are looked at.
+            waiting.make_contiguous().sort_unstable();
+            waiting.retain(|&(operation, since)| {
+                let stream = self.operation(operation).stream;
+                let is_next = self.next_in_channel(stream) == Some(operation);
+                if is_next {
+                    if since < context.now {
+                        context.observer.waited(OperationId(operation), Rule::Channel, since, context.now);
+                    }
+                    self.streams[stream.index()].head_state = HeadState::Advanced;
+                    ready.push(operation);
+                }
+                !is_next
+            });
+            self.pools[pool].queue.waiting = waiting;
+        }
+    }
+
+    /// The first in the channel of a stream that has not gone on.
+    fn next_in_channel(&mut self, stream: StreamId) -> Option<u32> {
+        let queue = &self.streams[stream.index()];
+        let (pool, number) = (queue.pool as usize, queue.channel as usize);
+        loop {
+            let next = *self.pools[pool].dealt.get(number)?.queue.front()?;
+            if !self.has_gone_on(next) {
+                return Some(next);
+            }
+            self.pools[pool].dealt[number].queue.pop_front();
+        }
+    }
+
+    /// Whether a kernel has entered its EE queue, or a wait has completed.
+    fn has_gone_on(&self, operation: u32) -> bool {
+        if self.is_complete(OperationId(operation)) {
+            return true;
+        }
+        let queue = &self.streams[self.operation(operation).stream.index()];
+        queue.current().is_some_and(|current| {
+            operation < current || operation == current && queue.head_state == HeadState::Advanced
+        })
+    }
+
+    /// Writes what is in the channels of a pool.
+    pub(super) fn write_channels(&self, pool: &ChannelPool, to: &mut Canonical) {
+        // How many there are does not change, nor where streams were dealt to; of each stream it is known whether it
+        // was used.
+        let ChannelPool { green: _, all: _, free, dealt, streams: _, queue } = pool;
+        to.optional(*free, Canonical::number);
+        for DealtChannel { queue, users: _ } in dealt {
+            to.list(queue.iter().filter(|next| !self.has_gone_on(**next)), |to, next| to.operation(*next));
+        }
+        queue.write_state(to);
+    }
 }
 
 /// Kernels of one process or green context that wait for a channel, and since when, in the order in which they came.
@@ -67,7 +200,7 @@ impl ChannelQueue {
     pub(super) fn next(&mut self) -> Option<(u32, Instant)> {
         let waiting = self.waiting.len();
         let chosen = match self.order {
-            ChannelOrder::Fifo => 0,
+            ChannelOrder::Fifo | ChannelOrder::Submission => 0,
             ChannelOrder::Lifo => waiting.checked_sub(1)?,
             ChannelOrder::Random => {
                 let mut numbers = ChaCha8Rng::seed_from_u64(self.seed ^ CHANNELS);

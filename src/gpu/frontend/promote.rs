@@ -31,8 +31,8 @@ impl Frontend {
     ) {
         match self.head_of(stream) {
             Head::Nothing => {}
-            Head::Goes(head) => self.go_on(head, backend, context),
-            Head::Ends(_) | Head::Held => {
+            Head::Goes(head) if !self.shares_channel(head) => self.go_on(head, backend, context),
+            Head::Goes(_) | Head::Ends(_) | Head::Held => {
                 let mut streams = std::mem::take(&mut self.scratch_streams);
                 streams.push(stream);
                 self.promote(streams, backend, context);
@@ -87,6 +87,7 @@ impl Frontend {
             }
         }
         self.scratch_held = held;
+        self.pass_channels(&mut ready, context);
         ready.sort_unstable();
         for operation in ready.drain(..) {
             self.go_on(operation, backend, context);

@@ -31,11 +31,14 @@ pub(super) struct StreamQueue {
     pub(super) process: u32,
     /// Whose channels it takes.
     pub(super) pool: u32,
+    /// Which of them it was dealt to.
+    pub(super) channel: u32,
     /// Kernels submitted here that are not fully dispatched; while there are some the stream keeps its channel.
     pub(super) undispatched_kernels: u32,
     /// Whether N1 and N2 hold for it.
     pub(super) blocking: bool,
     pub(super) head_state: HeadState,
+    /// Whether it has one of the channels that streams take, or has used the one that it was dealt to.
     pub(super) holds_channel: bool,
     /// No kernel goes on before: the completion of the kernel before it, and the device's gap (L2).
     pub(super) kernels_from: Instant,
@@ -50,13 +53,14 @@ pub(super) struct StreamQueue {
 
 impl StreamQueue {
     /// An empty one.
-    pub(super) fn new(blocking: bool, process: u32, pool: u32) -> Self {
+    pub(super) fn new(blocking: bool, process: u32, (pool, channel): (u32, u32)) -> Self {
         Self {
             head: NONE,
             current: NONE,
             last: NONE,
             process,
             pool,
+            channel,
             undispatched_kernels: 0,
             blocking,
             head_state: HeadState::Waiting,
@@ -74,9 +78,10 @@ impl StreamQueue {
             head,
             current,
             last,
-            // Of what process it is, whose channels it takes, and whether it is blocking, does not change.
+            // Of what process it is, which channels it takes, and whether it is blocking, does not change.
             process: _,
             pool: _,
+            channel: _,
             blocking: _,
             undispatched_kernels,
             head_state,

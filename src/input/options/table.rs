@@ -144,5 +144,6 @@ options! {
         Number(1, u32::MAX as u64, |o, number| o.changes.connections = u32::try_from(number).ok()),
         "Hardware channels that streams share, as `CUDA_DEVICE_MAX_CONNECTIONS` sets them";
     channel_order = "ORDER" like "lifo": one_of!(ChannelOrder, |o, it| o.changes.channel_order = Some(it)),
-        "Which of the streams that wait for a hardware channel gets the next one [default: the device's, or fifo]";
+        "How streams share hardware channels: each has one for good, or which of those that wait gets the next free one \
+         [default: the device's, or submission]";
 }

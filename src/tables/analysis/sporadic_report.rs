@@ -6,7 +6,7 @@ use super::chains::{self, add_chains};
 use super::verdicts::{add_requirements, add_streams, assumptions_document, open_doubtful, stream_columns};
 use crate::analysis::{
     AnalysisError, ChainVerdicts, RequirementVerdict, SearchOptions, SporadicVerdicts, chains_without_bound,
-    judge_sporadic, proven_under, requirements_of_streams, stopped_note,
+    judge_sporadic, note_on_channels, proven_under, requirements_of_streams, stopped_note,
 };
 use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows};
@@ -60,6 +60,7 @@ impl SporadicReport {
         let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
+        notes.extend(note_on_channels(scenario));
         let bounds = verdicts.streams.iter().map(|stream| stream.bound_ns);
         notes.extend(stopped_note(verdicts.stopped, "streams", bounds, verdicts.runs));
         notes.extend(RequirementVerdict::notes(requirements.as_deref().unwrap_or_default()));

@@ -1,6 +1,6 @@
 //! Random host programs: hosts that sleep and wait, events, barriers, processes, links, channels and latencies.
 
-use gpusched::device::{CopySharing, Device, Preemption, Runlists};
+use gpusched::device::{ChannelOrder, CopySharing, Device, Preemption, Runlists};
 use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
 use proptest::prelude::*;
@@ -15,6 +15,7 @@ use crate::common::tx2;
 struct Machine {
     sms: u32,
     channels: Option<u32>,
+    channel_order: ChannelOrder,
     linked: bool,
     latency_us: u64,
     slice_us: u64,
@@ -28,6 +29,7 @@ impl Machine {
         let device = tx2().with(|spec| {
             (spec.sms, spec.sms_per_tpc, spec.priority_levels) = (self.sms, 1, 3);
             (spec.channels, spec.launch_latency) = (self.channels, Duration::from_ns(1_000 * self.latency_us));
+            spec.channel_order = self.channel_order;
             spec.kernel_gap = Duration::from_ns(500 * self.latency_us);
             spec.copy.sharing = if self.linked { CopySharing::SharedLink } else { CopySharing::OneAtATime };
             let slicing = &mut spec.time_slicing;
@@ -47,6 +49,7 @@ fn machine() -> impl Strategy<Value = Machine> {
             Machine {
                 sms,
                 channels: (which == 1).then_some(channels),
+                channel_order: if to_block_ends { ChannelOrder::Submission } else { ChannelOrder::Lifo },
                 linked: which == 2 && linked,
                 latency_us: if which == 2 && !linked { latency } else { 0 },
                 slice_us,

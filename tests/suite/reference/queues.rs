@@ -19,7 +19,7 @@ impl ReferenceGpu<'_> {
         self.give_back_channels();
         // Who waits already comes before who comes now.
         let mut entering = Vec::new();
-        for pool in 0..self.pools() {
+        for pool in (0..self.pools()).filter(|_| self.scenario.device().channel_order != ChannelOrder::Submission) {
             while self.free_channels(pool) > 0
                 && let Some(operation) = self.next_for_channel(pool)
             {
@@ -35,6 +35,9 @@ impl ReferenceGpu<'_> {
             .filter(|&head| self.operations[head].queued.is_none() && !self.channel_queue.contains(&head))
             .filter(|&head| self.may_advance(head) && self.time_has_come(head))
             .collect();
+        if self.scenario.device().channel_order == ChannelOrder::Submission {
+            ready.extend(self.channel_queue.drain(..));
+        }
         ready.sort_unstable();
         ready.retain(|operation| !entering.contains(operation));
         for operation in ready {
@@ -42,7 +45,12 @@ impl ReferenceGpu<'_> {
             let stream = record.stream.index();
             let pool = self.pool_of(stream);
             let needs_channel = matches!(record.kind, OperationKind::Kernel(_)) && self.channels_of(pool).is_some();
-            if needs_channel && !self.has_channel[stream] {
+            if self.scenario.device().channel_order == ChannelOrder::Submission {
+                if needs_channel && self.is_behind_in_channel(operation, &entering) {
+                    self.channel_queue.push_back(operation);
+                    continue;
+                }
+            } else if needs_channel && !self.has_channel[stream] {
                 if self.free_channels(pool) == 0 {
                     self.channel_queue.push_back(operation);
                     continue;
@@ -168,7 +176,7 @@ impl ReferenceGpu<'_> {
         let places: Vec<usize> = (0..self.channel_queue.len()).filter(is_of_it).collect();
         let waiting = places.len();
         let chosen = match self.scenario.device().channel_order {
-            ChannelOrder::Fifo => 0,
+            ChannelOrder::Fifo | ChannelOrder::Submission => 0,
             ChannelOrder::Lifo => waiting.saturating_sub(1),
             ChannelOrder::Random => {
                 // Each draws numbers of its own: processes come first, then green contexts, as they get a stream.
@@ -182,6 +190,28 @@ impl ReferenceGpu<'_> {
         let next = self.channel_queue.remove(*places.get(chosen)?)?;
         *self.channels_handed_over.entry(pool).or_default() += 1;
         Some(next)
+    }
+
+    /// Whether a kernel or a wait for an event that was submitted to the channel of `operation` before it has not gone
+    /// on.
+    fn is_behind_in_channel(&self, operation: usize, entering: &[usize]) -> bool {
+        let own = self.dealt_to(self.operations[operation].stream.index());
+        (0..operation).filter(|other| !entering.contains(other)).any(|other| {
+            let record = &self.operations[other];
+            let has_gone_on = match record.kind {
+                OperationKind::Kernel(_) => record.queued.is_some(),
+                OperationKind::Wait(_) => record.finish.is_some(),
+                _ => true,
+            };
+            !has_gone_on && self.dealt_to(record.stream.index()) == own
+        })
+    }
+
+    /// Whose channels, and which of them: streams were dealt to them in turn, as they were created.
+    fn dealt_to(&self, stream: usize) -> Option<(usize, usize)> {
+        let pool = self.pool_of(stream);
+        let before = (0..stream).filter(|&other| self.pool_of(other) == pool).count();
+        self.channels_of(pool).map(|all| (pool, before % all))
     }
 
     /// Processes, and behind them green contexts.

@@ -138,7 +138,11 @@ fn mistakes_in_a_study_of_a_scenario_are_named() {
         ("\"sm_mask\": [{}, ", "\"set_priority\": [{\"camera\": 1}], \"sm_mask\": [{}, ", "at most 0"),
         ("\"sm_mask\": [{}, ", "\"vary\": [\"100..80\"], \"sm_mask\": [{}, ", "the first not above the second"),
         ("\"sm_mask\": [{}, ", "\"colour\": [1], \"sm_mask\": [{}, ", "unknown key \"colour\""),
-        ("\"sm_mask\": [{}, ", "\"channel_order\": [\"first\"], \"sm_mask\": [{}, ", "one of fifo, lifo, random"),
+        (
+            "\"sm_mask\": [{}, ",
+            "\"channel_order\": [\"first\"], \"sm_mask\": [{}, ",
+            "one of submission, fifo, lifo, random",
+        ),
         ("\"sm_mask\": [{}, ", "\"block_times\": [\"scenario.json\"], \"sm_mask\": [{}, ", "is no profile"),
         ("\"sm_mask\": [{}, ", "\"block_times\": [\"none.json\"], \"sm_mask\": [{}, ", "cannot read none.json"),
         ("\"sm_mask\": [{}, ", "\"period\": [{\"camera\": \"0 s\"}], \"sm_mask\": [{}, ", "a time above zero"),
