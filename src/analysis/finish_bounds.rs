@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use super::assumptions::{Departure, acts_after_waiting, launches_at_release};
+use super::assumptions::{Departure, acts_after_waiting, launches_at_release, queues_by_client};
 use super::bound_options::BoundOptions;
 use super::equal_blocks::EqualBlocks;
 use super::job_bounds::{Releases, SporadicRefusal};
@@ -173,7 +173,8 @@ fn known_bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptio
     let count = walked.operations.len();
     let needs_jobs =
         [Departure::Channels, Departure::Latencies, Departure::Turns, Departure::MaskedClient, Departure::SharedLink];
-    if dependence.is_some() || needs_jobs.iter().any(|departure| departures.contains(departure)) {
+    let is_held = queues_by_client(scenario) || needs_jobs.iter().any(|departure| departures.contains(departure));
+    if dependence.is_some() || is_held {
         let declared = BoundOptions { order: ReleaseOrder::Declared, ..options };
         let as_declared = || {
             let late =
