@@ -31,7 +31,7 @@ pub use state::{
     EeQueue, QueueContent, Resident, Served, SmState, State, Suspended, SuspendedCopy, TurnState, Waiting,
 };
 pub(crate) use state::{TURN_WORDS, TurnWords, copy_title, title, title_of};
+pub(crate) use summary::RuleSums;
 pub use summary::{KernelSummary, Recorded, Summary};
-pub(crate) use summary::{RuleSums, stream_index};
 pub(crate) use sums::{KernelTimes, kernel_responses};
 pub use sums::{SmUtilization, Sums};

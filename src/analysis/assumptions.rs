@@ -134,9 +134,12 @@ pub(super) fn launches(scenario: &Scenario) -> Vec<StatedLaunch> {
     launches.collect()
 }
 
-/// SMs that a launch may use: a kernel's own mask replaces its stream's.
+/// SMs that a launch may use: a kernel's own mask replaces its stream's. A static partition of MPS counts as what a
+/// client may use at once, and as no mask.
 pub(super) fn allowed_sms(scenario: &Scenario, kernel: KernelId, stream: StreamId) -> u32 {
-    if scenario.catalogue.mask(kernel, stream).is_none() {
+    let has_partition =
+        || scenario.catalogue.process_of(stream).is_some_and(|one| scenario.catalogue.has_partition(one));
+    if scenario.catalogue.mask(kernel, stream).is_none() || has_partition() {
         return scenario.device().sms;
     }
     scenario.catalogue.sms(kernel, stream).map(|_| 1).sum()
@@ -157,6 +160,9 @@ pub(super) fn sms_at_once(scenario: &Scenario, launches: &[StatedLaunch]) -> u32
     if most >= sms || scenario.has_processes() {
         return sms;
     }
+    if scenario.catalogue.has_partition(ProcessId::FIRST) {
+        return most;
+    }
     let mut used = vec![false; sms as usize];
     for launch in launches {
         for sm in scenario.catalogue.sms(launch.kernel, launch.stream) {
@@ -164,6 +170,31 @@ pub(super) fn sms_at_once(scenario: &Scenario, launches: &[StatedLaunch]) -> u32
         }
     }
     if used.iter().filter(|used| **used).count() > most as usize { most } else { sms }
+}
+
+/// Whether a client of MPS may use a part of the SMs, and masks may leave it more.
+fn some_client_is_limited(scenario: &Scenario, launches: &[StatedLaunch]) -> bool {
+    if !scenario.has_processes() {
+        return sms_at_once(scenario, launches) < scenario.device().sms;
+    }
+    let catalogue = &scenario.catalogue;
+    (0..).map(ProcessId).take(catalogue.processes().len()).any(|process| catalogue.is_limited_client(process))
+}
+
+/// Whether an SM mask and a percentage of MPS hold at once.
+pub(super) fn has_masked_client(scenario: &Scenario) -> bool {
+    let launches = launches(scenario);
+    let is_masked = launches.iter().any(|launch| launch.allowed_sms < scenario.device().sms);
+    is_masked && some_client_is_limited(scenario, &launches)
+}
+
+/// Whether kernels of several clients of MPS wait in EE queues of their own.
+pub(super) fn queues_by_client(scenario: &Scenario) -> bool {
+    let streams = scenario.threads.iter().flat_map(HostThread::launched_to);
+    let processes = streams.filter_map(|stream| scenario.catalogue.process_of(stream));
+    let mut owners = processes.map(|process| Some(process).filter(|one| scenario.catalogue.is_limited_client(*one)));
+    let first = owners.next();
+    owners.any(|owner| Some(owner) != first)
 }
 
 /// Which assumptions a scenario does not keep. `demands` are those of all its kernels, `launches` all that it states;
@@ -198,15 +229,7 @@ pub(super) fn departures(
     let is_masked_by_mask = |launch: &StatedLaunch| launch.allowed_sms < scenario.device().sms && !is_green(launch);
     note(Departure::SmMask, launches.iter().any(is_masked_by_mask));
     note(Departure::GreenContexts, launches.iter().any(is_green));
-    let is_limited = if scenario.has_processes() {
-        (0..)
-            .map(ProcessId)
-            .zip(scenario.catalogue.processes())
-            .any(|(process, _)| scenario.catalogue.sms_at_once(process) < scenario.device().sms)
-    } else {
-        sms_at_once(scenario, launches) < scenario.device().sms
-    };
-    note(Departure::MaskedClient, is_masked && is_limited);
+    note(Departure::MaskedClient, is_masked && some_client_is_limited(scenario, launches));
     note(Departure::Clients, scenario.has_processes() && !scenario.catalogue.is_time_sliced());
     note(Departure::Turns, scenario.catalogue.is_time_sliced());
     note(Departure::Variation, launches.iter().any(|launch| scenario.block_times_vary(launch.kernel)));

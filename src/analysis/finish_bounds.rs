@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use super::assumptions::{Departure, acts_after_waiting, launches_at_release, waits_for_own};
+use super::assumptions::{
+    Departure, acts_after_waiting, launches_at_release, queues_by_client, waits_for_own,
+};
 use super::bound_options::BoundOptions;
 use super::equal_blocks::EqualBlocks;
 use super::job_bounds::{Releases, SporadicRefusal};
@@ -162,8 +164,7 @@ pub(super) fn bounds_of(scenario: &Scenario, prepared: &Prepared, options: Bound
 /// As far as there is time for them.
 fn known_bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptions) -> FinishBounds {
     let Prepared { demands, costs, walked, departures, dependence, .. } = prepared;
-    // A free holds threads of all green contexts of its process.
-    if let Some(partitions) = partitions(scenario).filter(|_| scenario.held_by_frees().is_none()) {
+    if let Some(partitions) = partitions(scenario) {
         return of_partitions(scenario, prepared, &partitions, options);
     }
     let on_time = |options| dependence.as_ref().and_then(|_| bounds_on_time(scenario, options));
@@ -173,7 +174,8 @@ fn known_bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptio
     let count = walked.operations.len();
     let needs_jobs =
         [Departure::Channels, Departure::Latencies, Departure::Turns, Departure::MaskedClient, Departure::SharedLink];
-    if dependence.is_some() || needs_jobs.iter().any(|departure| departures.contains(departure)) {
+    let is_held = queues_by_client(scenario) || needs_jobs.iter().any(|departure| departures.contains(departure));
+    if dependence.is_some() || is_held {
         let declared = BoundOptions { order: ReleaseOrder::Declared, ..options };
         let as_declared = || {
             let late =

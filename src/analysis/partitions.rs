@@ -1,14 +1,15 @@
-//! Green contexts as GPUs of their own: which threads share nothing with those of other green contexts.
+//! Green contexts, and clients of MPS, as GPUs of their own: which threads share nothing with those of others.
 //!
-//! A green context has its own EE queues and SMs. Where threads that use one share no SM, stream, event, barrier, core,
-//! copy engine or hardware channel with others, what they submit runs as if they alone were there, on a GPU of these
-//! SMs (`docs/analysis.md`, "Green contexts").
+//! A green context has its own EE queues and SMs, and so has a client of MPS where all together may use no more SMs
+//! than there are. Where threads that use one share no SM, stream, event, barrier, core, copy engine or hardware
+//! channel with others, what they submit runs as if they alone were there, on a GPU of these SMs (`docs/analysis.md`,
+//! "Green contexts" and "Several clients of MPS").
 
 use std::collections::BTreeSet;
 
-use super::assumptions::crowded_channels;
+use super::assumptions::{crowded_channels, has_masked_client, queues_by_client};
 use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds, reached};
-use crate::device::{ChannelOrder, Device, SmOrder};
+use crate::device::{ChannelOrder, Device, DeviceSpec, SmOrder};
 use crate::gpu::SubmitError;
 use crate::scenario::{BarrierId, HostThread, Scenario};
 use crate::workload::{Catalogue, GreenContext, GreenContextId, OperationKind, ProcessId, StreamId, StreamSpec};
@@ -17,27 +18,45 @@ use crate::workload::{Catalogue, GreenContext, GreenContextId, OperationKind, Pr
 pub(super) struct Partition {
     /// Their numbers, ascending.
     pub(super) threads: Vec<usize>,
-    /// They on a GPU of the SMs of their green context; `None`: they use those of several, or of what is in none beside
-    /// one.
+    /// They on a GPU of the SMs of their green context or client of MPS, or of several such clients; `None`: they use
+    /// those of several green contexts, or of what is in none beside one.
     pub(super) alone: Option<Scenario>,
 }
 
-/// Whose SMs: those of a green context, or all.
-type Owner = Option<GreenContextId>;
+/// Whose SMs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    /// All of the GPU.
+    All,
+    /// Those of a green context.
+    Green(GreenContextId),
+    /// Those of a client of MPS that may use a part of them.
+    Client(ProcessId),
+}
 
-/// All threads of a scenario that uses green contexts; `None`: it uses none.
+/// All threads of a scenario that uses green contexts, or has clients of MPS of which each has SMs of its own; `None`:
+/// it does not, or what each of them runs cannot be told apart.
 pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
-    if scenario.catalogue.green_contexts().is_empty() {
+    // A call that frees memory holds threads whatever SMs they use: no bound knows it.
+    if scenario.held_by_frees().is_some() {
+        return None;
+    }
+    let of_clients = queues_by_client(scenario);
+    if of_clients && (!scenario.catalogue.clients_are_disjoint() || has_masked_client(scenario)) {
         return None;
     }
     let owners: Vec<BTreeSet<Owner>> = (0..scenario.threads.len()).map(|thread| owners(scenario, thread)).collect();
-    if owners.iter().flatten().all(Option::is_none) {
+    let is_green = |owner: &Owner| matches!(owner, Owner::Green(_));
+    if !of_clients && !owners.iter().flatten().any(is_green) {
         return None;
     }
     let mut groups = Groups((0..scenario.threads.len()).collect());
     let each: Vec<Vec<usize>> = (0..scenario.threads.len()).map(|thread| vec![thread]).collect();
     for (thread, others) in reached(scenario, &each).into_iter().enumerate() {
         others.into_iter().flatten().for_each(|other| groups.unite(thread, other));
+    }
+    for (thread, other) in (0..).zip(&scenario.threads).filter_map(|(number, thread)| Some((number, thread.until?))) {
+        groups.unite(thread, other as usize);
     }
     let mut unite_all = |is_one: &dyn Fn(usize) -> bool| {
         let mut all = (0..scenario.threads.len()).filter(|thread| is_one(*thread));
@@ -71,7 +90,9 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
             }
         }
     }
-    Some(groups.into_partitions(scenario, &owners))
+    let partitions = groups.into_partitions(scenario, &owners);
+    // Several clients that hang together, and nobody else, are known by what they run together.
+    (!of_clients || partitions.len() > 1).then_some(partitions)
 }
 
 /// The core that a thread shares.
@@ -83,15 +104,25 @@ fn core_of(thread: &HostThread) -> Option<u32> {
 fn owners(scenario: &Scenario, thread: usize) -> BTreeSet<Owner> {
     scenario.threads[thread]
         .launched_to()
-        .map(|stream| scenario.streams().get(stream.index()).and_then(|stream| stream.green_context))
+        .filter_map(|stream| scenario.streams().get(stream.index()))
+        .map(|stream| match stream.green_context {
+            Some(green) => Owner::Green(green),
+            None if scenario.catalogue.is_limited_client(stream.process) => Owner::Client(stream.process),
+            None => Owner::All,
+        })
         .collect()
 }
 
 /// Whether two have an SM in common.
 fn share_sms(scenario: &Scenario, one: Owner, other: Owner) -> bool {
     let context = |owner: GreenContextId| scenario.catalogue.green_contexts().get(owner.index());
-    match (one.and_then(context), other.and_then(context)) {
-        (Some(one), Some(other)) => one.common_sms(other, scenario.device()) > 0,
+    match (one, other) {
+        (Owner::Green(one), Owner::Green(other)) => {
+            let both = context(one).zip(context(other));
+            both.is_none_or(|(one, other)| one.common_sms(other, scenario.device()) > 0)
+        }
+        // They are disjoint.
+        (Owner::Client(one), Owner::Client(other)) => one == other,
         _ => true,
     }
 }
@@ -118,11 +149,10 @@ impl Groups {
             let threads: Vec<usize> = (0..self.0.len()).filter(|&thread| self.first_of(thread) == first).collect();
             let used: BTreeSet<Owner> = threads.iter().flat_map(|&thread| &owners[thread]).copied().collect();
             let mut used = used.into_iter();
-            let owner = used.next().unwrap_or(None);
-            // What a percentage of MPS leaves, all green contexts have together.
-            let is_limited = scenario.catalogue.sms_at_once(ProcessId::FIRST) < scenario.device().sms;
-            let shares = is_limited || used.next().is_some();
-            let alone = if shares { None } else { alone(scenario, owner, &threads) };
+            let owner = used.next().unwrap_or(Owner::All);
+            let is_shared = used.next().is_some();
+            let alone =
+                if is_shared { of_several(scenario, owner, &threads) } else { alone(scenario, owner, &threads) };
             Partition { threads, alone }
         };
         firsts.into_iter().map(partition).collect()
@@ -131,39 +161,79 @@ impl Groups {
 
 /// The threads on a GPU of their SMs.
 fn alone(scenario: &Scenario, owner: Owner, threads: &[usize]) -> Option<Scenario> {
-    let threads = threads.iter().map(|&thread| scenario.threads[thread].clone()).collect();
-    let device = |catalogue: &Catalogue| {
-        // Where their streams were dealt to, the other streams have a part in.
-        let own = owner.filter(|owner| catalogue.green_contexts()[owner.index()].work_queues.is_some());
-        let is_crowded = crowded_channels(scenario).contains(&(ProcessId::FIRST, own));
-        catalogue.device().with(|spec| {
-            if spec.channel_order == ChannelOrder::Submission {
-                spec.channels = is_crowded.then_some(1);
-            }
-        })
-    };
-    let catalogue = scenario.catalogue.on(device(&scenario.catalogue).ok()?).ok()?;
+    let catalogue = on_own_channels(scenario, owner)?;
     let catalogue = match owner {
-        Some(owner) => on_own_sms(&catalogue, catalogue.green_contexts().get(owner.index())?)?,
-        None => catalogue.without_green_contexts(),
+        Owner::Green(owner) => on_own_sms(&catalogue, catalogue.green_contexts().get(owner.index())?)?,
+        Owner::Client(process) => of_client(&catalogue, process)?,
+        Owner::All => catalogue.without_green_contexts(),
     };
-    Some(Scenario { catalogue, threads, chains: Vec::new(), ..scenario.clone() })
+    Some(with_threads(scenario, catalogue, threads))
 }
 
-/// A GPU of its SMs, with its work queues as channels. Bounds hold wherever blocks go.
+/// The work on a GPU of which it is known whether the streams of `owner` share channels: where they were dealt to, other
+/// streams have a part in.
+fn on_own_channels(scenario: &Scenario, owner: Owner) -> Option<Catalogue> {
+    let catalogue = &scenario.catalogue;
+    let crowded = crowded_channels(scenario);
+    let is_crowded = match owner {
+        Owner::Green(green) => {
+            let has_own = catalogue.green_contexts().get(green.index())?.work_queues.is_some();
+            crowded.contains(&(ProcessId::FIRST, has_own.then_some(green)))
+        }
+        Owner::Client(process) => crowded.contains(&(process, None)),
+        Owner::All => crowded.iter().any(|(_, green)| green.is_none()),
+    };
+    let device = catalogue.device().with(|spec| {
+        if spec.channel_order == ChannelOrder::Submission {
+            spec.channels = is_crowded.then_some(1);
+        }
+    });
+    catalogue.on(device.ok()?).ok()
+}
+
+/// The threads of several clients of MPS, `one` among them: nobody else has blocks on their SMs.
+fn of_several(scenario: &Scenario, one: Owner, threads: &[usize]) -> Option<Scenario> {
+    matches!(one, Owner::Client(_)).then(|| with_threads(scenario, scenario.catalogue.clone(), threads))
+}
+
+fn with_threads(scenario: &Scenario, catalogue: Catalogue, threads: &[usize]) -> Scenario {
+    // Who goes on until another has ended is with that one.
+    let place = |other: u32| threads.iter().position(|&thread| thread == other as usize);
+    let thread = |&thread: &usize| {
+        let thread = &scenario.threads[thread];
+        let until = thread.until.and_then(place).and_then(|place| u32::try_from(place).ok());
+        HostThread { until, ..thread.clone() }
+    };
+    let threads = threads.iter().map(thread).collect();
+    Scenario { catalogue, threads, chains: Vec::new(), ..scenario.clone() }
+}
+
+/// A GPU of as many SMs as a client of MPS may use at once, on which no client is limited. Which ones they are changes,
+/// and no bound asks (`docs/analysis.md`, "One client of MPS").
+fn of_client(catalogue: &Catalogue, process: ProcessId) -> Option<Catalogue> {
+    let device = part_of(catalogue.device(), catalogue.sms_at_once(process))?;
+    catalogue.without_client_limits().on(device).ok()
+}
+
+/// A GPU of so many of its SMs. Bounds hold wherever blocks go.
+fn part_of(device: &Device, sms: u32) -> Option<Device> {
+    let part = |spec: &mut DeviceSpec| {
+        spec.sms_per_tpc = spec.sms_per_tpc.min(sms);
+        spec.sms = sms;
+        spec.sm_order = SmOrder::Ascending;
+    };
+    device.with(part).ok()
+}
+
+/// A GPU of its SMs, with its work queues as channels.
 fn on_own_sms(catalogue: &Catalogue, context: &GreenContext) -> Option<Catalogue> {
-    let sms = context.sms;
-    let device: Device = catalogue
-        .device()
-        .with(|spec| {
-            spec.sms_per_tpc = spec.sms_per_tpc.min(sms);
-            spec.sms = sms;
-            if spec.channel_order != ChannelOrder::Submission {
-                spec.channels = context.work_queues.or(spec.channels);
-            }
-            spec.sm_order = SmOrder::Ascending;
-        })
-        .ok()?;
+    let part = part_of(catalogue.device(), context.sms)?;
+    let channels = |spec: &mut DeviceSpec| {
+        if spec.channel_order != ChannelOrder::Submission {
+            spec.channels = context.work_queues.or(spec.channels);
+        }
+    };
+    let device = part.with(channels).ok()?;
     let mut plain = catalogue.without_green_contexts();
     for (number, stream) in (0..).map(StreamId).zip(catalogue.streams()) {
         if stream.green_context.is_some() {
@@ -174,7 +244,7 @@ fn on_own_sms(catalogue: &Catalogue, context: &GreenContext) -> Option<Catalogue
     plain.on(device).ok()
 }
 
-/// The bounds on jobs of a scenario, of each partition by itself where green contexts are used.
+/// The bounds on jobs of a scenario, of each partition by itself where there are several.
 pub(super) fn job_bounds_of(
     scenario: &Scenario,
     releases: Releases<'_>,

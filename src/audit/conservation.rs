@@ -10,12 +10,11 @@ use super::case::Case;
 use super::clusters::Groups;
 use super::demand::{Amounts, capacity, change, fits};
 use super::finding::{AuditRule, Finding, length};
-use super::observation::{ObservedContexts, TimeSource};
+use super::observation::{ObservedContexts, QueueOwner, TimeSource};
 use super::rounds::Sequence;
 use super::sweep::BlockEvent;
 use crate::logs::LogTime;
 use crate::proven::Proven;
-use crate::workload::GreenContextId;
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
@@ -65,7 +64,7 @@ struct Sweep<'c, 'a> {
     case: &'c Case<'a>,
     context: usize,
     /// Whose queues of that context are looked at.
-    owner: Option<GreenContextId>,
+    owner: Option<QueueOwner>,
     /// Whether it may be the turn of another context.
     out_of_turn: bool,
     free: Vec<Amounts>,
@@ -86,7 +85,7 @@ struct Sweep<'c, 'a> {
 }
 
 impl<'c, 'a> Sweep<'c, 'a> {
-    fn new(case: &'c Case<'a>, context: usize, owner: Option<GreenContextId>) -> Self {
+    fn new(case: &'c Case<'a>, context: usize, owner: Option<QueueOwner>) -> Self {
         let (sms, operations) = (case.observation.device.sms as usize, case.facts.len());
         let left =
             |operation: &super::observation::ObservedOperation| operation.kernel().map_or(0, |k| k.grid as usize);
@@ -112,7 +111,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
         let tolerances = &case.clocks.tolerances;
         let is_own = |operation: usize| case.observation.context_of(operation) == context;
         // SMs are those of the context, and heads those of one of its queues.
-        let is_queued = |index: usize| is_own(index) && case.observation.green_context_of(index) == owner;
+        let is_queued = |index: usize| is_own(index) && case.observation.queue_owner_of(index) == owner;
         let is_kernel = |index: &usize| case.observation.operations[*index].kernel().is_some() && is_queued(*index);
         let kernels = || (0..case.facts.len()).filter(is_kernel);
         let sorted = |mut list: Vec<(LogTime, usize)>| {

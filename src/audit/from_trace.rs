@@ -95,7 +95,7 @@ fn client_sms(device: &Device, trace: &Trace) -> Vec<u32> {
     if !trace.mps() {
         return Vec::new();
     }
-    let limits: Vec<u32> = trace.processes().iter().map(|process| process.mps_percentage.sms(device)).collect();
+    let limits: Vec<u32> = trace.processes().iter().map(|process| process.client_sms(device)).collect();
     if limits.iter().all(|&limit| limit >= device.sms) { Vec::new() } else { limits }
 }
 

@@ -77,6 +77,15 @@ pub struct ObservedFree {
     pub to_ns: Option<LogTime>,
 }
 
+/// Who has EE queues beside those that all others of a context share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum QueueOwner {
+    /// A green context.
+    Green(GreenContextId),
+    /// The process of this number, a client of MPS that may use a part of the SMs.
+    Client(usize),
+}
+
 /// A stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObservedStream {
@@ -201,9 +210,21 @@ impl Observation {
         }
     }
 
-    /// Whether two operations wait in the EE queues of one context, or of one green context.
+    /// Whether two operations wait in the EE queues of one context, and of one owner there.
     pub(super) fn share_queues(&self, one: usize, other: usize) -> bool {
-        self.context_of(one) == self.context_of(other) && self.green_context_of(one) == self.green_context_of(other)
+        self.context_of(one) == self.context_of(other) && self.queue_owner_of(one) == self.queue_owner_of(other)
+    }
+
+    /// Whose EE queues of its context an operation waits in.
+    pub(super) fn queue_owner_of(&self, operation: usize) -> Option<QueueOwner> {
+        let operation = self.operations.get(operation)?;
+        self.queue_owner(self.streams.get(operation.stream)?)
+    }
+
+    fn queue_owner(&self, stream: &ObservedStream) -> Option<QueueOwner> {
+        let is_limited = self.client_sms.get(stream.process).is_some_and(|&sms| sms < self.device.sms);
+        let client = is_limited.then_some(QueueOwner::Client(stream.process));
+        stream.green_context.map(QueueOwner::Green).or(client)
     }
 
     /// The green context of an operation, by number.
@@ -219,9 +240,9 @@ impl Observation {
         self.virtual_sms && self.operations.iter().any(is_masked)
     }
 
-    /// Who has EE queues, in a context: whatever is in no green context, and each of these.
-    pub(super) fn queue_owners(&self) -> BTreeSet<Option<GreenContextId>> {
-        self.streams.iter().map(|stream| stream.green_context).chain([None]).collect()
+    /// Who has EE queues, in a context.
+    pub(super) fn queue_owners(&self) -> BTreeSet<Option<QueueOwner>> {
+        self.streams.iter().map(|stream| self.queue_owner(stream)).collect()
     }
 
     /// Whether copies run in the turns of their contexts only (T5).

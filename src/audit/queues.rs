@@ -73,7 +73,7 @@ fn unknown_priority(case: &Case<'_>, operation: usize) -> bool {
 
 /// The rule that a block of `starting` breaks by starting at `at`, while `other` waits.
 fn broken(case: &Case<'_>, starting: usize, other: usize, at: LogTime) -> Option<AuditRule> {
-    // Each context has queues of its own, and so has each green context.
+    // Each context has queues of its own, and so have green contexts and some clients of MPS.
     if starting == other || !case.observation.share_queues(starting, other) {
         return None;
     }

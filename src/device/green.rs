@@ -1,4 +1,4 @@
-//! Which SMs green contexts get: NVIDIA's rounding, and the units in which a GPU is split.
+//! Which SMs green contexts and static partitions of MPS get: NVIDIA's rounding, and the units in which a GPU is split.
 
 use super::{DeviceSpec, Gpcs};
 
@@ -31,6 +31,20 @@ impl DeviceSpec {
         // All are powers of two but for TPCs of a device file, so that the larger is a multiple of both or is rounded.
         let multiple = self.sms_per_tpc.max(1) * sms.div_ceil(self.sms_per_tpc.max(1));
         Some(SplitRounding { least: multiple, multiple })
+    }
+
+    /// SMs of a chunk, of which static partitions of MPS are made (NVIDIA, Multi-Process Service, release 615): 8 from
+    /// compute capability 9.0 on, 4 before, and 2 on an integrated GPU (those of Orin, Thor and GB10), in whole TPCs.
+    /// `None`: it has none.
+    pub(crate) fn mps_chunk(&self) -> Option<u32> {
+        let is_integrated = matches!(&*self.compute_capability, "8.7" | "11.0" | "12.1");
+        let sms = match self.major_compute_capability()? {
+            ..=7 => return None,
+            _ if is_integrated => 2,
+            8 => 4,
+            _ => Self::COSCHEDULED_SMS,
+        };
+        Some(self.sms_per_tpc.max(1) * sms.div_ceil(self.sms_per_tpc.max(1)))
     }
 
     /// SMs that a split keeps together on one GPC, from compute capability 9.0 on.

@@ -66,11 +66,22 @@ impl GpuCatalogue {
     }
 
     pub(super) fn set_sharing(&mut self, sharing: ProcessSharing) -> Result<(), SubmitError> {
-        Ok(self.catalogue.set_sharing(sharing)?)
+        self.catalogue.set_sharing(sharing)?;
+        self.refresh_stream_masks();
+        Ok(())
+    }
+
+    /// Those of static partitions depend on all processes.
+    fn refresh_stream_masks(&mut self) {
+        self.stream_sms.clear();
+        let masks: Vec<Option<SmMask>> = self.streams().iter().map(|stream| stream.sm_mask).collect();
+        (0..).map(StreamId).zip(masks).for_each(|(id, mask)| self.set_stream_mask(id, mask));
     }
 
     pub(super) fn add_process(&mut self, spec: ProcessSpec) -> Result<ProcessId, SubmitError> {
-        Ok(self.catalogue.add_process(spec)?)
+        let id = self.catalogue.add_process(spec)?;
+        self.refresh_stream_masks();
+        Ok(id)
     }
 
     pub(super) fn null_stream(&self, process: ProcessId) -> Option<StreamId> {

@@ -98,7 +98,7 @@ impl Backend for ContextBackend {
     fn set_processes(&mut self, catalogue: &GpuCatalogue) {
         let known = catalogue.catalogue();
         if known.sharing().mps {
-            self.one.serve_clients(known.device(), known.processes());
+            self.one.serve_clients(known);
         }
         self.several = known.turn_taking().map(|taking| Box::new(TimeSliced::new(known, &taking, &self.options)));
     }

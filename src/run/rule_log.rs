@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::state::title_of;
-use super::summary::{Summary, stream_index};
+use super::summary::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::{Rule, TurnEnd};
 use crate::workload::OperationKind;
@@ -52,7 +52,7 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
                     CALLED | PASSED => (phase, None, id.0),
                     _ => (phase, None, record.queue_order()),
                 };
-                let (operation, stream) = (operation.clone(), Some(stream_index(record.stream)));
+                let (operation, stream) = (operation.clone(), Some(summary.scenario.stream_number(record.stream)));
                 firings.push((order, Firing { at_ns, rule, operation, id: Some(id.0), stream, what }));
             }
         };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::summary::{Recorded, Summary, stream_index};
+use super::summary::{Recorded, Summary};
 use crate::device::CopySharing;
 use crate::time::Instant;
 use crate::trace::{Cause, EeQueueSnapshot, Held, OperationRecord, Rule, SmSnapshot, Snapshot};
@@ -24,7 +24,7 @@ pub struct State {
     /// until it has completed (G4, C4).
     pub stream_queues: Vec<QueueContent>,
     /// The EE queues by stream priority, highest first; the head of each first. Where contexts take turns, each has its
-    /// own, and so has each green context.
+    /// own, and so has each green context, and each client of MPS that may use a part of the SMs.
     #[serde(serialize_with = "as_map")]
     pub ee_queues: Vec<EeQueue>,
     /// What waits for a copy engine, in order of entry; of all engines together.
@@ -63,7 +63,7 @@ pub struct TurnState {
 /// An EE queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EeQueue {
-    /// The process of its context, or its green context; `None` where there is one context.
+    /// The process of its context, its green context or its client of MPS; `None` where all share the queues.
     pub context: Option<String>,
     /// Priority of its streams.
     pub priority: i32,
@@ -117,7 +117,7 @@ impl Served {
 pub struct QueueContent {
     /// The stream's name.
     pub name: String,
-    /// The stream's number, -1 for the NULL stream.
+    /// The stream's number, -1 for a NULL stream.
     pub stream: i64,
     /// What is in the queue.
     pub operations: Vec<String>,
@@ -192,7 +192,7 @@ impl State {
         copies.sort_unstable_by_key(|id| summary.trace.record(*id).map(OperationRecord::queue_order));
         let of_stream = |(stream, ids): &(StreamId, Vec<OperationId>)| QueueContent {
             name: summary.trace.stream_name(*stream).to_owned(),
-            stream: stream_index(*stream),
+            stream: summary.scenario.stream_number(*stream),
             operations: names(ids),
         };
         let is_sliced = summary.trace.is_time_sliced();

@@ -12,7 +12,7 @@ use crate::gpu::Ended;
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Trace};
-use crate::workload::{Kernel, OperationId, OperationKind, StreamId};
+use crate::workload::{Kernel, OperationId, OperationKind};
 
 /// Times by rule, without memory of their own as long as they are as few as usual.
 pub(crate) type RuleSums = SmallVec<[(Rule, Duration); 4]>;
@@ -221,9 +221,4 @@ impl Summary<'_> {
         notes.extend(self.chains().into_iter().filter_map(|chain| chain.note()));
         notes
     }
-}
-
-/// A stream as reports number them.
-pub(crate) fn stream_index(stream: StreamId) -> i64 {
-    i64::from(stream.0) - 1
 }

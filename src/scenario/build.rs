@@ -433,6 +433,22 @@ impl<'a> ScenarioBuilder<'a> {
         }
     }
 
+    /// What is assumed of clients of MPS of which one may use a part of the SMs.
+    fn note_clients(&mut self) {
+        let catalogue = &self.scenario.catalogue;
+        let several = catalogue.processes().len();
+        let is_limited = (0..).map(ProcessId).take(several).any(|process| catalogue.is_limited_client(process));
+        if several == 1 || !is_limited || catalogue.has_partition(ProcessId::FIRST) {
+            return;
+        }
+        self.note(if catalogue.clients_are_disjoint() {
+            "the shares of the clients of MPS add up to no more SMs than there are: each is taken to have SMs of its own"
+        } else {
+            "the shares of the clients of MPS add up to more SMs than there are, so that they may share some: whose blocks \
+             come first there is assumed, by priority and then by launch"
+        });
+    }
+
     /// The finished scenario, if all of its threads come to an end.
     ///
     /// # Errors
@@ -448,6 +464,7 @@ impl<'a> ScenarioBuilder<'a> {
     /// The finished scenario.
     pub fn build(mut self) -> Scenario {
         self.note_sharing_without_effect();
+        self.note_clients();
         // Nothing is added any more, and of hundreds of thousands the room for more is a third.
         self.scenario.threads.shrink_to_fit();
         self.scenario.catalogue.shrink_to_fit();

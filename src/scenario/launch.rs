@@ -14,7 +14,7 @@ pub struct KernelLaunch<'a> {
     pub id: u32,
     /// Index of the host thread (the examiner's benchmark).
     pub benchmark: u32,
-    /// Index of the stream among those of the scenario, -1 for the NULL stream.
+    /// Index of the stream among those of the scenario behind the first, -1 for the NULL stream of its process.
     pub stream: i64,
     /// Iteration or job of the host thread, from 0.
     pub iteration: u32,
@@ -29,7 +29,7 @@ impl<'a> KernelLaunch<'a> {
         Self {
             id,
             benchmark: origin.thread,
-            stream: i64::from(stream.0) - 1,
+            stream: scenario.stream_number(stream),
             iteration: origin.iteration,
             thread: scenario.threads.get(origin.thread as usize),
             kernel,

@@ -116,6 +116,11 @@ impl Scenario {
         pairs.next()
     }
 
+    /// A stream as reports number them: its place behind the first, or -1 for the NULL stream of any process.
+    pub fn stream_number(&self, stream: StreamId) -> i64 {
+        if self.catalogue.is_null_stream(stream) { -1 } else { i64::from(stream.0) - 1 }
+    }
+
     /// Streams, by [`StreamId`]; number 0 is the NULL stream of the first process.
     pub fn streams(&self) -> &[CheckedStream] {
         self.catalogue.streams()

@@ -10,7 +10,8 @@ use crate::limits::end_if_stopped;
 use crate::time::Instant;
 use crate::workload::{GreenContextId, OperationId, OperationKind, ProcessId, StreamId};
 
-/// Whose EE queues: those of the context of a process, or of one of its green contexts, which have their own.
+/// Whose EE queues: those of the context of a process, or of one of its green contexts, which have their own, as has a
+/// client of MPS that may use a part of the SMs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueContext {
     /// The first process of the context.

@@ -75,9 +75,10 @@ impl Trace {
         self.turn_taking().is_some_and(|taking| taking.copies_run_in_turn)
     }
 
-    /// In whose context a process is: its own, or as a client of MPS, the one that all share.
-    pub fn context_of(&self, process: ProcessId) -> ProcessId {
-        if self.mps() { ProcessId::FIRST } else { process }
+    /// Who shares the EE queues of a process: the first of the clients of MPS that may use the whole GPU, if it is one
+    /// of them, or else nobody beside itself.
+    fn context_of(&self, process: ProcessId) -> ProcessId {
+        self.items.queue_contexts.get(process.index()).copied().unwrap_or(process)
     }
 
     /// Whose EE queues the kernels of a stream wait in.
@@ -85,10 +86,12 @@ impl Trace {
         QueueContext { process: self.context_of(stream.process), green: stream.green_context }
     }
 
-    /// All who have EE queues: each context, and of one with green contexts whatever is in none of them, then each.
+    /// All who have EE queues: each context, under MPS each client with a part of the SMs and all others together; and
+    /// of a context with green contexts whatever is in none of them, then each.
     pub fn queue_contexts(&self) -> Vec<QueueContext> {
         let processes = (0..).take(self.processes().len().max(1)).map(|number| self.context_of(ProcessId(number)));
         let mut contexts: Vec<QueueContext> = processes.map(QueueContext::from).collect();
+        contexts.sort_unstable();
         contexts.dedup();
         // There is one process, then.
         let green = (0..).take(self.items.green_contexts.len()).map(|number| Some(GreenContextId(number)));
@@ -101,6 +104,13 @@ impl Trace {
         match context.green {
             Some(green) => self.items.green_contexts.get(green.index()).map(|green| &*green.name),
             None if !self.items.green_contexts.is_empty() => Some("no green context"),
+            None if self.mps() => {
+                let is_one = |process: &&ProcessId| **process == context.process;
+                let several = self.items.queue_contexts.iter().any(|process| *process != context.process);
+                let is_alone = self.items.queue_contexts.iter().filter(is_one).nth(1).is_none();
+                let name = if is_alone { self.process_name(context.process) } else { "clients of all SMs" };
+                several.then_some(name)
+            }
             None => self.is_time_sliced().then(|| self.process_name(context.process)),
         }
     }

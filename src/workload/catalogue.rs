@@ -2,6 +2,7 @@
 
 mod clusters;
 mod green_contexts;
+mod partitions;
 mod processes;
 
 use std::collections::BTreeSet;
@@ -9,8 +10,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{
-    BlockTime, CheckedProcess, Clusters, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, ProcessSharing,
-    ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkItems, WorkloadError,
+    BlockTime, CheckedProcess, Clusters, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, ProcessId,
+    ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkItems, WorkloadError,
 };
 use crate::device::{BlockDemand, Device, SmMask};
 use crate::time::Duration;
@@ -206,10 +207,12 @@ pub struct Catalogue {
 /// What a catalogue names, as plain data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Items {
-    /// Processes, by [`ProcessId`](super::ProcessId).
+    /// Processes, by [`ProcessId`].
     pub processes: Vec<CheckedProcess>,
     /// Whether they are clients of MPS.
     pub mps: bool,
+    /// By process, the first one that shares its EE queues.
+    pub(crate) queue_contexts: Vec<ProcessId>,
     /// How their contexts take turns, if they do.
     pub(crate) turn_taking: Option<TurnTaking>,
     /// Green contexts, by [`GreenContextId`](super::GreenContextId).
@@ -263,9 +266,11 @@ impl Catalogue {
         for stream in &self.streams[1..] {
             let mut spec = stream.spec.clone();
             // Its SMs on this device.
-            spec.sm_mask = spec.sm_mask.filter(|_| spec.green_context.is_none());
+            let has_partition = self.processes[spec.process.index()].sms.is_some();
+            spec.sm_mask = spec.sm_mask.filter(|_| spec.green_context.is_none() && !has_partition);
             other.add_stream(spec)?;
         }
+        other.place_partitions()?;
         for kernel in self.kernels() {
             let id = other.add_kernel(Kernel::clone(kernel))?;
             other.set_programmatic(id, kernel.programmatic())?;
@@ -330,6 +335,7 @@ impl Catalogue {
         }
         let id = StreamId(next(self.streams.len())?);
         self.take_green_context(&mut spec)?;
+        self.take_partition(&mut spec)?;
         let checked = CheckedStream::new(spec, &self.device)?;
         Arc::make_mut(&mut self.streams).push(checked);
         Ok(id)
@@ -341,6 +347,7 @@ impl Catalogue {
     /// [`WorkloadError`] if the device does not have such a stream.
     pub fn set_stream(&mut self, stream: StreamId, mut spec: StreamSpec) -> Result<(), WorkloadError> {
         self.take_green_context(&mut spec)?;
+        self.take_partition(&mut spec)?;
         let checked = CheckedStream::new(spec, &self.device)?;
         let is_null = self.is_null_stream(stream);
         if !is_null && let Some(known) = Arc::make_mut(&mut self.streams).get_mut(stream.index()) {
@@ -509,12 +516,23 @@ impl Catalogue {
 
     /// Streams, events, kernels and copies, for a trace.
     pub(crate) fn into_items(self) -> Items {
-        let turn_taking = self.turn_taking();
+        let (turn_taking, queue_contexts) = (self.turn_taking(), self.queue_contexts());
         let Self { processes, sharing, green_contexts, streams, kernels, .. } = self;
         let (events, programmatic_events) = (self.events, self.programmatic_events);
         let copies = self.copies.into_iter().map(|copy| copy.copy).collect();
         let mps = sharing.mps;
-        Items { processes, mps, turn_taking, green_contexts, streams, events, programmatic_events, kernels, copies }
+        Items {
+            processes,
+            mps,
+            queue_contexts,
+            turn_taking,
+            green_contexts,
+            streams,
+            events,
+            programmatic_events,
+            kernels,
+            copies,
+        }
     }
 
     /// Changes how long a copy holds its engine. An unknown copy is passed over.

@@ -149,8 +149,34 @@ pub enum WorkloadError {
     #[error("a stream of a green context is non-blocking, as CUDA makes no other ones")]
     BlockingInGreenContext,
     /// Green contexts of several processes.
-    #[error("green contexts are simulated for one process only, which is no client of MPS with a percentage")]
+    #[error("green contexts are simulated for one process only, which is no client of MPS with a part of the SMs")]
     GreenContextsOfProcesses,
+    /// A static partition of MPS on a device that has none.
+    #[error("static SM partitions of MPS need a GPU of compute capability 8.0 or later, which this device is not")]
+    NoSmPartitions,
+    /// A static partition of a number of SMs that MPS does not make.
+    #[error(
+        "a static partition of MPS has a multiple of {chunk} SMs here, of which one partition may have what remains besides, \
+         not {sms}"
+    )]
+    SmPartition {
+        /// SMs asked for.
+        sms: u32,
+        /// SMs of a chunk.
+        chunk: u32,
+    },
+    /// Static partitions of more SMs than there are.
+    #[error("the static partitions of MPS have more SMs together than the {sms} of the device")]
+    PartitionsTooLarge {
+        /// SMs of the device.
+        sms: u32,
+    },
+    /// A client without static partition beside others that have one.
+    #[error("where one process has a static partition of MPS (sms), all have one: CUDA lets no other client run")]
+    ClientWithoutPartition,
+    /// A mask where a static partition says which SMs are used.
+    #[error("an SM mask cannot be set in a process that has a static partition of SMs")]
+    MaskInPartition,
     /// A turn of no length.
     #[error("a time slice of 0: a context would never run")]
     NoTimeSlice,

@@ -88,7 +88,7 @@ impl SmSplit {
 
 impl GreenContext {
     /// Of the SMs for which `own` says so: whole TPCs.
-    fn of(name: &Arc<str>, own: &[bool], device: &Device) -> Result<Self, WorkloadError> {
+    pub(super) fn of(name: &Arc<str>, own: &[bool], device: &Device) -> Result<Self, WorkloadError> {
         let (mut bits, mut sms) = (0_u128, 0);
         for (sm, _) in (0_u32..).zip(own).filter(|(_, own)| **own) {
             bits |= 1_u128.checked_shl(sm / device.sms_per_tpc).ok_or(WorkloadError::TooManyTpcs)?;

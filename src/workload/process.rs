@@ -91,12 +91,26 @@ pub struct ProcessSpec {
     pub level: InterleaveLevel,
     /// How much of the GPU it may use as a client of MPS; nothing without MPS.
     pub mps_percentage: MpsPercentage,
+    /// SMs of its static partition, which as a client of MPS it has for itself, and which count in place of the
+    /// percentage; `None`: it has none.
+    pub sms: Option<u32>,
 }
 
 impl ProcessSpec {
     /// One of low level with the device's time slice and, under MPS, the whole GPU.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), time_slice: None, level: InterleaveLevel::Low, mps_percentage: MpsPercentage::ALL }
+        Self {
+            name: name.into(),
+            time_slice: None,
+            level: InterleaveLevel::Low,
+            mps_percentage: MpsPercentage::ALL,
+            sms: None,
+        }
+    }
+
+    /// On how many SMs of a device it may have blocks at once as a client of MPS.
+    pub fn client_sms(&self, device: &Device) -> u32 {
+        self.sms.unwrap_or_else(|| self.mps_percentage.sms(device)).min(device.sms)
     }
 }
 

@@ -6,7 +6,7 @@ pub(crate) const NATIVE: &str = r#"{
     "name": "all keys", "source": "made up", "comment": 1, "placement": "most-room",
     "seed": 1, "horizon": "9 s", "assumptions": ["a", "b"], "mps": false, "switch_cost": "1 us",
     "processes": {"P": {"time_slice": "1 ms", "level": "high", "mps_percentage": 50.5, "comment": 1},
-        "Q": {"time_slice": "by level"}},
+        "Q": {"time_slice": "by level", "sms": 4}},
     "kernels": {
         "K1": {"blocks": 6, "threads": [16, 16, 2], "duration": "1 s", "shared_memory_bytes": 1024,
                "registers_per_thread": 16, "sm_mask": "0x2"},

@@ -21,6 +21,7 @@ mod campaign;
 mod chains;
 mod channels;
 mod chosen;
+mod clients;
 mod clusters;
 mod command_line;
 mod common;

@@ -45,7 +45,7 @@ pub(crate) fn root() -> PathBuf {
 /// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `cores.rs`, `tour.rs`, `docs/processes.md`,
 /// `docs/validation.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`,
 /// `clusters.rs`, `graphs.rs`, `persistent.rs`): they come from no publication.
-const EXAMPLES: [&str; 17] = [
+const EXAMPLES: [&str; 20] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",
     "deadlines/shared-core.json",
@@ -62,6 +62,7 @@ const EXAMPLES: [&str; 17] = [
     "tour/one-kernel.json",
     "validation/connections.json",
     "validation/layer-on-sms.json",
+    "validation/mps-shares.json",
     "validation/one-connection.json",
     "validation/six-processes.json",
     "validation/tensor-parallel.json",

@@ -6,6 +6,7 @@
 //!
 //! Not covered, because they draw random numbers: which SM `random` placement picks, and varying block times.
 
+mod clients;
 mod clusters;
 mod contexts;
 mod gpu;

@@ -5,7 +5,7 @@ use super::coupling::reached;
 use super::program::{Program, Unknown, threads_of};
 use super::refusal::SporadicRefusal;
 use super::turns::Turns;
-use crate::analysis::assumptions::{Departure, departures, launches, sms_of};
+use crate::analysis::assumptions::{Departure, departures, launches, queues_by_client, sms_of};
 use crate::analysis::merged_backend::Costs;
 use crate::analysis::pool::needs;
 use crate::analysis::prepared::{demands, merge};
@@ -122,6 +122,9 @@ pub(in crate::analysis) struct TaskSet {
     pub(super) latency: u64,
     /// Contexts that take turns.
     pub(super) turns: Option<Turns>,
+    /// Whether clients of MPS have EE queues of their own, so that a priority holds back kernels of its own client
+    /// only.
+    pub(super) queues_by_client: bool,
     /// Whether jobs come over all phasings.
     pub(super) is_sporadic: bool,
 }
@@ -177,15 +180,18 @@ impl TaskSet {
             }),
             latency,
             turns,
+            queues_by_client: queues_by_client(scenario),
             is_sporadic: matches!(releases, Releases::Sporadic(_)),
         };
         let may_queue = tasks.is_plain();
         Ok(tasks.with_tasks(scenario, &Described { scenario, demands: &demands, costs: &costs, may_queue }, releases))
     }
 
-    /// Whether nothing but room on the SMs and the order of copies holds operations, beside stream order and hosts.
+    /// Whether nothing but room on the SMs, one order of all kernels and that of copies holds operations, beside stream
+    /// order and hosts.
     pub(super) fn is_plain(&self) -> bool {
-        !self.linked && self.channels.is_none() && self.latency == 0 && self.turns.is_none()
+        let is_held = self.linked || self.channels.is_some() || self.queues_by_client;
+        !is_held && self.latency == 0 && self.turns.is_none()
     }
 
     /// How long in `window` ns the core of `task` may be had by tasks that are more urgent \[ns\], if a job of each

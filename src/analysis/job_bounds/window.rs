@@ -71,7 +71,7 @@ fn chains(task: &Task) -> Vec<Vec<usize>> {
 /// Choices of weights for the heads that can hold a job of `task`, each of which gives a bound.
 fn choices(tasks: &TaskSet, weights: &Weights<'_>, task: &Task) -> Vec<Vec<u64>> {
     let level = lowest_level(tasks, task);
-    let all = tasks.turns.is_some() || tasks.channels.is_some();
+    let all = tasks.turns.is_some() || tasks.channels.is_some() || tasks.queues_by_client;
     let mut work = vec![0_u128; tasks.classes.len()];
     let mut heads = vec![false; tasks.classes.len()];
     for other in &tasks.tasks {
@@ -301,9 +301,10 @@ impl Window<'_> {
                 self.count_turns(operation, one.checked_mul(u128::from(jobs))?, &mut met)?;
             }
             let of_all = jobs.and_then(|jobs| of_job.checked_mul(u128::from(jobs)));
-            // Copies know no priority, and channels neither.
+            // Copies know no priority, nor do channels, nor clients of MPS that have queues of their own.
             let has_copy = with_copies && other.operations.iter().any(|one| is_copy(&one.work));
-            let is_lower = other.highest > self.level && !has_copy && !is_reached && self.tasks.channels.is_none();
+            let by_priority = self.tasks.channels.is_none() && !self.tasks.queues_by_client;
+            let is_lower = other.highest > self.level && !has_copy && !is_reached && by_priority;
             if is_lower {
                 lower = of_all.map_or(u128::MAX, |of_all| lower.saturating_add(of_all));
             } else {

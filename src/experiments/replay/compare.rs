@@ -17,7 +17,7 @@ use crate::scenario::{ReadOptions, Scenario};
 use crate::statistics::nearest_rank;
 use crate::time::{Duration, Instant};
 use crate::trace::{Observed, ObservedBlock, OperationRecord, Trace, TraceFull};
-use crate::workload::{OperationId, StreamId};
+use crate::workload::OperationId;
 
 /// A measurement and its simulation, side by side. Times count from the first kernel launch on both sides (measured:
 /// from the return of the launch call).
@@ -324,7 +324,7 @@ impl Sides<'_> {
             name,
             benchmark,
             label: log.title(),
-            stream: if record.stream == StreamId::NULL {
+            stream: if self.trace.is_null_stream(record.stream) {
                 -1
             } else {
                 i64::try_from(benchmark).proven("a list has fewer than 2^63 entries")

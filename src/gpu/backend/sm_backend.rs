@@ -20,8 +20,8 @@ use crate::time::{Duration, Instant};
 use crate::trace::Observer;
 use crate::trace::{Rule, TraceFull};
 use crate::workload::{
-    BlockClock, CheckedProcess, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Programmatic,
-    Sequence, StreamId,
+    BlockClock, Catalogue, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Programmatic, Sequence,
+    StreamId,
 };
 
 /// EE queues before SMs, CE queues before copy engines.
@@ -32,8 +32,8 @@ pub(crate) struct SmBackend {
     pub(super) may_skip_cycles: bool,
     pub(super) sms: Vec<Sm>,
     empty: Sm,
-    /// Of each priority, highest first: those outside of green contexts, then those of each green context, once one of
-    /// its kernels has come.
+    /// Of each priority, highest first: those that all share, then those of each green context or client of MPS that
+    /// has its own, once one of its kernels has come.
     ee_queues: Vec<EeQueue>,
     /// How many priorities there are.
     levels: usize,
@@ -193,8 +193,8 @@ impl SmBackend {
     }
 
     /// The processes are clients of MPS.
-    pub(in crate::gpu) fn serve_clients(&mut self, device: &Device, processes: &[CheckedProcess]) {
-        self.clients = Clients::new(device, processes).map(Box::new);
+    pub(in crate::gpu) fn serve_clients(&mut self, catalogue: &Catalogue) {
+        self.clients = Clients::new(catalogue).map(Box::new);
     }
 
     /// Whether a kernel is in an EE queue or on the GPU, or a copy in a CE queue or on its engine.
@@ -242,9 +242,9 @@ impl SmBackend {
         self.ee_queues.iter().find_map(EeQueue::head)
     }
 
-    /// A2: the heads of the EE queues of highest priority that are not empty, one of each green context and one of what
-    /// is in none: by priority, and then in the order of launches. That order matters where green contexts have SMs in
-    /// common, and is assumed. Each with its level and the place of its queue.
+    /// A2: the heads of the EE queues of highest priority that are not empty, one of each green context or client of
+    /// MPS that has its own, and one of all others: by priority, and then in the order of launches. That order matters
+    /// where they have SMs in common, and is assumed. Each with its level and the place of its queue.
     fn list_heads(&self, heads: &mut Vec<(usize, OperationId, usize)>) {
         heads.clear();
         for (context, queues) in self.ee_queues.chunks(self.levels).enumerate() {
@@ -255,7 +255,7 @@ impl SmBackend {
         heads.sort_unstable();
     }
 
-    /// A2 holds the heads of the EE queues below that at `place`, of the same green context.
+    /// A2 holds the heads of the EE queues below that at `place`, of the same owner.
     fn note_lower_levels<O: Observer>(&mut self, place: usize, context: &mut BackendContext<'_, O>) {
         let end = (place / self.levels + 1) * self.levels;
         for lower in place + 1..end {
@@ -389,11 +389,10 @@ impl Backend for SmBackend {
                     self.kernels.push(running);
                     next_place(self.kernels.len() - 1)
                 };
-                // Those of what is in no green context come first.
-                let of_context = spec.green_context.map_or(0, |green| green.index() + 1);
-                let queue = of_context * self.levels + spec.level();
+                let owner = context.catalogue.catalogue().queues_of(spec);
+                let queue = owner * self.levels + spec.level();
                 if self.ee_queues.len() <= queue {
-                    self.ee_queues.resize_with((of_context + 1) * self.levels, EeQueue::default);
+                    self.ee_queues.resize_with((owner + 1) * self.levels, EeQueue::default);
                 }
                 if self.ee_queues[queue].push(place) {
                     self.changed = true;

@@ -301,9 +301,9 @@ impl Operations {
     }
 }
 
-/// The names of whoever has EE queues, where green contexts have their own.
+/// The names of whoever has EE queues, where green contexts or clients of MPS have their own.
 fn queue_owners(trace: &Trace) -> Option<Vec<&str>> {
-    let has_green = !trace.green_contexts().is_empty();
-    has_green
+    let has_owners = !trace.is_time_sliced() && trace.queue_contexts().len() > 1;
+    has_owners
         .then(|| trace.queue_contexts().into_iter().filter_map(|context| trace.queue_context_name(context)).collect())
 }

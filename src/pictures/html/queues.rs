@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::instants::{Instants, steps};
-use crate::run::stream_index;
 use crate::trace::{Queue, QueueContents, Stay, Trace};
 
 /// Which queue, or copy engine.
@@ -11,7 +10,7 @@ use crate::trace::{Queue, QueueContents, Stay, Trace};
 pub(super) struct QueueKey {
     /// `stream`, `ee`, `ce` or `copy-engine`.
     kind: &'static str,
-    /// The stream's number, the priority, or that of the copy engine.
+    /// The stream's number, which tells NULL streams apart, the priority, or that of the copy engine.
     number: i64,
     /// Of an EE queue the place of whom it is of among those that have queues of their own, if there are several.
     #[serde(rename = "process", skip_serializing_if = "Option::is_none")]
@@ -25,7 +24,7 @@ impl QueueKey {
             trace.queue_contexts().iter().position(|other| *other == context)
         };
         let (kind, number, owner) = match queue {
-            Queue::Stream(stream) => ("stream", stream_index(stream), None),
+            Queue::Stream(stream) => ("stream", i64::from(stream.0) - 1, None),
             Queue::Ee(context, priority) => ("ee", i64::from(priority), owner(context)),
             Queue::Ce(engine) => ("ce", i64::from(engine), None),
             Queue::CopyEngine(engine) => ("copy-engine", i64::from(engine), None),

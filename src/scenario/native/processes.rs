@@ -26,6 +26,7 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
         let mut entry = node.object()?;
         let slice = entry.optional("time_slice")?;
         let level = entry.optional("level")?.map(level).transpose()?;
+        let sms = entry.optional("sms")?;
         let spec = ProcessSpec {
             time_slice: slice.map(|node| time_slice(node, level)).transpose()?,
             level: level.unwrap_or_default(),
@@ -33,16 +34,21 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
                 Some(node) => mps_percentage(node)?,
                 None => MpsPercentage::ALL,
             },
+            sms: sms.map(|node| node.whole_u32(1, u32::MAX)).transpose()?,
             ..ProcessSpec::new(name.as_ref())
         };
         entry.finish()?;
-        let is_limited = spec.mps_percentage != MpsPercentage::ALL;
+        let stated = [("mps_percentage", spec.mps_percentage != MpsPercentage::ALL), ("sms", sms.is_some())];
         let added = reading.builder.add_process(spec).map_err(|error| {
             let at_slice = matches!(error, WorkloadError::NoTimeSlice | WorkloadError::SwitchCost { .. });
-            slice.filter(|_| at_slice).unwrap_or(node).problem(format!("process {name:?}: {error}"))
+            slice.filter(|_| at_slice).or(sms).unwrap_or(node).problem(format!("process {name:?}: {error}"))
         })?;
-        if is_limited && !reading.builder.has_mps() {
-            reading.builder.note(format!("the mps_percentage of process {name:?} has no effect without MPS"));
+        let has_mps = reading.builder.has_mps();
+        for (key, _) in stated.into_iter().filter(|(_, is_stated)| *is_stated && !has_mps) {
+            reading.builder.note(format!("the {key} of process {name:?} has no effect without MPS"));
+        }
+        if has_mps && stated.iter().all(|(_, is_stated)| *is_stated) {
+            reading.builder.note(format!("the mps_percentage of process {name:?} has no effect beside its sms"));
         }
         reading.processes.insert(name.into_owned(), added);
     }

@@ -19,7 +19,7 @@ use crate::scenario::one_hyperperiod::comes_back;
 use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
-    BlockClock, BlockTime, CheckedKernel, CheckedProcess, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage,
+    BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage,
     ProcessId, ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
 };
 
@@ -167,10 +167,9 @@ impl<'a> Writer<'a> {
         Self { scenario, comes_back, kernels: distinct(titles, "kernel", &[]), streams, events, processes, green }
     }
 
-    /// Whether the file has processes: where there are several, or the only one may not use all SMs.
-    fn tells_processes(&self) -> bool {
-        let is_limited = |process: &CheckedProcess| process.mps_percentage != MpsPercentage::ALL;
-        self.scenario.has_processes() || self.scenario.catalogue.processes().iter().any(is_limited)
+    /// Whether something is to be said of processes: there are several, or one client of MPS with a part of the SMs.
+    fn names_processes(&self) -> bool {
+        self.scenario.has_processes() || self.scenario.catalogue.is_limited_client(ProcessId::FIRST)
     }
 
     /// What the file says of processes.
@@ -183,7 +182,7 @@ impl<'a> Writer<'a> {
         if let Some(cost) = switch_cost {
             file.insert("switch_cost".to_owned(), time(cost));
         }
-        if !self.tells_processes() {
+        if !self.names_processes() {
             return;
         }
         let entries = self.processes.iter().zip(catalogue.processes()).map(|(name, process)| {
@@ -196,6 +195,9 @@ impl<'a> Writer<'a> {
             }
             if process.mps_percentage != MpsPercentage::ALL {
                 entry.insert("mps_percentage".to_owned(), json!(process.mps_percentage.percent()));
+            }
+            if let Some(sms) = process.sms {
+                entry.insert("sms".to_owned(), json!(sms));
             }
             (name.clone(), Value::Object(entry))
         });
@@ -224,9 +226,9 @@ impl<'a> Writer<'a> {
         self.scenario.catalogue.splits().iter().map(split).collect()
     }
 
-    /// Says of which process a stream or host is, where the file has processes.
+    /// Says of which process a stream or host is, where something is said of processes.
     fn process(&self, process: ProcessId, entry: &mut Map<String, Value>) {
-        if let Some(name) = self.processes.get(process.index()).filter(|_| self.tells_processes()) {
+        if let Some(name) = self.processes.get(process.index()).filter(|_| self.names_processes()) {
             entry.insert("process".to_owned(), json!(name));
         }
     }
@@ -372,7 +374,8 @@ impl<'a> Writer<'a> {
         if let Some(spec) = self.scenario.streams().get(id.index()).filter(|_| !self.is_null(id)) {
             entry.insert("priority".to_owned(), json!(spec.priority));
             entry.insert("blocking".to_owned(), json!(spec.blocking));
-            match (spec.green_context.and_then(|green| self.green.get(green.index())), spec.sm_mask) {
+            let own_mask = spec.sm_mask.filter(|_| !self.scenario.catalogue.has_partition(spec.process));
+            match (spec.green_context.and_then(|green| self.green.get(green.index())), own_mask) {
                 (Some(name), _) => _ = entry.insert("green_context".to_owned(), json!(name)),
                 (None, Some(mask)) => _ = entry.insert("sm_mask".to_owned(), json!(mask.to_string())),
                 (None, None) => {}

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::launches::{OfLaunch, launch_columns};
 use crate::formats::Column;
-use crate::run::{KernelSummary, RunPiece, Summary, stream_index};
+use crate::run::{KernelSummary, RunPiece, Summary};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::{Block, OperationRecord, Rule, Trace};
@@ -181,7 +181,8 @@ pub(crate) fn copy_columns<'a>(scenario: &Scenario) -> Vec<Column<CopyRow<'a>>> 
         Column::table("copy", |row: &CopyRow<'_>| crate::run::copy_title(row.number, &row.copy).into()).left(),
         Column::data("id", |row| row.id.0.into()),
         Column::data("benchmark", |row| row.record.origin.thread.into()),
-        Column::data("stream", |row: &CopyRow<'_>| stream_index(row.record.stream).into()).in_frames_as(None),
+        Column::data("stream", |row: &CopyRow<'_>| row.scenario.stream_number(row.record.stream).into())
+            .in_frames_as(None),
         Column::table("stream", |row: &CopyRow<'_>| row.stream_name().into()).left().in_frames_as(Some("stream")),
         Column::data("iteration", |row| row.record.origin.iteration.into()),
         Column::data("direction", |row| row.copy.direction.name().into()),

@@ -70,18 +70,19 @@ impl Catalogue {
         other
     }
 
-    /// Whether a kernel may be launched into a stream: one with a mask not into that of a green context, of which it is
-    /// not known what holds then, and one of clusters only where one of them can run.
+    /// Whether a kernel may be launched into a stream: one with a mask not into that of a green context or static
+    /// partition, of which it is not known what holds then, and one of clusters only where one of them can run.
     ///
     /// # Errors
-    /// [`WorkloadError::MaskInGreenContext`], [`WorkloadError::ClusterMasked`] and
+    /// [`WorkloadError::MaskInGreenContext`], [`WorkloadError::MaskInPartition`], [`WorkloadError::ClusterMasked`] and
     /// [`WorkloadError::ClustersOfClient`].
     pub fn check_launch(&self, kernel: KernelId, stream: StreamId) -> Result<(), WorkloadError> {
         self.check_clusters(kernel, stream)?;
-        if self.green_contexts.is_empty() {
-            return Ok(());
+        let is_masked =
+            self.has_kernel_masks && self.kernels.get(kernel.index()).is_some_and(|kernel| kernel.sm_mask.is_some());
+        if is_masked && self.process_of(stream).is_some_and(|process| self.has_partition(process)) {
+            return Err(WorkloadError::MaskInPartition);
         }
-        let is_masked = self.kernels.get(kernel.index()).is_some_and(|kernel| kernel.sm_mask.is_some());
         let is_green = self.streams.get(stream.index()).is_some_and(|stream| stream.green_context.is_some());
         if is_masked && is_green { Err(WorkloadError::MaskInGreenContext) } else { Ok(()) }
     }

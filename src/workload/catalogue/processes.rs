@@ -32,10 +32,42 @@ impl Catalogue {
     }
 
     /// On how many SMs a process may have blocks at once: on all of them, unless it is a client of MPS with a
-    /// percentage. An unknown one: on all.
+    /// percentage or a static partition. An unknown one: on all.
     pub fn sms_at_once(&self, process: ProcessId) -> u32 {
         let client = self.processes.get(process.index()).filter(|_| self.sharing.mps);
-        client.map_or(self.device.sms, |client| client.mps_percentage.sms(&self.device))
+        client.map_or(self.device.sms, |client| client.client_sms(&self.device))
+    }
+
+    /// Whether a process is a client of MPS that may use a part of the SMs only: then it has EE queues of its own.
+    pub fn is_limited_client(&self, process: ProcessId) -> bool {
+        self.sms_at_once(process) < self.device.sms
+    }
+
+    /// Whether no two processes have blocks on one SM at once: all are clients of MPS, and their shares add up to no
+    /// more than there are SMs.
+    pub fn clients_are_disjoint(&self) -> bool {
+        let all = (0..).map(ProcessId).take(self.processes.len());
+        let shares: u64 = all.map(|process| u64::from(self.sms_at_once(process))).sum();
+        self.sharing.mps && shares <= u64::from(self.device.sms)
+    }
+
+    /// Who has EE queues: 0 is whatever is in no green context and of no client with a part of the SMs; each of these
+    /// has a number of its own. There are green contexts of one process only, which is no such client.
+    pub(crate) fn queues_of(&self, stream: &StreamSpec) -> usize {
+        match stream.green_context {
+            Some(green) => green.index() + 1,
+            None if self.is_limited_client(stream.process) => stream.process.index() + 1,
+            None => 0,
+        }
+    }
+
+    /// By process, the first process that shares its context and EE queues: one that takes turns shares them with
+    /// nobody, nor does a client of MPS with a part of the SMs.
+    pub(super) fn queue_contexts(&self) -> Vec<ProcessId> {
+        let all = || (0..).map(ProcessId).take(self.processes.len());
+        let shares = |process: &ProcessId| self.sharing.mps && !self.is_limited_client(*process);
+        let first = all().find(shares);
+        all().map(|process| first.filter(|_| shares(&process)).unwrap_or(process)).collect()
     }
 
     /// How contexts take turns; `None` if they do not.
@@ -63,7 +95,8 @@ impl Catalogue {
     /// [`WorkloadError::SwitchCost`] if a switch costs more than a time slice of a process that is known already.
     pub fn set_sharing(&mut self, sharing: ProcessSharing) -> Result<(), WorkloadError> {
         let before = std::mem::replace(&mut self.sharing, sharing);
-        self.check_processes().inspect_err(|_| self.sharing = before)
+        let is_possible = self.check_processes().and_then(|()| self.check_green_contexts());
+        is_possible.and_then(|()| self.place_partitions()).inspect_err(|_| self.sharing = before)
     }
 
     /// Adds a process with its NULL stream.
@@ -85,6 +118,10 @@ impl Catalogue {
         }
         let checked = CheckedStream::new(stream, &self.device)?;
         Arc::make_mut(&mut self.streams).push(checked);
+        self.place_partitions().inspect_err(|_| {
+            self.processes.pop();
+            Arc::make_mut(&mut self.streams).pop();
+        })?;
         Ok(id)
     }
 
@@ -96,9 +133,23 @@ impl Catalogue {
         self.check_process(&spec)?;
         let Some(known) = self.processes.get_mut(process.index()) else { return Ok(()) };
         let before = std::mem::replace(&mut known.spec, spec);
-        if self.turns_in_a_round() > MOST_TURNS {
+        let is_kept = if self.turns_in_a_round() > MOST_TURNS { Err(WorkloadError::Runlist) } else { Ok(()) };
+        let is_kept = is_kept.and_then(|()| self.check_green_contexts()).and_then(|()| self.place_partitions());
+        if is_kept.is_err() {
             self.processes[process.index()].spec = before;
-            return Err(WorkloadError::Runlist);
+        } else if before.sms.is_some() && self.processes[process.index()].sms.is_none() {
+            // Those of its streams were those of its partition.
+            let streams = Arc::make_mut(&mut self.streams).iter_mut();
+            streams.filter(|stream| stream.process == process).for_each(|stream| stream.spec.sm_mask = None);
+        }
+        is_kept
+    }
+
+    /// Green contexts are of one process, which is no client of MPS with a part of the SMs.
+    pub(super) fn check_green_contexts(&self) -> Result<(), WorkloadError> {
+        let is_shared = self.processes.len() > 1 || self.is_limited_client(ProcessId::FIRST);
+        if is_shared && !self.green_contexts().is_empty() {
+            return Err(WorkloadError::GreenContextsOfProcesses);
         }
         Ok(())
     }

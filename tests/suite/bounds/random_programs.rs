@@ -226,6 +226,8 @@ impl Sample {
             file["mps"] = json!(mps);
             let levels = ["low", "medium", "high"];
             for number in (0..self.programs.len()).map(|host| self.process(host)) {
+                // Beside 67 %, clients that may use all SMs.
+                let share = if share == 67 && number % 2 == 1 { 100 } else { share };
                 file["processes"][format!("P{number}")] = json!({"mps_percentage": share,
                     "level": levels[number % 3]});
             }

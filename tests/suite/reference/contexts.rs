@@ -44,7 +44,8 @@ impl Contexts {
             .collect();
         let limits = processes.iter().map(|process| {
             let parts = process.mps_percentage.percent() * 10_000.0;
-            if sharing.mps { limit_of_client(device.sms, device.sms_per_tpc, parts) } else { device.sms as usize }
+            let of_share = || limit_of_client(device.sms, device.sms_per_tpc, parts);
+            if sharing.mps { process.sms.map_or_else(of_share, |sms| sms as usize) } else { device.sms as usize }
         });
         Self {
             of_stream: process_of_stream.iter().map(|&process| if sharing.mps { 0 } else { process }).collect(),

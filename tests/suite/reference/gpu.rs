@@ -60,7 +60,8 @@ pub(super) struct ReferenceGpu<'a> {
     pub(super) operations: Vec<ReferenceOperation>,
     /// Stream queues.
     pub(super) streams: Vec<VecDeque<usize>>,
-    /// EE queues by priority, the first the highest: of each context, and then of each green context.
+    /// EE queues by priority, the first the highest: of each context, then of each green context, and then of each
+    /// process, which uses them if it is a client of MPS with a part of the SMs.
     pub(super) ee_queues: Vec<BTreeMap<i32, VecDeque<usize>>>,
     /// CE queues of each context by engine.
     pub(super) ce_queues: Vec<Vec<VecDeque<usize>>>,
@@ -97,7 +98,12 @@ impl<'a> ReferenceGpu<'a> {
             now: 0,
             operations: Vec::new(),
             streams: vec![VecDeque::new(); scenario.streams().len()],
-            ee_queues: vec![BTreeMap::new(); contexts.number() + scenario.catalogue.green_contexts().len()],
+            ee_queues: vec![
+                BTreeMap::new();
+                contexts.number()
+                    + scenario.catalogue.green_contexts().len()
+                    + contexts.sms_of_process.len()
+            ],
             ce_queues: vec![vec![VecDeque::new(); engines]; contexts.number()],
             compute: Runlist::default(),
             engines: vec![Runlist::default(); engines],
@@ -123,7 +129,14 @@ impl<'a> ReferenceGpu<'a> {
     pub(super) fn queues_of(&self, operation: usize) -> usize {
         match self.scenario.streams()[self.operations[operation].stream.index()].green_context {
             Some(green) => self.contexts.number() + green.index(),
-            None => self.context_of(operation),
+            None => {
+                let (process, sms) = (self.process_of(operation), self.scenario.device().sms as usize);
+                if self.contexts.sms_of_process[process] < sms {
+                    self.contexts.number() + self.scenario.catalogue.green_contexts().len() + process
+                } else {
+                    self.context_of(operation)
+                }
+            }
         }
     }
 
@@ -371,7 +384,7 @@ impl<'a> ReferenceGpu<'a> {
     }
 
     /// Which SMs a kernel may use by its own mask, or else its stream's.
-    fn enabled(&self, operation: usize) -> Vec<bool> {
+    pub(super) fn enabled(&self, operation: usize) -> Vec<bool> {
         let record = &self.operations[operation];
         let OperationKind::Kernel(kernel) = record.kind else { panic!("no kernel") };
         let own = self.scenario.kernels()[kernel.index()].sm_mask;
@@ -380,61 +393,16 @@ impl<'a> ReferenceGpu<'a> {
         (0..device.sms).map(|sm| mask.is_none_or(|mask| mask.enables_tpc(sm / device.sms_per_tpc))).collect()
     }
 
-    /// Of those, the SMs to which MPS limits its process now.
-    fn allowed(&self, operation: usize) -> Vec<bool> {
-        let process = self.process_of(operation);
-        let used = self.used_by_process(process);
-        let may_use_another = used.iter().filter(|&&used| used).count() < self.contexts.sms_of_process[process];
-        let enabled = self.enabled(operation).into_iter().zip(used);
-        enabled.map(|(enabled, used)| enabled && (used || may_use_another)).collect()
-    }
-
-    /// How many blocks of a kernel each SM may take now: of SMs that its process does not use only as many as it may
-    /// use besides, lone TPCs first and then by number.
-    fn may_take(&self, operation: usize, need: &Need, free: &[Free]) -> Vec<u64> {
-        let device = self.scenario.device();
-        let process = self.process_of(operation);
-        let (used, enabled) = (self.used_by_process(process), self.enabled(operation));
-        let mut others =
-            self.contexts.sms_of_process[process].saturating_sub(used.iter().filter(|&&used| used).count());
-        let mut rooms: Vec<u64> = (0..free.len()).map(|sm| if enabled[sm] { free[sm].room(need) } else { 0 }).collect();
-        let lone = device.lone_sms();
-        let by_number = lone.clone().chain(0..lone.start);
-        for sm in by_number.map(|sm| sm as usize) {
-            if rooms[sm] > 0 && !used[sm] {
-                if others == 0 {
-                    rooms[sm] = 0;
-                } else {
-                    others -= 1;
-                }
-            }
-        }
-        rooms
-    }
-
-    /// On which SMs a process has blocks.
-    fn used_by_process(&self, process: usize) -> Vec<bool> {
-        let mut used = vec![false; self.scenario.device().sms as usize];
-        for running in &self.running {
-            if let Place::Sm(sm) = running.place
-                && self.process_of(running.operation) == process
-            {
-                used[sm] = true;
-            }
-        }
-        used
-    }
-
     /// The head of the highest non-empty EE queue of some (X1, A2).
     fn highest_head(&self, queues: usize) -> Option<usize> {
         self.ee_queues[queues].values().find_map(|queue| queue.front().copied())
     }
 
-    /// Those of a context and its green contexts: by priority, and then as they were launched.
+    /// Those of a context and of its green contexts or clients of MPS: by priority, and then as they were launched.
     pub(super) fn heads(&self, context: usize) -> Vec<usize> {
-        let green = self.contexts.number()..self.ee_queues.len();
+        let of_owners = self.contexts.number()..self.ee_queues.len();
         let mut heads: Vec<usize> =
-            [context].into_iter().chain(green).filter_map(|queues| self.highest_head(queues)).collect();
+            [context].into_iter().chain(of_owners).filter_map(|queues| self.highest_head(queues)).collect();
         heads.sort_by_key(|&head| (self.priority(head), head));
         heads
     }

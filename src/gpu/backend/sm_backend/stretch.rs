@@ -41,9 +41,7 @@ impl SmBackend {
             && kernel.unassigned / 2 > kernel.running
             && !kernel.programmatic.is_dependent
             && !(self.skip_attempt.0 == kernel.operation && kernel.unassigned > self.skip_attempt.1);
-        // Which SMs a client uses may change from cycle to cycle.
-        let is_limited = self.clients.as_ref().is_some_and(|clients| clients.is_limited(kernel.process));
-        if !worth_trying || !self.may_skip_cycles || is_limited {
+        if !worth_trying || !self.may_skip_cycles {
             return Ok(());
         }
         let Some(block_time) = kernel.duration else { return Ok(()) };
