@@ -288,8 +288,8 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
     Some((base, jobs, rules))
 }
 
-/// How many jobs a thread may have in a run that is made up; `None`: it has no end. Of one that may end early, later jobs
-/// than the first may be too late to come.
+/// How many jobs a thread may have in a run that is made up; `None`: it has no end. Of one that may end early, later
+/// jobs than the first may be too late to come.
 fn most_jobs(thread: &HostThread) -> Option<u64> {
     thread.may_end_early().then_some(1).into_iter().chain(thread.iterations_in_all()).min()
 }

@@ -24,8 +24,8 @@ pub struct Observation {
     pub contexts: ObservedContexts,
     /// On how many SMs at once each process may have blocks, as a client of MPS; none where that limits nobody.
     pub client_sms: Vec<u32>,
-    /// Whether SMs may have the numbers that each client of MPS gives them for itself: these tell the SMs of one process
-    /// and mask apart, and nothing else.
+    /// Whether SMs may have the numbers that each client of MPS gives them for itself: these tell the SMs of one
+    /// process and mask apart, and nothing else.
     pub virtual_sms: bool,
     /// Operations in launch order; those of one stream in their order in the stream.
     pub operations: Vec<ObservedOperation>,

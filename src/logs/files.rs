@@ -276,8 +276,8 @@ fn as_stated(file: &str, text: &str, options: &ReadOptions) -> Option<Scenario> 
     Scenario::from_json(file, text, &options).or_else(|_| with_mps()).ok()
 }
 
-/// Tells logs that do not say it themselves on how many SMs at once their process may have blocks, if all are clients of
-/// MPS and that limits it, and the run whether these number SMs for themselves.
+/// Tells logs that do not say it themselves on how many SMs at once their process may have blocks, if all are clients
+/// of MPS and that limits it, and the run whether these number SMs for themselves.
 fn share_gpu(run: &mut LogRun, pairing: &Pairing, stated: &Scenario) {
     let (catalogue, device) = (&stated.catalogue, stated.device());
     for (thread, log) in stated.threads.iter().zip(&pairing.log_of_thread) {

@@ -14,9 +14,10 @@ use crate::workload::{Kernel, KernelId, StreamId};
 /// How a table names a stream: with its process, if it has a column for that.
 type Name<'a> = (&'a str, &'a str);
 
-/// Says of each stream of a table which thread of `stated`, the scenario that made it, launches to it, and makes one log
-/// of all streams of a thread: its kernels in the order in which it launches them. Kernels of a stream to which several
-/// threads launch go to the one that launches such a kernel next; a stream of which that is not known stays as it is.
+/// Says of each stream of a table which thread of `stated`, the scenario that made it, launches to it, and makes one
+/// log of all streams of a thread: its kernels in the order in which it launches them. Kernels of a stream to which
+/// several threads launch go to the one that launches such a kernel next; a stream of which that is not known stays as
+/// it is.
 pub(super) fn join_streams(run: &mut LogRun, stated: &Scenario) {
     let mut of_thread: BTreeMap<usize, Vec<Log>> = BTreeMap::new();
     let mut others = Vec::new();

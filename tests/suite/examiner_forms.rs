@@ -88,8 +88,8 @@ fn other_benchmarks_go_on_until_the_terminator_is_done() {
         benchmark("timer_spin", &format!(r#""additional_info": {ms}000000, "label": "{ms} ms", {fields}"#))
     };
     let last = spin(10, r#""max_iterations": 3, "terminator": true"#);
-    // The terminator is done at 30 ms: by then one has begun 8 iterations, the last at 28 ms, and another 10, the last at
-    // 27 ms. At 30 ms itself threads act in the order of the file.
+    // The terminator is done at 30 ms: by then one has begun 8 iterations, the last at 28 ms, and another 10, the last
+    // at 27 ms. At 30 ms itself threads act in the order of the file.
     let (four, three) = (spin(4, r#""release_time": 0"#), spin(3, r#""terminator": false"#));
     for (benchmarks, iterations) in [
         ([last.clone(), four.clone(), three.clone()], [3, 8, 10]),

@@ -54,10 +54,14 @@ fn the_blocks_of_a_run_are_taken_with_the_scenario_that_made_them() {
          "data_size": 0},
         {"filename": "timer_spin_default_stream.so", "label": "B", "log_name": "b.json", "thread_count": 512,
          "block_count": 2, "data_size": 0}]}"#;
-    let examiner = written("examiner", "examiner.json", examiner);
+    // As threads of one they share the NULL stream, if both launch to it.
+    let null = examiner.replace("true", "false").replace("timer_spin.so", "timer_spin_default_stream.so");
+    let [examiner, null] =
+        [("examiner", examiner), ("null", &*null)].map(|(test, text)| written(test, "own.json", text));
     for (test, scenario, kernels) in [
         ("two-run", &*two, 2),
         ("examiner-run", &examiner, 4),
+        ("null-run", &null, 4),
         ("figure-3", "scenarios/rtss2017/figure-3.json", 6),
         ("perception", "scenarios/processes/perception-and-control.json", 0),
         ("waters", "scenarios/deadlines/waters-2019.json", 0),

@@ -26,18 +26,9 @@ pub(super) struct Benchmark<'a> {
 }
 
 impl Benchmark<'_> {
-    /// A number, or one to three of them: those of a count that may be left at 0 where nothing asks for it.
-    pub(super) fn sides(&self, count: Node<'_>) -> Result<Vec<u32>, Problem> {
-        let sides = if count.is_list() { count.filled_list()? } else { vec![count] };
-        if sides.len() > 3 {
-            return Err(count.expected("a number or a list of at most three numbers"));
-        }
-        sides.iter().map(|side| side.whole_u32(0, u32::MAX)).collect()
-    }
-
     /// Checks both counts where kernels state their own.
     pub(super) fn check_counts(&self) -> Result<(), Problem> {
-        [self.threads, self.blocks].into_iter().try_for_each(|count| self.sides(count).map(drop))
+        [self.threads, self.blocks].into_iter().try_for_each(|count| sides(count).map(drop))
     }
 
     /// The blocks that the file states.
@@ -48,6 +39,15 @@ impl Benchmark<'_> {
     pub(super) fn needs_info(&self) -> Problem {
         self.node.problem(format!("{}.so needs additional_info", self.kind))
     }
+}
+
+/// A number, or one to three of them: those of a count that may be left at 0 where nothing asks for it.
+pub(super) fn sides(count: Node<'_>) -> Result<Vec<u32>, Problem> {
+    let sides = if count.is_list() { count.filled_list()? } else { vec![count] };
+    if sides.len() > 3 {
+        return Err(count.expected("a number or a list of at most three numbers"));
+    }
+    sides.iter().map(|side| side.whole_u32(0, u32::MAX)).collect()
 }
 
 /// What a kind of benchmark does, and how the examiner calls it.

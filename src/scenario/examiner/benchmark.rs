@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::behaviour::{Behaviour, Benchmark};
-use super::file::name_of;
-use super::reading::Reading;
+use super::behaviour::{Behaviour, Benchmark, sides};
+use super::reading::{Reading, name_of};
 use super::{multikernel, plugins, spin, stream_action};
 use crate::device::SmMask;
 use crate::json::{Keys, Node, Object, Problem};
@@ -105,18 +104,7 @@ pub(super) fn read<'a>(
     let cpu_core = cpu_core.map(|node| node.whole_u32(0, u32::MAX)).transpose()?;
     let priority = priority.map(|node| node.signed_number(-(1 << 31), 1 << 31)).transpose()?;
     let sm_mask = mask_node.map(|node| reading.sm_mask(node)).transpose()?;
-    let ends_others = terminator.map(|node| node.boolean()).transpose()?.unwrap_or(false);
-    if let Some(node) = terminator.filter(|_| ends_others) {
-        let is_known = kind != "task_host" && !kind.starts_with("cpu_");
-        if reading.terminator.is_some() || !is_known {
-            return Err(node.problem(if is_known {
-                "a second terminator: which of them ends the others is not published"
-            } else {
-                "when this terminator is done is not known, as it is no kernel that is simulated"
-            }));
-        }
-        reading.terminator = Some(u32::try_from(reading.nodes.len()).or_most());
-    }
+    terminator.map_or(Ok(()), |node| read_terminator(node, kind, reading))?;
     let mps_percentage = mps.map(|node| percentage(node, context, reading)).transpose()?;
     let start = context.release.saturating_add(release);
     if start.as_ns() > MAX_INPUT_NS {
@@ -131,7 +119,7 @@ pub(super) fn read<'a>(
         if own_or(iterations, context.iterations) != Some(1) {
             reading.builder.note(format!("benchmark {title:?}: a task_host.so runs its scenario once here"));
         }
-        without_effect(reading, title, kind, [sm_mask.is_some(), priority.is_some()], "it has no stream");
+        note_without_effect(reading, title, kind, [sm_mask.is_some(), priority.is_some()]);
         return Ok(Some(Nested { file: nested, name, release: start, process }));
     }
     if kind.starts_with("cpu_") {
@@ -147,17 +135,8 @@ pub(super) fn read<'a>(
     reading.log_names.add(log_node.unwrap_or(node), file_name, logs == LogUse::KeptInside)?;
     let title: Arc<str> = label.as_deref().unwrap_or(kind).into();
     let is_set = [sm_mask.is_some(), priority.is_some()];
-    let sm_mask = match kind {
-        "stream_action" => {
-            without_effect(reading, &title, kind, [is_set[0], false], "the examiner ignores it there");
-            None
-        }
-        "timer_spin_default_stream" => {
-            without_effect(reading, &title, kind, is_set, "its kernel is on the NULL stream, which has none");
-            None
-        }
-        _ => sm_mask,
-    };
+    let has_mask = note_without_effect(reading, &title, kind, is_set);
+    let sm_mask = sm_mask.filter(|_| has_mask);
     let process = process(node, &title, mps_percentage, context, reading)?;
     let stream = add_stream(reading, mask_node.unwrap_or(node), &title, process, priority, sm_mask)?;
     let null = reading.builder.null_stream_of_added(process);
@@ -254,11 +233,35 @@ fn own_or(own: Option<u64>, inherited: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Says that a mask or a priority does nothing, where they are set.
-fn without_effect(reading: &mut Reading<'_, '_>, title: &str, kind: &str, is_set: [bool; 2], why: &str) {
-    for (key, _) in ["sm_mask", "stream_priority"].into_iter().zip(is_set).filter(|(_, is_set)| *is_set) {
+/// Says that a mask or a priority does nothing, where they are set; gives whether a mask does something.
+fn note_without_effect(reading: &mut Reading<'_, '_>, title: &str, kind: &str, is_set: [bool; 2]) -> bool {
+    let (keys, why): (&[&str], _) = match kind {
+        "stream_action" => (&["sm_mask"], "the examiner ignores it there"),
+        "timer_spin_default_stream" => {
+            (&["sm_mask", "stream_priority"], "its kernel is on the NULL stream, which has none")
+        }
+        "task_host" => (&["sm_mask", "stream_priority"], "it has no stream"),
+        _ => return true,
+    };
+    for (key, _) in keys.iter().zip(is_set).filter(|(_, is_set)| *is_set) {
         reading.builder.note(format!("the {key} of benchmark {title:?} ({kind}.so) has no effect: {why}"));
     }
+    false
+}
+
+/// Reads whether the other benchmarks of the level end with this one.
+fn read_terminator(node: Node<'_>, kind: &str, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
+    if !node.boolean()? {
+        return Ok(());
+    }
+    if kind == "task_host" || kind.starts_with("cpu_") {
+        return Err(node.problem("when this terminator is done is not known, as it is no kernel that is simulated"));
+    }
+    let number = u32::try_from(reading.nodes.len()).or_most();
+    if reading.terminator.replace(number).is_some() {
+        return Err(node.problem("a second terminator: which of them ends the others is not published"));
+    }
+    Ok(())
 }
 
 /// Says where the examiner takes the numbers of a list for others, or refuses them: its parser (since March 2023) gives
@@ -267,7 +270,7 @@ fn note_lists(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) {
     let (title, kind) = (&benchmark.title, benchmark.kind);
     for (key, count) in [("thread_count", benchmark.threads), ("block_count", benchmark.blocks)] {
         // What is wrong with it is told where it counts.
-        let Ok(sides) = benchmark.sides(count) else { continue };
+        let Ok(sides) = sides(count) else { continue };
         let Some(&first) = sides.first().filter(|_| sides.len() > 1) else { continue };
         if kind != "matrix_multiply" {
             reading.builder.note(format!(

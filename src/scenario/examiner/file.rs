@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::benchmark::{self, Context, Nested, Processes};
-use super::reading::Reading;
+use super::reading::{Reading, UNNAMED, name_of};
 use crate::json::{Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::examiner_logs::ExaminerLogs;
@@ -31,11 +31,8 @@ pub(in crate::scenario) const KEYS: [&str; 11] = [
     "resync_iterations",
 ];
 
-/// Keys that hip_plugin_framework has in place of the examiner's `benchmarks` and `cuda_device`.
+/// Keys that `hip_plugin_framework` has in place of the examiner's `benchmarks` and `cuda_device`.
 const HIP_KEYS: [&str; 2] = ["plugins", "gpu_device_id"];
-
-/// What a scenario is called that has no name, as the first ones of March 2017 do not.
-const UNNAMED: &str = "unnamed";
 
 /// Reads the examiner scenario that `file` holds.
 pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
@@ -67,14 +64,8 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     Ok(scenario)
 }
 
-/// The name of a level.
-pub(super) fn name_of(file: &mut Object<'_>) -> Result<Arc<str>, Problem> {
-    let name = file.optional("name")?.map(|node| node.text()).transpose()?;
-    Ok(name.map_or_else(|| UNNAMED.into(), |name| (*name).into()))
-}
-
 /// A setting that is true or false, under its name or an older one.
-fn setting<'a>(file: &mut Object<'a>, [key, older]: [&'static str; 2]) -> Result<bool, Problem> {
+fn setting(file: &mut Object<'_>, [key, older]: [&'static str; 2]) -> Result<bool, Problem> {
     let nodes = [file.optional(key)?, file.optional(older)?];
     if let [Some(_), Some(twice)] = nodes {
         return Err(twice.problem(format!("{older:?} is what {key:?} was called, which stands there too")));

@@ -1,7 +1,7 @@
 //! Benchmarks whose kernels compute something. Their sources say how many blocks they launch and what they copy; how
 //! long a block runs, the user says.
 
-use super::behaviour::{Behaviour, Benchmark};
+use super::behaviour::{Behaviour, Benchmark, sides};
 use super::reading::Reading;
 use super::spin::{Launched, iterations, one_kernel};
 use crate::device::{CopyDirection, Sided};
@@ -20,8 +20,8 @@ const FLOAT_BYTES: u64 = 4;
 /// Bytes of a place of a walk.
 const PLACE_BYTES: u64 = 8;
 
-/// `mandelbrot.so`: a thread for each point of the largest square image of `data_size` points, which is then copied out,
-/// a byte a point.
+/// `mandelbrot.so`: a thread for each point of the largest square image of `data_size` points, which is then copied
+/// out, a byte a point.
 pub(super) fn mandelbrot(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
     benchmark.info.map(iterations).transpose()?;
     let node = benchmark.data_size;
@@ -44,7 +44,7 @@ pub(super) fn matrix_multiply(benchmark: &Benchmark<'_>, reading: &mut Reading<'
     let skips_copies = fields.optional("skip_copy")?.map(|node| node.boolean()).transpose()?.unwrap_or(false);
     fields.finish()?;
     dimensions(benchmark.threads, Sided::Block)?;
-    let [x, y] = match benchmark.sides(benchmark.threads)?[..] {
+    let [x, y] = match sides(benchmark.threads)?[..] {
         [x, y, ..] if y > 1 => [x, y],
         // For a block of one dimension it sets 32 x 32, and then takes the 1 for the second all the same.
         _ => {
@@ -69,8 +69,8 @@ pub(super) fn matrix_multiply(benchmark: &Benchmark<'_>, reading: &mut Reading<'
     Ok(in_phases(benchmark, "Matrix Multiply", &inputs, kernel, &product))
 }
 
-/// `random_walk.so` and `inorder_walk.so`: blocks as stated, each of whose threads walks through a buffer of `data_size`
-/// bytes for as many steps as `additional_info` says.
+/// `random_walk.so` and `inorder_walk.so`: blocks as stated, each of whose threads walks through a buffer of
+/// `data_size` bytes for as many steps as `additional_info` says.
 pub(super) fn walk(
     benchmark: &Benchmark<'_>,
     reading: &mut Reading<'_, '_>,
@@ -92,7 +92,7 @@ pub(super) fn other(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) ->
 
 /// How many blocks a benchmark launches that does not ask the file; says so where that states another number.
 fn own_grid(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>, blocks: u64) -> Result<u32, Problem> {
-    let stated = benchmark.sides(benchmark.blocks)?.iter().map(|side| u128::from(*side)).product::<u128>();
+    let stated = sides(benchmark.blocks)?.iter().map(|side| u128::from(*side)).product::<u128>();
     if stated != u128::from(blocks) {
         let (title, kind) = (&benchmark.title, benchmark.kind);
         reading

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::log_names::LogNames;
 use crate::device::SmMask;
-use crate::json::{Node, Problem};
+use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::examiner_logs::BenchmarkLog;
 use crate::scenario::fields::{self, Place};
@@ -75,4 +75,13 @@ pub(super) fn add_kernel(reading: &mut Reading<'_, '_>, place: Place<'_>, kernel
     let title = Arc::clone(&kernel.title);
     let added = reading.builder.add_kernel(kernel);
     added.map_err(|error| place.of(&error).problem(format!("kernel {title:?}: {error}")))
+}
+
+/// What a scenario is called that has no name, as the first ones of March 2017 do not.
+pub(super) const UNNAMED: &str = "unnamed";
+
+/// The name of a level of the file.
+pub(super) fn name_of(file: &mut Object<'_>) -> Result<Arc<str>, Problem> {
+    let name = file.optional("name")?.map(|node| node.text()).transpose()?;
+    Ok(name.map_or_else(|| UNNAMED.into(), |name| (*name).into()))
 }

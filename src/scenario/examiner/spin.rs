@@ -26,6 +26,7 @@ const WORD_BYTES: u32 = 4;
 const SIZES: [u32; 4] = [0, 4096, 8192, 10_240];
 
 /// A kernel that a benchmark launches.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Launched {
     pub(super) blocks: u32,
     pub(super) threads: u32,

@@ -76,8 +76,8 @@ impl Scenario {
     /// twice get a number.
     ///
     /// # Errors
-    /// [`NotNative`] for a scenario that did not come through a reader, one of whose threads ends with another, or counts
-    /// beyond 32 bits.
+    /// [`NotNative`] for a scenario that did not come through a reader, one of whose threads ends with another, or
+    /// counts beyond 32 bits.
     pub fn to_native_json(&self) -> Result<String, NotNative> {
         let writer = Writer::new(self);
         let mut file = Map::new();
