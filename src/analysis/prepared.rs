@@ -8,7 +8,7 @@ use super::assumptions::{self, Departure, LaunchDependence, Order, StatedLaunch,
 use super::merged_backend::{Analysed, Costs, Merged, MergedBackend, Walk};
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::MergedSm;
-use super::pool::{needs, pool};
+use super::pool::{Pool, needs, pool};
 use crate::device::BlockDemand;
 use crate::gpu::{Gpu, GpuInterface, GpuOptions, SubmitError};
 use crate::hosts::{ProgramError, ProgramHost, register_work};
@@ -76,6 +76,7 @@ pub(super) fn merge(
     let masked = launches.iter().any(|launch| launch.allowed_sms < device.sms);
     let sms = sms_at_once(scenario, launches);
     let slots = |demand: &BlockDemand| sms * demand.blocks_per_sm(device);
+    let launched: Vec<Pool> = launches.iter().filter_map(demand_of).map(needs).collect();
     let mut kernels = Vec::with_capacity(demands.len());
     for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels()).zip(demands) {
         let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
@@ -97,7 +98,7 @@ pub(super) fn merge(
     let merged = match first.map(slots).and_then(NonZeroU32::new) {
         Some(g_max) if alike && !masked => Merged::Slots(MergedSm::new(g_max)),
         Some(g_max) if alike => Merged::Resources(MergedResources::new([u64::from(g_max.get()), 0, 0, 0])),
-        _ => Merged::Resources(MergedResources::new(pool(device, sms))),
+        _ => Merged::Resources(MergedResources::new(pool(device, sms, &launched))),
     };
     let copies = scenario.copies().iter().map(|copy| (copy.time(), copy.engine())).collect();
     Ok((Costs { sms, kernels, copies }, merged))

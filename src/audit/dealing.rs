@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::demand::{capacity, change, room};
+use super::demand::Sm;
 
 use super::case::Case;
 use super::clusters::Groups;
@@ -151,19 +151,19 @@ fn had_room(case: &Case<'_>) -> Vec<bool> {
         while let Some(next) = ahead.next_if(|&next| case.facts[next].first_start.is_some_and(|start| start <= to)) {
             there.push(next);
         }
-        let mut free = vec![capacity(device); device.sms as usize];
+        let mut holds = vec![Sm::empty(device); device.sms as usize];
         for &other in there.iter().filter(|&&other| other != operation) {
             let Some(blocks) = observation.operations[other].kernel().map(|kernel| &kernel.blocks) else { continue };
             for block in blocks.iter().filter(|block| block.start_ns <= to && block.end_ns >= from) {
-                if let Some(free) = free.get_mut(block.sm as usize) {
-                    change(free, &case.facts[other].taken, 1);
+                if let Some(holds) = holds.get_mut(block.sm as usize) {
+                    holds.change(&case.facts[other].taken, 1);
                 }
             }
         }
         let usable: Vec<u32> = (0..device.sms).filter(|&sm| case.may_use(operation, sm)).collect();
         let levels = usize::try_from(kernel.grid).map_or(usize::MAX, |grid| grid.div_ceil(usable.len().max(1)));
         let has_room = |sm: &u32| {
-            let places = room(&free[*sm as usize], &case.facts[operation].taken);
+            let places = holds[*sm as usize].sure_room(&case.facts[operation].taken);
             usize::try_from(places).is_ok_and(|places| places >= levels)
         };
         found[operation] = usable.iter().all(has_room);

@@ -1,7 +1,7 @@
 //! What SMs hold: rules R1, R2, R3, registers, SM ids, SM masks, and the limits of a single block.
 
 use super::case::Case;
-use super::demand::{Amounts, RESOURCES, capacity, change};
+use super::demand::{RESOURCES, Sm};
 use super::finding::{AuditRule, Finding};
 use super::observation::Observation;
 use super::sweep::BlockEvent;
@@ -73,7 +73,7 @@ fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
 /// One SM while time passes.
 #[derive(Clone)]
 struct Account {
-    free: Amounts,
+    holds: Sm,
     /// For each resource: the finding that tells of the present excess.
     over: [Option<usize>; 4],
 }
@@ -83,25 +83,24 @@ struct Account {
 /// before the end of the one it replaces is noise, so blocks count as ending that much earlier.
 fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
-    let has = capacity(&observation.device);
-    let sms = vec![Account { free: has, over: [None; 4] }; observation.device.sms as usize];
+    let empty = Sm::empty(&observation.device);
+    let sms = vec![Account { holds: empty, over: [None; 4] }; observation.device.sms as usize];
     let mut contexts = vec![sms; observation.context_count()];
     let is_long = |event: &BlockEvent| event.ran_ns > tolerance;
     let mut ends = case.events.ends().filter(is_long).peekable();
     for start in case.counted(case.events.starts()).filter(is_long) {
         while let Some(end) = ends.next_if(|end| end.at.saturating_sub(tolerance) <= start.at) {
             let Some(account) = account(&mut contexts, observation, &end) else { continue };
-            change(&mut account.free, &case.facts[end.operation()].taken, -1);
-            for (over, free) in account.over.iter_mut().zip(account.free) {
-                if free >= 0 {
+            account.holds.change(&case.facts[end.operation()].taken, -1);
+            for (over, excess) in account.over.iter_mut().zip(account.holds.excess()) {
+                if excess <= 0 {
                     *over = None;
                 }
             }
         }
         let Some(account) = account(&mut contexts, observation, &start) else { continue };
-        change(&mut account.free, &case.facts[start.operation()].taken, 1);
-        for (resource, (rule, unit)) in RESOURCES.into_iter().enumerate() {
-            let excess = account.free[resource].saturating_neg();
+        account.holds.change(&case.facts[start.operation()].taken, 1);
+        for (resource, (excess, (rule, unit))) in account.holds.excess().into_iter().zip(RESOURCES).enumerate() {
             if excess <= 0 {
                 continue;
             }
@@ -120,12 +119,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 at_ns: start.at,
                 by,
                 unit,
-                what: format!(
-                    "with it SM {} holds {} {unit}, and it has {}",
-                    sm.unwrap_or(0),
-                    has[resource] + excess,
-                    has[resource]
-                ),
+                what: account.holds.holds_too_much(sm.unwrap_or(0), resource, excess, unit),
             });
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Gpcs, Placement, TimeSlicing};
+use super::{Gpcs, Placement, RegisterDealing, TimeSlicing};
 use crate::named::named;
 use crate::time::{Duration, NS_PER_SECOND};
 
@@ -103,6 +103,9 @@ pub struct RegisterAllocation {
     pub sub_partitions: u32,
     /// The per-block limit counts warps rounded up to a multiple of this.
     pub warps_rounded_to: u32,
+    /// How warps that take unlike numbers of registers are taken to be spread over the parts.
+    #[serde(skip_serializing_if = "RegisterDealing::is_default")]
+    pub dealing: RegisterDealing,
 }
 
 /// How shared memory is handed out.

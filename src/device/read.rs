@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, Gpcs, PerBlockLimits, PerSmLimits, Placement,
-    Preemption, RegisterAllocation, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder, TimeSlicing, limits,
+    Preemption, RegisterAllocation, RegisterDealing, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder, TimeSlicing, limits,
 };
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
@@ -104,6 +104,10 @@ fn registers(node: Node<'_>) -> Result<RegisterAllocation, Problem> {
         unit_per_warp: limits::REGISTER_UNIT.read_u32(group.required("unit_per_warp")?)?,
         sub_partitions: limits::SUB_PARTITIONS.read_u32(group.required("sub_partitions")?)?,
         warps_rounded_to: limits::WARPS_ROUNDED_TO.read_u32(group.required("warps_rounded_to")?)?,
+        dealing: match group.optional("dealing")? {
+            Some(node) => node.named(&RegisterDealing::ALL.map(RegisterDealing::name), RegisterDealing::from_name)?,
+            None => RegisterDealing::default(),
+        },
     };
     group.finish()?;
     Ok(allocation)

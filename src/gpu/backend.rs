@@ -6,6 +6,7 @@ mod clusters;
 mod copy_engine;
 mod ee_queue;
 mod random;
+mod registers;
 mod shared_link;
 mod sm;
 mod sm_backend;

@@ -2,7 +2,9 @@
 
 use crate::analysis::Rung;
 use crate::applications::{BUILTIN_SETS, Class};
-use crate::device::{BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, Runlists, SmNumbering};
+use crate::device::{
+    BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, RegisterDealing, Runlists, SmNumbering,
+};
 use crate::experiments::study::StudyCommand;
 use crate::experiments::validation::Family;
 use crate::hosts::Scheduler;
@@ -32,6 +34,7 @@ pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
         "preemption" => Preemption::ALL.map(Preemption::name).to_vec(),
         "remaining" => Remaining::ALL.iter().map(|rule| rule.name()).collect(),
         "runlists" => Runlists::ALL.map(Runlists::name).to_vec(),
+        "register dealing" => RegisterDealing::ALL.map(RegisterDealing::name).to_vec(),
         "SM numbering" => SmNumbering::ALL.map(SmNumbering::name).to_vec(),
         "scheduler" => Scheduler::ALL.map(Scheduler::name).to_vec(),
         "segment preset" => SegmentPreset::ALL.map(SegmentPreset::name).to_vec(),

@@ -110,7 +110,7 @@ impl Snapshot {
                 .free
                 .iter()
                 .zip(residents)
-                .map(|(&free, residents)| SmSnapshot { residents: residents.into_iter().collect(), free })
+                .map(|(free, residents)| SmSnapshot { residents: residents.into_iter().collect(), free: free.clone() })
                 .collect(),
             waiting,
         }

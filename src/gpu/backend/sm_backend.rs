@@ -9,6 +9,7 @@ use super::clients::Clients;
 use super::copy_engine::CopyEngine;
 use super::ee_queue::EeQueue;
 use super::random::BlockTimes;
+use super::registers::Registers;
 use super::sm::Sm;
 use super::{Backend, BackendContext, ReadyOperation};
 use crate::device::{BlockDemand, Device};
@@ -31,6 +32,7 @@ pub(crate) struct SmBackend {
     pub(super) seed: u64,
     pub(super) may_skip_cycles: bool,
     pub(super) sms: Vec<Sm>,
+    pub(super) registers: Registers,
     empty: Sm,
     /// Of each priority, highest first: those outside of green contexts, then those of each green context, once one of
     /// its kernels has come.
@@ -166,6 +168,7 @@ impl SmBackend {
             seed: options.seed,
             may_skip_cycles: options.skip_cycles,
             sms: vec![empty; device.sms as usize],
+            registers: Registers::new(device),
             empty,
             ee_queues: device.priorities().map(|_| EeQueue::default()).collect(),
             levels: device.priorities().count(),
@@ -316,7 +319,9 @@ impl SmBackend {
         let wave = &self.waves[index as usize];
         let kernel = &mut self.kernels[wave.kernel as usize];
         for share in wave.shares() {
-            self.sms[usize::from(share.sm)].give_back(&kernel.demand, u32::from(share.blocks));
+            let blocks = u32::from(share.blocks);
+            self.sms[usize::from(share.sm)].give_back(&kernel.demand, blocks);
+            self.registers.give_back(share.sm, &kernel.demand, blocks);
         }
         if let Some(clients) = &mut self.clients {
             wave.shares().for_each(|share| clients.give_back(kernel.process, share.sm, share.blocks));
@@ -355,6 +360,7 @@ impl Backend for SmBackend {
             OperationKind::Kernel(kernel) => {
                 let known = &context.catalogue.kernels()[kernel.index()];
                 let (demand, blocks) = (known.demand(), known.blocks);
+                self.expect(&demand);
                 // Blocks of clusters are assigned one by one.
                 let is_fixed = !known.duration.varies()
                     && known.clusters().is_none()
@@ -476,6 +482,7 @@ impl Backend for SmBackend {
         self.ee_queues.iter_mut().for_each(EeQueue::clear);
         self.copy_engines.iter_mut().for_each(CopyEngine::clear);
         self.sms.fill(self.empty);
+        self.registers.clear();
         self.kernels.clear();
         self.free_kernels.clear();
         // The lists of parts stay.

@@ -359,7 +359,7 @@ impl<'a> ReferenceGpu<'a> {
                 && self.context_of(running.operation) == context
             {
                 let need = self.need(running.operation);
-                free[sm] = free[sm].take(&need).expect("resident blocks fit");
+                free[sm] = free[sm].with(&need);
             }
         }
         free
@@ -565,7 +565,7 @@ impl<'a> ReferenceGpu<'a> {
         }
         let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
         let enabled = self.enabled(operation);
-        let usable: Vec<Free> = free.iter().zip(&enabled).filter(|&(_, &ok)| ok).map(|(sm, _)| *sm).collect();
+        let usable: Vec<Free> = free.iter().zip(&enabled).filter(|&(_, &ok)| ok).map(|(sm, _)| sm.clone()).collect();
         if self.waits_for_a_gpc(operation, &free, &need, &allowed) {
             return Rule::Cluster;
         }

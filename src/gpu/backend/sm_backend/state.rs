@@ -21,6 +21,7 @@ impl SmBackend {
             lone_from: _,
             cluster_groups: _,
             sms,
+            registers,
             ee_queues,
             copy_engines,
             kernels,
@@ -48,6 +49,7 @@ impl SmBackend {
             to.is_like_no_other();
         }
         to.list(sms, Canonical::value);
+        registers.write_state(to);
         to.list(ee_queues, |to, queue| queue.write_state(to, |place| self.operation_at(place)));
         to.list(copy_engines, |to, engine| engine.write_state(now, to));
         let free: BTreeSet<u32> = free_kernels.iter().copied().collect();
