@@ -13,7 +13,7 @@ use crate::device::BlockDemand;
 use crate::gpu::{Gpu, GpuInterface, GpuOptions, SubmitError};
 use crate::hosts::{ProgramError, ProgramHost, register_work};
 use crate::scenario::Scenario;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::workload::{CheckedKernel, KernelId, OperationKind};
 
 /// A scenario made ready.
@@ -48,11 +48,14 @@ impl Prepared {
     }
 }
 
-/// Kernels that begin beside the one before them in their stream, and blocks that come in clusters, are unknown to all
-/// analyses.
+/// Kernels that begin beside the one before them in their stream, blocks that come in clusters, and gaps between blocks
+/// are unknown to all analyses.
 pub(super) fn refuse_what_nothing_bounds(scenario: &Scenario) -> Result<(), ProgramError> {
     if scenario.catalogue.has_programmatic_launches() {
         return Err(ProgramError::Programmatic);
+    }
+    if scenario.device().block_gap > Duration::ZERO {
+        return Err(ProgramError::BlockGap);
     }
     if scenario.catalogue.has_clusters() { Err(ProgramError::Clusters) } else { Ok(()) }
 }

@@ -30,7 +30,12 @@ pub struct DeviceSpec {
     pub per_block: PerBlockLimits,
     /// How registers are handed out.
     pub register_allocation: RegisterAllocation,
-    /// How shared memory is handed out.
+    /// Whether a device file need not state it.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// How shared memory is handed out.
     pub shared_memory_allocation: SharedMemoryAllocation,
     /// Number of stream priorities: 0 is the lowest and the default, `-(priority_levels - 1)` the highest.
     pub priority_levels: u32,
@@ -50,6 +55,8 @@ pub struct DeviceSpec {
     pub launch_latency: Duration,
     /// L2: no kernel goes on earlier than this after the kernel before it in its stream has completed.
     pub kernel_gap: Duration,
+    /// No block takes the place of another earlier than this after that has ended.
+    pub block_gap: Duration,
     /// PDL: from the last trigger of a kernel until the one behind it in its stream may begin.
     pub pdl_trigger_latency: Duration,
     /// PDL: from the end of a kernel until blocks of the one behind it return from their wait.
@@ -104,7 +111,7 @@ pub struct RegisterAllocation {
     /// The per-block limit counts warps rounded up to a multiple of this.
     pub warps_rounded_to: u32,
     /// How warps that take unlike numbers of registers are taken to be spread over the parts.
-    #[serde(skip_serializing_if = "RegisterDealing::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub dealing: RegisterDealing,
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{
     ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, Gpcs, PerBlockLimits, PerSmLimits, Placement,
-    Preemption, RegisterAllocation, RegisterDealing, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder, TimeSlicing, limits,
+    Preemption, RegisterAllocation, RegisterDealing, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder,
+    TimeSlicing, limits,
 };
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
@@ -51,6 +52,7 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         },
         launch_latency: latency(&mut file, "launch_latency_ns", &limits::LAUNCH_LATENCY)?,
         kernel_gap: latency(&mut file, "kernel_gap_ns", &limits::KERNEL_GAP)?,
+        block_gap: latency(&mut file, "block_gap_ns", &limits::BLOCK_GAP)?,
         pdl_trigger_latency: latency(&mut file, "pdl_trigger_latency_ns", &limits::TRIGGER_LATENCY)?,
         pdl_wait_latency: latency(&mut file, "pdl_wait_latency_ns", &limits::WAIT_LATENCY)?,
         time_slicing: time_slicing(&mut file)?,

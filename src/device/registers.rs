@@ -16,13 +16,6 @@ named! {
     }
 }
 
-impl RegisterDealing {
-    /// Whether a device file need not state it.
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// What is known of the register file of one SM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RegisterFile {

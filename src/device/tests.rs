@@ -84,7 +84,11 @@ fn small_sub_partitions_hold_whole_warps_only() {
 /// blocks of the last shape there is room for, dealt at best and at worst.
 fn beside(blocks: &[(u32, u32)], next: (u32, u32)) -> [u32; 2] {
     RegisterDealing::ALL.map(|dealing| {
-        let device = tx2().with(|spec| spec.register_allocation.dealing = dealing).expect("a device");
+        let device = tx2().with(|spec| {
+            spec.register_allocation.dealing = dealing;
+            spec.per_block.registers = 65_536;
+        });
+        let device = device.expect("a device");
         let demand = |(threads, registers)| BlockDemand::new(&shape(threads, registers, 0), &device).expect("it fits");
         let mut resident = ResidentWarps::default();
         for &block in blocks {

@@ -148,8 +148,9 @@ impl<'a> Weights<'a> {
         };
         // Registers are the last of the amounts.
         let amounts = self.limits.len() - usize::from(!self.kinds.is_empty());
-        let amounts = (0..amounts)
-            .map(|index| resource(self.limits[index], self.limits[index], &|needs| needs[index], &|needs| needs[index] > 0));
+        let amounts = (0..amounts).map(|index| {
+            resource(self.limits[index], self.limits[index], &|needs| needs[index], &|needs| needs[index] > 0)
+        });
         let kinds = self.kinds.iter().map(|&(kind, places)| {
             let needs = |needs: &Pool| needs[0] * u64::from(registers_per_warp(needs).div_ceil(kind));
             // Whole pieces of this size are no more than all registers have; each warp spoils one more.

@@ -162,9 +162,8 @@ impl<'a> Plain<'a> {
         let device = self.observation.device.with(|spec| spec.register_allocation.dealing = dealing).expect("a device");
         let mut holds = Free::empty_sm(&device);
         for (_, other) in self.kernels() {
-            let is_here = |block: &LoggedBlock| {
-                block.sm == sm && block.start_ns.as_ns() <= at && at < block.end_ns.as_ns()
-            };
+            let is_here =
+                |block: &LoggedBlock| block.sm == sm && block.start_ns.as_ns() <= at && at < block.end_ns.as_ns();
             for _ in other.blocks.iter().filter(is_here) {
                 holds = holds.with(&Need::of(&other.shape, &device));
             }

@@ -22,6 +22,7 @@ impl SmBackend {
             cluster_groups: _,
             sms,
             registers,
+            freeing,
             ee_queues,
             copy_engines,
             kernels,
@@ -50,6 +51,7 @@ impl SmBackend {
         }
         to.list(sms, Canonical::value);
         registers.write_state(to);
+        freeing.write_state(to);
         to.list(ee_queues, |to, queue| queue.write_state(to, |place| self.operation_at(place)));
         to.list(copy_engines, |to, engine| engine.write_state(now, to));
         let free: BTreeSet<u32> = free_kernels.iter().copied().collect();
@@ -84,7 +86,7 @@ impl SmBackend {
                 to.number(matches!(event, Event::TimedWave(_)));
                 self.write_wave(&self.waves[place as usize], to);
             }
-            Event::Copy(_) | Event::Context | Event::Turn => {
+            Event::Copy(_) | Event::Context | Event::Turn | Event::Freed => {
                 to.number(2_u64);
                 to.value(event);
             }
