@@ -30,12 +30,7 @@ pub struct DeviceSpec {
     pub per_block: PerBlockLimits,
     /// How registers are handed out.
     pub register_allocation: RegisterAllocation,
-    /// Whether a device file need not state it.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-/// How shared memory is handed out.
+    /// How shared memory is handed out.
     pub shared_memory_allocation: SharedMemoryAllocation,
     /// Number of stream priorities: 0 is the lowest and the default, `-(priority_levels - 1)` the highest.
     pub priority_levels: u32,
@@ -113,6 +108,11 @@ pub struct RegisterAllocation {
     /// How warps that take unlike numbers of registers are taken to be spread over the parts.
     #[serde(skip_serializing_if = "is_default")]
     pub dealing: RegisterDealing,
+}
+
+/// Whether a device file need not state it.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How shared memory is handed out.
