@@ -329,6 +329,7 @@ let check device scenario certificate =
     if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared"; "responses" ] then 0
     else if gpu.masks <> [] then unknown "streams have masks, of which the theorems on certificates say nothing"
     else
+      let () = check_registers device (allocation_of device) (entries "kernels" scenario) in
       let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
       let streams = streams_of device gpu listed kernels scenario in
       let launching = List.filter (fun (_, _, operations) -> operations <> []) streams in

@@ -318,6 +318,7 @@ let check device launches entries end_ns =
 
 let run_of device scenario run =
   let _, gpu = gpu_of device scenario in
+  check_registers device (allocation_of device) (entries "kernels" scenario);
   let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
   let parts = List.map (fun key -> match member key scenario with `List l -> l | _ -> []) [ "streams"; "hosts" ] in
   let copies = List.concat_map (copies_of device) (List.concat parts) in

@@ -13,7 +13,8 @@ Definition minus (a b : resources) : resources :=
 Definition nothing : resources := Res 0 0 0 0.
 
 (* How much a block takes of its SM: thread slots of whole warps, a block slot, shared memory rounded up to its unit and
-   with what is reserved, and registers out of one of the parts into which those of an SM are divided. *)
+   with what is reserved, and registers out of one of the parts into which those of an SM are divided: an even share of
+   it, which counts what parts hold as long as all warps take the same. *)
 Record allocation := Allocation {
   warp_size : nat; shared_unit : nat; shared_reserved : nat; register_unit : nat; register_part : nat }.
 Definition round_up (n unit : nat) : nat := (n + unit - 1) / unit * unit.

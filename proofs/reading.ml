@@ -70,7 +70,7 @@ let device_of json streams masks =
   let sm = { threads; slots = at "blocks"; shared = at "shared_memory_bytes"; registers = at "registers" } in
   List.iter
     (fun key -> if int_or 0 key json > 0 then unknown "the device has %s" key)
-    [ "launch_latency_ns"; "kernel_gap_ns" ];
+    [ "launch_latency_ns"; "kernel_gap_ns"; "block_gap_ns" ];
   (* With one for each stream nothing waits for a channel. *)
   if member "channels" json <> `Null && int_at "channels" json < List.length streams then
     unknown "streams may wait for a channel";
@@ -117,6 +117,20 @@ let kernel_of allocation (name, json) =
   if all = [] then unknown "kernel %s has no duration" name;
   let lasts = { best = List.fold_left min max_int all; worst = List.fold_left max 0 all } in
   (name, Kernel (blocks, needs, lasts), Array.of_list own)
+
+(* [takes] charges each warp an even share of its part of the registers. That is what parts hold where all warps take the
+   same; and where parts have no rest, if warps are dealt at best. *)
+let check_registers device allocation kernels =
+  let per_warp (_, json) =
+    let asked = allocation.warp_size * int_or 0 "registers_per_thread" json in
+    (asked + allocation.register_unit - 1) / allocation.register_unit * allocation.register_unit
+  in
+  match List.sort_uniq compare (List.filter (fun n -> n > 0) (List.map per_warp kernels)) with
+  | [] | [ _ ] -> ()
+  | kinds ->
+      if member "dealing" (member "register_allocation" device) <> `Null
+         || List.exists (fun n -> allocation.register_part mod n > 0) kinds
+      then unknown "warps take unlike numbers of registers"
 
 (* How long a copy may take. *)
 let copy_times device json =

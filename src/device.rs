@@ -15,6 +15,7 @@ mod model;
 mod occupancy;
 mod placement;
 mod read;
+mod registers;
 mod sides;
 mod time_slicing;
 mod validated;
@@ -34,6 +35,8 @@ pub use model::{
 pub use occupancy::{KernelOccupancy, OccupancyLimit};
 pub use placement::Placement;
 pub(crate) use read::device as read_device;
+pub use registers::RegisterDealing;
+pub(crate) use registers::{RegisterFile, ResidentWarps};
 pub(crate) use sides::{Sided, SidesError};
 pub use time_slicing::{Preemption, Runlists, TimeSlicing};
 pub use validated::Device;

@@ -18,10 +18,11 @@ use serde::Serialize;
 use super::analyse::Analysis;
 use super::assumptions::{Departure, departures, launches, sms_at_once};
 use super::finish_bounds::BoundedOperation;
+use super::pool::{Pool, kinds_of_warps, needs};
 use super::prepared::demands;
 use super::sporadic::SporadicVerdict;
 use super::verdict::{JobVerdict, Verdict, text};
-use crate::device::CopySharing;
+use crate::device::{CopySharing, RegisterFile};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
@@ -252,6 +253,7 @@ fn unknown(scenario: &Scenario) -> Option<String> {
     let others = [
         ("several processes", scenario.has_processes() || sms_at_once(scenario, &launches) < device.sms),
         ("copies that share a link", device.copy.sharing == CopySharing::SharedLink),
+        ("warps that take unlike numbers of registers", registers_charged(scenario).is_none()),
     ];
     let mut all = departures.chain(others.into_iter().filter_map(|(what, is)| is.then_some(what)));
     if let Some(what) = all.next() {
@@ -262,6 +264,24 @@ fn unknown(scenario: &Scenario) -> Option<String> {
     let has_hosts =
         file.is_none_or(|file| file.get("hosts").and_then(|hosts| hosts.as_array()).is_some_and(|all| !all.is_empty()));
     has_hosts.then(|| "hosts launch: the checker reads streams with operations of their own".to_owned())
+}
+
+/// How many registers the proven rules charge each warp that takes any: an even share of its sub-partition, so that
+/// dividing all registers gives what sub-partitions hold. `None`: it does not, as where warps take unlike numbers.
+fn registers_charged(scenario: &Scenario) -> Option<u64> {
+    let (device, file) = (scenario.device(), RegisterFile::of(scenario.device()));
+    let needs: Vec<Pool> = scenario.kernels().iter().map(|kernel| needs(&kernel.demand())).collect();
+    match kinds_of_warps(&needs).as_slice() {
+        [] => Some(0),
+        [registers] => {
+            let parts = device.register_allocation.sub_partitions;
+            let places = file.places(*registers);
+            let charge = (device.per_sm.registers / parts).checked_div(places / parts)?;
+            let charged = device.per_sm.registers.checked_div(charge)?;
+            (charged == places || device.warps_per_sm() <= places).then_some(u64::from(charge))
+        }
+        _ => None,
+    }
 }
 
 /// One launch of a stream.

@@ -5,9 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use super::assumptions::{
-    Departure, acts_after_waiting, launches_at_release, queues_by_client, waits_for_own,
-};
+use super::assumptions::{Departure, acts_after_waiting, launches_at_release, queues_by_client, waits_for_own};
 use super::bound_options::BoundOptions;
 use super::equal_blocks::EqualBlocks;
 use super::job_bounds::{Releases, SporadicRefusal};

@@ -192,6 +192,7 @@ fn depends_on_history(scenario: &Scenario) -> bool {
         || scenario.catalogue.is_time_sliced()
         || scenario.placement == Placement::RoundRobin
         || scenario.device().kernel_gap > Duration::ZERO
+        || scenario.device().block_gap > Duration::ZERO
 }
 
 /// Whether the jobs of a run are all of its scenario, or those that follow repeat them.

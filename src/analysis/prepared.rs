@@ -8,12 +8,12 @@ use super::assumptions::{self, Departure, LaunchDependence, Order, StatedLaunch,
 use super::merged_backend::{Analysed, Costs, Merged, MergedBackend, Walk};
 use super::merged_resources::{MergedResources, PooledKernel};
 use super::merged_sm::MergedSm;
-use super::pool::{needs, pool};
+use super::pool::{Pool, needs, pool};
 use crate::device::BlockDemand;
 use crate::gpu::{Gpu, GpuInterface, GpuOptions, SubmitError};
 use crate::hosts::{ProgramError, ProgramHost, register_work};
 use crate::scenario::Scenario;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::workload::{CheckedKernel, KernelId, OperationKind};
 
 /// A scenario made ready.
@@ -48,11 +48,14 @@ impl Prepared {
     }
 }
 
-/// Kernels that begin beside the one before them in their stream, and blocks that come in clusters, are unknown to all
-/// analyses.
+/// Kernels that begin beside the one before them in their stream, blocks that come in clusters, and gaps between blocks
+/// are unknown to all analyses.
 pub(super) fn refuse_what_nothing_bounds(scenario: &Scenario) -> Result<(), ProgramError> {
     if scenario.catalogue.has_programmatic_launches() {
         return Err(ProgramError::Programmatic);
+    }
+    if scenario.device().block_gap > Duration::ZERO {
+        return Err(ProgramError::BlockGap);
     }
     if scenario.catalogue.has_clusters() { Err(ProgramError::Clusters) } else { Ok(()) }
 }
@@ -76,6 +79,7 @@ pub(super) fn merge(
     let masked = launches.iter().any(|launch| launch.allowed_sms < device.sms);
     let sms = sms_at_once(scenario, launches);
     let slots = |demand: &BlockDemand| sms * demand.blocks_per_sm(device);
+    let launched: Vec<Pool> = launches.iter().filter_map(demand_of).map(needs).collect();
     let mut kernels = Vec::with_capacity(demands.len());
     for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels()).zip(demands) {
         let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
@@ -97,7 +101,7 @@ pub(super) fn merge(
     let merged = match first.map(slots).and_then(NonZeroU32::new) {
         Some(g_max) if alike && !masked => Merged::Slots(MergedSm::new(g_max)),
         Some(g_max) if alike => Merged::Resources(MergedResources::new([u64::from(g_max.get()), 0, 0, 0])),
-        _ => Merged::Resources(MergedResources::new(pool(device, sms))),
+        _ => Merged::Resources(MergedResources::new(pool(device, sms, &launched))),
     };
     let copies = scenario.copies().iter().map(|copy| (copy.time(), copy.engine())).collect();
     Ok((Costs { sms, kernels, copies }, merged))

@@ -8,7 +8,7 @@
 
 use super::case::Case;
 use super::clusters::Groups;
-use super::demand::{Amounts, capacity, change, fits};
+use super::demand::Sm;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, QueueOwner, TimeSource};
 use super::rounds::Sequence;
@@ -67,7 +67,7 @@ struct Sweep<'c, 'a> {
     owner: Option<QueueOwner>,
     /// Whether it may be the turn of another context.
     out_of_turn: bool,
-    free: Vec<Amounts>,
+    holds: Vec<Sm>,
     /// Kernels that may be in a queue.
     perhaps: Vec<usize>,
     /// Which kernels surely are.
@@ -94,7 +94,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
             context,
             owner,
             out_of_turn: false,
-            free: vec![capacity(&case.observation.device); sms],
+            holds: vec![Sm::empty(&case.observation.device); sms],
             perhaps: Vec::new(),
             surely: vec![false; operations],
             left: case.observation.operations.iter().map(left).collect(),
@@ -175,7 +175,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
         let Some(head) = self.head else { return false };
         let fits = |sm: usize| {
             let id = u32::try_from(sm).proven("SMs have numbers of 32 bits");
-            self.case.may_use(head, id) && fits(&self.free[sm], &self.case.facts[head].taken)
+            self.case.may_use(head, id) && self.holds[sm].sure_room(&self.case.facts[head].taken) > 0
         };
         let Some(size) = self.cluster_of_head() else { return fits(sm) };
         let group = self.groups.of_sm[sm].map_or(&[][..], |group| &self.groups.sms[group]);
@@ -201,7 +201,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
 
     fn end(&mut self, event: &BlockEvent) {
         let Some(sm) = self.sm(event) else { return };
-        change(&mut self.free[sm], &self.case.facts[event.operation()].taken, -1);
+        self.holds[sm].change(&self.case.facts[event.operation()].taken, -1);
         self.with_room_of(sm, |sweep, sm| {
             if sweep.room_since[sm].is_none() && sweep.room_for_head(sm) {
                 sweep.room_since[sm] = Some(event.at);
@@ -217,7 +217,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
             self.head_since = (now, now);
         }
         if let Some(sm) = self.sm(event) {
-            change(&mut self.free[sm], &self.case.facts[kernel].taken, 1);
+            self.holds[sm].change(&self.case.facts[kernel].taken, 1);
             self.with_room_of(sm, |sweep, sm| {
                 if sweep.room_since[sm].is_some() && !sweep.room_for_head(sm) {
                     sweep.judge(sm, now);
@@ -233,7 +233,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
     }
 
     fn sm(&self, event: &BlockEvent) -> Option<usize> {
-        event.sm.map(|sm| sm as usize).filter(|&sm| sm < self.free.len())
+        event.sm.map(|sm| sm as usize).filter(|&sm| sm < self.holds.len())
     }
 
     /// The kernel that is surely at the head of the highest queue that is not empty.

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::demand::{capacity, change, room};
+use super::demand::Sm;
 
 use super::case::Case;
 use super::clusters::Groups;
 use super::observation::{ObservedKernel, ObservedOperation, TimeSource};
 use super::sweep::BlockEvent;
 use crate::logs::LogTime;
+use crate::proven::OrMost;
 use crate::workload::Placement;
 
 /// Blocks that were dealt together and are still to be seen, kernel by kernel.
@@ -135,6 +136,7 @@ fn had_room(case: &Case<'_>) -> Vec<bool> {
         return found;
     }
     let (device, tolerance) = (&observation.device, case.clocks.tolerances.one_clock_ns);
+    let gap = i64::try_from(device.block_gap.as_ns()).or_most();
     let span = |operation: usize| {
         let facts = &case.facts[operation];
         Some((facts.first_start?.saturating_sub(tolerance), facts.last_start.saturating_add(tolerance), facts.finish?))
@@ -147,23 +149,24 @@ fn had_room(case: &Case<'_>) -> Vec<bool> {
         let (Some((from, to, _)), Some(kernel)) = (span(operation), observation.operations[operation].kernel()) else {
             continue;
         };
-        there.retain(|&other| span(other).is_some_and(|(.., finish)| finish >= from));
+        there.retain(|&other| span(other).is_some_and(|(.., finish)| finish.saturating_add(gap) >= from));
         while let Some(next) = ahead.next_if(|&next| case.facts[next].first_start.is_some_and(|start| start <= to)) {
             there.push(next);
         }
-        let mut free = vec![capacity(device); device.sms as usize];
+        let mut holds = vec![Sm::empty(device); device.sms as usize];
         for &other in there.iter().filter(|&&other| other != operation) {
             let Some(blocks) = observation.operations[other].kernel().map(|kernel| &kernel.blocks) else { continue };
-            for block in blocks.iter().filter(|block| block.start_ns <= to && block.end_ns >= from) {
-                if let Some(free) = free.get_mut(block.sm as usize) {
-                    change(free, &case.facts[other].taken, 1);
+            for block in blocks.iter().filter(|block| block.start_ns <= to && block.end_ns.saturating_add(gap) >= from)
+            {
+                if let Some(holds) = holds.get_mut(block.sm as usize) {
+                    holds.change(&case.facts[other].taken, 1);
                 }
             }
         }
         let usable: Vec<u32> = (0..device.sms).filter(|&sm| case.may_use(operation, sm)).collect();
         let levels = usize::try_from(kernel.grid).map_or(usize::MAX, |grid| grid.div_ceil(usable.len().max(1)));
         let has_room = |sm: &u32| {
-            let places = room(&free[*sm as usize], &case.facts[operation].taken);
+            let places = holds[*sm as usize].sure_room(&case.facts[operation].taken);
             usize::try_from(places).is_ok_and(|places| places >= levels)
         };
         found[operation] = usable.iter().all(has_room);

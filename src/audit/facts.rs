@@ -1,6 +1,6 @@
 //! What all checks need to know of an operation.
 
-use super::demand::{self, Amounts};
+use super::demand::Taken;
 use super::observation::{Observation, ObservedOperation, ObservedWork, TimeSource};
 use crate::logs::{BlockList, LogTime};
 
@@ -16,7 +16,7 @@ pub(super) struct Facts {
     /// Priority of its stream; 0 where nobody says.
     pub(super) priority: i32,
     /// What one block takes.
-    pub(super) taken: Amounts,
+    pub(super) taken: Taken,
     /// Whether its blocks start in the order of their numbers.
     pub(super) starts_in_order: bool,
     /// Whether they end in that order.
@@ -73,14 +73,14 @@ pub(super) fn facts(observation: &Observation) -> Vec<Facts> {
             last_start: LogTime::MAX,
             finish: None,
             priority,
-            taken: [0; 4],
+            taken: Taken::default(),
             starts_in_order: true,
             ends_in_order: true,
             runs_backwards: false,
         };
         match &operation.work {
             ObservedWork::Kernel(kernel) => {
-                facts.taken = demand::taken(&kernel.shape, &observation.device);
+                facts.taken = Taken::by(&kernel.shape, &observation.device);
                 let span = BlockTimes::of(&kernel.blocks);
                 facts.first_start = span.map(|span| span.first_start);
                 if let Some(span) = span {

@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::case::Case;
 use super::dealing::Dealing;
-use super::demand::{Amounts, capacity, change, room};
+use super::demand::{Sm, Taken};
 use super::finding::{AuditRule, Finding};
 use super::merge::{Merge, Sequence};
 use super::observation::{Observation, TimeSource};
 use super::options::Tolerances;
 use super::sweep::{BlockEvent, Blocks, Run};
-use crate::device::Device;
+use crate::device::{Device, RegisterDealing};
 use crate::logs::LogTime;
 use crate::workload::Placement;
 
@@ -246,8 +246,9 @@ impl<I: Iterator<Item = BlockEvent>> Starts<I> {
 /// The SMs of one context, and how many blocks of one shape there is room for on each.
 #[derive(Clone)]
 struct Sms {
-    free: Vec<Amounts>,
-    shape: Amounts,
+    holds: Vec<Sm>,
+    dealing: RegisterDealing,
+    shape: Taken,
     /// `None` where that is not known yet.
     rooms: Vec<Option<i64>>,
 }
@@ -255,20 +256,25 @@ struct Sms {
 impl Sms {
     fn idle(device: &Device) -> Self {
         let sms = device.sms as usize;
-        Self { free: vec![capacity(device); sms], shape: Amounts::default(), rooms: vec![None; sms] }
+        Self {
+            holds: vec![Sm::empty(device); sms],
+            dealing: device.register_allocation.dealing,
+            shape: Taken::default(),
+            rooms: vec![None; sms],
+        }
     }
 
     /// A block takes its amounts from its SM, or gives them back.
-    fn change(&mut self, event: &BlockEvent, taken: &Amounts, sign: i64) {
+    fn change(&mut self, event: &BlockEvent, taken: &Taken, sign: i64) {
         let Some(sm) = event.sm.map(|sm| sm as usize) else { return };
-        if let (Some(free), Some(room)) = (self.free.get_mut(sm), self.rooms.get_mut(sm)) {
-            change(free, taken, sign);
+        if let (Some(holds), Some(room)) = (self.holds.get_mut(sm), self.rooms.get_mut(sm)) {
+            holds.change(taken, sign);
             *room = None;
         }
     }
 
     /// From now on room is for blocks of this shape.
-    fn count(&mut self, taken: &Amounts) {
+    fn count(&mut self, taken: &Taken) {
         if self.shape != *taken {
             self.shape = *taken;
             self.rooms.fill(None);
@@ -277,8 +283,8 @@ impl Sms {
 
     /// For how many blocks there is room on an SM.
     fn room(&mut self, sm: u32) -> Option<i64> {
-        let (free, known) = (self.free.get(sm as usize)?, self.rooms.get_mut(sm as usize)?);
-        Some(*known.get_or_insert_with(|| room(free, &self.shape)))
+        let (holds, known) = (self.holds.get(sm as usize)?, self.rooms.get_mut(sm as usize)?);
+        Some(*known.get_or_insert_with(|| holds.room(&self.shape, self.dealing)))
     }
 }
 

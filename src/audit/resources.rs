@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::case::Case;
-use super::demand::{Amounts, RESOURCES, capacity, change};
+use super::demand::{RESOURCES, Sm};
 use super::finding::{AuditRule, Finding};
 use super::observation::{Observation, ObservedOperation};
 use super::sweep::BlockEvent;
@@ -102,7 +102,7 @@ fn too_many_sms(case: &Case<'_>, index: usize) -> Option<Finding> {
 /// One SM while time passes.
 #[derive(Clone)]
 struct Account {
-    free: Amounts,
+    holds: Sm,
     /// For each resource: the finding that tells of the present excess.
     over: [Option<usize>; 4],
 }
@@ -113,8 +113,8 @@ struct Account {
 /// ending that much earlier.
 fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
-    let has = capacity(&observation.device);
-    let sms = vec![Account { free: has, over: [None; 4] }; observation.device.sms as usize];
+    let empty = Sm::empty(&observation.device);
+    let sms = vec![Account { holds: empty, over: [None; 4] }; observation.device.sms as usize];
     let owners = owners(observation);
     let mut accounts = vec![sms; owners.iter().max().map_or(0, |last| last + 1)];
     let is_long = |event: &BlockEvent| event.ran_ns > tolerance;
@@ -122,17 +122,16 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     for start in case.counted(case.events.starts()).filter(is_long) {
         while let Some(end) = ends.next_if(|end| end.at.saturating_sub(tolerance) <= start.at) {
             let Some(account) = account(&mut accounts, &owners, &end) else { continue };
-            change(&mut account.free, &case.facts[end.operation()].taken, -1);
-            for (over, free) in account.over.iter_mut().zip(account.free) {
-                if free >= 0 {
+            account.holds.change(&case.facts[end.operation()].taken, -1);
+            for (over, excess) in account.over.iter_mut().zip(account.holds.excess()) {
+                if excess <= 0 {
                     *over = None;
                 }
             }
         }
         let Some(account) = account(&mut accounts, &owners, &start) else { continue };
-        change(&mut account.free, &case.facts[start.operation()].taken, 1);
-        for (resource, (rule, unit)) in RESOURCES.into_iter().enumerate() {
-            let excess = account.free[resource].saturating_neg();
+        account.holds.change(&case.facts[start.operation()].taken, 1);
+        for (resource, (excess, (rule, unit))) in account.holds.excess().into_iter().zip(RESOURCES).enumerate() {
             if excess <= 0 {
                 continue;
             }
@@ -151,12 +150,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 at_ns: start.at,
                 by,
                 unit,
-                what: format!(
-                    "with it SM {} holds {} {unit}, and it has {}",
-                    sm.unwrap_or(0),
-                    has[resource] + excess,
-                    has[resource]
-                ),
+                what: account.holds.holds_too_much(sm.unwrap_or(0), resource, excess, unit),
             });
         }
     }

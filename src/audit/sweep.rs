@@ -53,8 +53,11 @@ impl<'a> Events<'a> {
         self.starts.events(self.observation)
     }
 
+    /// When what each block held comes free: at its end, or so long after it as the device states.
     pub(super) fn ends(&self) -> impl Iterator<Item = BlockEvent> + '_ {
-        self.ends.events(self.observation)
+        let gap = i64::try_from(self.observation.device.block_gap.as_ns()).or_most();
+        let freed = move |end: BlockEvent| BlockEvent { at: end.at.saturating_add(gap), ..end };
+        self.ends.events(self.observation).map(freed)
     }
 }
 

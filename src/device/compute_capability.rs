@@ -1,6 +1,6 @@
 //! What GPUs of one compute capability have in common.
 
-use super::{PerBlockLimits, PerSmLimits, RegisterAllocation, SharedMemoryAllocation};
+use super::{PerBlockLimits, PerSmLimits, RegisterAllocation, RegisterDealing, SharedMemoryAllocation};
 
 /// NVIDIA's number for what a GPU can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,7 +91,12 @@ impl ComputeCapability {
                 shared_memory_bytes: shared,
             },
             per_block: PerBlockLimits { threads: 1024, registers: REGISTERS, shared_memory_bytes: shared_per_block },
-            register_allocation: RegisterAllocation { unit_per_warp: 256, sub_partitions: 4, warps_rounded_to: 4 },
+            register_allocation: RegisterAllocation {
+                unit_per_warp: 256,
+                sub_partitions: 4,
+                warps_rounded_to: 4,
+                dealing: RegisterDealing::default(),
+            },
             shared_memory_allocation: SharedMemoryAllocation { unit_bytes: unit, reserved_per_block_bytes: reserved },
             sms_per_tpc,
             fp32_per_clock,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
-use super::Device;
+use super::{Device, RegisterFile, ResidentWarps};
 use crate::named::named;
 
 /// What a kernel's author states about one block.
@@ -22,7 +22,7 @@ pub struct BlockShape {
 pub struct BlockDemand {
     /// Warps; each takes the thread slots of a whole warp.
     pub warps: u32,
-    /// Registers charged to the SM.
+    /// Registers: those of its warps, each rounded up to the unit.
     pub registers: u32,
     /// Shared memory, rounded up to its unit, plus what is reserved \[bytes\].
     pub shared_memory_bytes: u32,
@@ -71,28 +71,13 @@ pub enum DemandError {
         /// What an SM has.
         limit: u64,
     },
-    /// A register file that no whole charge divides among as many warps as its sub-partitions hold, and no more.
-    #[error(
-        "a warp of this block would be charged {charge} registers, of which this device has enough for {charged} \
-         warps, but its sub-partitions hold {held} such warps: fewer sub-partitions, a larger unit_per_warp, or more \
-         registers make it exact"
-    )]
-    UnevenRegisters {
-        /// Registers charged for a warp.
-        charge: u64,
-        /// Warps for which an SM's registers suffice, counted by that charge.
-        charged: u64,
-        /// Warps that its sub-partitions really hold.
-        held: u64,
-    },
 }
 
 impl BlockDemand {
     /// Applies the device's granularities to a block (spec: model, section 2).
     ///
-    /// Registers: a warp asks for `r`, its threads' registers rounded up to the allocation unit. All of them come
-    /// out of one sub-partition of `F` registers, which so holds `floor(F / r)` warps; a warp is charged
-    /// `floor(F / floor(F / r))`, so that the division of the whole register file gives what really fits.
+    /// Registers: a warp takes `r`, its threads' registers rounded up to the allocation unit. All of them come out of
+    /// one sub-partition of `F` registers, which so holds `floor(F / r)` such warps.
     ///
     /// # Errors
     /// [`DemandError`] when such a block can never run.
@@ -120,8 +105,9 @@ impl BlockDemand {
             shared.next_multiple_of(u64::from(allocation.unit_bytes)) + u64::from(allocation.reserved_per_block_bytes);
         let shared_memory_bytes = over_sm(Resource::SharedMemory, shared, device.per_sm.shared_memory_bytes)?;
 
-        let registers = registers(shape, warps, device, over_block)?;
-        let registers = over_sm(Resource::Registers, registers, device.per_sm.registers)?;
+        let per_warp = registers_per_warp(shape, warps, device, over_block)?;
+        let most = RegisterFile::of(device).most_of(u32::try_from(per_warp).unwrap_or(u32::MAX));
+        let registers = over_sm(Resource::Registers, per_warp * u64::from(warps), most)?;
         Ok(Self { warps, registers, shared_memory_bytes })
     }
 
@@ -130,13 +116,18 @@ impl BlockDemand {
         self.tightest(device).1
     }
 
+    /// Registers of each of its warps.
+    pub fn registers_per_warp(&self) -> u32 {
+        self.registers.checked_div(self.warps).unwrap_or(0)
+    }
+
     /// The resource of which an empty SM runs out first, and how many blocks of this kind it holds then.
     pub fn tightest(&self, device: &Device) -> (Resource, u32) {
         let per_sm = &device.per_sm;
         // What a block takes nothing of limits nothing: dividing by 0 gives `None`.
         let others = [
             (Resource::BlockSlots, Some(per_sm.blocks)),
-            (Resource::Registers, per_sm.registers.checked_div(self.registers)),
+            (Resource::Registers, RegisterFile::of(device).room(&ResidentWarps::default(), self)),
             (Resource::SharedMemory, per_sm.shared_memory_bytes.checked_div(self.shared_memory_bytes)),
         ];
         let threads = (Resource::Threads, device.warps_per_sm() / self.warps);
@@ -147,32 +138,17 @@ impl BlockDemand {
     }
 }
 
-/// Registers charged to the SM for one block, after the per-block limit is checked.
-fn registers(
+/// Registers that each warp takes, after the per-block limit is checked.
+fn registers_per_warp(
     shape: &BlockShape,
     warps: u32,
     device: &Device,
     over_block: impl Fn(Resource, u64, u32) -> Result<(), DemandError>,
 ) -> Result<u64, DemandError> {
-    if shape.registers_per_thread == 0 {
-        return Ok(0);
-    }
     let allocation = &device.register_allocation;
     let per_warp = (u64::from(shape.registers_per_thread) * u64::from(device.warp_size))
         .next_multiple_of(u64::from(allocation.unit_per_warp));
     let counted_warps = u64::from(warps).next_multiple_of(u64::from(allocation.warps_rounded_to));
     over_block(Resource::Registers, per_warp * counted_warps, device.per_block.registers)?;
-    let partition = u64::from(device.per_sm.registers / allocation.sub_partitions);
-    let warps_per_partition = partition / per_warp;
-    let Some(charge) = partition.checked_div(warps_per_partition) else {
-        return Err(DemandError::OverEmptySm { resource: Resource::Registers, asked: per_warp, limit: partition });
-    };
-    // The charge is rounded down, so that what fits is not refused. Where sub-partitions are small beside the number of
-    // their warps, that could let in one more than there is room for; on no built-in device it does.
-    let held = warps_per_partition * u64::from(allocation.sub_partitions);
-    let charged = u64::from(device.per_sm.registers) / charge;
-    if charged > held && u64::from(device.warps_per_sm()) > held {
-        return Err(DemandError::UnevenRegisters { charge, charged, held });
-    }
-    Ok(charge * u64::from(warps))
+    Ok(per_warp)
 }

@@ -91,6 +91,7 @@ limits! {
     WAIT_LATENCY = "pdl_wait_latency_ns" from 0 to u64::MAX >> 1;
     LAUNCH_LATENCY = "launch_latency_ns" from 0 to u64::MAX >> 1;
     KERNEL_GAP = "kernel_gap_ns" from 0 to u64::MAX >> 1;
+    BLOCK_GAP = "block_gap_ns" from 0 to u64::MAX >> 1;
     /// Half of all time, so that a slice and a switch can be added.
     TIME_SLICE = "time_slice_ns" from 1 to u64::MAX >> 1;
     SWITCH_COST = "switch_cost_ns" from 0 to u64::MAX >> 1;
@@ -243,6 +244,7 @@ impl DeviceSpec {
         Limit { most: u64::from(copy.engines - 1), ..DEVICE_TO_DEVICE_ENGINE }.check(copy.device_to_device_engine)?;
         LAUNCH_LATENCY.check(self.launch_latency.as_ns())?;
         KERNEL_GAP.check(self.kernel_gap.as_ns())?;
+        BLOCK_GAP.check(self.block_gap.as_ns())?;
         TRIGGER_LATENCY.check(self.pdl_trigger_latency.as_ns())?;
         WAIT_LATENCY.check(self.pdl_wait_latency.as_ns())?;
         self.channels.map_or(Ok(()), |channels| CHANNELS.check(channels))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Gpcs, Placement, TimeSlicing};
+use super::{Gpcs, Placement, RegisterDealing, TimeSlicing};
 use crate::named::named;
 use crate::time::{Duration, NS_PER_SECOND};
 
@@ -50,6 +50,8 @@ pub struct DeviceSpec {
     pub launch_latency: Duration,
     /// L2: no kernel goes on earlier than this after the kernel before it in its stream has completed.
     pub kernel_gap: Duration,
+    /// No block takes the place of another earlier than this after that has ended.
+    pub block_gap: Duration,
     /// PDL: from the last trigger of a kernel until the one behind it in its stream may begin.
     pub pdl_trigger_latency: Duration,
     /// PDL: from the end of a kernel until blocks of the one behind it return from their wait.
@@ -105,6 +107,14 @@ pub struct RegisterAllocation {
     pub sub_partitions: u32,
     /// The per-block limit counts warps rounded up to a multiple of this.
     pub warps_rounded_to: u32,
+    /// How warps that take unlike numbers of registers are taken to be spread over the parts.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dealing: RegisterDealing,
+}
+
+/// Whether a device file need not state it.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How shared memory is handed out.

@@ -70,7 +70,6 @@ impl KernelOccupancy {
         let resource = match error {
             DemandError::NoThreads => Resource::Threads,
             DemandError::OverBlockLimit { resource, .. } | DemandError::OverEmptySm { resource, .. } => resource,
-            DemandError::UnevenRegisters { .. } => Resource::Registers,
         };
         Self {
             resident_blocks_per_sm: 0,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{
     ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, Gpcs, PerBlockLimits, PerSmLimits, Placement,
-    Preemption, RegisterAllocation, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder, SynchronousMemset,
-    TimeSlicing, limits,
+    Preemption, RegisterAllocation, RegisterDealing, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder,
+    SynchronousMemset, TimeSlicing, limits,
 };
 use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
@@ -52,6 +52,7 @@ pub(crate) fn device(node: Node<'_>) -> Result<Device, Problem> {
         },
         launch_latency: latency(&mut file, "launch_latency_ns", &limits::LAUNCH_LATENCY)?,
         kernel_gap: latency(&mut file, "kernel_gap_ns", &limits::KERNEL_GAP)?,
+        block_gap: latency(&mut file, "block_gap_ns", &limits::BLOCK_GAP)?,
         pdl_trigger_latency: latency(&mut file, "pdl_trigger_latency_ns", &limits::TRIGGER_LATENCY)?,
         pdl_wait_latency: latency(&mut file, "pdl_wait_latency_ns", &limits::WAIT_LATENCY)?,
         synchronous_memset: match file.optional("synchronous_memset")? {
@@ -111,6 +112,10 @@ fn registers(node: Node<'_>) -> Result<RegisterAllocation, Problem> {
         unit_per_warp: limits::REGISTER_UNIT.read_u32(group.required("unit_per_warp")?)?,
         sub_partitions: limits::SUB_PARTITIONS.read_u32(group.required("sub_partitions")?)?,
         warps_rounded_to: limits::WARPS_ROUNDED_TO.read_u32(group.required("warps_rounded_to")?)?,
+        dealing: match group.optional("dealing")? {
+            Some(node) => node.named(&RegisterDealing::ALL.map(RegisterDealing::name), RegisterDealing::from_name)?,
+            None => RegisterDealing::default(),
+        },
     };
     group.finish()?;
     Ok(allocation)

@@ -68,19 +68,51 @@ fn occupancy_of_the_tx2_by_each_resource() {
 }
 
 #[test]
-fn a_register_file_that_no_whole_charge_divides_is_refused_rather_than_filled_with_too_many_warps() {
-    let uneven = |warps: u32| {
+fn small_sub_partitions_hold_whole_warps_only() {
+    let device = tx2().with(|spec| {
+        (spec.per_sm.registers, spec.register_allocation.unit_per_warp, spec.warp_size) = (143, 1, 1);
+    });
+    let device = device.expect("a device");
+    // A sub-partition of 35 registers holds 11 warps of 3, and the SM so 44, where 143 registers were enough for 47.
+    let demand = BlockDemand::new(&shape(1, 3, 0), &device.with(|spec| spec.per_sm.blocks = 64).expect("a device"));
+    assert_eq!(demand.map(|demand| demand.tightest(&device)), Ok((Resource::BlockSlots, 32)));
+    let many = device.with(|spec| spec.per_sm.blocks = 64).expect("a device");
+    assert_eq!(demand.map(|demand| demand.tightest(&many)), Ok((Resource::Registers, 44)));
+}
+
+/// Registers that are free on an SM of a TX2 beside blocks of these threads and registers of a thread, and how many
+/// blocks of the last shape there is room for, dealt at best and at worst.
+fn beside(blocks: &[(u32, u32)], next: (u32, u32)) -> [u32; 2] {
+    RegisterDealing::ALL.map(|dealing| {
         let device = tx2().with(|spec| {
-            (spec.per_sm.registers, spec.register_allocation.unit_per_warp, spec.warp_size) = (143, 1, 1);
-            spec.per_sm.warps = warps;
+            spec.register_allocation.dealing = dealing;
+            spec.per_block.registers = 65_536;
         });
-        device.expect("a device")
-    };
-    // A sub-partition of 35 registers holds 11 warps of 3, each charged 3: 47 warps of 143 registers, where 44 fit.
-    let error = BlockDemand::new(&shape(1, 3, 0), &uneven(64));
-    assert_eq!(error, Err(DemandError::UnevenRegisters { charge: 3, charged: 47, held: 44 }));
-    // With room for 44 warps it does not matter.
-    assert!(BlockDemand::new(&shape(1, 3, 0), &uneven(44)).is_ok());
+        let device = device.expect("a device");
+        let demand = |(threads, registers)| BlockDemand::new(&shape(threads, registers, 0), &device).expect("it fits");
+        let mut resident = ResidentWarps::default();
+        for &block in blocks {
+            resident.add(demand(block).registers_per_warp(), demand(block).warps);
+        }
+        RegisterFile::of(&device).room(&resident, &demand(next)).expect("it takes some")
+    })
+}
+
+#[test]
+fn registers_beside_unlike_warps_are_counted_in_units_of_sub_partitions() {
+    // 8 warps of 6,400 leave 3,584 of the 16,384 registers of each sub-partition: 2 warps of 1,280 each, by hand. At
+    // worst, too: each of the 8 spoils 5 of 48 places.
+    assert_eq!(beside(&[(256, 200)], (32, 40)), [8, 8]);
+    // None of them leaves 6,400.
+    assert_eq!(beside(&[(256, 200)], (32, 200)), [0, 0]);
+    // One warp of 1,280 leaves its sub-partition 15,104, so that two of 6,400 fit beside it; counted at worst, it takes
+    // the place of one of them.
+    assert_eq!(beside(&[(32, 40)], (32, 200)), [8, 7]);
+    // Each may, though three in one sub-partition would leave it 12,544: at worst is what is sure without a search.
+    assert_eq!(beside(&[(32, 40); 3], (32, 200)), [8, 5]);
+    // Equal warps: 48 of 1,280, whatever was dealt how.
+    assert_eq!(beside(&[(64, 40); 23], (64, 40)), [1, 1]);
+    assert_eq!(beside(&[(64, 40); 24], (32, 40)), [0, 0]);
 }
 
 #[test]

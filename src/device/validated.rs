@@ -75,6 +75,11 @@ impl Device {
         Self(DeviceSpec { launch_latency, kernel_gap, ..self.0.clone() })
     }
 
+    /// This device with another block gap. Above 2^63 - 1 ns it is that.
+    pub fn with_block_gap(&self, block_gap: Duration) -> Self {
+        Self(DeviceSpec { block_gap: block_gap.min(Duration::from_ns(u64::MAX >> 1)), ..self.0.clone() })
+    }
+
     /// The merged SM of the analysis: one SM that has what `sms` SMs of this device have together (all, if it has
     /// fewer), but `blocks` block slots. Copies are analysed one at a time.
     ///

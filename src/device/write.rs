@@ -78,6 +78,7 @@ impl Device {
         let latencies = [
             ("launch_latency_ns", self.launch_latency),
             ("kernel_gap_ns", self.kernel_gap),
+            ("block_gap_ns", self.block_gap),
             ("pdl_trigger_latency_ns", self.pdl_trigger_latency),
             ("pdl_wait_latency_ns", self.pdl_wait_latency),
         ];

@@ -1,11 +1,13 @@
 //! What is behind the stream queues: where ready operations run, and when they complete.
 
 mod assign;
+mod block_gap;
 mod clients;
 mod clusters;
 mod copy_engine;
 mod ee_queue;
 mod random;
+mod registers;
 mod shared_link;
 mod sm;
 mod sm_backend;
@@ -64,7 +66,7 @@ pub(crate) trait Backend {
         let _ = context;
         match event {
             Event::Wave(number) | Event::TimedWave(number) | Event::Copy(number) => Some(OperationId(number)),
-            Event::Context | Event::Turn => None,
+            Event::Context | Event::Turn | Event::Freed => None,
         }
     }
 

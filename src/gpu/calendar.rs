@@ -23,6 +23,8 @@ pub(crate) enum Event {
     Context,
     /// A turn begins, or may not go on.
     Turn,
+    /// What a block held that has ended comes free.
+    Freed,
 }
 
 /// An operation at the head of its stream queue that a launch latency or kernel gap holds (L1, L2).

@@ -83,6 +83,10 @@ fn lacks(summary: &Summary<'_>, phase: &Phase) -> String {
             "no SM with room for its {threads} threads has {} of shared memory free",
             bytes(demand.shared_memory_bytes.into())
         ),
-        _ => format!("no SM with room for the rest of a block has {} registers free", demand.registers),
+        _ => format!(
+            "no SM with room for the rest of a block has {} registers free, {} for each warp",
+            demand.registers,
+            demand.registers_per_warp()
+        ),
     }
 }

@@ -16,6 +16,7 @@ mod operations;
 pub(super) mod processes;
 mod reading;
 mod streams;
+mod unstated;
 mod write;
 
 pub(super) use file::{FORMAT, FORMAT_KEY, device, read};

@@ -16,6 +16,8 @@ pub struct ReadOptions {
     pub launch_latency: Option<Duration>,
     /// Gap between the kernels of a stream (L2) in place of the device's.
     pub kernel_gap: Option<Duration>,
+    /// Gap between a block and the one that takes its place, in place of the device's.
+    pub block_gap: Option<Duration>,
     /// The placement policy; `None`: the file's, or else the device's.
     pub placement: Option<Placement>,
     /// The seed; `None`: the file's, or else 0.
@@ -113,7 +115,12 @@ impl ReadOptions {
     pub fn device_for(&self, own: Device) -> Device {
         let device = self.device.clone().unwrap_or(own);
         let (launch_latency, kernel_gap) = (device.launch_latency, device.kernel_gap);
-        device.with_latencies(self.launch_latency.unwrap_or(launch_latency), self.kernel_gap.unwrap_or(kernel_gap))
+        let device =
+            device.with_latencies(self.launch_latency.unwrap_or(launch_latency), self.kernel_gap.unwrap_or(kernel_gap));
+        match self.block_gap {
+            Some(gap) => device.with_block_gap(gap),
+            None => device,
+        }
     }
 
     /// Applies the user's variation to a block time, rounding to the nearest nanosecond. `None` on overflow.

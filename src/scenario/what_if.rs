@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::model::{Scenario, Step};
 use super::native::is_branch_of;
-use crate::device::{ChannelOrder, SmMask};
+use crate::device::{ChannelOrder, RegisterDealing, SmMask};
 use crate::near::{did_you_mean, listed};
 use crate::spelling::{CalledOption, option};
 use crate::time::Duration;
@@ -33,6 +33,8 @@ pub struct WhatIf {
     pub connections: Option<u32>,
     /// How streams share them.
     pub channel_order: Option<ChannelOrder>,
+    /// How warps that take unlike numbers of registers are dealt to sub-partitions.
+    pub register_dealing: Option<RegisterDealing>,
 }
 
 /// Why a change cannot be made.
@@ -108,7 +110,7 @@ impl Scenario {
     /// # Errors
     /// [`WhatIfError`] for names that do not exist and for what the device does not take.
     pub fn what_if(mut self, changes: &WhatIf) -> Result<Self, WhatIfError> {
-        if changes.connections.is_some() || changes.channel_order.is_some() {
+        if changes.connections.is_some() || changes.channel_order.is_some() || changes.register_dealing.is_some() {
             let device = self.device().with(|spec| {
                 if changes.connections.is_some() {
                     spec.channels = changes.connections;
@@ -116,6 +118,8 @@ impl Scenario {
                     spec.assumptions.remove("channels");
                 }
                 spec.channel_order = changes.channel_order.unwrap_or(spec.channel_order);
+                let allocation = &mut spec.register_allocation;
+                allocation.dealing = changes.register_dealing.unwrap_or(allocation.dealing);
             });
             let device = device.map_err(WhatIfError::Connections)?;
             let refused = |error| WhatIfError::Refused { option: option("connections"), error };

@@ -3,7 +3,8 @@
 use crate::analysis::Rung;
 use crate::applications::{BUILTIN_SETS, Class};
 use crate::device::{
-    BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, Runlists, SmNumbering, SynchronousMemset,
+    BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, RegisterDealing, Runlists, SmNumbering,
+    SynchronousMemset,
 };
 use crate::experiments::study::StudyCommand;
 use crate::experiments::validation::Family;
@@ -35,6 +36,7 @@ pub(super) fn names(what: &str) -> Option<Vec<&'static str>> {
         "preemption" => Preemption::ALL.map(Preemption::name).to_vec(),
         "remaining" => Remaining::ALL.iter().map(|rule| rule.name()).collect(),
         "runlists" => Runlists::ALL.map(Runlists::name).to_vec(),
+        "register dealing" => RegisterDealing::ALL.map(RegisterDealing::name).to_vec(),
         "SM numbering" => SmNumbering::ALL.map(SmNumbering::name).to_vec(),
         "scheduler" => Scheduler::ALL.map(Scheduler::name).to_vec(),
         "segment preset" => SegmentPreset::ALL.map(SegmentPreset::name).to_vec(),

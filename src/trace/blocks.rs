@@ -132,18 +132,29 @@ impl Trace {
     /// whose turn it is not. Stretches are not expanded.
     pub fn resident_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
         let is_turn = self.process_of(operation).is_none_or(|process| self.is_turn_of(process, at));
-        self.begun_at(operation, at).filter(move |_| is_turn)
+        self.begun_at(operation, at, Duration::ZERO).filter(move |_| is_turn)
+    }
+
+    /// Those of which an SM has something at `at`, if what a block holds comes free so long after its end.
+    pub(super) fn held_on_sms(
+        &self,
+        operation: OperationId,
+        at: Instant,
+        block_gap: Duration,
+    ) -> impl Iterator<Item = Part> + '_ {
+        let is_turn = self.process_of(operation).is_none_or(|process| self.is_turn_of(process, at));
+        self.begun_at(operation, at, block_gap).filter(move |_| is_turn)
     }
 
     /// Those that have begun and are suspended at `at`, as it is not the turn of their context (T4), and the SMs that
     /// keep them.
     pub fn suspended_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
         let is_turn = self.process_of(operation).is_none_or(|process| self.is_turn_of(process, at));
-        self.begun_at(operation, at).filter(move |_| !is_turn)
+        self.begun_at(operation, at, Duration::ZERO).filter(move |_| !is_turn)
     }
 
-    /// The blocks that have begun and not completed after all events of `at`.
-    fn begun_at(&self, operation: OperationId, at: Instant) -> impl Iterator<Item = Part> + '_ {
+    /// The blocks that have begun and not completed so long ago after all events of `at`.
+    fn begun_at(&self, operation: OperationId, at: Instant, gap: Duration) -> impl Iterator<Item = Part> + '_ {
         let waves = &self.waves_by_operation[self.wave_range(operation)];
         waves.iter().filter_map(|&index| self.waves.get(index as usize)).flat_map(move |wave| {
             let stretch = self.stretches.get(wave.stretch as usize);
@@ -151,7 +162,7 @@ impl Trace {
             let since_first = at.since(wave.start).as_ns();
             let cycle = since_first.checked_div(period).unwrap_or(0).min(u64::from(cycles) - 1);
             let start = wave.start + Duration::from_ns(period * cycle);
-            let resident = wave.start <= at && at < self.end_of_wave(wave, start);
+            let resident = wave.start <= at && at < self.end_of_wave(wave, start).saturating_add(gap);
             self.parts_of(wave).iter().copied().filter(move |part| resident && part.blocks > 0)
         })
     }

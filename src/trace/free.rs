@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::device::{BlockDemand, Device, Resource};
+use crate::device::{BlockDemand, Device, RegisterFile, ResidentWarps, Resource};
 
 /// What is free on one SM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Free {
     /// Warp slots.
     pub warps: u32,
@@ -14,8 +14,10 @@ pub struct Free {
     pub blocks: u32,
     /// \[bytes\]
     pub shared_memory_bytes: u32,
-    /// Registers.
+    /// Registers. That they are free does not say that those of a warp are in one sub-partition.
     pub registers: u32,
+    /// Whose the others are.
+    resident: ResidentWarps,
 }
 
 /// What a block lacks on the SM that comes nearest to having room for it.
@@ -66,6 +68,7 @@ impl Free {
             blocks: device.per_sm.blocks,
             shared_memory_bytes: device.per_sm.shared_memory_bytes,
             registers: device.per_sm.registers,
+            resident: ResidentWarps::default(),
         }
     }
 
@@ -73,20 +76,20 @@ impl Free {
     /// more than there is.
     pub(super) fn take(&mut self, demand: &BlockDemand, blocks: u32) {
         self.change(demand, |free, one| free.saturating_sub(one.saturating_mul(blocks)));
+        self.resident.add(demand.registers_per_warp(), demand.warps.saturating_mul(blocks));
     }
 
     /// With what `blocks` blocks took.
     pub(super) fn give_back(&mut self, demand: &BlockDemand, blocks: u32) {
         self.change(demand, |free, one| free.saturating_add(one.saturating_mul(blocks)));
+        self.resident.remove(demand.registers_per_warp(), demand.warps.saturating_mul(blocks));
     }
 
     fn change(&mut self, demand: &BlockDemand, changed: impl Fn(u32, u32) -> u32) {
-        *self = Self {
-            warps: changed(self.warps, demand.warps),
-            blocks: changed(self.blocks, 1),
-            shared_memory_bytes: changed(self.shared_memory_bytes, demand.shared_memory_bytes),
-            registers: changed(self.registers, demand.registers),
-        };
+        self.warps = changed(self.warps, demand.warps);
+        self.blocks = changed(self.blocks, 1);
+        self.shared_memory_bytes = changed(self.shared_memory_bytes, demand.shared_memory_bytes);
+        self.registers = changed(self.registers, demand.registers);
     }
 
     /// Of what there is too little for one block, and by how much.
@@ -96,7 +99,7 @@ impl Free {
             lack(Resource::Threads, demand.warps * device.warp_size, self.warps * device.warp_size),
             lack(Resource::BlockSlots, 1, self.blocks),
             lack(Resource::SharedMemory, demand.shared_memory_bytes, self.shared_memory_bytes),
-            lack(Resource::Registers, demand.registers, self.registers),
+            lack(Resource::Registers, RegisterFile::of(device).lack(&self.resident, demand), 0),
         ]
         .into_iter()
         .flatten()

@@ -9,7 +9,7 @@ use super::record::Trace;
 use super::rule::{Rule, Varying};
 use super::wait::Wait;
 use crate::device::{BlockDemand, Device};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::workload::OperationId;
 
 /// A time during which an operation waited under one rule for one cause.
@@ -103,7 +103,8 @@ impl<'a> Sweep<'a> {
                 // Suspended blocks are on no SM.
                 for time in trace.in_turn(trace.process_of_known(id), run.first.start..run.end()) {
                     self.changes.push((time.start, Change::BlocksBegin, self.blocks.len()));
-                    self.changes.push((time.end, Change::BlocksEnd, self.blocks.len()));
+                    let gap = if time.end == run.end() { device.block_gap } else { Duration::ZERO };
+                    self.changes.push((time.end.saturating_add(gap), Change::BlocksEnd, self.blocks.len()));
                     self.blocks.push((demand, run.first.sm, run.first.blocks));
                 }
             }

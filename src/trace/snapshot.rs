@@ -76,7 +76,7 @@ impl Snapshot {
         let mut present = Present::empty(trace, device);
         let mut residents: Vec<BTreeMap<OperationId, u32>> = vec![BTreeMap::new(); device.sms as usize];
         for (id, record) in trace.numbered() {
-            if record.finish().is_some_and(|finish| finish <= at) {
+            if record.finish().is_some_and(|finish| finish.saturating_add(device.block_gap) <= at) {
                 continue;
             }
             for (queue, stay) in stays(trace, device, id).filter(|(_, stay)| stay.contains(at)) {
@@ -110,7 +110,7 @@ impl Snapshot {
                 .free
                 .iter()
                 .zip(residents)
-                .map(|(&free, residents)| SmSnapshot { residents: residents.into_iter().collect(), free })
+                .map(|(free, residents)| SmSnapshot { residents: residents.into_iter().collect(), free: free.clone() })
                 .collect(),
             waiting,
         }
@@ -131,11 +131,14 @@ fn place_residents(
     }
     let Some(kernel) = trace.kernel_of(id) else { return };
     let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { return };
+    for part in trace.held_on_sms(id, at, device.block_gap) {
+        if let Some(free) = free.get_mut(usize::from(part.sm)) {
+            free.take(&demand, part.blocks.into());
+        }
+    }
     for part in trace.resident_at(id, at) {
-        let (sm, blocks) = (usize::from(part.sm), u32::from(part.blocks));
-        if let Some((free, residents)) = free.get_mut(sm).zip(residents.get_mut(sm)) {
-            free.take(&demand, blocks);
-            *residents.entry(id).or_default() += blocks;
+        if let Some(residents) = residents.get_mut(usize::from(part.sm)) {
+            *residents.entry(id).or_default() += u32::from(part.blocks);
         }
     }
 }

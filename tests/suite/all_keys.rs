@@ -142,7 +142,7 @@ pub(crate) const STUDIES: [&str; 7] = [
     r#"{"format": "gpusched-study/1", "name": "all keys but those of profiles", "command": "simulate", "seed": 1, "samples": 2,
         "parameters": {"scenario": "../scenarios/processes/perception-and-control.json", "device": "orin",
             "placement": "most-room", "responses_of": "steering", "vary": "80..100", "horizon": "1 s",
-            "kernel_gap": "0 s", "launch_latency": "1 us", "channel_order": "fifo", "connections": 8,
+            "kernel_gap": "0 s", "block_gap": "0 s", "register_dealing": "worst", "launch_latency": "1 us", "channel_order": "fifo", "connections": 8,
             "block_duration": {}, "deadline": {"steering": "4 ms"}, "period": {"steering": "10 ms"},
             "set_priority": {"steering": -1}, "set_block_time": {"steer": "600 us"}, "set_stream": {"steer": "steering"}},
         "grid": {"time_slice": ["1 ms", "2 ms"], "switch_cost": ["0 s", "1 us"], "mps": [false, true],

@@ -177,18 +177,15 @@ fn fitted(raw: RawKernel, device: &Device, limits: Limits, first: Option<&Kernel
     let counted = threads.div_ceil(device.warp_size).next_multiple_of(allocation.warps_rounded_to);
     let partition = device.per_sm.registers / allocation.sub_partitions;
     let warps = threads.div_ceil(device.warp_size);
-    let charged = |registers: u32| {
-        let asked = (registers * device.warp_size).next_multiple_of(allocation.unit_per_warp);
-        (asked, partition.checked_div(asked).and_then(|fits| partition.checked_div(fits)))
-    };
     let fits = |registers: u32| {
-        registers == 0 || {
-            let (asked, charge) = charged(registers);
-            asked * counted <= device.per_block.registers
-                && charge.is_some_and(|charge| charge * warps <= device.per_sm.registers)
-        }
+        let asked = (registers * device.warp_size).next_multiple_of(allocation.unit_per_warp);
+        let places = partition.checked_div(asked).map_or(u32::MAX, |places| places * allocation.sub_partitions);
+        asked * counted <= device.per_block.registers && warps <= places
     };
-    let registers_per_thread = (0..=registers).rev().find(|&registers| fits(registers)).unwrap_or(0);
+    // Where warps take unlike numbers the rules of the proofs are not those of registers.
+    let alike = first.filter(|_| limits.proven_rules).map(|first| first.shape.registers_per_thread);
+    let (registers, least) = alike.map_or((registers, 0), |alike| (alike, alike));
+    let registers_per_thread = (least..=registers).rev().find(|&registers| fits(registers)).unwrap_or(0);
     let shape = BlockShape {
         threads,
         registers_per_thread,

@@ -179,7 +179,8 @@ fn check_every_instant(scenario: &Scenario, trace: &Trace, launches: &[Launch<'_
         let mut free = vec![Free::empty_sm(scenario.device()); scenario.device().sms as usize];
         for (launch, block) in blocks().filter(|(_, block)| block.start <= at && at < block.end) {
             let sm = &mut free[usize::from(block.sm)];
-            *sm = sm.take(&launch.need).expect("an SM holds no more than it has");
+            assert!(sm.fits_threads_and_shared(&launch.need), "an SM holds no more than it has");
+            *sm = sm.with(&launch.need);
         }
         let queued = launches.iter().filter(|launch| {
             launch.record.queued().is_some_and(|queued| queued <= at)

@@ -33,7 +33,13 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
     let mut threads = Threads::new(&scenario.threads);
     let mut end = 0;
     loop {
-        let of_gpu = [gpu.next_completion(), gpu.next_end_of_latency(), gpu.next_end_of_turn(), gpu.next_beside()];
+        let of_gpu = [
+            gpu.next_completion(),
+            gpu.next_end_of_latency(),
+            gpu.next_end_of_turn(),
+            gpu.next_beside(),
+            gpu.next_freed(),
+        ];
         let next = of_gpu.into_iter().flatten().chain(threads.next_wake()).min();
         let Some(next) = next else { break };
         if next > horizon {

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 
 use crate::campaign::config;
 use crate::generate::{Case, Limits, scenario};
+use crate::reference::{Free, Need};
 
 /// A run as plain lists, and the published rules read off them at one instant.
 struct Plain<'a> {
@@ -127,9 +128,19 @@ impl<'a> Plain<'a> {
             let (free, takes) = (self.sm(sm).1, self.takes(id));
             let mut by = [0, 1, 2, 3].map(|resource: usize| takes[resource].saturating_sub(free[resource]));
             by[0] *= device.warp_size;
+            by[3] = self.lacking_registers(sm, id);
             (sm, by)
         };
         allowed.map(short).collect()
+    }
+
+    fn lacking_registers(&self, sm: u32, id: OperationId) -> u32 {
+        let device = self.scenario.device();
+        let need = |id| Need::of(&self.trace.kernel_of(id).expect("it is a kernel").shape, device);
+        let here = self.blocks.iter().filter(|(_, block)| u32::from(block.sm) == sm);
+        let here = here.filter(|(_, block)| block.start <= self.at && self.at < block.end);
+        let sm = here.fold(Free::empty_sm(device), |sm, (other, _)| sm.with(&need(*other)));
+        u32::try_from(sm.lacking_registers(&need(id))).expect("few registers")
     }
 
     /// The latency or gap that holds the head of a stream queue.

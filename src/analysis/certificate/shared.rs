@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::safe_bound::gcd;
-use super::{Launch, Launches, MOST_NS, Proven, text};
+use super::{Launch, Launches, MOST_NS, Proven, registers_charged, text};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
@@ -149,12 +149,14 @@ impl Weights {
         let per_sm = &device.per_sm;
         let threads = device.warps_per_sm() * device.warp_size;
         let sm = [threads, per_sm.blocks, per_sm.shared_memory_bytes, per_sm.registers].map(u64::from);
+        let charge = registers_charged(scenario)?;
         let mut needs: BTreeMap<usize, Resources> = BTreeMap::new();
         for launch in launches.all.iter().filter(|launch| launch.level < levels) {
             if let OperationKind::Kernel(kernel) = launch.kind {
                 let demand = scenario.kernels()[kernel.index()].demand();
                 let threads = demand.warps * device.warp_size;
-                let need = [threads, 1, demand.shared_memory_bytes, demand.registers].map(u64::from);
+                let charged = if demand.registers > 0 { charge * u64::from(demand.warps) } else { 0 };
+                let need = [threads.into(), 1, demand.shared_memory_bytes.into(), charged];
                 needs.insert(kernel.index(), need);
             }
         }

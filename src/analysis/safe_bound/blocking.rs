@@ -108,9 +108,7 @@ impl ByWeight<'_> {
 
 /// The units of a resource that keep a block of class `head` out of an SM.
 fn threshold(resource: &Resource, head: usize) -> usize {
-    // It fits on an empty SM.
-    let units = (resource.units + 1).saturating_sub(resource.needs[head]).max(1);
-    usize::try_from(units).proven("at most `MOST_UNITS` here")
+    usize::try_from(resource.threshold(head).unwrap_or(0)).proven("at most `MOST_UNITS` here")
 }
 
 fn up_to(units: u64) -> u128 {
@@ -130,7 +128,7 @@ struct Split<'r> {
 
 /// The ways to keep a block of class `head` out of one or two SMs; none if it may use more, or units are too many.
 fn splits_of(resources: &[Resource], head: usize, allowed: u64) -> Vec<Split<'_>> {
-    let limiting: Vec<&Resource> = resources.iter().filter(|resource| resource.needs[head] > 0).collect();
+    let limiting: Vec<&Resource> = resources.iter().filter(|resource| resource.threshold(head).is_some()).collect();
     if allowed > 2 || limiting.iter().any(|resource| resource.units > MOST_UNITS) {
         return Vec::new();
     }

@@ -1,9 +1,13 @@
 //! Weights of blocks such that whatever keeps a head out weighs at least 1.
 //!
 //! Fixed point, always rounded up: larger weights keep the condition, so the bound stays a bound.
+//!
+//! Registers: where warps take unlike numbers of them, a head whose warps take `r` is surely let in as long as enough of
+//! the `floor(F / r)` places of each sub-partition are left, of which another warp spoils `ceil(r' / r)` at most, however
+//! warps are dealt. So each `r` is a resource of its own, of which only heads with such warps can find too little.
 
-use crate::analysis::pool::{Pool, pool};
-use crate::device::Device;
+use crate::analysis::pool::{Pool, kinds_of_warps, pool, registers_per_warp};
+use crate::device::{Device, RegisterFile};
 use crate::limits::count_steps;
 use crate::proven::{OrMost, Proven};
 
@@ -28,15 +32,29 @@ pub(in crate::analysis) struct Weights<'a> {
     limits: Pool,
     sms: u64,
     classes: &'a [Class],
+    /// Where warps take unlike numbers of registers: these numbers, and how many such warps an SM has places for.
+    kinds: Vec<(u32, u64)>,
 }
 
 /// One resource of an SM, counted in the largest unit of which all blocks take whole numbers.
 #[derive(Debug)]
 pub(super) struct Resource {
-    /// What an SM has of it.
+    /// How much of it blocks that are on an SM together can take.
     pub(super) units: u64,
+    /// How much they must leave to a head.
+    limit: u64,
     /// By class.
     pub(super) needs: Vec<u64>,
+    /// By class: whether a head can find too little of it.
+    is_asked: Vec<bool>,
+}
+
+impl Resource {
+    /// The units that keep a block of class `head` out of an SM; `None`: it needs nothing of it.
+    pub(super) fn threshold(&self, head: usize) -> Option<u64> {
+        // It fits on an empty SM, so this is at least 1.
+        self.is_asked[head].then(|| (self.limit + 1).saturating_sub(self.needs[head]).max(1))
+    }
 }
 
 /// A head that is kept out on one SM: at least `threshold` units of a resource are taken there, and its share of the
@@ -49,12 +67,16 @@ struct Constraint {
 
 impl<'a> Weights<'a> {
     pub(in crate::analysis) fn new(device: &Device, classes: &'a [Class]) -> Self {
-        Self { limits: pool(device, 1), sms: u64::from(device.sms), classes }
+        let file = RegisterFile::of(device);
+        let needs = || classes.iter().map(|class| &class.needs);
+        let kinds = kinds_of_warps(needs()).into_iter().map(|kind| (kind, u64::from(file.places(kind))));
+        let kinds = Some(kinds.collect::<Vec<_>>()).filter(|kinds| kinds.len() > 1).unwrap_or_default();
+        Self { limits: pool(device, 1, needs()), sms: u64::from(device.sms), classes, kinds }
     }
 
     /// Of SMs that hold one block each, which needs 1 of everything.
     pub(super) fn of_places(sms: u32, classes: &'a [Class]) -> Self {
-        Self { limits: [1; 4], sms: u64::from(sms), classes }
+        Self { limits: [1; 4], sms: u64::from(sms), classes, kinds: Vec::new() }
     }
 
     /// Weights for the classes in `order`, lowered one by one in that order, against the heads of the classes marked
@@ -83,17 +105,20 @@ impl<'a> Weights<'a> {
     pub(in crate::analysis) fn resident(&self, class: usize) -> u64 {
         let Class { needs, .. } = self.classes[class];
         let of = |(limit, need): (u64, u64)| limit.checked_div(need);
-        let per_sm = self.limits.into_iter().zip(needs).filter_map(of).min().unwrap_or(1);
+        let places = self.kinds.iter().find(|(kind, _)| *kind == registers_per_warp(&needs)).map(|(_, places)| *places);
+        let by_registers = places.and_then(|places| places.checked_div(needs[0]));
+        let per_sm = self.limits.into_iter().zip(needs).filter_map(of).chain(by_registers).min().unwrap_or(1);
         (per_sm * self.allowed(class)).max(1)
     }
 
-    /// Whether one block of either class keeps one of the other out of an SM.
+    /// Whether one block of either class surely keeps one of the other out of an SM.
     pub(in crate::analysis) fn exclude_each_other(&self, one: usize, other: usize) -> bool {
         let (one, other) = (&self.classes[one].needs, &self.classes[other].needs);
-        self.limits
-            .iter()
-            .zip(one.iter().zip(other))
-            .any(|(limit, (one, other))| *one > 0 && *other > 0 && one + other > *limit)
+        // Of the places for warps of a kind, others take as many as their registers are without a rest, at best.
+        let of_kind = |needs: &Pool, kind: u32| needs[0] * u64::from(registers_per_warp(needs) / kind);
+        let by_kind = self.kinds.iter().map(|&(kind, places)| (places, (of_kind(one, kind), of_kind(other, kind))));
+        let by_amount = self.limits.into_iter().zip(one.iter().copied().zip(other.iter().copied()));
+        by_amount.chain(by_kind).any(|(limit, (one, other))| one > 0 && other > 0 && one + other > limit)
     }
 
     /// Whether so many blocks of these classes can be on the GPU at once, as far as the resources of all SMs together
@@ -110,12 +135,29 @@ impl<'a> Weights<'a> {
     }
 
     pub(super) fn resources(&self, order: &[usize]) -> Vec<Resource> {
-        let resource = |index: usize| {
-            let unit = order.iter().map(|&class| self.classes[class].needs[index]).fold(0, gcd);
-            let needs = self.classes.iter().map(|class| class.needs[index].checked_div(unit).unwrap_or(0)).collect();
-            Resource { units: self.limits[index].checked_div(unit).unwrap_or(0), needs }
+        let resource = |units: u64, limit: u64, needs: &dyn Fn(&Pool) -> u64, is_asked: &dyn Fn(&Pool) -> bool| {
+            let of_class = |class: &Class| needs(&class.needs);
+            let unit = order.iter().map(|&class| of_class(&self.classes[class])).fold(0, gcd);
+            let in_units = |amount: u64| amount.checked_div(unit).unwrap_or(0);
+            Resource {
+                units: in_units(units),
+                limit: in_units(limit),
+                needs: self.classes.iter().map(|class| in_units(of_class(class))).collect(),
+                is_asked: self.classes.iter().map(|class| is_asked(&class.needs)).collect(),
+            }
         };
-        (0..self.limits.len()).map(resource).collect()
+        // Registers are the last of the amounts.
+        let amounts = self.limits.len() - usize::from(!self.kinds.is_empty());
+        let amounts = (0..amounts).map(|index| {
+            resource(self.limits[index], self.limits[index], &|needs| needs[index], &|needs| needs[index] > 0)
+        });
+        let kinds = self.kinds.iter().map(|&(kind, places)| {
+            let needs = |needs: &Pool| needs[0] * u64::from(registers_per_warp(needs).div_ceil(kind));
+            // Whole pieces of this size are no more than all registers have; each warp spoils one more.
+            let units = self.limits[3] / u64::from(kind) + self.limits[0];
+            resource(units.max(places), places, &needs, &|needs| registers_per_warp(needs) == kind)
+        });
+        amounts.chain(kinds).collect()
     }
 
     fn constraints(&self, resources: &[Resource], order: &[usize], heads: &[bool]) -> Vec<Constraint> {
@@ -123,10 +165,9 @@ impl<'a> Weights<'a> {
         for &head in order.iter().filter(|&&head| heads[head]) {
             // Cannot be zero: a mask that leaves no SM is refused.
             let share = ONE.div_ceil(self.classes[head].allowed.max(1));
-            for (index, resource) in resources.iter().enumerate().filter(|(_, resource)| resource.needs[head] > 0) {
-                // It fits on an empty SM, so this is at least 1.
-                let threshold = (resource.units + 1).saturating_sub(resource.needs[head]).max(1);
-                constraints.push(Constraint { resource: index, threshold, share });
+            for (index, resource) in resources.iter().enumerate() {
+                let threshold = resource.threshold(head);
+                constraints.extend(threshold.map(|threshold| Constraint { resource: index, threshold, share }));
             }
         }
         constraints

@@ -143,6 +143,7 @@ pub fn held_out<E: From<GpuProfileError> + From<ProgramError>>(
         placement: options.placement,
         launch_latency: options.launch_latency,
         kernel_gap: options.kernel_gap,
+        block_gap: options.block_gap,
         ..ReadOptions::default()
     };
     let chosen = ImportOptions { gpu: Some(gpu), rescale: Rescale::None, ..*chosen };

@@ -97,7 +97,7 @@ impl Judge {
             gpu: Gpu::observed_by(Finishes::default(), device, GpuOptions { placement, ..GpuOptions::default() }),
             streams: device.priorities().map(|priority| (priority, Vec::new())).collect(),
             slots: MergedSm::new(NonZeroU32::MIN),
-            resources: MergedResources::new(pool(device, device.sms)),
+            resources: MergedResources::new(pool(device, device.sms, [])),
             ready: BinaryHeap::new(),
             demands: Vec::new(),
             name: "".into(),

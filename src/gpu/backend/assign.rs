@@ -27,7 +27,7 @@ impl SmBackend {
         parts.clear();
         let mut total = 0_u32;
         for &sm in sms {
-            let room = self.sms[usize::from(sm)].room(&kernel.demand);
+            let room = self.room(sm, &kernel.demand);
             if room > 0 {
                 let room = u16::try_from(room).proven("a device has at most 65,535 block slots on an SM");
                 parts.push(Part { sm, room, blocks: 0 });
@@ -53,7 +53,7 @@ impl SmBackend {
         }
         // Why not even one further block fits: the first rule that every SM breaks, after giving each SM the benefit
         // of the rules before it.
-        let refusals = sms.iter().filter_map(|&sm| self.sms[usize::from(sm)].refusal(&kernel.demand));
+        let refusals = sms.iter().filter_map(|&sm| self.refusal(sm, &kernel.demand));
         Ok(Some(refusals.max().unwrap_or(Rule::R2)))
     }
 
@@ -147,6 +147,7 @@ impl SmBackend {
         let RunningKernel { operation, process, demand, .. } = kernel;
         for part in parts {
             self.sms[usize::from(part.sm)].take(&demand, u32::from(part.blocks));
+            self.registers.take(part.sm, &demand, part.blocks.into());
         }
         if let Some(clients) = &mut self.clients {
             for part in parts {

@@ -22,7 +22,7 @@ impl SmBackend {
         let sms = context.catalogue.sms_of(kernel.kernel, kernel.stream);
         let mut rooms = vec![0; self.sms.len()];
         for &sm in sms {
-            rooms[usize::from(sm)] = self.sms[usize::from(sm)].room(&kernel.demand);
+            rooms[usize::from(sm)] = self.room(sm, &kernel.demand);
         }
         let groups = std::mem::take(&mut self.cluster_groups);
         let (mut next, mut turn, mut chosen) = (first_block, 0, Vec::new());
@@ -52,7 +52,7 @@ impl SmBackend {
         if rooms.iter().any(|&room| room > 0) {
             return Ok(Some(Rule::Cluster));
         }
-        let refusals = sms.iter().filter_map(|&sm| self.sms[usize::from(sm)].refusal(&kernel.demand));
+        let refusals = sms.iter().filter_map(|&sm| self.refusal(sm, &kernel.demand));
         Ok(Some(refusals.max().unwrap_or(Rule::Cluster)))
     }
 }

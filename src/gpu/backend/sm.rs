@@ -9,7 +9,8 @@ pub(super) struct Sm {
     warps: u32,
     blocks: u32,
     shared_memory_bytes: u32,
-    registers: u32,
+    /// So many as warps of kernels that may run here can take, see [`Registers`](super::registers::Registers).
+    pub(super) registers: u32,
 }
 
 impl Sm {

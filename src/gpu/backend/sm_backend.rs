@@ -5,10 +5,12 @@ mod stretch;
 
 use stretch::{Period, Running};
 
+use super::block_gap::Freeing;
 use super::clients::Clients;
 use super::copy_engine::CopyEngine;
 use super::ee_queue::EeQueue;
 use super::random::BlockTimes;
+use super::registers::Registers;
 use super::sm::Sm;
 use super::{Backend, BackendContext, ReadyOperation};
 use crate::device::{BlockDemand, Device};
@@ -31,6 +33,8 @@ pub(crate) struct SmBackend {
     pub(super) seed: u64,
     pub(super) may_skip_cycles: bool,
     pub(super) sms: Vec<Sm>,
+    pub(super) registers: Registers,
+    pub(super) freeing: Freeing,
     empty: Sm,
     /// Of each priority, highest first: those that all share, then those of each green context or client of MPS that
     /// has its own, once one of its kernels has come.
@@ -54,7 +58,7 @@ pub(crate) struct SmBackend {
     pub(super) skip_attempt: (OperationId, u32),
     /// Since SMs were last looked at in vain, blocks have completed or a kernel has become the head of an EE queue.
     /// Without either, no block fits that did not fit then.
-    changed: bool,
+    pub(super) changed: bool,
     /// Since copy engines were last looked at, a copy has entered a CE queue or completed.
     copies_changed: bool,
     /// PDL: blocks that stand at their waits, or will.
@@ -164,8 +168,11 @@ impl SmBackend {
         Self {
             placement: options.placement,
             seed: options.seed,
-            may_skip_cycles: options.skip_cycles,
+            // Within a gap the places of a cycle are of nobody.
+            may_skip_cycles: options.skip_cycles && device.block_gap == Duration::ZERO,
+            freeing: Freeing::new(device.block_gap),
             sms: vec![empty; device.sms as usize],
+            registers: Registers::new(device),
             empty,
             ee_queues: device.priorities().map(|_| EeQueue::default()).collect(),
             levels: device.priorities().count(),
@@ -209,7 +216,7 @@ impl SmBackend {
 
     /// Whether nothing can be assigned until something completes or comes.
     pub(in crate::gpu) fn is_idle_until_event(&self) -> bool {
-        !self.changed && !self.copies_changed
+        !self.changed && !self.copies_changed && self.freeing.is_empty()
     }
 
     /// What is on it has gone on for `time`, of which it is at `since`, and nothing has completed.
@@ -225,6 +232,7 @@ impl SmBackend {
     /// It goes on where it was suspended.
     pub(in crate::gpu) fn resume(&mut self, now: Instant) {
         self.copy_engines.iter_mut().for_each(|engine| engine.resume(now));
+        self.freeing.forget_note();
     }
 
     /// C2, C3: every idle copy engine takes the head of its queue.
@@ -238,7 +246,7 @@ impl SmBackend {
     }
 
     /// A2: the head of the EE queue of highest priority that is not empty.
-    fn first_head(&self) -> Option<u32> {
+    pub(super) fn first_head(&self) -> Option<u32> {
         self.ee_queues.iter().find_map(EeQueue::head)
     }
 
@@ -312,16 +320,30 @@ impl SmBackend {
         Ok(None)
     }
 
-    fn complete_wave(&mut self, index: u32) -> Option<OperationId> {
+    /// Blocks leave an SM that have held what they need there.
+    pub(super) fn give_back(&mut self, sm: u16, demand: &BlockDemand, process: ProcessId, blocks: u16) {
+        self.sms[usize::from(sm)].give_back(demand, blocks.into());
+        self.registers.give_back(sm, demand, blocks.into());
+        if let Some(clients) = &mut self.clients {
+            clients.give_back(process, sm, blocks);
+        }
+    }
+
+    fn complete_wave(&mut self, index: u32, now: Instant) -> Option<OperationId> {
         let wave = &self.waves[index as usize];
         let kernel = &mut self.kernels[wave.kernel as usize];
-        for share in wave.shares() {
-            self.sms[usize::from(share.sm)].give_back(&kernel.demand, u32::from(share.blocks));
+        if self.freeing.gap > Duration::ZERO {
+            self.freeing.hold(now, kernel.demand, kernel.process, wave.shares().collect());
+        } else {
+            for Share { sm, blocks } in wave.shares() {
+                self.sms[usize::from(sm)].give_back(&kernel.demand, blocks.into());
+                self.registers.give_back(sm, &kernel.demand, blocks.into());
+            }
+            if let Some(clients) = &mut self.clients {
+                wave.shares().for_each(|share| clients.give_back(kernel.process, share.sm, share.blocks));
+            }
+            self.changed = true;
         }
-        if let Some(clients) = &mut self.clients {
-            wave.shares().for_each(|share| clients.give_back(kernel.process, share.sm, share.blocks));
-        }
-        self.changed = true;
         kernel.running -= wave.blocks;
         let is_complete = kernel.running == 0 && kernel.unassigned == 0;
         self.free_waves.push(index);
@@ -355,6 +377,7 @@ impl Backend for SmBackend {
             OperationKind::Kernel(kernel) => {
                 let known = &context.catalogue.kernels()[kernel.index()];
                 let (demand, blocks) = (known.demand(), known.blocks);
+                self.expect(&demand);
                 // Blocks of clusters are assigned one by one.
                 let is_fixed = !known.duration.varies()
                     && known.clusters().is_none()
@@ -412,7 +435,8 @@ impl Backend for SmBackend {
 
     fn complete<O: Observer>(&mut self, event: Event, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
         match event {
-            Event::Wave(wave) | Event::TimedWave(wave) => self.complete_wave(wave),
+            Event::Wave(wave) | Event::TimedWave(wave) => self.complete_wave(wave, context.now),
+            Event::Freed => None,
             Event::Copy(engine) => {
                 self.copies_changed = true;
                 self.copy_engines[engine as usize].complete(engine, context)
@@ -429,13 +453,19 @@ impl Backend for SmBackend {
         if std::mem::take(&mut self.copies_changed) {
             self.start_copies(context)?;
         }
+        if !self.freeing.is_empty() {
+            self.free_what_is_due(context.now);
+        }
         if !self.changed {
+            // It may be a turn's first look.
+            self.note_next_free(context);
             return Ok(None);
         }
         let mut heads = std::mem::take(&mut self.scratch_heads);
         self.list_heads(&mut heads);
         let dispatched = self.assign_heads(&heads, context);
         self.scratch_heads = heads;
+        self.note_next_free(context);
         dispatched
     }
 
@@ -475,6 +505,8 @@ impl Backend for SmBackend {
         self.ee_queues.iter_mut().for_each(EeQueue::clear);
         self.copy_engines.iter_mut().for_each(CopyEngine::clear);
         self.sms.fill(self.empty);
+        self.registers.clear();
+        self.freeing.clear();
         self.kernels.clear();
         self.free_kernels.clear();
         // The lists of parts stay.

@@ -306,7 +306,7 @@ impl Backend for TimeSliced {
                 None
             }
             // A slice is over: it is seen when all of this instant has happened. Nothing else is entered here.
-            (Event::Turn | Event::Context | Event::Wave(_) | Event::TimedWave(_), _) => None,
+            (Event::Turn | Event::Context | Event::Wave(_) | Event::TimedWave(_) | Event::Freed, _) => None,
             (Event::Copy(engine), _) => match &mut self.copies {
                 Copies::InTurn => None,
                 Copies::Traded(engines) => engines.complete(engine, context),

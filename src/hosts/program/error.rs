@@ -48,6 +48,12 @@ pub enum ProgramError {
     /// The same of blocks that come in clusters.
     #[error("no analysis knows clusters of blocks: `gpusched simulate` runs this scenario, and nothing bounds it")]
     Clusters,
+    /// The same of a device on which blocks leave a gap behind them.
+    #[error(
+        "no analysis knows gaps between blocks (block_gap_ns): `gpusched simulate` runs this scenario, and nothing bounds \
+         it unless the option block_gap is 0s"
+    )]
+    BlockGap,
     /// Nothing is left to happen, and a thread still waits: threads that cross two barriers in opposite order.
     #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]
     WaitsForever {

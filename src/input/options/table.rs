@@ -6,7 +6,7 @@ use super::OptionKind::{
     TimeAboveZero, TimeAboveZeroOf, TimeOf,
 };
 use super::ScenarioOption;
-use crate::device::ChannelOrder;
+use crate::device::{ChannelOrder, RegisterDealing};
 use crate::profile::{Collectives, Launches, Rescale};
 use crate::scenario::amalthea::TickBound;
 use crate::workload::Placement;
@@ -50,6 +50,9 @@ options! {
     kernel_gap = "TIME" like "2us": Time(|o, time| o.read.kernel_gap = Some(time)),
         "No kernel goes on earlier than TIME after the one before it in its stream has completed (rule L2) [default: \
          the device's]";
+    block_gap = "TIME" like "960ns": Time(|o, time| o.read.block_gap = Some(time)),
+        "What a block held comes free for another no earlier than TIME after it has ended [default: the \
+         device's]";
     placement = "POLICY" like "round-robin": one_of!(Placement, |o, it| o.read.placement = Some(it)),
         "Which SM gets the next block [default: the scenario's, or the device's]";
     block_duration = "LABEL=TIME" like "mandelbrot=2ms":
@@ -146,4 +149,8 @@ options! {
     channel_order = "ORDER" like "lifo": one_of!(ChannelOrder, |o, it| o.changes.channel_order = Some(it)),
         "How streams share hardware channels: each has one for good, or which of those that wait gets the next free one \
          [default: the device's, or submission]";
+    register_dealing = "HOW" like "worst": one_of!(RegisterDealing, |o, it| o.changes.register_dealing = Some(it)),
+        "How warps that take unlike numbers of registers are spread over an SM's sub-partitions: so that a block begins \
+          wherever counting does not rule it out, or only where it has room however they were dealt [default: the device's, \
+          or best]";
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::graph_parts::Graphs;
 use super::reading::{NULL_STREAM, NamedKernels, Reading};
-use super::{chains, expected, graphs, green_contexts, hosts, kernels, processes, streams};
+use super::{chains, expected, graphs, green_contexts, hosts, kernels, processes, streams, unstated};
 use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
@@ -99,6 +99,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let node_of = |thread: usize| nodes.get(thread).copied().unwrap_or(root);
     builder.limit_jobs().map_err(|endless| endless_at(endless, node_of))?;
     let mut scenario = finish(builder, root, node_of)?;
+    scenario.notes.extend(unstated::note(&kernels, &scenario));
     scenario.expected = expected.map(|mut expected| {
         expected.placement = placement.unwrap_or(own_device.placement);
         let own = expected::Own { device: &own_device, placement: expected.placement, seed, horizon };

@@ -39,8 +39,9 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
     let clock = entry.optional("clock")?.map(block_clock).transpose()?.unwrap_or_default();
     let times_node = entry.optional("block_times")?;
     let own_times = times_node.map(|node| block_times(node, blocks)).transpose()?;
-    let shared_memory_bytes = number(entry.optional("shared_memory_bytes")?)?;
-    let registers_per_thread = number(entry.optional("registers_per_thread")?)?;
+    let shared_memory_node = entry.optional("shared_memory_bytes")?;
+    let registers_node = entry.optional("registers_per_thread")?;
+    let (shared_memory_bytes, registers_per_thread) = (number(shared_memory_node)?, number(registers_node)?);
     let trigger = entry.optional("trigger")?.map(share).transpose()?;
     let wait = entry.optional("wait")?.map(share).transpose()?;
     let clusters = clusters(&mut entry)?;
@@ -99,7 +100,16 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
         let stated = reading.builder.set_work_items(id, items);
         stated.map_err(|error| place.problem(format!("kernel {name:?}: {error}")))?;
     }
-    Ok(NamedKernel { id, blocks, varies, given, is_launched: false, dependent: None })
+    Ok(NamedKernel {
+        id,
+        blocks,
+        varies,
+        given,
+        states_registers: registers_node.is_some(),
+        states_shared_memory: shared_memory_node.is_some(),
+        is_launched: false,
+        dependent: None,
+    })
 }
 
 /// `cluster` and `cluster_fallback`: in which clusters blocks come.

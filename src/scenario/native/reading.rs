@@ -44,6 +44,9 @@ pub(super) struct NamedKernel {
     pub(super) varies: bool,
     /// Whether its block time is the user's and not the file's.
     pub(super) given: bool,
+    /// Whether the file states its registers, and its shared memory.
+    pub(super) states_registers: bool,
+    pub(super) states_shared_memory: bool,
     /// Whether something launches it.
     pub(super) is_launched: bool,
     /// The same, launched programmatically, if it is.
@@ -94,6 +97,13 @@ impl NamedKernels {
 
     fn unknown(&self, node: Node<'_>, name: &str) -> Problem {
         unknown(node, "kernel", name, self.names(|_| true).iter())
+    }
+
+    /// All of them with their names, in the order of the file.
+    pub(super) fn named(&self) -> Vec<(&str, &NamedKernel)> {
+        let mut named: Vec<_> = self.places.iter().map(|(name, place)| (&**name, &self.all[*place])).collect();
+        named.sort_unstable_by_key(|(name, _)| self.places.get(*name));
+        named
     }
 
     /// The names of those of which that is so, in order.

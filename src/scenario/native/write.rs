@@ -19,8 +19,8 @@ use crate::scenario::one_hyperperiod::comes_back;
 use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
-    BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage,
-    ProcessId, ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
+    BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage, ProcessId,
+    ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
 };
 
 /// What the native format cannot say.

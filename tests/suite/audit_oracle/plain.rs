@@ -2,8 +2,10 @@
 //! and the rules leave their order open, nobody is accused.
 
 use gpusched::audit::{Observation, ObservedKernel, ObservedOperation, ObservedWork};
-use gpusched::device::{BlockDemand, CopySharing};
-use gpusched::logs::LogTime;
+use gpusched::device::{BlockDemand, CopySharing, RegisterDealing};
+use gpusched::logs::{LogTime, LoggedBlock};
+
+use crate::reference::{Free, Need};
 
 /// The name of a rule that this trace of a finished run breaks, if there is one.
 pub(crate) fn broken_rule<'a>(observation: &'a Observation) -> Option<&'static str> {
@@ -134,9 +136,9 @@ impl<'a> Plain<'a> {
         })
     }
 
-    /// What is taken on an SM right after everything of an instant: warps, slots, shared memory, registers.
-    fn taken(&self, sm: u32, at: i64) -> [u32; 4] {
-        let mut taken = [0; 4];
+    /// What is taken on an SM right after everything of an instant: warps, slots, shared memory.
+    fn taken(&self, sm: u32, at: i64) -> [u32; 3] {
+        let mut taken = [0; 3];
         for (_, kernel) in self.kernels() {
             let Some(demand) = self.demand(kernel) else { continue };
             let here = kernel
@@ -144,20 +146,39 @@ impl<'a> Plain<'a> {
                 .iter()
                 .filter(|block| block.sm == sm && block.start_ns.as_ns() <= at && at < block.end_ns.as_ns());
             let blocks = u32::try_from(here.count()).unwrap_or(u32::MAX);
-            let each = [demand.warps, 1, demand.shared_memory_bytes, demand.registers];
+            let each = [demand.warps, 1, demand.shared_memory_bytes];
             taken.iter_mut().zip(each).for_each(|(taken, each)| *taken += each * blocks);
         }
         taken
     }
 
-    fn limits(&self) -> [u32; 4] {
+    fn limits(&self) -> [u32; 3] {
         let device = &self.observation.device;
-        [device.warps_per_sm(), device.per_sm.blocks, device.per_sm.shared_memory_bytes, device.per_sm.registers]
+        [device.warps_per_sm(), device.per_sm.blocks, device.per_sm.shared_memory_bytes]
+    }
+
+    /// How many registers a block, or none of its warps, lacks on an SM then, if warps are dealt so.
+    fn lacking_registers(&self, sm: u32, at: i64, kernel: &ObservedKernel, new: bool, dealing: RegisterDealing) -> u64 {
+        let device = self.observation.device.with(|spec| spec.register_allocation.dealing = dealing).expect("a device");
+        let mut holds = Free::empty_sm(&device);
+        for (_, other) in self.kernels() {
+            let is_here =
+                |block: &LoggedBlock| block.sm == sm && block.start_ns.as_ns() <= at && at < block.end_ns.as_ns();
+            for _ in other.blocks.iter().filter(is_here) {
+                holds = holds.with(&Need::of(&other.shape, &device));
+            }
+        }
+        let mut need = Need::of(&kernel.shape, &device);
+        need.warps *= u64::from(new);
+        holds.lacking_registers(&need)
     }
 
     fn sms_are_never_overfull(&self) -> bool {
-        self.kernels().flat_map(|(_, kernel)| kernel.blocks.iter()).all(|block| {
-            self.taken(block.sm, block.start_ns.as_ns()).iter().zip(self.limits()).all(|(taken, limit)| *taken <= limit)
+        let blocks = self.kernels().flat_map(|(_, kernel)| kernel.blocks.iter().map(move |block| (kernel, block)));
+        blocks.into_iter().all(|(kernel, block)| {
+            let (sm, at) = (block.sm, block.start_ns.as_ns());
+            self.taken(sm, at).iter().zip(self.limits()).all(|(taken, limit)| *taken <= limit)
+                && self.lacking_registers(sm, at, kernel, false, RegisterDealing::Best) == 0
         })
     }
 
@@ -223,9 +244,10 @@ impl<'a> Plain<'a> {
     fn fits(&self, kernel: &ObservedKernel, at: i64) -> bool {
         let device = &self.observation.device;
         let Some(demand) = self.demand(kernel) else { return false };
-        let more = [demand.warps, 1, demand.shared_memory_bytes, demand.registers];
+        let more = [demand.warps, 1, demand.shared_memory_bytes];
         (0..device.sms).filter(|&sm| kernel.sm_mask.is_none_or(|mask| mask.enables_sm(sm, device))).any(|sm| {
             self.taken(sm, at).iter().zip(more).zip(self.limits()).all(|((taken, more), limit)| taken + more <= limit)
+                && self.lacking_registers(sm, at, kernel, true, RegisterDealing::Worst) == 0
         })
     }
 

@@ -53,7 +53,7 @@ impl ReferenceGpu<'_> {
         rooms
     }
 
-    /// On which SMs a process has blocks.
+    /// On which SMs a process has blocks, or what they took is not free yet.
     fn used_by_process(&self, process: usize) -> Vec<bool> {
         let mut used = vec![false; self.scenario.device().sms as usize];
         for running in &self.running {
@@ -62,6 +62,9 @@ impl ReferenceGpu<'_> {
             {
                 used[sm] = true;
             }
+        }
+        for &(until, operation, sm) in &self.freeing {
+            used[sm] |= until > self.now && self.process_of(operation) == process;
         }
         used
     }

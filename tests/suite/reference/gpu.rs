@@ -78,6 +78,8 @@ pub(super) struct ReferenceGpu<'a> {
     pub(super) channels_handed_over: BTreeMap<usize, u64>,
     /// In the order of assignment.
     pub(super) running: Vec<Running>,
+    /// What ended blocks hold for some time longer: until when, of which kernel, on which SM.
+    pub(super) freeing: Vec<(u64, usize, usize)>,
     /// Copies on shared links.
     pub(super) sharing: Vec<Sharing>,
     /// Blocks and copies that have begun.
@@ -112,6 +114,7 @@ impl<'a> ReferenceGpu<'a> {
             channel_queue: VecDeque::new(),
             channels_handed_over: BTreeMap::new(),
             running: Vec::new(),
+            freeing: Vec::new(),
             sharing: Vec::new(),
             begun: 0,
             last_sm: vec![None; contexts.number()],
@@ -248,6 +251,10 @@ impl<'a> ReferenceGpu<'a> {
         while let Some(done) = self.first_due() {
             self.running.retain(|running| running.order != done.order);
             self.note_end_of_block(&done);
+            if let Place::Sm(sm) = done.place {
+                let until = self.now + self.scenario.device().block_gap.as_ns();
+                self.freeing.push((until, done.operation, sm));
+            }
             let more = self.running.iter().any(|running| running.operation == done.operation);
             let operation = &mut self.operations[done.operation];
             if let Some((_, _, end)) = operation.blocks.get_mut(done.block) {
@@ -372,10 +379,21 @@ impl<'a> ReferenceGpu<'a> {
                 && self.context_of(running.operation) == context
             {
                 let need = self.need(running.operation);
-                free[sm] = free[sm].take(&need).expect("resident blocks fit");
+                free[sm] = free[sm].with(&need);
+            }
+        }
+        for &(until, operation, sm) in &self.freeing {
+            if until > self.now && self.context_of(operation) == context {
+                free[sm] = free[sm].with(&self.need(operation));
             }
         }
         free
+    }
+
+    /// When next something that an ended block held comes free, while a kernel is in a queue.
+    pub(super) fn next_freed(&self) -> Option<u64> {
+        let waits = self.ee_queues.iter().flat_map(BTreeMap::values).any(|queue| !queue.is_empty());
+        self.freeing.iter().map(|freeing| freeing.0).filter(|&until| waits && until > self.now).min()
     }
 
     fn need(&self, operation: usize) -> Need {
@@ -533,7 +551,7 @@ impl<'a> ReferenceGpu<'a> {
         }
         let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
         let enabled = self.enabled(operation);
-        let usable: Vec<Free> = free.iter().zip(&enabled).filter(|&(_, &ok)| ok).map(|(sm, _)| *sm).collect();
+        let usable: Vec<Free> = free.iter().zip(&enabled).filter(|&(_, &ok)| ok).map(|(sm, _)| sm.clone()).collect();
         if self.waits_for_a_gpc(operation, &free, &need, &allowed) {
             return Rule::Cluster;
         }

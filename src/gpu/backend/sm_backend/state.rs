@@ -21,6 +21,8 @@ impl SmBackend {
             lone_from: _,
             cluster_groups: _,
             sms,
+            registers,
+            freeing,
             ee_queues,
             copy_engines,
             kernels,
@@ -48,6 +50,8 @@ impl SmBackend {
             to.is_like_no_other();
         }
         to.list(sms, Canonical::value);
+        registers.write_state(to);
+        freeing.write_state(to);
         to.list(ee_queues, |to, queue| queue.write_state(to, |place| self.operation_at(place)));
         to.list(copy_engines, |to, engine| engine.write_state(now, to));
         let free: BTreeSet<u32> = free_kernels.iter().copied().collect();
@@ -82,7 +86,7 @@ impl SmBackend {
                 to.number(matches!(event, Event::TimedWave(_)));
                 self.write_wave(&self.waves[place as usize], to);
             }
-            Event::Copy(_) | Event::Context | Event::Turn => {
+            Event::Copy(_) | Event::Context | Event::Turn | Event::Freed => {
                 to.number(2_u64);
                 to.value(event);
             }
