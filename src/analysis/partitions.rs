@@ -170,8 +170,8 @@ fn alone(scenario: &Scenario, owner: Owner, threads: &[usize]) -> Option<Scenari
     Some(with_threads(scenario, catalogue, threads))
 }
 
-/// The work on a GPU of which it is known whether the streams of `owner` share channels: where they were dealt to, other
-/// streams have a part in.
+/// The work on a GPU of which it is known whether the streams of `owner` share channels: where they were dealt to,
+/// other streams have a part in.
 fn on_own_channels(scenario: &Scenario, owner: Owner) -> Option<Catalogue> {
     let catalogue = &scenario.catalogue;
     let crowded = crowded_channels(scenario);

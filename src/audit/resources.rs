@@ -108,9 +108,9 @@ struct Account {
 }
 
 /// At no time do the blocks of an SM take more than it has; where contexts take turns, those of each context, since
-/// what the others have there is put aside meanwhile (T1, T4); where SM numbers are virtual, those of each mask. A block
-/// that is recorded as starting up to the tolerance before the end of the one it replaces is noise, so blocks count as
-/// ending that much earlier.
+/// what the others have there is put aside meanwhile (T1, T4); where SM numbers are virtual, those of each mask. A
+/// block that is recorded as starting up to the tolerance before the end of the one it replaces is noise, so blocks
+/// count as ending that much earlier.
 fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
     let empty = Sm::empty(&observation.device);

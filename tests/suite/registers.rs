@@ -1,6 +1,6 @@
 //! Registers where kernels meet whose warps take unlike numbers of them: by hand, on random scenarios against the
-//! reference simulator and the audit, and bounds under both readings of how warps are dealt. And the note on kernels that
-//! state none.
+//! reference simulator and the audit, and bounds under both readings of how warps are dealt. And the note on kernels
+//! that state none.
 
 use gpusched::analysis::SearchOptions;
 use gpusched::device::{BlockDemand, BlockShape, Device, RegisterDealing, Resource};
@@ -52,7 +52,8 @@ fn second_begins(device: &Device, [one, other]: [(u32, u32, u32); 2]) -> [u64; 2
 
 #[test]
 fn an_sm_holds_unlike_warps_by_units_of_its_sub_partitions() {
-    // Eight warps of 6,400 leave 3,584 registers of each of the four sub-partitions, two warps of 1,280: eight of each SM.
+    // Eight warps of 6,400 leave 3,584 registers of each of the four sub-partitions, two warps of 1,280: eight of each
+    // SM.
     let small = |blocks| [(2, 256, 200), (blocks, 32, 40)];
     for device in RegisterDealing::ALL.map(dealt) {
         assert_eq!(second_begins(&device, small(16)), [0, 0]);
