@@ -110,6 +110,7 @@ fn finish(
         contexts,
         client_sms: client_sms(run, device),
         operations,
+        has_chosen_order: false,
         programmatic_events: BTreeSet::new(),
         incomplete,
     }

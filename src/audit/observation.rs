@@ -26,6 +26,9 @@ pub struct Observation {
     pub client_sms: Vec<u32>,
     /// Operations in launch order; those of one stream in their order in the stream.
     pub operations: Vec<ObservedOperation>,
+    /// Whether operations that became ready at one instant entered their queues in another order than the model's: then
+    /// times tell nothing of the order of one instant.
+    pub(super) has_chosen_order: bool,
     /// Events that are recorded once the kernel before the record has triggered (PDL), by number.
     pub(super) programmatic_events: BTreeSet<u32>,
     /// Why kernels or blocks are missing that ran as well; then nobody can tell what should not have waited.

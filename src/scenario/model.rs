@@ -36,6 +36,9 @@ pub struct Scenario {
     pub chains: Vec<Chain>,
     /// For which order of simultaneous releases verdicts are to hold.
     pub release_order: ReleaseOrder,
+    /// In which order operations that become ready at one instant enter their queues in a simulation, choice by choice
+    /// ([`set_ready_order`](crate::gpu::GpuInterface::set_ready_order)).
+    pub ready_order: Arc<[u32]>,
     /// What the reader of the file wants its user to know.
     pub notes: Vec<String>,
     /// The published result, if the file carries one.

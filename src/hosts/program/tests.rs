@@ -48,6 +48,7 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
         block_times: std::collections::BTreeMap::new(),
         threads,
         release_order: crate::scenario::ReleaseOrder::default(),
+        ready_order: std::sync::Arc::default(),
         notes: Vec::new(),
         expected: None,
         chains: Vec::new(),

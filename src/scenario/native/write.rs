@@ -82,6 +82,9 @@ impl Scenario {
         if self.release_order != ReleaseOrder::default() {
             file.insert("release_order".to_owned(), json!(self.release_order.name()));
         }
+        if !self.ready_order.is_empty() {
+            file.insert("ready_order".to_owned(), json!(*self.ready_order));
+        }
         if self.horizon == Some(Duration::ZERO) {
             return Err(NotNative::NoTime);
         }
