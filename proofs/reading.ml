@@ -180,7 +180,7 @@ let gpu_of device scenario =
   if member "processes" scenario <> `Null then unknown "there are processes";
   only "the scenario"
     [ "$schema"; "format"; "name"; "source"; "device"; "placement"; "seed"; "release_order"; "horizon"; "mps"; "kernels";
-      "streams"; "hosts"; "chains"; "expected"; "green_contexts"; "graphs" ]
+      "streams"; "hosts"; "chains"; "expected"; "assumptions"; "green_contexts"; "graphs" ]
     scenario;
   if member "green_contexts" scenario <> `Null then unknown "there are green contexts";
   if member "graphs" scenario <> `Null then unknown "there are CUDA graphs";

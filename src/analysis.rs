@@ -56,6 +56,7 @@ mod pool;
 mod prepared;
 pub(crate) mod printed;
 mod printed_steps;
+mod ready_orders;
 mod repeats;
 mod requirements;
 mod safe_bound;

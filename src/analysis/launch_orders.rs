@@ -1,17 +1,17 @@
 //! All orders of simultaneous launches (thesis, chapter 5: the order in which kernels launched together enter the EE
-//! queue is unknown, so all cases have to be considered).
+//! queue is unknown, so all cases have to be considered), and of what else becomes ready at one instant.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
-use super::analyse::analyse_as_stated;
+use super::analyse::{AnalysedKernel, analyse_as_stated};
+use super::ready_orders::{next_lists, orders_of};
 use crate::broken_bound::BrokenBound;
 use crate::effort;
 use crate::effort::Progress;
@@ -28,6 +28,12 @@ use ties::Ties;
 
 /// Orders up to which all are tried: those of 8 host threads.
 const MOST_ORDERS: u64 = 40_320;
+
+/// Runs of which all finishes are held until they are compared.
+const CHUNK: usize = 256;
+
+/// Choices of a run that are drawn at most; those that follow are the first of each.
+const MOST_DRAWN: usize = 64;
 
 /// How the finish times of one order are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -48,11 +54,12 @@ pub struct LaunchOrders<'a> {
     pub device: &'a str,
     /// How finish times were found.
     pub method: Method,
-    /// Orders of host threads, each kept throughout a run; `None` if there are more than 2^64.
+    /// Orders of host threads, each kept throughout a run, with all orders of what else becomes ready at one instant;
+    /// where these are too many to try, about so many. `None` if there are more than 2^64.
     pub orders: Option<u64>,
     /// Orders that were tried; sampled ones may repeat.
     pub orders_tried: u64,
-    /// Whether these were all, and no launches of one instant can come in any other order: not if two threads launch
+    /// Whether these were all, and nothing of one instant can come in any other order: not if two threads launch
     /// together again and again, so that either may be the first one each time.
     pub exhaustive: bool,
     /// Of the sample, if it is one; `None`: all orders of threads are to be tried.
@@ -77,6 +84,10 @@ pub struct OrderedKernel<'a> {
     pub best_order: Vec<&'a str>,
     /// Labels of the host threads in the first order that gives the latest.
     pub worst_order: Vec<&'a str>,
+    /// The [`ready_order`](Scenario::ready_order) that gives the earliest.
+    pub best_ready_order: Vec<u32>,
+    /// That of the latest.
+    pub worst_ready_order: Vec<u32>,
 }
 
 /// Why orders cannot be explored.
@@ -104,23 +115,29 @@ type Launch = (u32, u32);
 type Extremes = Vec<(Launch, (Found, Found))>;
 
 /// A finish time and the number of the order that gave it.
-type Found = (Instant, u64);
+type Found = (Instant, usize);
 
-/// How many orders there are, if 64 bits hold the number.
-fn number_of_orders(groups: &[Vec<usize>]) -> Option<u64> {
-    groups.iter().try_fold(1_u64, |product, group| product.checked_mul(factorial(group.len())?))
+/// How many orders there are, if 64 bits hold the number: of threads, and of what becomes ready at one instant in this
+/// run, or each as it.
+fn number_of_orders(groups: &[Vec<usize>], run: &Run<'_>) -> Option<u64> {
+    let of_ready = orders_of(run.trace.ready_choices())?;
+    groups.iter().try_fold(of_ready, |product, group| product.checked_mul(factorial(group.len())?))
 }
 
-/// How many orders [`launch_orders`] tries.
+/// How many orders [`launch_orders`] tries; a few more or less if not all runs leave as much open.
 pub fn orders_to_try(run: &Run<'_>, samples: u64) -> u64 {
-    number_of_orders(&Ties::of(run).groups).filter(|&orders| orders <= MOST_ORDERS).unwrap_or(samples.max(1))
+    number_of_orders(&Ties::of(run).groups, run).filter(|&orders| orders <= MOST_ORDERS).unwrap_or(samples.max(1))
 }
+
+/// An order: the number of that of the threads, and who is the next each time of those that become ready at one
+/// instant.
+type Order = (u64, Vec<u32>);
 
 /// Explores the orders in which host threads act that are first released at one instant, or launch at one instant in
-/// the scenario's own run. If there are more than 40320 (those of 8 threads), `samples` of them are tried: that of the
-/// scenario itself, and others drawn at random. Uses rayon's current thread pool; the result does not depend on its
-/// size. How many orders have been tried is in `progress`. If it is [stopped](crate::effort), the orders that were
-/// tried by then count.
+/// the scenario's own run, and those in which operations enter their queues that become ready at one instant. If there
+/// are more than 40320 (those of 8 threads), `samples` of them are tried: that of the scenario itself, and others drawn
+/// at random. Uses rayon's current thread pool; the result does not depend on its size. How many orders have been tried
+/// is in `progress`. If it is [stopped](crate::effort), the orders that were tried by then count.
 ///
 /// # Errors
 /// [`OrdersError`].
@@ -135,47 +152,19 @@ pub fn launch_orders<'s>(
     analysis.check_run(&run.trace)?;
     let method = if analysis.exact { Method::Analysis } else { Method::Simulation };
     let Ties { groups, left_out } = Ties::of(run);
-    let orders = number_of_orders(&groups);
+    let mut orders = number_of_orders(&groups, run);
     let all = orders.is_some_and(|orders| orders <= MOST_ORDERS);
-    let tried = orders.filter(|_| all).unwrap_or(samples.max(1));
-    let order = |number: u64| {
-        // The first is always the scenario's own, so that nothing found is better or worse than what a run shows.
-        if all || number == 0 {
-            numbered(&groups, scenario.threads.len(), number)
-        } else {
-            drawn(&groups, scenario, seed, number)
-        }
-    };
-    let (here, complete) = (effort::here(), AtomicU64::new(0));
-    let extremes = (0..tried)
-        .into_par_iter()
-        // The rest is left at once.
-        .take_any_while(|_| here.within(effort::check).is_ok())
-        .map_init(
-            || scenario.clone(),
-            |permuted, number| {
-                let finishes = match here.within(|| finishes(scenario, permuted, &order(number), method)) {
-                    // What was tried by then counts.
-                    Err(OrdersError::Run(error)) if error.is_stop() => return Ok(Extremes::new()),
-                    finishes => finishes?,
-                };
-                complete.fetch_add(1, Ordering::Relaxed);
-                progress.advance(1);
-                let alike = |(launch, finish)| (launch, ((finish, number), (finish, number)));
-                let mut extremes: Extremes = finishes.into_iter().map(alike).collect();
-                extremes.sort_unstable_by_key(|(launch, _)| *launch);
-                Ok(extremes)
-            },
-        )
-        .try_reduce_with(|one, other| merged(scenario, one, &other))
-        .transpose()?
-        .unwrap_or_default();
-    let complete = complete.into_inner();
+    let mut plan = Plan::new(run, groups, (!all).then_some(samples), seed);
+    let Explored { extremes, complete, has_more } = plan.explore(method, progress)?;
+    let tried = plan.len() as u64;
+    if all && !has_more {
+        orders = Some(tried);
+    }
     if complete == 0 {
         effort::check().map_err(ProgramError::from)?;
     }
 
-    let labels = |number: u64| order(number).into_iter().map(|thread| &*scenario.threads[thread].label).collect();
+    let labels = |order: Vec<usize>| order.into_iter().map(|thread| &*scenario.threads[thread].label).collect();
     let known = |finish: Instant| (finish < Instant::MAX).then_some(finish);
     let mut position: BTreeMap<u32, u32> = BTreeMap::new();
     let mut kernels = Vec::new();
@@ -185,12 +174,16 @@ pub fn launch_orders<'s>(
         *nth += 1;
         let Ok(place) = found else { continue };
         let (_, ((best, best_number), (worst, worst_number))) = extremes[place];
+        let ((best_order, best_ready_order), (worst_order, worst_ready_order)) =
+            (plan.order(best_number), plan.order(worst_number));
         kernels.push(OrderedKernel {
             launch: kernel.launch,
             best_finish_ns: known(best),
             worst_finish_ns: known(worst),
-            best_order: labels(best_number),
-            worst_order: labels(worst_number),
+            best_order: labels(best_order),
+            worst_order: labels(worst_order),
+            best_ready_order,
+            worst_ready_order,
         });
     }
     let mut notes = analysis.notes;
@@ -202,7 +195,12 @@ pub fn launch_orders<'s>(
             tried - 1
         ));
     }
-    let exhaustive = all && complete == tried && left_out.is_empty();
+    if has_more {
+        notes.push(format!(
+            "more than {MOST_ORDERS} orders, as runs differ in what becomes ready at one instant: best and worst are not certain"
+        ));
+    }
+    let exhaustive = all && !has_more && complete == tried && left_out.is_empty();
     notes.extend(left_out.into_iter().map(|what| format!("best and worst are not certain: {what}")));
     Ok(LaunchOrders {
         scenario: &scenario.name,
@@ -215,6 +213,104 @@ pub fn launch_orders<'s>(
         kernels,
         notes,
     })
+}
+
+/// The orders to try.
+struct Plan<'s> {
+    scenario: &'s Scenario,
+    groups: Vec<Vec<usize>>,
+    /// All that are known so far; empty if some are drawn.
+    known: Vec<Order>,
+    /// How many are drawn, if they are.
+    drawn: usize,
+    seed: u64,
+    /// Whether operations become ready together in the scenario's own run.
+    is_open: bool,
+}
+
+/// What came of them.
+struct Explored {
+    extremes: Extremes,
+    /// Orders that were tried.
+    complete: u64,
+    /// Whether there are more than were planned.
+    has_more: bool,
+}
+
+impl<'s> Plan<'s> {
+    /// All orders, or so many that are drawn.
+    fn new(run: &'s Run<'_>, groups: Vec<Vec<usize>>, samples: Option<u64>, seed: u64) -> Self {
+        let of_threads = groups.iter().try_fold(1_u64, |product, group| product.checked_mul(factorial(group.len())?));
+        // Each with the first choices; the others follow from what was to choose between.
+        let known = of_threads
+            .filter(|_| samples.is_none())
+            .into_iter()
+            .flat_map(|all| (0..all).map(|number| (number, Vec::new())));
+        let drawn = samples.map_or(0, |samples| usize::try_from(samples.max(1)).unwrap_or(usize::MAX));
+        let is_open = !run.trace.ready_choices().is_empty();
+        Self { scenario: &run.scenario, known: known.collect(), groups, drawn, seed, is_open }
+    }
+
+    fn len(&self) -> usize {
+        self.drawn.max(self.known.len())
+    }
+
+    /// The order of the threads, and of what becomes ready together. The first is always the scenario's own, so that
+    /// nothing found is better or worse than what a run shows.
+    fn order(&self, number: usize) -> (Vec<usize>, Vec<u32>) {
+        let Self { scenario, groups, known, .. } = self;
+        match known.get(number) {
+            Some((of_threads, ready)) => (numbered(groups, scenario.threads.len(), *of_threads), ready.clone()),
+            None if number == 0 => (numbered(groups, scenario.threads.len(), 0), scenario.ready_order.to_vec()),
+            None => drawn(groups, scenario, self.is_open, (self.seed, number as u64)),
+        }
+    }
+
+    fn explore(&mut self, method: Method, progress: Progress<'_>) -> Result<Explored, OrdersError> {
+        let here = effort::here();
+        let mut explored = Explored { extremes: Extremes::new(), complete: 0, has_more: false };
+        let mut next = 0;
+        // The rest is left at once.
+        while next < self.len() && here.within(effort::check).is_ok() {
+            let end = self.len().min(next + CHUNK);
+            let plan = &*self;
+            let tried: Vec<Option<(Extremes, Vec<(u32, u32)>)>> = (next..end)
+                .into_par_iter()
+                .map_init(
+                    || plan.scenario.clone(),
+                    |permuted, number| {
+                        let order = plan.order(number);
+                        let (finishes, choices) = match here.within(|| finishes(plan.scenario, permuted, order, method))
+                        {
+                            // What was tried by then counts.
+                            Err(OrdersError::Run(error)) if error.is_stop() => return Ok(None),
+                            finishes => finishes?,
+                        };
+                        progress.advance(1);
+                        let alike = |(launch, finish)| (launch, ((finish, number), (finish, number)));
+                        let mut extremes: Extremes = finishes.into_iter().map(alike).collect();
+                        extremes.sort_unstable_by_key(|(launch, _)| *launch);
+                        Ok(Some((extremes, choices)))
+                    },
+                )
+                .collect::<Result<_, OrdersError>>()?;
+            for (number, tried) in (next..).zip(tried) {
+                let Some((own, choices)) = tried else { continue };
+                explored.complete += 1;
+                explored.extremes = merged(self.scenario, explored.extremes, &own)?;
+                let Some((of_threads, ready)) = self.known.get(number).cloned() else { continue };
+                for list in next_lists(&ready, &choices) {
+                    explored.has_more |= self.known.len() as u64 >= MOST_ORDERS;
+                    if explored.has_more {
+                        break;
+                    }
+                    self.known.push((of_threads, list));
+                }
+            }
+            next = end;
+        }
+        Ok(explored)
+    }
 }
 
 fn factorial(n: usize) -> Option<u64> {
@@ -238,7 +334,13 @@ fn numbered(groups: &[Vec<usize>], threads: usize, mut number: u64) -> Vec<usize
     order
 }
 
-fn drawn(groups: &[Vec<usize>], scenario: &Scenario, seed: u64, number: u64) -> Vec<usize> {
+/// An order drawn at random; of what becomes ready at one instant if that is open.
+fn drawn(
+    groups: &[Vec<usize>],
+    scenario: &Scenario,
+    is_open: bool,
+    (seed, number): (u64, u64),
+) -> (Vec<usize>, Vec<u32>) {
     let mut numbers = ChaCha8Rng::seed_from_u64(seed);
     numbers.set_stream(number);
     let mut order: Vec<usize> = (0..scenario.threads.len()).collect();
@@ -249,18 +351,23 @@ fn drawn(groups: &[Vec<usize>], scenario: &Scenario, seed: u64, number: u64) -> 
             order[place] = thread;
         }
     }
-    order
+    let ready = if is_open { (0..MOST_DRAWN).map(|_| numbers.next_u32()).collect() } else { Vec::new() };
+    (order, ready)
 }
 
-/// The finish of every launch when the threads are declared in `order`; [`Instant::MAX`] for none.
+/// The finish of every launch, [`Instant::MAX`] for none, and between how many operations a run chose.
+type Finishes = (Vec<(Launch, Instant)>, Vec<(u32, u32)>);
+
+/// They when the threads are declared in an order, and operations become ready in another one.
 fn finishes(
     scenario: &Scenario,
     permuted: &mut Scenario,
-    order: &[usize],
+    (order, ready): (Vec<usize>, Vec<u32>),
     method: Method,
-) -> Result<Vec<(Launch, Instant)>, OrdersError> {
+) -> Result<Finishes, OrdersError> {
+    permuted.ready_order = ready.into();
     permuted.threads.clear();
-    permuted.threads.extend(order.iter().map(|&thread| scenario.threads[thread].clone()));
+    permuted.threads.extend(order.iter().map(|&thread| scenario.threads[thread].placed(&order)));
     let mut launches = vec![0_u32; order.len()];
     let mut launch = |thread: u32| {
         let declared = order[thread as usize];
@@ -268,18 +375,20 @@ fn finishes(
         (u32::try_from(declared).proven("32 bits count threads"), launches[declared] - 1)
     };
     Ok(match method {
-        Method::Analysis => analyse_as_stated(permuted)?
-            .kernels
-            .iter()
-            .map(|kernel| (launch(kernel.launch.benchmark), kernel.finish_ns.unwrap_or(Instant::MAX)))
-            .collect(),
-        Method::Simulation => simulate(permuted)?
-            .trace
-            .operations()
-            .iter()
-            .filter(|record| matches!(record.kind, OperationKind::Kernel(_)))
-            .map(|record| (launch(record.origin.thread), record.finish().unwrap_or(Instant::MAX)))
-            .collect(),
+        Method::Analysis => {
+            let kernels = analyse_as_stated(permuted)?.kernels;
+            let finish = |kernel: &AnalysedKernel<'_>| {
+                (launch(kernel.launch.benchmark), kernel.finish_ns.unwrap_or(Instant::MAX))
+            };
+            (kernels.iter().map(finish).collect(), Vec::new())
+        }
+        Method::Simulation => {
+            let trace = simulate(permuted)?.trace;
+            let kernels = trace.operations().iter().filter(|record| matches!(record.kind, OperationKind::Kernel(_)));
+            let finish =
+                kernels.map(|record| (launch(record.origin.thread), record.finish().unwrap_or(Instant::MAX))).collect();
+            (finish, trace.ready_choices().to_vec())
+        }
     })
 }
 

@@ -197,14 +197,7 @@ fn of_several(scenario: &Scenario, one: Owner, threads: &[usize]) -> Option<Scen
 }
 
 fn with_threads(scenario: &Scenario, catalogue: Catalogue, threads: &[usize]) -> Scenario {
-    // Who goes on until another has ended is with that one.
-    let place = |other: u32| threads.iter().position(|&thread| thread == other as usize);
-    let thread = |&thread: &usize| {
-        let thread = &scenario.threads[thread];
-        let until = thread.until.and_then(place).and_then(|place| u32::try_from(place).ok());
-        HostThread { until, ..thread.clone() }
-    };
-    let threads = threads.iter().map(thread).collect();
+    let threads = threads.iter().map(|&thread| scenario.threads[thread].placed(threads)).collect();
     Scenario { catalogue, threads, chains: Vec::new(), ..scenario.clone() }
 }
 

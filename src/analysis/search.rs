@@ -16,6 +16,7 @@ use super::assumptions;
 use super::bound_options::BoundOptions;
 use super::host_end::after_last_launch;
 use super::jobs::{AnalysedJob, with_operations};
+use super::ready_orders::{list_of, next_lists};
 use super::repeats::shown;
 use crate::effort;
 use crate::effort::Progress;
@@ -150,6 +151,9 @@ impl SearchResult<'_> {
         // Its threads are declared in the order of the run.
         witness.release_order = ReleaseOrder::Declared;
         witness.tell_urgency_apart();
+        // Its choices are told as they were.
+        let chosen = simulate(&witness).ok().map(|run| list_of(run.trace.ready_choices()));
+        witness.ready_order = chosen.map_or(witness.ready_order, Into::into);
         // It is another scenario than the file that the logs belong to.
         witness.examiner = None;
         witness
@@ -200,7 +204,14 @@ pub(super) fn search_known<'s>(
         let own = jobs.iter().map(response).chain(chains.own_worst()).collect();
         (Cow::Borrowed(scenario), Some(own))
     };
-    let base = Base { scenario: base, is_unrolled: unrolls, jobs, own, releases, chains: Some(chains) };
+    // Of unrolled jobs whatever the order of the file.
+    let has_choices = |run: &Run<'_>| !run.trace.ready_choices().is_empty();
+    let has_ready_orders = match &base {
+        Cow::Owned(unrolled) if options.runs > 0 => simulate(unrolled).is_ok_and(|run| has_choices(&run)),
+        _ => has_choices(run),
+    };
+    let base =
+        Base { scenario: base, is_unrolled: unrolls, jobs, own, releases, chains: Some(chains), has_ready_orders };
     let found = search_from(base, options, progress)?;
     Ok(SearchResult { known_until: scenario.known_until(), ..found })
 }
@@ -236,6 +247,8 @@ pub(super) struct Base<'s> {
     pub(super) releases: Vec<ReleaseRule>,
     /// Chains of its jobs.
     pub(super) chains: Option<SearchedChains<'s>>,
+    /// Whether operations become ready together in a run of it.
+    pub(super) has_ready_orders: bool,
 }
 
 /// Searches runs of `base`.
@@ -244,12 +257,13 @@ pub(super) fn search_from<'s>(
     options: &SearchOptions,
     progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
-    let Base { scenario: base, is_unrolled, jobs, own: known, releases, chains } = base;
+    let Base { scenario: base, is_unrolled, jobs, own: known, releases, chains, has_ready_orders } = base;
     let own = [base.placement];
     let placements = if options.placements.is_empty() { &own[..] } else { &options.placements };
     let owners: Vec<u32> = if is_unrolled { jobs.iter().map(|job| job.thread).collect() } else { Vec::new() };
     let mut freedom = Freedom::new(&base, options.bound, placements, &owners);
     freedom.releases = releases;
+    freedom.has_ready_orders = has_ready_orders;
     if options.bound.order == ReleaseOrder::Any {
         let releases_are_given = is_unrolled && freedom.releases.is_empty();
         let jobs = is_unrolled.then_some(&jobs[..]);
@@ -266,6 +280,9 @@ pub(super) fn search_from<'s>(
         runs: AtomicU64::new(0),
         progress,
     };
+    if has_ready_orders {
+        searcher.ready_orders(options.runs / 4)?;
+    }
     let mut round = 0;
     loop {
         searcher.sample(round, options.runs.div_ceil(2))?;
@@ -331,6 +348,35 @@ impl Searcher<'_, '_> {
         let mut numbers = ChaCha8Rng::seed_from_u64(self.seed);
         numbers.set_stream(round << 33 | u64::from(climbing) << 32 | which & 0xffff_ffff);
         numbers
+    }
+
+    /// All orders in which what becomes ready together may enter its queues, with everything else as stated, or so many
+    /// of them.
+    fn ready_orders(&mut self, most: u64) -> Result<(), ProgramError> {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let stated = self.result.freedom.placed_as_stated(&self.result.base);
+        let mut lists: Vec<Vec<u32>> = vec![Vec::new()];
+        let mut next = 0;
+        while next < lists.len().min(most) && !self.is_over() {
+            let end = lists.len().min(most).min(next + MOST_TARGETS);
+            let here = effort::here();
+            let tried: Vec<_> = lists[next..end]
+                .par_iter()
+                .filter_map(|list| {
+                    let mut variation = stated.clone();
+                    variation.ready = list.as_slice().into();
+                    let ran = here.within(|| self.simulate(&variation));
+                    unless_stopped(ran.map(|(responses, choices)| (Arc::new(variation), responses, choices)))
+                })
+                .collect::<Result<_, ProgramError>>()?;
+            next = end;
+            for (variation, responses, choices) in tried {
+                self.note(&variation, &responses);
+                let left = most.saturating_sub(lists.len());
+                lists.extend(next_lists(&variation.ready, &choices).take(left));
+            }
+        }
+        Ok(())
     }
 
     /// Random runs; the first of the first round are as stated, under each of the placements, and then in orders of
@@ -459,7 +505,7 @@ impl Searcher<'_, '_> {
 
     /// The response of every job \[ns\].
     fn run(&self, variation: &Variation) -> Result<Vec<Option<u64>>, ProgramError> {
-        let SearchResult { jobs, base, freedom, .. } = &self.result;
+        let SearchResult { base, freedom, .. } = &self.result;
         let scenario = freedom.vary(base, variation);
         let is_own = matches!(scenario, Cow::Borrowed(_))
             && (variation.placement, variation.seed) == (base.placement, base.seed);
@@ -468,6 +514,13 @@ impl Searcher<'_, '_> {
             self.progress.advance(1);
             return Ok(own.clone());
         }
+        Ok(self.simulate(variation)?.0)
+    }
+
+    /// The same, and between how many operations the run chose that might enter a queue next.
+    fn simulate(&self, variation: &Variation) -> Result<(Vec<Option<u64>>, Vec<(u32, u32)>), ProgramError> {
+        let SearchResult { jobs, base, freedom, .. } = &self.result;
+        let scenario = freedom.vary(base, variation);
         let run = simulate_placed(&scenario, variation.placement, variation.seed)?;
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.progress.advance(1);
@@ -498,7 +551,7 @@ impl Searcher<'_, '_> {
         }
         let chains = self.chains.iter();
         responses.extend(chains.flat_map(|chains| chains.worst(&run, |origin| self.job_of(variation, origin))));
-        Ok(responses)
+        Ok((responses, run.trace.ready_choices().to_vec()))
     }
 
     /// Which job of the scenario an iteration of a run is, and whether it does there all that the job does.

@@ -168,10 +168,12 @@ pub fn judge_sporadic(
         Ok(bounds) => (Some(bounds.responses), bounds.refusal),
         Err(refusal) => (None, Some(refusal)),
     };
+    let waits = |step: &Step| matches!(step, Step::Wait(..));
+    let has_ready_orders = scenario.threads.iter().flat_map(|thread| &thread.steps).any(waits);
     let unrolled = unrolled(scenario, jitter);
     let base = unrolled.map(|(scenario, jobs, releases)| {
         let scenario = Cow::Owned(scenario);
-        Base { scenario, is_unrolled: true, jobs, own: None, releases, chains: None }
+        Base { scenario, is_unrolled: true, jobs, own: None, releases, chains: None, has_ready_orders }
     });
     let mut found: Vec<SearchResult<'static>> =
         base.map(|base| search_from(base, options, watch)).transpose()?.into_iter().collect();

@@ -43,7 +43,8 @@ impl<'a> Case<'a> {
         let simulated = matches!(observation.source, TimeSource::Simulated { .. });
         let tolerances = if simulated { Tolerances::EXACT } else { *tolerances };
         // Heads of several owners of queues are assigned at one instant, in an order that cannot be told from times.
-        let has_one_order = observation.queue_owners().len() <= 1 && !has_several_rounds(observation);
+        let has_one_order =
+            observation.queue_owners().len() <= 1 && !observation.has_chosen_order && !has_several_rounds(observation);
         let clocks = Clocks { tolerances, exact: simulated && has_one_order, ordered: simulated };
         let ready = completions::readiness(observation, &facts, &clocks);
         let events = Events::of(observation, &facts);

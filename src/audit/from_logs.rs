@@ -112,6 +112,7 @@ fn finish(
         virtual_sms: run.virtual_sms,
         operations,
         frees: Vec::new(),
+        has_chosen_order: false,
         programmatic_events: BTreeSet::new(),
         incomplete,
     }

@@ -84,6 +84,7 @@ impl Observation {
                 .map(|(id, record)| operation(device, trace, id, record, takes_turns))
                 .collect::<Result<_, _>>()?,
             frees: Vec::new(),
+            has_chosen_order: trace.ready_choices().iter().any(|&(_, chosen)| chosen > 0),
             programmatic_events: trace.programmatic_events().iter().map(|event| event.0).collect(),
             incomplete: None,
         })

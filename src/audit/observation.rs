@@ -31,6 +31,9 @@ pub struct Observation {
     pub operations: Vec<ObservedOperation>,
     /// Calls that free memory and waited, in a simulated run; no log shows them.
     pub frees: Vec<ObservedFree>,
+    /// Whether operations that became ready at one instant entered their queues in another order than the model's: then
+    /// times tell nothing of the order of one instant.
+    pub(super) has_chosen_order: bool,
     /// Events that are recorded once the kernel before the record has triggered (PDL), by number.
     pub(super) programmatic_events: BTreeSet<u32>,
     /// Why kernels or blocks are missing that ran as well; then nobody can tell what should not have waited.

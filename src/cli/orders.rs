@@ -10,9 +10,10 @@ use super::progress::{self, Unit};
 use super::run_options::RunOptions;
 use super::{Answer, ending, jobs, notes};
 
-/// Each kernel's best and worst finish over the orders of simultaneous launches, and the orders that give them. All
-/// orders of threads are tried up to 8 that launch together (40320 orders), else a seeded sample. Each is kept
-/// throughout a run; a note says what that leaves out.
+/// Each kernel's best and worst finish over the orders of simultaneous launches, and the orders that give them. Up to
+/// 40320 orders all are tried (those of 8 threads that launch together), else a seeded sample. One of threads is kept
+/// throughout a run, and a note says what that leaves out; each has all orders of what else becomes ready at one
+/// instant.
 #[derive(Debug, Args)]
 pub(crate) struct Orders {
     #[command(flatten)]

@@ -5,9 +5,11 @@ mod channels;
 mod latency;
 mod programmatic;
 mod promote;
+mod ready;
 mod stream_queue;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use super::backend::{Backend, BackendContext};
 use super::error::SubmitError;
@@ -22,6 +24,7 @@ use crate::workload::{
     Catalogue, EventId, GreenContextId, OperationId, OperationKind, Origin, StreamId, WorkloadError,
 };
 use channels::{ChannelPool, ChannelQueue};
+use ready::Entering;
 use stream_queue::{NONE, StreamQueue};
 
 /// Everything before the EE and CE queues. It knows operations by number; what has completed is forgotten as soon as
@@ -56,6 +59,8 @@ pub(super) struct Frontend {
     pools: Vec<ChannelPool>,
     /// Entries into EE and CE queues so far, at most one per operation.
     queue_entries: u32,
+    /// What is ready and has not entered its queue.
+    entering: Entering,
     /// What the host is still to be told.
     pub(super) events: Vec<GpuEvent>,
     scratch_ready: Vec<u32>,
@@ -119,6 +124,7 @@ impl Frontend {
             released: Vec::new(),
             pools: Vec::new(),
             queue_entries: 0,
+            entering: Entering::default(),
             events: Vec::new(),
             scratch_ready: Vec::new(),
             scratch_streams: Vec::new(),
@@ -170,11 +176,17 @@ impl Frontend {
         self.stood_for.clear();
         self.pools.iter_mut().for_each(ChannelPool::clear);
         self.queue_entries = 0;
+        self.entering.clear();
         self.released.clear();
         self.events.clear();
         self.scratch_ready.clear();
         self.scratch_streams.clear();
         self.scratch_held.clear();
+    }
+
+    /// States in which order operations that become ready together enter their queues.
+    pub(super) fn set_ready_order(&mut self, choices: Arc<[u32]>) {
+        self.entering.set_choices(choices);
     }
 
     /// Makes room for so many more streams.
@@ -373,6 +385,7 @@ impl Frontend {
             released,
             // Entries are counted for observers.
             queue_entries: _,
+            entering,
             events,
             // Empty but while something goes on.
             scratch_ready: _,
@@ -409,8 +422,8 @@ impl Frontend {
             to.operation(record);
             to.value(stream);
         });
-        if !released.is_empty() || !events.is_empty() {
-            // In the midst of an instant.
+        if !released.is_empty() || !events.is_empty() || entering.is_like_no_other() {
+            // In the midst of an instant, or with choices left.
             to.is_like_no_other();
         }
     }

@@ -32,6 +32,12 @@ pub trait GpuInterface {
     /// take the kernel's. An unknown kernel is passed over.
     fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>);
 
+    /// States in which order operations enter their EE or CE queues that become ready at one instant, which no rule
+    /// says. Whenever several may be the next to enter one queue, the next number of the list says which of them does:
+    /// from 0, in the order in which they became ready, those of one end in launch order; a number that is too large is
+    /// divided by how many they are, and the remainder counts. Behind the end of the list each is 0.
+    fn set_ready_order(&mut self, choices: Arc<[u32]>);
+
     /// Changes how the contexts of several processes share the GPU. Before anything is submitted.
     ///
     /// # Errors

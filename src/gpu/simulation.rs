@@ -3,9 +3,10 @@
 //! Every event of an instant t is applied before any block is assigned at t:
 //!
 //! 1. launch latencies and gaps that are over let operations go on; then completions, one by one, in the order in which
-//!    those blocks and copies had been assigned; after each, whatever it sets free goes on to its EE or CE queue;
+//!    those blocks and copies had been assigned; then whatever that sets free goes on to its EE or CE queue, in an
+//!    order that may be [chosen](super::GpuInterface::set_ready_order);
 //! 2. the host acts: it learns of the completions, then of the wake-ups it asked for, then submits until it waits;
-//!    after each submission, whatever became ready goes on to its queue;
+//!    then whatever became ready goes on to its queue, in an order that may be chosen likewise;
 //! 3. idle copy engines take copies, then blocks are assigned, highest priority first;
 //! 4. if the host answers to that, or anything of zero length completes at t, again. If neither, the backend
 //!    may rely on the calendar for what comes next, and skip cycles.
@@ -299,6 +300,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         while let Some((operation, at)) = backend.next_trigger() {
             frontend.triggers(operation, at, &mut context);
         }
+        frontend.enter_ready(backend, &mut context);
         self.notify_host(host);
         while let Some(token) = self.calendar.pop_wake(self.now) {
             host.on_wake(token);
@@ -310,9 +312,11 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
             let has_submitted = self.frontend.submitted() != submitted;
             let (frontend, backend, mut context) = self.parts();
             if something_changed || has_submitted {
+                frontend.enter_ready(backend, &mut context);
                 while let Some(operation) = backend.dispatch(&mut context)? {
                     // A channel that becomes free may go to a stream of higher priority, so the backend looks again.
                     frontend.fully_dispatched(operation, backend, &mut context);
+                    frontend.enter_ready(backend, &mut context);
                     while let Some((operation, at)) = backend.next_trigger() {
                         frontend.triggers(operation, at, &mut context);
                     }
@@ -399,6 +403,10 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
 
     fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {
         self.catalogue.set_block_times(kernel, times);
+    }
+
+    fn set_ready_order(&mut self, choices: Arc<[u32]>) {
+        self.frontend.set_ready_order(choices);
     }
 
     fn set_sharing(&mut self, sharing: ProcessSharing) -> Result<(), SubmitError> {

@@ -129,6 +129,7 @@ enum Position {
 /// [`SubmitError`], for a scenario that did not come through a reader.
 pub(crate) fn register_work(scenario: &Scenario, gpu: &mut impl GpuInterface) -> Result<(), SubmitError> {
     gpu.register_work(&scenario.catalogue)?;
+    gpu.set_ready_order(scenario.ready_order.clone());
     for (&kernel, times) in &scenario.block_times {
         gpu.set_block_times(kernel, times.clone());
     }

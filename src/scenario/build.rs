@@ -59,6 +59,7 @@ impl<'a> ScenarioBuilder<'a> {
             chains: Vec::new(),
             release_order: ReleaseOrder::default(),
             assumptions: Vec::new(),
+            ready_order: Arc::default(),
             notes: Vec::new(),
             expected: None,
             examiner: None,
@@ -99,6 +100,11 @@ impl<'a> ScenarioBuilder<'a> {
     /// Sets for which order of simultaneous releases verdicts are to hold.
     pub fn set_release_order(&mut self, order: ReleaseOrder) {
         self.scenario.release_order = order;
+    }
+
+    /// Sets in which order operations that become ready at one instant enter their queues.
+    pub fn set_ready_order(&mut self, choices: Vec<u32>) {
+        self.scenario.ready_order = choices.into();
     }
 
     /// Sets how processes share the GPU; the user's options win.

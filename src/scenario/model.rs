@@ -38,6 +38,9 @@ pub struct Scenario {
     pub chains: Vec<Chain>,
     /// For which order of simultaneous releases verdicts are to hold.
     pub release_order: ReleaseOrder,
+    /// In which order operations that become ready at one instant enter their queues in a simulation, choice by choice
+    /// ([`set_ready_order`](crate::gpu::GpuInterface::set_ready_order)).
+    pub ready_order: Arc<[u32]>,
     /// What the reader of the file wants its user to know.
     pub notes: Vec<String>,
     /// The published result, if the file carries one.
@@ -428,6 +431,13 @@ impl HostThread {
     /// The streams to which it launches kernels, each as often as it is launched to.
     pub(crate) fn launched_to(&self) -> impl Iterator<Item = StreamId> {
         self.steps.iter().filter_map(|step| if let Step::Launch(_, stream) = *step { Some(stream) } else { None })
+    }
+
+    /// The same thread in a scenario that has threads of these numbers, in this order.
+    pub(crate) fn placed(&self, threads: &[usize]) -> Self {
+        let place = |other: u32| threads.iter().position(|&thread| thread == other as usize);
+        let until = self.until.and_then(place).and_then(|place| u32::try_from(place).ok());
+        Self { until, ..self.clone() }
     }
 
     /// Whether it may end before it has done all its iterations: at a time, or with another thread.

@@ -64,6 +64,7 @@ impl Trace {
             operations,
             waves,
             // In these nothing has a time or a number of its own.
+            ready_choices: _,
             parts: _,
             stretches: _,
             waits,

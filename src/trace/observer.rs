@@ -77,6 +77,11 @@ pub(crate) trait Observer {
         let _ = (operation, order, at);
     }
 
+    /// Of `among` operations that might enter a queue next at one instant, the one of number `chosen` does.
+    fn chose(&mut self, among: usize, chosen: usize) {
+        let _ = (among, chosen);
+    }
+
     /// It reached the head of its EE queue.
     fn reached_queue_head(&mut self, operation: OperationId, at: Instant) {
         let _ = (operation, at);

@@ -99,6 +99,7 @@ impl Recorder {
         piece.awaited = own.awaited.drain(..awaited).collect();
         piece.copy_pauses = own.copy_pauses.extract_if(.., |(copy, ..)| *copy < until).collect();
         piece.turns.clone_from(&own.turns);
+        piece.ready_choices.clone_from(&own.ready_choices);
         piece.ran_out.clone_from(&own.ran_out);
         // Turns that are over before whatever is held was launched tell nothing more, but that there are turns.
         let since = own.operations.first().map_or(at, |first| first.launched);

@@ -56,6 +56,8 @@ pub struct Trace {
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
     pub(super) numbers: Numbers,
+    /// By choice, the first 4096 of them: among how many operations, and which of them came next.
+    pub(super) ready_choices: Vec<(u32, u32)>,
 }
 
 impl Trace {
@@ -66,6 +68,13 @@ impl Trace {
     /// SMs of the device.
     pub fn sms(&self) -> u32 {
         self.sms
+    }
+
+    /// Whenever several operations that had become ready at one instant might be the next to enter a queue: how many,
+    /// and which of them did, from 0. The first 4096 of these choices, which
+    /// [`set_ready_order`](crate::gpu::GpuInterface::set_ready_order) states.
+    pub fn ready_choices(&self) -> &[(u32, u32)] {
+        &self.ready_choices
     }
 
     /// The policy by which blocks were placed.

@@ -13,6 +13,9 @@ use crate::workload::{Items, OperationId, Part, Placement};
 /// Turns of contexts that are recorded at most: about 2 GB.
 const MOST_TURNS: usize = 1 << 25;
 
+/// Choices that are recorded at most, so that the record of a long run does not grow with them.
+const MOST_CHOICES: usize = 1 << 12;
+
 /// Makes a [`Trace`]. Operations have to be told in the order of their numbers; what is told of one that was not
 /// launched is passed over.
 #[derive(Debug, Clone)]
@@ -63,6 +66,7 @@ impl Observer for Recorder {
         trace.turns.clear();
         trace.ran_out.clear();
         trace.copy_pauses.clear();
+        trace.ready_choices.clear();
         self.stretch = (NO_STRETCH, 0);
     }
 
@@ -84,6 +88,14 @@ impl Observer for Recorder {
             record.queued = at;
             record.queue_order = order.unwrap_or(record.queue_order);
         });
+    }
+
+    fn chose(&mut self, among: usize, chosen: usize) {
+        if self.trace.ready_choices.len() < MOST_CHOICES {
+            // A queue's operations have numbers of 32 bits.
+            let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            self.trace.ready_choices.push((number(among), number(chosen)));
+        }
     }
 
     fn reached_queue_head(&mut self, operation: OperationId, at: Instant) {

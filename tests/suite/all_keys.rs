@@ -4,7 +4,7 @@
 pub(crate) const NATIVE: &str = r#"{
     "$schema": "any.schema.json", "format": "gpusched-scenario/1",
     "name": "all keys", "source": "made up", "comment": 1, "placement": "most-room",
-    "seed": 1, "horizon": "9 s", "assumptions": ["a", "b"], "mps": false, "switch_cost": "1 us",
+    "seed": 1, "horizon": "9 s", "ready_order": [0, 3], "assumptions": ["a", "b"], "mps": false, "switch_cost": "1 us",
     "processes": {"P": {"time_slice": "1 ms", "level": "high", "mps_percentage": 50.5, "comment": 1},
         "Q": {"time_slice": "by level", "sms": 4}},
     "kernels": {

@@ -20,6 +20,7 @@ mod orders;
 mod programs;
 mod random;
 mod random_programs;
+mod ready_order;
 mod slack;
 mod windows;
 

@@ -331,6 +331,7 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
                 threads,
                 release_order: ReleaseOrder::default(),
                 assumptions: Vec::new(),
+                ready_order: std::sync::Arc::default(),
                 notes: Vec::new(),
                 expected: None,
                 chains: Vec::new(),

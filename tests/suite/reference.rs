@@ -59,6 +59,7 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
             gpu.complete_what_is_due();
             gpu.note_triggers();
             threads.act(&mut gpu);
+            gpu.enter_ready();
             gpu.settle_turns();
             if gpu.is_a_timer_over() {
                 // Its block ends before anything else of its context begins.

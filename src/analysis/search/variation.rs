@@ -15,6 +15,12 @@ use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, Placement};
 /// Kernels of more blocks get one time for all of them.
 const MOST_OWN_TIMES: u32 = 64;
 
+/// Choices of one run that are drawn at most; those that follow are the first of each.
+const MOST_CHOICES: usize = 32;
+
+/// Numbers below this are drawn for a choice, as 3, 4 and 5 divide it.
+const MOST_AMONG: u32 = 60;
+
 /// What may vary.
 #[derive(Debug)]
 pub(super) struct Freedom {
@@ -28,6 +34,8 @@ pub(super) struct Freedom {
     placements: Vec<Placement>,
     pub(super) releases: Vec<ReleaseRule>,
     block_times: BlockTimes,
+    /// Whether operations become ready together, so that they may enter their queues in several orders.
+    pub(super) has_ready_orders: bool,
 }
 
 /// How the releases of the jobs of one stream may vary: each is released up to `jitter` after its arrival.
@@ -50,6 +58,8 @@ pub(super) struct Variation {
     copies: Vec<u64>,
     /// The threads, in the order in which they act.
     order: Vec<usize>,
+    /// In which order operations enter their queues that become ready at one instant.
+    pub(super) ready: Arc<[u32]>,
     pub(super) placement: Placement,
     pub(super) seed: u64,
     /// By rule, then job: (arrival, release) \[ns\].
@@ -83,6 +93,7 @@ impl Freedom {
             placements: placements.to_vec(),
             releases: Vec::new(),
             block_times: options.block_times,
+            has_ready_orders: false,
         }
     }
 
@@ -92,6 +103,7 @@ impl Freedom {
             kernels: vec![Times::AsStated; self.kernels.len()],
             copies: self.copies.iter().map(|(_, longest)| *longest).collect(),
             order: (0..scenario.threads.len()).collect(),
+            ready: Arc::clone(&scenario.ready_order),
             placement: self.placements.get(placement).copied().unwrap_or(scenario.placement),
             seed: scenario.seed,
             releases: self.releases.iter().map(ReleaseRule::earliest).collect(),
@@ -132,10 +144,15 @@ impl Freedom {
         (!self.orders.declared.is_sorted()).then(|| self.in_order(scenario, &self.orders.declared))
     }
 
-    /// As stated, in an order, under the placement of the scenario if that is among those to choose from.
-    fn in_order(&self, scenario: &Scenario, order: &[usize]) -> Variation {
+    /// As stated, under the placement of the scenario if that is among those to choose from.
+    pub(super) fn placed_as_stated(&self, scenario: &Scenario) -> Variation {
         let own = self.placements.iter().position(|placement| *placement == scenario.placement);
-        Variation { order: order.to_vec(), ..self.stated(scenario, own.unwrap_or(0)) }
+        self.stated(scenario, own.unwrap_or(0))
+    }
+
+    /// The same in an order.
+    fn in_order(&self, scenario: &Scenario, order: &[usize]) -> Variation {
+        Variation { order: order.to_vec(), ..self.placed_as_stated(scenario) }
     }
 
     /// Everything drawn anew.
@@ -164,6 +181,9 @@ impl Freedom {
         for (rule, jobs) in self.releases.iter().zip(&mut drawn.releases) {
             *jobs = rule.draw(numbers);
         }
+        if self.has_ready_orders && numbers.random_range(0..2) == 0 {
+            drawn.ready = drawn_choices(numbers);
+        }
         drawn
     }
 
@@ -171,6 +191,10 @@ impl Freedom {
     pub(super) fn mutate(&self, variation: &Variation, numbers: &mut impl Rng) -> Variation {
         let mut mutant = variation.clone();
         for _ in 0..numbers.random_range(1..=3_u32) {
+            if self.has_ready_orders && numbers.random_range(0..4) == 0 {
+                mutant.ready = changed_choices(&mutant.ready, numbers);
+                continue;
+            }
             let (kernels, copies) = (self.kernels.len(), self.copies.len());
             let releases = 2 * self.releases.iter().map(|rule| rule.threads.len()).sum::<usize>();
             let ordered = self.orders.open_threads();
@@ -269,14 +293,16 @@ impl Freedom {
             *times == Times::AsStated && kernel.duration == BlockTime::fixed(kernel.duration.worst)
         };
         let is_in_order = variation.order.is_sorted();
+        let is_ready_alike = variation.ready == scenario.ready_order;
         if is_in_order
+            && is_ready_alike
             && self.releases.is_empty()
             && variation.kernels.iter().zip(scenario.kernels()).all(is_stated)
             && variation.copies.iter().zip(scenario.copies()).all(|(&ns, copy)| copy.time().as_ns() == ns)
         {
             return Cow::Borrowed(scenario);
         }
-        let mut varied = scenario.clone();
+        let mut varied = Scenario { ready_order: Arc::clone(&variation.ready), ..scenario.clone() };
         let shortest = |stated: Duration| self.block_times.shortest(stated);
         for ((id, times), kernel) in (0..).map(KernelId).zip(&variation.kernels).zip(scenario.kernels()) {
             // Not a time that is drawn.
@@ -384,6 +410,22 @@ impl ReleaseRule {
             *release = *release + by - back;
         }
     }
+}
+
+/// Choices of who enters a queue next: the same each time, or any.
+fn drawn_choices(numbers: &mut impl Rng) -> Arc<[u32]> {
+    let length = numbers.random_range(1..=MOST_CHOICES);
+    let same = numbers.random_range(0..4_u32).checked_sub(1);
+    (0..length).map(|_| same.unwrap_or_else(|| numbers.random_range(0..MOST_AMONG))).collect()
+}
+
+/// One of them drawn anew.
+fn changed_choices(choices: &[u32], numbers: &mut impl Rng) -> Arc<[u32]> {
+    let mut changed = choices.to_vec();
+    let place = numbers.random_range(0..MOST_CHOICES.min(changed.len() + 4));
+    changed.resize(changed.len().max(place + 1), 0);
+    changed[place] = numbers.random_range(0..MOST_AMONG);
+    changed.into()
 }
 
 /// The kernels of each thread, then of the threads that have one owner.

@@ -2,7 +2,7 @@
 
 use super::stream_queue::{HeadState, NONE};
 use super::{Awaiting, Frontend, Process};
-use crate::gpu::backend::{Backend, BackendContext, ReadyOperation};
+use crate::gpu::backend::{Backend, BackendContext};
 use crate::gpu::host::GpuEvent;
 use crate::time::Instant;
 use crate::trace::Observer;
@@ -42,7 +42,7 @@ impl Frontend {
 
     /// Lets every stream's head go on that may, after the queues of `streams` changed.
     ///
-    /// Operations that become ready together enter their queues in launch order. A memset, a record (E1) and a wait for
+    /// Operations that become ready together are handed over in launch order. A memset, a record (E1) and a wait for
     /// an event (E2) have no duration and need no engine: each completes as soon as it may advance, which may make
     /// further operations ready at once.
     pub(super) fn promote<O: Observer>(
@@ -136,13 +136,16 @@ impl Frontend {
     ) {
         let record = self.operation_mut(operation);
         record.is_complete = true;
-        let (next, kind, triggered) = (record.next, record.kind, record.triggered);
+        let (next, kind, triggered, launched) = (record.next, record.kind, record.triggered, record.launched);
         context.observer.finished(OperationId(operation), context.now);
         self.forget_completed();
         self.events.push(GpuEvent::Completed(OperationId(operation)));
         self.note_end(stream, kind, triggered, context.now);
         let queue = &mut self.streams[stream.index()];
         debug_assert_eq!(queue.head(), Some(operation));
+        if launched == context.now {
+            queue.left = Some(launched);
+        }
         let (goes_on, is_blocking, process) = (queue.pop(next), queue.blocking, queue.process);
         if let Some(next) = goes_on {
             if triggered < Instant::MAX && self.operation(next).is_dependent {
@@ -251,23 +254,6 @@ impl Frontend {
         }
         queue.head_state = HeadState::Advanced;
         self.hand_over(operation, backend, context);
-    }
-
-    /// G2, C1: the backend takes over.
-    fn hand_over<O: Observer>(
-        &mut self,
-        operation: u32,
-        backend: &mut impl Backend,
-        context: &mut BackendContext<'_, O>,
-    ) {
-        let super::Operation { kind, stream, .. } = self.operation(operation);
-        let queue = &self.streams[stream.index()];
-        let stands = self.stood_for.iter().any(|(_, of)| *of == stream);
-        let released = (queue.head() == Some(operation) && !stands).then_some(queue.released.max(queue.recorded));
-        let operation = OperationId(operation);
-        context.observer.queued(operation, Some(self.queue_entries), context.now);
-        self.queue_entries += 1;
-        backend.enter(ReadyOperation { operation, kind, stream, released }, context);
     }
 
     /// A stream keeps its channel until its last kernel is fully dispatched (Bakita and Anderson, RTAS 2024). It also

@@ -49,6 +49,8 @@ pub(super) struct StreamQueue {
     pub(super) released: Instant,
     /// The same of a kernel behind waits for programmatic events, once all their records have completed.
     pub(super) recorded: Instant,
+    /// When an operation left the queue last at the instant of its launch.
+    pub(super) left: Option<Instant>,
 }
 
 impl StreamQueue {
@@ -69,6 +71,7 @@ impl StreamQueue {
             dependents_from: Instant::ZERO,
             released: Instant::ZERO,
             recorded: Instant::ZERO,
+            left: None,
         }
     }
 
@@ -90,6 +93,8 @@ impl StreamQueue {
             dependents_from,
             released,
             recorded,
+            // What order it leaves open makes no difference without choices, and with them no state is like another.
+            left: _,
         } = *self;
         for end in [head, current, last] {
             to.optional((end != NONE).then_some(end), Canonical::operation);

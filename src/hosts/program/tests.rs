@@ -49,6 +49,7 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
         threads,
         release_order: crate::scenario::ReleaseOrder::default(),
         assumptions: Vec::new(),
+        ready_order: std::sync::Arc::default(),
         notes: Vec::new(),
         expected: None,
         chains: Vec::new(),

@@ -34,6 +34,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let seed = file.optional("seed")?.map(|node| node.whole_number(0, u64::MAX)).transpose()?;
     let horizon = fields::positive_time(&mut file, "horizon")?;
     let release_order = file.optional("release_order")?.map(release_order).transpose()?;
+    let ready_order = file.optional("ready_order")?.map(ready_order).transpose()?;
 
     let assumptions = file.optional("assumptions")?.map(|node| node.list()).transpose()?.unwrap_or_default();
     let assumptions = assumptions.iter().map(|node| node.string()).collect::<Result<Vec<String>, Problem>>()?;
@@ -43,6 +44,7 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     builder.settings(placement, seed, horizon);
     builder.set_release_order(release_order.unwrap_or_default());
     assumptions.into_iter().for_each(|what| builder.assume(what));
+    builder.set_ready_order(ready_order.unwrap_or_default());
     let mut reading = Reading {
         builder,
         nodes: Vec::new(),
@@ -123,6 +125,11 @@ pub(in crate::scenario) fn device(file: &mut Object<'_>) -> Result<Device, Probl
 
 fn placement(node: Node<'_>) -> Result<Placement, Problem> {
     node.named(&Placement::ALL.map(Placement::name), Placement::from_name)
+}
+
+/// Which of several operations enters a queue next, choice by choice.
+fn ready_order(node: Node<'_>) -> Result<Vec<u32>, Problem> {
+    node.list()?.into_iter().map(|node| node.whole_u32(0, u32::MAX)).collect()
 }
 
 fn release_order(node: Node<'_>) -> Result<ReleaseOrder, Problem> {

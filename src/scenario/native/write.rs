@@ -92,6 +92,9 @@ impl Scenario {
         if !self.assumptions.is_empty() {
             file.insert("assumptions".to_owned(), json!(self.assumptions));
         }
+        if !self.ready_order.is_empty() {
+            file.insert("ready_order".to_owned(), json!(*self.ready_order));
+        }
         if self.horizon == Some(Duration::ZERO) {
             return Err(NotNative::NoTime);
         }

@@ -78,15 +78,21 @@ pub(crate) fn orders_columns<'k, 'a: 'k>() -> Vec<Column<&'k OrderedKernel<'a>>>
         Column::new("best_finish_ns", "best", |kernel: &&OrderedKernel<'_>| kernel.best_finish_ns.into()),
         Column::new("worst_finish_ns", "worst", |kernel| kernel.worst_finish_ns.into()),
         Column::new("best_order", "order for the best", |kernel: &&OrderedKernel<'_>| {
-            kernel.best_order.join(" ").into()
+            order_of(&kernel.best_order, &kernel.best_ready_order).into()
         })
         .left(),
         Column::new("worst_order", "order for the worst", |kernel: &&OrderedKernel<'_>| {
-            kernel.worst_order.join(" ").into()
+            order_of(&kernel.worst_order, &kernel.worst_ready_order).into()
         })
         .left(),
     ]);
     columns
+}
+
+/// The threads, and the `ready_order` where it is not the model's.
+fn order_of(threads: &[&str], ready: &[u32]) -> String {
+    let threads = threads.join(" ");
+    if ready.is_empty() { threads } else { format!("{threads}, ready_order {ready:?}") }
 }
 
 pub(crate) fn campaign_columns<'k>() -> [Column<&'k FamilyReport>; 13] {

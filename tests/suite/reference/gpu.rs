@@ -70,6 +70,10 @@ pub(super) struct ReferenceGpu<'a> {
     pub(super) engines: Vec<Runlist>,
     /// Operations that have entered an EE or CE queue.
     pub(super) entered: usize,
+    /// Those that will at this instant, and whether the launch alone made each of them ready.
+    pub(super) entering: Vec<(usize, bool)>,
+    /// How often one of several was chosen to enter a queue next.
+    pub(super) chosen: usize,
     /// Which streams have a channel.
     pub(super) has_channel: Vec<bool>,
     /// Kernels that are ready but for a channel.
@@ -110,6 +114,8 @@ impl<'a> ReferenceGpu<'a> {
             compute: Runlist::default(),
             engines: vec![Runlist::default(); engines],
             entered: 0,
+            entering: Vec::new(),
+            chosen: 0,
             has_channel: vec![false; scenario.streams().len()],
             channel_queue: VecDeque::new(),
             channels_handed_over: BTreeMap::new(),
@@ -268,6 +274,7 @@ impl<'a> ReferenceGpu<'a> {
             }
             self.promote();
         }
+        self.enter_ready();
     }
 
     /// The first block or copy that ends now. The end of one may let another go that stood at its wait (PDL).
@@ -480,6 +487,7 @@ impl<'a> ReferenceGpu<'a> {
             self.ee_queues[queues].get_mut(&priority).expect("it is queued").pop_front();
             // A full dispatch may free a channel.
             self.promote();
+            self.enter_ready();
         }
         true
     }

@@ -1,7 +1,7 @@
 //! Who may leave a stream queue (G2, A1, C1, N1, N2, events, latencies, channels).
 
-use gpusched::device::ChannelOrder;
-use gpusched::workload::OperationKind;
+use gpusched::device::{ChannelOrder, CopySharing};
+use gpusched::workload::{CopyId, OperationKind};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -33,6 +33,7 @@ impl ReferenceGpu<'_> {
             .iter()
             .filter_map(|queue| self.current(queue))
             .filter(|&head| self.operations[head].queued.is_none() && !self.channel_queue.contains(&head))
+            .filter(|&head| self.entering.iter().all(|&(ready, _)| ready != head))
             .filter(|&head| self.may_advance(head) && self.time_has_come(head))
             .collect();
         if self.scenario.device().channel_order == ChannelOrder::Submission {
@@ -61,7 +62,87 @@ impl ReferenceGpu<'_> {
         }
         entering.sort_unstable();
         for operation in entering {
-            self.enter(operation);
+            let by_call = self.is_ready_by_call(operation);
+            if by_call && self.entering.is_empty() {
+                self.enter(operation);
+            } else {
+                self.entering.push((operation, by_call));
+            }
+        }
+    }
+
+    /// Whether an operation goes on at its launch, and nothing that it had to wait for was launched and ended just then.
+    fn is_ready_by_call(&self, operation: usize) -> bool {
+        let record = &self.operations[operation];
+        let stream = record.stream.index();
+        let (process, null) = (self.contexts.process_of_stream[stream], &self.contexts.null_of_process);
+        let is_blocking = |stream: usize| self.scenario.streams()[stream].blocking;
+        let may_hold = |other: usize| {
+            let is_other_side = if stream == null[process] {
+                is_blocking(other)
+            } else {
+                is_blocking(stream) && other == null[process]
+            };
+            other == stream || (is_other_side && self.contexts.process_of_stream[other] == process)
+        };
+        let left = |other: usize| {
+            let of_stream = self.operations.iter().filter(|operation| operation.stream.index() == other);
+            let at_once = of_stream.filter(|operation| operation.finish == Some(operation.launched));
+            at_once.map(|operation| operation.launched).max()
+        };
+        let goes_on_at_launch = record.launched + self.scenario.device().launch_latency.as_ns() == self.now;
+        goes_on_at_launch
+            && !(0..self.streams.len()).any(|other| may_hold(other) && left(other) == Some(record.launched))
+    }
+
+    /// All that is ready enters, one after another: of those of one queue the one that is chosen, none of them before
+    /// another one that was launched earlier and that its launch alone made ready.
+    pub(super) fn enter_ready(&mut self) {
+        let places = std::mem::take(&mut self.entering);
+        let mut left = places.clone();
+        for (place, _) in places {
+            let same = |other: usize| self.queue_of(other) == self.queue_of(place);
+            let of_queue: Vec<(usize, bool)> = left.iter().copied().filter(|&(other, _)| same(other)).collect();
+            let first_call = of_queue.iter().filter(|(_, by_call)| *by_call).map(|&(call, _)| call).min();
+            let among: Vec<usize> = of_queue
+                .iter()
+                .map(|&(other, _)| other)
+                .filter(|&other| other == of_queue[0].0 || first_call.is_none_or(|call| other <= call))
+                .collect();
+            let mut next = among[0];
+            if among.len() > 1 {
+                let choice = self.scenario.ready_order.get(self.chosen).copied().unwrap_or(0);
+                self.chosen += 1;
+                next = among[choice as usize % among.len()];
+            }
+            left.retain(|&(other, _)| other != next);
+            self.enter(next);
+        }
+    }
+
+    /// What tells queues apart: whose EE queues and the priority, or the copy engine. Where copies share a link, each
+    /// begins at once.
+    fn queue_of(&self, operation: usize) -> (usize, i64) {
+        let record = &self.operations[operation];
+        match record.kind {
+            OperationKind::Copy(copy) if self.scenario.device().copy.sharing == CopySharing::OneAtATime => {
+                (usize::MAX, i64::try_from(self.engine_of(copy)).expect("few engines"))
+            }
+            OperationKind::Kernel(_) => {
+                let priority = self.scenario.streams()[record.stream.index()].priority;
+                (self.queues_of(operation), i64::from(priority))
+            }
+            _ => (usize::MAX - 1, i64::try_from(operation).expect("few operations")),
+        }
+    }
+
+    fn engine_of(&self, copy: CopyId) -> usize {
+        match self.scenario.copies()[copy.index()].direction {
+            gpusched::device::CopyDirection::HostToDevice => 0,
+            gpusched::device::CopyDirection::DeviceToHost => 1.min(self.engines.len() - 1),
+            gpusched::device::CopyDirection::DeviceToDevice => {
+                self.scenario.device().copy.device_to_device_engine as usize
+            }
         }
     }
 
@@ -77,14 +158,7 @@ impl ReferenceGpu<'_> {
                 self.ee_queues[queues].entry(priority).or_default().push_back(operation);
             }
             OperationKind::Copy(copy) => {
-                let direction = self.scenario.copies()[copy.index()].direction;
-                let engine = match direction {
-                    gpusched::device::CopyDirection::HostToDevice => 0,
-                    gpusched::device::CopyDirection::DeviceToHost => 1.min(self.engines.len() - 1),
-                    gpusched::device::CopyDirection::DeviceToDevice => {
-                        self.scenario.device().copy.device_to_device_engine as usize
-                    }
-                };
+                let engine = self.engine_of(copy);
                 self.ce_queues[context][engine].push_back(operation);
             }
             OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => panic!("it enters no queue"),
