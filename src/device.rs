@@ -15,7 +15,6 @@ mod model;
 mod occupancy;
 mod placement;
 mod read;
-mod registers;
 mod sides;
 mod time_slicing;
 mod validated;
@@ -24,19 +23,18 @@ mod write;
 pub use builtin::BUILTIN_NAMES;
 pub use compute_capability::{ComputeCapability, SmArchitecture};
 pub use demand::{BlockDemand, BlockShape, DemandError, Resource};
+pub(crate) use demand::{RegisterFile, ResidentWarps};
 pub use gpcs::{Gpcs, SmNumbering};
 pub use limits::DeviceError;
 pub(crate) use limits::range;
 pub use mask::{MaskError, SmMask};
 pub use model::{
     ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
-    SharedMemoryAllocation, SmOrder, SynchronousMemset,
+    RegisterDealing, SharedMemoryAllocation, SmOrder, SynchronousMemset,
 };
 pub use occupancy::{KernelOccupancy, OccupancyLimit};
 pub use placement::Placement;
 pub(crate) use read::device as read_device;
-pub use registers::RegisterDealing;
-pub(crate) use registers::{RegisterFile, ResidentWarps};
 pub(crate) use sides::{Sided, SidesError};
 pub use time_slicing::{Preemption, Runlists, TimeSlicing};
 pub use validated::Device;

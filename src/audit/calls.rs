@@ -52,7 +52,7 @@ fn check_one(case: &Case<'_>, free: &ObservedFree, findings: &mut Vec<Finding>) 
     }
     // Operations without length may complete later than these, and a thread may have to wait for its core.
     if let (Some(to), Some((finish, name))) = (free.to_ns, last)
-        && finish < to
+        && finish.max(free.from_ns) < to
         && !free.shares_core
         && observation.operations.iter().all(|operation| !is_instant(&operation.work))
     {

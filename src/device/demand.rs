@@ -1,10 +1,13 @@
 //! What one block takes from its SM.
 
+mod registers;
+
 use serde::Serialize;
 use thiserror::Error;
 
-use super::{Device, RegisterFile, ResidentWarps};
+use super::Device;
 use crate::named::named;
+pub(crate) use registers::{RegisterFile, ResidentWarps};
 
 /// What a kernel's author states about one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]

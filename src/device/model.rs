@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Gpcs, Placement, RegisterDealing, TimeSlicing};
+use super::{Gpcs, Placement, TimeSlicing};
 use crate::named::named;
 use crate::time::{Duration, NS_PER_SECOND};
 
@@ -115,6 +115,19 @@ pub struct RegisterAllocation {
 /// Whether a device file need not state it.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+named! {
+    /// How warps that take unlike numbers of registers are spread over the sub-partitions of an SM. Nobody published
+    /// that; of warps that all take the same it makes no difference.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum RegisterDealing: ALL, from_name, Serialize {
+        /// So that a block begins wherever counting does not rule it out.
+        #[default]
+        Best = "best",
+        /// So that a block begins only where it has room however the warps beside it were dealt.
+        Worst = "worst",
+    }
 }
 
 /// How shared memory is handed out.

@@ -1,13 +1,11 @@
 //! What is behind the stream queues: where ready operations run, and when they complete.
 
 mod assign;
-mod block_gap;
 mod clients;
 mod clusters;
 mod copy_engine;
 mod ee_queue;
 mod random;
-mod registers;
 mod shared_link;
 mod sm;
 mod sm_backend;

@@ -81,6 +81,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("tables/measured/profile_replay.rs", &["replay-log"]),
     ("tables/run/blame.rs", &["simulate"]),
     ("tables/run/critical_path.rs", &["simulate"]),
+    ("tables/run/held_calls.rs", &["simulate"]),
     ("tables/run/report.rs", &["simulate"]),
     ("tables/run/rule_log.rs", &["simulate"]),
     ("tables/warps.rs", &["warps"]),

@@ -305,7 +305,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 600;
+const MOST_PUBLIC_ITEMS: usize = 601;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

@@ -52,7 +52,7 @@ fn a_single_block_of_an_a100_goes_to_sm_0() {
 fn is_of(heading: &str, device: &Device) -> bool {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let of_device = number(&device.compute_capability).expect("two numbers");
-    let within = heading.rsplit_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).expect("it names some");
+    let Some(within) = heading.rsplit_once('(').and_then(|(_, rest)| rest.strip_suffix(')')) else { return false };
     within.rsplit([':', ',']).any(|part| match part.split_once(" to ") {
         Some((from, to)) => {
             let ends = number(from).zip(number(to)).expect("two compute capabilities");

@@ -2,9 +2,10 @@
 //!
 //! Fixed point, always rounded up: larger weights keep the condition, so the bound stays a bound.
 //!
-//! Registers: where warps take unlike numbers of them, a head whose warps take `r` is surely let in as long as enough of
-//! the `floor(F / r)` places of each sub-partition are left, of which another warp spoils `ceil(r' / r)` at most, however
-//! warps are dealt. So each `r` is a resource of its own, of which only heads with such warps can find too little.
+//! Registers: where warps take unlike numbers of them, a head whose warps take `r` is surely let in as long as enough
+//! of the `floor(F / r)` places of each sub-partition are left, of which another warp spoils `ceil(r' / r)` at most,
+//! however warps are dealt. So each `r` is a resource of its own, of which only heads with such warps can find too
+//! little.
 
 use crate::analysis::pool::{Pool, kinds_of_warps, pool, registers_per_warp};
 use crate::device::{Device, RegisterFile};

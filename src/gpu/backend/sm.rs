@@ -9,7 +9,7 @@ pub(super) struct Sm {
     warps: u32,
     blocks: u32,
     shared_memory_bytes: u32,
-    /// So many as warps of kernels that may run here can take, see [`Registers`](super::registers::Registers).
+    /// So many as warps of kernels that may run here can take, see `Registers`.
     pub(super) registers: u32,
 }
 

@@ -1,16 +1,18 @@
 //! The simulated back: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
 
+mod block_gap;
+mod registers;
 mod state;
 mod stretch;
 
+use block_gap::Freeing;
+use registers::Registers;
 use stretch::{Period, Running};
 
-use super::block_gap::Freeing;
 use super::clients::Clients;
 use super::copy_engine::CopyEngine;
 use super::ee_queue::EeQueue;
 use super::random::BlockTimes;
-use super::registers::Registers;
 use super::sm::Sm;
 use super::{Backend, BackendContext, ReadyOperation};
 use crate::device::{BlockDemand, Device};

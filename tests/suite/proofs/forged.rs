@@ -22,7 +22,21 @@ fn keys(schema: &Value, found: &mut BTreeSet<String>) {
 
 /// Keys of which the checker knows that they change no verdict, where they stand.
 const HARMLESS: [(&str, &[&str]); 5] = [
-    ("", &["$schema", "source", "placement", "seed", "release_order", "mps", "chains", "expected", "assumptions", "device"]),
+    (
+        "",
+        &[
+            "$schema",
+            "source",
+            "placement",
+            "seed",
+            "release_order",
+            "mps",
+            "chains",
+            "expected",
+            "assumptions",
+            "device",
+        ],
+    ),
     // Of these the bounds of the certificate hold still.
     ("/kernels/map", &["registers_per_thread", "shared_memory_bytes"]),
     ("/streams/0", &[]),

@@ -1,20 +1,7 @@
 //! The register file of an SM, whose warps need not all take the same.
 
-use super::{BlockDemand, Device};
-use crate::named::named;
-
-named! {
-    /// How warps that take unlike numbers of registers are spread over the sub-partitions of an SM. Nobody published
-    /// that; of warps that all take the same it makes no difference.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-    pub enum RegisterDealing: ALL, from_name, Serialize {
-        /// So that a block begins wherever counting does not rule it out.
-        #[default]
-        Best = "best",
-        /// So that a block begins only where it has room however the warps beside it were dealt.
-        Worst = "worst",
-    }
-}
+use super::BlockDemand;
+use crate::device::{Device, RegisterDealing};
 
 /// What is known of the register file of one SM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

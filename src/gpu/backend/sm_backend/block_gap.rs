@@ -2,18 +2,18 @@
 
 use std::collections::VecDeque;
 
-use super::BackendContext;
-use super::sm_backend::{Share, SmBackend};
+use super::{Share, SmBackend};
 use crate::canonical::Canonical;
 use crate::device::BlockDemand;
+use crate::gpu::backend::BackendContext;
 use crate::gpu::calendar::Event;
 use crate::time::{Duration, Instant};
 use crate::workload::ProcessId;
 
 /// What ended blocks still hold.
 #[derive(Debug, Clone)]
-pub(super) struct Freeing {
-    pub(super) gap: Duration,
+pub(in crate::gpu::backend) struct Freeing {
+    pub(in crate::gpu::backend) gap: Duration,
     /// In the order in which it comes free, as the gap is always the same.
     held: VecDeque<Held>,
     /// For when the calendar has that the next of it comes free, which nobody need know while nothing waits.
@@ -30,29 +30,35 @@ struct Held {
 }
 
 impl Freeing {
-    pub(super) const fn new(gap: Duration) -> Self {
+    pub(in crate::gpu::backend) const fn new(gap: Duration) -> Self {
         Self { gap, held: VecDeque::new(), noted: None }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::gpu::backend) fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::gpu::backend) fn clear(&mut self) {
         self.held.clear();
         self.noted = None;
     }
 
     /// The calendar may have stood still, and what it has come later by that.
-    pub(super) fn forget_note(&mut self) {
+    pub(in crate::gpu::backend) fn forget_note(&mut self) {
         self.noted = None;
     }
 
-    pub(super) fn hold(&mut self, now: Instant, demand: BlockDemand, process: ProcessId, shares: Vec<Share>) {
+    pub(in crate::gpu::backend) fn hold(
+        &mut self,
+        now: Instant,
+        demand: BlockDemand,
+        process: ProcessId,
+        shares: Vec<Share>,
+    ) {
         self.held.push_back(Held { until: now.saturating_add(self.gap), demand, process, shares });
     }
 
-    pub(super) fn write_state(&self, to: &mut Canonical) {
+    pub(in crate::gpu::backend) fn write_state(&self, to: &mut Canonical) {
         to.list(&self.held, |to, Held { until, demand, process, shares }| {
             to.instant(*until);
             to.value((demand, process));
@@ -64,7 +70,7 @@ impl Freeing {
 
 impl SmBackend {
     /// What comes free by now does.
-    pub(super) fn free_what_is_due(&mut self, now: Instant) {
+    pub(in crate::gpu::backend) fn free_what_is_due(&mut self, now: Instant) {
         while let Some(held) = self.freeing.held.pop_front_if(|held| held.until <= now) {
             for &Share { sm, blocks } in &held.shares {
                 self.give_back(sm, &held.demand, held.process, blocks);
@@ -74,7 +80,7 @@ impl SmBackend {
     }
 
     /// Where the head of a queue waits, what comes free next may let it go on.
-    pub(super) fn note_next_free<O>(&mut self, context: &mut BackendContext<'_, O>) {
+    pub(in crate::gpu::backend) fn note_next_free<O>(&mut self, context: &mut BackendContext<'_, O>) {
         let Some(until) = self.freeing.held.front().map(|held| held.until) else { return };
         if self.freeing.noted != Some(until) && self.first_head().is_some() {
             context.calendar.complete_at(until, Event::Freed);
