@@ -10,7 +10,8 @@ use gpusched::time::Instant;
 use gpusched::workload::Placement;
 
 /// Every file, by its path below `scenarios/` without `.json`; each has a test of its own below.
-const FIGURES: [&str; 25] = [
+const FIGURES: [&str; 26] = [
+    "ecrts2018/free",
     "events/double-buffering",
     "ospert2017/figure-4",
     "ospert2017/figure-5",

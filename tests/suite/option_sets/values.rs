@@ -181,6 +181,8 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--sm-mask") => &["{stream}=0x1"],
         (_, "--connections") => &["1"],
         (_, "--channel-order") => &["lifo", "random"],
+        (_, "--block-gap") => &["1us"],
+        (_, "--register-dealing") => &["worst"],
         (_, "--logs") => &["logs"],
         (_, "--blocks-csv") => &["b.csv"],
         (_, "--columns") => &["threads=96"],

@@ -71,7 +71,8 @@ impl ReferenceGpu<'_> {
         }
     }
 
-    /// Whether an operation goes on at its launch, and nothing that it had to wait for was launched and ended just then.
+    /// Whether an operation goes on at its launch, and nothing that it had to wait for was launched and ended just
+    /// then.
     fn is_ready_by_call(&self, operation: usize) -> bool {
         let record = &self.operations[operation];
         let stream = record.stream.index();

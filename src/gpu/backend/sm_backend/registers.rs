@@ -1,7 +1,7 @@
 //! Registers of SMs on which kernels meet whose warps take unlike numbers of them.
 //!
-//! As long as all warps take the same, an [`Sm`](crate::gpu::backend::sm::Sm) has so many registers as its places for them, and
-//! subtraction is enough. From the first kernel on whose warps take another number, its warps are told apart.
+//! As long as all warps take the same, an [`Sm`](crate::gpu::backend::sm::Sm) has so many registers as its places for
+//! them, and subtraction is enough. From the first kernel on whose warps take another number, its warps are told apart.
 
 use super::SmBackend;
 use crate::canonical::Canonical;
