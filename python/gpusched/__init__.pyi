@@ -67,6 +67,7 @@ class _Options(TypedDict, total=False):
     device: _Given | None
     launch_latency: _Time | None
     kernel_gap: _Time | None
+    block_gap: _Time | None
     placement: str | None
     block_duration: Mapping[str, _Time]
     as_threads: bool
@@ -102,6 +103,7 @@ class _Options(TypedDict, total=False):
     sm_mask: Mapping[str, str]
     connections: int | None
     channel_order: str | None
+    register_dealing: str | None
 
 def simulate(scenario: _Wanted, **options: Unpack[_Options]) -> Run: ...
 def analyze(

@@ -39,13 +39,13 @@ pub(super) fn job_bounds(
     releases: Releases<'_>,
 ) -> Result<Result<JobBounds, SporadicRefusal>, SubmitError> {
     match TaskSet::new(scenario, releases)? {
-        Ok(tasks) => Ok(of_tasks(scenario, &tasks)),
+        Ok(tasks) => Ok(Ok(of_tasks(scenario, &tasks))),
         Err(refusal) => Ok(Err(refusal)),
     }
 }
 
 /// The same, of tasks that are known.
-pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> Result<JobBounds, SporadicRefusal> {
+pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> JobBounds {
     let weights = Weights::new(scenario.device(), &tasks.classes);
     let exact = if uniprocessor::applies(tasks, &weights) { uniprocessor::responses(tasks) } else { Vec::new() };
     let mut ends: Vec<_> = exact.into_iter().map(|response| response.map(|response| vec![response])).collect();
@@ -67,5 +67,5 @@ pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> Result<JobBounds
             bounds.responses[thread] = Some(Duration::from_ns(last.saturating_sub(offset)));
         }
     }
-    Ok(bounds)
+    bounds
 }

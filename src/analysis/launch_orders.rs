@@ -274,7 +274,7 @@ impl<'s> Plan<'s> {
         while next < self.len() && here.within(effort::check).is_ok() {
             let end = self.len().min(next + CHUNK);
             let plan = &*self;
-            let tried: Vec<Option<(Extremes, Vec<(u32, u32)>)>> = (next..end)
+            let tried: Vec<Option<(Extremes, Choices)>> = (next..end)
                 .into_par_iter()
                 .map_init(
                     || plan.scenario.clone(),
@@ -355,8 +355,11 @@ fn drawn(
     (order, ready)
 }
 
-/// The finish of every launch, [`Instant::MAX`] for none, and between how many operations a run chose.
-type Finishes = (Vec<(Launch, Instant)>, Vec<(u32, u32)>);
+/// Between how many operations a run chose, and which it took.
+type Choices = Vec<(u32, u32)>;
+
+/// The finish of every launch, [`Instant::MAX`] for none, and what a run chose.
+type Finishes = (Vec<(Launch, Instant)>, Choices);
 
 /// They when the threads are declared in an order, and operations become ready in another one.
 fn finishes(

@@ -87,6 +87,9 @@ struct Found {
 /// A run, and the response of every job in it \[ns\].
 type Tried = (Arc<Variation>, Vec<Option<u64>>);
 
+/// Between how many operations a run chose, and which it took.
+type Choices = Vec<(u32, u32)>;
+
 /// What a search found.
 #[derive(Debug)]
 pub struct SearchResult<'s> {
@@ -518,7 +521,7 @@ impl Searcher<'_, '_> {
     }
 
     /// The same, and between how many operations the run chose that might enter a queue next.
-    fn simulate(&self, variation: &Variation) -> Result<(Vec<Option<u64>>, Vec<(u32, u32)>), ProgramError> {
+    fn simulate(&self, variation: &Variation) -> Result<(Vec<Option<u64>>, Choices), ProgramError> {
         let SearchResult { jobs, base, freedom, .. } = &self.result;
         let scenario = freedom.vary(base, variation);
         let run = simulate_placed(&scenario, variation.placement, variation.seed)?;

@@ -137,7 +137,7 @@ fn known_stream_bounds(
             return Ok(Ok(JobBounds { responses: vec![Some(response)], refusal: None }));
         }
     }
-    Ok(of_tasks(scenario, &tasks))
+    Ok(Ok(of_tasks(scenario, &tasks)))
 }
 
 /// The bound on a job of the first thread that has the GPU for itself.

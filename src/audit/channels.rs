@@ -40,7 +40,9 @@ impl Channels {
         }
         let mut of_stream = vec![None; observation.streams.len()];
         for (channel, streams) in users.into_values().enumerate().filter(|(_, streams)| streams.len() > 1) {
-            streams.into_iter().for_each(|stream| of_stream[stream] = Some(channel));
+            for stream in streams {
+                of_stream[stream] = Some(channel);
+            }
         }
         Self { of_stream, last: BTreeMap::new() }
     }

@@ -33,26 +33,36 @@ pub(super) struct Readiness {
     pub(super) channel: Option<(usize, When)>,
 }
 
+/// What a process launches on its NULL stream, and on its blocking streams: N1 and N2 hold inside each process.
+fn sides_of(observation: &Observation, process: usize) -> [Launches; 2] {
+    let stream = |operation: &ObservedOperation| observation.streams.get(operation.stream);
+    let of = |operation: &ObservedOperation| stream(operation).map_or(0, |stream| stream.process);
+    let own = || observation.operations.iter().filter(move |operation| of(operation) == process);
+    let is_null = |operation: &ObservedOperation| observation.is_null(operation.stream);
+    let blocks = |operation: &ObservedOperation| stream(operation).is_some_and(|stream| stream.blocking);
+    let on_null = own().filter(|operation| is_null(operation));
+    let on_blocking = own().filter(|operation| !is_null(operation) && blocks(operation));
+    [Launches::of(on_null), Launches::of(on_blocking)]
+}
+
+/// When it was launched. Stamps of a simulation are on the GPU's clock; in a log, the host's clock says when it called
+/// the driver.
+fn launched(operation: &ObservedOperation, index: usize) -> Completion {
+    let [lo, hi] = operation.launched_ns.map(|at| {
+        let stamp = Stamp::launch(at, index);
+        if operation.is_launch_on_gpu_clock { When::on_gpu(stamp) } else { When::on_host(stamp) }
+    });
+    Completion { lo, hi: Some(hi) }
+}
+
 /// Derives readiness of all operations in launch order; `ranks` order the completions of one instant.
 pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
     let simulated = matches!(observation.source, super::observation::TimeSource::Simulated { .. });
-    // Stamps of a simulation are on the GPU's clock; in a log, the host's clock says when it called the driver.
-    let launch = |at: LogTime, index: usize| {
-        let stamp = Stamp::launch(at, index);
-        let on_gpu = observation.operations[index].is_launch_on_gpu_clock;
-        if on_gpu { When::on_gpu(stamp) } else { When::on_host(stamp) }
-    };
     let blocking = |stream: usize| observation.streams.get(stream).is_some_and(|stream| stream.blocking);
     let is_null = |stream: usize| observation.is_null(stream);
     let process = |stream: usize| observation.streams.get(stream).map_or(0, |stream| stream.process);
-    // N1 and N2 hold inside each process.
-    let sides_of = |number: usize| {
-        let own = || observation.operations.iter().filter(move |operation| process(operation.stream) == number);
-        let on_null = own().filter(|operation| is_null(operation.stream));
-        let on_blocking = own().filter(|operation| !is_null(operation.stream) && blocking(operation.stream));
-        [Launches::of(on_null), Launches::of(on_blocking)]
-    };
-    let mut sides: Vec<[Launches; 2]> = (0..observation.process_count()).map(sides_of).collect();
+    let mut sides: Vec<[Launches; 2]> =
+        (0..observation.process_count()).map(|process| sides_of(observation, process)).collect();
     let mut shared = if clocks.ordered { BTreeMap::new() } else { shared_streams(observation) };
     let device = &observation.device;
     let mut streams = vec![Stream::default(); observation.streams.len()];
@@ -60,10 +70,9 @@ pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks
     let mut channels = Channels::of(observation);
     let mut all = Vec::with_capacity(facts.len());
     for (index, operation) in observation.operations.iter().enumerate() {
-        let [earliest, latest] = operation.launched_ns;
         // An operation is ready at the latest of everything that it waits for. `lo` and `hi` enclose that instant, so
         // the maximum of all `lo` is a lower bound, and the maximum of all `hi` an upper one (`Completion::and`).
-        let mut ready = Completion { lo: launch(earliest, index), hi: Some(launch(latest, index)) };
+        let mut ready = launched(operation, index);
         let mut wait_for = |completion: &Completion| {
             ready = ready.and(completion);
         };

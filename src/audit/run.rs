@@ -51,6 +51,12 @@ type Check = fn(&Case<'_>, &mut Vec<Finding>);
 /// How many checks look at every block, one after another; others look at all of them in a moment.
 const SWEEPS: u64 = 4;
 
+/// Those that need no other.
+const ALONE: &[Check] =
+    &[ready::check, resources::check, clients::check, clusters::check, calls::check, |case, found| {
+        links::check(case.observation, found);
+    }];
+
 impl Observation {
     /// At how many blocks the checks of an audit look, all together.
     pub fn looks(&self) -> u64 {
@@ -98,18 +104,7 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
     let ((alone, (placement, placed)), (queued, conserved)) = rayon::join(
         || {
             rayon::join(
-                || {
-                    by(&[
-                        ready::check,
-                        resources::check,
-                        clients::check,
-                        clusters::check,
-                        calls::check,
-                        |case, found| {
-                            links::check(case.observation, found);
-                        },
-                    ])
-                },
+                || by(ALONE),
                 || {
                     let mut found = Vec::new();
                     (placement::check(&case, &mut found), found)

@@ -280,8 +280,9 @@ impl Analyze {
 
     /// Names what verdicts rest on where rows have no place for it.
     fn note_assumptions(&self, scenario: &Scenario, part: &Part<'_>) {
-        if matches!(self.format, Format::Csv | Format::Arrow) {
-            scenario.proven_under().into_iter().for_each(|text| part.note(&text));
+        let said = scenario.proven_under().filter(|_| matches!(self.format, Format::Csv | Format::Arrow));
+        if let Some(text) = said {
+            part.note(&text);
         }
     }
 

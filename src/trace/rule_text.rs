@@ -253,6 +253,11 @@ const fn of_processes(name: &'static str, source: &'static str, example: &'stati
     RuleText { section: PROCESSES, ..rule(name, source, example, says) }
 }
 
+const fn of_calls(name: &'static str, source: &'static str, says: &'static str) -> RuleText {
+    let example = "gpusched simulate scenarios/ecrts2018/free.json";
+    RuleText { section: CALLS, ..rule(name, source, example, says) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,9 +270,4 @@ mod tests {
         let waits = RULES.iter().filter(|text| text.wait().is_some()).count();
         assert_eq!(waits, Rule::ALL.len());
     }
-}
-
-const fn of_calls(name: &'static str, source: &'static str, says: &'static str) -> RuleText {
-    let example = "gpusched simulate scenarios/ecrts2018/free.json";
-    RuleText { section: CALLS, ..rule(name, source, example, says) }
 }

@@ -187,7 +187,7 @@ fn named(all: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
     all.iter().map(|&(name, start, end)| (name.to_owned(), start, end)).collect()
 }
 
-/// Megatron-LM 533 and TransformerEngine 1308: with one connection kernels go on in the order of the host's calls, so
+/// Megatron-LM 533 and `TransformerEngine` 1308: with one connection kernels go on in the order of the host's calls, so
 /// that a collective has room before the GEMM launched after it takes all. By hand: a GEMM has one block on each of 132
 /// SMs, of which 8 have no room beside a collective; so it takes two rounds of 1 ms, or three behind one.
 #[test]

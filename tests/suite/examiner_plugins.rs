@@ -1,4 +1,4 @@
-//! What the plugins of `cuda_scheduling_examiner` launch, by their sources (yalue/cuda_scheduling_examiner_mirror,
+//! What the plugins of `cuda_scheduling_examiner` launch, by their sources (`yalue/cuda_scheduling_examiner_mirror`,
 //! commit 1c0bd05 of 2024 and its history): grids, defaults, copies, and what they ignore.
 
 use gpusched::scenario::{ReadOptions, Scenario, Step};

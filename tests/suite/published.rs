@@ -141,6 +141,7 @@ macro_rules! figures {
 }
 
 figures! {
+    ecrts_2018_free: "ecrts2018/free",
     events_double_buffering: "events/double-buffering",
     ospert_2017_figure_4: "ospert2017/figure-4",
     ospert_2017_figure_5: "ospert2017/figure-5",

@@ -34,7 +34,7 @@ struct Ready {
 /// Operations with the same enter one queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Queue {
-    /// Of a context, where contexts take turns, or a green context, by priority.
+    /// Of a process, where contexts take turns or MPS gives it a part of the SMs, or a green context, by priority.
     Ee {
         context: Option<u32>,
         green: Option<GreenContextId>,
@@ -53,9 +53,10 @@ impl Queue {
             }
             OperationKind::Kernel(_) => {
                 let spec = &catalogue.streams()[stream.index()];
-                let takes_turns = catalogue.catalogue().is_time_sliced();
+                let catalogue = catalogue.catalogue();
+                let has_own = catalogue.is_time_sliced() || catalogue.is_limited_client(spec.process);
                 Self::Ee {
-                    context: takes_turns.then_some(spec.process.0),
+                    context: has_own.then_some(spec.process.0),
                     green: spec.green_context,
                     priority: spec.priority,
                 }

@@ -37,13 +37,15 @@ pub(in crate::scenario) fn read(mut file: Object<'_>, options: &ReadOptions) -> 
     let ready_order = file.optional("ready_order")?.map(ready_order).transpose()?;
 
     let assumptions = file.optional("assumptions")?.map(|node| node.list()).transpose()?.unwrap_or_default();
-    let assumptions = assumptions.iter().map(|node| node.string()).collect::<Result<Vec<String>, Problem>>()?;
+    let assumptions = assumptions.iter().map(Node::string).collect::<Result<Vec<String>, Problem>>()?;
 
     let sms = own_device.sms;
     let mut builder = ScenarioBuilder::new(name, own_device.clone(), options);
     builder.settings(placement, seed, horizon);
     builder.set_release_order(release_order.unwrap_or_default());
-    assumptions.into_iter().for_each(|what| builder.assume(what));
+    for what in assumptions {
+        builder.assume(what);
+    }
     builder.set_ready_order(ready_order.unwrap_or_default());
     let mut reading = Reading {
         builder,

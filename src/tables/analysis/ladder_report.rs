@@ -98,6 +98,8 @@ impl Report for LadderReport {
         for rung in Rung::ALL {
             page.line(&format!("{}: {}", rung.name(), rung.words()));
         }
-        proven_under(&self.assumptions).into_iter().for_each(|text| page.line(&text));
+        if let Some(text) = proven_under(&self.assumptions) {
+            page.line(&text);
+        }
     }
 }

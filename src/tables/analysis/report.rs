@@ -179,7 +179,9 @@ impl Report for AnalysisReport<'_> {
         add_jobs(page, &self.verdicts.jobs);
         add_requirements(page, self.requirements.as_deref());
         add_chains(page, &self.chains.rows);
-        self.scenario.proven_under().into_iter().for_each(|text| page.line(&text));
+        if let Some(text) = self.scenario.proven_under() {
+            page.line(&text);
+        }
         if self.verdicts.options.block_times == BlockTimes::Declared {
             page.line(STATED_TIMES);
         }

@@ -88,6 +88,8 @@ impl Report for SporadicReport {
         add_streams(page, &self.verdicts.streams);
         add_requirements(page, self.requirements.as_deref());
         add_chains(page, &self.chains.rows);
-        proven_under(&self.assumptions).into_iter().for_each(|text| page.line(&text));
+        if let Some(text) = proven_under(&self.assumptions) {
+            page.line(&text);
+        }
     }
 }

@@ -136,16 +136,15 @@ impl<'a> ReferenceGpu<'a> {
 
     /// Whose EE queues a kernel waits in.
     pub(super) fn queues_of(&self, operation: usize) -> usize {
-        match self.scenario.streams()[self.operations[operation].stream.index()].green_context {
-            Some(green) => self.contexts.number() + green.index(),
-            None => {
-                let (process, sms) = (self.process_of(operation), self.scenario.device().sms as usize);
-                if self.contexts.sms_of_process[process] < sms {
-                    self.contexts.number() + self.scenario.catalogue.green_contexts().len() + process
-                } else {
-                    self.context_of(operation)
-                }
-            }
+        let stream = &self.scenario.streams()[self.operations[operation].stream.index()];
+        if let Some(green) = stream.green_context {
+            return self.contexts.number() + green.index();
+        }
+        let (process, sms) = (self.process_of(operation), self.scenario.device().sms as usize);
+        if self.contexts.sms_of_process[process] < sms {
+            self.contexts.number() + self.scenario.catalogue.green_contexts().len() + process
+        } else {
+            self.context_of(operation)
         }
     }
 

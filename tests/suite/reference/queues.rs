@@ -271,7 +271,9 @@ impl ReferenceGpu<'_> {
     /// on.
     fn is_behind_in_channel(&self, operation: usize, entering: &[usize]) -> bool {
         let own = self.dealt_to(self.operations[operation].stream.index());
-        (0..operation).filter(|other| !entering.contains(other)).any(|other| {
+        // What is ready has gone on, even if it enters its queue only with all that is ready at this instant.
+        let is_ready = |other: usize| entering.contains(&other) || self.entering.iter().any(|&(one, _)| one == other);
+        (0..operation).filter(|&other| !is_ready(other)).any(|other| {
             let record = &self.operations[other];
             let has_gone_on = match record.kind {
                 OperationKind::Kernel(_) => record.queued.is_some(),
