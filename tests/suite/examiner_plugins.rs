@@ -174,3 +174,11 @@ fn from_compute_capability_9_on_a_note_says_that_bits_of_a_mask_are_no_tpcs() {
         assert_eq!(["a100-80gb", "rtx4090", "h100", "b200"].map(told), [false, false, true, true], "{text}");
     }
 }
+
+/// `timer_spin_default_stream.cu` makes none.
+#[test]
+fn timer_spin_default_stream_has_no_stream_but_the_null_one() {
+    let fields = r#""block_count": 1, "thread_count": 32, "data_size": 0, "additional_info": 1000"#;
+    let streams = |plugin: &str| read(&file(plugin, fields)).streams().len();
+    assert_eq!([streams("timer_spin_default_stream"), streams("timer_spin")], [1, 2]);
+}

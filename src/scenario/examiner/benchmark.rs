@@ -138,8 +138,12 @@ pub(super) fn read<'a>(
     let has_mask = note_without_effect(reading, &title, kind, is_set);
     let sm_mask = sm_mask.filter(|_| has_mask);
     let process = process(node, &title, mps_percentage, context, reading)?;
-    let stream = add_stream(reading, mask_node.unwrap_or(node), &title, process, priority, sm_mask)?;
     let null = reading.builder.null_stream_of_added(process);
+    // By its source, this one makes no stream, which would be dealt to a channel.
+    let stream = match kind {
+        "timer_spin_default_stream" => null,
+        _ => add_stream(reading, mask_node.unwrap_or(node), &title, process, priority, sm_mask)?,
+    };
     let title = Arc::clone(&title);
     let benchmark = Benchmark { node, kind, title, threads, blocks, data_size: data_size_node, info, stream, null };
     let behaviour = behaviour(&benchmark, reading)?;
