@@ -467,7 +467,10 @@ impl Backend for SmBackend {
         self.list_heads(&mut heads);
         let dispatched = self.assign_heads(&heads, context);
         self.scratch_heads = heads;
-        self.note_next_free(context);
+        // After one that is fully dispatched the next head has not been looked at.
+        if matches!(dispatched, Ok(None)) {
+            self.note_next_free(context);
+        }
         dispatched
     }
 
