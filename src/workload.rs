@@ -43,7 +43,7 @@ mod programmatic;
 mod work_items;
 
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
-pub(crate) use channel::{ChannelId, dealt_channels};
+pub(crate) use channel::{ChannelId, channel_of, dealt_channels};
 pub use cluster::Clusters;
 pub use error::WorkloadError;
 pub use green_context::{GreenContext, GreenContextId, SmSplit};
@@ -220,6 +220,9 @@ impl StreamSpec {
         }
     }
 }
+
+/// What every format calls the NULL stream of a process.
+pub(crate) const NULL_STREAM: &str = "NULL";
 
 /// A stream within a sentence: by its name, which may say that it is one (`stream 7`, `NULL stream`).
 pub(crate) fn stream_in_words(name: &str) -> Cow<'_, str> {

@@ -10,13 +10,13 @@ use super::observation::{
 use crate::device::{BlockShape, Device, Runlists};
 use crate::logs::{Log, LogRun, LogTime, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{Scenario, Step};
-use crate::workload::{BlockClock, CheckedStream, Programmatic, StreamId};
+use crate::workload::{BlockClock, CheckedStream, NULL_STREAM, Programmatic, StreamId};
 
 impl Observation {
     /// What logs alone tell: each is a stream, or the NULL stream of its process if the kind of benchmark says so.
     /// Streams count as blocking ones; their priorities, SM masks, registers, and any copies and memsets are not known.
     pub fn of_logs(run: &LogRun, device: &Device) -> Self {
-        let mut streams = vec![stream("NULL".into(), true, None, false)];
+        let mut streams = vec![stream(NULL_STREAM.into(), true, None, false)];
         let mut operations = Vec::new();
         for (index, log) in run.logs.iter().enumerate().filter(|(_, log)| !log.kernels.is_empty()) {
             let number = if log.on_null_stream() { 0 } else { streams.len() };

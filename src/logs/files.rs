@@ -283,7 +283,7 @@ fn share_gpu(run: &mut LogRun, pairing: &Pairing, stated: &Scenario) {
     for (thread, log) in stated.threads.iter().zip(&pairing.log_of_thread) {
         if let Some(log) = log.and_then(|log| run.logs.get_mut(log)) {
             let process = catalogue.processes().get(thread.process.index());
-            let sms = process.map(|process| process.mps_percentage.sms(device)).filter(|sms| *sms < device.sms);
+            let sms = process.map(|process| process.client_sms(device)).filter(|sms| *sms < device.sms);
             log.mps_sms = log.mps_sms.or(sms);
         }
     }

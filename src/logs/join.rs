@@ -9,7 +9,7 @@ use super::pairing::unrolled;
 use super::runs::LogRun;
 use crate::device::BlockShape;
 use crate::scenario::{HostThread, Scenario, Step};
-use crate::workload::{Kernel, KernelId, StreamId};
+use crate::workload::{Kernel, KernelId, NULL_STREAM, StreamId};
 
 /// How a table names a stream: with its process, if it has a column for that.
 type Name<'a> = (&'a str, &'a str);
@@ -92,12 +92,9 @@ fn launched(thread: &HostThread) -> impl Iterator<Item = (KernelId, StreamId)> {
 fn is_named(stated: &Scenario, stream: StreamId, (process, name): Name<'_>) -> bool {
     let catalogue = &stated.catalogue;
     let Some(known) = stated.streams().get(stream.index()) else { return false };
-    let own = if catalogue.is_null_stream(stream) { NULL } else { &*known.name };
+    let own = if catalogue.is_null_stream(stream) { NULL_STREAM } else { &*known.name };
     own == name && (process.is_empty() || process == catalogue.process_name(known.process))
 }
-
-/// What tables call the NULL stream of each process.
-const NULL: &str = "NULL";
 
 /// The logs of one thread as one.
 fn joined(stated: &Scenario, number: usize, mut logs: Vec<Log>) -> Option<Log> {

@@ -10,7 +10,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{
-    BlockTime, CheckedProcess, Clusters, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, ProcessId,
+    BlockTime, CheckedProcess, Clusters, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, NULL_STREAM, ProcessId,
     ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkItems, WorkloadError,
 };
 use crate::device::{BlockDemand, Device, SmMask};
@@ -113,7 +113,7 @@ impl CheckedStream {
     /// The NULL stream: the lowest priority and all SMs, which every device has.
     pub fn null(device: &Device) -> Self {
         // Levels are few, and there is at least one.
-        Self { spec: StreamSpec::new("NULL"), level: device.priorities().count() - 1 }
+        Self { spec: StreamSpec::new(NULL_STREAM), level: device.priorities().count() - 1 }
     }
 
     /// Which of the device's priorities it has: 0 is the highest.

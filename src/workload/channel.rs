@@ -14,6 +14,11 @@ pub(crate) struct ChannelId {
     number: u32,
 }
 
+/// Which of `all` channels a stream is dealt to before which so many others were.
+pub(crate) fn channel_of(streams: u32, all: u32) -> u32 {
+    streams % all.max(1)
+}
+
 /// The channel of each stream, dealt in turn in the order of the streams, as [`ChannelOrder::Submission`] has it;
 /// `None`: it need not share one.
 pub(crate) fn dealt_channels(
@@ -27,7 +32,7 @@ pub(crate) fn dealt_channels(
         let of = own.map(|(_, queues)| queues).or(device.channels)?;
         let pool = (stream.process, own.map(|(green, _)| green));
         let streams = dealt.entry(pool).or_default();
-        let number = *streams % of.max(1);
+        let number = channel_of(*streams, of);
         *streams += 1;
         Some(ChannelId { pool, number })
     };

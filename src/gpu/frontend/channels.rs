@@ -6,13 +6,13 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Frontend;
-use super::stream_queue::HeadState;
+use super::stream_queue::{HeadState, StreamQueue};
 use crate::canonical::Canonical;
 use crate::device::ChannelOrder;
 use crate::gpu::backend::BackendContext;
 use crate::time::Instant;
 use crate::trace::{Observer, Rule};
-use crate::workload::{GreenContextId, OperationId, OperationKind, StreamId};
+use crate::workload::{GreenContextId, OperationId, OperationKind, StreamId, channel_of};
 
 /// Keeps this choice independent of others under one seed.
 const CHANNELS: u64 = 0x6368_616e_6e65_6c73;
@@ -47,7 +47,7 @@ impl ChannelPool {
     /// The next stream is dealt to one of them: which.
     pub(super) fn deal(&mut self) -> u32 {
         let Some(all) = self.all.filter(|_| self.free.is_none()) else { return 0 };
-        let number = self.streams % all.max(1);
+        let number = channel_of(self.streams, all);
         self.streams += 1;
         if number as usize == self.dealt.len() {
             self.dealt.push(DealtChannel::default());
@@ -77,12 +77,18 @@ impl Frontend {
         }
     }
 
+    /// The channel of a kernel whose stream was dealt to one: by pool, and number there.
+    pub(super) fn dealt_channel(&self, operation: u32) -> Option<(u32, u32)> {
+        let super::Operation { kind, stream, .. } = self.operation(operation);
+        let StreamQueue { pool, channel, .. } = self.streams[stream.index()];
+        let is_dealt = || (channel as usize) < self.pools[pool as usize].dealt.len();
+        (matches!(kind, OperationKind::Kernel(_)) && is_dealt()).then_some((pool, channel))
+    }
+
     /// Whether a kernel may have to wait for what is ahead of it in its channel.
     pub(super) fn shares_channel(&self, operation: u32) -> bool {
-        let super::Operation { kind, stream, .. } = self.operation(operation);
-        let queue = &self.streams[stream.index()];
-        let channel = self.pools[queue.pool as usize].dealt.get(queue.channel as usize);
-        matches!(kind, OperationKind::Kernel(_)) && channel.is_some_and(|channel| channel.users > 1)
+        let channel = self.dealt_channel(operation);
+        channel.is_some_and(|(pool, number)| self.pools[pool as usize].dealt[number as usize].users > 1)
     }
 
     /// Of kernels that are ready but for their channels, those stay in `ready` that are next there. So do those that

@@ -9,7 +9,7 @@ use crate::gpu::backend::{Backend, BackendContext, ReadyOperation};
 use crate::gpu::catalogue::GpuCatalogue;
 use crate::time::Instant;
 use crate::trace::Observer;
-use crate::workload::{GreenContextId, OperationId, OperationKind, StreamId};
+use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
 /// Of more that could enter one queue next, the first ones are chosen among.
 const MOST_AMONG: usize = 256;
@@ -29,15 +29,18 @@ struct Ready {
     operation: u32,
     /// Whether its launch alone made it ready: then it comes before whatever is launched later.
     by_call: bool,
+    /// The channel to which its stream was dealt: of one channel, operations enter in the order of submission, in which
+    /// they become ready.
+    channel: Option<(u32, u32)>,
 }
 
 /// Operations with the same enter one queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Queue {
-    /// Of a process, where contexts take turns or MPS gives it a part of the SMs, or a green context, by priority.
+    /// Of an owner in a context, by priority.
     Ee {
-        context: Option<u32>,
-        green: Option<GreenContextId>,
+        context: Option<ProcessId>,
+        owner: usize,
         priority: i32,
     },
     Ce(usize),
@@ -54,12 +57,8 @@ impl Queue {
             OperationKind::Kernel(_) => {
                 let spec = &catalogue.streams()[stream.index()];
                 let catalogue = catalogue.catalogue();
-                let has_own = catalogue.is_time_sliced() || catalogue.is_limited_client(spec.process);
-                Self::Ee {
-                    context: has_own.then_some(spec.process.0),
-                    green: spec.green_context,
-                    priority: spec.priority,
-                }
+                let context = catalogue.is_time_sliced().then_some(spec.process);
+                Self::Ee { context, owner: catalogue.queues_of(spec), priority: spec.priority }
             }
             _ => Self::Link(operation),
         }
@@ -88,18 +87,22 @@ impl Entering {
     fn next_of<O: Observer>(&mut self, left: &mut VecDeque<Ready>, observer: &mut O) -> Option<Ready> {
         let window = left.len().min(MOST_AMONG);
         let first_call = left.range(..window).filter(|ready| ready.by_call).map(|ready| ready.operation).min();
-        let may_be_next = |&place: &usize| {
-            place == 0 || first_call.is_none_or(|call| left.get(place).is_some_and(|ready| ready.operation <= call))
+        let mut channels = Vec::new();
+        let may_be_next = |(place, ready): (usize, &Ready)| {
+            let is_behind = ready.channel.is_some_and(|channel| channels.contains(&channel));
+            channels.extend(ready.channel.filter(|_| !is_behind));
+            let is_in_time = place == 0 || first_call.is_none_or(|call| ready.operation <= call);
+            (is_in_time && !is_behind).then_some(place)
         };
-        let among = (0..window).filter(may_be_next).count();
-        let mut place = 0;
+        let places: Vec<usize> = left.range(..window).enumerate().filter_map(may_be_next).collect();
+        let among = places.len();
+        let mut chosen = 0;
         if among > 1 {
-            let chosen = self.choices.get(self.taken).map_or(0, |&choice| choice as usize % among);
+            chosen = self.choices.get(self.taken).map_or(0, |&choice| choice as usize % among);
             self.taken += 1;
             observer.chose(among, chosen);
-            place = (0..window).filter(may_be_next).nth(chosen).unwrap_or(0);
         }
-        left.remove(place)
+        left.remove(places.get(chosen).copied().unwrap_or(0))
     }
 }
 
@@ -112,7 +115,8 @@ impl Frontend {
         backend: &mut impl Backend,
         context: &mut BackendContext<'_, O>,
     ) {
-        let ready = Ready { operation, by_call: self.is_ready_by_call(operation, context.now) };
+        let (by_call, channel) = (self.is_ready_by_call(operation, context.now), self.dealt_channel(operation));
+        let ready = Ready { operation, by_call, channel };
         if ready.by_call && self.entering.ready.is_empty() {
             self.enter(operation, backend, context);
         } else {

@@ -11,6 +11,7 @@ use crate::logs::log::{BlockList, Log, LoggedBlock, LoggedKernel};
 use crate::logs::reading::LogsReading;
 use crate::proven::OrMost;
 use crate::spelling::option;
+use crate::workload::NULL_STREAM;
 
 /// Makes a log of each stream.
 pub(super) fn logs_of(file: &str, kernels: Vec<Rows>, places: &Places) -> LogsReading {
@@ -44,7 +45,7 @@ pub(super) fn logs_of(file: &str, kernels: Vec<Rows>, places: &Places) -> LogsRe
         number_iterations(&mut kernels);
         let of_run = if several_runs { format!("{file}: {run}") } else { file.to_owned() };
         let scenario_name = if gpu.is_empty() { of_run } else { format!("{of_run}, GPU {gpu}") };
-        let is_null = &*stream == "NULL";
+        let is_null = &*stream == NULL_STREAM;
         let stream_name = Arc::clone(&stream);
         let stream = named("stream", &stream);
         let label = if process.is_empty() { stream } else { format!("{stream} of process {process}") };

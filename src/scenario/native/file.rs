@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::graph_parts::Graphs;
-use super::reading::{NULL_STREAM, NamedKernels, Reading};
+use super::reading::{NamedKernels, Reading};
 use super::{chains, expected, graphs, green_contexts, hosts, kernels, processes, streams, unstated};
 use crate::device::{BUILTIN_NAMES, Device, read_device};
 use crate::json::{Node, Object, Problem};
@@ -13,7 +13,7 @@ use crate::scenario::finish::{default_device, endless_at, finish};
 use crate::scenario::model::Scenario;
 use crate::scenario::options::ReadOptions;
 use crate::scenario::release_order::ReleaseOrder;
-use crate::workload::{Placement, StreamId};
+use crate::workload::{NULL_STREAM, Placement, StreamId};
 
 /// The key that no other format has.
 pub(in crate::scenario) const FORMAT_KEY: &str = "format";

@@ -160,7 +160,8 @@ fn synchronous(entry: &mut Object<'_>) -> Result<bool, Problem> {
 
 /// Of which memory a call is, device or host: both behave alike.
 fn memory(node: Node<'_>) -> Result<(), Problem> {
-    node.named(&["device", "host"], |name| ["device", "host"].contains(&name).then_some(()))
+    const KINDS: [&str; 2] = ["device", "host"];
+    node.named(&KINDS, |name| KINDS.contains(&name).then_some(()))
 }
 
 fn step(

@@ -12,9 +12,6 @@ use crate::scenario::model::{BarrierId, HostThread, Step};
 use crate::time::Duration;
 use crate::workload::{EventId, GreenContextId, KernelId, ProcessId, StreamId};
 
-/// The stream that exists without being declared.
-pub(super) const NULL_STREAM: &str = "NULL";
-
 /// What reading a file leads to.
 pub(super) struct Reading<'a, 'o> {
     pub(super) builder: ScenarioBuilder<'o>,

@@ -7,13 +7,13 @@ use super::graphs;
 use super::green_contexts;
 use super::operations;
 use super::processes;
-use super::reading::{NULL_STREAM, Reading};
+use super::reading::Reading;
 use crate::json::{Node, Object, Problem};
 use crate::proven::Proven;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::fields::{self, Place};
 use crate::scenario::model::{HostThread, Step};
-use crate::workload::{ProcessId, StreamId, StreamSpec};
+use crate::workload::{NULL_STREAM, ProcessId, StreamId, StreamSpec};
 
 /// Words that `synchronize` takes for something else than a stream.
 pub(super) const RESERVED: [&str; 2] = ["device", "last"];

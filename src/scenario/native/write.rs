@@ -9,7 +9,6 @@ use thiserror::Error;
 use super::chains;
 use super::file::FORMAT;
 use super::kernels::TRY_CANCEL;
-use super::reading::NULL_STREAM;
 use super::streams::RESERVED;
 use crate::device::Device;
 use crate::proven::Proven;
@@ -19,8 +18,8 @@ use crate::scenario::one_hyperperiod::comes_back;
 use crate::scenario::release_order::ReleaseOrder;
 use crate::time::Duration;
 use crate::workload::{
-    BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage, ProcessId,
-    ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
+    BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage, NULL_STREAM,
+    ProcessId, ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
 };
 
 /// What the native format cannot say.

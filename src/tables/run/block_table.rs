@@ -8,7 +8,7 @@ use crate::device::BlockShape;
 use crate::formats::{Column, RowsPart, RowsWriter};
 use crate::hosts::AnyLength;
 use crate::run::Summary;
-use crate::workload::{CheckedStream, OperationId, ProcessId, StreamId};
+use crate::workload::{CheckedStream, NULL_STREAM, OperationId, ProcessId, StreamId};
 
 /// A block with what it takes of an SM.
 struct Row<'k, 'a> {
@@ -23,7 +23,9 @@ fn columns<'k, 'a: 'k>(has_processes: bool) -> Vec<Column<Row<'k, 'a>>> {
     let mut columns = vec![
         Column::csv("kernel", |row: &Row<'_, '_>| row.block.kernel.launch.title().into()),
         Column::csv("launch", |row| row.block.kernel.launch.id.into()),
-        Column::csv("stream", |row| if row.is_null { "NULL" } else { row.block.kernel.launch.stream_name() }.into()),
+        Column::csv("stream", |row| {
+            if row.is_null { NULL_STREAM } else { row.block.kernel.launch.stream_name() }.into()
+        }),
         Column::csv("priority", |row| row.stream.map(|stream| i64::from(stream.priority)).into()),
         Column::csv("non_blocking", |row| u32::from(row.stream.is_some_and(|stream| !stream.blocking)).into()),
         Column::csv("block", |row| row.block.block.index.into()),

@@ -7,7 +7,7 @@ use gpusched::analysis::{
 };
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 use gpusched::time::Duration;
 use gpusched::workload::OperationKind;
 use proptest::prelude::*;
@@ -105,6 +105,19 @@ fn an_event_that_frees_two_streams_frees_them_in_either_order() {
 }
 
 #[test]
+fn an_event_that_frees_two_streams_of_one_channel_frees_them_in_the_order_of_submission() {
+    let scenario = read(
+        &filling(&[("A", 2), ("B", 3), ("P", 1)]),
+        r#""streams": [{"name": "p"}, {"name": "a"}, {"name": "b"}], "hosts": [{"name": "h", "steps": [
+            {"launch": "P", "stream": "p"}, {"record": "e", "stream": "p"},
+            {"wait": "e", "stream": "a"}, {"launch": "A", "stream": "a"},
+            {"wait": "e", "stream": "b"}, {"launch": "B", "stream": "b"}]}]"#,
+    );
+    let scenario = scenario.what_if(&WhatIf { connections: Some(1), ..WhatIf::default() }).expect("it has one");
+    assert_eq!(extremes(&scenario), (of(&[("A", 3, 3), ("B", 6, 6), ("P", 1, 1)]), 1, true));
+}
+
+#[test]
 fn kernels_behind_ends_of_one_instant_and_behind_the_null_stream_come_in_either_order() {
     let short = r#""S": {"blocks": 1, "threads": 32, "duration": "1 ms"}"#;
     let kernels = format!("{}, {short}", filling(&[("A", 2), ("B", 3)]));
@@ -160,6 +173,8 @@ fn more_orders_than_are_tried_are_said_to_be_more() {
             steps.join(", ")
         ),
     );
+    // None of them shares a channel with another.
+    let scenario = scenario.what_if(&WhatIf { connections: Some(16), ..WhatIf::default() }).expect("it has as many");
     let run = simulate(&scenario).expect("it runs");
     let orders = launch_orders(&run, 50, 0, Progress::NONE).expect("it runs");
     assert_eq!((orders.orders, orders.orders_tried, orders.exhaustive), (Some(362_880), 50, false));

@@ -109,6 +109,7 @@ impl ReferenceGpu<'_> {
                 .iter()
                 .map(|&(other, _)| other)
                 .filter(|&other| other == of_queue[0].0 || first_call.is_none_or(|call| other <= call))
+                .filter(|&other| !self.is_behind_another(other, of_queue.iter().map(|&(one, _)| one)))
                 .collect();
             let mut next = among[0];
             if among.len() > 1 {
@@ -119,6 +120,16 @@ impl ReferenceGpu<'_> {
             left.retain(|&(other, _)| other != next);
             self.enter(next);
         }
+    }
+
+    /// Whether one that became ready before it was submitted to the same channel.
+    fn is_behind_another(&self, operation: usize, mut ready: impl Iterator<Item = usize>) -> bool {
+        let channel = |operation: usize| self.dealt_to(self.operations[operation].stream.index());
+        let is_kernel = matches!(self.operations[operation].kind, OperationKind::Kernel(_));
+        self.scenario.device().channel_order == ChannelOrder::Submission
+            && is_kernel
+            && channel(operation).is_some()
+            && ready.take_while(|&other| other != operation).any(|other| channel(other) == channel(operation))
     }
 
     /// What tells queues apart: whose EE queues and the priority, or the copy engine. Where copies share a link, each
