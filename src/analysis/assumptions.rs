@@ -182,10 +182,9 @@ fn some_client_is_limited(scenario: &Scenario, launches: &[StatedLaunch]) -> boo
 }
 
 /// Whether an SM mask and a percentage of MPS hold at once.
-pub(super) fn has_masked_client(scenario: &Scenario) -> bool {
-    let launches = launches(scenario);
+pub(super) fn has_masked_client(scenario: &Scenario, launches: &[StatedLaunch]) -> bool {
     let is_masked = launches.iter().any(|launch| launch.allowed_sms < scenario.device().sms);
-    is_masked && some_client_is_limited(scenario, &launches)
+    is_masked && some_client_is_limited(scenario, launches)
 }
 
 /// Whether kernels of several clients of MPS wait in EE queues of their own.
@@ -222,14 +221,13 @@ pub(super) fn departures(
     let mut priorities = launches.iter().map(|launch| priority(launch.stream));
     let first = priorities.next();
     note(Departure::Priorities, priorities.any(|other| Some(other) != first));
-    let is_masked = launches.iter().any(|launch| launch.allowed_sms < scenario.device().sms);
     let is_green = |launch: &StatedLaunch| {
         scenario.streams().get(launch.stream.index()).is_some_and(|stream| stream.green_context.is_some())
     };
     let is_masked_by_mask = |launch: &StatedLaunch| launch.allowed_sms < scenario.device().sms && !is_green(launch);
     note(Departure::SmMask, launches.iter().any(is_masked_by_mask));
     note(Departure::GreenContexts, launches.iter().any(is_green));
-    note(Departure::MaskedClient, is_masked && some_client_is_limited(scenario, launches));
+    note(Departure::MaskedClient, has_masked_client(scenario, launches));
     note(Departure::Clients, scenario.has_processes() && !scenario.catalogue.is_time_sliced());
     note(Departure::Turns, scenario.catalogue.is_time_sliced());
     note(Departure::Variation, launches.iter().any(|launch| scenario.block_times_vary(launch.kernel)));

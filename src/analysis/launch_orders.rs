@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
 use super::analyse::{AnalysedKernel, analyse_as_stated};
-use super::ready_orders::{next_lists, orders_of};
+use super::ready_orders::{Choice, drawn_choices, next_lists, orders_of};
 use crate::broken_bound::BrokenBound;
 use crate::effort;
 use crate::effort::Progress;
@@ -31,9 +31,6 @@ const MOST_ORDERS: u64 = 40_320;
 
 /// Runs of which all finishes are held until they are compared.
 const CHUNK: usize = 256;
-
-/// Choices of a run that are drawn at most; those that follow are the first of each.
-const MOST_DRAWN: usize = 64;
 
 /// How the finish times of one order are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -274,7 +271,7 @@ impl<'s> Plan<'s> {
         while next < self.len() && here.within(effort::check).is_ok() {
             let end = self.len().min(next + CHUNK);
             let plan = &*self;
-            let tried: Vec<Option<(Extremes, Choices)>> = (next..end)
+            let tried: Vec<Option<(Extremes, Vec<Choice>)>> = (next..end)
                 .into_par_iter()
                 .map_init(
                     || plan.scenario.clone(),
@@ -351,15 +348,12 @@ fn drawn(
             order[place] = thread;
         }
     }
-    let ready = if is_open { (0..MOST_DRAWN).map(|_| numbers.next_u32()).collect() } else { Vec::new() };
+    let ready = if is_open { drawn_choices(&mut numbers).to_vec() } else { Vec::new() };
     (order, ready)
 }
 
-/// Between how many operations a run chose, and which it took.
-type Choices = Vec<(u32, u32)>;
-
 /// The finish of every launch, [`Instant::MAX`] for none, and what a run chose.
-type Finishes = (Vec<(Launch, Instant)>, Choices);
+type Finishes = (Vec<(Launch, Instant)>, Vec<Choice>);
 
 /// They when the threads are declared in an order, and operations become ready in another one.
 fn finishes(

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::assumptions::{crowded_channels, has_masked_client, queues_by_client};
+use super::assumptions::{crowded_channels, has_masked_client, launches, queues_by_client};
 use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds, reached};
 use crate::device::{ChannelOrder, Device, DeviceSpec, SmOrder};
 use crate::gpu::SubmitError;
@@ -42,7 +42,7 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
         return None;
     }
     let of_clients = queues_by_client(scenario);
-    if of_clients && (!scenario.catalogue.clients_are_disjoint() || has_masked_client(scenario)) {
+    if of_clients && (!scenario.catalogue.clients_are_disjoint() || has_masked_client(scenario, &launches(scenario))) {
         return None;
     }
     let owners: Vec<BTreeSet<Owner>> = (0..scenario.threads.len()).map(|thread| owners(scenario, thread)).collect();

@@ -16,7 +16,7 @@ use super::assumptions;
 use super::bound_options::BoundOptions;
 use super::host_end::after_last_launch;
 use super::jobs::{AnalysedJob, with_operations};
-use super::ready_orders::{list_of, next_lists};
+use super::ready_orders::{Choice, list_of, next_lists};
 use super::repeats::shown;
 use crate::effort;
 use crate::effort::Progress;
@@ -86,9 +86,6 @@ struct Found {
 
 /// A run, and the response of every job in it \[ns\].
 type Tried = (Arc<Variation>, Vec<Option<u64>>);
-
-/// Between how many operations a run chose, and which it took.
-type Choices = Vec<(u32, u32)>;
 
 /// What a search found.
 #[derive(Debug)]
@@ -521,7 +518,7 @@ impl Searcher<'_, '_> {
     }
 
     /// The same, and between how many operations the run chose that might enter a queue next.
-    fn simulate(&self, variation: &Variation) -> Result<(Vec<Option<u64>>, Choices), ProgramError> {
+    fn simulate(&self, variation: &Variation) -> Result<(Vec<Option<u64>>, Vec<Choice>), ProgramError> {
         let SearchResult { jobs, base, freedom, .. } = &self.result;
         let scenario = freedom.vary(base, variation);
         let run = simulate_placed(&scenario, variation.placement, variation.seed)?;

@@ -86,7 +86,6 @@ fn too_many_sms(case: &Case<'_>, index: usize) -> Option<Finding> {
     let kernel = operation.kernel().filter(|kernel| kernel.sm_mask.is_some())?;
     let left = (0..case.observation.device.sms).filter(|&sm| case.may_use(index, sm)).count();
     let on = kernel.blocks.sms.iter().collect::<BTreeSet<_>>().len();
-    let what = || format!("it ran on {on} SMs, and its SM mask leaves {left}");
     (on > left).then(|| Finding {
         rule: AuditRule::Mask,
         kernel: operation.name.clone(),
@@ -95,7 +94,7 @@ fn too_many_sms(case: &Case<'_>, index: usize) -> Option<Finding> {
         at_ns: case.facts[index].first_start.unwrap_or(LogTime::MIN),
         by: (on - left) as u64,
         unit: "SMs",
-        what: what(),
+        what: format!("it ran on {on} SMs, and its SM mask leaves {left}"),
     })
 }
 

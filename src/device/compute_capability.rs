@@ -45,8 +45,8 @@ struct Row(u32, u32, [u32; 2], [u32; 4], u32, u32);
 /// `reservedSharedMemPerBlock`; of 11.0, those of 10.0. Of 7.5, 8.0 and 9.0, occupancy computed from this
 /// table is what PyTorch's profiler stated for each of 15,304 kernels of public profiles. Floating-point operations:
 /// CUDA C++ Programming Guide v12.9, table "Throughput of Native Arithmetic Instructions"; of 8.7, NVIDIA's data sheet
-/// (2048 cores on 16 SMs); of 10.3, 11.0 and 12.1, those of
-/// their generation.
+/// (2048 cores on 16 SMs); of 10.3, 11.0 and 12.1, those of their
+/// generation.
 const TABLE: [Row; 17] = [
     Row(5, 0, [2048, 32], [65_536, 49_152, 0, 256], 1, 128),
     Row(5, 2, [2048, 32], [98_304, 49_152, 0, 256], 1, 128),

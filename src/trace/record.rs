@@ -56,7 +56,7 @@ pub struct Trace {
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
     pub(super) numbers: Numbers,
-    /// By choice, the first 4096 of them: among how many operations, and which of them came next.
+    /// By choice, the first ones: among how many operations, and which of them came next.
     pub(super) ready_choices: Vec<(u32, u32)>,
 }
 

@@ -8,18 +8,13 @@ use rand::{Rng, RngExt};
 
 use super::orders::Orders;
 use crate::analysis::bound_options::{BlockTimes, BoundOptions};
+use crate::analysis::ready_orders::{changed_choices, drawn_choices};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, Placement};
 
 /// Kernels of more blocks get one time for all of them.
 const MOST_OWN_TIMES: u32 = 64;
-
-/// Choices of one run that are drawn at most; those that follow are the first of each.
-const MOST_CHOICES: usize = 32;
-
-/// Numbers below this are drawn for a choice, as 3, 4 and 5 divide it.
-const MOST_AMONG: u32 = 60;
 
 /// What may vary.
 #[derive(Debug)]
@@ -410,22 +405,6 @@ impl ReleaseRule {
             *release = *release + by - back;
         }
     }
-}
-
-/// Choices of who enters a queue next: the same each time, or any.
-fn drawn_choices(numbers: &mut impl Rng) -> Arc<[u32]> {
-    let length = numbers.random_range(1..=MOST_CHOICES);
-    let same = numbers.random_range(0..4_u32).checked_sub(1);
-    (0..length).map(|_| same.unwrap_or_else(|| numbers.random_range(0..MOST_AMONG))).collect()
-}
-
-/// One of them drawn anew.
-fn changed_choices(choices: &[u32], numbers: &mut impl Rng) -> Arc<[u32]> {
-    let mut changed = choices.to_vec();
-    let place = numbers.random_range(0..MOST_CHOICES.min(changed.len() + 4));
-    changed.resize(changed.len().max(place + 1), 0);
-    changed[place] = numbers.random_range(0..MOST_AMONG);
-    changed.into()
 }
 
 /// The kernels of each thread, then of the threads that have one owner.

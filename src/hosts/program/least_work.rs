@@ -11,7 +11,7 @@ pub fn least_work(scenario: &Scenario) -> (u64, u64) {
     // What frees memory waits, and so do others of its process.
     let is_held = scenario.held_by_frees().is_some();
     let of_one = |thread: &HostThread| {
-        let is_cut = horizon != Instant::MAX || thread.time_limit.is_some();
+        let is_cut = horizon != Instant::MAX || thread.may_end_early();
         if is_held && is_cut { 0 } else { least_iterations(thread, horizon).saturating_mul(in_one_iteration(thread)) }
     };
     let operations = scenario.threads.iter().map(of_one).fold(0, u64::saturating_add);
