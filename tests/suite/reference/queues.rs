@@ -123,7 +123,7 @@ impl ReferenceGpu<'_> {
     }
 
     /// Whether one that became ready before it was submitted to the same channel.
-    fn is_behind_another(&self, operation: usize, mut ready: impl Iterator<Item = usize>) -> bool {
+    fn is_behind_another(&self, operation: usize, ready: impl Iterator<Item = usize>) -> bool {
         let channel = |operation: usize| self.dealt_to(self.operations[operation].stream.index());
         let is_kernel = matches!(self.operations[operation].kind, OperationKind::Kernel(_));
         self.scenario.device().channel_order == ChannelOrder::Submission
