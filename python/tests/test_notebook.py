@@ -9,14 +9,16 @@ from nbclient import NotebookClient
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 
 
-def texts(notebook):
-    """What cells print and show as text and as pictures."""
-    shown = []
+def outputs(notebook, pictures):
+    """What cells give that are tagged as pictures, or what those give that are not."""
     for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            shown.append(output.get("text") or [data.get("text/plain"), data.get("image/svg+xml")])
-    return shown
+        if ("picture" in cell.metadata.get("tags", [])) == pictures:
+            yield from cell.get("outputs", [])
+
+
+def texts(notebook):
+    """What cells print and show as text, pictures aside."""
+    return [output.get("text") or output.get("data", {}).get("text/plain") for output in outputs(notebook, False)]
 
 
 def test_the_notebook_runs_and_comes_out_as_it_is_stored():
@@ -24,7 +26,11 @@ def test_the_notebook_runs_and_comes_out_as_it_is_stored():
     again = nbformat.read(NOTEBOOK, as_version=4)
     NotebookClient(again, timeout=300, resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()
     assert texts(again) == texts(stored)
-    assert sum(len(texts) > 0 for texts in texts(stored)) >= 8
+    assert sum(len(text) > 0 for text in texts(stored)) >= 8
+    assert not list(outputs(stored, True))
+    pictures = [output.data for output in outputs(again, True)]
+    assert len(pictures) == 2
+    assert all(data["image/svg+xml"].startswith("<svg") and "<iframe" in data["text/html"] for data in pictures)
 
 
 def test_the_stored_notebook_names_nothing_of_a_machine():
