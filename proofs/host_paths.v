@@ -69,10 +69,14 @@ Hypothesis Fits : forall xs st o, exec xs st -> In o (launches xs) -> upper o = 
   path_of o + sum (map (met g top weight job_of release may_meet wait_of o) (launches xs)) <= one * (wait_of o +
     worst_of o) /\
   wait_of o + worst_of o <= response (job_of o).
-Definition met_by (j : nat) (p : operation) : nat :=
-  if may_meet j p && (launched_at p <=? by_when j) then of_upper g top (work_of weight) p else 0.
+Definition met_by (j until : nat) (p : operation) : nat :=
+  if may_meet j p && (launched_at p <=? until) then of_upper g top (work_of weight) p else 0.
+(* Of calls, what is launched until their pauses begin. *)
+Variable until_of : nat -> nat -> nat.
 Hypothesis Fits_hosts : forall xs st h i c, exec xs st -> counted h i = true -> does h i c ->
-  path (Does h i) + sum (map (met_by (job h i)) (launches xs)) <= one * response (job h i).
+  path (Does h i) - pauses program one h i +
+    sum (map (met_by (job h i) (release (job h i) + until_of h i)) (launches xs)) <= one * until_of h i /\
+  until_of h i + pause program h i <= response (job h i).
 
 (* A time that is no later than a length after the release of a job, or than the rest of it after an operation of the
    job is over. *)
@@ -115,9 +119,8 @@ Qed.
 Lemma operations_in_time xs st : exec xs st -> launched_timely xs -> in_time xs.
 Proof.
   intros E L ys more s o Ex H Lo U. destruct (Asked _ _ E) as (C & He & Co & Ho).
-  apply (programs_hold g top blocks weight one xs C He Positive Co job_of release response path_of) with (may_meet :=
-    may_meet)
-    (wait := wait_of) (xs := ys) (later := more); try assumption.
+  apply (programs_hold g top blocks weight one xs C He Positive Co job_of release response path_of)
+    with (may_meet := may_meet) (wait := wait_of) (xs := ys) (later := more); try assumption.
   - intros p. apply (released xs st p E).
   - intros j zs later u p. apply (Meets xs st j zs later u p E).
   - intros p q Ip Iq Up. apply (queues_wait xs st p q E Ip Iq Up).
@@ -126,16 +129,16 @@ Proof.
 Qed.
 
 (* And so are hosts. *)
-Lemma host_in_time xs st h i c : exec xs st -> launched_timely xs -> counted h i = true -> does h i c ->
-  timely xs (job h i) (path (Does h i)) -> clock xs <= by_when (job h i).
+Lemma call_in_time xs st h i c till more B : exec xs st -> launched_timely xs -> counted h i = true -> does h i c ->
+  xs = till ++ more -> timely till (job h i) B -> B <= path (Does h i) - pauses program one h i ->
+  clock till <= release (job h i) + until_of h i.
 Proof.
-  intros E L K D (d & T). assert (Fit := Fits_hosts xs st h i c E K D). set (j := job h i) in *.
-  set (load := sum (map (met_by j) (launches xs))) in *.
-  assert (Cut : forall v w, one * v <= one * w -> v <= w) by (intros v w; apply Nat.mul_le_mono_pos_l, Positive).
-  destruct T as [[A B]|(before & zs & u & p & Ex & Hu & Lp & Up & J & A & B)]; unfold programs.by_when.
-  { assert (d <= response j) by (apply Cut; lia). lia. }
-  assert (Short : d <= response j) by (apply Cut; lia).
-  enough (now u <= release j + (response j - d)) by lia.
+  intros E L K D Exy (d & T) Bp. destruct (Fits_hosts xs st h i c E K D) as [Fit _]. set (j := job h i) in *.
+  set (w := until_of h i) in *. set (load := sum (map (met_by j (release j + w)) (launches xs))) in *.
+  assert (Cut : forall v x, one * v <= one * x -> v <= x) by (intros v x; apply Nat.mul_le_mono_pos_l, Positive).
+  destruct T as [[A Ab]|(before & zs & u & p & Ex & Hu & Lp & Up & J & A & Ab)].
+  { assert (d <= w) by (apply Cut; lia). lia. }
+  assert (Short : d <= w) by (apply Cut; lia). enough (now u <= release j + (w - d)) by lia.
   apply Nat.nlt_ge. intros Late. destruct (Asked _ _ E) as (C & He & Co & Ho).
   assert (In_time := operations_in_time xs st E L).
   set (good := fun ys => exists rest, xs = ys ++ rest).
@@ -148,7 +151,7 @@ Proof.
   2: { assert (Q := everywhere_left _ u p Z Lp). unfold mine in Q. rewrite Up, J, Nat.eqb_refl in Q.
     specialize (Q eq_refl). lia. }
   apply (over_by_paths g top blocks (launched_in xs) C weight one He good) with (r := release j) (counts := may_meet j)
-    (F := release j + (response j - d)) (xs := before); try assumption.
+    (F := release j + (w - d)) (xs := before); try assumption.
   - intros l k [rest Q]. exists (k ++ rest). rewrite Q, app_assoc. reflexivity.
   - intros q M. apply (Of_j q M).
   - intros q M Lq. destruct (Of_j q M) as [Uq <-]. apply (released xs st q E Lq Uq).
@@ -160,20 +163,34 @@ Proof.
   - intros q q' M Lq Lq' Cq W. destruct (Of_j q M) as [Uq Jq]. rewrite <- Jq in Cq.
     destruct (queues_wait xs st q q' E Lq Lq' Uq Cq W) as [Jq' Le]. split; [|exact Le]. unfold mine.
     rewrite Jq', Jq, Nat.eqb_refl, andb_true_r. apply (waited_upper g top blocks _ C q q' Lq Lq' Uq W).
-  - intros ys v q w Hv St [rest Q] M. destruct (Of_j q M) as [Uq Jq]. rewrite <- app_assoc in Q.
+  - intros ys v q t Hv St [rest Q] M. destruct (Of_j q M) as [Uq Jq]. rewrite <- app_assoc in Q.
     destruct (launched_so xs L ys q rest Q Uq) as (pause & X). exists pause. rewrite Jq in X.
     destruct X as [X|(b & sn & v' & q' & Ey & Hb & Lq & Uq' & Jq' & X & Y)]; [left; exact X|right]. subst ys.
     destruct (midway g sn b (empty g) v Hv) as (v'' & Hb' & Hs). assert (Y' := one_end g _ _ _ Hb _ Hb'). subst v''.
     exists b, v', sn, q'. unfold mine. rewrite Uq', Jq', Nat.eqb_refl. tauto.
   - intros ys [rest Q] By. enough (work g top weight (may_meet j) (launches ys) <= load).
-    { assert (M : one * (response j - d) = one * response j - one * d) by apply Nat.mul_sub_distr_l.
-      assert (one * d <= one * response j) by lia. rewrite Nat.mul_add_distr_l. lia. }
+    { assert (M : one * (w - d) = one * w - one * d) by apply Nat.mul_sub_distr_l.
+      assert (one * d <= one * w) by lia. rewrite Nat.mul_add_distr_l. lia. }
     unfold load. rewrite Q, launches_app, map_app, sum_app. unfold work.
     enough (sum (map (fun q => if may_meet j q then of_upper g top (work_of weight) q else 0) (launches ys)) <=
-      sum (map (met_by j) (launches ys))) by lia.
-    apply sum_le. intros q I. unfold met_by. assert (Y := By q I). unfold programs.by_when.
-    rewrite (proj2 (Nat.leb_le (launched_at q) (release j + response j)) ltac:(lia)), andb_true_r. apply le_n.
-  - exists zs. exact Ex.
+      sum (map (met_by j (release j + w)) (launches ys))) by lia.
+    apply sum_le. intros q I. unfold met_by. assert (Y := By q I).
+    rewrite (proj2 (Nat.leb_le (launched_at q) (release j + w)) ltac:(lia)), andb_true_r. apply le_n.
+  - exists (zs ++ more). rewrite Exy, Ex, app_assoc. reflexivity.
+Qed.
+Lemma host_in_time xs st h c : exec xs st -> launched_timely xs -> counted h (done st h) = true -> does h (done st h) c
+  ->
+  known program job one (fun h i => path (Does h i)) timely xs st h -> clock xs <= by_when (job h (done st h)).
+Proof.
+  intros E L K D (T & (B & Tb & Le) & P). destruct (Fits_hosts xs st h _ c E K D) as [_ Short]. unfold programs.by_when.
+  destruct (told_since _ _ _ _ (exec_told xs st E) h) as [ys Ex].
+  assert (Before := call_in_time xs st h _ c _ ys B E L K D Ex Tb ltac:(lia)).
+  assert (X : (exists e, c = Pause e) \/ pause program h (done st h) = 0).
+  { unfold pause. rewrite D. destruct c; [right; reflexivity|left; eauto|right; reflexivity..]. }
+  destruct X as [[e ->]|Z].
+  - specialize (P e D). unfold pause in Short. rewrite D in Short. lia.
+  - assert (N := call_in_time xs st h _ c xs [] _ E L K D (eq_sym (app_nil_r _)) T). unfold pauses in N.
+    rewrite Z in N. lia.
 Qed.
 
 Lemma timely_more xs j A B : timely xs j A -> A <= B -> timely xs j B.
@@ -251,13 +268,13 @@ Proof.
     - intros ys j A B. apply timely_more.
     - intros ys zs j B d T _. apply (timely_later ys zs j B d T).
     - intros ys j d B _. apply timely_at_release.
-    - intros ys st' h i c E' L K D T. apply (host_in_time ys st' h i c E' L K D T).
+    - intros ys st' h c. apply host_in_time.
     - intros ys st' h w p B. apply awaited_timely.
     - intros ys o later Ex. destruct (app_cons_not_nil _ _ _ Ex).
     - intros ys st' x. apply goes_timely.
     - intros ys st' h o e. apply launches_timely. }
   destruct Z as [L P]. split.
   - intros s o H Lo U. apply (operations_in_time xs st E L xs [] s o ltac:(symmetry; apply app_nil_r) H Lo U).
-  - intros h c K D. apply (host_in_time xs st h _ c E L K D), (P h c K D).
+  - intros h c K D. apply (host_in_time xs st h c E L K D), (P h c K D).
 Qed.
 End Host_paths.

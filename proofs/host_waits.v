@@ -259,7 +259,7 @@ Proof.
     - intros ys j A B T Le R. destruct (T R) as [s Cs]. exists s. apply (covered_more _ _ _ _ Cs _ Le).
     - intros ys zs j B d. apply covered_later.
     - intros ys j d B. apply covered_at_release.
-    - intros ys st' h i c. apply host_in_time.
+    - intros ys st' h c E' L K D [T _]. apply (host_in_time ys st' h _ c E' L K D T).
     - intros ys st' h w p B. apply awaited_covered.
     - intros ys o later Ex. destruct (app_cons_not_nil _ _ _ Ex).
     - intros ys st' x. apply goes_covered.

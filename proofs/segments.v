@@ -23,7 +23,8 @@ Local Notation now_is_clock := (now_is_clock g).
 Variables (counted : nat -> nat -> bool) (job : nat -> nat -> nat) (release due : nat -> nat).
 (* The longest paths from the release of its job to the end of each call: a pause counts [one] for each ns. *)
 Variables (one : nat) (path : nat -> nat -> nat).
-Definition pauses (h i : nat) : nat := match nth_error (program h) i with Some (Pause e) => one * e | _ => 0 end.
+Definition pause (h i : nat) : nat := match nth_error (program h) i with Some (Pause e) => e | _ => 0 end.
+Definition pauses (h i : nat) : nat := one * pause h i.
 Hypothesis Own : forall h i, counted h i = true -> pauses h i <= path h i.
 Hypothesis Path : forall k j h i, edge (Does k j) (Does h i) -> counted h i = true -> job k j = job h i ->
   path k j + pauses h i <= path h i.
@@ -105,15 +106,19 @@ Qed.
    release, that it is no later than something of which this is known and a pause, and of what asks for operations. *)
 Variables (fine : list label -> Prop) (within : list label -> nat -> nat -> Prop).
 Definition is_run (xs : list label) : Prop := exists s, steps g (empty g) xs s.
+(* What is known of host [h] at the call at which it is: now, and when it began. *)
+Definition known (xs : list label) (st : hosts) (h : nat) : Prop :=
+  within xs (job h (done st h)) (path h (done st h)) /\
+  (exists B, within (since st h) (job h (done st h)) B /\ B + pauses h (done st h) <= path h (done st h)) /\
+  (forall e, does h (done st h) (Pause e) -> clock xs <= clock (since st h) + e).
 Definition on_path (xs : list label) (st : hosts) : Prop := forall h c, counted h (done st h) = true ->
-  does h (done st h) c -> within xs (job h (done st h)) (path h (done st h)) /\
-  exists B, within (since st h) (job h (done st h)) B /\ B + pauses h (done st h) <= path h (done st h).
+  does h (done st h) c -> known xs st h.
 Hypothesis More : forall xs j A B, within xs j A -> A <= B -> within xs j B.
 Hypothesis Later : forall xs ys j B d, within xs j B -> is_run (xs ++ ys) -> clock (xs ++ ys) <= clock xs + d ->
   within (xs ++ ys) j (B + one * d).
 Hypothesis At_release : forall xs j d B, is_run xs -> clock xs <= release j + d -> one * d <= B -> within xs j B.
-Hypothesis In_time : forall xs st h i c, exec xs st -> fine xs -> counted h i = true -> does h i c ->
-  within xs (job h i) (path h i) -> clock xs <= due (job h i).
+Hypothesis In_time : forall xs st h c, exec xs st -> fine xs -> counted h (done st h) = true -> does h (done st h) c ->
+  known xs st h -> clock xs <= due (job h (done st h)).
 Hypothesis Asked_for : forall xs st h w p B, exec xs st -> fine xs -> counted h (done st h) = true ->
   does h (done st h) (Await w) -> awaited w h (since st h) p -> left_at g xs p -> within (since st h) (job h (done st
     h)) B ->
@@ -138,22 +143,22 @@ Proof.
   assert (Keep : forall j B, within xs j B -> within ys j B).
   { intros j B T. destruct Y as [->|(x & -> & Q)]; [exact T|apply (within_same xs x j B (exec_steps _ _ E') Q T)]. }
   destruct (Nat.eq_dec k h) as [->|N].
-  2: { unfold done, since in *. rewrite (other _ _ _ _ N) in *. destruct (P k d K Dk) as [T B].
-    split; [apply Keep, T|exact B]. }
-  destruct (same h ys st) as [Dn Sn]. rewrite Dn, Sn in *.
+  2: { unfold known, done, since in *. rewrite (other _ _ _ _ N) in *. destruct (P k d K Dk) as (T & B & R).
+    split; [apply Keep, T|]. split; [exact B|]. rewrite Cl. exact R. }
+  destruct (same h ys st) as [Dn Sn]. unfold known. rewrite Dn, Sn in *.
   enough (B : exists B, within ys (job h (S (done st h))) B /\ B + pauses h (S (done st h)) <= path h (S (done st h))).
-  { split; [|exact B]. destruct B as (B & T' & Le). apply (More ys _ B); [exact T'|lia]. }
+  { split; [|split; [exact B|lia]]. destruct B as (B & T' & Le). apply (More ys _ B); [exact T'|lia]. }
   assert (Here : comes h (S (done st h)) ->
     exists B, within ys (job h (S (done st h))) B /\ B + pauses h (S (done st h)) <= path h (S (done st h))).
   { intros Co. exists 0. split; [|apply (Own h _ K)]. apply (At_release ys _ 0); [apply (exec_steps _ _ E')| |lia].
     rewrite (Co ys _ E' Dn), Sn. lia. }
   destruct (Closed _ _ _ _ (Next _ _ _ h _) K) as [Kh|[_ Co]]; [|apply (Here Co)].
-  destruct (P h c Kh D) as [T _].
+  assert (Kn := P h c Kh D). assert (T := proj1 Kn).
   destruct (Nat.eq_dec (job h (done st h)) (job h (S (done st h)))) as [J|J].
   - exists (path h (done st h)). split; [rewrite <- J; apply Keep, T|]. apply (Path _ _ _ _ (Next _ _ _ h _) K J).
   - destruct (Apart _ _ _ _ (Next _ _ _ h (done st h)) K J) as [Le|[_ Co]]; [|apply (Here Co)].
     exists 0. split; [|apply (Own h _ K)]. apply (At_release ys _ 0); [apply (exec_steps _ _ E')| |lia].
-    assert (Z := In_time xs st h _ c E L Kh D T). lia.
+    assert (Z := In_time xs st h c E L Kh D Kn). lia.
 Qed.
 (* Time passes. *)
 Lemma time_on_path xs st t s : exec xs st -> exec (xs ++ [Until t]) st -> steps g (empty g) (xs ++ [Until t]) s ->
@@ -161,11 +166,15 @@ Lemma time_on_path xs st t s : exec xs st -> exec (xs ++ [Until t]) st -> steps 
   on_path (xs ++ [Until t]) st.
 Proof.
   intros E E' H Ho P L. assert (R : is_run (xs ++ [Until t])) by (exists s; exact H).
+  assert (Cl : clock (xs ++ [Until t]) = t) by apply clock_last.
+  assert (Known : forall h c, counted h (done st h) = true -> does h (done st h) c ->
+    within (xs ++ [Until t]) (job h (done st h)) (path h (done st h)) -> known (xs ++ [Until t]) st h).
+  { intros h c K D T. split; [exact T|]. split; [apply (P h c K D)|]. intros e De. rewrite Cl. apply (Ho h _ De). }
   enough (Z : forall n h c, rank h (done st h) < n -> counted h (done st h) = true -> does h (done st h) c ->
     within (xs ++ [Until t]) (job h (done st h)) (path h (done st h))).
-  { intros h c K D. split; [apply (Z _ h c (le_n _) K D)|apply (P h c K D)]. }
-  assert (Cl : clock (xs ++ [Until t]) = t) by apply clock_last.
-  induction n as [|n IH]; intros h c Rk K D; [lia|]. destruct (P h c K D) as (_ & B & T & Le). assert (Hc := Ho h c D).
+  { intros h c K D. apply (Known h c K D), (Z _ h c (le_n _) K D). }
+  induction n as [|n IH]; intros h c Rk K D; [lia|]. destruct (P h c K D) as (_ & (B & T & Le) & _).
+  assert (Hc := Ho h c D).
   assert (Of_host : forall k, done st k < length (program k) -> edge (Does k (done st k)) (Does h (done st h)) ->
     within (xs ++ [Until t]) (job h (done st h)) (path h (done st h))).
   { intros k Lt Ed. destruct (nth_error (program k) (done st k)) as [d|] eqn:Dk; [|apply nth_error_None in Dk; lia].
@@ -173,7 +182,7 @@ Proof.
     assert (Rl := Acyclic _ _ _ _ Ed K).
     assert (Tk := IH k d ltac:(lia) Kk Dk). destruct (Nat.eq_dec (job k (done st k)) (job h (done st h))) as [J|J].
     - rewrite <- J. apply (More _ _ _ _ Tk). assert (Q := Path _ _ _ _ Ed K J). lia.
-    - apply (At_release _ _ 0); [exact R| |lia]. assert (Z := In_time _ st k _ d E' L Kk Dk Tk).
+    - apply (At_release _ _ 0); [exact R| |lia]. assert (Z := In_time _ st k d E' L Kk Dk (Known k d Kk Dk Tk)).
       destruct (Apart _ _ _ _ Ed K J) as [Q|[[-> Ea] _]]; lia. }
   destruct c as [q w e|e|r|w|b|k]; simpl in Hc.
   - destruct Hc.
@@ -181,7 +190,7 @@ Proof.
     apply (More _ _ (B + one * e)); [apply Later; [exact T| |]|]; try (rewrite app_assoc, <- Ex).
     + exact R.
     + rewrite Cl. exact Hc.
-    + unfold pauses in Le. rewrite D in Le. exact Le.
+    + unfold pauses, pause in Le. rewrite D in Le. exact Le.
   - apply (At_release _ _ (r - release (job h (done st h)))); [exact R|lia|]. apply (Timers h _ r K D).
   - destruct Hc as (p & A & Lp).
     apply (Asked_for _ st h w p B E' L K D A); [|exact T|lia]. apply (left_until g program who xs t s p H Lp).
@@ -195,13 +204,14 @@ Proof.
   - split; [exact Begins|]. intros h c K _. unfold done, since. simpl.
     assert (T : within [] (job h 0) 0).
     { apply (At_release _ _ 0); [exists (empty g); constructor|apply Nat.le_0_l|lia]. }
-    split; [apply (More _ _ 0); [exact T|lia]|]. exists 0. split; [exact T|]. apply (Own h 0 K).
+    split; [apply (More _ _ 0); [exact T|lia]|]. split; [|intros e _; apply Nat.le_0_l].
+    exists 0. split; [exact T|]. apply (Own h 0 K).
   - assert (E' := Gpu _ _ _ xs st x s E H N Ho). assert (L' := Goes xs st x E' L N). split; [exact L'|].
     assert (D : (exists t, x = Until t) \/ clock (xs ++ [x]) = clock xs).
     { rewrite clock_last. destruct x; [right; reflexivity..|left; eauto]. }
     destruct D as [[t ->]|Cl].
     + apply (time_on_path xs st t s E E' H); try assumption. intros h c. apply (Ho t h c eq_refl).
-    + intros h c K D. destruct (P h c K D) as [T B]. split; [|exact B].
+    + intros h c K D. destruct (P h c K D) as (T & B & Le). split; [|split; [exact B|rewrite Cl; exact Le]].
       apply (within_same xs x _ _ (exec_steps _ _ E') Cl T).
   - assert (E' := Launches _ _ _ xs st h o e s E Dh W H). split.
     + apply (Launching xs st h o e E L Dh W E'). intros K. apply (P h _ K Dh).
