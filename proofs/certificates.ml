@@ -319,7 +319,33 @@ let responses_of gpu kernels streams windows responses =
         refuse "what is said of priorities that share the GPU does not follow";
       List.length claims
 
+(* What a certificate may say, by the lists in which it says it: another key, or one twice, is refused by its name. *)
+let rec keys_are_known path json =
+  let proves_jobs = [ "stream"; "job"; "released_ns"; "deadline_ns"; "bound_ns" ] in
+  let proves_streams = [ "stream"; "deadline_ns"; "bound_ns" ] in
+  let known =
+    match path with
+    | [] -> [ "format"; "scenario"; "parts"; "shared"; "windows"; "responses"; "no_certificate" ]
+    | [ "parts" ] -> [ "levels"; "intervals" ]
+    | [ "shared" ] -> [ "levels"; "scale"; "weights"; "intervals" ]
+    | [ "windows" ] -> [ "levels"; "length_ns"; "terms"; "proves" ]
+    | [ "responses" ] -> [ "levels"; "scale"; "weights"; "terms"; "proves" ]
+    | [ "intervals"; "parts" ] -> [ "from_ns"; "until_ns"; "terms"; "proves" ]
+    | [ "intervals"; "shared" ] -> [ "from_ns"; "until_ns"; "proves" ]
+    | "terms" :: "intervals" :: _ -> [ "stream"; "operation"; "launched_ns"; "up_to_ns" ]
+    | [ "terms"; "windows" ] -> [ "stream"; "period_ns"; "jitter_ns"; "jobs"; "of_job_ns" ]
+    | [ "terms"; "responses" ] -> [ "stream"; "period_ns"; "jitter_ns"; "response_ns" ]
+    | "weights" :: _ -> [ "kernel"; "weight" ]
+    | "proves" :: "intervals" :: _ -> proves_jobs
+    | "proves" :: _ -> proves_streams
+    | _ -> [ "stream"; "job"; "reason" ]
+  in
+  only (String.concat " of " (path @ [ "the certificate" ])) known json;
+  let inner (key, json) = match json with `List l -> List.iter (keys_are_known (key :: path)) l | _ -> () in
+  List.iter inner (to_assoc json)
+
 let check device scenario certificate =
+  keys_are_known [] certificate;
   let listed, gpu = gpu_of device scenario in
   if member "name" scenario <> member "scenario" certificate then refuse "the certificate is of another scenario";
   let all_of key json = match member key json with `Null -> [] | json -> to_list json in

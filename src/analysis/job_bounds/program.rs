@@ -1,4 +1,5 @@
-//! What host threads do in one job, and what each operation and pause of it waits for within the job.
+//! What host threads do in one job, and what each operation and pause of it waits for within the job: the graph of
+//! `docs/analysis.md`, "Who waits for whom", as `proofs/hosts.v` has its edges.
 //!
 //! A host waits for what it has submitted itself by itself, for what others have submitted (which is not told here), or
 //! at a barrier, where several threads wait for one another: these do one job together.

@@ -6,7 +6,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{Checker, PRIORITIES};
+use super::{Checker, PRIORITIES, SIDE_BY_SIDE};
 
 /// All keys that objects of a published schema may have.
 fn keys(schema: &Value, found: &mut BTreeSet<String>) {
@@ -126,5 +126,51 @@ fn a_kernel_with_work_items_and_streams_of_processes_are_refused_by_name() {
         let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(key.strip_suffix("es").unwrap_or(key)), "{said}");
+    }
+}
+
+/// Where there is an object in it.
+fn objects(value: &Value, place: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(number, item)| objects(item, &format!("{place}/{number}"), found));
+        }
+        Value::Object(entries) => {
+            found.push(place.to_owned());
+            entries.iter().for_each(|(key, entry)| objects(entry, &format!("{place}/{key}"), found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_key_of_a_certificate_is_passed_over_by_the_checker() {
+    let Some(checker) = Checker::new() else {
+        println!("skipped: there is no coqc here, or no OCaml with yojson");
+        return;
+    };
+    let sporadic = &["--sporadic"][..];
+    for (number, (scenario, options)) in
+        [(PRIORITIES, &[][..]), (SIDE_BY_SIDE, &[]), (PRIORITIES, sporadic), (SIDE_BY_SIDE, sporadic)]
+            .iter()
+            .enumerate()
+    {
+        let file = checker.0.join(format!("{number}.json"));
+        fs::write(&file, scenario).expect("it can be written");
+        let file = file.to_str().expect("text");
+        let certificate = checker.certificate(file, options);
+        checker.about(file);
+        assert_eq!(checker.check(&certificate).status.code(), Some(0));
+        let mut places = Vec::new();
+        objects(&certificate, "", &mut places);
+        assert!(places.len() > 4, "{places:?}");
+        for place in places {
+            let mut forged = certificate.clone();
+            forged.pointer_mut(&place).expect("it is there")["anything"] = json!(2);
+            let output = checker.check(&forged);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{place}: {said}");
+            assert!(said.contains("\"anything\""), "{said}");
+        }
     }
 }
