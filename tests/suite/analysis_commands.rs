@@ -265,20 +265,22 @@ fn runs_of_millions_of_blocks_are_searched_only_if_that_is_asked_for() {
 
 #[test]
 fn a_search_takes_no_memory_for_blocks_that_can_only_be_alike() {
-    let scenario = |kernels: &str| {
+    let scenario = |blocks: u32, rest: &str| {
         format!(
-            r#"{{"format": "gpusched-scenario/1", "name": "many blocks", "kernels": {{{kernels}}},
-                "streams": [{{"name": "S", "operations": [{{"kernel": "K"}}]}},
-                    {{"name": "T", "operations": [{{"kernel": "K"}}]}}]}}"#
+            r#"{{"format": "gpusched-scenario/1", "name": "many blocks", "kernels": {{
+                "K": {{"blocks": {blocks}, "threads": 256, "duration": "1 ms"}},
+                "unused": {{"blocks": 2147483647, "threads": 256, "duration": "1 ms"}}}}, "streams": [{rest}]}}"#
         )
     };
-    let kernel =
-        |name: &str, blocks: u32| format!(r#""{name}": {{"blocks": {blocks}, "threads": 256, "duration": "1 ms"}}"#);
-    let unused = format!("{}, {}", kernel("K", 20), kernel("unused", 2_147_483_647));
+    let launched = r#"{"name": "S", "operations": [{"kernel": "K"}]}, {"name": "T", "operations": [{"kernel": "K"}]}"#;
+    let waiting = r#"{"name": "S"}], "hosts": [{"name": "H", "steps": [{"launch": "K", "stream": "S"},
+        {"synchronize": "S"}, {"launch": "K", "stream": "S"}]}"#;
     // 8 bytes a block were 17 GB.
-    for (kernels, worst) in [(kernel("K", 2_147_483_647), "268435.456 s"), (unused, "3 ms")] {
-        let arguments = ["analyze", "-", "--search", "1 ms", "--verdicts", "--max-memory", "1G"];
-        let output = gpusched_with(&scenario(&kernels), &arguments);
+    for (blocks, rest, time, worst) in
+        [(2_147_483_647, launched, "1 ms", "268435.456 s"), (20, waiting, "10 ms", "4 ms")]
+    {
+        let arguments = ["analyze", "-", "--search", time, "--verdicts", "--max-memory", "1G"];
+        let output = gpusched_with(&scenario(blocks, rest), &arguments);
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && text.contains(worst), "{text}{}", stderr(&output));
     }
