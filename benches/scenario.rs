@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use gpusched::hosts::simulate;
+use gpusched::hosts::{HeldAtMost, SimulateOptions, simulate, simulate_any_length};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 use gpusched::workload::OperationId;
@@ -38,6 +38,15 @@ fn twenty_thousand_kernels_of_eight_blocks(bencher: Bencher<'_, '_>) {
 fn ten_seconds_of_four_processes(bencher: Bencher<'_, '_>) {
     let scenario = workloads::filling_processes(4);
     bencher.bench(|| simulate(black_box(&scenario)).map(|run| run.trace.turns().len()));
+}
+
+/// A stream that asks for 1.2 times what there is, of which sums are kept. Items are jobs: the time of one does not
+/// depend on how many there are.
+#[divan::bench(args = [150_000, 300_000, 600_000], sample_count = 5)]
+fn a_backlog_that_grows(bencher: Bencher<'_, '_>, jobs: u64) {
+    let scenario = workloads::overload(jobs);
+    let run = || simulate_any_length(black_box(&scenario), SimulateOptions::of(&scenario), HeldAtMost::default());
+    bencher.counter(ItemsCount::new(jobs)).bench(|| run().map(|run| run.misses()));
 }
 
 /// One million one-block kernels in 64 streams. Items are kernels.

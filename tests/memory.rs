@@ -19,13 +19,13 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 /// What is counted is counted of one test at a time.
 static COUNTED: Mutex<()> = Mutex::new(());
 
-/// Allocations while `run` runs, and the most bytes that were held at once of what it allocated.
-fn counted(run: impl FnOnce()) -> (u64, usize) {
+/// What is allocated while `run` runs.
+fn counted(run: impl FnOnce()) -> dhat::HeapStats {
     let profiler = dhat::Profiler::builder().testing().build();
     run();
     let stats = dhat::HeapStats::get();
     drop(profiler);
-    (stats.total_blocks, stats.max_bytes)
+    stats
 }
 
 /// A file of the examiner: `streams` streams of `kernels` kernels of `blocks` blocks each.
@@ -76,7 +76,7 @@ fn write(run: &Run, blocks: bool, out: &mut impl io::Write) {
 fn written(text: &str, blocks: bool) -> usize {
     let scenario = read(text);
     let run = simulate(&scenario).unwrap();
-    counted(|| write(&run, blocks, &mut io::sink())).1
+    counted(|| write(&run, blocks, &mut io::sink())).max_bytes
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn allocations(text: &str) -> u64 {
         let run = simulate(&scenario).unwrap();
         write(&run, false, &mut io::sink());
     })
-    .0
+    .total_blocks
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn simulated(scenario: &Scenario, held: HeldAtMost) -> usize {
         }
         text_of(&LongReport { run, blocks: false }, TableStyle::Plain);
     })
-    .1
+    .max_bytes
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn logged(iterations: u32) -> usize {
         let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
         ExaminerLog::write_all(long(&run), &mut [io::sink(), io::sink()]).unwrap();
     })
-    .1
+    .max_bytes
 }
 
 #[test]
@@ -188,11 +188,12 @@ fn logs_take_no_more_memory_the_longer_a_run_lasts() {
     assert!(long <= short + 4_096, "{short} bytes for 800 iterations, {long} for 2,000");
 }
 
-/// Allocations, and the most bytes, that it takes to know what is told in sums of a run of so long \[ms\] that repeats.
-fn summed_up(lasting: u32) -> (u64, usize) {
+/// What is allocated to know what is told in sums of a run of so long \[ms\], in which a kernel of each ms takes
+/// `duration` \[us\].
+fn summed_up(lasting: u32, duration: u32) -> dhat::HeapStats {
     let text = format!(
         r#"{{"format": "gpusched-scenario/1", "name": "n", "horizon": "{lasting} ms",
-            "kernels": {{"C": {{"blocks": 8, "threads": 64, "duration": "40 us"}},
+            "kernels": {{"C": {{"blocks": 8, "threads": 64, "duration": "{duration} us"}},
                 "L": {{"blocks": 2, "threads": 256, "duration": "1 ms"}}}},
             "streams": [{{"name": "c", "period": "1 ms", "operations": [{{"kernel": "C"}}]}},
                 {{"name": "l", "period": "5 ms", "operations": [{{"kernel": "L"}}]}}]}}"#
@@ -208,9 +209,20 @@ fn summed_up(lasting: u32) -> (u64, usize) {
 #[test]
 fn the_length_of_a_run_that_repeats_shows_neither_in_time_nor_in_memory_of_its_summary() {
     let _alone = COUNTED.lock();
-    let ((few, short), (many, long)) = (summed_up(10_000), summed_up(3_600_000));
+    let [(few, short), (many, long)] = [10_000, 3_600_000]
+        .map(|lasting| summed_up(lasting, 40))
+        .map(|allocated| (allocated.total_blocks, allocated.max_bytes));
     // Numbers of more digits.
     assert!(many <= few + 100 && long <= short + 4_096, "{few} and {many} allocations, {short} and {long} bytes");
+}
+
+#[test]
+fn a_job_allocates_no_more_the_longer_the_backlog_is() {
+    let _alone = COUNTED.lock();
+    // Of 1.2 ms each ms a sixth are left over.
+    let [few, many] = [2_000, 16_000].map(|lasting| summed_up(lasting, 1_200).total_bytes);
+    // Lists that grow are copied now and then; the square would be 64 times as much.
+    assert!(many <= 10 * few, "{few} bytes for 2,000 jobs, {many} for 16,000");
 }
 
 #[test]
@@ -224,7 +236,7 @@ fn a_kernel_takes_no_more_memory_the_more_blocks_it_has() {
             let run = long(&run);
             LongReport { run, blocks: false }.rows(RowsPart::CSV, &mut io::sink()).unwrap();
         })
-        .1
+        .max_bytes
     };
     let (few, many) = (sums(2_000), sums(10_000));
     assert!(many <= few + 4_096, "{few} bytes for blocks by 2,000, {many} by 10,000");

@@ -116,3 +116,16 @@ pub(crate) fn filling_processes(count: u32) -> Scenario {
     );
     Scenario::from_json("bench", &text, &ReadOptions::default()).expect("sound")
 }
+
+/// Some jobs of a stream that is released every ms and takes 1.2 ms, beside one of a fifth of the rate: on a TX2 each
+/// waits for the one before it, so the backlog grows by a sixth of the releases.
+pub(crate) fn overload(jobs: u64) -> Scenario {
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "overload", "device": "tx2", "horizon": "{jobs} ms",
+            "kernels": {{"K": {{"blocks": 8, "threads": 256, "duration": "1200 us"}},
+                "L": {{"blocks": 4, "threads": 128, "duration": "300 us"}}}},
+            "streams": [{{"name": "camera", "period": "1 ms", "operations": [{{"kernel": "K"}}]}},
+                {{"name": "lidar", "period": "5 ms", "operations": [{{"kernel": "L"}}]}}]}}"#
+    );
+    Scenario::from_json("bench", &text, &ReadOptions::default()).expect("sound")
+}

@@ -16,7 +16,7 @@ use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
 use crate::hosts::simulate;
 use crate::named::named;
-use crate::run::{ChainDelay, Jobs, Run};
+use crate::run::{ChainDelay, Jobs, Run, overload_notes};
 use crate::scenario::{ChainMeasure, HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
@@ -203,6 +203,7 @@ pub(crate) fn judge_known<'s>(
     }
     let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
     notes.extend_from_slice(&bounds.notes);
+    notes.extend(overload_notes(scenario));
     notes.extend(note_on_channels(scenario));
     notes.extend(late.map(|thread| match thread.jitter {
         HostThread::UNKNOWN_JITTER => format!(

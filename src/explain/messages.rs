@@ -34,7 +34,7 @@ const VALUES: &str = "docs/scenario-format.md#values";
 const AUDIT: &str = "docs/measured-logs.md#audit";
 const COMMAND: &str = "docs/command.md";
 
-pub(super) const MESSAGES: [Message; 38] = [
+pub(super) const MESSAGES: [Message; 39] = [
     message(
         "no bound is given:",
         VERDICTS,
@@ -198,6 +198,13 @@ pub(super) const MESSAGES: [Message; 38] = [
         "misses its deadline of",
         VERDICTS,
         "In this run a job was late. What the next runs do is not said: gpusched analyze says it of all.",
+    ),
+    message(
+        "is overloaded:",
+        RESULTS,
+        "More work comes than there is time for, by what it takes at least and wherever blocks are placed. The backlog \
+         grows as long as the run goes on, and the responses of what waits tell how long that was. Longer periods, \
+         shorter kernels or fewer blocks help; other priorities only choose whose jobs are late.",
     ),
     message(
         "ends at the horizon",

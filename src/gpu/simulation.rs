@@ -68,6 +68,11 @@ impl<O> Gpu<ContextBackend, O> {
         Canonical::new(self.now, self.frontend.submitted() as u64, self.calendar.begun())
     }
 
+    /// Operations from the first that has not completed on, all of which a state has.
+    pub(crate) fn open(&self) -> usize {
+        self.frontend.submitted() - self.frontend.completed_in_a_row()
+    }
+
     /// How many cycles of so long still end by the horizon, or by the middle of all time where there is none.
     pub(crate) fn cycles_left(&self, period: Duration) -> u64 {
         let end = self.options.horizon.min(Instant::from_ns(u64::MAX / 2));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::jobs::{Backlog, Job, Jobs};
+use super::overload::overload_notes;
 use super::responses::Responses;
 use crate::device::{BlockDemand, Device};
 use crate::gpu::Ended;
@@ -143,6 +144,7 @@ impl Counts {
             let Self { unfinished, operations, .. } = self;
             notes.push(format!("the run {how} {end}; {unfinished} of {operations} operations had not finished"));
         }
+        notes.extend(overload_notes(scenario));
         notes.extend(self.note_on_idle_waits(events));
         notes
     }

@@ -262,3 +262,50 @@ fn runs_of_millions_of_blocks_are_searched_only_if_that_is_asked_for() {
     let said = stderr(&output);
     assert!(said.contains("blocks are more than 1000000; --search TIME looks for longer ones"), "{said}");
 }
+
+#[test]
+fn a_search_takes_no_memory_for_blocks_that_can_only_be_alike() {
+    let scenario = |blocks: u32, rest: &str| {
+        format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "many blocks", "kernels": {{
+                "K": {{"blocks": {blocks}, "threads": 256, "duration": "1 ms"}},
+                "unused": {{"blocks": 2147483647, "threads": 256, "duration": "1 ms"}}}}, "streams": [{rest}]}}"#
+        )
+    };
+    let launched = r#"{"name": "S", "operations": [{"kernel": "K"}]}, {"name": "T", "operations": [{"kernel": "K"}]}"#;
+    let waiting = r#"{"name": "S"}], "hosts": [{"name": "H", "steps": [{"launch": "K", "stream": "S"},
+        {"synchronize": "S"}, {"launch": "K", "stream": "S"}]}"#;
+    // 8 bytes a block were 17 GB.
+    for (blocks, rest, time, worst) in
+        [(2_147_483_647, launched, "1 ms", "268435.456 s"), (20, waiting, "10 ms", "4 ms")]
+    {
+        let arguments = ["analyze", "-", "--search", time, "--verdicts", "--max-memory", "1G"];
+        let output = gpusched_with(&scenario(blocks, rest), &arguments);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains(worst), "{text}{}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_asks_for_more_time_than_there_is_is_told_by_run_and_analyses() {
+    let scenario = |period: &str, threads: u32| {
+        format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "camera", "device": "tx2", "horizon": "50 ms",
+                "kernels": {{"K": {{"blocks": 4, "threads": {threads}, "duration": "1200 us"}}}},
+                "streams": [{{"name": "camera", "period": "{period}", "operations": [{{"kernel": "K"}}]}},
+                    {{"name": "lidar", "period": "{period}", "operations": [{{"kernel": "K"}}]}}]}}"#
+        )
+    };
+    // Of 4 blocks of 1,024 threads two are on each of two SMs.
+    let of_stream = "stream \"camera\" is overloaded: its operations, one after the other, take 120.0 % of the time";
+    let of_gpu = "the GPU is overloaded: blocks take 120.0 % of its thread slots at least";
+    for (period, threads, told) in
+        [("1 ms", 64, Some(of_stream)), ("2 ms", 1024, Some(of_gpu)), ("2400 us", 1024, None)]
+    {
+        for command in [&["simulate", "-"][..], &["analyze", "-"], &["analyze", "-", "--sporadic"]] {
+            let notes = stderr(&gpusched_with(&scenario(period, threads), command));
+            assert_eq!(notes.contains("overloaded"), told.is_some(), "{notes}");
+            assert!(told.is_none_or(|told| notes.contains(told)), "{notes}");
+        }
+    }
+}

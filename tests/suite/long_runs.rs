@@ -12,9 +12,12 @@ use gpusched::run::{Responses, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::tables::{LongReport, SimulationReport};
 use gpusched::time::{Duration, Instant};
+use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 
+use crate::agreement::agreed;
 use crate::campaign::config;
 use crate::generate::{Case, Limits, scenario};
 use crate::generate_periodic::periodic;
@@ -151,6 +154,48 @@ proptest! {
     #[test]
     fn a_run_whose_repeats_are_skipped_tells_what_its_record_tells(Case(scenario) in periodic(1_200), piece in 1_usize..3_000) {
         check(&scenario, piece, None)?;
+    }
+}
+
+/// Up to four streams on a TX2 until a horizon, the first of which asks for up to three times what there is, and a copy
+/// now and then: what is late comes later and later.
+fn overloaded() -> impl Strategy<Value = Scenario> {
+    let kernel = (1_u32..20, select(vec![32_u32, 256, 768, 1024]));
+    let stream = (select(vec![4_u64, 6, 8, 12]), 0_u64..9, kernel, 1_u64..24, any::<bool>(), -1_i32..=0);
+    (vec(stream, 1..=4), 1_u64..=200, 200_u64..800).prop_map(|(streams, over, horizon)| {
+        let (mut kernels, mut of_streams) = (Vec::new(), Vec::new());
+        for (number, &(period, release, (blocks, threads), duration, copies, priority)) in streams.iter().enumerate() {
+            let ns = if number == 0 { period * 1_000 * (100 + over) / 100 } else { duration * 500 };
+            kernels
+                .push(format!(r#""K{number}": {{"blocks": {blocks}, "threads": {threads}, "duration": "{ns} ns"}}"#));
+            let copy = if copies { r#", {"copy": "host-to-device", "duration": "700 ns"}"# } else { "" };
+            of_streams.push(format!(
+                r#"{{"name": "S{number}", "priority": {priority}, "period": "{period} us", "release": "{release} us",
+                    "operations": [{{"kernel": "K{number}"}}{copy}]}}"#
+            ));
+        }
+        let text = format!(
+            r#"{{"format": "gpusched-scenario/1", "name": "overload", "device": "tx2", "horizon": "{horizon} us",
+                "kernels": {{{}}}, "streams": [{}]}}"#,
+            kernels.join(", "),
+            of_streams.join(", ")
+        );
+        Scenario::from_json("overload", &text, &ReadOptions::default()).expect("it is sound")
+    })
+}
+
+proptest! {
+    #![proptest_config(config(20))]
+
+    #[test]
+    fn a_backlog_that_grows_is_told_of_as_its_record_is_on_which_the_referees_agree(
+        scenario in overloaded(),
+        piece in 1_usize..20_000,
+    ) {
+        let run = agreed(&scenario)?;
+        prop_assert!(run.jobs().misses() > 0, "all jobs of the first stream are late");
+        check(&scenario, piece, None)?;
+        skipped(&scenario, piece)?;
     }
 }
 

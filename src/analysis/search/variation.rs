@@ -16,11 +16,17 @@ use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, Placement};
 /// Kernels of more blocks get one time for all of them.
 const MOST_OWN_TIMES: u32 = 64;
 
+/// Blocks of all kernels above which none of more than its share gets times that differ between its blocks: each of
+/// these is simulated by itself, and its time is held.
+const MOST_BLOCKS: u64 = 4_000_000;
+
 /// What may vary.
 #[derive(Debug)]
 pub(super) struct Freedom {
     /// By kernel: shortest, longest \[ns\], blocks.
     kernels: Vec<(u64, u64, u32)>,
+    /// Kernels of more blocks have no gaps.
+    most_with_gaps: u64,
     /// By copy: shortest, longest \[ns\].
     copies: Vec<(u64, u64)>,
     /// The kernels of each thread, and of all threads that are jobs of one.
@@ -80,8 +86,12 @@ impl Freedom {
             (shortest(stated), longest, kernel.blocks)
         });
         let copies = scenario.copies().iter().map(|copy| (shortest(copy.time()), copy.time().as_ns()));
+        let kernels: Vec<(u64, u64, u32)> = kernels.collect();
+        let blocks: u64 = kernels.iter().map(|(.., blocks)| u64::from(*blocks)).sum();
+        let share = MOST_BLOCKS / (kernels.len() as u64).max(1);
         Self {
-            kernels: kernels.collect(),
+            most_with_gaps: if blocks > MOST_BLOCKS { share } else { MOST_BLOCKS },
+            kernels,
             copies: copies.collect(),
             together: kernels_of_threads(scenario, owners),
             orders: Orders::declared(scenario.threads.len()),
@@ -113,7 +123,7 @@ impl Freedom {
     /// How many runs differ from what is stated in their placements and orders only, and in the gaps that blocks leave
     /// which end 1 ns early.
     pub(super) fn stated_runs(&self) -> u64 {
-        let with_gaps = self.kernels.iter().any(|kernel| gapped(kernel) != Times::AsStated);
+        let with_gaps = self.kernels.iter().any(|kernel| self.gapped(kernel) != Times::AsStated);
         (self.placed_and_ordered() << u32::from(with_gaps)) as u64
     }
 
@@ -125,7 +135,7 @@ impl Freedom {
     /// One of these.
     pub(super) fn stated_run(&self, scenario: &Scenario, number: usize) -> Variation {
         if let Some(without) = number.checked_sub(self.placed_and_ordered()) {
-            let kernels = self.kernels.iter().map(gapped).collect();
+            let kernels = self.kernels.iter().map(|kernel| self.gapped(kernel)).collect();
             return Variation { kernels, ..self.stated_run(scenario, without) };
         }
         match number.checked_sub(self.placements.len()).and_then(|number| self.orders.likely.get(number)) {
@@ -236,13 +246,19 @@ impl Freedom {
         let (shortest, longest, blocks) = self.kernels[kernel];
         match numbers.random_range(0..10) {
             0..2 => Times::AsStated,
-            2..4 => gapped(&self.kernels[kernel]),
+            2..4 => self.gapped(&self.kernels[kernel]),
             4 => Times::All(shortest),
             5..7 if blocks <= MOST_OWN_TIMES => {
                 Times::Each((0..blocks).map(|_| Duration::from_ns(time((shortest, longest), numbers))).collect())
             }
             _ => Times::All(time((shortest, longest), numbers)),
         }
+    }
+
+    /// The longest times, but the last block ends 1 ns after the others if it may.
+    fn gapped(&self, &(shortest, longest, blocks): &(u64, u64, u32)) -> Times {
+        let may_differ = blocks > 1 && u64::from(blocks) <= self.most_with_gaps && shortest < longest;
+        if may_differ { Times::LastEndsLast(longest) } else { Times::AsStated }
     }
 
     /// Gives all of these kernels times of one kind.
@@ -252,7 +268,7 @@ impl Freedom {
             let of = &self.kernels[kernel];
             times[kernel] = match style {
                 0 => Times::AsStated,
-                1 | 2 => gapped(of),
+                1 | 2 => self.gapped(of),
                 3 => Times::All(of.0),
                 _ => Times::All(of.1),
             };
@@ -427,11 +443,6 @@ fn kernels_of_threads(scenario: &Scenario, owners: &[u32]) -> Vec<Vec<usize>> {
     }
     together.retain(|kernels| !kernels.is_empty());
     together
-}
-
-/// The longest times, but the last block ends 1 ns after the others if it may.
-fn gapped(&(shortest, longest, blocks): &(u64, u64, u32)) -> Times {
-    if blocks > 1 && shortest < longest { Times::LastEndsLast(longest) } else { Times::AsStated }
 }
 
 /// A time of an interval: often one of its ends or a simple share, at which ends of different kernels meet.

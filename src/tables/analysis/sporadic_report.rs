@@ -10,6 +10,7 @@ use crate::analysis::{
 };
 use crate::effort::Progress;
 use crate::formats::{DocumentWriter, Page, Report, Rows};
+use crate::run::overload_notes;
 use crate::scenario::amalthea::ModelDemands;
 use crate::scenario::{Scenario, UnknownStream};
 use crate::time::Duration;
@@ -60,6 +61,7 @@ impl SporadicReport {
         let requirements = demands.map(|demands| requirements_of_streams(demands, &verdicts));
         let mut notes = scenario.notes.clone();
         notes.extend(verdicts.refusal.iter().map(|why| format!("no bounds: {why}")));
+        notes.extend(overload_notes(scenario));
         notes.extend(note_on_channels(scenario));
         let bounds = verdicts.streams.iter().map(|stream| stream.bound_ns);
         notes.extend(stopped_note(verdicts.stopped, "streams", bounds, verdicts.runs));

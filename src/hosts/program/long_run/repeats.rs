@@ -10,20 +10,24 @@
 //! States are compared whole ([`Canonical`]). Of those before one is kept: the first, the second after it, the fourth
 //! after that and so on (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980). So a cycle is
 //! found within a few times its length and that of what comes before it, and where there is none, a state for each
-//! iteration of the slowest thread is all that is lost.
+//! iteration of the slowest thread is all that is lost. A state is as long as the backlog, which may grow without end:
+//! it is written only where what was submitted since has paid for it.
 
 use super::Pieces;
 use crate::canonical::Canonical;
 use crate::proven::OrMost;
 use crate::run::{RunPiece, Sums};
 use crate::time::{Duration, Instant};
-use crate::trace::Shift;
+use crate::trace::{OperationRecord, Shift};
 
 /// What leaves again and again has so many operations at least, several cycles if one has less: each time costs.
 const LEAST_OPERATIONS: u64 = 1_000;
 
 /// Threads of which a state is written in each iteration; of twice as many in every second one, and so on.
 const THREADS_A_STEP: u64 = 256;
+
+/// Each operation that is submitted pays for so many in states that are written.
+const PAID_BY_ONE: u64 = 4;
 
 /// The search for a cycle begins anew so often at most, each time looking at all threads.
 const MOST_BEGINS: u32 = 1_000;
@@ -40,6 +44,8 @@ pub(super) struct Repeats<'s> {
     step: u64,
     /// How often it may begin anew.
     begins_left: u32,
+    /// Operations in states that were written.
+    written: u64,
     kept: Option<Kept>,
     cycle: Option<Cycle<'s>>,
 }
@@ -112,7 +118,7 @@ impl<'s> Repeats<'s> {
     /// Nothing was looked at.
     pub(super) fn new(pieces: &Pieces<'_>) -> Self {
         let step = 1 + pieces.host.threads.len() as u64 / THREADS_A_STEP;
-        let mut repeats = Self { next: None, step, begins_left: MOST_BEGINS, kept: None, cycle: None };
+        let mut repeats = Self { next: None, step, begins_left: MOST_BEGINS, written: 0, kept: None, cycle: None };
         repeats.begin_anew(pieces);
         repeats
     }
@@ -131,6 +137,16 @@ impl<'s> Repeats<'s> {
             let slowest = pieces.host.slowest(self.step);
             self.next = slowest.map(|(thread, iteration)| (thread, iteration + self.step));
         }
+    }
+
+    /// Whether states of so many operations have been paid for, which they are then.
+    fn may_write(&mut self, operations: usize, pieces: &Pieces<'_>) -> bool {
+        let written = self.written.saturating_add(operations as u64);
+        let is_paid = written <= pieces.submitted().saturating_mul(PAID_BY_ONE);
+        if is_paid {
+            self.written = written;
+        }
+        is_paid
     }
 
     /// Something leaves while the run goes on.
@@ -171,19 +187,24 @@ impl<'s> Repeats<'s> {
             return (None, None);
         };
         self.next = Some((thread, iteration + self.step));
-        let Some(kept) = &mut self.kept else {
-            self.kept = Some(Kept::new(pieces, iteration, 1));
+        let open = pieces.gpu.open();
+        let Some(mut kept) = self.kept.take() else {
+            self.kept = self.may_write(open, pieces).then(|| Kept::new(pieces, iteration, 1));
             return (None, None);
         };
         kept.compared += 1;
-        let (compared, most) = (kept.compared, kept.most);
-        if kept.is_again(pieces) {
-            let cycles = if sums.is_some() { 1 } else { kept.cycles(pieces) };
-            let period = pieces.now().since(kept.at).repeated(cycles);
-            self.next = Some((thread, iteration + (iteration - kept.iteration) * cycles));
+        if kept.may_be_again(pieces) && self.may_write(open, pieces) && state(pieces).is_same(&kept.state) {
             let piece = pieces.take_out(sums.as_deref_mut());
+            // Now and when the cycle is over.
+            let held = 2 * pieces.held_bytes() / size_of::<OperationRecord>();
+            if !self.may_write(held, pieces) {
+                self.next = None;
+                return (Some(piece), None);
+            }
+            let cycles = if sums.is_some() { 1 } else { kept.cycles(pieces) };
+            self.next = Some((thread, iteration + (iteration - kept.iteration) * cycles));
             self.cycle = Some(Cycle {
-                period,
+                period: pieces.now().since(kept.at).repeated(cycles),
                 state: whole_state(pieces),
                 begin: pieces.now(),
                 iterations: pieces.host.iterations(),
@@ -192,9 +213,10 @@ impl<'s> Repeats<'s> {
             });
             return (Some(piece), None);
         }
-        if compared == most {
-            self.kept = Some(Kept::new(pieces, iteration, 2 * most));
+        if kept.compared >= kept.most && self.may_write(open, pieces) {
+            kept = Kept::new(pieces, iteration, 2 * kept.most);
         }
+        self.kept = Some(kept);
         (None, None)
     }
 }
@@ -211,18 +233,23 @@ impl Kept {
         wanted.min(pieces.gpu.cycles_left(pieces.now().since(self.at)) / 8).max(1)
     }
 
-    /// Whether the state is this one. When threads come again tells most apart.
-    fn is_again(&self, pieces: &Pieces<'_>) -> bool {
-        let mut releases = pieces.gpu.begin_state();
-        pieces.host.write_releases(&pieces.gpu, &mut releases);
-        releases.begins(&self.state) && state(pieces).is_same(&self.state)
+    /// Whether the state may be this one, by when threads come again and how much is open, which tell most apart.
+    fn may_be_again(&self, pieces: &Pieces<'_>) -> bool {
+        begin_state(pieces).begins(&self.state)
     }
+}
+
+/// What little tells most states apart.
+fn begin_state(pieces: &Pieces<'_>) -> Canonical {
+    let mut state = pieces.gpu.begin_state();
+    pieces.host.write_releases(&pieces.gpu, &mut state);
+    state.length(pieces.gpu.open());
+    state
 }
 
 /// The state of host and GPU.
 fn state(pieces: &Pieces<'_>) -> Canonical {
-    let mut state = pieces.gpu.begin_state();
-    pieces.host.write_releases(&pieces.gpu, &mut state);
+    let mut state = begin_state(pieces);
     pieces.host.write_state(&pieces.gpu, &mut state);
     pieces.gpu.write_state(&mut state);
     state
