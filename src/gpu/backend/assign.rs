@@ -24,6 +24,7 @@ impl SmBackend {
             return self.assign_clusters(head, clusters, context);
         }
         let sms = context.catalogue.sms_of(kernel.kernel, kernel.stream);
+        self.count_shares(sms.len())?;
         let mut parts = std::mem::take(&mut self.scratch_parts);
         parts.clear();
         let mut total = 0_u32;
@@ -134,7 +135,7 @@ impl SmBackend {
         }
     }
 
-    /// A wave on so many SMs is work too: one instant may assign any number of them.
+    /// A wave on so many SMs, or a look at them, is work too: one instant may have any number of them.
     fn count_shares(&mut self, parts: usize) -> Result<(), RunError> {
         /// What a wave costs on no SM, and how much of it costs as much as an instant without.
         const SHARES: [u64; 2] = [16, 64];
