@@ -6,7 +6,11 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::limits::count_turns;
 use crate::time::{Duration, Instant};
+
+/// What writing one element of a list costs, and comparing it, in turns of a loop.
+const TURNS_OF_AN_ELEMENT: usize = 16;
 
 /// A state.
 #[derive(Debug, Clone)]
@@ -100,6 +104,7 @@ impl Canonical {
         self.numbers.push(0);
         let mut count = 0;
         for one in all {
+            count_turns(TURNS_OF_AN_ELEMENT);
             write(self, one);
             count += 1;
         }

@@ -19,7 +19,8 @@ use thiserror::Error;
 pub enum Counted {
     /// Operations that hosts submit, all simulated runs together.
     Operations,
-    /// Instants at which blocks are assigned or complete, all simulated runs together.
+    /// Instants at which blocks are assigned or complete, all simulated runs together, and waves of blocks that start
+    /// there, of which several come to one.
     Blocks,
     /// States, points and jobs that analyses and searches look at.
     States,
@@ -161,12 +162,14 @@ impl Effort {
 
     /// Work without limits, of which nothing is kept once it is stopped.
     pub fn all_or_nothing() -> Self {
-        Self::all_or_nothing_until(Arc::default())
+        Self { keeps_parts: false, ..Self::new(Limits::NONE, Arc::default()) }
     }
 
-    /// The same, stopped once `stop` is set.
+    /// The same with what is left of the limits of the work on this thread, stopped once `stop` is set.
     pub fn all_or_nothing_until(stop: Arc<AtomicBool>) -> Self {
-        Self { keeps_parts: false, ..Self::new(Limits::NONE, stop) }
+        let Some(before) = here().0 else { return Self { stop, ..Self::all_or_nothing() } };
+        let spent = Counted::ALL.map(|what| before.spent[what as usize].load(Ordering::Relaxed).into());
+        Self { keeps_parts: false, spent, ..Self::new(before.limits, stop) }
     }
 
     /// The work ends from now on.
@@ -191,8 +194,8 @@ impl Effort {
 
     /// Whether work on this thread may.
     fn check_here(&self) -> Result<(), EarlyEnd> {
-        self.check()?;
-        if PART.get() == Some(Part::Done) { Err(EarlyEnd::Stopped) } else { Ok(()) }
+        let may = self.check().and(if PART.get() == Some(Part::Done) { Err(EarlyEnd::Stopped) } else { Ok(()) });
+        if IS_UNCUT.get() && may == Err(EarlyEnd::Stopped) { Ok(()) } else { may }
     }
 
     /// What was not done that could have told more, though all that is told holds.
@@ -211,7 +214,14 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Effort>>> = const { RefCell::new(None) };
     /// Of work that tells what it has, which other threads neither share nor see.
     static PART: Cell<Option<Part>> = const { Cell::new(None) };
+    /// Whether it is not to be stopped, but for what is too much.
+    static IS_UNCUT: Cell<bool> = const { Cell::new(false) };
+    /// Steps that are not counted yet, less than [`STEPS_OF_A_STATE`].
+    static STEPS: Cell<u64> = const { Cell::new(0) };
 }
+
+/// Short steps of an analysis that come to one state.
+pub(crate) const STEPS_OF_A_STATE: u64 = 64;
 
 /// How much of the work in part on one thread is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -239,16 +249,34 @@ impl Here {
     /// Does some work on another thread within the same limits.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         /// Gives a thread its own limits back, also if the work panics.
-        struct Restore(Option<Arc<Effort>>, Option<Part>);
+        struct Restore(Option<Arc<Effort>>, Option<Part>, u64);
         impl Drop for Restore {
             fn drop(&mut self) {
-                CURRENT.set(self.0.take());
+                // The same on however many threads: what is left over of the steps here is a state.
+                let left_over = STEPS.replace(self.2);
+                if let (Some(effort), 1..) = (CURRENT.replace(self.0.take()), left_over) {
+                    effort.spent[Counted::States as usize].fetch_add(1, Ordering::Relaxed);
+                }
                 PART.set(self.1);
             }
         }
-        let _restore = Restore(CURRENT.replace(self.0.clone()), PART.take());
+        let _restore = Restore(CURRENT.replace(self.0.clone()), PART.take(), STEPS.take());
         work()
     }
+}
+
+/// Does work that is counted and not stopped: what has to be done in any case, unless nothing is kept anyway.
+pub(crate) fn uncut<T>(work: impl FnOnce() -> T) -> T {
+    /// Gives a thread back what it was, also if the work panics.
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            IS_UNCUT.set(self.0);
+        }
+    }
+    let keeps_parts = CURRENT.with_borrow(|current| current.as_ref().is_some_and(|effort| effort.keeps_parts));
+    let _restore = Restore(IS_UNCUT.replace(IS_UNCUT.get() || keeps_parts));
+    work()
 }
 
 /// Does work that is neither counted nor stopped: what has to be done in any case, unless nothing is kept anyway.
@@ -293,6 +321,17 @@ pub fn spend(what: Counted, amount: u64) -> Result<(), EarlyEnd> {
     })
 }
 
+/// So many more short steps are done; whether work may go on, where that is looked at: at every [`STEPS_OF_A_STATE`]th.
+///
+/// # Errors
+/// [`EarlyEnd`]
+#[inline]
+pub(crate) fn spend_steps(amount: u64) -> Result<(), EarlyEnd> {
+    let steps = STEPS.get() + amount;
+    STEPS.set(steps % STEPS_OF_A_STATE);
+    if steps < STEPS_OF_A_STATE { Ok(()) } else { spend(Counted::States, steps / STEPS_OF_A_STATE) }
+}
+
 /// Whether work may go on.
 ///
 /// # Errors
@@ -323,6 +362,7 @@ mod tests {
             let over = Err(EarlyEnd::TooMuch { what: Counted::States, most: 10 });
             assert_eq!((spend(Counted::States, 1), check()), (over, over));
             assert_eq!(unlimited(|| spend(Counted::States, 1)), Ok(()), "nobody counts here");
+            assert_eq!(uncut(|| spend(Counted::States, 1)), over, "here somebody does");
             assert_eq!(check(), over);
         });
         assert_eq!(done, Ok(()));
@@ -350,6 +390,17 @@ mod tests {
     }
 
     #[test]
+    fn steps_come_to_as_many_states_on_however_many_threads() {
+        let effort = Arc::new(Effort::new(Limits { states: 1_000, ..Limits::NONE }, Arc::default()));
+        let counted = || effort.limits.states - effort.within(|| left(Counted::States)).ok().flatten().unwrap_or(0);
+        let steps = || (0..130).try_for_each(|_| spend_steps(1));
+        assert_eq!((effort.within(steps), counted()), (Ok(Ok(())), 3), "two, and what is left over");
+        assert_eq!((effort.within(|| spend_steps(640)), counted()), (Ok(Ok(())), 13));
+        let inner = || (spend_steps(63), here().within(|| spend_steps(1)), spend_steps(1));
+        assert_eq!((effort.within(inner), counted()), (Ok((Ok(()), Ok(()), Ok(()))), 15), "each by itself");
+    }
+
+    #[test]
     fn other_threads_share_the_limits_that_they_take_along() {
         let stop = Arc::new(AtomicBool::new(false));
         let effort = Arc::new(Effort::new(Limits { blocks: 3, ..Limits::NONE }, Arc::clone(&stop)));
@@ -363,5 +414,6 @@ mod tests {
         let other = Arc::new(Effort::new(Limits::NONE, stop));
         other.stop();
         assert_eq!(other.within(check), Ok(Err(EarlyEnd::Stopped)));
+        assert_eq!(other.within(|| uncut(check)), Ok(Ok(())), "what has to be done is");
     }
 }

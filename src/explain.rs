@@ -5,6 +5,7 @@ mod terms;
 
 use crate::analysis::Verdict;
 use crate::audit::AuditRule;
+use crate::limits::count_turn;
 use crate::named::named;
 use crate::near::did_you_mean;
 use crate::trace::{RULES, RuleText};
@@ -80,6 +81,7 @@ impl Topic {
         }
         let (all, mut found, mut rest) = (Self::all(), Vec::new(), words);
         while let [first, ..] = rest {
+            count_turn();
             let named = (1..=rest.len()).rev().find_map(|length| {
                 let name = rest[..length].join(" ").to_lowercase();
                 let topics: Vec<&Self> = all.iter().filter(|topic| topic.is_called(&name)).collect();

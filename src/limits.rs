@@ -6,4 +6,4 @@ mod unwinding;
 pub use memory::{Allowance, Memory};
 pub use unwinding::Unfinished;
 pub(crate) use unwinding::end_if_stopped;
-pub(crate) use unwinding::{NowAndThen, count, count_steps};
+pub(crate) use unwinding::{NowAndThen, count, count_steps, count_turn, count_turns, in_any_case};

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::repeats::Repeats;
 use super::verdict::JobVerdict;
+use crate::limits::count_turn;
 use crate::run::goes_on;
 use crate::scenario::{Chain, ChainLink, ChainMeasure, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
@@ -91,6 +92,7 @@ impl Link {
                 // One that is released later has not.
                 let mut job = i64::try_from((instant - first).div_euclid(*period)).ok()?;
                 while self.done(job)? > instant {
+                    count_turn();
                     job -= 1;
                 }
                 Some(job)

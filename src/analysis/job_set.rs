@@ -13,6 +13,7 @@ use super::verdict::Verdict;
 use crate::broken_bound::BrokenBound;
 use crate::effort;
 use crate::json::{JsonError, Problem, without_path};
+use crate::limits::count_turn;
 
 /// Times at most, so that all jobs one after the other end within 64 bits.
 const MOST_TIME: u64 = 1 << 48;
@@ -257,7 +258,9 @@ impl JobSet {
         let mut finish = vec![0; given.len()];
         let mut now = 0;
         loop {
+            count_turn();
             while let Some((end, job)) = running.pop_first() {
+                count_turn();
                 if end > now {
                     running.insert((end, job));
                     break;
@@ -271,6 +274,7 @@ impl JobSet {
                 }
             }
             while let Some(&(release, job)) = to_come.first().filter(|(release, _)| *release <= now) {
+                count_turn();
                 to_come.remove(&(release, job));
                 if waits_for[job] == 0 {
                     ready.insert((self.ranks[job], job));
@@ -279,6 +283,7 @@ impl JobSet {
             while running.len() < self.processors as usize
                 && let Some((_, job)) = ready.pop_first()
             {
+                count_turn();
                 running.insert((now + given[job].1, job));
             }
             let next = [running.first().map(|(end, _)| *end), to_come.first().map(|(release, _)| *release)];
@@ -306,6 +311,7 @@ fn with_predecessors_first(predecessors: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = (0..predecessors.len()).filter(|&job| waits_for[job] == 0).collect();
     let mut next = 0;
     while let Some(&job) = order.get(next) {
+        count_turn();
         next += 1;
         for &after in &successors[job] {
             waits_for[after] -= 1;

@@ -16,6 +16,7 @@ use crate::broken_bound::BrokenBound;
 use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate};
+use crate::limits::count_turn;
 use crate::proven::Proven;
 use crate::run::Run;
 use crate::scenario::{KernelLaunch, Scenario};
@@ -269,6 +270,7 @@ impl<'s> Plan<'s> {
         let mut next = 0;
         // The rest is left at once.
         while next < self.len() && here.within(effort::check).is_ok() {
+            count_turn();
             let end = self.len().min(next + CHUNK);
             let plan = &*self;
             let tried: Vec<Option<(Extremes, Vec<Choice>)>> = (next..end)

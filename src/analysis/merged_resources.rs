@@ -11,7 +11,7 @@
 use super::pending::Pending;
 use super::pool::Pool;
 use super::task::TimeOverflow;
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ impl MergedResources {
         }
         let mut rest = kernel.blocks;
         loop {
-            end_if_stopped();
+            count_turn();
             let room = self.room(kernel).min(rest);
             let end = self.t_a.checked_add(kernel.block_time).ok_or(TimeOverflow)?;
             if room > 0 {

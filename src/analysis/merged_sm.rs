@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use super::pending::Pending;
 use super::task::TimeOverflow;
+use crate::limits::count_turn;
 use crate::time::{Duration, Instant};
 
 /// A kernel as Algorithm 2 sees it.
@@ -62,6 +63,7 @@ impl MergedSm {
         }
         let mut rest = kernel.blocks;
         while rest > self.g_f {
+            count_turn();
             if self.g_f > 0 {
                 self.h.push(self.t_a.checked_add(kernel.block_time).ok_or(TimeOverflow)?, self.g_f);
                 rest -= self.g_f;

@@ -11,6 +11,7 @@ use super::assumptions::{crowded_channels, has_masked_client, launches, queues_b
 use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds, reached};
 use crate::device::{ChannelOrder, Device, DeviceSpec, SmOrder};
 use crate::gpu::SubmitError;
+use crate::limits::count_turn;
 use crate::scenario::{BarrierId, HostThread, Scenario};
 use crate::workload::{Catalogue, GreenContext, GreenContextId, OperationKind, ProcessId, StreamId, StreamSpec};
 
@@ -133,6 +134,7 @@ struct Groups(Vec<usize>);
 impl Groups {
     fn first_of(&self, mut thread: usize) -> usize {
         while self.0[thread] != thread {
+            count_turn();
             thread = self.0[thread];
         }
         thread

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use crate::limits::count_turn;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 
@@ -68,6 +69,7 @@ impl<D: Ord + Copy> Pending<D> {
         while let Some(&(stored, blocks)) = self.own.front()
             && stored + self.shift <= at
         {
+            count_turn();
             self.own.pop_front();
             self.own_blocks -= u64::from(blocks);
             free(blocks, None);
@@ -75,6 +77,7 @@ impl<D: Ord + Copy> Pending<D> {
         while let Some(&Reverse((end, blocks, demand))) = self.others.peek()
             && end <= at
         {
+            count_turn();
             self.others.pop();
             free(blocks, Some(demand));
         }

@@ -5,11 +5,13 @@
 //! everything that has ended by then is free. With C = 0 the printed loop would not end; see `run`.
 
 use std::num::NonZeroU32;
+use std::ops::ControlFlow;
 
 use serde::Serialize;
 
 use super::merged_sm::MergedKernel;
 use super::task::TimeOverflow;
+use crate::limits::count_steps;
 use crate::time::Instant;
 
 /// What one turn of the algorithm's loop did.
@@ -38,10 +40,14 @@ pub struct Turn {
 /// # Errors
 /// [`TimeOverflow`].
 pub(crate) fn finish_times(g_max: NonZeroU32, tasks: &[MergedKernel]) -> Result<Vec<Instant>, TimeOverflow> {
-    run(g_max, tasks, EmptyPairs::Entered, |_, _| {})
+    run(g_max, tasks, EmptyPairs::Entered, |_, _| ControlFlow::Continue(()))
 }
 
-/// Every turn of the algorithm's loop, `most` at most; [`None`] if there are more.
+/// Pairs of h of the turns that are listed, for each turn that may be.
+pub(super) const PAIRS_OF_A_STEP: usize = 64;
+
+/// Every turn of the algorithm's loop, `most` at most, with [`PAIRS_OF_A_STEP`] times as many pairs of h at most;
+/// [`None`] if there are more.
 ///
 /// # Errors
 /// [`TimeOverflow`].
@@ -51,12 +57,20 @@ pub(crate) fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> R
         return Ok(None);
     }
     let mut steps = Vec::new();
+    let (mut is_over, mut pairs) = (false, 0);
     run(g_max, tasks, EmptyPairs::Entered, |step, h| {
+        // Pairs without blocks come back however often, which the blocks do not tell.
+        pairs += h.len();
+        is_over = steps.len() == most || pairs > most.saturating_mul(PAIRS_OF_A_STEP);
+        if is_over {
+            return ControlFlow::Break(());
+        }
         let mut h = h.to_vec();
         h.sort_unstable();
         steps.push(Turn { h, ..step });
+        ControlFlow::Continue(())
     })?;
-    Ok((steps.len() <= most).then_some(steps))
+    Ok((!is_over).then_some(steps))
 }
 
 /// What to do with pairs (t, 0), which the algorithm enters into h after a kernel that has used up `g_f` exactly. They
@@ -106,6 +120,7 @@ pub(crate) fn work(g_max: NonZeroU32, tasks: &[MergedKernel], empty: EmptyPairs)
             work.pairs_compared += h.len() as u64 + 1;
         }
         work.most_pairs = work.most_pairs.max(h.len() + taken);
+        ControlFlow::Continue(())
     })?;
     Ok(work)
 }
@@ -114,7 +129,7 @@ fn run(
     g_max: NonZeroU32,
     tasks: &[MergedKernel],
     empty: EmptyPairs,
-    mut observe: impl FnMut(Turn, &[(Instant, u32)]),
+    mut observe: impl FnMut(Turn, &[(Instant, u32)]) -> ControlFlow<()>,
 ) -> Result<Vec<Instant>, TimeOverflow> {
     let mut f = Vec::with_capacity(tasks.len());
     let (mut t_a, mut g_f) = (Instant::ZERO, g_max.get());
@@ -122,6 +137,7 @@ fn run(
     let mut i = 0;
     let mut g_i = tasks.first().map_or(0, |task| task.blocks);
     while i < tasks.len() {
+        count_steps(h.len());
         // Fig. 3.3 (b).
         if tasks[i].release > t_a {
             t_a = tasks[i].release;
@@ -151,7 +167,9 @@ fn run(
         let (kernel, old_t_a, old_g_f, to_place) = before;
         let step =
             Turn { kernel, t_a: old_t_a, g_f: old_g_f, to_place, finish, h: Vec::new(), next_t_a: t_a, next_g_f: g_f };
-        observe(step, &h);
+        if observe(step, &h).is_break() {
+            break;
+        }
     }
     Ok(f)
 }
@@ -197,7 +215,11 @@ mod tests {
         let tasks = together(&[(101, 4), (103, 4), (107, 4), (109, 4), (113, 40)]);
         let of = |empty| {
             let mut f = Vec::new();
-            run(g_max, &tasks, empty, |step, _| f.extend(step.finish)).unwrap();
+            let keep = |step: Turn, _: &[_]| {
+                f.extend(step.finish);
+                ControlFlow::Continue(())
+            };
+            run(g_max, &tasks, empty, keep).unwrap();
             (f, work(g_max, &tasks, empty).unwrap())
         };
         let ((f, printed), (same, lean)) = (of(EmptyPairs::Entered), of(EmptyPairs::LeftOut));
@@ -253,6 +275,14 @@ mod tests {
         // The second step enters (0 + 3, 0) into h.
         assert_eq!((steps[1].g_f, steps[1].to_place, steps[1].next_t_a.as_ns()), (0, 8, 3));
         assert_eq!(steps.len(), 3);
+    }
+
+    #[test]
+    fn pairs_without_blocks_that_come_back_for_seconds_are_not_listed() {
+        let (g_max, tasks) = (NonZeroU32::new(4).unwrap(), together(&[(10_000_000_000, 4), (1, 1)]));
+        assert_eq!(steps(g_max, &tasks, 1_000), Ok(None));
+        let few = steps(g_max, &together(&[(10, 4), (1, 1)]), 12).unwrap().map(|steps| steps.len());
+        assert_eq!((few, steps(g_max, &together(&[(10, 4), (1, 1)]), 11)), (Some(12), Ok(None)));
     }
 
     #[test]

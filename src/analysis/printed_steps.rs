@@ -19,7 +19,10 @@ pub enum StepsError {
     #[error("Algorithm 2 is for equal blocks without SM masks only")]
     NotForIt,
     /// There are too many.
-    #[error("Algorithm 2 takes more than {MOST_STEPS} steps on this scenario")]
+    #[error(
+        "Algorithm 2 takes more than {MOST_STEPS} steps on this scenario, or its h more than {} pairs in them",
+        MOST_STEPS * printed::PAIRS_OF_A_STEP
+    )]
     TooMany,
     /// Times cannot be represented.
     #[error(transparent)]

@@ -21,6 +21,7 @@ use super::repeats::shown;
 use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate, simulate_placed};
+use crate::limits::{count_turn, in_any_case};
 use crate::run::{ChainDelay, Jobs, Run};
 use crate::scenario::{ChainMeasure, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
@@ -285,6 +286,7 @@ pub(super) fn search_from<'s>(
     }
     let mut round = 0;
     loop {
+        count_turn();
         searcher.sample(round, options.runs.div_ceil(2))?;
         searcher.climb(round, options.runs / 2)?;
         round += 1;
@@ -295,7 +297,7 @@ pub(super) fn search_from<'s>(
     // Last, so that nothing that was drawn depends on where threads stand in the file.
     let SearchResult { freedom, base, .. } = &searcher.result;
     if let Some(variation) = freedom.declared_run(base) {
-        let responses = effort::unlimited(|| searcher.run(&variation))?;
+        let responses = in_any_case(|| searcher.run(&variation))?;
         searcher.note(&Arc::new(variation), &responses);
     }
     let jobs = searcher.result.jobs.len();
@@ -305,7 +307,7 @@ pub(super) fn search_from<'s>(
             chains.push(None);
             continue;
         };
-        let delay = effort::unlimited(|| searcher.delay(number, &found.variation))?;
+        let delay = in_any_case(|| searcher.delay(number, &found.variation))?;
         chains.push(delay.map(|delay| (found, delay)));
     }
     let mut result = searcher.result;
@@ -358,6 +360,7 @@ impl Searcher<'_, '_> {
         let mut lists: Vec<Vec<u32>> = vec![Vec::new()];
         let mut next = 0;
         while next < lists.len().min(most) && !self.is_over() {
+            count_turn();
             let end = lists.len().min(most).min(next + MOST_TARGETS);
             let here = effort::here();
             let tried: Vec<_> = lists[next..end]
@@ -395,6 +398,7 @@ impl Searcher<'_, '_> {
         let sure = if self.unrolled { stated.min(freedom.placements() as u64) } else { 0 };
         let mut next = 0;
         while next < runs.max(stated) && (next < sure || !self.is_over()) {
+            count_turn();
             let numbers = next..(next + chunk).min(runs.max(stated));
             next = numbers.end;
             let here = effort::here();
@@ -410,7 +414,7 @@ impl Searcher<'_, '_> {
                         None => freedom.draw(base, &mut self.numbers(round, false, number)),
                     };
                     let run = || self.run(&variation);
-                    let responses = if number < sure { effort::unlimited(run) } else { here.within(run) };
+                    let responses = here.within(|| if number < sure { in_any_case(run) } else { run() });
                     unless_stopped(responses.map(|responses| (Arc::new(variation), responses)))
                 })
                 .collect::<Result<_, ProgramError>>()?;

@@ -11,6 +11,7 @@ use super::search::SearchOptions;
 use super::verdict::{JobVerdicts, Verdict, judge_known};
 use crate::effort::{self, Progress};
 use crate::hosts::simulate;
+use crate::limits::count_turn;
 use crate::scenario::amalthea::ModelDemands;
 use crate::scenario::{ChainMeasure, Scenario};
 use crate::time::Duration;
@@ -128,6 +129,7 @@ pub(crate) fn slack_of_threads(
         if let Some((room, piece)) = room.filter(|_| known.iter().any(is_own)) {
             let (mut low, mut high) = (0, room * PARTS / piece + 1);
             while low < high && effort::check().is_ok() {
+                count_turn();
                 let middle = low + (high - low).div_ceil(2);
                 match lost(middle)? {
                     None => low = middle,

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::finding::{AuditRule, Finding};
 use super::observation::{ObservedKernel, ObservedOperation};
 use crate::device::Device;
+use crate::limits::count_turn;
 use crate::logs::LoggedBlock;
 use crate::workload::Clusters;
 
@@ -107,6 +108,7 @@ impl Groups {
         }
         let (mut order, mut block, mut turn) = (Vec::new(), first, 0);
         while block < kernel.grid {
+            count_turn();
             let sizes = [Some(clusters.size).filter(|size| block.is_multiple_of(*size)), clusters.fallback];
             let best = sizes.into_iter().flatten().find_map(|size| {
                 let mut places = (turn..self.sms.len()).chain(0..turn.min(self.sms.len()));

@@ -13,6 +13,7 @@ use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, QueueOwner, TimeSource};
 use super::rounds::Sequence;
 use super::sweep::BlockEvent;
+use crate::limits::count_turn;
 use crate::logs::LogTime;
 use crate::proven::Proven;
 
@@ -132,6 +133,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
         };
         let mut last = LogTime::MIN;
         loop {
+            count_turn();
             let next = [
                 may.get(may_at).map(|entry| entry.0),
                 must.get(must_at).map(|entry| entry.0),
@@ -146,6 +148,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
             }
             let mut changed = false;
             while let Some(&(_, kernel)) = may.get(may_at).filter(|entry| entry.0 == now) {
+                count_turn();
                 if self.left[kernel] > 0 {
                     self.perhaps.push(kernel);
                     changed = true;
@@ -153,6 +156,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
                 may_at += 1;
             }
             while let Some(&(_, kernel)) = must.get(must_at).filter(|entry| entry.0 == now) {
+                count_turn();
                 self.surely[kernel] = true;
                 changed = true;
                 must_at += 1;

@@ -10,6 +10,7 @@ use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, ObservedWork};
 use super::observed_turns::ObservedTurns;
 use super::rounds::Sequence;
+use crate::limits::count_turn;
 use crate::logs::LogTime;
 use crate::proven::OrMost;
 
@@ -118,6 +119,7 @@ fn by_themselves(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [PendingCo
         (1..=round.len()).map(|step| (place + step) % round.len()).find(|&place| is_asked_for(round[place]))
     };
     loop {
+        count_turn();
         let first = copies.iter().filter(|copy| copy.end.is_none()).map(|copy| copy.at).min();
         let Some(first) = first else { return };
         now = now.max(first);
@@ -131,6 +133,7 @@ fn by_themselves(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [PendingCo
             began.saturating_add(slices.saturating_mul(slice))
         });
         while let Some(copy) = next_of(copies, context).map(|copy| &mut copies[copy]) {
+            count_turn();
             if copy.at > now || now >= until {
                 break;
             }

@@ -8,6 +8,7 @@ use super::observation::{
     TimeSource,
 };
 use crate::device::{BlockShape, Device, Runlists};
+use crate::limits::count_turn;
 use crate::logs::{Log, LogRun, LogTime, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{Scenario, Step};
 use crate::workload::{BlockClock, CheckedStream, NULL_STREAM, Programmatic, StreamId};
@@ -191,6 +192,7 @@ fn of_thread(scenario: &Scenario, thread: usize, log: &Log, index: usize, operat
     let first = operations.len();
     let mut iteration = 0;
     while kernels.len() > 0 {
+        count_turn();
         let span = log.iterations.get(iteration);
         iteration += 1;
         let begin = operations.len();

@@ -14,6 +14,7 @@ use super::observation::{Observation, TimeSource};
 use super::options::Tolerances;
 use super::sweep::{BlockEvent, Blocks, Run};
 use crate::device::{Device, RegisterDealing};
+use crate::limits::count_turn;
 use crate::logs::LogTime;
 use crate::workload::Placement;
 
@@ -338,6 +339,7 @@ impl<'a> Sequence for Assigned<'a> {
     fn run(&mut self, first: impl Fn(Self::Key) -> bool) -> Self::Run {
         let (begin, (before, ..)) = (self.next, self.last);
         while let Some(key) = self.key().filter(|&key| self.next == begin || first(key)) {
+            count_turn();
             (self.last, self.next) = (key, self.next + 1);
         }
         Run { blocks: self.blocks, places: begin..self.next, more: before }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::facts::Facts;
 use super::merge::{Merge, Sequence};
 use super::observation::Observation;
-use crate::limits::end_if_stopped;
+use crate::limits::{count_turn, end_if_stopped};
 use crate::logs::LogTime;
 use crate::proven::OrMost;
 
@@ -146,9 +146,11 @@ impl<'a, const WHICH: usize> Sequence for Ordered<'a, WHICH> {
         // In steps that double, then in halves.
         let (mut end, mut step) = (self.place + 1, 1);
         while comes_first(end + step - 1) {
+            count_turn();
             (end, step) = (end + step, 2 * step);
         }
         while step > 1 {
+            count_turn();
             step /= 2;
             if comes_first(end + step - 1) {
                 end += step;

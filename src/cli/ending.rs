@@ -15,6 +15,7 @@ use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use anyhow::{Context, bail};
 use gpusched::effort::{self, EarlyEnd, Effort, Limits};
+use gpusched::limits::Memory;
 use gpusched::time::Duration;
 
 /// Between two looks at the clock and the memory.
@@ -34,6 +35,10 @@ pub(crate) enum Reason {
     Time(Duration),
     /// `--max-memory`, or what the machine has \[bytes\]
     Memory(u64),
+    /// Half of the addresses that the system allows.
+    Addresses,
+    /// Processor time of each input that `--limits strict` promises, though less was counted than it allows.
+    Work(Duration),
 }
 
 impl Reason {
@@ -42,7 +47,8 @@ impl Reason {
         match self {
             Self::Signal => "signal",
             Self::Time(_) => "max-time",
-            Self::Memory(_) => "max-memory",
+            Self::Memory(_) | Self::Addresses => "max-memory",
+            Self::Work(_) => "limits",
         }
     }
 
@@ -58,6 +64,8 @@ impl fmt::Display for Reason {
             Self::Signal => f.write_str("stopped by a signal"),
             Self::Time(time) => write!(f, "stopped by --max-time {time}"),
             Self::Memory(bytes) => write!(f, "stopped at {} MiB of memory (--max-memory)", bytes >> 20),
+            Self::Addresses => f.write_str("stopped at half of the address space that was free (ulimit -v)"),
+            Self::Work(time) => write!(f, "stopped after {time} of processor time (--limits strict)"),
         }
     }
 }
@@ -89,6 +97,8 @@ struct EndState {
     stop: Arc<AtomicBool>,
     work: Limits,
     memory: Option<u64>,
+    /// How many inputs were begun, each time that one was, the command as a whole among them.
+    inputs: u64,
     /// Whether there is a limit of time or work.
     is_limited: bool,
     /// Files that are being written under temporary names.
@@ -110,6 +120,7 @@ static END_STATE: LazyLock<Mutex<EndState>> = LazyLock::new(|| {
         stop: Arc::default(),
         work: Limits::NONE,
         memory: None,
+        inputs: 0,
         is_limited: false,
         temporaries: BTreeSet::new(),
     })
@@ -163,7 +174,8 @@ pub(crate) fn reason() -> Option<Reason> {
 /// Does what one input asks for, within the limits of work and until it is asked to stop.
 pub(crate) fn per_input<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let effort = {
-        let state = end_state();
+        let mut state = end_state();
+        state.inputs += 1;
         Arc::new(Effort::new(state.work, Arc::clone(&state.stop)))
     };
     let done = effort.within(work);
@@ -178,10 +190,15 @@ pub(crate) fn per_input<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::
     }
 }
 
-/// Does work of which nothing can be told before it is done; `None` if the command was asked to stop before.
-pub(crate) fn unless_stopped<T>(work: impl FnOnce() -> T) -> Option<T> {
+/// Does work of which nothing can be told before it is done, within what is left of the limits of work; `None` if the
+/// command was asked to stop before.
+pub(crate) fn unless_stopped<T>(work: impl FnOnce() -> T) -> anyhow::Result<Option<T>> {
     let stop = Arc::clone(&end_state().stop);
-    Arc::new(Effort::all_or_nothing_until(stop)).within(work).ok()
+    match Arc::new(Effort::all_or_nothing_until(stop)).within(work) {
+        Ok(done) => Ok(Some(done)),
+        Err(EarlyEnd::Stopped) => Ok(None),
+        Err(over) => Err(over.into()),
+    }
 }
 
 /// Whether it may not last as long, or do as much, as it likes.
@@ -216,8 +233,12 @@ pub(crate) fn end(reason: Reason, has_told: bool) -> ! {
 }
 
 /// Watches over the command from now on: how long it may last, how much memory it may hold \[bytes\], and how much work
-/// each of its inputs may ask for.
-pub(crate) fn watch(time: Option<Duration>, memory: Option<u64>, work: Limits) -> anyhow::Result<()> {
+/// each of its inputs may ask for, in what is counted and in processor time.
+pub(crate) fn watch(
+    time: Option<Duration>,
+    memory: Option<u64>,
+    (work, most_computing): (Limits, Option<Duration>),
+) -> anyhow::Result<()> {
     let (signals, received) = channel();
     // The receiver lives as long as the process.
     ctrlc::set_handler(move || _ = signals.send(())).context("cannot watch for Ctrl-C")?;
@@ -227,10 +248,41 @@ pub(crate) fn watch(time: Option<Duration>, memory: Option<u64>, work: Limits) -
         state.is_limited = time.is_some() || work != Limits::NONE;
     }
     let deadline = time.map(|time| (StdInstant::now() + StdDuration::from_nanos(time.as_ns()), time));
-    let watcher = Watcher { signals: received, deadline, memory };
+    let addresses = Memory::now().map(|memory| memory.addresses).filter(|&addresses| addresses < u64::MAX);
+    let least_addresses = addresses.map(|addresses| addresses / 2);
+    let watcher = Watcher { signals: received, deadline, memory, least_addresses, most_computing };
     let thread = std::thread::Builder::new().name("watch".to_owned());
+    exit_where_memory_is_refused()?;
     thread.spawn(move || watcher.run()).context("cannot start a thread")?;
     Ok(())
+}
+
+/// Ends the process with the status of a limit where the system refuses memory, behind the message of Rust's allocator:
+/// else that is an abort. Panics, of which one within another aborts too, stay what they are.
+fn exit_where_memory_is_refused() -> anyhow::Result<()> {
+    #[cfg(unix)]
+    {
+        let without_panic = Arc::new(AtomicBool::new(true));
+        let abort = signal_hook::consts::SIGABRT;
+        signal_hook::flag::register_conditional_shutdown(abort, LIMITED.into(), Arc::clone(&without_panic))
+            .context("cannot watch for memory that is refused")?;
+        let told = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            without_panic.store(false, Ordering::Relaxed);
+            told(panic);
+        }));
+    }
+    Ok(())
+}
+
+/// How long this process has computed, all its threads together. Zero where the system does not tell as Linux does.
+fn processor_time() -> Duration {
+    /// In which Linux counts it on every machine but one that Rust does not know.
+    const NS_OF_A_TICK: u64 = 10_000_000;
+    let told = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the name of the program, which may hold anything, and eleven others.
+    let numbers = told.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+    Duration::from_ns(numbers.filter_map(|number| number.parse::<u64>().ok()).sum::<u64>() * NS_OF_A_TICK)
 }
 
 struct Watcher {
@@ -238,6 +290,10 @@ struct Watcher {
     /// By when the command is to end, which is after how long; `None` without one, or once it was told.
     deadline: Option<(StdInstant, Duration)>,
     memory: Option<u64>,
+    /// What has to be left of addresses: as much again, for a list that grows stands twice for a moment.
+    least_addresses: Option<u64>,
+    /// How long each input may compute.
+    most_computing: Option<Duration>,
 }
 
 impl Watcher {
@@ -253,6 +309,16 @@ impl Watcher {
                 && activity() != Activity::Report
             {
                 self.ask(Reason::Time(time));
+            }
+            if let Some(most) = self.most_computing
+                && processor_time().as_ns() > most.as_ns().saturating_mul(end_state().inputs.max(2) - 1)
+            {
+                end(Reason::Work(most), false);
+            }
+            if let Some(least) = self.least_addresses
+                && Memory::now().is_some_and(|memory| memory.addresses < least)
+            {
+                end(Reason::Addresses, false);
             }
             let Some(allowed) = self.memory else { continue };
             // Where the system does not tell, nothing is limited.

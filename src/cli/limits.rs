@@ -30,6 +30,11 @@ pub(crate) struct Limits {
     work: Work,
 }
 
+/// Processor time of each input at which a command ends within strict limits, whatever was counted.
+const STRICT_TIME: Duration = Duration::from_ns(10_000_000_000);
+/// The same of memory \[bytes\].
+const STRICT_MEMORY: u64 = 1_000_000_000;
+
 /// How much work each input may ask for.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum Work {
@@ -56,11 +61,13 @@ impl Limits {
     /// Watches over the command from now on.
     pub(crate) fn watch(&self) -> anyhow::Result<()> {
         let memory = self.max_memory.or_else(|| Memory::now().map(|memory| memory.free.min(memory.addresses) / 4 * 3));
-        let work = match self.work {
-            Work::None => effort::Limits::NONE,
-            Work::Strict => effort::Limits::STRICT,
-        };
-        ending::watch(self.max_time, memory, work)
+        match self.work {
+            Work::None => ending::watch(self.max_time, memory, (effort::Limits::NONE, None)),
+            Work::Strict => {
+                let memory = Some(memory.map_or(STRICT_MEMORY, |memory| memory.min(STRICT_MEMORY)));
+                ending::watch(self.max_time, memory, (effort::Limits::STRICT, Some(STRICT_TIME)))
+            }
+        }
     }
 }
 

@@ -222,7 +222,7 @@ impl Simulate {
     ) -> anyhow::Result<Answer> {
         self.refuse_too_many_blocks(run.blocks())?;
         let is_cut = run.ended() == Ended::Cut;
-        let waits = if is_cut { None } else { ending::unless_stopped(|| self.waits(run)).transpose()? };
+        let waits = if is_cut { None } else { ending::unless_stopped(|| self.waits(run))?.transpose()? };
         ending::stop_working()?;
         let Some((blame, path)) = waits else {
             if !is_cut {

@@ -1,5 +1,7 @@
 //! Round ticks on an axis of time.
 
+use crate::limits::count_turn;
+
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Ticks of an axis: a unit, and where they are.
@@ -43,6 +45,7 @@ pub(crate) fn round_ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
 fn round_step(span: u64, most: u64) -> u64 {
     let mut power: u64 = 1;
     loop {
+        count_turn();
         for factor in [1, 2, 5] {
             let step = power.saturating_mul(factor);
             if span / step < most {

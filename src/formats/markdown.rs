@@ -6,6 +6,7 @@
 //! that know no backslash before them.
 
 use super::columns::TextRows;
+use crate::limits::count_turn;
 
 /// Appends a line of titles, each with whether its column stands to the left, one that says to which side each stands,
 /// and one for each row.
@@ -32,6 +33,7 @@ pub fn escaped(text: &str) -> String {
     let mut before = None;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
+        count_turn();
         let after = letters.peek().copied();
         match letter {
             '<' => out.push_str("&lt;"),

@@ -83,11 +83,12 @@ impl<const R: usize, const O: usize> Keys<R, O> {
 }
 
 impl<'a> Node<'a> {
-    /// The values of an object's fields that are not `null`, those that must be there and those that may be, in the
-    /// order of `keys`. Comments are passed over.
+    /// The values of an object's fields, those that must be there and those that may be, in the order of `keys`.
+    /// Comments are passed over.
     ///
     /// # Errors
-    /// [`Problem`] if this is no object, a key that it must have is missing, or one stands twice or is not known.
+    /// [`Problem`] if this is no object, a key that it must have is missing, or one stands twice, is not known or has
+    /// the value `null`.
     #[inline]
     pub(crate) fn fields<const R: usize, const O: usize>(
         &self,
@@ -110,12 +111,9 @@ impl<'a> Node<'a> {
                 None => &mut required[number],
                 Some(number) => &mut optional[number],
             };
-            if slot.replace(value).is_some() {
+            if value.is_null() || slot.replace(value).is_some() {
                 return Err(self.fields_one_by_one(keys));
             }
-        }
-        for value in required.iter_mut().chain(&mut optional) {
-            *value = value.filter(|value| !value.is_null());
         }
         if required.iter().any(Option::is_none) {
             return Err(self.fields_one_by_one(keys));

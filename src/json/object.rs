@@ -109,10 +109,10 @@ impl<'a> Object<'a> {
         self.find(key, Mark::of(key.as_bytes())).map_or(true, |found| found.is_some())
     }
 
-    /// The value of `key`, if it is there and not `null`.
+    /// The value of `key`, if it is there.
     ///
     /// # Errors
-    /// [`Problem`] if the key stands twice.
+    /// [`Problem`] if the key stands twice, or its value is `null`.
     #[inline]
     pub(crate) fn optional(&mut self, key: &'static str) -> Result<Option<Node<'a>>, Problem> {
         self.take(key, Mark::of(key.as_bytes()))
@@ -128,7 +128,7 @@ impl<'a> Object<'a> {
             self.also_taken.push(number);
         }
         let value = Node::of_field(self.node.source(), &self.fields[number]);
-        Ok((!value.is_null()).then_some(value))
+        if value.is_null() { Err(value.expected("a value, or an object without this key")) } else { Ok(Some(value)) }
     }
 
     /// The value of `key`.
@@ -229,7 +229,7 @@ impl<'a> Node<'a> {
         let source = self.source();
         let is_schema = || {
             let value = Node::of_field(source, field);
-            field.is(source, SCHEMA) && (value.is_string() || value.is_null())
+            field.is(source, SCHEMA) && value.is_string()
         };
         field.is_comment(source) || (self.is_root() && is_schema())
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use thiserror::Error;
 
-use crate::effort::{self, Counted, EarlyEnd, Effort};
+use crate::effort::{self, Counted, EarlyEnd, Effort, STEPS_OF_A_STATE};
 
 /// Why work has no result.
 #[derive(Debug, Error)]
@@ -79,16 +79,44 @@ pub(crate) fn end_if_stopped() {
 
 /// So much more is done; ends the work of this thread here if that is too much, or as [`end_if_stopped`] does.
 pub(crate) fn count(what: Counted, amount: u64) {
-    match effort::spend(what, amount) {
+    go_on(effort::spend(what, amount));
+}
+
+fn go_on(may: Result<(), EarlyEnd>) {
+    match may {
         Err(over @ EarlyEnd::TooMuch { .. }) => unwind(over),
         Err(EarlyEnd::Stopped) => end_if_stopped(),
         Ok(()) => {}
     }
 }
 
-/// So many short steps of an analysis are done, as [`count`] does: 64 of them come to one state.
+/// So many short steps of an analysis are done, as [`count`] does: [`STEPS_OF_A_STATE`] of them come to one state.
+/// A table whose length comes from the numbers of an input is made after it is counted, with a step for each entry.
 pub(crate) fn count_steps(steps: usize) {
-    count(Counted::States, 1 + steps as u64 / 64);
+    count(Counted::States, 1 + steps as u64 / STEPS_OF_A_STATE);
+}
+
+/// One more short step, as [`count_steps`]: what every turn of a loop takes whose number of turns comes from an input.
+/// Takes a nanosecond.
+#[inline]
+pub(crate) fn count_turn() {
+    count_turns(1);
+}
+
+/// The same of turns that are done at once. Less than those of a state may add nothing to what is counted by now.
+#[inline]
+pub(crate) fn count_turns(turns: usize) {
+    if let Err(over) = effort::spend_steps(turns as u64) {
+        go_on(Err(over));
+    }
+}
+
+/// Does work that is counted and not stopped: what has to be done in any case, unless nothing is kept anyway. It ends
+/// the work of this thread here if it was too much.
+pub(crate) fn in_any_case<T>(work: impl FnOnce() -> T) -> T {
+    let done = effort::uncut(work);
+    count(Counted::States, 0);
+    done
 }
 
 /// [`end_if_stopped`] every so many times, for loops whose turns take less than that.

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::log::{Log, LoggedKernel};
 use super::runs::LogRun;
+use crate::limits::count_turn;
 use crate::near::listed;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::workload::{Kernel, StreamId};
@@ -68,6 +69,7 @@ pub(crate) fn unrolled(thread: &HostThread) -> Vec<Step> {
     let (mut steps, mut at) = (Vec::new(), 0);
     let mut repeated = vec![0; thread.steps.len()];
     while let Some(&step) = thread.steps.get(at).filter(|_| steps.len() < MAX_STEPS) {
+        count_turn();
         at += 1;
         let Step::Repeat { from, times } = step else {
             steps.push(step);

@@ -12,7 +12,7 @@ use super::read::read_log;
 use super::reading::LogsReading;
 use super::visit::{Draft, FileSeed, any_log};
 use crate::json::without_byte_order_mark;
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 use crate::spelling::option;
 
 /// So much is read at a time \[bytes\].
@@ -81,7 +81,7 @@ pub(crate) fn begins_a_log(head: &[u8]) -> bool {
 fn sound_draft(source: &mut impl Read, most: usize, draft: &mut Draft) -> io::Result<bool> {
     let (mut piece, mut together, mut spare) = (Vec::new(), Vec::new(), Vec::new());
     loop {
-        end_if_stopped();
+        count_turn();
         let fresh = piece.len();
         if fill(source, most, &mut piece)? < most {
             // What stands behind the last entry belongs to the log as a whole.
@@ -113,6 +113,7 @@ fn fill(source: &mut impl Read, most: usize, piece: &mut Vec<u8>) -> io::Result<
     let mut end = fresh;
     piece.resize(fresh + most, 0);
     while end < piece.len() {
+        count_turn();
         match source.read(&mut piece[end..]) {
             Ok(0) => break,
             Ok(read) => end += read,
@@ -158,6 +159,7 @@ fn last_cut(piece: &[u8], from: usize) -> Option<usize> {
     let last = |before: usize| piece[..before].iter().rposition(|byte| !byte.is_ascii_whitespace());
     let mut end = piece.len();
     loop {
+        count_turn();
         let brace = from + piece[from..end].iter().rposition(|&byte| byte == b'{')?;
         if let Some(comma) = last(brace).filter(|&at| piece[at] == b',')
             && last(comma).is_some_and(|at| piece[at] == b'}')

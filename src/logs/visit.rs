@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use super::clock::LogTime;
 use super::number::{EachNumber, NO_TIME, Number, push_sm, push_time};
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 
 /// What was read of a file so far.
 #[derive(Debug, Default, PartialEq)]
@@ -98,6 +98,7 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self { draft } = self;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            count_turn();
             draft.keys += 1;
             draft.ends_in_times = key == "times";
             match &*key {
@@ -148,7 +149,7 @@ impl<'de> Visitor<'de> for TimesSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         while let Some(entry) = list.next_element_seed(EntrySeed)? {
-            end_if_stopped();
+            count_turn();
             self.entries.push(entry);
         }
         Ok(())
@@ -176,6 +177,7 @@ impl<'de> Visitor<'de> for EntrySeed {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
         let mut entry = Entry::default();
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            count_turn();
             entry.filled = true;
             entry.read(&key, &mut map)?;
         }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::str::Chars;
 
+use crate::limits::count_turn;
 use crate::workload::{CheckedKernel, KernelId};
 
 /// For each kernel, the number of its title among all titles in natural order (`K2` before `K10`). It depends on
@@ -31,6 +32,7 @@ impl KernelSeries {
 pub(crate) fn natural_order(one: &str, other: &str) -> Ordering {
     let (mut left, mut right) = (one.chars().peekable(), other.chars().peekable());
     loop {
+        count_turn();
         let (Some(a), Some(b)) = (left.peek().copied(), right.peek().copied()) else {
             let ends = left.peek().is_some().cmp(&right.peek().is_some());
             return ends.then_with(|| one.cmp(other));

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
+use crate::limits::count_turn;
 use crate::proven::OrMost;
 use crate::time::Instant;
 
@@ -27,6 +28,7 @@ pub(crate) fn packed(capacity: u32, needs: &[Need]) -> Vec<Vec<Range<u32>>> {
     let mut places = Vec::with_capacity(needs.len());
     let mut first = 0;
     while first < needs.len() {
+        count_turn();
         let last = end_of_cluster(needs, first);
         let cluster = &needs[first..last];
         let by_start = swept(capacity, cluster);
@@ -63,6 +65,7 @@ pub(crate) fn most_at_once(needs: &[Need]) -> u32 {
     let mut ends: BinaryHeap<Reverse<(Instant, u32)>> = BinaryHeap::new();
     for (units, time) in needs.iter().filter(|(_, time)| !time.is_empty()) {
         while ends.peek().is_some_and(|Reverse((end, _))| *end <= time.start) {
+            count_turn();
             taken -= ends.pop().map_or(0, |Reverse((_, gone))| u64::from(gone));
         }
         taken += u64::from(*units);
@@ -77,6 +80,7 @@ fn end_of_cluster(needs: &[Need], first: usize) -> usize {
     let mut latest = needs[first].1.end;
     let mut end = first + 1;
     while end < needs.len() && needs[end].1.start < latest {
+        count_turn();
         latest = latest.max(needs[end].1.end);
         end += 1;
     }
@@ -150,6 +154,7 @@ impl Sweep {
             return std::iter::once(0..units).collect();
         }
         while let Some(&Reverse((end, low, high))) = self.taken.peek() {
+            count_turn();
             if end > time.start {
                 break;
             }
@@ -160,6 +165,7 @@ impl Sweep {
         let mut pieces = Vec::new();
         let mut missing = units;
         while missing > 0 && position < self.free.len() {
+            count_turn();
             let part = &mut self.free[position];
             let piece = part.start..part.end.min(part.start + missing);
             part.start = piece.end;

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::record::{HeldCall, IterationSpan};
 use super::summary::Summary;
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 use crate::scenario::{HostThread, Step, UnknownStream, followed};
 use crate::time::{Duration, Instant};
 use crate::trace::{Accuser, OperationRecord, Reason, Rule, reasons};
@@ -191,7 +191,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         // Of one instant: nobody waits for himself, but several may let one another go on at once.
         let mut seen: Vec<OperationId> = Vec::new();
         let end = loop {
-            end_if_stopped();
+            count_turn();
             if now <= from {
                 break PathEnd::Begin;
             }

@@ -7,6 +7,7 @@ use super::jobs::{Job, Jobs, Progress, backlog};
 use super::record::IterationSpan;
 use crate::canonical::Canonical;
 use crate::gpu::Ended;
+use crate::limits::count_turn;
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
@@ -125,6 +126,7 @@ impl<'s> JobWindow<'s> {
             while first.is_none_or(|first| window.passed < first)
                 && window.jobs.pop_front_if(|job| job.is_over).is_some()
             {
+                count_turn();
                 window.passed += 1;
             }
         }

@@ -1,5 +1,6 @@
 //! Whose jobs may delay whose.
 
+use crate::limits::count_turn;
 use std::collections::BTreeSet;
 
 use super::model::{HostThread, Scenario};
@@ -23,6 +24,7 @@ pub(crate) fn who_delays(scenario: &Scenario, labels: &[String]) -> BTreeSet<usi
     let mut found: BTreeSet<usize> = (0..threads.len()).filter(is_named).collect();
     let mut open: Vec<usize> = found.iter().copied().collect();
     while let Some(of) = open.pop() {
+        count_turn();
         let more: Vec<usize> = (0..threads.len()).filter(|by| !found.contains(by) && delays(*by, of)).collect();
         found.extend(&more);
         open.extend(more);

@@ -1,6 +1,7 @@
 //! What a host thread does, step by step, with repeated steps as often as they are.
 
 use super::model::{HostThread, Step};
+use crate::limits::count_turn;
 
 /// Steps of a program that are followed, those of repeated ones as often as they are.
 const MOST_FOLLOWED: usize = 1 << 16;
@@ -14,6 +15,7 @@ pub(crate) fn followed(thread: &HostThread, iterations: u64) -> Option<Vec<Step>
         let mut done = vec![0_u64; thread.steps.len()];
         let mut next = 0;
         while let Some(step) = thread.steps.get(next) {
+            count_turn();
             next += 1;
             if let Step::Repeat { from, times } = *step {
                 done[next - 1] += 1;

@@ -6,6 +6,7 @@ use super::task_set::{Allocation, TaskSet};
 use super::task_time::TaskTime;
 use super::verdict::TaskVerdict;
 use crate::effort;
+use crate::limits::count_turn;
 
 /// Budgets tried one by one, at most, where the answer need not be monotone.
 const MAX_TRIED: u64 = 20_000;
@@ -67,6 +68,7 @@ fn smallest(period: TaskTime, test: ReservationTest, passes: impl Fn(TaskTime) -
     }
     let (mut low, mut high) = (0, period.units());
     while low < high {
+        count_turn();
         let middle = low + (high - low) / 2;
         if passes(TaskTime::from_units(middle)) { high = middle } else { low = middle + 1 }
     }

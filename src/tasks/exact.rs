@@ -12,7 +12,7 @@ use super::task_set::Timing;
 use super::task_time::TaskTime;
 use super::verdict::{Rejection, TaskVerdict};
 use crate::effort::{self, Counted};
-use crate::limits::NowAndThen;
+use crate::limits::count_turn;
 use crate::proven::Proven;
 
 /// Jobs that are simulated at most: some seconds.
@@ -67,9 +67,8 @@ pub(super) fn simulate(tasks: &[Timing], reservation: Reservation, end: TaskTime
     };
     let mut running: Vec<Running> = tasks.iter().map(start).collect();
     let (mut completed, mut now) = (0, TaskTime::ZERO);
-    let mut now_and_then = NowAndThen::default();
     loop {
-        now_and_then.end_if_stopped();
+        count_turn();
         let mut next = TaskTime::MAX;
         let mut chosen: Option<(TaskTime, TaskTime, usize)> = None;
         for (index, (state, task)) in running.iter_mut().zip(tasks).enumerate() {

@@ -16,6 +16,7 @@ use super::task_time::TaskTime;
 use super::utilization::{compare_utilization, scaled, sum};
 use super::verdict::{Rejection, TaskVerdict};
 use crate::effort::{self, Counted};
+use crate::limits::count_turn;
 
 /// Points after which a decision is given up: some seconds.
 const MAX_POINTS: u64 = 20_000_000;
@@ -49,6 +50,7 @@ pub(super) fn verdict(tasks: &[Timing], supply: &impl Supply, blocking: &Blockin
             let mut next = first_deadline_after(tasks, None);
             let mut looked_at = 0;
             while let Some((t, _)) = next.filter(|&(t, _)| t < found && looked_at < MAX_EXPLAINED && !fails(t)) {
+                count_turn();
                 next = first_deadline_after(tasks, Some(t));
                 looked_at += 1;
             }

@@ -4,6 +4,7 @@ use super::reservation::Reservations;
 use super::task_set::{Allocation, TaskSet};
 use super::task_time::TaskTime;
 use super::utilization::compare_utilization;
+use crate::limits::count_turn;
 
 impl Reservations {
     /// The paper's choice (section 7.1.1, with the missing factor of the period): `Q_L` = P `U_L` / (`U_L` + `U_B`),
@@ -23,6 +24,7 @@ impl Reservations {
         };
         let (mut low, mut high) = (0, period.units());
         while low < high {
+            count_turn();
             let middle = low + (high - low).div_ceil(2);
             if enough(TaskTime::from_units(middle)) { low = middle } else { high = middle - 1 }
         }

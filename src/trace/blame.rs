@@ -10,7 +10,7 @@ use super::reasons::{Reason, reasons};
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::{BlockDemand, Device};
-use crate::limits::{NowAndThen, end_if_stopped};
+use crate::limits::{count_turn, end_if_stopped};
 use crate::time::Instant;
 use crate::workload::{OperationId, ProcessId};
 
@@ -206,6 +206,7 @@ impl<'a> Accuser<'a> {
             Some(Cause::Turn) => self.divide_by_turns(operation, rule, time, parts),
             Some(Cause::Room(_) | Cause::Cluster(_)) => {
                 while time.start < time.end {
+                    count_turn();
                     let (blocking, until) = self.standing.holder_at(operation, rule, time.start);
                     let until = until.min(time.end);
                     self.add((operation, rule), time.start..until, blocking, parts);
@@ -236,9 +237,8 @@ impl<'a> Accuser<'a> {
         mut time: Range<Instant>,
         parts: &mut Parts<impl FnMut(Blame)>,
     ) {
-        let mut now_and_then = NowAndThen::default();
         while time.start < time.end {
-            now_and_then.end_if_stopped();
+            count_turn();
             let (blocking, until) = self.standing.head_at(queue, time.start);
             let until = until.min(time.end);
             self.add((operation, rule), time.start..until, blocking, parts);
@@ -258,6 +258,7 @@ impl<'a> Accuser<'a> {
                 continue;
             }
             while pause.start < pause.end {
+                count_turn();
                 let served = engine.map(|engine| self.standing.head_at(Queue::CopyEngine(engine), pause.start));
                 let (blocking, until) = served.unwrap_or((None, Instant::MAX));
                 let (from, to) = (pause.start, until.min(pause.end));

@@ -11,7 +11,7 @@ use super::reasons::Reason;
 use super::record::Trace;
 use super::rule::Rule;
 use crate::device::Device;
-use crate::limits::end_if_stopped;
+use crate::limits::{count_turn, end_if_stopped};
 use crate::time::Instant;
 use crate::workload::OperationId;
 
@@ -58,6 +58,7 @@ pub fn phases(trace: &Trace, device: &Device, reasons: &[Reason]) -> Vec<Phase> 
         sweep.first.push(sweep.phases.len());
         let start = record.first_start().unwrap_or(trace.end()).min(trace.end());
         while let Some((reason, time)) = next_phase(&mut reasons, id, start) {
+            count_turn();
             if !time.is_empty() {
                 sweep.add(reason, time);
             }
@@ -168,6 +169,7 @@ fn holders(standing: &Standing<'_>, reason: &Reason, time: &Range<Instant>) -> V
     let mut holders = Vec::new();
     let mut at = time.start;
     while at < time.end {
+        count_turn();
         let (holder, until) = standing.holder_at(reason.operation, reason.rule, at);
         holders.extend(holder);
         at = until;

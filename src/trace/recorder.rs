@@ -46,10 +46,14 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn reserve(&mut self, launches: usize) {
+        /// Of a device with thousands of SMs, a million launches may have more parts than there is memory.
+        const MOST_PARTS: usize = 1 << 20;
         let trace = &mut self.trace;
-        trace.operations.reserve(launches);
-        trace.waves.reserve(launches);
-        trace.parts.reserve(launches.saturating_mul(trace.sms as usize));
+        let parts = launches.saturating_mul(trace.sms as usize).min(MOST_PARTS);
+        // Where there is no room for all that is expected, each finds its own or not.
+        let _ = trace.operations.try_reserve(launches);
+        let _ = trace.waves.try_reserve(launches);
+        let _ = trace.parts.try_reserve(parts);
     }
 
     fn clear(&mut self) {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::record::Trace;
 use super::wave::{Stretch, Wave};
+use crate::limits::count_turn;
 use crate::time::Instant;
 
 /// Every time that a wave of an operation happened and touched a window of time: the wave, when, and its first block.
@@ -40,6 +41,7 @@ impl<'a> Repeats<'a> {
 
     fn next_repeated(&mut self) -> Option<(&'a Wave, Instant, u32)> {
         while let Some(repeating) = &mut self.repeating {
+            count_turn();
             let Repeating { stretch, cycles, next } = repeating;
             if cycles.start >= cycles.end {
                 self.repeating = None;
@@ -68,6 +70,7 @@ impl<'a> Iterator for Repeats<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
+            count_turn();
             if self.repeating.is_some()
                 && let Some(repeat) = self.next_repeated()
             {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::limits::count_turn;
 use crate::time::Instant;
 
 /// A sum over what is there at once, such as the thread slots that blocks take, in one sweep. What begins is added in
@@ -61,6 +62,7 @@ impl SumOverTime {
 
     fn end_until<E>(&mut self, until: Instant, emit: &mut impl FnMut(Instant, u64) -> Result<(), E>) -> Result<(), E> {
         while let Some(first) = self.ends.first_entry().filter(|first| *first.key() <= until) {
+            count_turn();
             let (at, amount) = first.remove_entry();
             self.change(at, emit)?;
             self.taken -= amount;

@@ -8,7 +8,7 @@ use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
 use crate::effort::Progress;
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 
 /// A work-conserving schedule, found without going through all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub fn construct(string: &KernelString, warps: u32, objective: Objective) -> Opt
     let mut work = 0;
     let mut order: Vec<usize> = (0..string.len()).collect();
     loop {
-        end_if_stopped();
+        count_turn();
         let cycles = run(string, warps, &order, &tail, None);
         if best.as_ref().is_none_or(|&(known, _)| objective.prefers(cycles, known)) {
             best = Some((cycles, order.clone()));
@@ -80,6 +80,7 @@ fn run(
     let mut picks: Vec<Pick> = Vec::new();
     let mut cycles = 0;
     while histogram.unfinished() > tail.reached() {
+        count_turn();
         picks.clear();
         let mut room: Vec<u32> = string.units().iter().map(|kind| kind.capacity).collect();
         let (held, free): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&step| string.steps()[step].held);

@@ -1,5 +1,6 @@
 //! The kernel instruction string, and its transformation to one cycle per letter.
 
+use crate::limits::count_turn;
 use std::fmt;
 
 use super::sigma::Sigma;
@@ -127,6 +128,7 @@ impl KernelString {
         let mut rest = text.char_indices().peekable();
         let mut column = 0;
         while let Some((_, found)) = rest.next() {
+            count_turn();
             column += 1;
             if found.is_ascii_digit() && string.steps.is_empty() {
                 return Err(KernelStringError::BadCycles { column, found: found.to_string() });

@@ -14,7 +14,7 @@ use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::table::{Cell, Look, fill};
 use crate::effort::{self, Counted, Progress};
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 use crate::proven::OrMost;
 
 /// Which path is wanted.
@@ -220,7 +220,7 @@ impl<'a> MakespanSearch<'a> {
     /// Names the cycles of an optimal path from `histogram` to the end.
     pub(super) fn follow(&self, histogram: &mut Histogram, naming: &mut Naming) {
         while histogram.unfinished() > 0 {
-            end_if_stopped();
+            count_turn();
             let mut best: Option<(u64, Vec<Pick>)> = None;
             self.each_cycle(histogram, 0, &mut Vec::new(), &mut |picks| {
                 let mut next = histogram.clone();

@@ -10,6 +10,7 @@ use imports::{Imports, Module};
 use public_items::public_items;
 
 mod imports;
+mod loops;
 mod public_items;
 
 const PAGE: &str = include_str!("../../docs/architecture.md");

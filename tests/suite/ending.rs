@@ -73,6 +73,28 @@ fn a_run_that_takes_too_much_memory_is_ended_and_leaves_no_file() {
     assert_eq!(files(&directory), ["scenario.json"]);
 }
 
+/// `ulimit -v` is known on Linux alone.
+#[test]
+#[cfg(target_os = "linux")]
+fn under_any_limit_of_addresses_a_command_ends_with_a_status_of_its_own() {
+    use std::os::unix::process::ExitStatusExt;
+    let (directory, file) = written("addresses", &scenario(r#", "period": "1 us""#, ""));
+    let html = directory.join("run.html").display().to_string();
+    let within = |kib: u32| {
+        let shell = format!("ulimit -c 0; ulimit -v {kib}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &shell, env!("CARGO_BIN_EXE_gpusched"), "simulate", &file, "--horizon", "1000s"]);
+        command.args(["--no-repeat", "--html", &html]).stdin(Stdio::null()).output().expect("sh is there")
+    };
+    for mebibytes in [130, 160, 240] {
+        let output = within(mebibytes << 10);
+        let said = stderr(&output);
+        assert_eq!((output.status.code(), output.status.signal()), (Some(3), None), "{mebibytes} MiB: {said}");
+        let why = ["memory allocation of", "half of the address space that was free", "(--max-memory)"];
+        assert!(why.iter().any(|why| said.contains(why)), "{mebibytes} MiB: {said}");
+    }
+}
+
 #[test]
 #[ignore = "long work without optimisation; .ci/run has it optimised"]
 fn long_work_a_host_that_sleeps_a_nanosecond_for_centuries_is_refused() {

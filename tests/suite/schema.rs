@@ -5,8 +5,6 @@
 //! - what the device decides: priorities, masks that leave no SM, blocks that can never fit, SM counts and orders;
 //! - what arithmetic decides: products of dimensions, best above worst, sums of blocks, rounding to 0 ns or past 2^63;
 //! - runs that would never end, kernels whose block time nobody states, contexts of their own, nesting depth.
-//!
-//! They are laxer in one thing: `null` for an optional key counts as absent.
 
 use std::collections::BTreeMap;
 

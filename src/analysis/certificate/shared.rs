@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::super::safe_bound::gcd;
 use super::{Launch, Launches, MOST_NS, Proven, registers_charged, text};
+use crate::limits::count_turn;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
@@ -75,8 +76,10 @@ impl Shared {
         let mut intervals: Vec<BusyInterval> = Vec::new();
         let mut left = upper().peekable();
         while let Some(first) = left.peek() {
+            count_turn();
             let mut interval = BusyInterval::new(first.term.launched_ns);
             loop {
+                count_turn();
                 while let Some(launch) = left.next_if(|launch| launch.term.launched_ns <= interval.until_ns) {
                     interval.take(launch, weights.of(launch, scenario)?, launch.turn(&blocking)?)?;
                 }
@@ -100,6 +103,7 @@ impl Shared {
         let interval = self.intervals.get_mut(after.checked_sub(1)?)?;
         let mut until = released;
         loop {
+            count_turn();
             let over = interval.over_by(thread, until, self.all_sms)?;
             if over <= until {
                 return Some((until, &mut interval.proves));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::program::couple;
+use crate::limits::count_turn;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::workload::{EventId, OperationKind, StreamId};
 
@@ -93,6 +94,7 @@ pub(in crate::analysis) fn reached(scenario: &Scenario, tasks: &[Vec<usize>]) ->
         let mut found = vec![false; tasks.len()];
         let mut open = vec![one];
         while let Some(next) = open.pop() {
+            count_turn();
             for &other in &direct[next] {
                 if std::mem::replace(&mut found[other], true) {
                     continue;

@@ -12,6 +12,7 @@ use crate::analysis::prepared::{demands, merge};
 use crate::analysis::safe_bound::{Begin, Class, Operation, Work};
 use crate::device::{BlockDemand, ChannelOrder};
 use crate::gpu::SubmitError;
+use crate::limits::count_turn;
 use crate::scenario::{BarrierId, HostThread, Scenario};
 use crate::time::Duration;
 use crate::workload::{OperationKind, StreamId};
@@ -71,6 +72,7 @@ impl Task {
         let mut open = vec![number];
         let mut found = vec![false; number];
         while let Some(next) = open.pop() {
+            count_turn();
             for &before in &self.operations[next].after {
                 if !std::mem::replace(&mut found[before], true) {
                     open.push(before);
@@ -390,6 +392,7 @@ impl Described<'_> {
         // A host that has waited for its own operations only goes on when these have ended, which is known.
         let is_over = |operation: &Operation| operation.work == Work::Pause(Duration::ZERO) && group.threads.len() == 1;
         while reached.is_none() && core.is_none() && operations.last().is_some_and(is_over) {
+            count_turn();
             operations.pop();
         }
         let (highest, lowest) = levels(&operations);

@@ -3,6 +3,7 @@
 
 use super::model::{Task, TaskSet};
 use crate::analysis::safe_bound::{Job, Phased, Weights, Work};
+use crate::limits::count_turn;
 
 /// By when each operation of a task's job has ended, from its arrival \[ns\].
 pub(super) type Ends = Vec<u64>;
@@ -60,6 +61,7 @@ fn engines(task: &Task) -> impl Iterator<Item = usize> {
 fn set_apart(tasks: &TaskSet, task: &Task) -> Vec<bool> {
     let mut apart: Vec<bool> = tasks.tasks.iter().map(|other| other.highest > task.lowest).collect();
     loop {
+        count_turn();
         let beside = || tasks.tasks.iter().zip(&apart).filter(|(_, apart)| !**apart).map(|(one, _)| one);
         let lowest = beside().map(|one| one.lowest).max();
         let used: Vec<usize> = beside().flat_map(engines).collect();

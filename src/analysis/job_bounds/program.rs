@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::safe_bound::{Operation, Work};
+use crate::limits::count_turn;
 use crate::scenario::{BarrierId, HostThread, Scenario, Step, followed};
 use crate::time::Duration;
 use crate::workload::{EventId, OperationKind, StreamId};
@@ -119,6 +120,7 @@ impl Program {
         let mut found = vec![false; self.operations.len()];
         let mut open = of.to_vec();
         while let Some(number) = open.pop() {
+            count_turn();
             if !std::mem::replace(&mut found[number], true) {
                 open.extend_from_slice(&self.operations[number].after);
             }
@@ -134,6 +136,7 @@ impl Maker<'_> {
         loop {
             for (owner, thread) in threads.iter_mut().enumerate() {
                 while at[owner].is_none() {
+                    count_turn();
                     let Some(&step) = thread.steps.get(thread.next) else { break };
                     thread.next += 1;
                     match step {

@@ -7,7 +7,7 @@
 
 use super::predecessors::NullRule;
 use crate::analysis::merged_backend::Analysed;
-use crate::limits::count_steps;
+use crate::limits::{count_steps, count_turn};
 use crate::workload::OperationKind;
 
 /// Orders above which they are not told apart.
@@ -126,6 +126,7 @@ impl<'a> Instant<'a> {
             // What decides nothing need not be told apart.
             for (taken, thread) in prefix.taken.iter_mut().zip(&self.threads) {
                 while let Some(&next) = thread.get(*taken).filter(|next| !self.deciding[**next]) {
+                    count_turn();
                     prefix.order.push(next);
                     *taken += 1;
                 }

@@ -10,7 +10,7 @@
 use rustc_hash::FxHashMap;
 
 use super::weights::{ONE, Resource, Weights};
-use crate::limits::count_steps;
+use crate::limits::{count_steps, count_turn};
 use crate::proven::{OrMost, Proven};
 
 /// Sums of a resource are bits of a `u128`.
@@ -42,6 +42,7 @@ impl<'a> Blocking<'a> {
         let mut splits: Option<Vec<Split<'_>>> = None;
         let (mut room, mut is_heavy) = (0, false);
         while room < most {
+            count_turn();
             let light = if is_heavy { 0 } else { self.by_weight.light(head, allowed, counts) };
             let more = if light > 0 {
                 // Where there is one of its class, weights are others than where there is none.

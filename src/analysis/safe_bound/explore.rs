@@ -15,7 +15,7 @@ use super::state::{Dispatched, Interval, State};
 use super::twins::Twins;
 use super::weights::Weights;
 use crate::effort;
-use crate::limits::count_steps;
+use crate::limits::{count_steps, count_turn, count_turns};
 use crate::proven::{OrMost, Proven};
 use crate::time::Instant;
 
@@ -355,6 +355,7 @@ impl<'a> Explorer<'a> {
                 self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
             }
         }
+        count_turns(2 * self.others.len() * self.others.len());
         // The head of its queue from then on at the latest; whatever of others may still run delays it the most.
         let from = entered.max(state.kernel.to);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
@@ -388,6 +389,7 @@ impl<'a> Explorer<'a> {
             _ => None,
         };
         loop {
+            count_turn();
             let present = || state.certain.iter().filter(|(_, until)| until[0] > from);
             let blocks = present().filter_map(|(node, until)| running(*node, until[1] > from)).chain([(class, 1)]);
             let ends = present().flat_map(|(_, until)| until).filter(|until| **until > from);

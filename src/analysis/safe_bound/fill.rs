@@ -1,5 +1,6 @@
 //! By when each block of a head is assigned at the latest, given what may run beside it.
 
+use crate::limits::{count_turn, count_turns};
 use std::collections::VecDeque;
 
 use super::blocking::Blocking;
@@ -49,15 +50,18 @@ pub(super) fn latest_starts(
     let (mut rest, mut now) = (blocks, from);
     let mut starts = Vec::new();
     for _ in 0..MOST_TURNS {
+        count_turn();
         while let Some((first, later)) = others.split_first()
             && first.until <= now
         {
+            count_turn();
             counts[first.class] -= first.blocks;
             others = later;
         }
         while let Some(&(until, ended)) = own.front()
             && until <= now
         {
+            count_turn();
             counts[class] -= ended;
             own_blocks -= ended;
             own.pop_front();
@@ -127,6 +131,7 @@ fn running(list: &[(u64, u32)], end: u64) -> u32 {
 /// Whether [`more_of`] both, as far as they may run after `now` \[ns\], is `one`.
 pub(super) fn adds_nothing(one: &[(u64, u32)], other: &[(u64, u32)], now: u64) -> bool {
     let is_as_merged = one.is_sorted_by(|(one, _), (next, _)| one < next) && one.iter().all(|(_, blocks)| *blocks > 0);
+    count_turns(one.len() * other.len() / 8);
     let is_less = |end: u64| end <= now || running(other, end) <= running(one, end);
     is_as_merged && other.iter().all(|(end, _)| is_less(*end))
 }
@@ -157,6 +162,7 @@ pub(super) fn later_of(one: &[(u64, u32)], other: &[(u64, u32)]) -> Vec<(u64, u3
     let mut left = [0_u32; 2];
     let mut later: Vec<(u64, u32)> = Vec::with_capacity(one.len().max(other.len()));
     loop {
+        count_turn();
         let heads = [0, 1].map(|list| lists[list].peek().copied());
         let rest = |list: usize| heads[list].map(|(_, blocks)| blocks - left[list]);
         let (Some(now), Some(blocks)) =

@@ -7,7 +7,7 @@ use crate::analysis::bound_options::BoundOptions;
 use crate::analysis::merged_backend::{Analysed, Costs};
 use crate::analysis::pool::needs;
 use crate::device::BlockDemand;
-use crate::limits::count_steps;
+use crate::limits::{count_steps, count_turn};
 use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
@@ -284,6 +284,7 @@ impl Graph {
         count_steps(self.nodes.len());
         let mut open = self.nodes[k].predecessors.clone();
         while let Some(next) = open.pop() {
+            count_turn();
             if !std::mem::replace(&mut is_ancestor[next], true) {
                 open.extend_from_slice(&self.nodes[next].predecessors);
             }
@@ -369,6 +370,7 @@ impl Graph {
 /// The first of the operations that `number` is together with.
 fn root(component: &[usize], mut number: usize) -> usize {
     while component[number] != number {
+        count_turn();
         number = component[number];
     }
     number

@@ -14,6 +14,7 @@ use super::graph::{Graph, Node, Work};
 use super::weights::Weights;
 use super::{MOST_TOGETHER, bound};
 use crate::effort;
+use crate::limits::count_turn;
 use crate::time::Instant;
 
 /// Operations that a window is to have beside those that are open.
@@ -44,6 +45,7 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) 
     let most_open = (MOST_TOGETHER * MOST_TOGETHER / graph.nodes.len().max(1)).max(MOST_OPEN);
     let mut first = 0;
     while let Some(node) = graph.nodes.get(first) {
+        count_turn();
         let from = node.launched;
         open.retain(|&before| known[before].is_none_or(|finish: Instant| finish >= from));
         if open.len() > most_open || effort::check().is_err() {

@@ -8,6 +8,7 @@ use crate::device::KernelOccupancy;
 use crate::effort::Progress;
 use crate::gpu::{Backend, BackendContext, Event, Gpu, ReadyOperation, RunError};
 use crate::hosts::{ProgramError, SimulateOptions, trace_on};
+use crate::limits::count_turn;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::trace::{Observer, Recorder, Trace};
@@ -187,6 +188,7 @@ impl Backend for WholeKernels {
 
     fn dispatch<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         loop {
+            count_turn();
             if let Some(operation) = self.overflow {
                 return Err(RunError::TimeOverflow { operation });
             }

@@ -3,6 +3,7 @@
 use super::durations::block_times;
 use crate::audit::Tolerances;
 use crate::hosts::LaunchOrder;
+use crate::limits::count_turn;
 use crate::logs::{Log, LogRun, LoggedKernel, Pairing, unrolled};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::workload::{BlockTime, Kernel, KernelId};
@@ -44,6 +45,7 @@ fn unroll(scenario: &mut Scenario, thread: HostThread, logged: &[LoggedKernel], 
     let mut logged = logged.iter();
     let mut steps = Vec::new();
     while logged.len() > 0 {
+        count_turn();
         if !steps.is_empty() {
             steps.extend(thread.barrier.map(Step::Barrier));
         }

@@ -1,6 +1,7 @@
 //! Shards put together to what one machine would have written.
 
 use crate::effort::Progress;
+use crate::limits::count_turn;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,7 @@ pub fn merge(study: &Study, paths: &[PathBuf], out: &mut dyn Write, progress: Pr
     let (rows, count) = (study.layout.rows(), shards.len());
     let mut number = 0;
     while number < rows {
+        count_turn();
         let before = number;
         for shard in shards.iter_mut().take(usize::try_from(rows - number).unwrap_or(count)) {
             let Some(Found { line, .. }) = shard.next()? else { return Err(incomplete(shards)) };

@@ -1,5 +1,6 @@
 //! Reading result files, line by line, many at once.
 
+use crate::limits::count_turn;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ impl Lines {
     fn next(&mut self) -> Result<Option<&[u8]>, StudyError> {
         let mut searched = self.start;
         loop {
+            count_turn();
             if let Some(length) = self.buffer[searched..].iter().position(|byte| *byte == b'\n') {
                 let (from, end) = (self.start, searched + length);
                 self.start = end + 1;
@@ -140,6 +142,7 @@ impl<'a> Rows<'a> {
     pub(super) fn skip_all(&mut self) -> Result<u64, StudyError> {
         let mut end = self.position();
         while self.next()?.is_some() {
+            count_turn();
             end = self.position();
         }
         Ok(end)

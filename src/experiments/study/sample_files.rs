@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::grid::{Files, Grid};
 use crate::json::{Node, Problem};
+use crate::limits::count_turn;
 
 /// The key that names them.
 pub(super) const KEY: &str = "files";
@@ -69,6 +70,7 @@ fn by_numbers(one: &str, other: &str) -> Ordering {
         let mut parts = Vec::new();
         let mut rest = name;
         while !rest.is_empty() {
+            count_turn();
             let (text, behind) = rest.split_at(rest.find(is_digit).unwrap_or(rest.len()));
             let (number, behind) = behind.split_at(behind.find(|it| !is_digit(it)).unwrap_or(behind.len()));
             let number = number.trim_start_matches('0');

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::tally::Tally;
 use crate::hosts::AnyLength;
+use crate::limits::count_turn;
 use crate::run::{KernelTimes, Run, kernel_responses};
 use crate::statistics::{Measure, Moments, PartsOfRuns, rank};
 use crate::time::{Duration, Instant};
@@ -88,6 +89,7 @@ fn percentiles(mut times: Vec<(Duration, u64)>) -> [Option<u64>; 4] {
     let mut last = None;
     [50, 95, 99, 100].map(|percent| {
         while counted < rank(count, percent) {
+            count_turn();
             let (time, count) = next.next()?;
             counted += count;
             last = Some(time.as_ns());

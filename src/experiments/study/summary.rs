@@ -9,6 +9,7 @@ use super::result_file::CHUNK;
 use super::rows::{Found, Rows};
 use super::tally::Tally;
 use crate::effort;
+use crate::limits::count_turn;
 use crate::statistics::Measure;
 
 /// What rows say so far.
@@ -44,6 +45,7 @@ impl StudySummary {
         };
         let mut sums = Sums { study, tallies: Vec::new() };
         while let Some(Found { place, values, .. }) = rows.next()? {
+            count_turn();
             if sums.add(place, values).is_none() {
                 return Err(StudyError::Values { row: rows.given() - 1, command: study.command.name() });
             }

@@ -10,6 +10,7 @@ use super::sample::{NS_PER_MS, Sample};
 use crate::analysis::{MergedKernel, MergedResources, MergedSm, PooledKernel, needs, pool};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::{ContextBackend, Gpu, GpuInterface, GpuOptions, Host, RunError, SubmitError};
+use crate::limits::count_turn;
 use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
 use crate::trace::Finishes;
@@ -206,6 +207,7 @@ impl Judge {
         // Of what becomes ready at one instant, successors come first, in the order of their predecessors.
         let mut entered = 0;
         while let Some(Reverse((release, _, key))) = self.ready.pop() {
+            count_turn();
             let kernel = key & 0xff;
             let drawn = &sample.kernels[kernel];
             let block_time = Duration::from_ns(u64::from(drawn.ms) * NS_PER_MS);

@@ -3,6 +3,7 @@
 use super::family::Family;
 use super::judge::{Agreement, Judge};
 use super::sample::Sample;
+use crate::limits::count_turn;
 
 /// What makes one sample smaller than another, the most important first.
 pub(super) type Size = [u64; 8];
@@ -124,6 +125,7 @@ impl Sample {
 pub(super) fn shrink(judge: &mut Judge, family: Family, mut sample: Sample, verdict: Agreement) -> Sample {
     sample = without_empty_streams(sample);
     loop {
+        count_turn();
         let size = sample.size();
         let mut smaller: Vec<Sample> = sample
             .neighbours()

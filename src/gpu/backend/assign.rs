@@ -2,7 +2,8 @@
 
 use super::BackendContext;
 use super::sm_backend::{RunningKernel, RunningWave, SmBackend, Standing, next_place};
-use crate::gpu::error::RunError;
+use crate::effort::{self, Counted, EarlyEnd};
+use crate::gpu::error::{RunError, SubmitError};
 use crate::proven::Proven;
 use crate::time::Duration;
 use crate::trace::Observer;
@@ -23,6 +24,7 @@ impl SmBackend {
             return self.assign_clusters(head, clusters, context);
         }
         let sms = context.catalogue.sms_of(kernel.kernel, kernel.stream);
+        self.count_shares(sms.len())?;
         let mut parts = std::mem::take(&mut self.scratch_parts);
         parts.clear();
         let mut total = 0_u32;
@@ -133,6 +135,23 @@ impl SmBackend {
         }
     }
 
+    /// A wave on so many SMs, or a look at them, is work too: one instant may have any number of them.
+    fn count_shares(&mut self, parts: usize) -> Result<(), RunError> {
+        /// What a wave costs on no SM, and how much of it costs as much as an instant without.
+        const SHARES: [u64; 2] = [16, 64];
+        /// Shares between two looks at the limits.
+        const BETWEEN_LOOKS: u64 = 64 * SHARES[1];
+        self.uncounted += SHARES[0] + parts as u64;
+        if self.uncounted < BETWEEN_LOOKS {
+            return Ok(());
+        }
+        let instants = std::mem::take(&mut self.uncounted) / SHARES[1];
+        match effort::spend(Counted::Blocks, instants) {
+            Err(over @ EarlyEnd::TooMuch { .. }) => Err(SubmitError::from(over).into()),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes the resources, tells of the wave and enters its end in the calendar.
     pub(super) fn start_wave<O: Observer>(
         &mut self,
@@ -143,6 +162,7 @@ impl SmBackend {
         duration: Duration,
         context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
+        self.count_shares(parts.len())?;
         let kernel = self.kernels[head as usize];
         let RunningKernel { operation, process, demand, .. } = kernel;
         for part in parts {

@@ -69,6 +69,8 @@ pub(crate) struct SmBackend {
     pub(super) triggers: Vec<(OperationId, Instant)>,
     /// Clients of MPS, where one of them may use a part of the SMs only.
     pub(super) clients: Option<Box<Clients>>,
+    /// Shares of waves that the limits of work have not been told of.
+    pub(super) uncounted: u64,
     pub(super) block_times: BlockTimes,
     pub(super) order: Sequence,
     pub(super) scratch_parts: Vec<Part>,
@@ -192,6 +194,7 @@ impl SmBackend {
             standing: Vec::new(),
             triggers: Vec::new(),
             clients: None,
+            uncounted: 0,
             block_times: BlockTimes::new(options.seed),
             order: Sequence::default(),
             scratch_parts: Vec::new(),

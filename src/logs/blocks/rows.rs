@@ -10,7 +10,7 @@ use super::columns::{BlockColumns, Places, Role, TimeUnit};
 use super::launches::logs_of;
 use super::row::{Common, Row, Rows};
 use crate::json::without_byte_order_mark;
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 use crate::logs::defect::{Defect, Dropped};
 use crate::logs::reading::LogsReading;
 use crate::spelling::option;
@@ -94,7 +94,7 @@ pub(in crate::logs) fn read_table(
         }
         count += 1;
         if count.is_multiple_of(1 << 12) {
-            end_if_stopped();
+            count_turn();
         }
         if let Err(what) = table.add(&record) {
             let line = record.position().map_or(0, csv::Position::line);

@@ -1,5 +1,6 @@
 //! Text from scenarios inside HTML.
 
+use crate::limits::count_turn;
 use std::io::{self, Write};
 
 use serde_json::ser::{CompactFormatter, Formatter};
@@ -20,6 +21,7 @@ impl Formatter for InsideScript {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some((before, after)) = rest.split_once('<') {
+            count_turn();
             CompactFormatter.write_string_fragment(writer, before)?;
             writer.write_all(b"\\u003c")?;
             rest = after;

@@ -11,6 +11,7 @@ use super::lanes::Lanes;
 use super::operations::has_arrow;
 use super::tracks::Tracks;
 use crate::device::BlockDemand;
+use crate::limits::count_turn;
 use crate::run::{Recorded, Summary};
 use crate::time::Instant;
 use crate::trace::{Block, SumOverTime, Trace};
@@ -122,6 +123,7 @@ impl Iterator for InOrder<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while let Some(&(start, id)) = self.waiting.last() {
+            count_turn();
             if self.begun.first_key_value().is_some_and(|(&first, _)| first <= (start, id)) {
                 break;
             }

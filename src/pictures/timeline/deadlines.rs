@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::context::Context;
 use super::{DeadlineMark, LegendSymbol, StreamRow};
 use crate::draw::{Length, MM};
+use crate::limits::count_turn;
 use crate::run::{DueJobs, due_jobs};
 use crate::scenario::Scenario;
 use crate::workload::{KernelId, OperationKind, StreamId};
@@ -62,6 +63,7 @@ impl Deadlines {
         for jobs in self.0.iter().filter(|jobs| streams.contains(&jobs.stream)) {
             let mut number = 0;
             while number < jobs.count {
+                count_turn();
                 let x = context.scale.x(jobs.due_of(number));
                 let next =
                     first_not(number + 1, jobs.count, |other| context.scale.x(jobs.due_of(other)) - x < LEAST_DISTANCE);
@@ -116,6 +118,7 @@ fn explanation(context: &Context<'_>, mark: &DeadlineMark, parts: &[Part<'_>]) -
 /// The first number of `from..to` for which `is` is false; it is false for all that follow.
 fn first_not(mut from: u64, mut to: u64, is: impl Fn(u64) -> bool) -> u64 {
     while from < to {
+        count_turn();
         let middle = from.midpoint(to);
         if is(middle) {
             from = middle + 1;

@@ -10,6 +10,7 @@ use super::shares::{self, Had};
 use super::{LabelStyle, StreamBox, StreamLane, TimeShare, copies, widest_part};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length};
+use crate::limits::count_turn;
 use crate::pictures::free_lanes::FreeLanes;
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind};
@@ -126,6 +127,7 @@ fn boxes(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<StreamBox> {
     let mut boxes: Vec<StreamBox> = Vec::new();
     let mut rest = ran;
     while let Some(first) = rest.first() {
+        count_turn();
         let x = |at: Instant| context.scale.x(at.max(context.scale.window.start));
         let left = x(first.start);
         let narrow = |ran: &&Ran| x(ran.end) - x(ran.start) < LEAST_WIDTH && x(ran.end) - left <= LEAST_WIDTH;

@@ -7,6 +7,7 @@ use super::scale::TimeScale;
 use super::{Label, OccupancyProfile, items};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Point, Rect, as_length, font};
+use crate::limits::count_turn;
 use crate::pictures::time_steps::{StepSums, TimeSteps};
 use crate::proven::{OrMost, Proven};
 use crate::run::Recorded;
@@ -164,6 +165,7 @@ pub(super) fn outlines(above: &[Length], below: &[Length], steps: &Steps<'_>) ->
     let mut polygons = Vec::new();
     let mut first = 0;
     while first < above.len() {
+        count_turn();
         if above[first] == below[first] {
             first += 1;
             continue;

@@ -12,6 +12,7 @@ use super::shares::{self, Had};
 use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter, copies};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, as_length, font};
+use crate::limits::count_turn;
 use crate::pictures::rule_look::{rule_fill, rule_in_short};
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
@@ -173,6 +174,7 @@ fn bars(context: &Context<'_>, waiting: &[&Waiting], lane: &Rect) -> Vec<WaitBar
     let mut bars: Vec<WaitBar> = Vec::new();
     let mut rest = waiting;
     while let Some(first) = rest.first() {
+        count_turn();
         let left = x(first.time.start);
         let narrow = |one: &&&Waiting| {
             x(one.time.end) - x(one.time.start) < LEAST_WIDTH && x(one.time.end) - left <= LEAST_WIDTH

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use super::arguments::{DistributedInfo, Properties};
 use super::event::Event;
 use crate::device::ComputeCapability;
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 use crate::profile::builder::ProfileBuilder;
 use crate::profile::gpu::GpuProperties;
 use crate::proven::OrMost;
@@ -35,6 +35,7 @@ impl<'a> Visitor<'a> for File<'_, 'a> {
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
         let mut events = false;
         while let Some(key) = map.next_key::<Cow<'a, str>>()? {
+            count_turn();
             match &*key {
                 "traceEvents" => {
                     events = true;
@@ -78,7 +79,7 @@ impl<'a> Visitor<'a> for Events<'_, 'a> {
 
     fn visit_seq<S: SeqAccess<'a>>(self, mut seq: S) -> Result<(), S::Error> {
         while let Some(event) = seq.next_element::<Event<'a>>()? {
-            end_if_stopped();
+            count_turn();
             event.add_to(self.0);
         }
         Ok(())
@@ -138,6 +139,7 @@ impl<'a> Visitor<'a> for Keys<'_> {
 
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
         while let Some(key) = map.next_key::<Cow<'a, str>>()? {
+            count_turn();
             *self.0 = TRACE_KEYS.contains(&&*key);
             if *self.0 || is_key_of_scenarios(&key) {
                 return Err(M::Error::custom("found"));

@@ -3,7 +3,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 
 #[derive(Debug)]
 pub(super) enum TableError {
@@ -45,7 +45,7 @@ pub(super) fn for_each(
     let mut rows = database.prepare(&format!("SELECT {} FROM \"{table}\"", columns.join(", ")))?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
-        end_if_stopped();
+        count_turn();
         each(&Columns(row));
     }
     Ok(())

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use super::Submitted;
 use super::events::Events;
 use crate::joined::Joined;
+use crate::limits::count_turn;
 use crate::profile::model::GpuProfile;
 use crate::scenario::Step;
 use crate::workload::EventId;
@@ -149,6 +150,7 @@ fn sorted(count: usize, orders: &[(usize, usize)]) -> Vec<usize> {
     // Each number comes up here once all before it are done, and once more by itself, which matters in a contradiction.
     for smallest in 0..count {
         while let Some(Reverse(place)) = free.pop().or_else(|| (!done[smallest]).then_some(Reverse(smallest))) {
+            count_turn();
             if std::mem::replace(&mut done[place], true) {
                 continue;
             }

@@ -8,6 +8,7 @@ use super::model::{AmaltheaModel, Task};
 use super::requirements::RequirementOf;
 use super::stimuli::{Activation, Stimulus};
 use super::work::Item;
+use crate::limits::count_turn;
 use crate::scenario::model::HostThread;
 use crate::spelling::option;
 use crate::time::Duration;
@@ -104,6 +105,7 @@ impl<'m, 't> Activations<'m, 't> {
         let mut seen = BTreeSet::from([index]);
         let mut open = vec![index];
         while let Some(callers) = open.pop().map(|index| self.callers.get(&index)) {
+            count_turn();
             let Some(callers) = callers else { continue };
             for &task in &callers.tasks {
                 several |= !tasks.is_empty();
@@ -132,6 +134,7 @@ impl<'m, 't> Activations<'m, 't> {
         let mut open: Vec<usize> = self.model.tasks.get(task).map_or_else(Vec::new, |task| task.calls.clone());
         open.reverse();
         while let Some(index) = open.pop() {
+            count_turn();
             if !seen.insert(index) {
                 continue;
             }
@@ -159,6 +162,7 @@ impl<'m, 't> Activations<'m, 't> {
     fn activated(&self, mut task: &'m Task) -> Activated<'m> {
         let mut between = Vec::new();
         loop {
+            count_turn();
             let named: Vec<&str> = task.stimuli.iter().map(String::as_str).collect();
             let stimulus = match named[..] {
                 [] => return Activated::Unknown(named),

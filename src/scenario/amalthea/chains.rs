@@ -7,6 +7,7 @@ use super::event_chains::LATENCY;
 use super::model::AmaltheaModel;
 use super::options::AmaltheaOptions;
 use super::tasks_on_cores::TasksOnCores;
+use crate::limits::count_turn;
 use crate::scenario::chain::{Chain, ChainLink, ChainMeasure, LinkOperation};
 use crate::scenario::{Scenario, ScenarioBuilder};
 
@@ -39,6 +40,7 @@ impl AmaltheaModel<'_> {
             let mut links = Vec::new();
             let mut rest = names;
             while let Some(first) = rest.first() {
+                count_turn();
                 let (one, number) = match self.link_of_host(rest, on_cores, &launched)? {
                     Some(found) => found,
                     None => (link(first)?, 1),

@@ -4,6 +4,7 @@
 //! whoever walks a document wants its depth bounded. No model comes near these limits.
 
 use super::error::Problem;
+use crate::limits::count_turn;
 
 /// Elements inside each other.
 const MAX_DEPTH: usize = 256;
@@ -18,6 +19,7 @@ pub(super) fn check(text: &str) -> Result<(), Problem> {
     let mut namespaces = 0_usize;
     let mut at = 0;
     while let Some(tag) = text.get(at..).and_then(|rest| rest.find('<')).map(|found| at + found) {
+        count_turn();
         let rest = &text[tag..];
         let Some(end) = end_of(rest) else { return Ok(()) };
         at = tag + end;

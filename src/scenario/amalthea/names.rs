@@ -1,5 +1,7 @@
 //! References between elements of a model.
 
+use crate::limits::count_turn;
+
 /// What a reference such as `Instructions/IPC_1?type=HwFeature` or `amlt:/#Lane+detection?type=Runnable` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reference {
@@ -31,6 +33,7 @@ fn form_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
+        count_turn();
         rest = after;
         let hex = |index: usize| after.get(index).and_then(|&digit| char::from(digit).to_digit(16));
         match first {

@@ -11,6 +11,7 @@ use super::model::{AmaltheaModel, Task};
 use super::options::AmaltheaOptions;
 use super::ticks::{TickRange, Ticks};
 use super::work::{EventWait, Item};
+use crate::limits::count_turn;
 use crate::scenario::model::CoreShare;
 use crate::time::{Duration, MAX_INPUT_NS};
 
@@ -392,6 +393,7 @@ impl<'m, 't> Walk<'_, 'm, 't> {
     fn accesses_within(&self, index: usize, found: &mut Found) {
         let (mut open, mut visited) = (vec![index], 0_usize);
         while let Some(index) = open.pop() {
+            count_turn();
             let Some(runnable) = self.model.runnables.get(index) else { continue };
             visited += 1;
             if visited > MAX_VISITS {

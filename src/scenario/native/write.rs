@@ -11,6 +11,7 @@ use super::file::FORMAT;
 use super::kernels::TRY_CANCEL;
 use super::streams::RESERVED;
 use crate::device::Device;
+use crate::limits::count_turn;
 use crate::proven::Proven;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::model::{CoreShare, HostThread, Scenario, Step};
@@ -549,6 +550,7 @@ fn distinct<'n>(names: impl Iterator<Item = &'n str> + Clone, what: &'n str, tak
         let base = if name.is_empty() { what } else { name };
         let number = next.entry(base).or_insert(2);
         loop {
+            count_turn();
             let numbered = format!("{base} {number}");
             *number += 1;
             if !own.contains(numbered.as_str()) && used.insert(numbered.clone()) {

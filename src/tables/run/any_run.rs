@@ -3,6 +3,7 @@
 use super::context_turns::TurnRow;
 use super::kernels::{CopyRow, KernelRow};
 use crate::hosts::{AnyLength, LongRun, Need};
+use crate::limits::count_turn;
 use crate::run::{Jobs, KernelSummary, Recorded, Responses, RuleSums, RunPiece, SmUtilization, Summary, each_response};
 use crate::scenario::Scenario;
 use crate::time::Instant;
@@ -202,6 +203,7 @@ fn rows<'a, R>(
     let (mut current, mut next): (Option<RunPiece>, usize) = (None, 0);
     std::iter::from_fn(move || {
         loop {
+            count_turn();
             let held = current.as_ref().and_then(|piece| Some((piece, piece.trace.nth(next)?)));
             let Some((piece, (id, record))) = held else {
                 (current, next) = (Some(pieces.next()?), 0);

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use crate::hosts::{LongRun, Need};
+use crate::limits::count_turn;
 use crate::run::{IterationSpan, Jobs, Summary};
 use crate::scenario::Scenario;
 use crate::scenario::examiner::{BenchmarkLog, KernelSync};
@@ -42,6 +43,7 @@ impl<W: Write> Growing<'_, W> {
             && let Some(job) = jobs.get(self.lines.index, self.next)
             && let Some(finished) = job.host_finished
         {
+            count_turn();
             Lines::iteration(&mut *self.out, job.began, finished)?;
             self.next += 1;
         }

@@ -8,6 +8,7 @@
 use super::super::task_time::TaskTime;
 use super::cycle::Cycle;
 use super::inequalities::{GivenUp, Inequalities};
+use crate::limits::count_turn;
 
 /// What one chunk executes.
 #[derive(Clone, Copy)]
@@ -71,6 +72,7 @@ pub(super) fn divide(
     let mut demands = Demands { cycles, instants, shares, steps };
     let mut looked_at = Vec::new();
     loop {
+        count_turn();
         if let Err(excluded) = inequalities.solve(&mut demands.steps)? {
             let mut excluded: Vec<TaskTime> = excluded
                 .into_iter()
@@ -139,6 +141,7 @@ impl Demands<'_> {
         let mut times = 0;
         (self.instants.partition_point(|&t| t < next)..self.instants.len()).map(move |at| {
             while self.instants[at] >= next {
+                count_turn();
                 times += 1;
                 next += cycle.period;
             }

@@ -4,6 +4,8 @@
 //! all unknowns and slacks some are zero, the *columns*, and the others are expressed by them, the *rows*. While a row
 //! is negative it changes places with a column; the smallest numbers go first (Bland's rule), so that this ends.
 
+use crate::limits::count_turn;
+
 /// The question is too large: it would take too many steps, or a number left 127 bits.
 #[derive(Debug)]
 pub(super) struct GivenUp;
@@ -57,6 +59,7 @@ impl Inequalities {
     /// from `steps`.
     pub(super) fn solve(&mut self, steps: &mut u64) -> Result<Result<(), Vec<usize>>, GivenUp> {
         loop {
+            count_turn();
             let negative = self.rows.iter().enumerate().filter(|(_, row)| row.constant < 0);
             let Some((at, row)) = negative.min_by_key(|(_, row)| row.subject) else { return Ok(Ok(())) };
             let growing = (0..self.columns.len()).filter(|&column| row.terms[column] > 0);

@@ -1,6 +1,6 @@
 //! Response times as least fixed points.
 
-use crate::limits::end_if_stopped;
+use crate::limits::count_turn;
 use crate::time::Duration;
 
 /// What jobs of one task can take from another within any window of some length t: ⌈(t + J) / T⌉ W.
@@ -50,7 +50,7 @@ pub(super) fn least_response(base_ns: u128, interference: &[Interference], limit
 pub(super) fn least_fixed_point(from_ns: u128, limit: Duration, demand_ns: impl Fn(u128) -> u128) -> Option<Duration> {
     let mut window = from_ns;
     loop {
-        end_if_stopped();
+        count_turn();
         if window > u128::from(limit.as_ns()) {
             return None;
         }

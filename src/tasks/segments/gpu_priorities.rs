@@ -7,6 +7,7 @@
 //! assignment is the set with other priorities.
 
 use super::segment_task_set::SegmentTaskSet;
+use crate::limits::count_turn;
 use crate::time::Duration;
 
 /// The bound of one task of a set, if it is at most the deadline, from bounds of all that are more urgent.
@@ -25,6 +26,7 @@ pub(super) fn search(set: &SegmentTaskSet, response: Response<'_>) -> Option<Seg
         trial.tasks[task].priority = Some(rank as u64);
     }
     while !left.is_empty() {
+        count_turn();
         let lowest = left.len() - 1;
         let is_last_of_core =
             |&place: &usize| left[place + 1..].iter().all(|&other| !set.on_one_core(left[place], other));

@@ -3,6 +3,7 @@
 use super::segment_task_set::{GpuSegment, SegmentTask, SegmentTaskSet, TaskSegment};
 use super::segment_test::SegmentTest;
 use crate::effort;
+use crate::limits::count_turn;
 use crate::time::Duration;
 
 /// Growth of a task is counted in these parts of its time.
@@ -33,6 +34,7 @@ impl SegmentTest {
             let room = u128::from(task.deadline.as_ns()).checked_sub(task.alone_ns())?;
             let (mut low, mut high) = (0, (room * PARTS).checked_div(task.alone_ns())?);
             while low < high {
+                count_turn();
                 let middle = low + (high - low).div_ceil(2);
                 if passes(middle)? { low = middle } else { high = middle - 1 }
             }

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 /// What stands in for every value in turn.
-fn replacements() -> [Value; 9] {
-    [json!("text"), json!(""), json!("0 s"), json!(-1), json!(0.5), json!(1e300), json!(true), json!([]), json!({})]
+fn replacements() -> [Value; 10] {
+    let (text, empty, time) = (json!("text"), json!(""), json!("0 s"));
+    [Value::Null, text, empty, time, json!(-1), json!(0.5), json!(1e300), json!(true), json!([]), json!({})]
 }
 
 /// Every text that differs from `value` in one place: a key or element less, a key more, a value of another kind.

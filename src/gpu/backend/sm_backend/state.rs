@@ -17,6 +17,7 @@ impl SmBackend {
             seed: _,
             may_skip_cycles: _,
             empty: _,
+            uncounted: _,
             levels: _,
             lone_from: _,
             cluster_groups: _,
