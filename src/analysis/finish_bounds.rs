@@ -281,7 +281,9 @@ fn bound_by_jobs(scenario: &Scenario, operations: &mut [BoundedOperation]) {
     let Ok(Ok(bounds)) = job_bounds_of(scenario, Releases::Given) else { return };
     for BoundedOperation { origin, finish, .. } in operations {
         let response = bounds.responses.get(origin.thread as usize).copied().flatten();
-        let release = thread(*origin).map(|thread| thread.release_of(u64::from(origin.iteration)));
+        // Of a host without a period that meets others before an iteration, they count from when these are there.
+        let counted = thread(*origin).filter(|thread| thread.period.is_some() || thread.barrier.is_none());
+        let release = counted.map(|thread| thread.release_of(u64::from(origin.iteration)));
         let by_job = release.zip(response).map(|(release, response)| release.saturating_add(response));
         *finish = (*finish).into_iter().chain(by_job).min();
     }

@@ -10,7 +10,7 @@ use gpusched::time::Instant;
 use gpusched::workload::OperationId;
 use proptest::prelude::*;
 
-use crate::reference::{self, Outcome, ReferenceIteration};
+use crate::reference::{self, Outcome};
 
 fn ns(instant: Option<Instant>) -> Option<u64> {
     instant.map(Instant::as_ns)
@@ -57,17 +57,19 @@ pub(crate) fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result
     entries.sort_by_key(|&index| trace.operations()[index].queue_order());
     wanted_entries.sort_by_key(|&index| expected.operations[index].entry);
     prop_assert_eq!(entries, wanted_entries, "order of entry into the queues");
-    let iterations: Vec<_> = run
+    let iterations = run
         .iterations
         .iter()
-        .map(|span| ReferenceIteration {
-            thread: span.thread as usize,
-            iteration: u64::from(span.iteration),
-            start: span.start.as_ns(),
-            end: ns(span.end()),
-        })
-        .collect();
-    prop_assert_eq!(&iterations, &expected.iterations);
+        .map(|span| (span.thread as usize, u64::from(span.iteration), span.start.as_ns(), ns(span.end())));
+    let wanted = expected.iterations.iter().map(|one| (one.thread, one.iteration, one.start, one.end));
+    prop_assert_eq!(iterations.collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
+    let jobs = run.jobs();
+    for (one, end) in expected.iterations.iter().zip(expected.ends()) {
+        let number = |number: u64| u32::try_from(number).expect("few");
+        if let Some(job) = jobs.get(number(one.thread as u64), number(one.iteration)) {
+            prop_assert_eq!((job.released.as_ns(), ns(job.finished)), (one.released, end), "job {:?}", one);
+        }
+    }
     if !trace.turns().is_empty() || expected.turns.iter().any(|turn| turn.0 > 0) {
         prop_assert_eq!(turns(run), expected.turns.clone(), "turns");
     }

@@ -103,6 +103,19 @@ fn a_host_that_launches_nothing_is_judged_by_the_deadline_that_it_states() {
 }
 
 #[test]
+fn a_host_that_goes_on_for_as_long_as_a_limit_says_is_searched_to_an_end() {
+    // With blocks and copies of no length there would be no end of iterations.
+    let launch = json!([{"launch": "k", "stream": "s"}, {"synchronize": "s"}]);
+    let copy = json!([{"copy": "device-to-host", "duration": "4 ns", "stream": "s"}, {"synchronize": "s"}]);
+    for (steps, limit, jobs, response) in [(launch, "25 ms", 3, ms(10)), (copy, "21 ns", 6, Some(Duration::from_ns(4)))]
+    {
+        let host = json!({"name": "h", "release": "5 ns", "deadline": "15 ms", "time_limit": limit, "steps": steps});
+        let expected = vec![(response, response, Some(Verdict::Proven)); jobs];
+        assert_eq!(known(&scenario(&json!([host]))), (vec![response; jobs], expected), "{limit}");
+    }
+}
+
+#[test]
 fn a_barrier_at_the_end_is_a_wait_for_the_next_job_of_others_and_no_part_of_this_one() {
     let host = |name: &str, sleep: &str| {
         let steps = json!([{"launch": "k", "stream": "s"}, {"synchronize": "s"}, {"sleep": sleep}, {"barrier": "b"}]);

@@ -66,6 +66,7 @@ mod help;
 mod host_audit;
 mod host_calls;
 mod host_responses;
+mod hostile;
 mod html_browser;
 mod html_data;
 mod job_sets;

@@ -4,8 +4,10 @@
 //! block and every queue again at every event, and knows no shortcuts. It is slow and meant to be obviously right; the
 //! engine has to agree with it on every instant, every block and every wait.
 //!
-//! Not covered, because they draw random numbers: which SM `random` placement picks, and varying block times.
+//! Not covered, because they draw random numbers: which SM `random` placement picks, and varying block times. An
+//! adversary may choose both, and what else a scenario leaves open.
 
+mod adversary;
 mod clients;
 mod clusters;
 mod contexts;
@@ -18,7 +20,8 @@ mod resources;
 mod threads;
 mod turns;
 
-pub(crate) use outcome::{Outcome, ReferenceIteration};
+pub(crate) use adversary::{Adversary, Arrival, Open, arrivals, only_submits};
+pub(crate) use outcome::Outcome;
 pub(crate) use resources::{Free, Need};
 
 use gpu::ReferenceGpu;
@@ -28,8 +31,13 @@ use threads::Threads;
 
 /// Simulates a scenario event by event.
 pub(crate) fn run(scenario: &Scenario) -> Outcome {
+    run_against(scenario, None)
+}
+
+/// The same, with what the scenario leaves open chosen by an adversary, up to the end or where that has had enough.
+pub(crate) fn run_against(scenario: &Scenario, adversary: Option<Adversary>) -> Outcome {
     let horizon = scenario.horizon.map_or(u64::MAX, Duration::as_ns);
-    let mut gpu = ReferenceGpu::new(scenario);
+    let mut gpu = ReferenceGpu::new(scenario, adversary);
     let mut threads = Threads::new(&scenario.threads);
     let mut end = 0;
     loop {
@@ -42,7 +50,8 @@ pub(crate) fn run(scenario: &Scenario) -> Outcome {
         ];
         let next = of_gpu.into_iter().flatten().chain(threads.next_wake()).min();
         let Some(next) = next else { break };
-        if next > horizon {
+        if next > horizon || gpu.is_given_up() {
+            let horizon = horizon.min(next);
             gpu.note_waits_until(horizon);
             gpu.pass_time_until(horizon);
             return Outcome::of(gpu, threads.iterations, horizon, false);

@@ -176,7 +176,7 @@ impl Maker<'_> {
                 .filter(|(other, _)| **other == stream || couple(self.scenario, stream, **other));
             operation.after.extend(before.map(|(_, before)| *before));
             if let OperationKind::Wait(event) = kind {
-                operation.after.extend(thread.records.get(&event));
+                operation.after.extend(self.own_record(thread, event));
             }
             operation.after.sort_unstable();
             operation.after.dedup();
@@ -198,7 +198,7 @@ impl Maker<'_> {
             step if step.waits_for_device() => {
                 thread.in_stream.iter().filter(|(stream, _)| is_own(stream)).map(|(_, last)| *last).collect()
             }
-            Step::SynchronizeEvent(event) => thread.records.get(&event).copied().into_iter().collect(),
+            Step::SynchronizeEvent(event) => self.own_record(thread, event).into_iter().collect(),
             Step::Sleep(time) if time > Duration::ZERO => {
                 let pauses = &mut self.program.pauses[owner];
                 *pauses = pauses.saturating_add(time);
@@ -226,6 +226,15 @@ impl Maker<'_> {
         } else if thread.gate.len() > MOST_GATES || step != Step::AwaitLast {
             self.pause(thread, owner, Work::Pause(Duration::ZERO));
         }
+    }
+
+    /// The record that a wait of a thread for an event is for, if it is its own in any case: where others record the
+    /// event too, it may be theirs.
+    fn own_record(&self, thread: &Thread, event: EventId) -> Option<usize> {
+        let records = |step: &Step| step.submission().is_some_and(|(kind, _)| kind == OperationKind::Record(event));
+        let others = self.scenario.threads.iter().enumerate().filter(|(number, _)| *number != thread.number);
+        let is_shared = others.flat_map(|(_, other)| &other.steps).any(records);
+        thread.records.get(&event).copied().filter(|_| !is_shared)
     }
 
     /// The thread goes on after a pause behind all that it has waited for.

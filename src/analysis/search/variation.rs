@@ -11,7 +11,7 @@ use crate::analysis::bound_options::{BlockTimes, BoundOptions};
 use crate::analysis::ready_orders::{changed_choices, drawn_choices};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
-use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, Placement};
+use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, OperationKind, Placement};
 
 /// Kernels of more blocks get one time for all of them.
 const MOST_OWN_TIMES: u32 = 64;
@@ -19,6 +19,10 @@ const MOST_OWN_TIMES: u32 = 64;
 /// Blocks of all kernels above which none of more than its share gets times that differ between its blocks: each of
 /// these is simulated by itself, and its time is held.
 const MOST_BLOCKS: u64 = 4_000_000;
+
+/// Of what a thread waits for that repeats for as long as a time limit says, times are no shorter than this part of the
+/// longest: its iterations are no more than so many times those that are stated, and never without number.
+const SHORTEST_REPEATED: u64 = 8;
 
 /// What may vary.
 #[derive(Debug)]
@@ -79,13 +83,20 @@ enum Times {
 
 impl Freedom {
     pub(super) fn new(scenario: &Scenario, options: BoundOptions, placements: &[Placement], owners: &[u32]) -> Self {
-        let shortest = |stated: Duration| options.block_times.shortest(stated).as_ns();
+        let repeated = repeated_for_a_time(scenario);
+        let shortest = |of: OperationKind, stated: Duration, longest: u64| {
+            let least = if repeated.contains(&of) { longest.div_ceil(SHORTEST_REPEATED) } else { 0 };
+            options.block_times.shortest(stated).as_ns().max(least)
+        };
         let kernels = (0..).map(KernelId).zip(scenario.kernels()).map(|(id, kernel)| {
             let longest = scenario.longest_block_time(id).unwrap_or(kernel.duration.worst).as_ns();
             let stated = scenario.shortest_block_time(id).unwrap_or(kernel.duration.best);
-            (shortest(stated), longest, kernel.blocks)
+            (shortest(OperationKind::Kernel(id), stated, longest), longest, kernel.blocks)
         });
-        let copies = scenario.copies().iter().map(|copy| (shortest(copy.time()), copy.time().as_ns()));
+        let copies = (0..).map(CopyId).zip(scenario.copies()).map(|(id, copy)| {
+            let time = copy.time();
+            (shortest(OperationKind::Copy(id), time, time.as_ns()), time.as_ns())
+        });
         let kernels: Vec<(u64, u64, u32)> = kernels.collect();
         let blocks: u64 = kernels.iter().map(|(.., blocks)| u64::from(*blocks)).sum();
         let share = MOST_BLOCKS / (kernels.len() as u64).max(1);
@@ -421,6 +432,13 @@ impl ReleaseRule {
             *release = *release + by - back;
         }
     }
+}
+
+/// What threads submit that go on until a time is over, as often as they can.
+fn repeated_for_a_time(scenario: &Scenario) -> Vec<OperationKind> {
+    let goes_on = |thread: &&HostThread| thread.iterations.is_none() && thread.period.is_none();
+    let steps = scenario.threads.iter().filter(goes_on).flat_map(|thread| &thread.steps);
+    steps.filter_map(|step| step.submission()).map(|(kind, _)| kind).collect()
 }
 
 /// The kernels of each thread, then of the threads that have one owner.

@@ -193,6 +193,34 @@ fn what_waits_for_a_copy_is_behind_what_is_launched_with_that_however_short_the_
     }
 }
 
+#[test]
+fn a_host_that_waits_for_an_event_which_others_record_too_may_go_on_before_its_own_work_has_ended() {
+    // G has recorded the event last whenever H comes to wait for it: H launches 4 ms every 2 ms.
+    let launch = json!([{"launch": "K", "stream": "S"}, {"record": "e", "stream": "S"}, {"sleep": "2 ms"},
+        {"synchronize_event": "e"}]);
+    let file = hosts(&json!([
+        {"name": "H", "iterations": 4, "deadline": "20 ms", "steps": launch},
+        {"name": "G", "release": "1 ms", "period": "2 ms", "iterations": 4, "steps": [{"record": "e", "stream": "T"}]},
+    ]));
+    let scenario = read(&file, &tx2());
+    let judged = searched(&scenario, 64);
+    let last = &judged.jobs[3];
+    let found = Some(Duration::from_ns(10 * MS));
+    assert_eq!(last.worst_found_ns, found);
+    assert!(last.bound_ns.is_none_or(|bound| Some(bound) >= found), "{last:?}");
+}
+
+#[test]
+fn a_host_that_meets_others_before_it_begins_is_bounded_from_when_all_are_there() {
+    // At 100 ms each fills the GPU for 4 ms, and either may be first.
+    let host = |name: &str, release: &str, stream: &str| {
+        json!({"name": name, "release": release, "barrier": "b", "deadline": "3 ms",
+            "steps": [{"launch": "K", "stream": stream}]})
+    };
+    let file = hosts(&json!([host("H", "0 ms", "S"), host("G", "100 ms", "T")]));
+    assert_eq!(bounds(&file, &tx2()), (Some(8.0), None));
+}
+
 /// The longest response found and the bound of the job number `job` of a thread.
 fn of_job(file: &Value, thread: &str, job: u32) -> (Option<u64>, Option<u64>) {
     let scenario = read(file, &tx2());

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use gpusched::device::CopySharing;
 use gpusched::scenario::Scenario;
 use gpusched::trace::Rule;
-use gpusched::workload::{BlockClock, EventId, OperationKind, StreamId};
+use gpusched::workload::{BlockClock, EventId, OperationKind, Placement, StreamId};
 
+use super::adversary::Adversary;
 use super::clusters::deal_clusters;
 use super::contexts::Contexts;
 use super::outcome::ReferenceOperation;
@@ -93,10 +94,12 @@ pub(super) struct ReferenceGpu<'a> {
     /// What each operation that is not fully dispatched waits for since the last instant.
     reasons: Vec<(usize, Rule)>,
     reasons_since: u64,
+    /// Who chooses what is left open.
+    pub(super) adversary: Option<Adversary>,
 }
 
 impl<'a> ReferenceGpu<'a> {
-    pub(super) fn new(scenario: &'a Scenario) -> Self {
+    pub(super) fn new(scenario: &'a Scenario, adversary: Option<Adversary>) -> Self {
         let contexts = Contexts::of(scenario);
         let engines = scenario.device().copy.engines as usize;
         Self {
@@ -126,6 +129,7 @@ impl<'a> ReferenceGpu<'a> {
             last_sm: vec![None; contexts.number()],
             reasons: Vec::new(),
             reasons_since: 0,
+            adversary,
             contexts,
         }
     }
@@ -225,6 +229,11 @@ impl<'a> ReferenceGpu<'a> {
         self.running.sort_by_key(|running| running.order);
     }
 
+    /// Whether an adversary has had enough of this run.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.adversary.as_ref().is_some_and(Adversary::is_over)
+    }
+
     pub(super) fn is_finished(&self, operation: usize) -> bool {
         self.operations[operation].finish.is_some()
     }
@@ -237,6 +246,9 @@ impl<'a> ReferenceGpu<'a> {
     /// G1.
     pub(super) fn submit(&mut self, kind: OperationKind, stream: StreamId, thread: usize, iteration: u64) -> usize {
         let operation = self.operations.len();
+        if let Some(adversary) = &mut self.adversary {
+            adversary.note_operation();
+        }
         let awaits = match kind {
             OperationKind::Wait(event) => self.last_record(event),
             _ => None,
@@ -313,7 +325,9 @@ impl<'a> ReferenceGpu<'a> {
                     break;
                 }
                 self.ce_queues[context][engine].pop_front();
-                let (time, order) = (self.copy_time(operation), self.begun);
+                let (stated, order) = (self.copy_time(operation), self.begun);
+                let thread = self.operations[operation].thread;
+                let time = self.adversary.as_mut().map_or(stated, |adversary| adversary.time(thread, stated));
                 self.begun += 1;
                 if shared {
                     self.sharing.push(Sharing { operation, engine, left: u128::from(time) * PARTS, order });
@@ -464,13 +478,21 @@ impl<'a> ReferenceGpu<'a> {
         let sm = match dealt.pop_front() {
             Some(sm) => Some(sm),
             None if clusters.is_some() => None,
+            None if placement == Placement::Random => {
+                let fits: Vec<usize> = (0..free.len()).filter(|&sm| allowed[sm] && free[sm].fits(&need)).collect();
+                let picked = self.adversary.as_mut().filter(|_| !fits.is_empty()).map_or(0, |one| one.pick(fits.len()));
+                fits.get(picked).copied()
+            }
             None => choose(placement, device, &free, &need, &allowed, self.last_sm[context]),
         };
         let Some(sm) = sm else { return false };
         if clusters.is_none() {
             self.last_sm[context] = Some(sm);
         }
-        let (block, left) = (self.operations[operation].blocks.len(), kernel.duration.best.as_ns());
+        let (block, thread) = (self.operations[operation].blocks.len(), self.operations[operation].thread);
+        let stated = (kernel.duration.best.as_ns(), kernel.duration.worst.as_ns());
+        let is_last = block + 1 == kernel.blocks as usize;
+        let left = self.adversary.as_mut().map_or(stated.0, |adversary| adversary.block_time(thread, is_last, stated));
         let (place, watches_timer) = (Place::Sm(sm), kernel.clock == BlockClock::Wall);
         let order = self.begun;
         let (wait_left, trigger_left) = Self::points_of_block(kernel.programmatic(), left);

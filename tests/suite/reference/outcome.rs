@@ -1,5 +1,7 @@
 //! What the reference simulator reports.
 
+use std::collections::BTreeMap;
+
 use gpusched::trace::Rule;
 use gpusched::workload::{OperationKind, StreamId};
 
@@ -73,6 +75,8 @@ impl ReferenceOperation {
 pub(crate) struct ReferenceIteration {
     pub(crate) thread: usize,
     pub(crate) iteration: u64,
+    /// From when its response counts.
+    pub(crate) released: u64,
     pub(crate) start: u64,
     /// Barriers at the end aside.
     pub(crate) end: Option<u64>,
@@ -98,5 +102,17 @@ impl Outcome {
         gpu.tell_of_unfinished_blocks();
         let turns = gpu.compute.turns_until(end);
         Self { operations: gpu.operations, iterations, turns, end, done }
+    }
+
+    /// By iteration, in their order: when all that it submitted and did had ended.
+    pub(crate) fn ends(&self) -> Vec<Option<u64>> {
+        let mut ends: Vec<Option<u64>> = self.iterations.iter().map(|iteration| iteration.end).collect();
+        let places: BTreeMap<(usize, u64), usize> =
+            (0..).zip(&self.iterations).map(|(place, one)| ((one.thread, one.iteration), place)).collect();
+        for operation in &self.operations {
+            let end = &mut ends[places[&(operation.thread, operation.iteration)]];
+            *end = end.zip(operation.finish).map(|(end, finish)| end.max(finish));
+        }
+        ends
     }
 }

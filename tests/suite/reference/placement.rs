@@ -30,7 +30,6 @@ pub(super) fn choose(
             let first = last_used.map_or(0, |last| last + 1);
             (0..sms).map(|step| (first + step) % sms).find(|&sm| fits(sm))
         }
-        // Which one it is does not matter where the reference is compared under random placement.
         // What is dealt is dealt before; see `deal`.
         Placement::Gpc | Placement::GpcMostRoom => {
             let mut best: Option<usize> = None;
@@ -41,6 +40,7 @@ pub(super) fn choose(
             }
             best
         }
+        // Of random placement an adversary picks one, or it does not matter which.
         Placement::LowestId | Placement::Random => (0..sms).find(|&sm| fits(sm)),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use gpusched::scenario::{BarrierId, HostThread, Step};
 use gpusched::workload::OperationKind;
 
+use super::adversary::Adversary;
 use super::gpu::ReferenceGpu;
 use super::outcome::ReferenceIteration;
 
@@ -44,6 +45,8 @@ struct Thread<'a> {
     done: Vec<u64>,
     last: Option<usize>,
     span: usize,
+    /// When its iteration arrived.
+    arrival: u64,
 }
 
 impl Thread<'_> {
@@ -73,6 +76,7 @@ impl<'a> Threads<'a> {
             done: vec![0; spec.steps.len()],
             last: None,
             span: 0,
+            arrival: spec.release.as_ns(),
         };
         let threads = specs.iter().map(thread).collect();
         Self { all: threads, holders: BTreeMap::new(), frees: BTreeMap::new(), now: 0, iterations: Vec::new() }
@@ -100,9 +104,12 @@ impl<'a> Threads<'a> {
         }
         self.now = gpu.now;
         loop {
-            let turn: Vec<usize> = (0..self.all.len()).filter(|&index| self.may_run(index, gpu)).collect();
-            if turn.is_empty() {
+            let mut turn: Vec<usize> = (0..self.all.len()).filter(|&index| self.may_run(index, gpu)).collect();
+            if turn.is_empty() || gpu.is_given_up() {
                 return;
+            }
+            if let Some(adversary) = &mut gpu.adversary {
+                adversary.order(&mut turn);
             }
             for &index in &turn {
                 let is_done = self.all[index].state == State::Works(0);
@@ -198,11 +205,15 @@ impl<'a> Threads<'a> {
             .all(|other| other == index || !takes_part(&self.all[other]) || self.all[other].state == State::Ended)
     }
 
-    /// Runs a thread until it has to wait.
+    /// Runs a thread until it has to wait, or others come before its next step.
     fn run(&mut self, index: usize, gpu: &mut ReferenceGpu<'_>) {
-        while self.all[index].state == State::Runs {
+        while self.all[index].state == State::Runs && !gpu.is_given_up() {
+            let has_core = self.all[index].spec.core.is_some();
+            if !has_core && gpu.adversary.as_mut().is_some_and(Adversary::others_come_between) {
+                return;
+            }
             match self.all[index].point {
-                Point::Between => self.between(index, gpu.now),
+                Point::Between => self.between(index, gpu),
                 Point::Released => {
                     let thread = &mut self.all[index];
                     thread.point = Point::Synchronized;
@@ -214,15 +225,20 @@ impl<'a> Threads<'a> {
                     let thread = &mut self.all[index];
                     thread.point = Point::Step(0);
                     thread.span = self.iterations.len();
-                    let iteration = thread.iteration;
-                    self.iterations.push(ReferenceIteration { thread: index, iteration, start: gpu.now, end: None });
+                    let (iteration, start) = (thread.iteration, gpu.now);
+                    let is_first_on_core =
+                        iteration == 0 && thread.spec.core.is_some() && thread.spec.barrier.is_none();
+                    let counts = thread.spec.period.is_some() || is_first_on_core;
+                    let released = if counts { thread.arrival } else { start };
+                    self.iterations.push(ReferenceIteration { thread: index, iteration, released, start, end: None });
                 }
                 Point::Step(step) => self.step(index, step, gpu),
             }
         }
     }
 
-    fn between(&mut self, index: usize, now: u64) {
+    fn between(&mut self, index: usize, gpu: &ReferenceGpu<'_>) {
+        let now = gpu.now;
         let has_ended = |other: u32| self.all[other as usize].state == State::Ended;
         let ends = self.all[index].spec.until.is_some_and(has_ended);
         let thread = &mut self.all[index];
@@ -232,7 +248,13 @@ impl<'a> Threads<'a> {
         }
         thread.point = Point::Released;
         let periods = thread.spec.period.map_or(0, |period| period.as_ns() * thread.iteration);
-        let release = thread.spec.release.as_ns() + periods;
+        let stated = thread.spec.release.as_ns() + periods;
+        let chosen = gpu.adversary.as_ref().and_then(|adversary| adversary.arrival(index, thread.iteration));
+        let Some((arrival, release)) = chosen.unwrap_or(Some((stated, stated))) else {
+            thread.state = State::Ended;
+            return;
+        };
+        thread.arrival = arrival;
         if thread.time_is_over(now.max(release)) {
             thread.state = State::Ended;
             return;
@@ -303,14 +325,14 @@ impl<'a> Threads<'a> {
                     self.frees.insert(process, index);
                 }
             }
-            Step::Work(duration) if thread.spec.core.is_some() => {
-                if duration.as_ns() > 0 {
-                    thread.state = State::Works(duration.as_ns());
-                }
-            }
-            Step::Sleep(duration) | Step::Work(duration) => {
-                if duration.as_ns() > 0 {
-                    thread.state = State::Sleeps(gpu.now + duration.as_ns());
+            Step::Sleep(stated) | Step::Work(stated) => {
+                let (works, stated) = (matches!(what, Step::Work(_)), stated.as_ns());
+                let adversary = gpu.adversary.as_mut().filter(|_| works);
+                let time = adversary.map_or(stated, |adversary| adversary.time(index, stated));
+                if works && thread.spec.core.is_some() && time > 0 {
+                    thread.state = State::Works(time);
+                } else if time > 0 {
+                    thread.state = State::Sleeps(gpu.now + time);
                 }
             }
             Step::Barrier(barrier) => self.reach_barrier(index, barrier),
