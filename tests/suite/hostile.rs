@@ -123,13 +123,11 @@ fn given(scenario: &Scenario, bound: BoundOptions, seed: u64, effort: Effort, ta
 fn known(judged: &JobVerdicts<'_>, scenario: &Scenario, thread: usize, iteration: u64) -> Known {
     let of_thread = || judged.jobs.iter().filter(|job| job.thread as usize == thread);
     let deadline = scenario.threads[thread].deadline();
-    match of_thread().find(|job| u64::from(job.job) == iteration) {
-        Some(job) => (ns(job.bound_ns), job.verdict, ns(deadline)),
-        None => {
-            let is_proven = of_thread().next().is_some() && of_thread().all(|job| job.verdict == Some(Verdict::Proven));
-            (None, is_proven.then_some(Verdict::Proven), ns(deadline))
-        }
+    if let Some(job) = of_thread().find(|job| u64::from(job.job) == iteration) {
+        return (ns(job.bound_ns), job.verdict, ns(deadline));
     }
+    let is_proven = of_thread().next().is_some() && of_thread().all(|job| job.verdict == Some(Verdict::Proven));
+    (None, is_proven.then_some(Verdict::Proven), ns(deadline))
 }
 
 /// Sets the bounds over all phasings against runs whose jobs come a period or more apart.

@@ -90,8 +90,7 @@ fn loops(file: &Path) -> Vec<Loop> {
             };
             let rest = &lines[number..];
             let is_whole = rest[0].ends_with("{}");
-            let length =
-                if is_whole { 1 } else { rest.iter().position(|line| ends(line)).map_or(rest.len(), |end| end + 1) };
+            let length = if is_whole { 1 } else { rest.iter().position(ends).map_or(rest.len(), |end| end + 1) };
             Loop { file: file.to_owned(), line: number + 1, text: rest[..length].join("\n") }
         })
         .collect()

@@ -176,11 +176,11 @@ impl Sample {
             Kind::Transfer => {
                 let direction = ["host-to-device", "device-to-host"][which as usize % 2];
                 let copy = json!({"copy": direction, "duration": ns(u64::from(which / 2 % 7))});
-                Self::in_stream(copy, is_operation, stream)
+                Self::in_stream(copy, is_operation, &stream)
             }
-            Kind::Memset => Self::in_stream(json!({"memset": 4}), is_operation, stream),
-            Kind::Record => Self::in_stream(json!({"record": event}), is_operation, stream),
-            Kind::Wait => Self::in_stream(json!({"wait": event}), is_operation, stream),
+            Kind::Memset => Self::in_stream(json!({"memset": 4}), is_operation, &stream),
+            Kind::Record => Self::in_stream(json!({"record": event}), is_operation, &stream),
+            Kind::Wait => Self::in_stream(json!({"wait": event}), is_operation, &stream),
             Kind::Launch => json!({"launch": kernel, "stream": stream}),
             Kind::Graph => json!({"graph": "G", "stream": stream}),
             Kind::Sleep => json!({"sleep": ns(u64::from(which % 8).saturating_sub(2))}),
@@ -192,12 +192,12 @@ impl Sample {
             Kind::Barrier => json!({"barrier": format!("b{}", which % 2)}),
             Kind::Repeat => {
                 let body = [json!({"launch": kernel, "stream": stream}), json!({"synchronize": "last"})];
-                json!({"repeat": 2, "steps": body[..1 + which as usize / 3 % 2]})
+                json!({"repeat": 2, "steps": body[..=(which as usize / 3 % 2)]})
             }
         }
     }
 
-    fn in_stream(mut operation: Value, is_operation: bool, stream: String) -> Value {
+    fn in_stream(mut operation: Value, is_operation: bool, stream: &str) -> Value {
         if !is_operation {
             operation["stream"] = json!(stream);
         }
@@ -272,7 +272,7 @@ impl Sample {
         if program.meets_before {
             host["barrier"] = json!("b0");
         }
-        if self.family.cores && program.release % 5 > 0 {
+        if self.family.cores && !program.release.is_multiple_of(5) {
             host["core"] = json!(program.core.0);
             host["cpu_priority"] = json!((5 * program.deadline + number as u64) % 64);
             host["spin"] = json!(program.core.1);
@@ -335,7 +335,8 @@ impl Sample {
         if self.family.sharing != Sharing::OneProcess {
             file["mps"] = json!(self.family.sharing == Sharing::Clients);
             for process in all.map(|number| self.process(number)) {
-                let level = ["low", "medium", "high"][(self.machine.slice as usize + process) % 3];
+                let level =
+                    ["low", "medium", "high"][(usize::try_from(self.machine.slice % 3).expect("small") + process) % 3];
                 let share =
                     if process == 0 { self.machine.share } else { [100, 50][self.machine.engines as usize % 2] };
                 file["processes"][format!("P{process}")] = match self.family.sharing {

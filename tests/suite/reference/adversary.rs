@@ -1,6 +1,8 @@
 //! What a scenario leaves open, chosen against its bounds: times of blocks, copies and work, releases, placement, the
 //! order in which host threads act at one instant.
 
+use std::cmp::Ordering;
+
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -110,10 +112,10 @@ impl Adversary {
         self.open.order && self.numbers.random_range(0..3) == 0
     }
 
-    /// When an iteration arrives and is released, if that is not as stated; `None` of one that does not come.
-    pub(super) fn arrival(&self, thread: usize, iteration: u64) -> Option<Option<Arrival>> {
-        let own = self.arrivals.get(thread)?;
-        Some(usize::try_from(iteration).ok().and_then(|iteration| own.get(iteration).copied()))
+    /// When an iteration arrives and is released, which may be as stated; `None` of one that does not come.
+    pub(super) fn arrival(&self, thread: usize, iteration: u64, stated: Arrival) -> Option<Arrival> {
+        let Some(own) = self.arrivals.get(thread) else { return Some(stated) };
+        own.get(usize::try_from(iteration).ok()?).copied()
     }
 }
 
@@ -136,10 +138,9 @@ pub(crate) fn arrivals(seed: u64, threads: &[(u64, u64)], jobs: usize) -> Vec<Ve
             for job in 0..jobs as u64 {
                 let arrival = (arrives + job * period) - before * period;
                 let late = match job.cmp(&before) {
-                    std::cmp::Ordering::Less => between(&mut numbers, 0, jitter),
-                    std::cmp::Ordering::Equal => jitter,
-                    std::cmp::Ordering::Greater if numbers.random_range(0..4) > 0 => 0,
-                    std::cmp::Ordering::Greater => between(&mut numbers, 0, jitter),
+                    Ordering::Equal => jitter,
+                    Ordering::Greater if numbers.random_range(0..4) > 0 => 0,
+                    Ordering::Less | Ordering::Greater => between(&mut numbers, 0, jitter),
                 };
                 all.push((arrival, arrival + late));
             }

@@ -249,8 +249,9 @@ impl<'a> Threads<'a> {
         thread.point = Point::Released;
         let periods = thread.spec.period.map_or(0, |period| period.as_ns() * thread.iteration);
         let stated = thread.spec.release.as_ns() + periods;
-        let chosen = gpu.adversary.as_ref().and_then(|adversary| adversary.arrival(index, thread.iteration));
-        let Some((arrival, release)) = chosen.unwrap_or(Some((stated, stated))) else {
+        let stated = (stated, stated);
+        let chosen = |adversary: &Adversary| adversary.arrival(index, thread.iteration, stated);
+        let Some((arrival, release)) = gpu.adversary.as_ref().map_or(Some(stated), chosen) else {
             thread.state = State::Ended;
             return;
         };
