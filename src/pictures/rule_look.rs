@@ -15,7 +15,6 @@ pub(crate) fn rule_fill(rule: Rule) -> Fill {
     const AMBER: Colour = Colour(0x85, 0x52, 0x00);
     const LATENCY: Colour = Colour(0x6e, 0x6e, 0x6e);
     const TURN: Colour = Colour(0x22, 0x22, 0x44);
-    const CALL: Colour = Colour(0x7a, 0x10, 0x20);
     let (background, hatch) = match rule {
         Rule::G2 => (GREY, Hatch::Plain),
         Rule::C1 => (GREY, Hatch::Rising),
@@ -36,8 +35,8 @@ pub(crate) fn rule_fill(rule: Rule) -> Fill {
         Rule::T5 => (TURN, Hatch::Grid),
         Rule::Mps => (BLACK, Hatch::Rising),
         Rule::Cluster => (BLACK, Hatch::Falling),
-        Rule::H1 => (CALL, Hatch::Dots),
-        Rule::H2 => (CALL, Hatch::Rising),
+        Rule::H1 => (Colour(0x84, 0x14, 0x24), Hatch::Grid),
+        Rule::H2 => (Colour(0xb8, 0x34, 0x44), Hatch::Vertical),
     };
     match hatch {
         Hatch::Plain => Fill::plain(background),
