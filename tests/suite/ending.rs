@@ -345,7 +345,7 @@ fn long_work_strict_limits_count_bounds() {
     let (_, given) = written("strict_bounds", &different(6, r#", "jobs": 400"#));
     refused(&given, &[]);
     let (_, phasings) = written("strict_orders", &different(12, r#", "jobs": 1"#));
-    refused(&phasings, &["--sporadic"]);
+    refused(&phasings, &["--sporadic", "--connections", "12"]);
 }
 
 #[test]
