@@ -469,15 +469,14 @@ pub(crate) fn run_host(
     let mut builder = ScenarioBuilder::new(name.to_owned(), device, &read);
     builder.settings(Some(placement), Some(seed), horizon);
     let scenario = builder.build();
-    let run =
-        LibraryRun {
-            scenario: Cow::Owned(scenario.clone()),
-            trace,
-            ended,
-            iterations: Vec::new(),
-            cores: Vec::new(),
-            held_calls: Vec::new(),
-        };
+    let run = LibraryRun {
+        scenario: Cow::Owned(scenario.clone()),
+        trace,
+        ended,
+        iterations: Vec::new(),
+        cores: Vec::new(),
+        held_calls: Vec::new(),
+    };
     Ok(Run { scenario: Scenario { scenario: Arc::new(scenario), demands: None }, run: Arc::new(run) })
 }
 
