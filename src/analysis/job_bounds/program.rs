@@ -232,9 +232,8 @@ impl Maker<'_> {
     /// event too, it may be theirs.
     fn own_record(&self, thread: &Thread, event: EventId) -> Option<usize> {
         let records = |step: &Step| step.submission().is_some_and(|(kind, _)| kind == OperationKind::Record(event));
-        let others = self.scenario.threads.iter().enumerate().filter(|(number, _)| *number != thread.number);
-        let is_shared = others.flat_map(|(_, other)| &other.steps).any(records);
-        thread.records.get(&event).copied().filter(|_| !is_shared)
+        let others = || self.scenario.threads.iter().enumerate().filter(|(number, _)| *number != thread.number);
+        thread.records.get(&event).copied().filter(|_| !others().flat_map(|(_, other)| &other.steps).any(records))
     }
 
     /// The thread goes on after a pause behind all that it has waited for.

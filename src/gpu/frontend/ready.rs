@@ -85,6 +85,9 @@ impl Entering {
 
     /// Takes out which of those that are left of one queue comes next.
     fn next_of<O: Observer>(&mut self, left: &mut VecDeque<Ready>, observer: &mut O) -> Option<Ready> {
+        if left.len() < 2 {
+            return left.pop_front();
+        }
         let window = left.len().min(MOST_AMONG);
         let first_call = left.range(..window).filter(|ready| ready.by_call).map(|ready| ready.operation).min();
         let mut channels = Vec::new();
