@@ -112,14 +112,14 @@ fn ten_times_the_kernels_take_ten_times_the_allocations() {
     }
 }
 
-/// Two streams with jobs every millisecond, of `blocks` blocks whose lengths are drawn, and every 5 ms, for so long
-/// \[ms\].
-fn periodic(blocks: u32, lasting: u32) -> Scenario {
+/// Two streams with jobs every `period` \[ms\], of `blocks` blocks whose lengths are drawn, and every 5 ms, for so
+/// long \[ms\].
+fn periodic(blocks: u32, period: u32, lasting: u32) -> Scenario {
     let text = format!(
         r#"{{"format": "gpusched-scenario/1", "name": "n", "horizon": "{lasting} ms",
             "kernels": {{"C": {{"blocks": {blocks}, "threads": 64, "duration": {{"best": "20 us", "worst": "60 us"}}}},
                 "L": {{"blocks": 2, "threads": 256, "duration": "1 ms"}}}},
-            "streams": [{{"name": "c", "period": "1 ms", "operations": [{{"kernel": "C"}}]}},
+            "streams": [{{"name": "c", "period": "{period} ms", "operations": [{{"kernel": "C"}}]}},
                 {{"name": "l", "period": "5 ms", "operations": [{{"kernel": "L"}}]}}]}}"#
     );
     read(&text)
@@ -154,7 +154,7 @@ fn simulated(scenario: &Scenario, held: HeldAtMost) -> usize {
 fn a_run_takes_no_more_memory_the_longer_it_lasts() {
     let _alone = COUNTED.lock();
     let held = HeldAtMost { whole: 100_000, piece: 50_000 };
-    let (short, long) = (simulated(&periodic(8, 1_000), held), simulated(&periodic(8, 3_000), held));
+    let (short, long) = (simulated(&periodic(8, 1, 1_000), held), simulated(&periodic(8, 1, 3_000), held));
     // Each other response time of 2,400 more jobs is kept with their number; a list that grows stands twice for a
     // moment.
     assert!(long <= short + 3 * 16 * 2_400 + 4_096, "{short} bytes for a second, {long} for three");
@@ -228,9 +228,10 @@ fn a_job_allocates_no_more_the_longer_the_backlog_is() {
 #[test]
 fn a_kernel_takes_no_more_memory_the_more_blocks_it_has() {
     let _alone = COUNTED.lock();
-    let held = HeldAtMost { whole: 100_000, piece: 50_000 };
+    let held = HeldAtMost { whole: 10_000, piece: 5_000 };
     let sums = |blocks| {
-        let scenario = periodic(blocks, 100);
+        // No job waits for the one before it: those that wait would be kept.
+        let scenario = periodic(blocks, 10, 100);
         counted(|| {
             let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
             let run = long(&run);
