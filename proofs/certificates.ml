@@ -344,6 +344,7 @@ let rec keys_are_known path json =
   let inner (key, json) = match json with `List l -> List.iter (keys_are_known (key :: path)) l | _ -> () in
   List.iter inner (to_assoc json)
 
+(* How many verdicts follow from the rules, and what the certificate says of the others. *)
 let check device scenario certificate =
   keys_are_known [] certificate;
   let listed, gpu = gpu_of device scenario in
@@ -379,11 +380,17 @@ let check device scenario certificate =
   List.iter tell
     (List.concat_map (fun part -> List.concat_map proves (all_of "intervals" part)) (all "parts" @ all "shared")
     @ List.concat_map proves (all "windows" @ all "responses") @ without);
+  (proven, without)
+
+(* Says which verdicts have no certificate, and why. *)
+let tell_of_others without =
   List.iter
     (fun json ->
       let jobs = match member "job" json with `Null -> "jobs" | _ -> Printf.sprintf "job %d" (int_at "job" json) in
       Printf.printf "no certificate for %s of %s: %s\n" jobs
         (to_string (member "stream" json)) (to_string (member "reason" json)))
-    without;
-  let without = List.length without in
-  Printf.printf "accepted: %d verdicts follow from the rules; %d are without a certificate\n" proven without
+    without
+
+let accepted (proven, without) =
+  Printf.sprintf "accepted: %d verdicts follow from the rules; %d are without a certificate" proven
+    (List.length without)

@@ -1,5 +1,6 @@
 (* gpusched-check DEVICE SCENARIO CERTIFICATE: whether a certificate proves its verdicts (certificates.ml).
-   gpusched-check DEVICE SCENARIO RUN: whether a run follows the rules; gpusched-check CASES: whether many do, one a line.
+   gpusched-check DEVICE SCENARIO RUN: whether a run follows the rules.
+   gpusched-check CASES: many certificates and runs, one a line.
    It reads what `gpusched devices NAME --format json`, `gpusched convert` and `gpusched simulate --format json --blocks`
    print, orders the rows of the run into steps, and lets the proven program of rules.ml do each. A step that the rules
    forbid ends it, and so does a row that is left over. *)
@@ -325,17 +326,31 @@ let run_of device scenario run =
   let launches = launches_of run kernels copies (engine_of device gpu) in
   check gpu launches (entries_of run) (int_at "end_ns" run)
 
-(* Many runs, one a line with its device and scenario: what is said of each, and whether none was refused. *)
+(* Why nothing is known of what is read; another exception goes on. *)
+let unread = function
+  | Unknown why | Yojson.Json_error why | Type_error (why, _) | Undefined (why, _) | Sys_error why -> why
+  | Stack_overflow -> "too long for the stack of this program"
+  | other -> raise other
+
+(* Many runs and certificates, one a line with its device and scenario: what is said of each, and whether none was
+   refused. *)
 let cases_of file =
   let is_fine = ref true in
+  let judged json =
+    let device = member "device" json and scenario = member "scenario" json in
+    match member "certificate" json with
+    | `Null ->
+        let blocks, steps = run_of device scenario (member "run" json) in
+        Printf.sprintf "accepted: %d blocks, %d steps" blocks steps
+    | certificate -> Certificates.(accepted (check device scenario certificate))
+  in
   let judge line =
-    let json = Yojson.Safe.from_string line in
-    match run_of (member "device" json) (member "scenario" json) (member "run" json) with
-    | blocks, steps -> Printf.printf "accepted: %d blocks, %d steps\n" blocks steps
+    match judged (Yojson.Safe.from_string line) with
+    | said -> print_endline said
     | exception Refused why ->
         is_fine := false;
         Printf.printf "refused: %s\n" why
-    | exception (Unknown why | Type_error (why, _) | Undefined (why, _)) -> Printf.printf "not known: %s\n" why
+    | exception error -> Printf.printf "not known: %s\n" (unread error)
   in
   let input = open_in file in
   (try
@@ -347,7 +362,10 @@ let cases_of file =
 
 let one device scenario about =
   match member "format" about with
-  | `String "gpusched-certificate/1" -> Certificates.check device scenario about
+  | `String "gpusched-certificate/1" ->
+      let checked = Certificates.check device scenario about in
+      Certificates.tell_of_others (snd checked);
+      print_endline (Certificates.accepted checked)
   | _ ->
       let before = Sys.time () in
       let blocks, steps = run_of device scenario about in
@@ -366,7 +384,7 @@ let () =
     | _ ->
         prerr_endline
           "usage: gpusched-check DEVICE SCENARIO RUN, or DEVICE SCENARIO CERTIFICATE, or CASES, a file of lines \
-           {\"device\": ..., \"scenario\": ..., \"run\": ...}";
+           {\"device\": ..., \"scenario\": ..., \"run\": ...}, or with a \"certificate\" in place of the run";
         exit 2
   with
   | Refused why ->
@@ -375,9 +393,6 @@ let () =
   | Unknown why ->
       Printf.eprintf "not known to the rules of proofs/model.v: %s\n" why;
       exit 2
-  | Stack_overflow ->
-      prerr_endline "too long for the stack of this program";
-      exit 2
-  | Yojson.Json_error why | Type_error (why, _) | Undefined (why, _) | Sys_error why ->
-      prerr_endline why;
+  | error ->
+      prerr_endline (unread error);
       exit 2

@@ -66,6 +66,18 @@ let device_of json streams masks =
     (member "copy" json);
   let per_sm = member "per_sm" json in
   let at key = int_at key per_sm in
+  (* As the reader of gpusched has it: with none of these nothing runs, and with more nothing is to be divided by 0, or
+     to be a list of all. *)
+  let within (json, key, least, most) =
+    let n = int_at key json in
+    if n < least || n > most then unknown "%s is %d, which is not from %d to %d" key n least most
+  in
+  List.iter within
+    [ (json, "sms", 1, 4_096); (json, "sms_per_tpc", 1, 4_096); (json, "warp_size", 1, 1_024);
+      (json, "priority_levels", 1, 64); (json, "copy_engines", 1, 64);
+      (member "register_allocation" json, "unit_per_warp", 1, 1 lsl 40);
+      (member "register_allocation" json, "sub_partitions", 1, 1_024);
+      (member "shared_memory_allocation" json, "unit_bytes", 1, 1 lsl 40) ];
   let threads = min (at "threads") (at "warps" * int_at "warp_size" json) in
   let sm = { threads; slots = at "blocks"; shared = at "shared_memory_bytes"; registers = at "registers" } in
   List.iter
@@ -141,6 +153,7 @@ let copy_times device json =
       let copy = member "copy" device in
       let key = String.map (fun c -> if c = '-' then '_' else c) (to_string (member "copy" json)) ^ "_bytes_per_s" in
       let rate = int_at key copy in
+      if rate = 0 then unknown "%s is 0" key;
       if bytes > max_int / 1_000_000_000 then unknown "a copy has %d bytes" bytes;
       [ int_or 0 "latency_ns" copy + (((bytes * 1_000_000_000) + rate - 1) / rate) ]
   | json -> [ time (to_string (member "best" json)); time (to_string (member "worst" json)) ]
@@ -182,6 +195,9 @@ let gpu_of device scenario =
     [ "$schema"; "format"; "name"; "source"; "device"; "placement"; "seed"; "release_order"; "horizon"; "mps"; "kernels";
       "streams"; "hosts"; "chains"; "expected"; "assumptions"; "green_contexts"; "graphs" ]
     scenario;
+  (match member "format" scenario with
+  | `String "gpusched-scenario/1" -> ()
+  | _ -> unknown "the format of the scenario is not gpusched-scenario/1");
   if member "green_contexts" scenario <> `Null then unknown "there are green contexts";
   if member "graphs" scenario <> `Null then unknown "there are CUDA graphs";
   if List.exists (fun key -> has_key "programmatic" (member key scenario)) [ "streams"; "hosts" ] then

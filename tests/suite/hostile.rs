@@ -6,8 +6,7 @@ use std::cell::Cell;
 use std::fs;
 
 use gpusched::analysis::{
-    AnalysisError, BlockTimes, BoundOptions, JobVerdicts, SearchOptions, SporadicVerdicts, Verdict, judge,
-    judge_sporadic,
+    AnalysisError, BlockTimes, BoundOptions, JobVerdicts, SearchOptions, Verdict, judge, judge_sporadic,
 };
 use gpusched::effort::Progress;
 use gpusched::scenario::{HostThread, ReleaseOrder, Scenario};
@@ -28,10 +27,10 @@ use sample::{Sample, sample};
 
 /// What a campaign has seen.
 #[derive(Debug, Default)]
-struct Tally {
-    jobs: Cell<u64>,
-    bounded: Cell<u64>,
-    reached: Cell<u64>,
+pub(crate) struct Tally {
+    pub(crate) jobs: Cell<u64>,
+    pub(crate) bounded: Cell<u64>,
+    pub(crate) reached: Cell<u64>,
     proven: Cell<u64>,
 }
 
@@ -56,7 +55,7 @@ impl Tally {
 }
 
 /// Bound, verdict and deadline of a job.
-type Known = (Option<u64>, Option<Verdict>, Option<u64>);
+pub(crate) type Known = (Option<u64>, Option<Verdict>, Option<u64>);
 
 fn ns(time: Option<Duration>) -> Option<u64> {
     time.map(Duration::as_ns)
@@ -95,6 +94,20 @@ fn given(scenario: &Scenario, bound: BoundOptions, seed: u64, effort: Effort, ta
     let options = SearchOptions { bound, runs: effort.searched, seed, ..SearchOptions::default() };
     let of = format!("{bound:?}");
     let Some(judged) = unless_broken(judge(scenario, &options, Progress::NONE), &of)? else { return Ok(()) };
+    let open = Open { shorter: bound.block_times == BlockTimes::UpToStated, order: bound.order == ReleaseOrder::Any };
+    let known = |thread, iteration| known(&judged, scenario, thread, iteration);
+    given_runs(scenario, open, &known, (seed, effort.runs), tally)
+}
+
+/// Sets what is known of jobs, by thread and iteration, against so many runs, of this seed, with the releases that a
+/// scenario states.
+pub(crate) fn given_runs(
+    scenario: &Scenario,
+    open: Open,
+    known: &dyn Fn(usize, u64) -> Known,
+    (seed, runs): (u64, u64),
+    tally: &Tally,
+) -> TestCaseResult {
     let mut all = scenario.clone();
     if all.threads.iter().any(|thread| thread.is_cut) {
         let periods = all.threads.iter().filter_map(|thread| thread.period).max().map_or(0, Duration::as_ns);
@@ -103,16 +116,15 @@ fn given(scenario: &Scenario, bound: BoundOptions, seed: u64, effort: Effort, ta
     for thread in all.threads.iter_mut().filter(|thread| thread.is_cut) {
         (thread.iterations, thread.is_cut) = (None, false);
     }
-    let open = Open { shorter: bound.block_times == BlockTimes::UpToStated, order: bound.order == ReleaseOrder::Any };
     let mut numbers = ChaCha8Rng::seed_from_u64(seed);
-    for _ in 0..effort.runs {
+    for _ in 0..runs {
         let (run, number) = (placed(&all, &mut numbers), numbers.random());
         let outcome = reference::run_against(&run, Some(Adversary::new(number, open, all.threads.len(), Vec::new())));
         for (one, end) in outcome.iterations.iter().zip(outcome.ends()) {
             let Some(end) = end.filter(|_| scenario.threads[one.thread].does_jobs()) else { continue };
             let of =
-                || format!("{bound:?}, run {number}: job {} of {}", one.iteration, scenario.threads[one.thread].label);
-            tally.note(end - one.released, known(&judged, scenario, one.thread, one.iteration), of)?;
+                || format!("{open:?}, run {number}: job {} of {}", one.iteration, scenario.threads[one.thread].label);
+            tally.note(end - one.released, known(one.thread, one.iteration), of)?;
         }
     }
     Ok(())
@@ -139,16 +151,21 @@ fn phased(scenario: &Scenario, seed: u64, effort: Effort, tally: &Tally) -> Test
     if judged.streams.iter().all(|stream| stream.bound_ns.is_none()) {
         return Ok(());
     }
+    let of = |thread: usize| {
+        let known = &judged.streams[thread];
+        (ns(known.bound_ns), known.verdict, ns(known.deadline_ns))
+    };
     let mut numbers = ChaCha8Rng::seed_from_u64(seed);
     for _ in 0..effort.runs {
-        phased_run(scenario, &judged, &mut numbers, tally)?;
+        phased_run(scenario, &of, &mut numbers, tally)?;
     }
     Ok(())
 }
 
-fn phased_run(
+/// Sets what is known of all jobs of each thread against a run whose jobs come a period or more apart.
+pub(crate) fn phased_run(
     scenario: &Scenario,
-    judged: &SporadicVerdicts,
+    known: &dyn Fn(usize) -> Known,
     numbers: &mut ChaCha8Rng,
     tally: &Tally,
 ) -> TestCaseResult {
@@ -183,10 +200,9 @@ fn phased_run(
     for (one, end) in outcome.iterations.iter().zip(outcome.ends()) {
         let (thread, first) = owners[one.thread];
         let Some(end) = end.filter(|_| scenario.threads[thread].does_jobs()) else { continue };
-        let known = &judged.streams[thread];
-        let of =
-            || format!("over all phasings, run {number}: job {} of {}", first as u64 + one.iteration, known.stream);
-        tally.note(end - one.released, (ns(known.bound_ns), known.verdict, ns(known.deadline_ns)), of)?;
+        let label = &scenario.threads[thread].label;
+        let of = || format!("over all phasings, run {number}: job {} of {label}", first as u64 + one.iteration);
+        tally.note(end - one.released, known(thread), of)?;
     }
     Ok(())
 }

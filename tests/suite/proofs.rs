@@ -3,6 +3,7 @@
 
 mod certified;
 mod forged;
+mod forger;
 mod random;
 
 use std::fs;

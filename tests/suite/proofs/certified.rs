@@ -22,7 +22,7 @@ fn operation() -> impl Strategy<Value = Value> {
 
 /// Two to six streams of two priorities on one of four devices, some with a jitter, or a deadline that is not the
 /// period.
-fn scenario(has_jitter: bool) -> impl Strategy<Value = Value> {
+pub(super) fn scenario(has_jitter: bool) -> impl Strategy<Value = Value> {
     let device = prop::sample::select(vec![("tx2", 2_u32), ("tx1", 2), ("k20m", 13), ("gtx1070", 15)]);
     let kernel = (1..=8_u32, prop::sample::select(vec![64_u32, 128, 256, 512]), 1..=20_u32);
     let period = prop::sample::select(vec![4_u32, 5, 6, 8, 10, 12, 16, 20, 25, 30, 40]);

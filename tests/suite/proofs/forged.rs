@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Checker, PRIORITIES, SIDE_BY_SIDE};
 
 /// All keys that objects of a published schema may have.
-fn keys(schema: &Value, found: &mut BTreeSet<String>) {
+pub(super) fn keys(schema: &Value, found: &mut BTreeSet<String>) {
     if let Some(properties) = schema["properties"].as_object() {
         found.extend(properties.keys().cloned());
     }

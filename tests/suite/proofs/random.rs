@@ -52,7 +52,7 @@ fn printed(run: &Run) -> Value {
 }
 
 /// What the checker says of runs, one a line with its device and scenario.
-fn judged(checker: &Checker, lines: &str) -> String {
+pub(super) fn judged(checker: &Checker, lines: &str) -> String {
     let file = checker.0.join("cases.jsonl");
     fs::write(&file, lines).expect("it can be written");
     let output = Command::new(checker.0.join("gpusched-check")).arg(&file).output().expect("it was made");
