@@ -144,7 +144,12 @@ pub(crate) fn keep_complete_results() {
     end_state().keep(Activity::Keep);
 }
 
-/// The same of several inputs, whatever the command is at with each of them until [`stop_working_on_several`].
+/// Nothing can be told of what the command does from now on before it is done.
+pub(crate) fn keep_nothing() {
+    end_state().keep(Activity::Work);
+}
+
+/// [`keep_complete_results`] of several inputs, whatever the command is at with each of them until [`stop_working_on_several`].
 pub(crate) fn keep_results_of_several() {
     end_state().keep(Activity::KeepSeveral);
 }

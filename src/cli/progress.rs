@@ -11,7 +11,10 @@ use gpusched::effort::{self, Counted as Work, EarlyEnd, Progress};
 use gpusched::hosts::{AnyLength, HeldAtMost, ProgramError, SimulateOptions, simulate_any_length, simulate_with};
 use gpusched::run::Run;
 use gpusched::scenario::{HostThread, Scenario};
+use gpusched::time::Duration as Time;
 use indicatif::{ProgressBar, ProgressStyle};
+
+use super::ending;
 
 /// What lasts less shows nothing.
 const LASTING: Duration = Duration::from_secs(1);
@@ -148,10 +151,19 @@ pub(crate) fn counted<T>(
     work(own())
 }
 
-/// Simulates a scenario, and shows how far it is.
-pub(crate) fn simulated(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
-    let options = SimulateOptions::of(scenario);
-    simulating(scenario, |progress| simulate_with(scenario, SimulateOptions { progress, ..options }))
+/// Simulates a scenario, and shows how far it is. If that is stopped, `note` is told how far it came.
+pub(crate) fn simulated(scenario: &Scenario, note: impl FnOnce(&str)) -> anyhow::Result<Run<'_>> {
+    ending::keep_complete_results();
+    let mut options = SimulateOptions::of(scenario);
+    options.gpu.may_be_cut = true;
+    let run = simulating(scenario, |progress| simulate_with(scenario, SimulateOptions { progress, ..options }))?;
+    if ending::reason().is_some() {
+        let at = Time::from_ns(run.trace.end().as_ns());
+        note(&format!("the scenario's own run had come to {at}; --horizon '{at}' tells what is complete by then"));
+        return Err(EarlyEnd::Stopped.into());
+    }
+    ending::keep_nothing();
+    Ok(run)
 }
 
 /// The same of a run that is told of also if it is stopped, of which so much is held, and of which it is said whether

@@ -113,6 +113,19 @@ fn a_command_ends_after_its_time() {
 }
 
 #[test]
+fn of_an_analysis_that_is_stopped_in_its_own_run_it_is_told_how_far_that_came() {
+    // Ten million jobs, each of which is recorded.
+    let (_, file) = written("time_of_analysis", &scenario(r#", "period": "900 us""#, ""));
+    for command in ["analyze", "orders"] {
+        let output = gpusched(&[command, &file, "--horizon", "9000s", "--max-time", "300ms"]);
+        ended(&output, 3, "stopped by --max-time 300 ms: nothing more is told");
+        let said = stderr(&output);
+        let come_to = said.split("own run had come to ").nth(1).and_then(|rest| rest.split(';').next()).expect("told");
+        assert!(said.contains(&format!("--horizon '{come_to}' tells")), "{said}");
+    }
+}
+
+#[test]
 #[ignore = "long work without optimisation; .ci/run has it optimised"]
 fn long_work_a_run_that_is_stopped_is_that_of_a_horizon_there() {
     let (_, file) = written("cut", &scenario(r#", "period": "1 us""#, ""));
