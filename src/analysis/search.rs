@@ -4,6 +4,7 @@
 //! releases. What is found is a run, so a response found is one that can happen; a response not found may still happen.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant as WallTime;
@@ -84,9 +85,6 @@ struct Found {
     response: u64,
     variation: Arc<Variation>,
 }
-
-/// A run, and the response of every job in it \[ns\].
-type Tried = (Arc<Variation>, Vec<Option<u64>>);
 
 /// What a search found.
 #[derive(Debug)]
@@ -435,8 +433,11 @@ impl Searcher<'_, '_> {
         let here = effort::here();
         let climb = |&job: &usize| here.within(|| self.climb_one(round, job, steps));
         let climbs: Vec<_> = targets.par_iter().map(climb).collect::<Result<_, ProgramError>>()?;
-        for (variation, responses) in climbs.into_iter().flatten() {
-            self.note(&variation, &responses);
+        for (job, worse) in climbs.into_iter().flatten() {
+            let found = &mut self.result.found[job];
+            if Some(worse.response) > found.as_ref().map(|found| found.response) {
+                *found = Some(worse);
+            }
         }
         Ok(())
     }
@@ -458,7 +459,7 @@ impl Searcher<'_, '_> {
         let mut ranked: Vec<usize> = (0..jobs.len()).chain(limited).collect();
         ranked.sort_by_key(rank);
         // The worst of every stream first, then the second worst.
-        let mut of_thread = std::collections::BTreeMap::<Option<u32>, u32>::new();
+        let mut of_thread = BTreeMap::<Option<u32>, u32>::new();
         let mut turns: Vec<(u32, usize)> = ranked
             .into_iter()
             .map(|job| {
@@ -472,12 +473,12 @@ impl Searcher<'_, '_> {
         turns.into_iter().map(|(_, job)| job).collect()
     }
 
-    /// The steps that were taken, with the responses of all jobs.
-    fn climb_one(&self, round: u64, job: usize, steps: u64) -> Result<Vec<Tried>, ProgramError> {
-        let Some(start) = &self.result.found[job] else { return Ok(Vec::new()) };
+    /// The worst runs of those steps that were taken, by job of which none as bad was known.
+    fn climb_one(&self, round: u64, job: usize, steps: u64) -> Result<BTreeMap<usize, Found>, ProgramError> {
+        let mut worse = BTreeMap::<usize, Found>::new();
+        let Some(start) = &self.result.found[job] else { return Ok(worse) };
         let mut numbers = self.numbers(round, true, job as u64);
         let mut best = start.clone();
-        let mut worse = Vec::new();
         for _ in 0..steps {
             if self.is_over() {
                 break;
@@ -488,11 +489,11 @@ impl Searcher<'_, '_> {
             if let Some(response) = response.filter(|response| *response >= best.response) {
                 best = Found { response, variation: Arc::clone(&variation) };
             }
-            let beats = |(response, found): (&Option<u64>, &Option<Found>)| {
-                *response > found.as_ref().map(|found| found.response)
-            };
-            if responses.iter().zip(&self.result.found).any(beats) {
-                worse.push((variation, responses));
+            for (job, (response, found)) in responses.iter().zip(&self.result.found).enumerate() {
+                let known = worse.get(&job).or(found.as_ref()).map(|found| found.response);
+                if let Some(response) = response.filter(|response| Some(*response) > known) {
+                    worse.insert(job, Found { response, variation: Arc::clone(&variation) });
+                }
             }
         }
         Ok(worse)
