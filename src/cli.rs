@@ -1,8 +1,4 @@
 //! The command line: arguments in, one domain call, one report out.
-//!
-//! Exit status: 0 done; 1 the answer to a check is "no"; 2 bad usage, bad input, or an output that cannot be written;
-//! 3 stopped by a limit; 70 a fault of gpusched itself: a run exceeds what it claims of all runs; 130 stopped by Ctrl-C
-//! or a signal to end.
 
 mod allocation;
 mod amalthea;
@@ -16,6 +12,7 @@ mod devices;
 mod ending;
 mod evr;
 mod examples;
+mod exit_status;
 mod explain;
 mod figure_options;
 mod figures;
@@ -67,6 +64,8 @@ use gpusched::broken_bound::BrokenBound;
 use gpusched::effort::{EarlyEnd, PartialBounds};
 use gpusched::hosts::ProgramError;
 use gpusched::spelling;
+
+use exit_status::ExitStatus;
 
 /// Simulate and analyse how an NVIDIA GPU's hardware schedules thread blocks.
 #[derive(Debug, Parser)]
@@ -179,7 +178,9 @@ pub(crate) fn main() -> ExitCode {
         }
         // Help and version, which may not find room either, and what is wrong with the arguments.
         Err(told) => match told.print() {
-            Ok(()) => return told.exit_code().try_into().map_or(ExitCode::from(2), |code: u8| ExitCode::from(code)),
+            Ok(()) => {
+                return told.exit_code().try_into().map_or(ExitStatus::Refused.into(), |code: u8| ExitCode::from(code));
+            }
             Err(error) => Err(error.into()),
         },
     };
@@ -214,20 +215,22 @@ fn refuse_names_without_equals(command: &clap::Command, arguments: &[OsString]) 
 /// The exit status of a command, and its error told.
 fn ended(result: anyhow::Result<Answer>) -> ExitCode {
     match result {
-        Ok(Answer::Done) => ExitCode::SUCCESS,
-        Ok(Answer::No) => ExitCode::from(1),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Answer::Done) => ExitStatus::Done.into(),
+        Ok(Answer::No) => ExitStatus::No.into(),
+        Err(error) if is_closed_pipe(&error) => ExitStatus::Done.into(),
         Err(error) => {
             // If even stderr is closed there is nobody left to tell.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
-            ExitCode::from(status_of(&error))
+            status_of(&error).into()
         }
     }
 }
 
-/// What is parsed, with the examples in its help, and our options of help.
+/// What is parsed, with the examples and exit statuses in its help, and our options of help.
 fn command() -> clap::Command {
-    help::with_options(examples::added_to(Cli::command()))
+    let command = examples::added_to(Cli::command());
+    let example = command.get_after_help().cloned().unwrap_or_default();
+    help::with_options(command.after_help(format!("{example}\n\n{}", ExitStatus::help())))
 }
 
 /// Whether an error says nothing but that somebody stopped the command.
@@ -237,8 +240,8 @@ fn is_stop(error: &anyhow::Error) -> bool {
         || format!("{error:#}").ends_with(&EarlyEnd::Stopped.to_string())
 }
 
-/// The exit status of a command that failed. A fault of our own has that of `sysexits.h` for software (`EX_SOFTWARE`).
-fn status_of(error: &anyhow::Error) -> u8 {
+/// The exit status of a command that failed.
+fn status_of(error: &anyhow::Error) -> ExitStatus {
     let is_fault = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<BrokenBound>()
             || matches!(cause.downcast_ref(), Some(AnalysisError::Broken(_)))
@@ -246,9 +249,9 @@ fn status_of(error: &anyhow::Error) -> u8 {
     };
     let is_limit = error.chain().any(|cause| cause.is::<EarlyEnd>() || cause.is::<PartialBounds>());
     match (error.chain().any(is_fault), is_limit) {
-        (true, _) => 70,
-        (false, true) => ending::LIMITED,
-        (false, false) => 2,
+        (true, _) => ExitStatus::Fault,
+        (false, true) => ExitStatus::Limited,
+        (false, false) => ExitStatus::Refused,
     }
 }
 
@@ -292,7 +295,7 @@ mod tests {
         let analysed = (analyse(&scenario).expect("it is analysed"), bounds);
         let error = AnalysisReport::judged(analysed, &run, None, None, WATCH).expect_err("broken");
         let error = anyhow::Error::from(error).context("of one of several files");
-        assert_eq!(status_of(&error), 70);
+        assert_eq!(status_of(&error), ExitStatus::Fault);
         let text = format!("{error:#}");
         for part in ["a fault of gpusched", "please report", "job 0 of s takes 2 ms", "1.999999 ms is the bound"] {
             assert!(text.contains(part), "{part}: {text}");
@@ -318,10 +321,10 @@ mod tests {
                     .into(),
             ];
             for error in all {
-                assert_eq!(status_of(&error), 70, "{error:#}");
+                assert_eq!(status_of(&error), ExitStatus::Fault, "{error:#}");
             }
         }
-        assert_eq!(status_of(&anyhow::anyhow!("bad input")), 2);
+        assert_eq!(status_of(&anyhow::anyhow!("bad input")), ExitStatus::Refused);
     }
 
     #[test]
@@ -340,7 +343,7 @@ mod tests {
         let run = run_segment_tasks(&set, by_turns, options, Progress::NONE).expect("it runs");
         assert!(SegmentRunReport::new(&set, by_turns, &run).is_ok());
         let broken = SegmentRunReport::new(&set, gcaps, &run).expect_err("broken");
-        assert_eq!(status_of(&broken.into()), 70);
+        assert_eq!(status_of(&broken.into()), ExitStatus::Fault);
     }
 
     #[test]
@@ -350,6 +353,6 @@ mod tests {
         let mut answer = answer(&string, &Question { warps: 3, estimate_from: None, limits }, Progress::NONE);
         assert_eq!(answer.check(), Ok(()));
         answer.bound.cycles = answer.exact.expect("it is searched") - 1;
-        assert_eq!(status_of(&answer.check().expect_err("broken").into()), 70);
+        assert_eq!(status_of(&answer.check().expect_err("broken").into()), ExitStatus::Fault);
     }
 }

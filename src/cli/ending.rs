@@ -18,13 +18,12 @@ use gpusched::effort::{self, EarlyEnd, Effort, Limits};
 use gpusched::limits::Memory;
 use gpusched::time::Duration;
 
+use super::exit_status::ExitStatus;
+
 /// Between two looks at the clock and the memory.
 const EVERY: StdDuration = StdDuration::from_millis(20);
 /// How long a command has to come to the end of what it is at, and tell what is complete. Most take a few milliseconds.
 const GRACE: StdDuration = StdDuration::from_secs(10);
-
-/// Exit status of what a limit ended.
-pub(crate) const LIMITED: u8 = 3;
 
 /// Why a command was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +51,8 @@ impl Reason {
         }
     }
 
-    /// Exit status.
-    fn status(self) -> u8 {
-        if self == Self::Signal { 130 } else { LIMITED }
+    fn status(self) -> ExitStatus {
+        if self == Self::Signal { ExitStatus::Stopped } else { ExitStatus::Limited }
     }
 }
 
@@ -149,7 +147,8 @@ pub(crate) fn keep_nothing() {
     end_state().keep(Activity::Work);
 }
 
-/// [`keep_complete_results`] of several inputs, whatever the command is at with each of them until [`stop_working_on_several`].
+/// [`keep_complete_results`] of several inputs, whatever the command is at with each of them until
+/// [`stop_working_on_several`].
 pub(crate) fn keep_results_of_several() {
     end_state().keep(Activity::KeepSeveral);
 }
@@ -234,7 +233,7 @@ pub(crate) fn end(reason: Reason, has_told: bool) -> ! {
     }
     // If stderr is closed there is nobody left to tell.
     let _ = writeln!(io::stderr(), "{reason}: {told}");
-    std::process::exit(reason.status().into())
+    std::process::exit(reason.status().code().into())
 }
 
 /// Watches over the command from now on: how long it may last, how much memory it may hold \[bytes\], and how much work
@@ -269,8 +268,12 @@ fn exit_where_memory_is_refused() -> anyhow::Result<()> {
     {
         let without_panic = Arc::new(AtomicBool::new(true));
         let abort = signal_hook::consts::SIGABRT;
-        signal_hook::flag::register_conditional_shutdown(abort, LIMITED.into(), Arc::clone(&without_panic))
-            .context("cannot watch for memory that is refused")?;
+        signal_hook::flag::register_conditional_shutdown(
+            abort,
+            ExitStatus::Limited.code().into(),
+            Arc::clone(&without_panic),
+        )
+        .context("cannot watch for memory that is refused")?;
         let told = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             without_panic.store(false, Ordering::Relaxed);

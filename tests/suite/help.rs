@@ -68,3 +68,16 @@ fn a_man_page_has_name_options_and_the_example() {
     }
     assert!(!folder.join("gpusched-help.1").exists() && !folder.join("gpusched-man.1").exists());
 }
+
+#[test]
+fn help_and_the_page_of_the_command_tell_of_the_same_exit_statuses() {
+    let help = stdout(&gpusched(&["--help"]));
+    let (_, told) = help.split_once("Exit status:\n").expect("help tells of them");
+    let told: Vec<&str> = told.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/command.md")).expect("it is there");
+    let (_, rows) = page.split_once("## Exit status\n").expect("it has a section on them");
+    let rows = rows.lines().filter(|line| line.starts_with("| ")).skip(2);
+    let rows = rows.map(|row| row.replace('`', "").trim_matches(['|', ' ']).replacen(" | ", "  ", 1));
+    assert_eq!(rows.collect::<Vec<_>>(), told);
+    assert_eq!(told.len(), 6);
+}
