@@ -76,6 +76,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn help_and_the_page_on_security_promise_what_strict_limits_end_at() {
+        let seconds = format!("at most {} s", STRICT_TIME.as_ns() / 1_000_000_000);
+        let strict = Work::Strict.to_possible_value().expect("it is not skipped");
+        let help = strict.get_help().expect("it has one").to_string();
+        assert!(help.contains(&format!("{seconds} and {} GB", STRICT_MEMORY / 1_000_000_000)), "{help}");
+        let page = include_str!("../../SECURITY.md");
+        let promise = format!("{seconds} of processor time and {} GB of memory", STRICT_MEMORY / 1_000_000_000);
+        assert!(page.contains(&promise), "{promise}");
+    }
+
+    #[test]
     fn sizes_are_bytes_or_have_a_unit() {
         let sizes = ["1", "4K", "500M", "8G", " 2 G "].map(parse_size);
         assert_eq!(sizes, [1, 4 << 10, 500 << 20, 8 << 30, 2 << 30].map(Ok));
