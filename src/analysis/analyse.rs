@@ -11,6 +11,7 @@ use super::merged_backend::{Analysed, Costs, Merged};
 use super::merged_sm::MergedKernel;
 use super::prepared::Prepared;
 use super::printed::Turn;
+use super::repeats::last_instant;
 use super::task::KernelTask;
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
@@ -155,6 +156,7 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
         _ => None,
     };
 
+    let (cut, known_until, mut beyond) = (scenario.cut_at(), scenario.known_until(), 0);
     let mut index_of = vec![usize::MAX; walked.operations.len()];
     let mut kernels = Vec::with_capacity(walked.operations.len());
     for (number, record) in (0_u32..).zip(&walked.operations) {
@@ -164,6 +166,14 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
         let is_same = |bound: &&BoundedOperation| (bound.kind, bound.origin) == (record.kind, record.origin);
         let bound = bounds.and_then(|bounds| bounds.operations.get(number as usize)).filter(is_same);
         let safe_finish = if is_safe { record.finish } else { bound.and_then(|bound| bound.finish) };
+        // What is released after the run might delay what then still runs.
+        let is_known = |finish: &Instant| {
+            let last = cut.map_or(Duration::ZERO, |_| last_instant(scenario, record.origin.thread));
+            known_until.is_none_or(|end| finish.saturating_add(last) <= end)
+        };
+        let is_beyond = safe_finish.is_some_and(|finish| !is_known(&finish));
+        beyond += usize::from(is_beyond);
+        let safe_finish = safe_finish.filter(|_| !is_beyond);
         let thread = scenario.threads.get(record.origin.thread as usize);
         let deadline = thread.and_then(HostThread::deadline);
         let job = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
@@ -203,7 +213,14 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
     if is_safe || bounds.is_some() {
         // Waits that no release depends on do not matter.
         let dependence = dependence.as_ref().filter(|_| bounds.is_some_and(|bounds| bounds.operations.is_empty()));
-        notes.extend(missing_safe_finish(departures, dependence, &kernels));
+        notes.extend(missing_safe_finish(departures, dependence, &kernels, beyond));
+        notes.extend(known_until.filter(|_| beyond > 0).map(|end| {
+            format!(
+                "safe_finish_ns is not given of {beyond} of {} kernels, which may finish after {end}: nothing is known of \
+                 what is released then",
+                kernels.len()
+            )
+        }));
     }
     let unfinished = kernels.iter().filter(|kernel| kernel.finish_ns.is_none()).count();
     if unfinished > 0 {
@@ -261,11 +278,12 @@ fn notes(scenario: &Scenario, departures: &BTreeSet<Departure>, sms: u32) -> Vec
     notes
 }
 
-/// Why kernels have no safe finish, if some have none.
+/// Why kernels have no safe finish, if some have none but those that may finish beyond what is known.
 fn missing_safe_finish(
     departures: &BTreeSet<Departure>,
     dependence: Option<&LaunchDependence>,
     kernels: &[AnalysedKernel<'_>],
+    beyond: usize,
 ) -> Option<String> {
     let unknown = [
         (Departure::Channels, "streams may have to wait for a hardware channel"),
@@ -278,7 +296,7 @@ fn missing_safe_finish(
     match (dependence, unknown) {
         (Some(dependence), _) => Some(dependence.to_string()),
         (None, Some((_, reason))) => Some(format!("safe_finish_ns is not given: {reason}")),
-        _ => kernels.iter().any(|kernel| kernel.safe_finish_ns.is_none()).then(|| {
+        _ => (kernels.iter().filter(|kernel| kernel.safe_finish_ns.is_none()).count() > beyond).then(|| {
             "safe_finish_ns is not given where it is past 2^64 ns or there are too many operations".to_owned()
         }),
     }

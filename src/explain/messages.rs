@@ -186,7 +186,8 @@ pub(super) const MESSAGES: [Message; 39] = [
         "safe_finish_ns is not given",
         SHORTER,
         "The safe finish holds for launches that do not depend on when operations complete; here a host \
-         launches more after it has waited.",
+         launches more after it has waited, or a kernel may finish after all that is known is released: the horizon, or one \
+         hyperperiod of what has no end.",
     ),
     message(
         "the NULL stream is used",

@@ -1,10 +1,10 @@
 //! What a host does on the CPU belongs to its jobs: in runs, in verdicts over given releases and over all phasings.
 
-use gpusched::analysis::{SearchOptions, Verdict, judge, judge_sporadic};
+use gpusched::analysis::{SearchOptions, Verdict, analyse, judge, judge_sporadic};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::time::Duration;
+use gpusched::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// A kernel of 10 ms that fills the GPU, and these hosts.
@@ -150,4 +150,76 @@ fn a_job_that_has_launched_nothing_by_the_horizon_is_judged_with_the_others() {
     // That of `late` has passed when the run ends.
     let judged = vec![(None, None, Some(Verdict::Open)), (ms(10), ms(10), Some(Verdict::Proven))];
     assert_eq!(known(&run), (vec![None, ms(10)], judged));
+}
+
+/// These hosts, with a kernel of 2 ns and one of 9 ns that fills the GPU.
+fn of_ns(hosts: &Value, horizon: Option<&str>) -> Scenario {
+    let mut text = json!({
+        "format": "gpusched-scenario/1", "name": "barriers", "device": "tx2",
+        "kernels": {"k": {"blocks": 1, "threads": 32, "duration": "2 ns"},
+            "big": {"blocks": 4, "threads": 1024, "duration": "9 ns"}},
+        "streams": [{"name": "s", "blocking": false}, {"name": "t", "blocking": false}],
+        "hosts": hosts,
+    });
+    if let Some(horizon) = horizon {
+        text["horizon"] = json!(horizon);
+    }
+    Scenario::from_json("barriers.json", &text.to_string(), &ReadOptions::default()).expect("it is sound")
+}
+
+/// What is judged of the first job of a host.
+fn first_job(scenario: &Scenario, name: &str) -> Judged {
+    let search = SearchOptions { runs: 16, ..SearchOptions::default() };
+    let judged = judge(scenario, &search, Progress::NONE).expect("it is judged");
+    let job = judged.jobs.iter().find(|job| &*job.stream == name && job.job == 0).expect("it has one");
+    (job.worst_found_ns, job.bound_ns, job.verdict)
+}
+
+/// Without a horizon only the jobs of one hyperperiod are looked at: 0 to 12 ns here.
+#[test]
+fn who_has_no_end_has_not_left_its_barriers_after_one_hyperperiod() {
+    let ns = |ns: u64| Some(Duration::from_ns(ns));
+    // It comes to b at 1 and at 13 ns, so the second barrier of the other opens at 13, and its kernel ends at 15.
+    let endless = json!({"name": "h", "period": "12 ns", "steps": [{"sleep": "1 ns"}, {"barrier": "b"}]});
+    let once = json!({"name": "o", "deadline": "5 ns",
+        "steps": [{"barrier": "b"}, {"barrier": "b"}, {"launch": "k", "stream": "s"}]});
+    let both = json!([endless, once]);
+    assert_eq!(first_job(&of_ns(&both, Some("40 ns")), "o"), (ns(15), ns(15), Some(Verdict::Missed)));
+    let (found, bound, verdict) = first_job(&of_ns(&both, None), "o");
+    assert_eq!((found, bound), (None, None));
+    assert_ne!(verdict, Some(Verdict::Proven));
+
+    // What fills the GPU is launched at 13 ns, long after the kernel that ends at 4.
+    let fills = json!({"name": "f", "period": "12 ns",
+        "steps": [{"barrier": "b"}, {"barrier": "b"}, {"launch": "big", "stream": "t"}]});
+    let other = json!({"name": "o", "deadline": "5 ns", "steps": [{"sleep": "2 ns"}, {"launch": "k", "stream": "s"}]});
+    let three = json!([endless, fills, other]);
+    for horizon in [None, Some("40 ns")] {
+        assert_eq!(first_job(&of_ns(&three, horizon), "o"), (ns(4), ns(4), Some(Verdict::Proven)), "{horizon:?}");
+    }
+    assert_eq!(first_job(&of_ns(&three, None), "f").1, None);
+}
+
+#[test]
+fn a_kernel_that_may_end_after_one_hyperperiod_has_no_safe_finish() {
+    let text = json!({
+        "format": "gpusched-scenario/1", "name": "beyond", "device": "tx2",
+        "kernels": {"long": {"blocks": 4, "threads": 1024, "duration": "8 ms"}},
+        "streams": [
+            {"name": "a", "period": "10 ms", "operations": [{"kernel": "long"}]},
+            {"name": "b", "release": "5 ms", "operations": [{"kernel": "long"}]},
+        ],
+    });
+    let scenario = Scenario::from_json("beyond.json", &text.to_string(), &ReadOptions::default()).expect("it is sound");
+    let analysis = analyse(&scenario).expect("it is analysed");
+    // The jobs of a that come at 0 and 10 ms are looked at, and the next comes at 20. The kernel of b ends at 16 ms, and
+    // the second of a at 24, if nothing comes besides.
+    let known: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.safe_finish_ns).collect();
+    let ms = |ms: u64| Some(Instant::from_ns(ms * 1_000_000));
+    assert_eq!(known, [ms(8), ms(16), None]);
+    assert!(
+        analysis.notes.iter().any(|note| note.contains("of 1 of 3 kernels, which may finish after 20 ms")),
+        "{:?}",
+        analysis.notes
+    );
 }

@@ -24,10 +24,11 @@ impl ProgramHost<'_> {
         false
     }
 
-    /// A thread ends and no longer counts, which may open a barrier for the others.
+    /// A thread ends and no longer counts, which may open a barrier for the others; unless only the jobs of one
+    /// hyperperiod of it are looked at: it would come to its barriers again, so who waits there does so beyond the run.
     pub(super) fn end(&mut self, index: usize) {
         self.threads[index].position = Position::Ended;
-        if self.barriers.is_empty() {
+        if self.barriers.is_empty() || self.threads[index].program.is_cut {
             return;
         }
         for id in self.threads[index].program.barriers().collect::<BTreeSet<_>>() {

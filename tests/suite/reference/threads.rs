@@ -50,6 +50,11 @@ struct Thread<'a> {
 }
 
 impl Thread<'_> {
+    /// Whether it comes to no barrier any more, also after what is looked at of what has no end.
+    fn has_left(&self) -> bool {
+        self.state == State::Ended && !self.spec.is_cut
+    }
+
     /// Whether an iteration must not start at `start` any more.
     fn time_is_over(&self, start: u64) -> bool {
         self.spec.time_limit.is_some_and(|limit| start - self.spec.release.as_ns() >= limit.as_ns())
@@ -186,7 +191,7 @@ impl<'a> Threads<'a> {
             let State::AtBarrier(barrier) = self.all[index].state else { continue };
             let all_there = self.all.iter().all(|other| {
                 let takes_part = other.spec.barriers().any(|id| id == barrier);
-                !takes_part || other.state == State::Ended || other.state == State::AtBarrier(barrier)
+                !takes_part || other.has_left() || other.state == State::AtBarrier(barrier)
             });
             if all_there {
                 for thread in &mut self.all {
@@ -201,8 +206,7 @@ impl<'a> Threads<'a> {
     /// Whether a thread that reaches a barrier does not have to wait: no other takes part any more.
     fn is_alone_at(&self, index: usize, barrier: BarrierId) -> bool {
         let takes_part = |other: &Thread<'_>| other.spec.barriers().any(|id| id == barrier);
-        (0..self.all.len())
-            .all(|other| other == index || !takes_part(&self.all[other]) || self.all[other].state == State::Ended)
+        (0..self.all.len()).all(|other| other == index || !takes_part(&self.all[other]) || self.all[other].has_left())
     }
 
     /// Runs a thread until it has to wait, or others come before its next step.
