@@ -19,8 +19,8 @@ use thiserror::Error;
 pub enum Counted {
     /// Operations that hosts submit, all simulated runs together.
     Operations,
-    /// Instants at which blocks are assigned or complete, all simulated runs together, and waves of blocks that start
-    /// there, of which several come to one.
+    /// Instants at which blocks are assigned or complete, all simulated runs together, waves of blocks that start
+    /// there, of which several come to one, and turns of contexts that are recorded.
     Blocks,
     /// States, points and jobs that analyses and searches look at.
     States,

@@ -52,7 +52,9 @@ impl Reservation {
         // Instances are counted from the one that starts a period before the first, so that nothing is negative.
         let end_of_first = offset + budget;
         let first = if from + period >= end_of_first { (from + period - end_of_first) / period + 1 } else { 0 };
-        (first..)
+        // Of an instance without a budget nothing is served, and there may be as many as nanoseconds.
+        let after_last = if budget == TaskTime::ZERO { first } else { u64::MAX };
+        (first..after_last)
             .map(move |instance| (offset + instance * period, offset + instance * period + budget))
             .take_while(move |(start, _)| *start < to + period)
             .map(move |(start, end)| (start.saturating_sub(period).max(from), (end.saturating_sub(period)).min(to)))

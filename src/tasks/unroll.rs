@@ -4,7 +4,7 @@ use super::hyperperiod::hyperperiod;
 use super::reservation::Reservation;
 use super::task_set::Timing;
 use super::task_time::TaskTime;
-use crate::limits::end_if_stopped;
+use crate::limits::{count_turn, end_if_stopped};
 
 /// Part of one instance of a reservation that lies between release and deadline of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,8 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn chunks(self, reservation: Reservation) -> impl Iterator<Item = Chunk> {
-        reservation.served(self.release, self.deadline).map(|(start, end)| Chunk { start, end })
+        let served = reservation.served(self.release, self.deadline).inspect(|_| count_turn());
+        served.map(|(start, end)| Chunk { start, end })
     }
 }
 

@@ -7,6 +7,8 @@ use super::rule::Rule;
 use super::turn::{ContextTurn, NewTurn, TurnEnd};
 use super::wait::NotedWait;
 use super::wave::{NO_STRETCH, Stretch, Wave};
+use crate::effort::Counted;
+use crate::limits::count;
 use crate::time::{Duration, Instant};
 use crate::workload::{Items, OperationId, Part, Placement};
 
@@ -167,6 +169,7 @@ impl Observer for Recorder {
         if own.len().saturating_add(all) > MOST_TURNS {
             return Err(TraceFull);
         }
+        count(Counted::Blocks, all as u64);
         // How its switch began, only the one that was told knows.
         let first = own.pop().map_or(Instant::ZERO, |first| first.switch_from);
         let begin = own.len();

@@ -8,7 +8,7 @@ use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
 use crate::effort::Progress;
-use crate::limits::count_turn;
+use crate::limits::{count_turn, count_turns};
 
 /// A work-conserving schedule, found without going through all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +80,8 @@ fn run(
     let mut picks: Vec<Pick> = Vec::new();
     let mut cycles = 0;
     while histogram.unfinished() > tail.reached() {
-        count_turn();
+        // Each step is looked at.
+        count_turns(order.len());
         picks.clear();
         let mut room: Vec<u32> = string.units().iter().map(|kind| kind.capacity).collect();
         let (held, free): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&step| string.steps()[step].held);

@@ -91,7 +91,8 @@ impl<'a> Ilp<'a> {
         let (units, steps) = (string.units().len() as u128, string.len() as u128);
         let (warps_wide, cycles_wide) = (u128::from(warps.max(1)), u128::from(cycles));
         // Work conservation has a sum over the horizon in each of W I T rows, twice; the rest is linear in T.
-        let coefficients = warps_wide * steps * cycles_wide * units * (2 * cycles_wide + 10);
+        let factors = [steps, cycles_wide, units, 2 * cycles_wide + 10];
+        let coefficients = factors.into_iter().fold(warps_wide, u128::saturating_mul);
         let too_large = IlpTooLarge { coefficients, allowed };
         if coefficients > u128::from(allowed) {
             return Err(too_large);

@@ -36,7 +36,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
         ],
         &[
             "simulate FILE",
-            "simulate FILE --critical-path --own-waits",
+            "simulate FILE --critical-path --blame --own-waits",
             "simulate FILE --format json --blocks --rules --blame",
             "simulate FILE --vary 50..100 --format csv",
             "simulate FILE --placement random --state-at 5ms",

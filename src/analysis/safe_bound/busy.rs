@@ -256,7 +256,7 @@ impl Start {
         let mut end = number;
         loop {
             count_steps(1);
-            end += graph.nodes[end..].iter().take_while(|node| node.launched.as_ns() < reach).count();
+            end += graph.nodes[end..].partition_point(|node| node.launched.as_ns() < reach);
             let below = part.below.partition_point(|kernel| kernel.launched.as_ns() < reach);
             // What comes after it in its stream begins later.
             let own = &graph.streams[stream];

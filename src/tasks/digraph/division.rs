@@ -7,7 +7,7 @@
 
 use super::super::task_time::TaskTime;
 use super::cycle::Cycle;
-use super::inequalities::{GivenUp, Inequalities};
+use super::inequalities::{GivenUp, Inequalities, take_steps};
 use crate::limits::count_turn;
 
 /// What one chunk executes.
@@ -109,7 +109,7 @@ impl Demands<'_> {
                 executing.extend((work > 0).then_some((chunk, work)));
             }
             let additions = (executing.len() * executing.len() * self.instants.len()) as u64;
-            self.steps = self.steps.checked_sub(additions).ok_or(GivenUp)?;
+            take_steps(&mut self.steps, additions)?;
             let mut most: Vec<(i128, usize)> = vec![(0, 0); self.instants.len()];
             for &(first, _) in &executing {
                 let mut demand = vec![0_i128; self.instants.len()];

@@ -4,7 +4,8 @@
 //! all unknowns and slacks some are zero, the *columns*, and the others are expressed by them, the *rows*. While a row
 //! is negative it changes places with a column; the smallest numbers go first (Bland's rule), so that this ends.
 
-use crate::limits::count_turn;
+use crate::limits::{count_turn, count_turns};
+use crate::proven::OrMost;
 
 /// The question is too large: it would take too many steps, or a number left 127 bits.
 #[derive(Debug)]
@@ -12,6 +13,13 @@ pub(super) struct GivenUp;
 
 /// What changing one term of a row takes, as a multiple of one addition, about.
 const STEPS_OF_A_TERM: u64 = 20;
+
+/// Takes so many additions from `steps`, and counts them.
+pub(super) fn take_steps(steps: &mut u64, additions: u64) -> Result<(), GivenUp> {
+    *steps = steps.checked_sub(additions).ok_or(GivenUp)?;
+    count_turns(usize::try_from(additions).or_most());
+    Ok(())
+}
 
 /// Inequalities with whole coefficients.
 pub(super) struct Inequalities {
@@ -69,7 +77,7 @@ impl Inequalities {
                 return Ok(Err(both.filter_map(|subject| subject.checked_sub(self.unknowns)).collect()));
             };
             let terms = (self.rows.len() * (self.columns.len() + 1)) as u64;
-            *steps = steps.checked_sub(STEPS_OF_A_TERM * terms).ok_or(GivenUp)?;
+            take_steps(steps, STEPS_OF_A_TERM * terms)?;
             self.exchange(at, column)?;
         }
     }
