@@ -24,7 +24,7 @@ use crate::pictures::timeline::{FinishMark, HeightBy};
 use crate::run::{Responses, Summary};
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, Trace, phases, queue_contents, reasons};
-use crate::workload::{CheckedKernel, Copy, Kernel, KernelId, OperationKind};
+use crate::workload::{CheckedKernel, Copy, Kernel, KernelId, OperationKind, StreamId};
 
 /// Instants that come to one shape where work is counted.
 const INSTANTS_OF_A_SHAPE: u64 = 16;
@@ -104,6 +104,8 @@ struct DeviceData<'a> {
 #[derive(Debug, Serialize)]
 struct StreamData<'a> {
     name: &'a str,
+    /// As reports have it.
+    number: i64,
     process: u32,
 }
 
@@ -202,10 +204,13 @@ impl<'a> RunData<'a> {
             notes: run.summary.notes(),
             device: DeviceData::new(device),
             threads: scenario.threads.iter().map(|thread| &*thread.label).collect(),
-            streams: trace
-                .streams()
-                .iter()
-                .map(|stream| StreamData { name: &stream.name, process: stream.process.0 })
+            streams: (0..)
+                .zip(trace.streams())
+                .map(|(id, stream)| StreamData {
+                    name: &stream.name,
+                    number: scenario.stream_number(StreamId(id)),
+                    process: stream.process.0,
+                })
                 .collect(),
             processes: trace.processes().iter().map(|process| &*process.name).collect(),
             queue_owners: queue_owners(trace),

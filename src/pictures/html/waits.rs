@@ -31,6 +31,9 @@ pub(super) struct Waits {
     reason: Vec<usize>,
     /// Number of the queue whose head it waits for; -1: none.
     queue: Vec<i64>,
+    /// The waits that name another operation than such a head, with its number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ahead: Vec<(usize, u32)>,
     /// Number of the instant of its beginning, counted from the end of the one before if that is of the same
     /// operation, or else from the launch.
     from: Vec<i64>,
@@ -60,6 +63,9 @@ impl Waits {
                 _ => launched.get(operation as usize).copied().unwrap_or_default(),
             };
             let from = instants.number(reason.from);
+            if let Some(ahead) = reason.cause.as_ref().and_then(Cause::ahead) {
+                columns.ahead.push((columns.operation.len(), ahead.0));
+            }
             columns.operation.push(operation - last.unwrap_or_default());
             columns.reason.push(number);
             let queue = reason.cause.as_ref().and_then(Cause::queue);

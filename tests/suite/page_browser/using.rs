@@ -48,8 +48,8 @@ fn what_is_typed_is_drawn_and_what_was_seen_of_the_time_stays() {
     let was = seen();
     let drawn = page.drawn();
     page.write(&FIGURE_3.replace(
-        r#""K6": {"blocks": 2, "threads": 512, "duration": "1 s"}"#,
-        r#""K6": {"blocks": 2, "threads": 512, "duration": "3 s"}"#,
+        r#""K6": {"blocks": 2, "threads": 512, "registers_per_thread": 0, "duration": "1 s"}"#,
+        r#""K6": {"blocks": 2, "threads": 512, "registers_per_thread": 0, "duration": "3 s"}"#,
     ));
     page.wait_until_drawn(&drawn);
     assert_ne!(end(), before);

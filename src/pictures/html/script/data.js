@@ -259,9 +259,9 @@ class Run {
   }
 
   /** Brings the waits, which are written as steps, into columns. */
-  readWaits({ said, operation, reason, queue, from, length }) {
+  readWaits({ said, operation, reason, queue, ahead = [], from, length }) {
     this.said = said;
-    this.waits = { reason, queue, from: new Uint32Array(from.length), to: new Uint32Array(from.length) };
+    this.waits = { reason, queue, ahead: new Map(ahead), from: new Uint32Array(from.length), to: new Uint32Array(from.length) };
     this.firstWait = new Uint32Array(this.operationCount + 1);
     let [id, last] = [0, 0];
     for (let wait = 0; wait < from.length; wait += 1) {
@@ -390,10 +390,11 @@ class Run {
     return `memset ${number}`;
   }
 
-  /** A wait: its rule, what is said about it, and the queue whose head is to be named then, or null. */
+  /** A wait: its rule, what is said about it, and whom it names: an operation, the head of a queue then, or nobody. */
   wait(number) {
     const queue = this.waits.queue[number];
-    return { ...this.said[this.waits.reason[number]], queue: queue === NONE ? null : this.queues[queue] };
+    const ahead = this.waits.ahead.get(number) ?? null;
+    return { ...this.said[this.waits.reason[number]], ahead, queue: queue === NONE ? null : this.queues[queue] };
   }
 
   /** Its waits in order of time: rule, and the numbers of the instants from and to which it held. */

@@ -66,7 +66,7 @@ function turnState(run, now) {
 function waitingAt(run, id, now) {
   const wait = run.waitAt(id, now);
   if (!wait) return null;
-  const head = wait.queue?.headAt(now);
+  const head = wait.ahead ?? wait.queue?.headAt(now);
   const turn = wait.for_turn ? otherTurn(run, id, now) : "";
   const why = head === undefined ? wait.why + turn : `${wait.why} ${run.title(head)}`;
   return { operation: run.title(id), id, rule: wait.rule, why };
@@ -108,7 +108,7 @@ function stateAt(run, ns) {
   return {
     at_ns: ns,
     ...(run.turns && { turn: turnState(run, now), suspended: suspendedBlocks, suspended_copies: suspendedCopies }),
-    stream_queues: used.map(([{ name, number }, ids]) => ({ name, stream: number, operations: titles(ids) })),
+    stream_queues: used.map(([{ name, number }, ids]) => ({ name, stream: run.streams[number + 1].number, operations: titles(ids) })),
     ee_queues: queueOwners(run) ? Object.fromEntries(queueOwners(run).map((name, owner) => [name, eeQueues(owner)])) : eeQueues(null),
     ce_queue: titles(copies.map(({ id }) => id)),
     ce_queues: engines.map((engine) => titles(content("ce", engine))),
