@@ -29,7 +29,7 @@ const ROOMS: [&str; 17] = [
 ];
 
 /// What counts turns, or whatever they look at.
-const TOKENS: [&str; 4] = ["count_turn(", "count_steps(", "count(Counted::", "spend("];
+const TOKENS: [&str; 5] = ["count_turn(", "count_turns(", "count_steps(", "count(Counted::", "spend("];
 
 /// Loops that need not count, and why: by file, and how their first line begins.
 const OTHERS: [(&str, &str, &str); 16] = [
