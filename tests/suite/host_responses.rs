@@ -212,8 +212,8 @@ fn a_kernel_that_may_end_after_one_hyperperiod_has_no_safe_finish() {
     });
     let scenario = Scenario::from_json("beyond.json", &text.to_string(), &ReadOptions::default()).expect("it is sound");
     let analysis = analyse(&scenario).expect("it is analysed");
-    // The jobs of a that come at 0 and 10 ms are looked at, and the next comes at 20. The kernel of b ends at 16 ms, and
-    // the second of a at 24, if nothing comes besides.
+    // The jobs of a that come at 0 and 10 ms are looked at, and the next comes at 20. The kernel of b ends at 16 ms,
+    // and the second of a at 24, if nothing comes besides.
     let known: Vec<_> = analysis.kernels.iter().map(|kernel| kernel.safe_finish_ns).collect();
     let ms = |ms: u64| Some(Instant::from_ns(ms * 1_000_000));
     assert_eq!(known, [ms(8), ms(16), None]);
