@@ -25,6 +25,8 @@ const TAIL_BYTES: u64 = 1 << 20;
 const MAX_STEPS_OF_ALL: u64 = 10_000_000;
 /// How many steps may be simulated over all orders that are tried.
 const WORK: u64 = 50_000_000;
+/// Turns of a loop that a cycle takes, and as many again for each step.
+const CYCLE: usize = 100;
 
 /// Looks for a long schedule, or a short one: the scheduler prefers warps by the step that they are at, in an order
 /// that is kept until few warps are left, whose worst (or best) case is found exactly. Orders are tried until one
@@ -80,8 +82,7 @@ fn run(
     let mut picks: Vec<Pick> = Vec::new();
     let mut cycles = 0;
     while histogram.unfinished() > tail.reached() {
-        // Each step is looked at.
-        count_turns(order.len());
+        count_turns(CYCLE + CYCLE * order.len());
         picks.clear();
         let mut room: Vec<u32> = string.units().iter().map(|kind| kind.capacity).collect();
         let (held, free): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&step| string.steps()[step].held);

@@ -144,6 +144,17 @@ fn the_readme_is_short_and_uses_no_command_before_it_is_built() {
 }
 
 #[test]
+fn a_release_has_at_most_150_lines_in_the_changelog() {
+    let changelog = read("CHANGELOG.md");
+    let releases: Vec<&str> = changelog.split("\n## [").skip(1).collect();
+    assert!(releases.len() >= 2);
+    for release in releases {
+        let lines = release.lines().count();
+        assert!(lines <= 150, "{}: {lines} lines", release.lines().next().unwrap_or_default());
+    }
+}
+
+#[test]
 fn every_page_of_the_documentation_is_linked_from_its_index() {
     let index = seen(&read("docs/README.md")).links;
     let all = pages().into_iter().filter(|page| page.starts_with("docs") && !page.ends_with("README.md"));

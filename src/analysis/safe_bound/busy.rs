@@ -24,6 +24,10 @@ const MOST_BELOW: usize = 256;
 /// How often it is computed, for one level, what kernels below can add to waits.
 const MOST_TABLES: usize = 4_000;
 
+/// Short steps that a look at what comes before an operation has finished takes, and one at a start of chains.
+const A_LOOK: usize = 128;
+const A_START: usize = 8;
+
 /// Classes of which all orders of lowering weights are tried.
 const MOST_PERMUTED: usize = 3;
 
@@ -197,6 +201,7 @@ impl<'a> Part<'a> {
 
     /// The latest finish over all starts.
     fn latest(&self, starts: &mut [Start], number: usize, tables: &mut usize) -> Option<Instant> {
+        count_steps(A_START * starts.len());
         let mut latest = Instant::ZERO;
         for start in starts {
             let chains: Vec<Option<u128>> = start.chains.iter().map(|ends| ends[number - start.first]).collect();
@@ -255,7 +260,7 @@ impl Start {
         let mut reach = launched.as_ns().checked_add(1)?;
         let mut end = number;
         loop {
-            count_steps(1);
+            count_steps(A_LOOK);
             end += graph.nodes[end..].partition_point(|node| node.launched.as_ns() < reach);
             let below = part.below.partition_point(|kernel| kernel.launched.as_ns() < reach);
             // What comes after it in its stream begins later.
