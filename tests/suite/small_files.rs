@@ -336,3 +336,63 @@ fn every_seed_is_sound() {
         }
     }
 }
+
+/// Two processes whose turns last a nanosecond, with this kernel.
+fn turns(kernel: &str) -> String {
+    format!(
+        r#"{{"format":"gpusched-scenario/1","name":"n","kernels":{{"K":{kernel}}},"streams":[{{"name":"a","process":"a",
+        "operations":[{{"kernel":"K"}}]}},{{"name":"b","process":"b","operations":[{{"kernel":"K"}}]}}],
+        "processes":{{"a":{{"time_slice":"1 ns"}},"b":{{"time_slice":"1 ns"}}}},"switch_cost":"0 s"}}"#
+    )
+}
+
+/// Writes a file for a command, which ends with one of these exit statuses; with 3 by what was counted.
+fn ends(file: &str, text: &str, command: &str, statuses: &[i32]) {
+    let all = directory(&format!("small_files_found/{file}"));
+    let path = all.join(file);
+    fs::write(&path, text).expect("it can be written");
+    let output = limited(&arguments(command, &path, &all));
+    let said = stderr(&output);
+    assert!(output.status.code().is_some_and(|code| statuses.contains(&code)), "{command}: {said}");
+    assert!(output.status.code() != Some(3) || said.contains(" more than "), "{command}: {said}");
+}
+
+#[test]
+fn what_an_outsider_found_is_counted() {
+    let slices = turns(r#"{"blocks":9,"threads":1024,"duration":"1 ms","clock":"wall"}"#);
+    for command in ["analyze FILE --verdicts", "simulate FILE --format json --blame", "simulate FILE --html OUT/r.html"]
+    {
+        ends("turns.json", &slices, command, &[3]);
+    }
+    let copies = r#"{"format":"gpusched-scenario/1","name":"n","kernels":{"K":{"blocks":1,"threads":1,
+        "duration":"1 ns"}},"streams":[{"name":"a","process":"a","period":"7 us","operations":[
+        {"copy":"host-to-device","bytes":10000000000000}]},{"name":"b","process":"b","period":"7 us","operations":[
+        {"copy":"host-to-device","bytes":10000000000000}]}],"horizon":"9 us"}"#;
+    ends("copies.json", copies, "analyze FILE", &[3]);
+    let without_budget = r#"{"sms":1,"tasks":[{"C":1048576,"T":281474976710656,"sm":"all"}]}"#;
+    ends("budget.json", without_budget, "tasks FILE --smallest-budgets 1000", &[0]);
+    let all = [r#"{"C":5,"T":96,"sm":"all"}"#; 8].join(",");
+    let divided = format!(
+        r#"{{"sms":2,"priority_levels":2,"tasks":[{{"C":3,"T":12,"sm":0}},{{"C":6,"T":24,"sm":0}},{{"C":12,"T":48,"sm":0}},
+        {all}],"reservation":{{"period":12,"single":{{"offset":0,"budget":8}},"all":{{"offset":8,"budget":4}}}}}}"#
+    );
+    ends("divided.json", &divided, "tasks FILE --smallest-budgets 1000", &[3]);
+    let warps = r#"{"format":"gpusched-warps/1","string":"L","warps":4294967295,
+        "units":[{"letter":"L","sigma":"1/2000"}]}"#;
+    ends("warps.json", warps, "warps --instance FILE --export OUT/w.lp", &[2]);
+}
+
+#[test]
+#[ignore = "long work without optimisation; .ci/run has it optimised"]
+fn long_work_what_an_outsider_found_to_take_long_is_counted() {
+    let jobs = r#"{"format":"gpusched-scenario/1","name":"n","kernels":{"K":{"blocks":1,"threads":1024,
+        "duration":"1 us"}},"streams":[{"name":"a","period":"1 ns","jobs":60000,"operations":[{"kernel":"K"}]}]}"#;
+    ends("jobs.json", jobs, "analyze FILE", &[0, 3]);
+    ends("jobs.json", jobs, "compare FILE", &[0, 3]);
+    for (warps, sigma) in [(9_000, "1/999"), (100_000, "1/56")] {
+        let text = format!(
+            r#"{{"format":"gpusched-warps/1","string":"LC","warps":{warps},"units":[{{"letter":"L","sigma":"{sigma}"}}]}}"#
+        );
+        ends("warps.json", &text, "warps --instance FILE", &[0, 3]);
+    }
+}
