@@ -84,7 +84,8 @@ fn made(name: &str, target: &str) -> PathBuf {
     for (path, text) in files {
         fs::write(folder.join(path.file_name().expect("a file")), text).expect("it can be written");
     }
-    let made = Command::new("make").arg(target).current_dir(&folder).output().expect("there is a make");
+    let made = Command::new("make").args(["--jobs", "2", target]).current_dir(&folder).output();
+    let made = made.expect("there is a make");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     fs::write(stamp, of).expect("it can be written");
     folder

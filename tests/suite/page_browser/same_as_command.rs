@@ -42,12 +42,17 @@ fn with_flags(text: &str) -> String {
     })
 }
 
+/// A document of the command with the options that its notes call as a reader of the page calls them.
+fn as_in_page(document: &str) -> String {
+    let horizon = "\\\"horizon\\\": \\\"TIME\\\"";
+    document.replace("--horizon TIME", horizon).replace("--connections", "\\\"connections\\\"")
+}
+
 #[track_caller]
 fn printed(folder: &Path, arguments: &[&str]) -> String {
     let output = gpusched_in(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
-    // A note calls an option as its reader does.
-    String::from_utf8(output.stdout).expect("text").replace("--horizon TIME", "\\\"horizon\\\": \\\"TIME\\\"")
+    as_in_page(&String::from_utf8(output.stdout).expect("text"))
 }
 
 #[test]
@@ -66,8 +71,7 @@ fn json_of_all_shipped_scenarios_is_that_of_the_command_byte_for_byte() {
         let output = gpusched_in(&folder, &["analyze", &name, "--format", "json"]);
         let (is_answered, answer) = page.ask(&name, &content, &json!({}), "analyze");
         assert_eq!(is_answered, output.status.success(), "{name}: {answer}");
-        let document = String::from_utf8(output.stdout).expect("text");
-        let document = document.replace("--horizon TIME", "\\\"horizon\\\": \\\"TIME\\\"");
+        let document = as_in_page(&String::from_utf8(output.stdout).expect("text"));
         if is_answered {
             assert!(answer.starts_with(&document) && !document.is_empty(), "{name}: analyze");
         } else {
