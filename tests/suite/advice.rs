@@ -32,6 +32,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     // Every command has its options.
     ("cli/ending.rs", &["simulate", "evr", "tasks curve", "study run", "warps", "figures"]),
     ("cli/evr.rs", &["evr"]),
+    ("cli/exit_status.rs", &["simulate", "analyze"]),
     ("cli/figure_options.rs", TIMELINE),
     ("cli/figures.rs", &["figures"]),
     ("cli/help.rs", &["simulate"]),
@@ -41,6 +42,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/outputs.rs", &["convert"]),
     ("cli/picture.rs", &["tasks", "tasks run", "tasks curve", "evr", "warps", "merged-sm", "study plot"]),
     ("cli/perfetto_blocks.rs", &["simulate"]),
+    ("cli/progress.rs", &["analyze", "compare", "orders"]),
     ("cli/responses_file.rs", &["simulate"]),
     ("cli/run_options.rs", SCENARIO),
     ("cli/runnable_times_option.rs", &["simulate", "analyze", "compare"]),
