@@ -373,8 +373,8 @@ fn what_an_outsider_found_is_counted() {
     ends("budget.json", without_budget, "tasks FILE --smallest-budgets 1000", &[0]);
     let all = [r#"{"C":5,"T":96,"sm":"all"}"#; 8].join(",");
     let divided = format!(
-        r#"{{"sms":2,"priority_levels":2,"tasks":[{{"C":3,"T":12,"sm":0}},{{"C":6,"T":24,"sm":0}},{{"C":12,"T":48,"sm":0}},
-        {all}],"reservation":{{"period":12,"single":{{"offset":0,"budget":8}},"all":{{"offset":8,"budget":4}}}}}}"#
+        r#"{{"sms":2,"priority_levels":2,"tasks":[{{"C":3,"T":12,"sm":0}},{{"C":6,"T":24,"sm":0}},
+        {{"C":12,"T":48,"sm":0}},{all}],"reservation":{{"period":12,"single":{{"offset":0,"budget":8}},"all":{{"offset":8,"budget":4}}}}}}"#
     );
     ends("divided.json", &divided, "tasks FILE --smallest-budgets 1000", &[3]);
     let warps = r#"{"format":"gpusched-warps/1","string":"L","warps":4294967295,
