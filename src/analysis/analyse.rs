@@ -11,7 +11,7 @@ use super::merged_backend::{Analysed, Costs, Merged};
 use super::merged_sm::MergedKernel;
 use super::prepared::Prepared;
 use super::printed::Turn;
-use super::repeats::last_instant;
+use super::repeats::AllReleased;
 use super::task::KernelTask;
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
@@ -81,7 +81,7 @@ pub struct AnalysedKernel<'a> {
     /// R: finish minus launch.
     pub response_ns: Option<Duration>,
     /// By when it has finished on any work-conserving placement even if blocks run shorter than stated, simultaneous
-    /// releases taken as declared.
+    /// releases taken as declared; `None` also where that is after the last instant by which all releases are known.
     pub safe_finish_ns: Option<Instant>,
     /// Deadline of the job, counted from its release: the scenario's, or else the period.
     pub deadline_ns: Option<Duration>,
@@ -156,7 +156,7 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
         _ => None,
     };
 
-    let (cut, known_until, mut beyond) = (scenario.cut_at(), scenario.known_until(), 0);
+    let (all_released, mut beyond) = (AllReleased::new(scenario), 0);
     let mut index_of = vec![usize::MAX; walked.operations.len()];
     let mut kernels = Vec::with_capacity(walked.operations.len());
     for (number, record) in (0_u32..).zip(&walked.operations) {
@@ -166,12 +166,7 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
         let is_same = |bound: &&BoundedOperation| (bound.kind, bound.origin) == (record.kind, record.origin);
         let bound = bounds.and_then(|bounds| bounds.operations.get(number as usize)).filter(is_same);
         let safe_finish = if is_safe { record.finish } else { bound.and_then(|bound| bound.finish) };
-        // What is released after the run might delay what then still runs.
-        let is_known = |finish: &Instant| {
-            let last = cut.map_or(Duration::ZERO, |_| last_instant(scenario, record.origin.thread));
-            known_until.is_none_or(|end| finish.saturating_add(last) <= end)
-        };
-        let is_beyond = safe_finish.is_some_and(|finish| !is_known(&finish));
+        let is_beyond = safe_finish.is_some_and(|finish| !all_released.covers(record.origin.thread, finish));
         beyond += usize::from(is_beyond);
         let safe_finish = safe_finish.filter(|_| !is_beyond);
         let thread = scenario.threads.get(record.origin.thread as usize);
@@ -214,7 +209,7 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
         // Waits that no release depends on do not matter.
         let dependence = dependence.as_ref().filter(|_| bounds.is_some_and(|bounds| bounds.operations.is_empty()));
         notes.extend(missing_safe_finish(departures, dependence, &kernels, beyond));
-        notes.extend(known_until.filter(|_| beyond > 0).map(|end| {
+        notes.extend(scenario.known_until().filter(|_| beyond > 0).map(|end| {
             format!(
                 "safe_finish_ns is not given of {beyond} of {} kernels, which may finish after {end}: nothing is known of \
                  what is released then",

@@ -9,7 +9,7 @@ use super::host_end::HostEnds;
 use super::job_bounds::Releases;
 use super::jobs::AnalysedJob;
 use super::partitions::job_bounds_of;
-use super::repeats::{Repeats, last_instant};
+use super::repeats::{AllReleased, Repeats};
 use crate::scenario::{Scenario, Step};
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
@@ -28,10 +28,7 @@ pub(super) struct JobResponses {
 impl JobResponses {
     pub(super) fn new(scenario: &Scenario, jobs: &[AnalysedJob], bounds: &FinishBounds) -> Self {
         let hosts = HostEnds::new(scenario, &bounds.operations, bounds.options.order);
-        let cut = scenario.cut_at();
-        let horizon = scenario.horizon.map(|horizon| Instant::ZERO + horizon);
-        // What is released from then on is not in the scenario, and might delay what then still runs.
-        let end = horizon.into_iter().chain(cut).min().unwrap_or(Instant::MAX);
+        let all_released = AllReleased::new(scenario);
         let of_thread = |job: &AnalysedJob| bounds.responses.get(job.thread as usize).copied().flatten();
         let finish = |job: &AnalysedJob| {
             let origin = Origin { thread: job.thread, iteration: job.job };
@@ -42,12 +39,9 @@ impl JobResponses {
         };
         let ends: Vec<Option<Instant>> = jobs.iter().map(finish).collect();
         let within = |(job, end_of_job): (&AnalysedJob, &Option<Instant>)| {
-            let is_within = |finish: &Instant| {
-                // Of what comes at a horizon all is known; what comes at a cut may be before what takes no time.
-                let last = cut.map_or(Duration::ZERO, |_| last_instant(scenario, job.thread));
-                finish.saturating_add(last) <= end
-            };
-            let within = end_of_job.filter(is_within).map(|finish| finish.since(job.released));
+            let within = end_of_job
+                .filter(|finish| all_released.covers(job.thread, *finish))
+                .map(|finish| finish.since(job.released));
             within.or_else(|| of_thread(job).filter(|_| job.complete))
         };
         let mut known = Self {
@@ -55,7 +49,7 @@ impl JobResponses {
             unrepeated: vec![false; jobs.len()],
             beyond: 0,
         };
-        if cut.is_some() {
+        if scenario.cut_at().is_some() {
             known.go_on(scenario, jobs, bounds, &ends);
         }
         let is_beyond = |(end, response): &(&Option<Instant>, &Option<Duration>)| end.is_some() && response.is_none();

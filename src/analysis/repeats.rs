@@ -29,6 +29,26 @@ pub(super) fn last_instant(scenario: &Scenario, thread: u32) -> Duration {
     Duration::from_ns(u64::from(waits_late(thread) || thread.steps.iter().any(is_instant)))
 }
 
+/// How long all that is released is in a scenario. What comes later might delay what then still runs.
+pub(super) struct AllReleased<'a> {
+    scenario: &'a Scenario,
+    is_cut: bool,
+    until: Option<Instant>,
+}
+
+impl<'a> AllReleased<'a> {
+    pub(super) fn new(scenario: &'a Scenario) -> Self {
+        Self { scenario, is_cut: scenario.cut_at().is_some(), until: scenario.known_until() }
+    }
+
+    /// Whether nothing else can come before what a thread has finished by an instant.
+    pub(super) fn covers(&self, thread: u32, finish: Instant) -> bool {
+        // Of what comes at a horizon all is known; what comes at a cut may be before what takes no time.
+        let last = if self.is_cut { last_instant(self.scenario, thread) } else { Duration::ZERO };
+        self.until.is_none_or(|until| finish.saturating_add(last) <= until)
+    }
+}
+
 /// Whether a thread may begin to wait for more than its own operations later than at its release.
 fn waits_late(thread: &HostThread) -> bool {
     let mut is_later = thread.barrier.is_some() || thread.period.is_none() && thread.iterations != Some(1);

@@ -199,7 +199,9 @@ impl<'a> ProgramHost<'a> {
     fn refuse_endless_wait(&self, ended: Ended) -> Result<(), ProgramError> {
         let waits_forever = self.threads.iter().position(|thread| thread.position != Position::Ended);
         // What goes on after the run may come to the barrier then.
-        let goes_on = |thread: &Thread<'_>| thread.program.is_cut && thread.program.barriers().next().is_some();
+        let goes_on = |thread: &Thread<'_>| {
+            thread.position == Position::Ended && thread.program.is_cut && thread.program.barriers().next().is_some()
+        };
         match waits_forever.filter(|_| ended == Ended::Done && !self.threads.iter().any(goes_on)) {
             Some(thread) => Err(ProgramError::WaitsForever { thread: to_u32(thread) }),
             None => Ok(()),

@@ -223,3 +223,11 @@ fn a_kernel_that_may_end_after_one_hyperperiod_has_no_safe_finish() {
         analysis.notes
     );
 }
+
+#[test]
+fn hosts_without_end_that_cross_two_barriers_in_opposite_order_are_refused() {
+    let crosses = |name: &str, [first, then]: [&str; 2]| json!({"name": name, "period": "12 ns", "steps": [{"barrier": first}, {"barrier": then}]});
+    let hosts = json!([crosses("g", ["b", "c"]), crosses("h", ["c", "b"])]);
+    let refused = simulate(&of_ns(&hosts, None)).expect_err("each waits for the other");
+    assert!(refused.to_string().contains("waits forever at a barrier"), "{refused}");
+}

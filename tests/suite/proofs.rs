@@ -200,6 +200,11 @@ impl Checker {
         serde_json::from_slice(&device).expect("JSON")
     }
 
+    /// The device or the scenario that [`about`](Self::about) wrote.
+    fn written(&self, name: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.0.join(name)).expect("it was written")).expect("JSON")
+    }
+
     /// What it says of a run or a certificate.
     fn check(&self, about: &Value) -> Output {
         fs::write(self.0.join("about.json"), about.to_string()).expect("it can be written");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Checker, PRIORITIES, SIDE_BY_SIDE};
 
 /// All keys that objects of a published schema may have.
-pub(super) fn keys(schema: &Value, found: &mut BTreeSet<String>) {
+fn keys(schema: &Value, found: &mut BTreeSet<String>) {
     if let Some(properties) = schema["properties"].as_object() {
         found.extend(properties.keys().cloned());
     }
@@ -18,6 +18,16 @@ pub(super) fn keys(schema: &Value, found: &mut BTreeSet<String>) {
         Value::Object(entries) => entries.values().for_each(|entry| keys(entry, found)),
         _ => {}
     }
+}
+
+/// Those of scenarios and devices, and one that neither has.
+pub(super) fn published_keys() -> BTreeSet<String> {
+    let mut all = BTreeSet::from(["anything".to_owned()]);
+    for schema in ["scenario", "device"] {
+        let text = fs::read_to_string(format!("src/schema/{schema}.json")).expect("it is shipped");
+        keys(&serde_json::from_str(&text).expect("JSON"), &mut all);
+    }
+    all
 }
 
 /// Keys of which the checker knows that they change no verdict, where they stand.
@@ -67,15 +77,8 @@ fn no_key_of_the_published_schemas_is_passed_over_by_the_checker() {
     let certificate = checker.certificate(file, &[]);
     checker.about(file);
     assert_eq!(checker.check(&certificate).status.code(), Some(0));
-    let read = |name: &str| -> Value {
-        serde_json::from_slice(&fs::read(checker.0.join(name)).expect("it was written")).expect("JSON")
-    };
-    let (scenario, device) = (read("scenario.json"), read("device.json"));
-    let mut all = BTreeSet::from(["anything".to_owned()]);
-    for schema in ["scenario", "device"] {
-        let text = fs::read_to_string(format!("src/schema/{schema}.json")).expect("it is shipped");
-        keys(&serde_json::from_str(&text).expect("JSON"), &mut all);
-    }
+    let (scenario, device) = (checker.written("scenario.json"), checker.written("device.json"));
+    let all = published_keys();
     assert!(all.contains("items") && all.contains("process") && all.len() > 100, "{all:?}");
     let mut tried = 0;
     for (place, harmless) in HARMLESS {
@@ -112,8 +115,7 @@ fn a_kernel_with_work_items_and_streams_of_processes_are_refused_by_name() {
     let file = file.to_str().expect("text");
     let certificate = checker.certificate(file, &[]);
     checker.about(file);
-    let scenario: Value =
-        serde_json::from_slice(&fs::read(checker.0.join("scenario.json")).expect("it was written")).expect("JSON");
+    let scenario = checker.written("scenario.json");
     for (place, key, value) in [
         ("/kernels/map", "items", json!(80)),
         ("/streams/0", "process", json!("p")),
@@ -129,15 +131,15 @@ fn a_kernel_with_work_items_and_streams_of_processes_are_refused_by_name() {
     }
 }
 
-/// Where there is an object in it.
-fn objects(value: &Value, place: &str, found: &mut Vec<String>) {
+/// Where there is something in it.
+pub(super) fn places(value: &Value, place: &str, found: &mut Vec<String>) {
+    found.push(place.to_owned());
     match value {
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(number, item)| objects(item, &format!("{place}/{number}"), found));
+            items.iter().enumerate().for_each(|(number, item)| places(item, &format!("{place}/{number}"), found));
         }
         Value::Object(entries) => {
-            found.push(place.to_owned());
-            entries.iter().for_each(|(key, entry)| objects(entry, &format!("{place}/{key}"), found));
+            entries.iter().for_each(|(key, entry)| places(entry, &format!("{place}/{key}"), found));
         }
         _ => {}
     }
@@ -161,10 +163,11 @@ fn no_key_of_a_certificate_is_passed_over_by_the_checker() {
         let certificate = checker.certificate(file, options);
         checker.about(file);
         assert_eq!(checker.check(&certificate).status.code(), Some(0));
-        let mut places = Vec::new();
-        objects(&certificate, "", &mut places);
-        assert!(places.len() > 4, "{places:?}");
-        for place in places {
+        let mut objects = Vec::new();
+        places(&certificate, "", &mut objects);
+        objects.retain(|place| certificate.pointer(place).is_some_and(Value::is_object));
+        assert!(objects.len() > 4, "{objects:?}");
+        for place in objects {
             let mut forged = certificate.clone();
             forged.pointer_mut(&place).expect("it is there")["anything"] = json!(2);
             let output = checker.check(&forged);
