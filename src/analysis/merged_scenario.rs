@@ -8,7 +8,9 @@ use thiserror::Error;
 use super::analyse::Analysis;
 use crate::device::DeviceError;
 use crate::scenario::Scenario;
-use crate::workload::{BlockTime, Catalogue, Kernel, KernelId, StreamSpec, WorkloadError};
+use crate::workload::{
+    BlockTime, Catalogue, Kernel, KernelId, ProcessId, ProcessSharing, ProcessSpec, StreamId, StreamSpec, WorkloadError,
+};
 
 /// Why there is no merged scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -23,8 +25,8 @@ pub enum MergedScenarioError {
 }
 
 /// The same host threads, streams and kernels on a GPU whose one SM has what all SMs of the device have together, and
-/// no more blocks at once than the analysis allows (`g_max`), with one priority and no SM masks: what the analysis
-/// assumes, in a form that can be simulated and drawn.
+/// no more blocks at once than the analysis allows (`g_max`), with one priority and no SM masks, and all processes as
+/// clients of MPS that take no turns: what the analysis assumes, in a form that can be simulated and drawn.
 ///
 /// # Errors
 /// [`MergedScenarioError::Device`] if more blocks may be resident at once than one SM can have slots.
@@ -34,7 +36,15 @@ pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<S
     let slots = analysis.g_max.unwrap_or(device.per_sm.blocks * sms);
     let merged = device.merged(sms, slots).or_else(|_| device.merged(sms, usable_slots(slots, analysis)))?;
     let mut catalogue = Catalogue::new(merged);
-    for stream in &scenario.streams()[1..] {
+    catalogue.set_sharing(ProcessSharing { mps: scenario.has_processes(), ..ProcessSharing::default() })?;
+    let name = |process| ProcessSpec::new(scenario.catalogue.process_name(process));
+    catalogue.set_process(ProcessId::FIRST, name(ProcessId::FIRST))?;
+    for (id, stream) in (0..).map(StreamId).zip(scenario.streams()).skip(1) {
+        if scenario.catalogue.is_null_stream(id) {
+            // It comes with its process, at the same place.
+            catalogue.add_process(name(stream.process))?;
+            continue;
+        }
         catalogue.add_stream(StreamSpec {
             priority: 0,
             sm_mask: None,

@@ -3,6 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use gpusched::analysis::{analyse, merged_scenario};
+use gpusched::hosts::simulate;
+use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Instant;
+use gpusched::trace::OperationRecord;
 use serde_json::{Value, json};
 
 use crate::common::{absent, directory, gpusched, gpusched_in, stderr, stdout};
@@ -30,6 +35,23 @@ fn finishes(path: &str, options: &[&str]) -> Vec<u64> {
     let document: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     let kernels = document["kernels"].as_array().expect("a list");
     kernels.iter().map(|kernel| kernel["finish_ns"].as_u64().expect("it finishes") / 1_000).collect()
+}
+
+#[test]
+fn compare_draws_processes_as_the_threads_of_one_as_which_they_are_analysed() {
+    let path = written("process-merged", &two());
+    let folder = Path::new(&path).parent().expect("it is in a folder");
+    let output = gpusched_in(folder, &["compare", "two.json", "--html", "two.html", "--figure", "two.svg"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(folder.join("two.html").is_file() && folder.join("two.svg").is_file());
+
+    let scenario = Scenario::from_json("two.json", &two().to_string(), &ReadOptions::default()).expect("it is sound");
+    let analysis = analyse(&scenario).expect("it can be analysed");
+    let merged = merged_scenario(&scenario, &analysis).expect("it fits");
+    assert_eq!(merged.catalogue.processes().len(), 2, "each keeps its NULL stream");
+    let run = simulate(&merged).expect("it runs");
+    let finishes: Vec<_> = run.trace.operations().iter().map(OperationRecord::finish).collect();
+    assert_eq!(finishes, [3, 6].map(|ms| Some(Instant::from_ns(1_000_000 * ms))));
 }
 
 /// Asserts that it is refused, with these words, before anything is printed.
