@@ -167,6 +167,16 @@ pub(super) const ALL: &[Family] = &[
         ..WAITS
     },
     Family {
+        name: "barriers without end",
+        endless: true,
+        periods: &[20, 20, 40, 80],
+        steps: &[Launch, Launch, Transfer, Sleep, Last, Stream, Device, Barrier, Barrier],
+        programs: (2, 3),
+        jitter: false,
+        meets: true,
+        ..WAITS
+    },
+    Family {
         name: "all together",
         steps: &[
             Launch, Launch, Launch, Transfer, Memset, Sleep, Work, Last, Stream, Device, Record, Event, Wait, Repeat,

@@ -23,7 +23,7 @@ struct Program {
     period: Option<u64>,
     jitter: u64,
     /// Absent where it has no end.
-    jobs: u32,
+    jobs: Option<u32>,
     release: u64,
     deadline: u64,
     limit: Option<u64>,
@@ -119,12 +119,13 @@ fn program(family: &'static Family) -> impl Strategy<Value = Program> {
     (times, jitter, 1_u32..5, rest, [priority(), priority()], [mask(), mask()], vec(step, 1..=most_steps)).prop_map(
         move |((period, closed, release, deadline), jitter, jobs, rest, priorities, masks, steps)| {
             let (is_host, has_limit, meets_before, core, end) = rest;
-            let is_closed = is_host && !family.endless && closed == 0;
+            let is_closed = is_host && closed == 0;
             Program {
                 is_host,
                 period: (!is_closed).then_some(period),
                 jitter,
-                jobs,
+                // Beside what has no end are some who have one, with a period and without.
+                jobs: (!family.endless || is_closed || closed == 1).then_some(jobs),
                 release,
                 deadline,
                 limit: (family.limits && has_limit).then_some(deadline),
@@ -241,15 +242,12 @@ impl Sample {
     fn times(&self, value: &mut Value, program: &Program, jobs: &str) {
         value["release"] = ns(program.release);
         value["deadline"] = ns(program.deadline);
-        match program.period {
-            Some(period) => {
-                value["period"] = ns(period);
-                value["jitter"] = ns(program.jitter);
-                if !self.family.endless {
-                    value[jobs] = json!(program.jobs);
-                }
-            }
-            None => value[jobs] = json!(program.jobs),
+        if let Some(number) = program.jobs {
+            value[jobs] = json!(number);
+        }
+        if let Some(period) = program.period {
+            value["period"] = ns(period);
+            value["jitter"] = ns(program.jitter);
         }
     }
 
