@@ -49,17 +49,24 @@ fn clients(device: &str, processes: &Value, streams: &[(&str, i32, u64, &[u32])]
         "processes": processes, "kernels": kernels, "streams": streams})
 }
 
-fn run(file: &Value) -> Trace {
-    let scenario = read(file);
-    let run = simulate(&scenario).expect("it runs");
+/// By the engine, of which the audit finds nothing.
+fn audited(scenario: &Scenario) -> Trace {
+    let run = simulate(scenario).expect("it runs");
     let found = audit(&Observation::of_run(&run).expect("in range"), &Tolerances::default(), Progress::NONE);
     assert_eq!(found.findings, []);
+    run.into_owned().trace
+}
+
+/// Also as the reference simulator has it, which takes long for thousands of blocks.
+fn run(file: &Value) -> Trace {
+    let scenario = read(file);
+    let trace = audited(&scenario);
     let reference = reference::run(&scenario);
     let finishes = |trace: &Trace| trace.operations().iter().map(OperationRecord::finish).collect::<Vec<_>>();
     let of_reference: Vec<_> =
         reference.operations.iter().map(|operation| operation.finish.map(Instant::from_ns)).collect();
-    assert_eq!(finishes(&run.trace), of_reference);
-    run.trace
+    assert_eq!(finishes(&trace), of_reference);
+    trace
 }
 
 /// When each operation ends [us].
@@ -105,7 +112,7 @@ fn a_network_with_most_of_the_gpu_is_as_fast_beside_one_with_the_rest_as_was_mea
 #[test]
 fn two_clients_of_one_half_run_at_once_on_halves_without_a_common_sm() {
     let halves = json!({"p": {"mps_percentage": 50}, "q": {"mps_percentage": 50}});
-    let trace = run(&clients("a100-80gb", &halves, &[("p", 0, 0, &[1080]), ("q", 0, 0, &[1080])]));
+    let trace = audited(&read(&clients("a100-80gb", &halves, &[("p", 0, 0, &[1080]), ("q", 0, 0, &[1080])])));
     // 54 SMs each, on which 1080 blocks that fill one are 20 waves.
     assert_eq!(finishes(&trace), [20_000, 20_000]);
     for at in [500, 10_500, 19_500] {
@@ -121,7 +128,7 @@ fn clients_that_may_use_all_sms_wait_for_one_another_as_measured() {
     let mut file = clients("a100-80gb-pcie", &json!({"hp": {}, "be": {}}), &[("be", 0, 0, &[1]), ("hp", 0, 360, &[2])]);
     file["kernels"]["1"] = json!({"blocks": 20_000, "threads": 128, "duration": "900 us"});
     file["kernels"]["2"] = json!({"blocks": 16, "threads": 128, "duration": "9 us"});
-    let trace = run(&file);
+    let trace = audited(&read(&file));
     let [_, small] = finishes(&trace)[..] else { panic!("two kernels") };
     // 1728 blocks at once: all are assigned when eleven waves have ended.
     assert_eq!(small, 9_909);

@@ -21,6 +21,7 @@ use super::random::judged;
 use super::{
     Checker, PRIORITIES, SIDE_BY_SIDE, beside_a_full_gpu, beside_higher_priorities, certified, proved, queueing,
 };
+use crate::campaign::part_of;
 use crate::hostile::{Known, Tally, given_runs, phased_run};
 use crate::reference::Open;
 
@@ -266,7 +267,7 @@ fn no_forged_certificate_is_accepted_that_a_run_refutes() {
         return;
     };
     let genuine = genuine(&checker, 4);
-    let (ends, tally) = campaign(&checker, &genuine, 800, 1);
+    let (ends, tally) = campaign(&checker, &genuine, u64::from(part_of(800)), 1);
     println!("{ends:?}, {tally:?}");
 }
 

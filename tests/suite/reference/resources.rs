@@ -1,5 +1,7 @@
 //! What a block takes and what an SM has left.
 
+use std::collections::BTreeSet;
+
 use gpusched::device::{BlockShape, Device, RegisterDealing};
 
 /// What one block takes from its SM.
@@ -71,11 +73,7 @@ impl Free {
 
     /// What is left after a block of that need; `None` if it does not fit.
     pub(crate) fn take(&self, need: &Need) -> Option<Self> {
-        if self.lacking_registers(need) > 0 {
-            return None;
-        }
-        let left = self.with(need);
-        (self.fits_threads_and_shared(need)).then_some(left)
+        (self.fits_threads_and_shared(need) && self.lacking_registers(need) == 0).then(|| self.with(need))
     }
 
     /// With a block that is there.
@@ -103,8 +101,8 @@ impl Free {
             RegisterDealing::Best => {
                 let sizes = self.resident.iter().copied().chain([need.registers, self.file.unit]);
                 // Of pieces that are larger than the new warps those take none.
-                let sizes = sizes.filter(|size| *size <= need.registers);
-                sizes.map(|size| lacking(size, all.iter().map(|warp| warp / size).sum())).max().unwrap_or(0)
+                let sizes: BTreeSet<u64> = sizes.filter(|size| *size <= need.registers).collect();
+                sizes.into_iter().map(|size| lacking(size, all.iter().map(|warp| warp / size).sum())).max().unwrap_or(0)
             }
             RegisterDealing::Worst => {
                 let size = need.registers;
