@@ -47,7 +47,7 @@ use graph::{Graph, Relatives};
 pub(super) use jobs_on_processors::{ProcessorJob, bounds_on_processors};
 pub(super) use phased::{Begin, Job, Operation, Phased};
 use predecessors::NullRule;
-pub(super) use weights::{Class, ONE, Weights, gcd};
+pub(super) use weights::{Class, ONE, Weights};
 
 /// Operations above which bounds are not computed.
 pub(super) const MOST_OPERATIONS: usize = 100_000;

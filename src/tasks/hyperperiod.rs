@@ -1,14 +1,8 @@
 //! Least common multiples that may not fit.
 
-use super::task_time::TaskTime;
+use num_integer::gcd;
 
-/// Greatest common divisor; `gcd(0, x)` is x.
-pub(super) fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
+use super::task_time::TaskTime;
 
 /// Least common multiple of periods, each at least 1; 1 for none. `None` if it does not fit 62 bits, beyond which sums
 /// of demand would not fit 64.
@@ -20,11 +14,7 @@ pub fn hyperperiod(periods: impl IntoIterator<Item = TaskTime>) -> Option<TaskTi
 pub(super) fn common_multiple(numbers: impl IntoIterator<Item = u64>) -> Option<u64> {
     let mut multiple = 1_u64;
     for number in numbers {
-        let (mut a, mut b) = (multiple, number);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        multiple = multiple.checked_mul(number / a).filter(|&multiple| multiple < 1 << 62)?;
+        multiple = multiple.checked_mul(number / gcd(multiple, number)).filter(|&multiple| multiple < 1 << 62)?;
     }
     Some(multiple)
 }

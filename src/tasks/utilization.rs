@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::hyperperiod::gcd;
+use num_integer::gcd;
 
 /// A sum of fractions between two bounds, in units of 2^-32.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,6 +1,8 @@
 //! Whole execution times whose utilization is what was asked for.
 
-use super::hyperperiod::{common_multiple, gcd};
+use num_integer::gcd;
+
+use super::hyperperiod::common_multiple;
 use super::task_time::TaskTime;
 
 /// Residues tried for one task, at most.
@@ -66,8 +68,8 @@ fn exact(times: &[u64], units: &[u64], mut missing: i128) -> Option<Vec<u64>> {
     for (place, &index) in order.iter().enumerate() {
         let unit = i128::from(units[index]);
         // What the tasks after this one can make up are the multiples of this; 0 if there are none.
-        let rest = order[place + 1..].iter().fold(0, |common, &other| gcd(common, units[other].into()));
-        let rest = i128::try_from(rest).ok()?;
+        let rest = order[place + 1..].iter().fold(0, |common, &other| gcd(common, units[other]));
+        let rest = i128::from(rest);
         let fits = |by: i128| {
             let left = missing - by * unit;
             let can_be_left = if rest == 0 { left == 0 } else { left % rest == 0 };

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use num_integer::gcd;
 use serde::Serialize;
 
-use super::super::safe_bound::gcd;
 use super::{Launch, Launches, MOST_NS, Proven, registers_charged, text};
 use crate::limits::count_turn;
 use crate::scenario::Scenario;

@@ -7,6 +7,8 @@
 //! however warps are dealt. So each `r` is a resource of its own, of which only heads with such warps can find too
 //! little.
 
+use num_integer::gcd;
+
 use crate::analysis::pool::{Pool, kinds_of_warps, pool, registers_per_warp};
 use crate::device::{Device, RegisterFile};
 use crate::limits::count_steps;
@@ -240,10 +242,6 @@ fn cheapest_sums(resource: &Resource, classes: &[usize], weights: &[u64]) -> Vec
 
 fn index_of(units: u64) -> usize {
     usize::try_from(units).proven("at most `MOST_UNITS` where they are used as an index")
-}
-
-pub(in crate::analysis) fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

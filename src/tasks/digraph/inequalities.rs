@@ -4,6 +4,8 @@
 //! all unknowns and slacks some are zero, the *columns*, and the others are expressed by them, the *rows*. While a row
 //! is negative it changes places with a column; the smallest numbers go first (Bland's rule), so that this ends.
 
+use num_integer::gcd;
+
 use crate::limits::{count_turn, count_turns};
 use crate::proven::OrMost;
 
@@ -144,15 +146,6 @@ impl Row {
         }
         Ok(())
     }
-}
-
-/// The greatest common divisor of a number above zero and any other that is not the least of all.
-fn gcd(above_zero: i128, other: i128) -> i128 {
-    let (mut one, mut two) = (above_zero, other.abs());
-    while two != 0 {
-        (one, two) = (two, one % two);
-    }
-    one
 }
 
 #[cfg(test)]
