@@ -48,11 +48,7 @@ pub(crate) struct SetJob {
 
 impl SetJob {
     pub(crate) fn verdict(&self) -> Verdict {
-        match self.bound {
-            _ if self.worst_found > self.deadline => Verdict::Missed,
-            Some(bound) if bound <= self.deadline => Verdict::Proven,
-            _ => Verdict::Open,
-        }
+        Verdict::new(Some(self.worst_found), self.bound, self.deadline)
     }
 }
 

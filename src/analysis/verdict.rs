@@ -36,8 +36,8 @@ named! {
 }
 
 impl Verdict {
-    /// From the longest response found, the bound on all, and the deadline.
-    pub fn new(worst_found: Option<Duration>, bound: Option<Duration>, deadline: Duration) -> Self {
+    /// From the longest response found, the bound on all, and the deadline; or from finishes.
+    pub fn new<T: Ord + Copy>(worst_found: Option<T>, bound: Option<T>, deadline: T) -> Self {
         if worst_found.is_some_and(|found| found > deadline) {
             Self::Missed
         } else if bound.is_some_and(|bound| bound <= deadline) {
