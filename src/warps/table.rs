@@ -60,6 +60,8 @@ pub(super) fn fill<V: Cell, const WORST: bool>(
     cells.push(V::ZERO);
     histogram.advance();
     let (mut work, mut told) = (WORK_PER_LOOK, 0);
+    // Each step of a string is looked at for each state; of a short one that takes no longer than the transitions.
+    let steps = string.len().saturating_sub(16);
     for number in 1..states {
         if work >= WORK_PER_LOOK {
             work = 0;
@@ -72,7 +74,7 @@ pub(super) fn fill<V: Cell, const WORST: bool>(
             }
         }
         falls.collect(string, numbering, &histogram);
-        work += falls.used().iter().map(Vec::len).product::<usize>();
+        work += falls.used().iter().map(Vec::len).product::<usize>() + steps;
         cells.push(extreme::<V, WORST>(cells, number, falls.used()).next());
         histogram.advance();
     }

@@ -389,6 +389,10 @@ fn long_work_what_an_outsider_found_to_take_long_is_counted() {
         "duration":"1 us"}},"streams":[{"name":"a","period":"1 ns","jobs":60000,"operations":[{"kernel":"K"}]}]}"#;
     ends("jobs.json", jobs, "analyze FILE", &[0, 3]);
     ends("jobs.json", jobs, "compare FILE", &[0, 3]);
-    let warps = r#"{"format":"gpusched-warps/1","string":"LC","warps":100000,"units":[{"letter":"L","sigma":"1/56"}]}"#;
-    ends("warps.json", warps, "warps --instance FILE", &[0, 3]);
+    for (warps, sigma) in [(9_000, "1/999"), (100_000, "1/56")] {
+        let text = format!(
+            r#"{{"format":"gpusched-warps/1","string":"LC","warps":{warps},"units":[{{"letter":"L","sigma":"{sigma}"}}]}}"#
+        );
+        ends("warps.json", &text, "warps --instance FILE", &[0, 3]);
+    }
 }
