@@ -3,7 +3,7 @@
 use super::cores::OnCore;
 use super::coupling::reached;
 use super::program::{Program, Unknown, threads_of};
-use super::refusal::SporadicRefusal;
+use super::refusal::{MOST_THREADS, SporadicRefusal};
 use super::turns::Turns;
 use crate::analysis::assumptions::{Departure, departures, launches, queues_by_client, sms_of};
 use crate::analysis::merged_backend::Costs;
@@ -150,6 +150,10 @@ impl TaskSet {
         scenario: &Scenario,
         releases: Releases<'_>,
     ) -> Result<Result<Self, SporadicRefusal>, SubmitError> {
+        let threads = scenario.threads.len();
+        if threads > MOST_THREADS {
+            return Ok(Err(SporadicRefusal::TooManyThreads { threads }));
+        }
         if let Some((thread, by)) = scenario.held_by_frees() {
             let label = |thread: &HostThread| thread.label.to_string();
             return Ok(Err(SporadicRefusal::HeldByFree { thread: label(thread), by: label(by) }));

@@ -4,6 +4,10 @@ use thiserror::Error;
 
 use crate::analysis::assumptions::Departure;
 
+/// How many threads are analysed together, at most: each is looked at beside each other, which for so many takes some
+/// seconds.
+pub(super) const MOST_THREADS: usize = 2_000;
+
 /// Why no bound over all phasings is given.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -53,6 +57,12 @@ pub enum SporadicRefusal {
     TooManySteps {
         /// Label of the thread.
         thread: String,
+    },
+    /// Too many threads: each is looked at beside each other.
+    #[error("{threads} threads or streams do jobs: no more than {} are analysed together", MOST_THREADS)]
+    TooManyThreads {
+        /// How many there are.
+        threads: usize,
     },
     /// More streams than channels, in contexts that take turns.
     #[error(
