@@ -144,6 +144,21 @@ fn ns(time: u64) -> Value {
     json!(format!("{time} ns"))
 }
 
+impl Program {
+    /// Writes when its jobs come, and how many of them, by this key.
+    fn times(&self, value: &mut Value, jobs: &str) {
+        value["release"] = ns(self.release);
+        value["deadline"] = ns(self.deadline);
+        if let Some(number) = self.jobs {
+            value[jobs] = json!(number);
+        }
+        if let Some(period) = self.period {
+            value["period"] = ns(period);
+            value["jitter"] = ns(self.jitter);
+        }
+    }
+}
+
 impl Sample {
     fn process(&self, program: usize) -> usize {
         match self.family.sharing {
@@ -231,24 +246,12 @@ impl Sample {
                 let operations: Vec<Value> = operations.map(|&step| self.step(number, step)).collect();
                 if !operations.is_empty() {
                     stream["operations"] = json!(operations);
-                    self.times(&mut stream, program, "jobs");
+                    program.times(&mut stream, "jobs");
                 }
             }
             streams.push(stream);
         }
         streams
-    }
-
-    fn times(&self, value: &mut Value, program: &Program, jobs: &str) {
-        value["release"] = ns(program.release);
-        value["deadline"] = ns(program.deadline);
-        if let Some(number) = program.jobs {
-            value[jobs] = json!(number);
-        }
-        if let Some(period) = program.period {
-            value["period"] = ns(period);
-            value["jitter"] = ns(program.jitter);
-        }
     }
 
     fn host(&self, number: usize) -> Value {
@@ -262,7 +265,7 @@ impl Sample {
             _ => steps.extend([0, 1].map(|own| json!({"synchronize": format!("S{}", 2 * number + own)}))),
         }
         let mut host = json!({"name": format!("H{number}"), "steps": steps});
-        self.times(&mut host, program, "iterations");
+        program.times(&mut host, "iterations");
         if let Some(limit) = program.limit {
             host["time_limit"] = ns(limit);
             host.as_object_mut().expect("it is one").remove("iterations");
