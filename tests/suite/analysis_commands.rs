@@ -309,3 +309,21 @@ fn what_asks_for_more_time_than_there_is_is_told_by_run_and_analyses() {
         }
     }
 }
+
+/// Each thread is looked at beside each other: thousands of streams that share channels took minutes.
+#[test]
+fn more_threads_than_are_analysed_together_have_no_bound_and_that_is_said() {
+    let stream = |number| format!(r#"{{"name": "S{number}", "operations": [{{"kernel": "K"}}]}}"#);
+    let streams: Vec<String> = (0..2_001).map(stream).collect();
+    let text = format!(
+        r#"{{"format": "gpusched-scenario/1", "name": "many", "device": "tx2",
+            "kernels": {{"K": {{"blocks": 1, "threads": 32, "duration": "1 us"}}}}, "streams": [{}]}}"#,
+        streams.join(", ")
+    );
+    let path = directory("many-threads").join("scenario.json");
+    fs::write(&path, text).expect("it can be written");
+    let output = gpusched(&["analyze", path.to_str().expect("text"), "--search", "1ms", "--format", "csv"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = "no bound is given: 2001 threads or streams do jobs: no more than 2000 are analysed together";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+}

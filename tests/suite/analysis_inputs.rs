@@ -128,17 +128,6 @@ fn more_streams_than_channels_are_said_and_have_no_safe_finish() {
     assert!(analysis.notes.iter().any(|note| note.contains("safe_finish_ns is not given")), "{:?}", analysis.notes);
 }
 
-/// Each thread is looked at beside each other: thousands of streams that share channels took minutes.
-#[test]
-fn more_threads_than_are_analysed_together_are_said() {
-    let stream = |number| format!(r#"{{"name": "S{number}", "operations": [{{"kernel": "A"}}]}}"#);
-    let streams: Vec<String> = (0..2_001).map(stream).collect();
-    let scenario = scenario(ALIKE, ALIKE, &streams.join(", "));
-    let notes = analyse(&scenario).expect("it is analysed").notes;
-    let said = "no bound is given: 2001 threads or streams do jobs: no more than 2000 are analysed together";
-    assert!(notes.iter().any(|note| note == said), "{notes:?}");
-}
-
 #[test]
 fn block_times_that_vary_are_said_and_analysed_with_the_longest() {
     let mut scenario = scenario(ALIKE, ALIKE, TWO_STREAMS);
