@@ -37,12 +37,12 @@ pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<S
     let merged = device.merged(sms, slots).or_else(|_| device.merged(sms, usable_slots(slots, analysis)))?;
     let mut catalogue = Catalogue::new(merged);
     catalogue.set_sharing(ProcessSharing { mps: scenario.has_processes(), ..ProcessSharing::default() })?;
-    let name = |process| ProcessSpec::new(scenario.catalogue.process_name(process));
-    catalogue.set_process(ProcessId::FIRST, name(ProcessId::FIRST))?;
+    let alike = |process| ProcessSpec::new(scenario.catalogue.process_name(process));
+    catalogue.set_process(ProcessId::FIRST, alike(ProcessId::FIRST))?;
     for (id, stream) in (0..).map(StreamId).zip(scenario.streams()).skip(1) {
         if scenario.catalogue.is_null_stream(id) {
             // It comes with its process, at the same place.
-            catalogue.add_process(name(stream.process))?;
+            catalogue.add_process(alike(stream.process))?;
             continue;
         }
         catalogue.add_stream(StreamSpec {

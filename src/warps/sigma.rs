@@ -4,6 +4,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use num_integer::gcd;
+
 /// The report's sigma of one kind of unit: the number of units divided by the warp size (Berezovskyi, Bletsas and
 /// Andersson, "Makespan computation for GPU threads running on a single streaming multiprocessor", HURRAY-TR-120710,
 /// 2012, Eq. 1 and 2). 1/n, or any fraction from 1 on.
@@ -50,11 +52,8 @@ impl Sigma {
     }
 
     fn from_fraction(numerator: u64, denominator: u64) -> Option<Self> {
-        let (mut one, mut two) = (numerator, denominator);
-        while two != 0 {
-            (one, two) = (two, one % two);
-        }
-        let lowest = |n: u64| u32::try_from(n.checked_div(one)?).ok().and_then(NonZeroU32::new);
+        let common = gcd(numerator, denominator);
+        let lowest = |n: u64| u32::try_from(n.checked_div(common)?).ok().and_then(NonZeroU32::new);
         let sigma = Self { numerator: lowest(numerator)?, denominator: lowest(denominator)? };
         (sigma.numerator == NonZeroU32::MIN || sigma.numerator >= sigma.denominator).then_some(sigma)
     }

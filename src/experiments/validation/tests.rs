@@ -210,7 +210,7 @@ fn long_campaign_no_shorter_run_finishes_after_safe_finish() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run has it"]
 fn long_work_counterexamples_are_shrunk_replayable_and_the_same_for_any_number_of_jobs() {
     let families = vec![Family::Unequal, Family::SharedMemory, Family::Priorities, Family::ShrunkDurations];
     let campaign = Campaign { device: tx2(), placement: Placement::MostRoom, families, samples: 300, seed: 3 };

@@ -57,7 +57,7 @@ fn a_variation_with_more_launches_than_can_be_counted_is_refused() {
 /// time, as 13 / 4 is 3, and none waits for another; one at a time, at most two of those that come together can meet
 /// it.
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run has it"]
 fn long_work_figure_6_has_the_shape_that_the_paper_describes_where_applications_are_narrow_and_requirements_tight() {
     let narrow = builtin("narrow-k20m");
     let options = SweepOptions { samples: 20, ..SweepOptions::default() };

@@ -95,6 +95,15 @@ const WAITS: Family = Family {
     ..STREAMS
 };
 
+const BARRIERS: Family = Family {
+    name: "barriers",
+    steps: &[Launch, Launch, Transfer, Sleep, Last, Stream, Device, Barrier, Barrier],
+    programs: (2, 4),
+    jitter: false,
+    meets: true,
+    ..WAITS
+};
+
 pub(super) const ALL: &[Family] = &[
     STREAMS,
     Family {
@@ -107,14 +116,7 @@ pub(super) const ALL: &[Family] = &[
     },
     WAITS,
     Family { name: "shared streams", shares_streams: true, ..WAITS },
-    Family {
-        name: "barriers",
-        steps: &[Launch, Launch, Transfer, Sleep, Last, Stream, Device, Barrier, Barrier],
-        programs: (2, 4),
-        jitter: false,
-        meets: true,
-        ..WAITS
-    },
+    BARRIERS,
     Family {
         name: "little work",
         steps: &[Memset, Sleep, Sleep, Last, Stream, Device, Event, Record, Wait, Launch],
@@ -166,16 +168,7 @@ pub(super) const ALL: &[Family] = &[
         shares_streams: true,
         ..WAITS
     },
-    Family {
-        name: "barriers without end",
-        endless: true,
-        periods: &[20, 20, 40, 80],
-        steps: &[Launch, Launch, Transfer, Sleep, Last, Stream, Device, Barrier, Barrier],
-        programs: (2, 3),
-        jitter: false,
-        meets: true,
-        ..WAITS
-    },
+    Family { name: "barriers without end", endless: true, periods: &[20, 20, 40, 80], programs: (2, 3), ..BARRIERS },
     Family {
         name: "all together",
         steps: &[

@@ -126,7 +126,7 @@ fn one_late() -> Scenario {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run has it"]
 fn long_work_a_limit_of_height_is_kept_and_what_misses_a_deadline_stays() {
     let scenario = one_late();
     let run = simulate(&scenario).expect("it runs");

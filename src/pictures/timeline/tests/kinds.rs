@@ -43,7 +43,7 @@ fn one_kernel_one_look(svg: &str, titles: &BTreeSet<String>, what: &str) {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run has it"]
 fn long_work_timelines_of_all_sizes_can_be_read_and_show_every_block() {
     for (what, scenario) in sizes() {
         let run = simulate(&scenario).expect("it runs");
@@ -78,7 +78,7 @@ fn told_apart_in_grey(timeline: &Timeline, what: &str) {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run has it"]
 fn long_work_two_panels_of_all_sizes_fit_a_page_and_can_be_read() {
     for (what, scenario) in sizes().into_iter().filter(|(what, _)| *what != "a million blocks") {
         let run = simulate(&scenario).expect("it runs");
