@@ -129,6 +129,25 @@ fn a_barrier_at_the_end_is_a_wait_for_the_next_job_of_others_and_no_part_of_this
 }
 
 #[test]
+fn a_job_that_only_waits_is_over_once_the_barrier_before_it_and_those_that_it_repeats_have_opened() {
+    let ns = |ns| Some(Duration::from_ns(ns));
+    let host = |name: &str, release: &str, steps: Value| {
+        json!({"name": name, "release": release, "period": "12 ns", "iterations": 2, "deadline": "6 ns", "barrier": "b",
+            "steps": steps})
+    };
+    let late = json!([{"barrier": "b"}, {"synchronize": "device"}]);
+    let run = scenario(&json!([host("a", "6 ns", late), host("b", "0 ns", json!([{"barrier": "b"}]))]));
+    let proven = |response: u64| (ns(response), ns(response), Some(Verdict::Proven));
+    assert_eq!(known(&run).1, [proven(0), proven(0), proven(6), proven(6)]);
+
+    // The first sleeps before the second barrier, which is no longer at the end where it is repeated.
+    let late = json!([{"sleep": "2 ns"}, {"barrier": "c"}, {"barrier": "c"}]);
+    let repeats = json!([{"repeat": 2, "steps": [{"barrier": "c"}]}]);
+    let run = scenario(&json!([host("a", "1 ns", late), host("b", "0 ns", repeats)]));
+    assert_eq!(known(&run).1, [proven(2), proven(2), proven(3), proven(3)]);
+}
+
+#[test]
 #[ignore = "long work without optimisation; .ci/run has it optimised"]
 fn long_work_more_steps_after_the_last_wait_than_are_followed_are_not_taken_for_none() {
     // 10 ms on the GPU, then 70,000 times 1 us.

@@ -55,6 +55,8 @@ struct Thread {
     number: usize,
     steps: Vec<Step>,
     next: usize,
+    /// Steps to come before its job is over: barriers at the very end are waits for others. `None`: it is.
+    own: Option<usize>,
     /// What it has waited for last: all that it submits now waits for that.
     gate: Vec<usize>,
     /// What it submitted last; by stream; records by event.
@@ -81,8 +83,11 @@ impl Program {
         let mut all = Vec::with_capacity(threads.len());
         for (owner, &(number, offset, iterations)) in threads.iter().enumerate() {
             let steps = followed(&scenario.threads[number], iterations).ok_or(Unknown::TooLong)?;
+            // As a run has it: what follows a step that repeats others, and only waits.
+            let of_others = scenario.threads[number].steps.iter().rev().take_while(|step| matches!(step, Step::Barrier(_)));
             let mut thread = Thread {
                 number,
+                own: Some(steps.len().saturating_sub(of_others.count())),
                 steps,
                 next: 0,
                 gate: Vec::new(),
@@ -103,13 +108,6 @@ impl Program {
             all.push(thread);
         }
         maker.run(&mut all)?;
-        for (owner, thread) in all.iter_mut().enumerate() {
-            // It may end when a barrier opens that others came to last.
-            let ends_later = thread.gate.iter().any(|&number| maker.program.operations[number].member != owner);
-            if ends_later && !matches!(thread.steps.last(), Some(Step::Barrier(_))) {
-                maker.pause(thread, owner, Work::Pause(Duration::ZERO));
-            }
-        }
         for (owner, thread) in all.iter().enumerate() {
             maker.program.is_closed[owner] = maker.has_waited_for_all(owner, &thread.gate);
         }
@@ -137,6 +135,12 @@ impl Maker<'_> {
             for (owner, thread) in threads.iter_mut().enumerate() {
                 while at[owner].is_none() {
                     count_turn();
+                    // Its job may be over when a barrier opens that others came to last.
+                    let is_over = thread.own.take_if(|own| *own == thread.next).is_some();
+                    let of_others = |&number: &usize| self.program.operations[number].member != owner;
+                    if is_over && thread.gate.iter().any(of_others) {
+                        self.pause(thread, owner, Work::Pause(Duration::ZERO));
+                    }
                     let Some(&step) = thread.steps.get(thread.next) else { break };
                     thread.next += 1;
                     match step {
