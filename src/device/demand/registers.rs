@@ -76,8 +76,16 @@ impl RegisterFile {
 
     /// How many blocks there are registers for beside `resident` warps. `None`: they take none.
     pub(crate) fn room(&self, resident: &ResidentWarps, demand: &BlockDemand) -> Option<u32> {
-        let room = |pieces: Pieces| self.places(pieces.size).saturating_sub(pieces.taken) / pieces.of_block;
-        self.pieces(resident, demand).map(room).min()
+        let (own, warps) = (demand.registers_per_warp(), demand.warps);
+        match *resident.0 {
+            // As many as there are places for: `floor(F / s)` units are no fewer than `floor(F / r) floor(r / s)`.
+            [] if own > 0 => Some(self.places(own) / warps),
+            [(registers, taken)] if registers == own && own > 0 => Some(self.places(own).saturating_sub(taken) / warps),
+            _ => {
+                let room = |pieces: Pieces| self.places(pieces.size).saturating_sub(pieces.taken) / pieces.of_block;
+                self.pieces(resident, demand).map(room).min()
+            }
+        }
     }
 
     /// How many registers a block lacks beside `resident` warps: the pieces that are missing, times their size.
