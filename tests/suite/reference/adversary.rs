@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 
 use gpusched::scenario::Scenario;
 
-/// Operations from which on all takes as long as stated, so that hosts that go on for a time come to its end; and from
-/// which on nothing more is run.
+/// Operations and iterations from which on all takes as long as stated, so that hosts that go on for a time come to its
+/// end; and from which on nothing more is run.
 const MOST_SHORT: usize = 300;
 const MOST: usize = 1_500;
 
@@ -46,7 +46,8 @@ pub(crate) struct Adversary {
     strays: u32,
     /// Of each thread whose releases are not the stated ones, those of its iterations.
     arrivals: Vec<Vec<Arrival>>,
-    operations: usize,
+    /// Operations and iterations that have begun.
+    begun: usize,
 }
 
 impl Adversary {
@@ -58,16 +59,16 @@ impl Adversary {
         let own = |_| if numbers.random_range(0..2) == 0 { usual } else { style(&mut numbers) };
         let styles = (0..threads).map(own).collect();
         let strays = [0, 0, 1, 3][numbers.random_range(0..4_usize)];
-        Self { numbers, open, styles, strays, arrivals, operations: 0 }
+        Self { numbers, open, styles, strays, arrivals, begun: 0 }
     }
 
     /// Whether nothing more is to be run.
     pub(super) fn is_over(&self) -> bool {
-        self.operations >= MOST
+        self.begun >= MOST
     }
 
-    pub(super) fn note_operation(&mut self) {
-        self.operations += 1;
+    pub(super) fn note_begun(&mut self) {
+        self.begun += 1;
     }
 
     /// How long a block takes, the last of its kernel or another one.
@@ -75,7 +76,7 @@ impl Adversary {
         let shortest = if self.open.shorter { 0 } else { best };
         let style =
             if self.numbers.random_range(0..10) < self.strays { style(&mut self.numbers) } else { self.styles[thread] };
-        if self.operations > MOST_SHORT {
+        if self.begun > MOST_SHORT {
             return worst;
         }
         match style {

@@ -247,7 +247,7 @@ impl<'a> ReferenceGpu<'a> {
     pub(super) fn submit(&mut self, kind: OperationKind, stream: StreamId, thread: usize, iteration: u64) -> usize {
         let operation = self.operations.len();
         if let Some(adversary) = &mut self.adversary {
-            adversary.note_operation();
+            adversary.note_begun();
         }
         let awaits = match kind {
             OperationKind::Wait(event) => self.last_record(event),

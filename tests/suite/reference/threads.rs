@@ -234,6 +234,9 @@ impl<'a> Threads<'a> {
                         iteration == 0 && thread.spec.core.is_some() && thread.spec.barrier.is_none();
                     let counts = thread.spec.period.is_some() || is_first_on_core;
                     let released = if counts { thread.arrival } else { start };
+                    if let Some(adversary) = &mut gpu.adversary {
+                        adversary.note_begun();
+                    }
                     self.iterations.push(ReferenceIteration { thread: index, iteration, released, start, end: None });
                 }
                 Point::Step(step) => self.step(index, step, gpu),
