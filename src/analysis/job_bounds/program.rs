@@ -84,7 +84,8 @@ impl Program {
         for (owner, &(number, offset, iterations)) in threads.iter().enumerate() {
             let steps = followed(&scenario.threads[number], iterations).ok_or(Unknown::TooLong)?;
             // As a run has it: what follows a step that repeats others, and only waits.
-            let of_others = scenario.threads[number].steps.iter().rev().take_while(|step| matches!(step, Step::Barrier(_)));
+            let of_others =
+                scenario.threads[number].steps.iter().rev().take_while(|step| matches!(step, Step::Barrier(_)));
             let mut thread = Thread {
                 number,
                 own: Some(steps.len().saturating_sub(of_others.count())),
