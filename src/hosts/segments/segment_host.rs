@@ -106,7 +106,7 @@ impl SegmentHost {
                 runnable: true,
             });
         }
-        let cost = set.gpu.update_cost.as_ns().saturating_sub(set.gpu.switch_cost.as_ns());
+        let cost = set.gpu.update().as_ns().saturating_sub(set.gpu.switch_cost.as_ns());
         Ok(Self {
             tasks: set.tasks.clone(),
             cpus: set.cpus,

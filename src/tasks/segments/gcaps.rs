@@ -23,7 +23,7 @@ pub(super) fn response(
     (task, limit): (usize, Duration),
     known: &[Option<Duration>],
 ) -> Result<Duration, NoBound> {
-    let update = u128::from(set.gpu.update_cost.as_ns());
+    let update = u128::from(set.gpu.update().as_ns());
     let this = &set.tasks[task];
     let view = View { set, waiting, task, update };
     let mut interference = Vec::new();

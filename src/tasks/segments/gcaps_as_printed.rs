@@ -21,7 +21,7 @@ pub(super) fn response(
     task: usize,
     known: &[Option<Duration>],
 ) -> Option<Duration> {
-    let update = u128::from(set.gpu.update_cost.as_ns());
+    let update = u128::from(set.gpu.update().as_ns());
     let this = &set.tasks[task];
     let mut interference = Vec::new();
     for other in set.more_urgent(task) {

@@ -126,6 +126,13 @@ pub struct GpuSharing {
     pub channel_reset: Duration,
 }
 
+impl GpuSharing {
+    /// What an update takes: the switch that follows is in it, so no less than that.
+    pub(crate) fn update(&self) -> Duration {
+        self.update_cost.max(self.switch_cost)
+    }
+}
+
 /// A set of tasks with segments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SegmentTaskSet {

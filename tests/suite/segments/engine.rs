@@ -70,8 +70,6 @@ fn no_run_in_front_of_the_simulated_gpu_exceeds_a_bound() {
     let device = tx2();
     for number in 0..150 {
         let mut set = small_set(number);
-        // The GPU switches within a call.
-        set.gpu.update_cost = set.gpu.update_cost.max(set.gpu.switch_cost);
         for (place, task) in set.tasks.iter_mut().enumerate() {
             (task.sporadic, task.offset) = (number % 2 == 1, Duration::from_ns(number * place as u64 % 13));
         }

@@ -41,6 +41,14 @@ fn on_one_core_a_busy_task_keeps_the_other_from_the_gpu_but_for_switches() {
 }
 
 #[test]
+fn an_update_takes_no_less_than_the_switch_that_is_in_it() {
+    let cheap = r#"{"time_slice": "4 ns", "switch_cost": "2 ns", "update_cost": "1 ns"}"#;
+    for test in ["gcaps-suspend", "gcaps-busy", "gcaps-suspend-as-printed"] {
+        assert_eq!(bounds(&set(cheap, TWO_CORES), test), bounds(&set(GPU, TWO_CORES), test), "{test}");
+    }
+}
+
+#[test]
 fn a_driver_call_may_wait_for_one_of_a_less_urgent_task_each_time() {
     // 9 + 2 calls of 2, each behind another. The second: 11 + 2 * 2, and 1 + 5 + 4 * 2 of the first.
     assert_eq!(bounds(&set(GPU, TWO_CORES), "gcaps-suspend"), [Some(17), Some(29)]);
