@@ -167,10 +167,12 @@ fn schedule_text(string: &KernelString, schedule: &Schedule) -> String {
     for cycle in 1..=schedule.cycles.len() {
         let _ = write!(text, "{cycle:>cell$}");
     }
-    for (warp, row) in (1..).zip(schedule.units(string)) {
+    for (warp, row) in (1..).zip(schedule.by_warp(string)) {
         let mut line = format!("{:<name$}", format!("Warp {warp}"));
-        for unit in row {
-            let letter = unit.map_or(' ', |unit| string.units()[unit].letter);
+        let mut row = row.into_iter().peekable();
+        for cycle in 0..schedule.cycles.len() {
+            let unit = row.next_if(|(at, _)| *at == cycle);
+            let letter = unit.map_or(' ', |(_, unit)| string.units()[unit].letter);
             let _ = write!(line, "{letter:>cell$}");
         }
         let _ = write!(text, "\n{}", line.trim_end());

@@ -24,14 +24,14 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// For each warp, the unit it is on in each cycle.
-    pub(crate) fn units(&self, string: &KernelString) -> Vec<Vec<Option<usize>>> {
-        let mut rows = vec![vec![None; self.cycles.len()]; self.warps as usize];
+    /// For each warp, the cycles in which it is executed, ascending, each with the unit that it is on.
+    pub(crate) fn by_warp(&self, string: &KernelString) -> Vec<Vec<(usize, usize)>> {
+        let mut rows = vec![Vec::new(); self.warps as usize];
         for (cycle, issues) in self.cycles.iter().enumerate() {
             for issue in issues {
                 let unit = string.steps().get(issue.step).map(|step| step.unit);
-                if let Some(cell) = rows.get_mut(issue.warp as usize).and_then(|row| row.get_mut(cycle)) {
-                    *cell = unit;
+                if let Some((row, unit)) = rows.get_mut(issue.warp as usize).zip(unit) {
+                    row.push((cycle, unit));
                 }
             }
         }

@@ -104,6 +104,9 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "tasks run FILE --strategy gcaps-suspend --figure OUT/segments.svg",
             "tasks run FILE --strategy round-robin-busy --format json",
             "tasks run FILE --strategy mpcp-suspend",
+            "tasks run FILE --strategy gcaps-busy",
+            "tasks run FILE --strategy round-robin-suspend-unified",
+            "tasks run FILE --strategy fmlp-plus-busy",
         ],
     ),
     (&["applications.json"], &["evr FILE", "evr FILE --format json", "evr FILE --figure OUT/evr.svg"]),
@@ -380,6 +383,17 @@ fn what_an_outsider_found_is_counted() {
     let warps = r#"{"format":"gpusched-warps/1","string":"L","warps":4294967295,
         "units":[{"letter":"L","sigma":"1/2000"}]}"#;
     ends("warps.json", warps, "warps --instance FILE --export OUT/w.lp", &[2]);
+}
+
+#[test]
+fn what_20_000_random_files_found_is_counted() {
+    // A cell for each warp and cycle would be 4 10^9 of them.
+    let warps = r#"{"format":"gpusched-warps/1","string":"LC","warps":65536,"units":[{"letter":"L","count":64}]}"#;
+    ends("many-warps.json", warps, "warps --instance FILE --figure OUT/w.svg", &[3]);
+    let applications = r#"{"format":"gpusched-applications/1","name":"e","injection":{"random":{"count":1000000,
+        "gap":"10 ms"}},"applications":[{"name":"A","class":"high","requirement":"17 ms",
+        "kernels":[{"blocks":7,"threads":128,"block_time":"10 ms"}]}]}"#;
+    ends("applications.json", applications, "evr FILE", &[3]);
 }
 
 #[test]

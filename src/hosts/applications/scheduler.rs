@@ -9,7 +9,9 @@ use super::timegraph::timegraph;
 use super::usage_sums::{MAX_SM_COUNTS, UsageDetail, UsageSums};
 use crate::applications::{Application, ApplicationSet, ExecutionProfile, Injection, Usage};
 use crate::device::Device;
+use crate::effort::{self, Counted};
 use crate::gpu::{ContextBackend, Gpu, GpuOptions, RunError, Simulated};
+use crate::limits::count;
 use crate::named::named;
 use crate::trace::{Observer, Trace};
 
@@ -140,6 +142,9 @@ impl Scheduler {
         let least = set.injections.iter().map(of).fold(0, u64::saturating_add);
         if least > most.into() {
             return Err(ScheduleError::TooManyOperations { scheduler: self, least, most });
+        }
+        if effort::left(Counted::Operations).is_some_and(|left| least > left) {
+            count(Counted::Operations, least);
         }
         Ok(())
     }

@@ -33,11 +33,11 @@ pub fn schedule_figure(string: &KernelString, schedule: &Schedule, options: Pict
         let x = left + Length::try_from(cycle - 1).proven("a list has fewer than 2^63 cycles") * cell + cell / 2;
         sheet.small(cycle.to_string(), x, y, Anchor::Middle);
     }
-    for (line, row) in (1..).zip(schedule.units(string)) {
+    for (line, row) in (1..).zip(schedule.by_warp(string)) {
         let (x, y) = name(line);
         sheet.text(format!("Warp {line}"), x, y, Anchor::End);
-        for (cycle, unit) in (0..).zip(row) {
-            let Some(unit) = unit else { continue };
+        for (cycle, unit) in row {
+            let cycle = as_length(cycle);
             let letter = string.units()[unit].letter;
             let area = Rect { x: left + cycle * cell, y: top + line * CELL, width: cell, height: CELL };
             sheet.explained(format!("warp {line}, cycle {}: {letter}", cycle + 1), |sheet| {

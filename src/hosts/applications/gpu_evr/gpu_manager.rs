@@ -4,6 +4,7 @@ use super::rules::{EvrRules, Keep, Leftover};
 use super::running::RunningApp;
 use super::timing::{fastest_sms, meets, remaining, required_sms, response, response_when_occupied};
 use crate::applications::Class;
+use crate::limits::count_turns;
 use crate::time::{Duration, Instant};
 
 /// The applications on the GPU, and the SMs allotted to them.
@@ -91,10 +92,13 @@ impl<'a> GpuManager<'a> {
             return false;
         }
         let (first, mut sm_for_realloc) = self.create_realloc_list(now);
+        // Of each, what is left is computed for each number of SMs, which takes as long as several short steps.
+        count_turns((self.running.len() - first).saturating_mul(self.sms as usize).saturating_mul(8));
+        let mut kept: u32 = self.running[first..].iter().map(|app| self.kept_by(app)).sum();
         for index in first..self.running.len() {
-            // What those further down keep is not there to be dealt out.
-            let kept: u32 = self.running[index + 1..].iter().map(|app| self.kept_by(app)).sum();
             let app = &self.running[index];
+            // What those further down keep is not there to be dealt out.
+            kept -= self.kept_by(app);
             // GetNewResource()
             let required_sm = required_sms(app, now, self.rules.remaining, self.rules.late);
             let using_sm = required_sm.min(sm_for_realloc.saturating_sub(kept));
