@@ -1,4 +1,4 @@
-//! What the README and the guides show on a console is what comes out.
+//! What the README, the guides and `tests/console` show on a console is what comes out.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::common::directory;
 
 #[test]
-fn console_blocks_of_readme_and_docs_are_what_the_command_prints() {
-    trycmd::TestCases::new().case("README.md").case("docs/*.md");
+fn console_blocks_of_readme_docs_and_tests_are_what_the_command_prints() {
+    trycmd::TestCases::new().case("README.md").case("docs/*.md").case("tests/console/*.md");
 }
 
 /// A tutorial starts from a file of the reader's own: a block of JSON with a name is what is to be saved under that
