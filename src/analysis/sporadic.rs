@@ -133,7 +133,7 @@ fn known_stream_bounds(
     {
         // No two of its jobs overlap then, so each is alone.
         let response = alone.saturating_add(jitter.first().copied().unwrap_or(Duration::ZERO));
-        if scenario.threads.iter().all(|thread| thread.period.is_some_and(|period| response <= period)) {
+        if task.is_done_within(task.period, &vec![response.as_ns(); task.operations.len()]) {
             return Ok(Ok(JobBounds { responses: vec![Some(response)], refusal: None }));
         }
     }

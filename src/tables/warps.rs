@@ -171,8 +171,7 @@ fn schedule_text(string: &KernelString, schedule: &Schedule) -> String {
         let mut line = format!("{:<name$}", format!("Warp {warp}"));
         let mut row = row.into_iter().peekable();
         for cycle in 0..schedule.cycles.len() {
-            let unit = row.next_if(|(at, _)| *at == cycle);
-            let letter = unit.map_or(' ', |(_, unit)| string.units()[unit].letter);
+            let letter = row.next_if(|(at, _)| *at == cycle).map_or(' ', |(_, unit)| string.units()[unit].letter);
             let _ = write!(line, "{letter:>cell$}");
         }
         let _ = write!(text, "\n{}", line.trim_end());

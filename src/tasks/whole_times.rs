@@ -68,8 +68,7 @@ fn exact(times: &[u64], units: &[u64], mut missing: i128) -> Option<Vec<u64>> {
     for (place, &index) in order.iter().enumerate() {
         let unit = i128::from(units[index]);
         // What the tasks after this one can make up are the multiples of this; 0 if there are none.
-        let rest = order[place + 1..].iter().fold(0, |common, &other| gcd(common, units[other]));
-        let rest = i128::from(rest);
+        let rest = i128::from(order[place + 1..].iter().fold(0, |common, &other| gcd(common, units[other])));
         let fits = |by: i128| {
             let left = missing - by * unit;
             let can_be_left = if rest == 0 { left == 0 } else { left % rest == 0 };

@@ -148,6 +148,26 @@ fn a_job_that_only_waits_is_over_once_the_barrier_before_it_and_those_that_it_re
 }
 
 #[test]
+fn what_has_no_length_is_passed_by_the_next_job_that_is_released_when_it_could_begin() {
+    // Twice 5 ms above what has no length, every 10 ms: it begins when nothing more is released.
+    let text = json!({
+        "format": "gpusched-scenario/1", "name": "tie", "device": "tx2",
+        "kernels": {"nothing": {"blocks": 1, "threads": 1024, "duration": "0 s"},
+            "half": {"blocks": 4, "threads": 1024, "duration": "5 ms"}},
+        "streams": [{"name": "low", "priority": 0, "blocking": false}, {"name": "high", "priority": -1}],
+        "hosts": [{"name": "h", "period": "10 ms", "iterations": 2, "steps": [{"launch": "nothing", "stream": "low"},
+            {"launch": "half", "stream": "high"}, {"launch": "half", "stream": "high"}]}],
+    });
+    let run = Scenario::from_json("tie.json", &text.to_string(), &ReadOptions::default()).expect("it is sound");
+    let (responses, judged) = known(&run);
+    assert_eq!(responses, [ms(20), ms(10)]);
+    assert!(judged.iter().zip(&responses).all(|((_, bound, _), response)| bound >= response), "{judged:?}");
+    let search = SearchOptions { runs: 16, ..SearchOptions::default() };
+    let streams = judge_sporadic(&run, &[], &search, Progress::NONE).expect("it is judged").streams;
+    assert!(streams[0].bound_ns.is_none_or(|bound| Some(bound) >= ms(20)), "{:?}", streams[0].bound_ns);
+}
+
+#[test]
 #[ignore = "long work without optimisation; .ci/run has it optimised"]
 fn long_work_more_steps_after_the_last_wait_than_are_followed_are_not_taken_for_none() {
     // 10 ms on the GPU, then 70,000 times 1 us.

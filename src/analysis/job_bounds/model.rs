@@ -34,7 +34,7 @@ pub(in crate::analysis) struct Task {
     /// Numbers of the threads, and how long after the job each is released.
     pub(super) members: Vec<(usize, u64)>,
     /// From one job to the next at least; the one before it has ended then, but for jobs that queue.
-    pub(super) period: u64,
+    pub(in crate::analysis) period: u64,
     /// Within this time of its arrival a job has to end, or nothing is known.
     pub(super) within: u64,
     /// How many jobs may be there at once of which each waits in one stream for the one before it; 1: a job has to be
@@ -62,6 +62,14 @@ impl Task {
         if self.most_queued == 1 { self.within } else { self.period }
     }
 
+    /// Whether a job whose operations end by `ends` is done before another comes `most` ns after it. What has no length
+    /// has not begun before it ends, so at that very instant the other one's operations may still pass it.
+    pub(in crate::analysis) fn is_done_within(&self, most: u64, ends: &[u64]) -> bool {
+        // Others wait for what was launched before them, which nothing passes any more.
+        let is_done = |(one, &end): (&Operation, &u64)| end < most || end == most && !has_no_length(&one.work);
+        self.operations.iter().zip(ends).all(is_done)
+    }
+
     /// Whether its host sleeps or waits for others.
     pub(in crate::analysis) fn pauses(&self) -> bool {
         self.operations.iter().any(|operation| operation.work.is_of_host())
@@ -85,11 +93,7 @@ impl Task {
     /// How a job begins if it takes no longer than `response` ns. What has no length may end in a later round of the
     /// instant at which the next job begins, when blocks have been assigned.
     pub(super) fn begin(&self, response: Option<u64>) -> Begin {
-        let lasts = |operation: &Operation| match operation.work {
-            Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time > Duration::ZERO,
-            Work::Memset | Work::Busy(_) => false,
-            Work::Pause(_) => true,
-        };
+        let lasts = |one: &Operation| !matches!(one.work, Work::Memset | Work::Busy(_)) && !has_no_length(&one.work);
         // Jobs that queue may begin when the one before has ended.
         let is_over = || {
             response.is_some_and(|response| response < self.period)
@@ -103,6 +107,11 @@ impl Task {
         let by_period = response.and_then(|response| Some(window.checked_add(response)?.div_ceil(self.period.max(1))));
         by_period.into_iter().chain(self.most_jobs).min()
     }
+}
+
+/// Whether it occupies SMs or a copy engine for no time.
+fn has_no_length(work: &Work) -> bool {
+    matches!(*work, Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } if time == Duration::ZERO)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -34,7 +34,7 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> 
             Some(segments) => segments.ends(tasks, weights, task, responses),
             None => phases::ends(tasks, weights, task, responses),
         };
-        smaller(by_orders.filter(|ends| last(ends) <= most_alone), by_window)
+        smaller(by_orders.filter(|ends| tasks.tasks[task].is_done_within(most_alone, ends)), by_window)
     });
     if explored.iter().all(Option::is_some) {
         return explored;
@@ -53,7 +53,7 @@ fn fixed_point(tasks: &TaskSet, mut ends: impl FnMut(usize, &[Option<u64>]) -> O
         let mut grew = false;
         for (index, task) in tasks.tasks.iter().enumerate() {
             let Some(response) = responses[index] else { continue };
-            known[index] = ends(index, &responses).filter(|ends| last(ends) <= task.within);
+            known[index] = ends(index, &responses).filter(|ends| task.is_done_within(task.within, ends));
             let bound = known[index].as_ref().map(last);
             if bound.is_none_or(|bound| bound > response) {
                 responses[index] = bound;

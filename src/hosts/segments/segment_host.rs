@@ -106,13 +106,13 @@ impl SegmentHost {
                 runnable: true,
             });
         }
-        let cost = set.gpu.update().as_ns().saturating_sub(set.gpu.switch_cost.as_ns());
         Ok(Self {
             tasks: set.tasks.clone(),
             cpus: set.cpus,
             policy: test.policy(),
             waiting: test.waiting(),
-            call: Duration::from_ns(cost),
+            // The GPU switches after it, which the update includes.
+            call: Duration::from_ns(set.gpu.update().as_ns().saturating_sub(set.gpu.switch_cost.as_ns())),
             horizon,
             programs,
             jobs: Vec::new(),
