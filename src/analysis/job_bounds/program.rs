@@ -55,7 +55,7 @@ struct Thread {
     number: usize,
     steps: Vec<Step>,
     next: usize,
-    /// Steps to come before its job is over: barriers at the very end are waits for others. `None`: it is.
+    /// How many steps its job has: barriers at the very end only wait for others. `None` once it is over.
     own: Option<usize>,
     /// What it has waited for last: all that it submits now waits for that.
     gate: Vec<usize>,
@@ -83,7 +83,7 @@ impl Program {
         let mut all = Vec::with_capacity(threads.len());
         for (owner, &(number, offset, iterations)) in threads.iter().enumerate() {
             let steps = followed(&scenario.threads[number], iterations).ok_or(Unknown::TooLong)?;
-            // As a run has it: what follows a step that repeats others, and only waits.
+            // As runs have it, a barrier that is repeated is not at the very end.
             let of_others =
                 scenario.threads[number].steps.iter().rev().take_while(|step| matches!(step, Step::Barrier(_)));
             let mut thread = Thread {

@@ -143,6 +143,7 @@ impl Scheduler {
         if least > most.into() {
             return Err(ScheduleError::TooManyOperations { scheduler: self, least, most });
         }
+        // What the limits of this work do not allow is not begun.
         if effort::left(Counted::Operations).is_some_and(|left| least > left) {
             count(Counted::Operations, least);
         }
