@@ -47,14 +47,14 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 6",
         "narrow applications: requirements met against applications injected per period",
         PER_PERIOD,
-        Make::Own(figure_6),
+        Make::Own(|name| injections_per_period(name, NARROW, 130, EvrRules::default())),
     ),
     Paper::Date2014.computed(
         "gpu-evr2014-figure-6-full-gpu-wait",
         "Fig. 6",
         "the same with Algorithm 1, line 11, to the letter: while all SMs are allotted, every application waits",
         PER_PERIOD,
-        Make::Own(figure_6_to_the_letter),
+        Make::Own(|name| injections_per_period(name, NARROW, 130, EvrRules { full_gpu: FullGpu::Wait, ..EvrRules::default() })),
     ),
     Paper::Date2014.computed(
         "gpu-evr2014-regions",
@@ -69,14 +69,14 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 3 to 5",
         "random injection of applications of which most fill the GPU alone",
         RANDOM,
-        Make::Own(figures_3_to_5_rodinia_like),
+        Make::Own(|name| random_injections(name, "-rodinia-like", &built_in(RODINIA_LIKE)?)),
     ),
     Paper::Date2014.computed(
         "gpu-evr2014-figure-6-rodinia-like",
         "Fig. 6",
         "per period, applications of which most fill the GPU alone",
         PER_PERIOD,
-        Make::Own(figure_6_rodinia_like),
+        Make::Own(|name| injections_per_period(name, RODINIA_LIKE, 1_000, EvrRules::default())),
     ),
 ];
 
@@ -147,13 +147,28 @@ fn power(points: &[SweepPoint]) -> String {
     )
 }
 
-const SYNTHETIC: &str = "The applications are SYNTHETIC (the paper gives no profiles); 200 seeds a point, bars, which stand \
-                         beside each other around their place, are standard deviations. \
-                         [docs/gpu-evr.md](../docs/gpu-evr.md) says on what the ratios depend.";
-
 /// Applications that fill 4 of 13 SMs.
 const NARROW: &str = "narrow-k20m";
+/// Applications that fill the GPU: their thousands of blocks take thirty times as long to simulate as narrow ones, and
+/// are sampled a fifth as often.
 const RODINIA_LIKE: &str = "rodinia-like-k20m";
+
+fn options(set: &ApplicationSet, rules: EvrRules) -> SweepOptions {
+    let all = SweepOptions::default();
+    let samples = if set.name == RODINIA_LIKE { all.samples / 5 } else { all.samples };
+    SweepOptions { samples, rules, ..all }
+}
+
+fn finding(set: &ApplicationSet, points: &[SweepPoint], samples: u32) -> String {
+    format!(
+        "{}: {} {} The applications are SYNTHETIC (the paper gives no profiles); {samples} seeds a point, bars, which \
+         stand beside each other around their place, are standard deviations. [docs/gpu-evr.md](../docs/gpu-evr.md) \
+         says on what the ratios depend.",
+        set.name,
+        largest(points),
+        power(points)
+    )
+}
 
 fn figures_3_to_5(name: &'static str) -> Result<Made, Failure> {
     let execution = Some(Duration::from_ns(300_000_000));
@@ -162,13 +177,10 @@ fn figures_3_to_5(name: &'static str) -> Result<Made, Failure> {
     random_injections(name, "", &set)
 }
 
-fn figures_3_to_5_rodinia_like(name: &'static str) -> Result<Made, Failure> {
-    random_injections(name, "-rodinia-like", &built_in(RODINIA_LIKE)?)
-}
-
 fn random_injections(name: &str, suffix: &str, set: &ApplicationSet) -> Result<Made, Failure> {
     let counts: Vec<u32> = (1..=10).map(|tens| 10 * tens).collect();
-    let points = random_injection(set, &counts, Duration::from_ns(500_000_000), &SweepOptions::default())?;
+    let options = options(set, EvrRules::default());
+    let points = random_injection(set, &counts, Duration::from_ns(500_000_000), &options)?;
     let injected = "applications injected, gaps within 0.5 s";
     let pictures = [
         ("3", "Figure 3: requirements met", Quantity::Met),
@@ -182,27 +194,14 @@ fn random_injections(name: &str, suffix: &str, set: &ApplicationSet) -> Result<M
     }
     let report = PointDocument { set, seed: 0, points: &points };
     files.push(File { name: format!("{name}.csv"), text: csv_of(&report) });
-    let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), power(&points));
-    Ok(Made { files, finding })
-}
-
-fn figure_6(name: &'static str) -> Result<Made, Failure> {
-    injections_per_period(name, NARROW, 130, EvrRules::default())
-}
-
-fn figure_6_to_the_letter(name: &'static str) -> Result<Made, Failure> {
-    injections_per_period(name, NARROW, 130, EvrRules { full_gpu: FullGpu::Wait, ..EvrRules::default() })
-}
-
-fn figure_6_rodinia_like(name: &'static str) -> Result<Made, Failure> {
-    injections_per_period(name, RODINIA_LIKE, 1_000, EvrRules::default())
+    Ok(Made { files, finding: finding(set, &points, options.samples) })
 }
 
 fn injections_per_period(name: &str, set: &str, period_ms: u64, rules: EvrRules) -> Result<Made, Failure> {
     let set = built_in(set)?;
     let counts: Vec<u32> = (1..=15).collect();
     let period = Duration::from_ns(period_ms * 1_000_000);
-    let options = SweepOptions { rules, ..SweepOptions::default() };
+    let options = options(&set, rules);
     let points = per_period(&set, &counts, period, 10, &options)?;
     let title = "Figure 6: requirements met per period";
     let x_title = format!("applications injected per period of {period}, ten periods");
@@ -211,8 +210,7 @@ fn injections_per_period(name: &str, set: &str, period_ms: u64, rules: EvrRules)
         curves(name, title, &x_title, Quantity::Met, &points)?,
         File { name: format!("{name}.csv"), text: csv_of(&report) },
     ];
-    let finding = format!("{}: {} {} {SYNTHETIC}", set.name, largest(&points), power(&points));
-    Ok(Made { files, finding })
+    Ok(Made { files, finding: finding(&set, &points, options.samples) })
 }
 
 /// What [`regions`] draws.

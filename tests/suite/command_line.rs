@@ -279,7 +279,7 @@ fn a_replayed_log_is_drawn_measured_above_simulated_on_one_axis() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_markdown_of_texts_has_every_word_of_the_text_and_tables_that_stand_apart() {
     let directory = directory("markdown_texts");
     let tasks = directory.join("tasks.json");

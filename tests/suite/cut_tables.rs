@@ -64,7 +64,7 @@ fn every_list_of_a_long_run_says_what_it_leaves_out_and_where_all_of_it_is() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_analyses_of_many_jobs_say_what_they_leave_out() {
     let file = scenario("cut_analysis", 1, 1_100);
     let arguments = ["analyze", &*file, "--search", "10ms"];
@@ -78,7 +78,7 @@ fn long_work_analyses_of_many_jobs_say_what_they_leave_out() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_streams_of_which_one_has_several_jobs_say_what_the_sums_of_their_responses_leave_out() {
     let file = scenario("cut_responses", 1_010, 2);
     let words = " ... and 10 more streams and hosts; --format json lists all of them\n";

@@ -96,7 +96,7 @@ fn under_any_limit_of_addresses_a_command_ends_with_a_status_of_its_own() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_a_host_that_sleeps_a_nanosecond_for_centuries_is_refused() {
     let host = r#"{"name": "H", "time_limit": "9e9 s", "steps": [{"sleep": "1 ns"}]}"#;
     let (_, file) = written("sleep", &scenario("", host));
@@ -126,7 +126,7 @@ fn of_an_analysis_that_is_stopped_in_its_own_run_it_is_told_how_far_that_came() 
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_a_run_that_is_stopped_is_that_of_a_horizon_there() {
     let (_, file) = written("cut", &scenario(r#", "period": "1 us""#, ""));
     let long = ["simulate", &file, "--horizon", "1000s", "--format", "json"];
@@ -142,7 +142,7 @@ fn long_work_a_run_that_is_stopped_is_that_of_a_horizon_there() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_what_is_complete_of_several_scenarios_is_told() {
     let (directory, long) = written("several", &scenario(r#", "period": "1 us""#, ""));
     let short = directory.join("short.json");
@@ -160,7 +160,7 @@ fn long_work_what_is_complete_of_several_scenarios_is_told() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_what_a_search_has_found_is_told() {
     let (_, file) = written("search", MISSES);
     let search = ["analyze", &file, "--search", "5s", "--max-time", "4s", "--format", "json"];
@@ -204,7 +204,7 @@ fn orders_of_forty_launches_end_by_themselves_and_are_told_if_they_are_stopped()
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_samples_that_were_run_and_bounds_that_are_known_are_told() {
     let samples = ["evr", "narrow-k20m", "--inject", "5", "--samples", "1000000", "--max-time", "2s"];
     let document = cut(&gpusched(&[&samples[..], &["--format", "json"]].concat()), "stopped by --max-time 2 s");
@@ -225,7 +225,7 @@ fn long_work_samples_that_were_run_and_bounds_that_are_known_are_told() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_bounds_that_are_known_when_the_time_is_over_are_told() {
     let stream = |n: usize| {
         let kernels: Vec<String> = (0..8).map(|k| format!(r#"{{"kernel": "K{}"}}"#, (3 * n + k) % 5)).collect();
@@ -267,7 +267,7 @@ fn long_work_bounds_that_are_known_when_the_time_is_over_are_told() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_scenarios_that_are_complete_are_told_also_behind_one_that_is_not() {
     let (directory, long) = written("out_of_order", &scenario(r#", "period": "1 us""#, ""));
     let short = directory.join("short.json");
@@ -309,7 +309,7 @@ fn no_limit_of_time_is_set_unless_it_is_asked_for() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_strict_limits_count_work_and_refuse_the_same_everywhere() {
     let (_, file) = written("strict", &scenario(r#", "period": "1 us", "jobs": 200001"#, ""));
     let strict = gpusched(&["simulate", &file, "--no-repeat", "--limits", "strict"]);
@@ -346,7 +346,7 @@ fn different(streams: u32, more: &str) -> String {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_strict_limits_count_bounds() {
     let refused = |file: &str, more: &[&str]| {
         let output = gpusched(&[&["analyze", file, "--limits", "strict"], more].concat());
@@ -362,7 +362,7 @@ fn long_work_strict_limits_count_bounds() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_strict_limits_count_what_is_drawn() {
     let (directory, file) = written("strict_drawn", &different(6, r#", "jobs": 12000"#));
     let tasks = directory.join("tasks.json");
@@ -441,7 +441,7 @@ fn a_signal_ends_a_command_in_the_middle_of_writing_and_leaves_no_file() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_an_endless_stream_is_too_much_for_strict_limits_though_nothing_is_known_beforehand() {
     // A horizon ends the run of a stream that goes on for ever; what repeats is simulated only if that is asked for.
     let (_, file) = written("endless", &scenario(r#", "period": "1 us""#, ""));
@@ -451,7 +451,7 @@ fn long_work_an_endless_stream_is_too_much_for_strict_limits_though_nothing_is_k
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_applications_that_submit_more_than_a_run_can_have_are_refused_before_any_scheduler_runs() {
     let directory = directory("ending/applications");
     let file = directory.join("applications.json");

@@ -140,7 +140,7 @@ fn ended(line: &str, signal: Signal, after: Duration, inputs: &[(&str, String)])
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_every_command_that_can_last_is_ended_by_a_signal() {
     let inputs = inputs("ended");
     for (number, line) in COMMANDS.iter().enumerate() {

@@ -104,7 +104,7 @@ fn with_file(arguments: &[&str], option: &str, name: &str) -> impl Fn(&Path) -> 
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_traces_pages_and_tables_of_a_run() {
     let file = many_jobs("run.json");
     for (option, name) in [("--perfetto", "trace.json"), ("--html", "run.html"), ("--responses", "responses.csv")] {
@@ -113,7 +113,7 @@ fn long_work_traces_pages_and_tables_of_a_run() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_pictures_of_a_run() {
     let file = many_jobs("picture.json");
     for (option, name) in [("--figure", "figure.svg"), ("--figure", "figure.png"), ("--blame-figure", "blame.svg")] {
@@ -138,7 +138,7 @@ fn times_of_runnables() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_a_witness_is_a_whole_scenario_that_misses_its_deadline_or_not_there() {
     // Each of the two fills the GPU.
     let file = beside(

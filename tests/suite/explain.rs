@@ -46,7 +46,7 @@ fn the_tables_of_rules_of_the_model_have_the_words_of_the_rules() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_every_example_runs_and_those_of_rules_show_what_waits_under_them() {
     for topic in Topic::all() {
         let Some(example) = topic.example else { continue };

@@ -45,7 +45,7 @@ fn written(directory: &Path, name: &str, document: &Value) -> String {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_applications_of_all_sizes_have_a_row_each() {
     let directory = directory("figure-sizes-evr");
     let text = ApplicationSet::builtin_json("narrow-k20m").expect("it is built in");
@@ -166,7 +166,7 @@ fn names(count: usize, name: impl Fn(usize) -> String) -> Vec<AxisValue> {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_studies_of_all_sizes_are_drawn_over_numbers_and_over_names() {
     let short = |number: usize| format!("rule {number}");
     let sizes = [

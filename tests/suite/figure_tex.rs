@@ -214,7 +214,7 @@ fn latex_takes_published_timelines_in_a_column_and_across_a_page() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_latex_takes_figures_of_every_size_and_of_two_runs() {
     for (what, scenario) in sizes() {
         let run = simulate(&scenario).expect("it runs");

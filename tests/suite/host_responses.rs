@@ -168,7 +168,7 @@ fn what_has_no_length_is_passed_by_the_next_job_that_is_released_when_it_could_b
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_more_steps_after_the_last_wait_than_are_followed_are_not_taken_for_none() {
     // 10 ms on the GPU, then 70,000 times 1 us.
     let rest = json!({"repeat": 70_000, "steps": [{"sleep": "1 us"}]});

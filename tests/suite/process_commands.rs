@@ -242,7 +242,7 @@ fn outputs(folder: &Path, options: &[&str]) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_a_shipped_scenario_as_one_process_is_the_same_byte_by_byte_in_every_output() {
     let mut compared = 0;
     for file in published::files() {

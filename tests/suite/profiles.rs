@@ -305,7 +305,7 @@ fn no_inferred_priority_contradicts_those_that_a_profile_of_an_h100_records() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_profiles_of_one_stream_are_replayed_in_order_and_to_one_percent_or_microsecond() {
     for name in ["linear-2080ti", "qwen-h100", "bert-h100", "event-sync"] {
         let Some(file) = public(&format!("kineto/{name}.json.gz")) else { return };

@@ -167,7 +167,7 @@ fn each(commands: Vec<(Vec<&str>, Shown)>, limit: &str, check: impl Fn(&[String]
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_every_command_that_lasts_shows_on_a_terminal_what_it_is_at_how_fast_and_where_known_the_time_left() {
     let inputs = Inputs::new(&directory("progress_terminal"));
     // Each is ended once it has shown that, which takes a minute at worst on a machine with much else to do.
@@ -181,7 +181,7 @@ fn long_work_every_command_that_lasts_shows_on_a_terminal_what_it_is_at_how_fast
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_nothing_of_it_is_shown_where_standard_error_is_no_terminal() {
     let inputs = Inputs::new(&directory("progress_elsewhere"));
     let some = lasting(&inputs).into_iter().step_by(3).collect();

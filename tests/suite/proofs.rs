@@ -92,7 +92,7 @@ fn made(name: &str, target: &str) -> PathBuf {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_coq_checks_every_proof_and_finds_no_axiom_behind_the_lemmas_of_the_page() {
     if Command::new("coqc").arg("--version").output().is_err() {
         println!("skipped: there is no coqc here");
@@ -219,7 +219,7 @@ impl Checker {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_the_proven_rules_accept_shipped_scenarios_and_none_of_their_runs_with_something_changed() {
     let Some(checker) = Checker::new() else {
         println!("skipped: there is no coqc here, or no OCaml with yojson");

@@ -105,7 +105,7 @@ fn run_all(long: bool) {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_every_short_command_of_the_pages_ends_as_stated() {
     run_all(false);
 }

@@ -397,7 +397,7 @@ fn what_random_files_found_is_counted() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_what_an_outsider_found_to_take_long_is_counted() {
     let jobs = r#"{"format":"gpusched-scenario/1","name":"n","kernels":{"K":{"blocks":1,"threads":1024,
         "duration":"1 us"}},"streams":[{"name":"a","period":"1 ns","jobs":60000,"operations":[{"kernel":"K"}]}]}"#;

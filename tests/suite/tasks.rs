@@ -124,7 +124,7 @@ fn curves_are_the_same_bytes_for_any_number_of_threads_and_go_on_where_they_stop
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_figures_have_the_format_of_their_extension() {
     let directory = directory("tasks_figures");
     let set = file(&directory, TABLE_1);

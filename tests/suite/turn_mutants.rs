@@ -246,7 +246,7 @@ proptest! {
     #![proptest_config(config(30))]
 
     #[test]
-    #[ignore = "long work without optimisation; .ci/run has it optimised"]
+    #[ignore = "long work without optimisation; .ci/run long has it optimised"]
     fn long_work_whatever_is_changed_about_turns_is_found(Case(scenario) in with_processes(Limits::ALL, false)) {
         let clean = observe(&scenario);
         prop_assume!(is_whole(&clean));

@@ -116,7 +116,7 @@ fn segments_may_go_from_start_to_start_and_be_items_of_a_sequence() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_what_cannot_be_told_is_counted_and_fails_the_check() {
     let age = at_most("Age", 14);
     let whole = model(&constraints(&segments(), &age));

@@ -152,7 +152,7 @@ fn three_jobs_of_the_tools_own_tests_finish_when_it_says() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_finish_times_of_the_tools_own_tests_lie_between_the_worst_found_and_the_bounds() {
     // On one processor; the names are those of its tests. Its time is discrete: what ends before 10 ends by 9.
     let sets: [(&str, &[Job], &[u64]); 4] = [

@@ -176,7 +176,7 @@ fn a_host_that_is_in_time_in_one_order_only_may_be_late_under_any() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_many_equal_kernels_are_bounded_whatever_their_order() {
     // More than are bounded one by one. 4 blocks of 1024 threads at a time, the last of 5,200 in the 1,300th wave.
     let many = |ms: u32| {
@@ -199,7 +199,7 @@ fn long_work_many_equal_kernels_are_bounded_whatever_their_order() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_too_many_that_may_wait_for_one_another_have_no_bound_and_are_told_what_to_do() {
     let mut whole = short_and_long([SHORT, LONG]);
     let steps = |thread: &HostThread| HostThread { label: "T".into(), ..thread.clone() };

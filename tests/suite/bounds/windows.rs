@@ -39,7 +39,7 @@ fn a_second_job_spoils_no_bound_of_the_first() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_a_long_row_of_jobs_is_proven_like_a_short_one() {
     let kernels = r#""K": {"blocks": 5, "threads": 512, "duration": "200 us"}"#;
     let operations = [r#"{"kernel": "K"}"#; 8].join(", ");
@@ -96,7 +96,7 @@ fn what_may_end_after_the_horizon_is_open_and_a_note_says_so() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_what_had_the_gpu_before_a_window_still_counts_for_what_is_open_since_the_beginning() {
     // L, launched first, begins when H has ended, and is open for longer than a window of ticks is.
     let kernels = r#""L": {"blocks": 2, "threads": 1024, "duration": "60 ms"},

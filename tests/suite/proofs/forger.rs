@@ -272,7 +272,7 @@ fn no_forged_certificate_is_accepted_that_a_run_refutes() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_of_a_hundred_thousand_forged_certificates_none_is_accepted_that_a_run_refutes() {
     let Some(checker) = Checker::new() else {
         println!("skipped: there is no coqc here, or no OCaml with yojson");

@@ -65,7 +65,7 @@ fn a_file_with_any_byte_changed_is_refused_or_mended() {
 }
 
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_a_run_killed_at_any_moment_loses_nothing_and_has_nothing_twice() {
     // Rows of a few milliseconds, so that most kills hit a run at work.
     let text = SMALL.replace("45", "6000").replace("10", "40");

@@ -147,7 +147,7 @@ fn a_point_of_drawn_scenarios_has_intervals_over_the_scenarios() {
 
 /// The example of docs/studies.md with fewer samples and loads: from the file to a table and a figure.
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_acceptance_of_four_streams_over_load_comes_with_a_figure_and_an_interval_for_every_share() {
     let text = read(crate::published::root().with_file_name("studies/four-streams.json"));
     let page = read(crate::published::root().with_file_name("docs/studies.md"));

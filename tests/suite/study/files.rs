@@ -39,7 +39,7 @@ fn values(study: &Study) -> Vec<String> {
 
 /// Eleven of the quickest, so that the tenth comes behind the ninth and not behind the first.
 #[test]
-#[ignore = "long work without optimisation; .ci/run has it optimised"]
+#[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_what_is_exported_is_read_again_with_the_same_rows() {
     for ((command, drawn), kept) in DRAWN.into_iter().zip(KEPT) {
         let folder = directory(&format!("files-{}", command.replace(' ', "-")));
