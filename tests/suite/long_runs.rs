@@ -216,9 +216,8 @@ fn compare_repeats(cases: u32, most: u64) {
     }
     let (ran, half) = (ran.get(), half.get());
     println!("{ran} runs are the same with what repeats skipped; of {half} at least half of the time is");
-    // It is about 3 of 10: of few runs there may be less.
-    let least = if ran < 200 { 1 } else { ran / 5 };
-    assert!(half >= least, "half of the time is skipped in {half} of {ran}");
+    // It is about 3 of 10, but of a handful of runs that `cargo test` draws there may be none.
+    assert!(ran < 200 || half >= ran / 5, "half of the time is skipped in {half} of {ran}");
 }
 
 #[test]
