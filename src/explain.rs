@@ -7,8 +7,8 @@ use crate::analysis::Verdict;
 use crate::audit::AuditRule;
 use crate::limits::count_turn;
 use crate::named::named;
-use crate::near::did_you_mean;
 use crate::trace::{RULES, RuleText};
+use crate::words::did_you_mean;
 
 use messages::{MESSAGES, Message};
 use terms::{CAMERA, TERMS, Term, VERDICTS};

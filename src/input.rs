@@ -11,11 +11,11 @@ use thiserror::Error;
 use crate::device::BUILTIN_NAMES;
 use crate::json::JsonError;
 use crate::logs::{begins_a_log, begins_a_table};
-use crate::near::did_you_mean;
 use crate::profile::{GpuProfile, GpuProfileError, ProfileFormat, uncompressed};
 use crate::scenario::amalthea::{AmaltheaError, AmaltheaModel, ModelDemands};
 use crate::scenario::{ReadOptions, Scenario, WhatIfError};
 use crate::spelling::{self, CalledOption};
+use crate::words::did_you_mean;
 
 pub mod options;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gpusched::analysis::{Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
-use gpusched::causes::with_causes;
+use gpusched::words::with_causes;
 use gpusched::effort::Progress;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::pictures::{HtmlRun, HtmlTimeline};

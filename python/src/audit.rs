@@ -9,7 +9,7 @@ use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, au
 use gpusched::effort::Progress;
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::logs::{BlockColumns, LogFiles, LogFilesError, LogFilesReader, LogsReading, read_logs_from};
-use gpusched::near::did_you_mean_file;
+use gpusched::words::did_you_mean_file;
 use gpusched::profile::GpuProfile;
 use gpusched::scenario::ReadOptions;
 use gpusched::tables::ProfileAuditReport;

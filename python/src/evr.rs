@@ -1,7 +1,7 @@
 //! Applications with timing requirements under GPU-EvR and the schedulers it is compared with.
 
 use gpusched::applications::{ApplicationSet, Injections, Outcome};
-use gpusched::causes::with_causes;
+use gpusched::words::with_causes;
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;

@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant as WallTime;
 
-use gpusched::causes::with_causes;
+use gpusched::words::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
 use gpusched::gpu::{GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, SubmitError};
 use gpusched::limits::Allowance;

@@ -6,7 +6,7 @@ use std::path::Path;
 use gpusched::experiments::profile_replay::HeldOut;
 use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionFile, OptionValue, ScenarioOption, ScenarioOptions};
-use gpusched::near::did_you_mean;
+use gpusched::words::did_you_mean;
 use gpusched::profile::Import;
 use gpusched::scenario::Scenario;
 use gpusched::scenario::amalthea::ModelDemands;

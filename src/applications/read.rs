@@ -9,8 +9,8 @@ use super::profile::ExecutionProfile;
 use super::set::ApplicationSet;
 use crate::device::{BUILTIN_NAMES, BlockShape, Device};
 use crate::json::{Document, JsonError, Node, Problem};
-use crate::near::did_you_mean;
 use crate::time::{Duration, Instant};
+use crate::words::did_you_mean;
 
 const FORMAT: &str = "gpusched-applications/1";
 /// The device on which files run that name none: the paper's.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, catalogue, gallery};
-use gpusched::near::did_you_mean;
+use gpusched::words::did_you_mean;
 use gpusched::tables::{OfPaper, PrintedDocument};
 use gpusched::time::Duration;
 

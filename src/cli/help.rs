@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 use clap::builder::{Resettable, Str};
 use clap::{Arg, ArgAction, Command};
-use gpusched::near::did_you_mean;
+use gpusched::words::did_you_mean;
 
 /// A command with more options than these shows only those of [`USED_MOST`] by default.
 const MANY: usize = 30;

@@ -10,7 +10,7 @@ use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::effort::{self, Counted};
 use gpusched::input::Input;
 use gpusched::logs::{BlockColumns, LogsReading, read_logs_from};
-use gpusched::near::{did_you_mean, did_you_mean_file};
+use gpusched::words::{did_you_mean, did_you_mean_file};
 
 use super::ending;
 use super::progress::{self, Unit};

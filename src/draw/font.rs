@@ -4,7 +4,7 @@
 //! the same without the font itself, which only pixels need.
 
 use super::geometry::Length;
-use crate::shortened;
+use crate::words;
 
 /// Advance widths are in this many parts of the font size.
 const UNITS_PER_EM: u16 = 2048;
@@ -43,22 +43,22 @@ pub(crate) fn width(text: &str, size: Length, bold: bool) -> Length {
     (units * size + i64::from(UNITS_PER_EM) - 1) / i64::from(UNITS_PER_EM)
 }
 
-/// `text` [shortened](shortened::shortened) to `room` where it is set at `size`.
+/// `text` [shortened](words::shortened) to `room` where it is set at `size`.
 pub(crate) fn shortened(text: &str, size: Length, bold: bool, room: Length) -> String {
-    shortened::shortened(text, |text| width(text, size, bold) <= room)
+    words::shortened(text, |text| width(text, size, bold) <= room)
 }
 
 /// All of some texts [`shortened()`] to the room that each has, so that different ones
-/// [stay different](shortened::shortened_apart) where that can be.
+/// [stay different](words::shortened_apart) where that can be.
 pub(crate) fn shortened_apart(texts: &[(&str, Length)], size: Length) -> Vec<String> {
     let names: Vec<&str> = texts.iter().map(|(text, _)| *text).collect();
-    shortened::shortened_apart(&names, |place, text| width(text, size, false) <= texts[place].1)
+    words::shortened_apart(&names, |place, text| width(text, size, false) <= texts[place].1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shortened::joined;
+    use crate::words::joined;
 
     #[test]
     fn widths_are_those_of_the_font() {

@@ -16,7 +16,7 @@ use super::csv::field;
 use super::rows_part::{RowFormat, RowsPart};
 use crate::limits::{NowAndThen, end_if_stopped};
 use crate::proven::Proven;
-use crate::shortened::shortened_apart;
+use crate::words::shortened_apart;
 
 /// A column of rows of type `R`.
 #[derive(Debug)]

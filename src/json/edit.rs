@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::node::Node;
-use crate::near::did_you_mean;
+use crate::words::did_you_mean;
 
 /// Keys whose value is the name of what stands in a list.
 const NAMES: [&str; 2] = ["name", "label"];

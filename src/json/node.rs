@@ -7,8 +7,8 @@ use serde::Deserialize;
 use super::error::Problem;
 use super::scan::{Field, behind_string};
 use super::source::Source;
-use crate::near::did_you_mean;
 use crate::time::{Decimal, DecimalError, Duration, MAX_INPUT_NS};
+use crate::words::did_you_mean;
 
 /// One value of a [`Document`](super::Document).
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use super::error::Problem;
 use super::node::Node;
 use super::scan::{Field, Mark};
 use crate::limits::end_if_stopped;
-use crate::near::{did_you_mean, near_names};
+use crate::words::{did_you_mean, near_names};
 
 /// The fields of an object. Take what is known with [`Object::required`] and [`Object::optional`], then call
 /// [`Object::finish`], which refuses whatever nobody asked for.

@@ -11,11 +11,11 @@ use super::join::join_streams;
 use super::{
     BlockColumns, Dropped, Log, LogRun, LogsReading, Pairing, recognize::states_size, recognize_device, sort_into_runs,
 };
-use crate::causes::with_causes;
 use crate::device::Device;
 use crate::scenario::{HostThread, ReadOptions, Scenario, stated_device};
 use crate::spelling::option;
 use crate::time::Duration;
+use crate::words::with_causes;
 use crate::workload::Placement;
 
 /// Which logs, from which GPU, and what is known beside them.

@@ -5,8 +5,8 @@ use thiserror::Error;
 use super::log::{Log, LoggedKernel};
 use super::runs::LogRun;
 use crate::limits::count_turn;
-use crate::near::listed;
 use crate::scenario::{HostThread, Scenario, Step};
+use crate::words::listed;
 use crate::workload::{Kernel, StreamId};
 
 /// The logs of a run, paired with the host threads of the scenario that made them.

@@ -15,10 +15,10 @@ use super::model::{GpuProfile, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::programs::{self, Submitted};
 use super::rescale::{Rescaled, Scale};
 use super::short_name::short_name;
-use crate::counted::counted;
 use crate::device::{BlockShape, Device, DeviceError};
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
+use crate::words::counted;
 use crate::workload::{
     BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, ProcessId, StreamId, StreamSpec, numbered_stream,
 };

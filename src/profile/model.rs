@@ -11,8 +11,8 @@ use super::kernel_medians::{KernelShape, OtherMedians};
 use super::short_name::short_name;
 use crate::device::{BlockShape, CopyDirection};
 use crate::named::named;
-use crate::near::did_you_mean;
 use crate::proven::Proven;
+use crate::words::did_you_mean;
 use crate::workload::{StreamSpec, is_stream_meant, numbered_stream};
 
 named! {

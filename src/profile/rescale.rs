@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::import_options::Rescale;
 use super::model::{GpuProfile, ProfiledKernel};
 use super::short_name::short_name;
-use crate::counted::counted;
 use crate::device::{BUILTIN_NAMES, Device, KernelOccupancy};
 use crate::spelling::option;
 use crate::time::Duration;
+use crate::words::counted;
 
 /// What keeps a kernel from being faster: a roof of the roofline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

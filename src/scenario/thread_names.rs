@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::model::Scenario;
-use crate::near::{did_you_mean, listed};
+use crate::words::{did_you_mean, listed};
 
 /// Something is asked or stated of what is not there.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

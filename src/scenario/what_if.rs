@@ -7,9 +7,9 @@ use thiserror::Error;
 use super::model::{Scenario, Step};
 use super::native::is_branch_of;
 use crate::device::{ChannelOrder, RegisterDealing, SmMask};
-use crate::near::{did_you_mean, listed};
 use crate::spelling::{CalledOption, option};
 use crate::time::Duration;
+use crate::words::{did_you_mean, listed};
 use crate::workload::{
     BlockTime, CheckedKernel, Clusters, KernelId, StreamId, StreamSpec, WorkItems, WorkloadError, is_stream_meant,
 };

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::RangeInclusive;
 
 use crate::json::{Node, Object, Problem};
-use crate::near::did_you_mean;
+use crate::words::did_you_mean;
 
 const MAX_POINTS: usize = 100_000;
 

@@ -15,10 +15,10 @@ use crate::device::Device;
 use crate::input::options::{OPTIONS, ScenarioOption, ScenarioOptions};
 use crate::input::{Input, InputError, LastRead};
 use crate::json::{Edited, JsonError, Node, Problem, is_comment, with_field};
-use crate::near::did_you_mean;
 use crate::scenario::Scenario;
 use crate::spelling::{self, Spelling};
 use crate::time::Duration;
+use crate::words::did_you_mean;
 
 /// A scenario, and what is changed in it.
 #[derive(Debug, Clone, Default)]

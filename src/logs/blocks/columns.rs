@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 use crate::named::named;
-use crate::near::did_you_mean;
+use crate::words::did_you_mean;
 
 named! {
     /// What a column says.

@@ -6,9 +6,9 @@ use super::error::TimelineError;
 use crate::device::{BlockDemand, Device};
 use crate::draw::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT};
 use crate::named::named;
-use crate::near::did_you_mean;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
+use crate::words::did_you_mean;
 
 const LEAST_WIDTH: Length = 50 * MM;
 const MOST_WIDTH: Length = 2_000 * MM;

@@ -8,11 +8,11 @@ use super::causes::{Act, Groups, What, in_recorded_order};
 use super::events::Events;
 use super::submissions::Submissions;
 use super::{Program, Programs, Submitted};
-use crate::counted::counted;
 use crate::device::CopyDirection;
 use crate::profile::call::CallKind;
 use crate::profile::model::{GpuProfile, HostCall, ProfiledKind, SyncKind};
 use crate::scenario::Step;
+use crate::words::counted;
 use crate::workload::StreamId;
 
 /// What submits without a call that the file has: when it is taken to do so.

@@ -7,10 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Submitted;
 use super::graphs::GraphOrder;
 use super::submissions::Submissions;
-use crate::counted::counted;
 use crate::profile::call::CallKind;
 use crate::profile::model::{GpuProfile, SyncKind};
 use crate::scenario::{ScenarioBuilder, Step};
+use crate::words::counted;
 use crate::workload::{EventId, StreamId, WorkloadError};
 
 /// What is to be submitted beside the operations, so that streams wait as they did.

@@ -13,7 +13,6 @@ use super::options::{AmaltheaOptions, TickBound};
 use super::tasks_on_cores::{Action, TasksOnCores};
 use super::unit::Clock;
 use crate::device::{BlockShape, Device};
-use crate::near::did_you_mean;
 use crate::scenario::ScenarioBuilder;
 use crate::scenario::deadline::Deadline;
 use crate::scenario::endless::Endless;
@@ -21,6 +20,7 @@ use crate::scenario::model::{CoreShare, HostThread, Scenario, Step};
 use crate::scenario::options::ReadOptions;
 use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
+use crate::words::did_you_mean;
 use crate::workload::{BlockClock, BlockTime, Copy, Kernel, ProcessId, StreamId, StreamSpec, WorkloadError};
 
 /// Threads of one block where the model does not say: those of every experiment in the thesis.

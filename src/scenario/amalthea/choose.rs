@@ -6,8 +6,8 @@ use super::cost::Costs;
 use super::error::Problem;
 use super::model::AmaltheaModel;
 use super::options::AmaltheaOptions;
-use crate::near::did_you_mean;
 use crate::spelling::option;
+use crate::words::did_you_mean;
 
 impl AmaltheaModel<'_> {
     /// The runnables to launch, by index.

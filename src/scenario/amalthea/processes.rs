@@ -6,9 +6,9 @@ use super::activate::Sequence;
 use super::error::Problem;
 use super::model::AmaltheaModel;
 use super::options::AmaltheaOptions;
-use crate::near::did_you_mean;
 use crate::scenario::ScenarioBuilder;
 use crate::spelling::option;
+use crate::words::did_you_mean;
 use crate::workload::{ProcessId, ProcessSpec};
 
 impl AmaltheaModel<'_> {

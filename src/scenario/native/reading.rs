@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::graph_parts::Graphs;
 use crate::json::{Node, Problem};
-use crate::near::did_you_mean;
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::fields;
 use crate::scenario::model::{BarrierId, HostThread, Step};
 use crate::time::Duration;
+use crate::words::did_you_mean;
 use crate::workload::{EventId, GreenContextId, KernelId, ProcessId, StreamId};
 
 /// What reading a file leads to.

@@ -1,11 +1,11 @@
 //! What an audit of logs found.
 
 use crate::audit::{AuditReport, Finding, PlacementTried};
-use crate::counted::counted;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::spelling::formats;
 use crate::tables::rule_words::HINT;
 use crate::time::NS_PER_SECOND;
+use crate::words::counted;
 
 fn columns<'f>() -> [Column<&'f Finding>; 12] {
     [

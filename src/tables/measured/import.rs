@@ -1,8 +1,8 @@
 //! What became of a profile, for people and for programs.
 
-use crate::counted::counted;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{Import, ImportedStream};
+use crate::words::counted;
 
 fn columns<'s>() -> [Column<&'s ImportedStream>; 3] {
     [

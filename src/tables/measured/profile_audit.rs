@@ -1,12 +1,12 @@
 //! The audit of a profile, for people and as comma-separated values.
 
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
-use crate::counted::counted;
 use crate::device::Device;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{GpuProfile, GpuProfileError, short_name};
 use crate::tables::rule_words::HINT;
 use crate::time::Instant;
+use crate::words::counted;
 
 fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
     [

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use super::activity::{activity_rows, activity_table, of_profiles};
-use crate::counted::counted;
 use crate::experiments::profile_replay::{KernelChange, ProfileComparison};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::short_name;
 use crate::spelling::formats;
 use crate::tables::signed;
 use crate::time::Duration;
+use crate::words::counted;
 
 fn columns<'k>() -> [Column<&'k KernelChange>; 11] {
     [

@@ -1,7 +1,6 @@
 //! A replayed profile as JSON, CSV and for people.
 
 use super::activity::{activity_rows, activity_table, of_what_if};
-use crate::counted::counted;
 use crate::experiments::profile_replay::{HeldOut, HeldOutErrors, ProfileReplay, ReplayErrors, ReplayedKernel};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{ToldBy, short_name};
@@ -11,6 +10,7 @@ use crate::spelling::{formats, option};
 use crate::tables::run::blame::{add_stream_waits, blame_columns, stream_waits};
 use crate::tables::signed;
 use crate::time::Duration;
+use crate::words::counted;
 
 fn columns<'k>() -> [Column<&'k ReplayedKernel>; 16] {
     [

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use gpusched::applications::{ApplicationSet, Outcome};
 use gpusched::audit::{Tolerances, audit, audit_logs};
-use gpusched::causes::with_causes;
+use gpusched::words::with_causes;
 use gpusched::device::Device;
 use gpusched::effort::Progress;
 use gpusched::experiments::evr::Variation;
