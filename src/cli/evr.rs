@@ -11,10 +11,10 @@ use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail};
-use gpusched::words::did_you_mean;
 use gpusched::pictures::application_gantt::{GanttRows, gantt};
 use gpusched::tables::{OutcomeDocument, PointDocument};
 use gpusched::time::Duration;
+use gpusched::words::did_you_mean;
 
 use super::choices::one_of;
 use super::jobs::Jobs;

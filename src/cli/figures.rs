@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, catalogue, gallery};
-use gpusched::words::did_you_mean;
 use gpusched::tables::{OfPaper, PrintedDocument};
 use gpusched::time::Duration;
+use gpusched::words::did_you_mean;
 
 use super::output::{Format, note, print_report, write_whole};
 use super::progress::{self, Unit};

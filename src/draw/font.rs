@@ -7,7 +7,7 @@ use super::geometry::Length;
 use crate::words;
 
 /// Advance widths are in this many parts of the font size.
-const UNITS_PER_EM: u16 = 2048;
+pub(super) const UNITS_PER_EM: u16 = 2048;
 
 static REGULAR: Widths = Widths(include_bytes!("font/dejavu-sans.widths"));
 static BOLD: Widths = Widths(include_bytes!("font/dejavu-sans-bold.widths"));
@@ -38,9 +38,14 @@ const fn first([a, b, c, d, ..]: [u8; 8]) -> u32 {
 /// The width of `text` set in the regular or bold face at `size`, rounded up. Kerning, which only brings letters
 /// closer, is left out; a character that the font lacks counts as wide as it is high.
 pub(crate) fn width(text: &str, size: Length, bold: bool) -> Length {
-    let widths = if bold { &BOLD } else { &REGULAR };
-    let units: i64 = text.chars().map(|character| i64::from(widths.advance(character).unwrap_or(UNITS_PER_EM))).sum();
+    let units: i64 = text.chars().map(|character| i64::from(advance(character, bold))).sum();
     (units * size + i64::from(UNITS_PER_EM) - 1) / i64::from(UNITS_PER_EM)
+}
+
+/// How wide a character is, in parts of the font size.
+pub(super) fn advance(character: char, bold: bool) -> u16 {
+    let widths = if bold { &BOLD } else { &REGULAR };
+    widths.advance(character).unwrap_or(UNITS_PER_EM)
 }
 
 /// `text` [shortened](words::shortened) to `room` where it is set at `size`.
@@ -71,16 +76,11 @@ mod tests {
 
     #[test]
     fn the_table_has_the_width_of_every_character_of_the_font_and_of_no_other() {
-        use skrifa::raw::TableProvider;
-        use skrifa::{FontRef, MetadataProvider};
-
         for (file, table) in [(dejavu::sans::regular(), &REGULAR), (dejavu::sans::bold(), &BOLD)] {
-            let font = FontRef::new(file).expect("a font");
-            assert_eq!(font.head().expect("a head").units_per_em(), UNITS_PER_EM);
-            let advances = font.hmtx().expect("widths");
-            let charmap = font.charmap();
+            let face = ttf_parser::Face::parse(file, 0).expect("a font");
+            assert_eq!(face.units_per_em(), UNITS_PER_EM);
             for character in '\0'..=char::MAX {
-                let stated = charmap.map(character).and_then(|glyph| advances.advance(glyph));
+                let stated = face.glyph_index(character).and_then(|glyph| face.glyph_hor_advance(glyph));
                 assert_eq!(table.advance(character), stated, "{character:?}");
             }
         }

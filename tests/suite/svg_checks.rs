@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use roxmltree::{Document, Node};
-use skrifa::prelude::{LocationRef, Size};
-use skrifa::{FontRef, MetadataProvider};
+use ttf_parser::Face;
 
 /// Hundredths of a millimetre that texts may share: what rounding makes of touching.
 const HAIR: f64 = 4.0;
@@ -15,8 +14,8 @@ const LEAST_TEXT: f64 = 190.0;
 /// A quarter of a point.
 const LEAST_BOX: f64 = 8.0;
 
-static FONTS: LazyLock<[FontRef<'static>; 2]> =
-    LazyLock::new(|| [dejavu::sans::regular(), dejavu::sans::bold()].map(|file| FontRef::new(file).expect("a font")));
+static FONTS: LazyLock<[Face<'static>; 2]> =
+    LazyLock::new(|| [dejavu::sans::regular(), dejavu::sans::bold()].map(|file| Face::parse(file, 0).expect("a font")));
 
 /// An area on paper.
 #[derive(Debug, Clone, Copy)]
@@ -171,8 +170,8 @@ fn place(node: Node<'_, '_>) -> SvgText {
     let text = node.text().unwrap_or_default().to_owned();
     let size = number(node, "font-size");
     let font = &FONTS[usize::from(node.attribute("font-weight") == Some("bold"))];
-    let (charmap, metrics) = (font.charmap(), font.glyph_metrics(Size::unscaled(), LocationRef::default()));
-    let advance = |character| charmap.map(character).and_then(|glyph| metrics.advance_width(glyph)).unwrap_or(2048.0);
+    let advance =
+        |character| font.glyph_index(character).and_then(|glyph| font.glyph_hor_advance(glyph)).unwrap_or(2048);
     let width = text.chars().map(|character| f64::from(advance(character))).sum::<f64>() * size / 2048.0;
     let before = match node.attribute("text-anchor") {
         Some("middle") => width / 2.0,

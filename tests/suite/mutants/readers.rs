@@ -6,7 +6,6 @@ use std::{fs, io};
 
 use gpusched::applications::{ApplicationSet, Outcome};
 use gpusched::audit::{Tolerances, audit, audit_logs};
-use gpusched::words::with_causes;
 use gpusched::device::Device;
 use gpusched::effort::Progress;
 use gpusched::experiments::evr::Variation;
@@ -26,6 +25,7 @@ use gpusched::tables::{
 use gpusched::tasks::segments::{SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{ReservationTest, TaskSet, TestResults};
 use gpusched::warps::{Instance, Question, SearchLimits, answer};
+use gpusched::words::with_causes;
 
 use super::shown;
 use crate::common::tx2;
