@@ -96,6 +96,7 @@ mod proven;
 pub mod run;
 pub mod scenario;
 pub mod schema;
+mod sorted;
 pub mod spelling;
 pub mod statistics;
 pub mod tables;

@@ -54,7 +54,7 @@ impl Injections {
                         drawn.push(pick(begin + within, &mut numbers));
                     }
                 }
-                drawn.sort_by_key(|injection| injection.arrival);
+                crate::sorted::sort_by_key(&mut drawn, |injection| injection.arrival);
             }
         }
         Ok(drawn)

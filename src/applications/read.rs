@@ -74,7 +74,7 @@ fn read(root: Node<'_>, replaced_by: Option<Device>) -> Result<ApplicationSet, P
         return Err(list_node.problem(format!("expected at most {MAX_INJECTIONS} arrivals in all")));
     }
     file.finish()?;
-    set.injections.sort_by_key(|injection| injection.arrival);
+    crate::sorted::sort_by_key(&mut set.injections, |injection| injection.arrival);
     Ok(set)
 }
 

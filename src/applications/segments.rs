@@ -52,7 +52,7 @@ pub fn segments(trace: &Trace) -> Vec<Segment> {
         }
     }
     done.extend(open.into_iter().flatten());
-    done.sort_by_key(|segment| (segment.sm, segment.start, segment.end, segment.injection));
+    crate::sorted::sort_by_key(&mut done, |segment| (segment.sm, segment.start, segment.end, segment.injection));
     done
 }
 

@@ -30,7 +30,7 @@ pub(super) fn broken_causes(
     let call_of = |operation: &ProfiledOperation| profile.calls.get(operation.call? as usize);
     let mut called: Vec<(u32, &ProfiledOperation, &HostCall)> =
         operations.iter().filter_map(|&(index, operation)| Some((index, operation, call_of(operation)?))).collect();
-    called.sort_by_key(|(_, operation, call)| (call.start_ns, operation.start_ns));
+    crate::sorted::sort_by_key(&mut called, |(_, operation, call)| (call.start_ns, operation.start_ns));
     let mut broken: Vec<(u32, BrokenCause)> = called
         .iter()
         .filter(|(_, operation, call)| operation.start_ns.saturating_add(CLOCKS_NS) < call.start_ns)

@@ -130,6 +130,6 @@ impl Groups {
 fn fullest_first(sms: &[u32], left: &[i64], size: usize) -> Option<Vec<u32>> {
     let mut with_room: Vec<u32> = sms.iter().copied().filter(|sm| left[*sm as usize] > 0).collect();
     // Of equals the lowest, which stand first.
-    with_room.sort_by_key(|sm| -left[*sm as usize]);
+    crate::sorted::sort_by_key(&mut with_room, |sm| -left[*sm as usize]);
     (with_room.len() >= size).then(|| with_room[..size].to_vec())
 }

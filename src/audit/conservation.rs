@@ -27,7 +27,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
             worst.extend(sweep.worst.into_iter().enumerate().filter_map(|(kernel, idle)| Some((kernel, idle?))));
         }
     }
-    worst.sort_by_key(|(_, idle)| idle.from);
+    crate::sorted::sort_by_key(&mut worst, |(_, idle)| idle.from);
     for (kernel, idle) in worst {
         let operation = &case.observation.operations[kernel];
         let unknown = case.observation.streams.get(operation.stream).is_none_or(|stream| stream.priority.is_none());

@@ -35,7 +35,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     }
     for served in engines.values_mut() {
         // Ready at one instant through one event: launch order. Where that order is not known, either is accepted.
-        served.sort_by_key(|copy| {
+        crate::sorted::sort_by_key(served, |copy| {
             let at = copy.ready.map(|stamp| stamp.at);
             let rank = if case.clocks.exact { copy.ready.map(|stamp| stamp.rank) } else { None };
             // One without length may have begun and ended where the next began.

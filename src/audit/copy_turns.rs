@@ -38,7 +38,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
         engines.entry(copy.engine).or_default().push(ready);
     }
     for copies in engines.values_mut() {
-        copies.sort_by_key(|copy| (case.ready[copy.operation].lo.gpu, copy.operation));
+        crate::sorted::sort_by_key(copies, |copy| (case.ready[copy.operation].lo.gpu, copy.operation));
         if case.observation.copies_run_in_turns() {
             in_turns(case, turns, copies);
         } else {

@@ -142,7 +142,7 @@ fn had_room(case: &Case<'_>) -> Vec<bool> {
         Some((facts.first_start?.saturating_sub(tolerance), facts.last_start.saturating_add(tolerance), facts.finish?))
     };
     let mut by_start: Vec<usize> = (0..found.len()).filter(|&operation| span(operation).is_some()).collect();
-    by_start.sort_by_key(|&operation| case.facts[operation].first_start);
+    crate::sorted::sort_by_key(&mut by_start, |&operation| case.facts[operation].first_start);
     // Those that have begun and had not ended when the last one looked at began.
     let (mut there, mut ahead) = (Vec::<usize>::new(), by_start.iter().copied().peekable());
     for &operation in &by_start {
@@ -179,7 +179,7 @@ fn had_room(case: &Case<'_>) -> Vec<bool> {
 fn deal(rooms: &[(u32, i64)], blocks: u32, lone: &Range<u32>) -> Vec<u32> {
     let mut by_number: Vec<(u32, i64, usize)> =
         rooms.iter().enumerate().map(|(place, &(sm, room))| (sm, room, place)).collect();
-    by_number.sort_unstable_by_key(|(sm, ..)| (!lone.contains(sm), *sm));
+    crate::sorted::sort_by_key(&mut by_number, |(sm, ..)| (!lone.contains(sm), *sm));
     let (mut order, mut left) = (Vec::new(), blocks as usize);
     for level in 0.. {
         let mut chosen: Vec<usize> =

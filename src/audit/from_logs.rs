@@ -95,7 +95,7 @@ fn finish(
     mut operations: Vec<ObservedOperation>,
     missing: Option<String>,
 ) -> Observation {
-    operations.sort_by_key(|operation| (operation.launched_ns[1], operation.launched_ns[0]));
+    crate::sorted::sort_by_key(&mut operations, |operation| (operation.launched_ns[1], operation.launched_ns[0]));
     let processes: BTreeSet<Option<u64>> =
         run.logs.iter().filter(|log| !log.kernels.is_empty()).map(|log| log.pid).collect();
     let incomplete =

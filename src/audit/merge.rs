@@ -143,7 +143,7 @@ mod tests {
             let merged: Vec<_> = Merge::new(first, begin).flatten().collect();
             let mut sorted: Vec<_> =
                 numbered().flat_map(|(number, list)| (0..).zip(list).map(move |(at, key)| (*key, number, at))).collect();
-            sorted.sort_unstable_by_key(|&(key, number, at)| (key, number, at));
+            crate::sorted::sort_by_key(&mut sorted, |&(key, number, at)| (key, number, at));
             let sorted: Vec<(u8, u32, usize)> = sorted;
             prop_assert_eq!(merged, sorted);
         }

@@ -292,7 +292,7 @@ impl Sms {
 /// All blocks in the order of assignment, as far as it can be known: none starts before those before it in its kernel.
 fn assignments<'c>(case: &'c Case<'_>) -> impl Iterator<Item = BlockEvent> + 'c {
     let mut kernels: Vec<usize> = (0..case.facts.len()).collect();
-    kernels.sort_by_key(|&index| (case.ready[index].lo.latest(), case.ready[index].lo.gpu, index));
+    crate::sorted::sort_by_key(&mut kernels, |&index| (case.ready[index].lo.latest(), case.ready[index].lo.gpu, index));
     // By operation: the place of its kernel in the order of the queues.
     let mut place = vec![0; kernels.len()];
     for (position, index) in kernels.into_iter().enumerate() {

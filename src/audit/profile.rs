@@ -146,7 +146,7 @@ pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> 
     for (index, cause) in broken_causes(profile, &operations, ROUNDING_NS) {
         auditor.broken((index, &profile.operations[index as usize]), cause);
     }
-    auditor.audit.cases.sort_by_key(|case| case.at_ns);
+    crate::sorted::sort_by_key(&mut auditor.audit.cases, |case| case.at_ns);
     auditor.finish()
 }
 

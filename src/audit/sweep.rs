@@ -192,7 +192,7 @@ impl<const WHICH: usize> Order<WHICH> {
             }
             let times = Blocks::of(observation, operation).times;
             let mut blocks: Box<[u32]> = (0..).take(times.len()).collect();
-            blocks.sort_unstable_by_key(|&block| (times[block as usize][WHICH], block));
+            crate::sorted::sort_by_key(&mut blocks, |&block| (times[block as usize][WHICH], block));
             Some(blocks)
         };
         Self((0..).zip(in_order).map(sorted).collect())

@@ -209,7 +209,7 @@ pub fn replay_profile(
         }
         kernels.push(replayed);
     }
-    kernels.sort_by_key(|kernel| kernel.recorded_start_ns);
+    crate::sorted::sort_by_key(&mut kernels, |kernel| kernel.recorded_start_ns);
     let errors = |wanted: fn(&ReplayedKernel) -> bool| {
         let those = kernels.iter().filter(move |kernel| wanted(kernel));
         ReplayErrors::new(those.map(|kernel| (kernel.start_error_ns(), kernel.duration_error_ns())))

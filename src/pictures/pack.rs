@@ -124,7 +124,7 @@ fn lowest_place(capacity: u32, needs: &[Need], places: &[Option<Range<u32>>], in
     let overlaps = |other: &Range<Instant>| other.start.max(time.start) < other.end.min(time.end);
     let taken = needs.iter().zip(places).filter(|((_, other), _)| overlaps(other));
     let mut taken: Vec<&Range<u32>> = taken.filter_map(|(_, place)| place.as_ref()).collect();
-    taken.sort_unstable_by_key(|part| part.start);
+    crate::sorted::sort_by_key(&mut taken, |part| part.start);
     let mut low = 0;
     for part in taken {
         if part.start >= low + units {

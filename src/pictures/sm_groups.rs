@@ -32,7 +32,7 @@ pub(crate) fn sm_groups(sms: &[u32], runs: &BTreeMap<u32, Vec<SmRun>>, tolerance
     let mut by_work: FxHashMap<Vec<(OperationId, u64)>, Vec<usize>> = FxHashMap::default();
     for &sm in sms {
         let mut own = runs.get(&sm).cloned().unwrap_or_default();
-        own.sort_unstable_by_key(|run| (run.operation, run.run.first.start, run.run.end(), run.units));
+        crate::sorted::sort_by_key(&mut own, |run| (run.operation, run.run.first.start, run.run.end(), run.units));
         let mut work: Vec<(OperationId, u64)> = own.iter().map(|run| (run.operation, run.run.blocks())).collect();
         work.sort_unstable();
         let candidates = by_work.entry(work).or_default();

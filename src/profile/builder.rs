@@ -181,7 +181,7 @@ impl<'a> ProfileBuilder<'a> {
             return Err(GpuProfileError::new(self.file, format!("this profile holds no kernels{but}"))
                 .with_help("was the profiler told to record CUDA activity?"));
         }
-        self.operations.sort_by_key(|(operation, ..)| (operation.start_ns, operation.end_ns()));
+        crate::sorted::sort_by_key(&mut self.operations, |(operation, ..)| (operation.start_ns, operation.end_ns()));
         let mut submits: FxHashMap<(u64, u64), u32> = FxHashMap::default();
         for (_, process, correlation) in &self.operations {
             if let Some(correlation) = correlation {
@@ -191,7 +191,7 @@ impl<'a> ProfileBuilder<'a> {
         self.calls.retain(|(process, call)| {
             call.kind != CallKind::Asynchronous || submits.contains_key(&(*process, call.correlation))
         });
-        self.calls.sort_by_key(|(_, call)| (call.start_ns, call.end_ns));
+        crate::sorted::sort_by_key(&mut self.calls, |(_, call)| (call.start_ns, call.end_ns));
         let mut call_of: FxHashMap<(u64, u64), u32> = FxHashMap::default();
         for (index, (process, call)) in self.calls.iter().enumerate() {
             // The first of several: a driver call stands inside the runtime call that made it.

@@ -212,7 +212,7 @@ impl GpuProfile {
         builder: &mut ScenarioBuilder<'_>,
     ) -> Result<BTreeMap<u32, StreamId>, GpuProfileError> {
         let mut used: Vec<u32> = taken.iter().map(|&index| self.operations[index as usize].stream).collect();
-        used.sort_unstable_by_key(|&stream| {
+        crate::sorted::sort_by_key(&mut used, |&stream| {
             let stream = &self.streams[stream as usize];
             (stream.process, stream.context, stream.number)
         });

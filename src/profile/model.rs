@@ -71,7 +71,7 @@ impl GpuProfile {
     pub(super) fn most_launched(&self, launches: &BTreeMap<u32, u64>) -> String {
         let named = |(&function, &count): (&u32, &u64)| Some((count, self.functions.get(function as usize)?.as_ref()));
         let mut functions: Vec<(u64, &str)> = launches.iter().filter_map(named).collect();
-        functions.sort_unstable_by_key(|&(count, name)| (Reverse(count), name));
+        crate::sorted::sort_by_key(&mut functions, |&(count, name)| (Reverse(count), name));
         let most = functions.iter().take(MOST_NAMED).map(|(count, name)| format!("{count} of {}", short_name(name)));
         let most = most.collect::<Vec<_>>().join(", ");
         match functions.len().saturating_sub(MOST_NAMED) {

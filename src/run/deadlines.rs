@@ -138,7 +138,7 @@ pub(crate) fn due_jobs(summary: &Summary<'_>) -> Vec<DueJobs> {
             });
         }
     }
-    due_jobs.sort_by_key(|jobs| (jobs.due, jobs.thread, jobs.first));
+    crate::sorted::sort_by_key(&mut due_jobs, |jobs| (jobs.due, jobs.thread, jobs.first));
     due_jobs
 }
 

@@ -103,7 +103,7 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
     }
     turns(summary, &mut firings);
     // Stable: of one operation and phase, the rule that had held it comes before what it could do then.
-    firings.sort_by_key(|(order, firing)| (firing.at_ns, *order));
+    crate::sorted::sort_by_key(&mut firings, |(order, firing)| (firing.at_ns, *order));
     firings.into_iter().map(|(_, firing)| firing).collect()
 }
 

@@ -189,7 +189,7 @@ impl State {
             CopySharing::SharedLink => Served::Shared(names),
         };
         let mut copies: Vec<OperationId> = ce_queues.iter().flatten().copied().collect();
-        copies.sort_unstable_by_key(|id| summary.trace.record(*id).map(OperationRecord::queue_order));
+        crate::sorted::sort_by_key(&mut copies, |id| summary.trace.record(*id).map(OperationRecord::queue_order));
         let of_stream = |(stream, ids): &(StreamId, Vec<OperationId>)| QueueContent {
             name: summary.trace.stream_name(*stream).to_owned(),
             stream: summary.scenario.stream_number(*stream),

@@ -95,7 +95,7 @@ impl Scenario {
     /// the same.
     pub fn thread_ranks(&self) -> Vec<usize> {
         let mut by_name: Vec<usize> = (0..self.threads.len()).collect();
-        by_name.sort_by_key(|&thread| &*self.threads[thread].label);
+        crate::sorted::sort_by_key(&mut by_name, |&thread| &*self.threads[thread].label);
         let mut ranks = vec![0; by_name.len()];
         for (rank, thread) in by_name.into_iter().enumerate() {
             ranks[thread] = rank;

@@ -18,7 +18,7 @@ use super::verdict::TaskVerdict;
 pub(super) fn test(tasks: &[(Timing, TaskTime)], priority_levels: u32) -> TaskVerdict {
     let last = tasks.len().saturating_sub(priority_levels as usize + 1);
     let mut by_deadline: Vec<usize> = (0..tasks.len()).collect();
-    by_deadline.sort_by_key(|&index| tasks[index].0.deadline);
+    crate::sorted::sort_by_key(&mut by_deadline, |&index| tasks[index].0.deadline);
     let blockers = by_deadline.into_iter().take(last);
     let blocking = Blocking::new(blockers.map(|index| (index, tasks[index].0.deadline, tasks[index].0.wcet)));
     processor_demand::verdict(&limited_preemption::with_costs(tasks), &Dedicated, &blocking, 1)

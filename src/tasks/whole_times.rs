@@ -39,7 +39,7 @@ fn units(shares: &[f64], periods: &[u64], permille: u32) -> Vec<u64> {
     exact(&rounded, &units, missing).unwrap_or_else(|| {
         let mut times = rounded;
         let mut by_unit: Vec<(&mut u64, u64)> = times.iter_mut().zip(units.iter().copied()).collect();
-        by_unit.sort_by_key(|(_, unit)| *unit);
+        crate::sorted::sort_by_key(&mut by_unit, |(_, unit)| *unit);
         for (wcet, unit) in by_unit {
             if let Some(enough) = changed(*wcet, missing.div_euclid(unit.into())) {
                 *wcet = enough;
@@ -63,7 +63,7 @@ fn changed(wcet: u64, units: i128) -> Option<u64> {
 /// The times changed by whole units so that together they make up what is missing.
 fn exact(times: &[u64], units: &[u64], mut missing: i128) -> Option<Vec<u64>> {
     let mut order: Vec<usize> = (0..units.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(units[index]));
+    crate::sorted::sort_by_key(&mut order, |&index| std::cmp::Reverse(units[index]));
     let mut times = times.to_vec();
     for (place, &index) in order.iter().enumerate() {
         let unit = i128::from(units[index]);

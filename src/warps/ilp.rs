@@ -315,7 +315,7 @@ impl<'a> Ilp<'a> {
 
 /// The same terms with each variable once.
 fn added_up(mut terms: Vec<(i64, usize)>) -> Vec<(i64, usize)> {
-    terms.sort_unstable_by_key(|&(_, variable)| variable);
+    crate::sorted::sort_by_key(&mut terms, |&(_, variable)| variable);
     terms.dedup_by(|term, kept| {
         let same = term.1 == kept.1;
         if same {

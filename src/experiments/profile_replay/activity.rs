@@ -129,7 +129,7 @@ fn for_each_change(spans: &[Span], mut run: impl FnMut([i64; 3], u64)) {
     let starts = spans.iter().map(|span| (span.start_ns, 1, span.kind));
     let ends = spans.iter().map(|span| (span.end_ns, -1, span.kind));
     let mut changes: Vec<(u64, i64, Kind)> = starts.chain(ends).collect();
-    changes.sort_unstable_by_key(|&(at, ..)| at);
+    crate::sorted::sort_by_key(&mut changes, |&(at, ..)| at);
     let (mut running, mut before) = ([0; 3], 0);
     for (at, change, kind) in changes {
         if at > before {

@@ -52,7 +52,7 @@ fn in_order<'a>(study: &'a Study, paths: &[PathBuf]) -> Result<Vec<Rows<'a>>, St
             None => what.push(format!("{} has no rows yet", path.display())),
         }
     }
-    found.sort_by_key(Rows::shard);
+    crate::sorted::sort_by_key(&mut found, Rows::shard);
     let foreign = |path: &Path, what: String| Err(StudyError::Foreign { path: path.to_owned(), what });
     for pair in found.windows(2) {
         let (one, other) = (pair[0].shard(), pair[1].shard());

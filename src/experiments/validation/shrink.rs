@@ -132,7 +132,7 @@ pub(super) fn shrink(judge: &mut Judge, family: Family, mut sample: Sample, verd
             .into_iter()
             .filter(|neighbour| neighbour.size() < size && keeps(family, neighbour))
             .collect();
-        smaller.sort_by_key(Sample::size);
+        crate::sorted::sort_by_key(&mut smaller, Sample::size);
         let still = |neighbour: &Sample| judge.judge(family, neighbour).is_ok_and(|found| found == verdict);
         match smaller.into_iter().find(still) {
             Some(found) => sample = found,

@@ -68,7 +68,7 @@ impl Curves<'_> {
         let step = self.step();
         let series = names.into_iter().map(|name| {
             let mut own: Vec<&SweepPoint> = self.points.iter().filter(|point| point.scheduler == name).collect();
-            own.sort_by_key(|point| point.applications);
+            crate::sorted::sort_by_key(&mut own, |point| point.applications);
             let points = own.iter().map(|point| (f64::from(point.applications), value(point).mean)).collect();
             let bar = |Statistic { mean, deviation, .. }: Statistic| (mean - deviation, mean + deviation);
             let bars = own.iter().map(|point| bar(value(point))).collect();

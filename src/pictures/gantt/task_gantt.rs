@@ -87,7 +87,7 @@ fn blocks(lanes: &mut TaskLanes, set: &TaskSet, run: &TaskRun, end: TaskTime, th
 /// Finds the lowest free room for `slots` of an SM's threads, takes it until `to`, and returns where it begins.
 fn stack(lane: &mut Vec<Stacked>, from: TaskTime, to: TaskTime, slots: u32, threads_per_sm: u32) -> u32 {
     lane.retain(|&(until, ..)| until > from);
-    lane.sort_by_key(|&(_, bottom, _)| bottom);
+    crate::sorted::sort_by_key(lane, |&(_, bottom, _)| bottom);
     let mut base = 0;
     for &(_, bottom, top) in lane.iter() {
         if base + slots <= bottom {

@@ -92,7 +92,7 @@ pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBl
         }
     }
     for blocks in &mut by_sm {
-        blocks.sort_by_key(|block: &PlacedBlocks| (block.group(), block.index));
+        crate::sorted::sort_by_key(blocks, |block: &PlacedBlocks| (block.group(), block.index));
     }
     by_sm
 }

@@ -28,7 +28,7 @@ pub(super) struct LaneColumns {
 pub(super) fn lanes(contents: &[QueueContents], trace: &Trace, instants: &Instants) -> Vec<LaneColumns> {
     let of = |contents: &QueueContents| {
         let (mut places, depth) = contents.places(MOST_LANES, trace.end());
-        places.sort_by_key(|place: &Place| (place.time.start, place.position));
+        crate::sorted::sort_by_key(&mut places, |place: &Place| (place.time.start, place.position));
         let from: Vec<i64> = places.iter().map(|place| instants.number(place.time.start)).collect();
         let to = places.iter().map(|place| instants.number(place.time.end));
         LaneColumns {

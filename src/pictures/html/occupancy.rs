@@ -41,7 +41,7 @@ pub(super) fn occupancy(
     // What is suspended uses nothing.
     let parts = |blocks| PlacedBlocks::parts(blocks, trace).map(move |time| (time, blocks));
     let mut in_order: Vec<(Range<Instant>, &PlacedBlocks)> = blocks.iter().flatten().flat_map(parts).collect();
-    in_order.sort_by_key(|(time, _)| time.start);
+    crate::sorted::sort_by_key(&mut in_order, |(time, _)| time.start);
     let curve = |resource: HeightBy| {
         let mut sum = SumOverTime::default();
         let mut changes: Vec<(Instant, u64)> = Vec::new();

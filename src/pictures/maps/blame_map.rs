@@ -49,7 +49,7 @@ impl BlameMap {
             }
         }
         let mut names: Vec<(&str, Duration)> = weights.into_iter().collect();
-        names.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
+        crate::sorted::sort_by_key(&mut names, |(_, weight)| std::cmp::Reverse(*weight));
         let shown: Vec<&str> = names.iter().take(MOST).map(|(name, _)| *name).collect();
         let place: BTreeMap<&str, usize> = shown.iter().copied().zip(0..).collect();
         let place = |name: &str| place.get(name).copied().unwrap_or(MOST);

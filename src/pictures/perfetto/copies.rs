@@ -24,7 +24,7 @@ pub(super) fn copy_depths(summary: &Summary<'_>) -> Vec<usize> {
 pub(super) fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy, SliceTime)> {
     let mut copies: Vec<_> = summary.copies().collect();
     // Copies without length come before those that begin when they end.
-    copies.sort_by_key(|Recorded { record, .. }| (record.first_start(), record.queue_order()));
+    crate::sorted::sort_by_key(&mut copies, |Recorded { record, .. }| (record.first_start(), record.queue_order()));
     let mut lanes: BTreeMap<u32, FreeLanes> = BTreeMap::new();
     let began = copies.into_iter().filter_map(|Recorded { id, record, work: copy }| {
         let from = record.first_start()?;

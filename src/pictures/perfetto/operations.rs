@@ -45,7 +45,7 @@ fn recorded<W: Write>(
         .filter_map(|(id, record)| Some((record.first_start()?, record.finish()?, id, record)))
         .collect();
     // What has no length comes before what begins when it ends.
-    ran.sort_by_key(|(from, to, id, _)| (*from, *to, *id));
+    crate::sorted::sort_by_key(&mut ran, |(from, to, id, _)| (*from, *to, *id));
     let mut lanes: BTreeMap<StreamId, Lanes> = BTreeMap::new();
     for (from, to, id, record) in ran {
         let name = summary.trace.stream_name(record.stream);

@@ -184,11 +184,11 @@ impl Differences<'_> {
         let all = seen.len();
         let largest = |marks: &[&FinishMark]| marks.iter().map(|mark| mark.difference()).max();
         if all > MOST_ROWS {
-            seen.sort_by_key(|mark| std::cmp::Reverse(mark.difference()));
+            crate::sorted::sort_by_key(&mut seen, |mark| std::cmp::Reverse(mark.difference()));
         }
         let rest = largest(seen.get(MOST_ROWS..).unwrap_or_default());
         seen.truncate(MOST_ROWS);
-        seen.sort_by_key(|mark| mark.upper);
+        crate::sorted::sort_by_key(&mut seen, |mark| mark.upper);
         for mark in &seen {
             let x = [mark.upper, mark.lower].map(|at| self.bottom.place_of(at));
             for (x, plot, shift) in [(x[0], &self.top.plot, 0), (x[1], &self.bottom.plot, self.offset)] {

@@ -82,7 +82,7 @@ pub(super) fn lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Length) {
         if copies.is_empty() {
             continue;
         }
-        copies.sort_by_key(|(id, start, _, _)| (*start, *id));
+        crate::sorted::sort_by_key(&mut copies, |(id, start, _, _)| (*start, *id));
         let mut free = FreeLanes::default();
         let within: Vec<usize> = copies.iter().map(|(_, start, _, end)| free.take(*start, *end)).collect();
         let depth = as_length(free.count());

@@ -71,7 +71,7 @@ impl Deadlines {
                 number = next;
             }
         }
-        places.sort_by_key(|(x, ..)| *x);
+        crate::sorted::sort_by_key(&mut places, |(x, ..)| *x);
         let mut marks: Vec<(DeadlineMark, Vec<Part<'_>>)> = Vec::new();
         for (x, jobs, number, count) in places {
             if marks.last().is_none_or(|(last, _)| x - last.x >= LEAST_DISTANCE) {

@@ -65,7 +65,7 @@ impl Events {
             }
         }
         if events.arrows.len() > MOST {
-            events.arrows.sort_by_key(|arrow| (arrow.held == 0, arrow.wait));
+            crate::sorted::sort_by_key(&mut events.arrows, |arrow| (arrow.held == 0, arrow.wait));
             events.arrows.truncate(MOST);
         }
         events

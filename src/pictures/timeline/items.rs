@@ -91,7 +91,7 @@ pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length, 
             }
         }
     }
-    items.sort_by_key(|item| (item.time.start, item.operation, item.index));
+    crate::sorted::sort_by_key(&mut items, |item| (item.time.start, item.operation, item.index));
     let items = joined(items);
     let mut crowds: FxHashMap<u32, Crowd> = FxHashMap::default();
     for item in &items {

@@ -41,7 +41,7 @@ pub(super) fn lanes(
         bottom = area.bottom();
         let mut ran: Vec<Ran> =
             group.streams.iter().filter_map(|stream| of_stream.remove(&stream.0)).flatten().collect();
-        ran.sort_by_key(|ran| (ran.start, ran.operation));
+        crate::sorted::sort_by_key(&mut ran, |ran| (ran.start, ran.operation));
         let size = Theme::PAPER.text_size;
         let label = ending_at(label.clone(), area.x - BESIDE_PLOT, area.centre().y, size, LabelStyle::Normal);
         let (streams, name) = (group.streams.clone(), format!("{name}{suffix}"));

@@ -172,9 +172,11 @@ fn chosen(mut kernels: Vec<(Named, Entry)>, room: usize) -> (Vec<(Named, Entry)>
     if kernels.len() <= room {
         return (kernels, None);
     }
-    kernels.sort_by_key(|(kernel, _)| (!kernel.misses, std::cmp::Reverse(kernel.amount), kernel.series));
+    crate::sorted::sort_by_key(&mut kernels, |(kernel, _)| {
+        (!kernel.misses, std::cmp::Reverse(kernel.amount), kernel.series)
+    });
     let left_out = kernels.split_off(room.saturating_sub(1).max(1));
-    kernels.sort_by_key(|(kernel, _)| kernel.place);
+    crate::sorted::sort_by_key(&mut kernels, |(kernel, _)| kernel.place);
     let late = left_out.iter().filter(|(kernel, _)| kernel.misses).count();
     let late = if late > 0 { format!(", {late} of them late") } else { String::new() };
     let more = (!left_out.is_empty()).then(|| Entry::new(None, format!("and {} more kernels{late}", left_out.len())));
@@ -273,7 +275,7 @@ fn kernels(context: &Context<'_>, deadlines: &Deadlines) -> (Vec<Named>, Vec<Ent
         entry.amount = entry.amount.saturating_add(amount);
     }
     let mut kernels: Vec<Named> = named.into_values().collect();
-    kernels.sort_by_key(|kernel| kernel.first);
+    crate::sorted::sort_by_key(&mut kernels, |kernel| kernel.first);
     for (place, kernel) in kernels.iter_mut().enumerate() {
         kernel.place = place;
     }

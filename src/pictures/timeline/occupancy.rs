@@ -110,7 +110,7 @@ impl InUse {
 
 /// Each change where it is; `amounts` in use with their times.
 fn exact(context: &Context<'_>, mut amounts: Vec<(Range<Instant>, u64)>, y: impl Fn(u128) -> Length) -> Vec<Point> {
-    amounts.sort_unstable_by_key(|(time, _)| time.start);
+    crate::sorted::sort_by_key(&mut amounts, |(time, _)| time.start);
     let mut line = Line::new(context.scale.x(context.scale.window.start), y(0));
     let mut sums = SumOverTime::default();
     let mut emit = |at: Instant, amount: u64| {

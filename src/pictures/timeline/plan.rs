@@ -169,7 +169,7 @@ impl Plan {
                 green_contexts: String::new(),
             });
         }
-        kept.sort_by_key(|band| band.sms.first().copied());
+        crate::sorted::sort_by_key(&mut kept, |band| band.sms.first().copied());
         self.bands = kept;
         let means = as_length(sms.len().div_ceil(each)).max(1);
         self.set_heights((room / means - self.below()).clamp(LEAST_NAMED, MEAN), context.capacity());

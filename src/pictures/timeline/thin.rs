@@ -46,7 +46,7 @@ pub(super) fn spans(context: &Context<'_>, sms: usize) -> (Vec<Vec<BlockLine>>, 
 fn in_rows(context: &Context<'_>, spans: BTreeMap<KernelId, Vec<BlockLine>>) -> Vec<BlockLine> {
     let mut lines: Vec<BlockLine> = Vec::new();
     for (_, mut spans) in spans {
-        spans.sort_by_key(|span| span.start);
+        crate::sorted::sort_by_key(&mut spans, |span| span.start);
         let first = lines.len();
         for span in spans {
             match lines[first..].last_mut() {
@@ -58,7 +58,7 @@ fn in_rows(context: &Context<'_>, spans: BTreeMap<KernelId, Vec<BlockLine>>) -> 
             }
         }
     }
-    lines.sort_by_key(|span| (span.start, span.kernel));
+    crate::sorted::sort_by_key(&mut lines, |span| (span.start, span.kernel));
     let mut row_ends: Vec<Instant> = Vec::new();
     for span in &mut lines {
         let row = row_ends.iter().position(|end| *end <= span.start).unwrap_or(row_ends.len());

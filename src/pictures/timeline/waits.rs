@@ -95,7 +95,7 @@ impl Waits {
         if waiting.is_empty() {
             return (None, row.bottom());
         }
-        waiting.sort_by_key(|waiting| match waiting.who {
+        crate::sorted::sort_by_key(&mut waiting, |waiting| match waiting.who {
             Waiter::Operation(operation) => (waiting.time.start, Some(operation)),
             Waiter::Call(_) => (waiting.time.start, None),
         });

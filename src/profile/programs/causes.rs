@@ -98,7 +98,7 @@ pub(super) fn in_recorded_order(
     mut acts: Vec<Act>,
     by_call: &FxHashMap<u32, Vec<Submitted>>,
 ) -> Vec<Act> {
-    acts.sort_by_key(|act| act.at_ns);
+    crate::sorted::sort_by_key(&mut acts, |act| act.at_ns);
     let starts: Vec<(u64, Option<u32>)> = acts.iter().map(|act| (act.at_ns, act.thread)).collect();
     for (place, act) in acts.iter_mut().enumerate() {
         if let What::Wait(_, until_ns) = act.what {
@@ -107,7 +107,7 @@ pub(super) fn in_recorded_order(
             act.at_ns = last.map_or(act.at_ns, |(at_ns, _)| *at_ns);
         }
     }
-    acts.sort_by_key(|act| (act.at_ns, matches!(act.what, What::Wait(..))));
+    crate::sorted::sort_by_key(&mut acts, |act| (act.at_ns, matches!(act.what, What::Wait(..))));
     let orders = orders(profile, &acts, by_call);
     sorted(acts.len(), &orders).into_iter().map(|place| acts[place]).collect()
 }

@@ -63,7 +63,7 @@ impl GraphOrder {
                 others.filter(|&before| free.is_none_or(|free| operation(before).end_ns() > free)).collect();
             if free.is_none() {
                 // It begins a branch, behind one other node.
-                others.sort_by_key(|&before| operation(before).end_ns());
+                crate::sorted::sort_by_key(&mut others, |&before| operation(before).end_ns());
                 others.drain(..others.len().saturating_sub(1));
             }
             self.edges.extend(others.into_iter().map(|before| (node, before)));

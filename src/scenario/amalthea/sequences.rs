@@ -26,7 +26,9 @@ impl AmaltheaModel<'_> {
             sequence.label = match task.and_then(|number| Some((number, self.tasks.get(number)?))) {
                 Some((number, task)) => {
                     let order = activations.called_by(number);
-                    sequence.runnables.sort_by_key(|index| order.iter().position(|called| called == index));
+                    crate::sorted::sort_by_key(&mut sequence.runnables, |index| {
+                        order.iter().position(|called| called == index)
+                    });
                     if alone.contains(&task.name.as_str()) { format!("task {}", task.name) } else { task.name.clone() }
                 }
                 None => sequence.runnables.first().map_or("", |&index| name(index)).to_owned(),

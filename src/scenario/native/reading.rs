@@ -99,7 +99,7 @@ impl NamedKernels {
     /// All of them with their names, in the order of the file.
     pub(super) fn named(&self) -> Vec<(&str, &NamedKernel)> {
         let mut named: Vec<_> = self.places.iter().map(|(name, place)| (&**name, &self.all[*place])).collect();
-        named.sort_unstable_by_key(|(name, _)| self.places.get(*name));
+        crate::sorted::sort_by_key(&mut named, |(name, _)| self.places.get(*name));
         named
     }
 

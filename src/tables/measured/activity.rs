@@ -87,7 +87,7 @@ pub(super) fn activity_table<'r>(
 ) {
     let mut of_streams: Vec<&ActivityRow> = streams.iter().collect();
     if of_streams.len() > STREAM_ROWS {
-        of_streams.sort_by_key(|row| std::cmp::Reverse(row.change().unsigned_abs()));
+        crate::sorted::sort_by_key(&mut of_streams, |row| std::cmp::Reverse(row.change().unsigned_abs()));
     }
     let left_out = of_streams.len().saturating_sub(STREAM_ROWS);
     page.trimmed_table(columns, sums.iter().chain(of_streams.into_iter().take(STREAM_ROWS)));

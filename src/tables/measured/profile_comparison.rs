@@ -75,7 +75,7 @@ impl Report for ProfileComparison {
             page.blank();
         }
         let mut most: Vec<&KernelChange> = self.kernels.iter().collect();
-        most.sort_by_key(|kernel| Reverse(kernel.change_ns().unsigned_abs()));
+        crate::sorted::sort_by_key(&mut most, |kernel| Reverse(kernel.change_ns().unsigned_abs()));
         let rest = " kernels, whose total time changes less";
         page.first_rows(SHOWN, &columns(), most, rest, &formats(&["json", "csv"]));
     }

@@ -85,7 +85,7 @@ impl Report for ProfileReplayDocument<'_> {
         // Durations that are fitted are off by roundings.
         let by_starts = replay.predicted.kernels == 0 && replay.has_host_calls && self.base.is_none();
         let mut worst: Vec<&ReplayedKernel> = replay.kernels.iter().collect();
-        worst.sort_by_key(|kernel| {
+        crate::sorted::sort_by_key(&mut worst, |kernel| {
             let off = if by_starts { kernel.start_error_ns() } else { kernel.duration_error_ns() };
             std::cmp::Reverse(off.unsigned_abs())
         });

@@ -244,7 +244,7 @@ impl<'s, 'a, 'n, N: Fn(OperationId) -> Cow<'n, str>> Sums<'s, 'a, N> {
         let row =
             |((waiting, blocking, behind, rules), wait_ns)| BlameRow { waiting, blocking, behind, rules, wait_ns };
         let mut rows: Vec<BlameRow> = sums.into_iter().map(row).collect();
-        rows.sort_by_key(|row| (row.behind, Reverse(row.wait_ns)));
+        crate::sorted::sort_by_key(&mut rows, |row| (row.behind, Reverse(row.wait_ns)));
         rows
     }
 }

@@ -103,7 +103,7 @@ pub(super) fn add_critical_path(page: &mut Page, summary: &Summary<'_>, path: &C
         sum.time = sum.time.saturating_add(time);
     }
     let mut sums: Vec<SumRow> = sums.into_values().collect();
-    sums.sort_by_key(|sum| (Reverse(sum.time), sum.first.part.from));
+    crate::sorted::sort_by_key(&mut sums, |sum| (Reverse(sum.time), sum.first.part.from));
     sums.iter().take(MAX_ROWS).filter_map(|sum| sum.first.rule).for_each(|rule| words.see(rule));
     page.first_rows(MAX_ROWS, &sum_columns(), sums, "", &formats(&["json"]));
     words.add_to(page);

@@ -96,7 +96,7 @@ impl<'s> Mpcp<'s> {
         let less_urgent = (0..set.tasks.len()).filter(|&other| set.tasks[task].is_more_urgent_than(&set.tasks[other]));
         let mut less_urgent: Vec<(usize, u128)> =
             less_urgent.flat_map(|other| keeps(other).map(move |length| (other, length))).collect();
-        less_urgent.sort_by_key(|&(_, length)| std::cmp::Reverse(length));
+        crate::sorted::sort_by_key(&mut less_urgent, |&(_, length)| std::cmp::Reverse(length));
         // Request-driven: how long one request waits. The task's own requests count as if they were of a less urgent
         // one.
         let own_or_less = less_urgent.first().map_or(0, |&(_, length)| length).max(keeps(task).max().unwrap_or(0));
@@ -145,7 +145,7 @@ impl<'s> Mpcp<'s> {
         let of = |other: usize| {
             let mut raised: Vec<u128> =
                 set.tasks[other].gpu_segments().map(|segment| u128::from(segment.misc.as_ns())).collect();
-            raised.sort_unstable_by_key(|&length| std::cmp::Reverse(length));
+            crate::sorted::sort_by_key(&mut raised, |&length| std::cmp::Reverse(length));
             let mut left = 1 + u128::from(set.tasks[task].gpu_count());
             let jobs = self.jobs_within(other, window_ns);
             let one = |length: u128| {

@@ -125,7 +125,7 @@ impl SegmentGenerator {
             let chosen = numbers.random_range(place..tasks.len());
             tasks.swap(place, chosen);
         }
-        tasks[best_effort..].sort_by_key(|task| task.period);
+        crate::sorted::sort_by_key(&mut tasks[best_effort..], |task| task.period);
         for (rank, task) in tasks[best_effort..].iter_mut().enumerate() {
             task.priority = Some(rank as u64);
         }

@@ -148,7 +148,7 @@ impl SegmentTaskSet {
     /// Tasks with priorities, the most urgent first, as indexes.
     pub fn by_urgency(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.tasks.len()).filter(|&task| self.tasks[task].priority.is_some()).collect();
-        order.sort_by_key(|&task| self.tasks[task].priority);
+        crate::sorted::sort_by_key(&mut order, |&task| self.tasks[task].priority);
         order
     }
 
