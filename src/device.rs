@@ -7,36 +7,26 @@
 mod builtin;
 mod compute_capability;
 mod demand;
-mod gpcs;
-mod green;
+mod file;
 mod limits;
-mod mask;
 mod model;
-mod occupancy;
-mod placement;
-mod read;
-mod sides;
-mod time_slicing;
+mod sm_sets;
 mod validated;
-mod write;
 
 pub use builtin::BUILTIN_NAMES;
 pub use compute_capability::{ComputeCapability, SmArchitecture};
-pub use demand::{BlockDemand, BlockShape, DemandError, Resource};
+pub use demand::{BlockDemand, BlockShape, DemandError, KernelOccupancy, OccupancyLimit, Resource};
 pub(crate) use demand::{RegisterFile, ResidentWarps};
-pub use gpcs::{Gpcs, SmNumbering};
+pub(crate) use file::device as read_device;
 pub use limits::DeviceError;
-pub(crate) use limits::range;
-pub use mask::{MaskError, SmMask};
+pub(crate) use limits::{Sided, SidesError, range};
+pub use model::Placement;
 pub use model::{
     ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
     RegisterDealing, SharedMemoryAllocation, SmOrder, SynchronousMemset,
 };
-pub use occupancy::{KernelOccupancy, OccupancyLimit};
-pub use placement::Placement;
-pub(crate) use read::device as read_device;
-pub(crate) use sides::{Sided, SidesError};
-pub use time_slicing::{Preemption, Runlists, TimeSlicing};
+pub use model::{Gpcs, Preemption, Runlists, SmNumbering, TimeSlicing};
+pub use sm_sets::{MaskError, SmMask};
 pub use validated::Device;
 
 #[cfg(test)]

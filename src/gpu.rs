@@ -21,18 +21,14 @@ mod backend;
 mod calendar;
 mod catalogue;
 mod contexts;
-mod error;
 mod frontend;
 mod host;
-mod options;
 mod simulation;
 
 pub(crate) use backend::{Backend, BackendContext, ReadyOperation};
 pub(crate) use calendar::Event;
 pub(crate) use contexts::{ContextBackend, runlist};
-pub use error::{RunError, SubmitError};
-pub use host::{Ended, GpuEvent, GpuInterface, Host};
-pub use options::GpuOptions;
+pub use host::{Ended, GpuEvent, GpuInterface, GpuOptions, Host, RunError, SubmitError};
 pub(crate) use simulation::Gpu;
 pub use simulation::Simulated;
 

@@ -9,26 +9,21 @@
 //! Any key that starts with `comment` is free text, may repeat, and is passed over. So is `$schema` at the root, by
 //! which editors find the schema of a file.
 
-mod children;
 mod document;
-mod edit;
 mod error;
 mod keys;
 mod node;
 mod object;
 mod scan;
-mod source;
 
 pub use document::has_comments;
-pub(crate) use document::{Document, without_byte_order_mark, without_path};
-pub(crate) use edit::{Edited, with_field};
-pub(crate) use error::Problem;
+pub(crate) use document::{Document, Edited, with_field, without_byte_order_mark, without_path};
 pub use error::{JsonError, ShownPlace};
-pub(crate) use error::{place, write_excerpt};
+pub(crate) use error::{Problem, place, write_excerpt};
 pub(crate) use keys::Keys;
 pub(crate) use node::Node;
 pub(crate) use object::Object;
-pub(crate) use source::is_comment;
+pub(crate) use scan::is_comment;
 
 #[cfg(test)]
 mod tests;

@@ -34,25 +34,22 @@ macro_rules! numbered {
 
 mod catalogue;
 mod channel;
-mod cluster;
 mod error;
 mod green_context;
+mod launch_attributes;
 mod placement;
 mod process;
-mod programmatic;
-mod work_items;
 
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
 pub(crate) use channel::{ChannelId, channel_of, dealt_channels};
-pub use cluster::Clusters;
 pub use error::WorkloadError;
 pub use green_context::{GreenContext, GreenContextId, SmSplit};
+pub(crate) use launch_attributes::WorkItems;
+pub use launch_attributes::{Clusters, Programmatic, Share};
 pub use placement::{Part, Placement};
 pub(crate) use placement::{Sequence, Start, by_number, distribute};
 pub(crate) use process::TurnTaking;
 pub use process::{CheckedProcess, InterleaveLevel, MpsPercentage, ProcessId, ProcessSharing, ProcessSpec};
-pub use programmatic::{Programmatic, Share};
-pub(crate) use work_items::WorkItems;
 
 numbered! {
     /// A stream of one GPU. Number 0 is the NULL stream of the first process, which always exists.

@@ -114,6 +114,6 @@ impl Device {
     /// [`JsonError`] with the position of what is wrong.
     pub fn from_json(file: &str, text: &str) -> Result<Self, JsonError> {
         let document = Document::parse(file, text)?;
-        super::read::device(document.root()).map_err(|problem| document.locate(problem))
+        super::file::device(document.root()).map_err(|problem| document.locate(problem))
     }
 }

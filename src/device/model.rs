@@ -1,10 +1,9 @@
-//! The numbers that make up a GPU.
+//! The numbers that make up a GPU, its placement policy, and how contexts share it.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Gpcs, Placement, TimeSlicing};
 use crate::named::named;
 use crate::time::{Duration, NS_PER_SECOND};
 
@@ -273,5 +272,159 @@ impl CopyEngines {
             CopyDirection::DeviceToDevice => self.device_to_device_engine,
             _ => 0,
         }
+    }
+}
+
+// Graphics processing clusters: which TPCs make one.
+
+named! {
+    /// How the numbers of SMs run over the GPCs of a GPU.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum SmNumbering: ALL, from_name, Serialize {
+        /// The first TPC of each GPC in order, then the second of each that has one, and so on. What logs of single
+        /// blocks of a B200 show (repository memory-of-star/gpu_sheduler_survey, 2026).
+        #[default]
+        Striped = "striped",
+        /// GPC by GPC.
+        Consecutive = "consecutive",
+    }
+}
+
+/// The GPCs of a GPU, and its lone TPCs: those that belong to no full GPC. These have the highest numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Gpcs {
+    /// TPCs of each GPC.
+    pub tpcs: Vec<u32>,
+    /// TPCs of no full GPC.
+    pub lone_tpcs: u32,
+    /// How their SMs are numbered.
+    pub numbering: SmNumbering,
+}
+
+impl Gpcs {
+    /// All of its TPCs; saturating.
+    pub(super) fn all_tpcs(&self) -> u32 {
+        self.tpcs.iter().fold(self.lone_tpcs, |all, tpcs| all.saturating_add(*tpcs))
+    }
+
+    /// TPC numbers of each GPC.
+    pub(super) fn numbered(&self) -> Vec<Vec<u32>> {
+        let mut numbers = 0..self.all_tpcs();
+        let mut gpcs = vec![Vec::new(); self.tpcs.len()];
+        match self.numbering {
+            SmNumbering::Consecutive => {
+                for (gpc, &tpcs) in gpcs.iter_mut().zip(&self.tpcs) {
+                    gpc.extend(numbers.by_ref().take(tpcs as usize));
+                }
+            }
+            SmNumbering::Striped => {
+                for place in 0..self.tpcs.iter().copied().max().unwrap_or(0) {
+                    let with_one = gpcs.iter_mut().zip(&self.tpcs).filter(|(_, tpcs)| place < **tpcs);
+                    with_one.zip(numbers.by_ref()).for_each(|((gpc, _), number)| gpc.push(number));
+                }
+            }
+        }
+        gpcs
+    }
+}
+
+named! {
+    /// A policy for choosing among the SMs on which a block fits. The published rules do not say which one it gets.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Placement: ALL, from_name, Serialize {
+        /// The SM that could hold the most further blocks of this kernel right now, re-evaluated for every block; ties
+        /// by the device's SM order. What measurements show: Gilman, Ogden, Guo and Walls, "Demystifying the Placement
+        /// Policies of the NVIDIA GPU Thread Block Scheduler for Concurrent Kernels", 2021.
+        #[default]
+        MostRoom = "most-room",
+        /// The next SM after the last one used, by number; the pointer is shared by all kernels and starts at SM 0.
+        RoundRobin = "round-robin",
+        /// The lowest-numbered SM.
+        LowestId = "lowest-id",
+        /// Any, with equal probability (`ChaCha8`, seeded).
+        Random = "random",
+        /// By levels of one block on each SM with room, GPC by GPC, lone TPCs first. How many each SM gets is dealt
+        /// before: lone TPCs, then SMs by number. What logs of single blocks of a B200 show of kernels on an idle or
+        /// evenly loaded GPU (repository memory-of-star/gpu_sheduler_survey, 2026). Assumed: the blocks that follow as
+        /// others end are dealt in the same way, from the beginning.
+        Gpc = "gpc",
+        /// As `gpc` for the blocks with which a kernel begins; those that follow as others end go where most room is,
+        /// ties in the order of `gpc`: the other assumption.
+        GpcMostRoom = "gpc-most-room",
+    }
+}
+
+impl Placement {
+    /// Whether it goes by the GPCs of a device.
+    pub const fn goes_by_gpcs(self) -> bool {
+        matches!(self, Self::Gpc | Self::GpcMostRoom)
+    }
+
+    /// Whether it deals by levels the blocks of a kernel that are assigned from block `first_block` on.
+    pub(crate) const fn deals(self, first_block: u32) -> bool {
+        match self {
+            Self::Gpc => true,
+            Self::GpcMostRoom => first_block == 0,
+            _ => false,
+        }
+    }
+}
+
+// How the contexts of several processes share a GPU: time slices, switches, runlists (rules T2 to T5).
+
+/// What a device states about contexts that share it (rules T2 to T5, `docs/model.md`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TimeSlicing {
+    /// T2: a turn of a context lasts at most so long, unless its process states its own.
+    pub time_slice: Duration,
+    /// T3: from the end of one context's turn to the beginning of another's; no block runs meanwhile.
+    pub switch_cost: Duration,
+    /// T5: copies of several contexts on one copy engine take turns of this length.
+    pub copy_time_slice: Duration,
+    /// T5: whether copy engines go on during another context's turn.
+    pub runlists: Runlists,
+    /// T4: what becomes of blocks that run when a turn is over.
+    pub preemption: Preemption,
+}
+
+impl TimeSlicing {
+    /// What a device file has that says nothing of it: nominal slices of 2 ms, switches that cost nothing, copies that
+    /// trade every millisecond, runlists of their own for copy engines, and preemption in mid-block.
+    pub const NOMINAL: Self = Self {
+        time_slice: Duration::from_ns(2_000_000),
+        switch_cost: Duration::ZERO,
+        copy_time_slice: Duration::from_ns(1_000_000),
+        runlists: Runlists::Separate,
+        preemption: Preemption::MidBlock,
+    };
+}
+
+impl Default for TimeSlicing {
+    fn default() -> Self {
+        Self::NOMINAL
+    }
+}
+
+named! {
+    /// Whether copy engines are scheduled together with the compute engine (Bakita and Anderson, RTAS 2024).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Runlists: ALL, from_name, Serialize {
+        /// Copy engines have runlists of their own: copies of a context go on during another's turn.
+        #[default]
+        Separate = "separate",
+        /// One runlist for all engines: copies of a context progress in its turn only.
+        Shared = "shared",
+    }
+}
+
+named! {
+    /// What becomes of blocks that run when their context's turn is over.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Preemption: ALL, from_name, Serialize {
+        /// They stop where they are and go on in the context's next turn, on the same SMs (Pascal and later).
+        #[default]
+        MidBlock = "mid-block",
+        /// They run to their ends, and only then is the turn over (Maxwell and Kepler).
+        BlockEnd = "block-end",
     }
 }

@@ -2,11 +2,7 @@
 
 mod assign;
 mod clients;
-mod clusters;
 mod copy_engine;
-mod ee_queue;
-mod random;
-mod shared_link;
 mod sm;
 mod sm_backend;
 mod standing;
@@ -16,10 +12,9 @@ pub(crate) use sm_backend::SmBackend;
 
 use super::calendar::{Calendar, Event};
 use super::catalogue::GpuCatalogue;
-use super::error::RunError;
+use super::host::RunError;
 use crate::time::Instant;
-use crate::trace::Observer;
-use crate::trace::TraceFull;
+use crate::trace::{Observer, TraceFull};
 use crate::workload::{OperationId, OperationKind, ProcessId, StreamId};
 
 /// What a backend works with, at one instant.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::error::SubmitError;
+use super::host::SubmitError;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{

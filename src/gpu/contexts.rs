@@ -13,13 +13,11 @@ pub(crate) use runlist::runlist;
 use super::backend::{Backend, BackendContext, ReadyOperation, SmBackend};
 use super::calendar::{Calendar, Event};
 use super::catalogue::GpuCatalogue;
-use super::error::RunError;
-use super::options::GpuOptions;
+use super::host::{GpuOptions, RunError};
 use crate::canonical::Canonical;
 use crate::device::Device;
 use crate::time::Instant;
-use crate::trace::Observer;
-use crate::trace::TraceFull;
+use crate::trace::{Observer, TraceFull};
 use crate::workload::{OperationId, ProcessId};
 use time_sliced::TimeSliced;
 

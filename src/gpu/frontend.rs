@@ -3,29 +3,24 @@
 
 mod channels;
 mod latency;
-mod programmatic;
 mod promote;
-mod ready;
 mod stream_queue;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::backend::{Backend, BackendContext};
-use super::error::SubmitError;
-use super::host::GpuEvent;
+use super::host::{GpuEvent, SubmitError};
 use crate::canonical::Canonical;
 use crate::device::{ChannelOrder, Device};
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
-use crate::trace::Launch;
-use crate::trace::Observer;
+use crate::trace::{Launch, Observer};
 use crate::workload::{
     Catalogue, EventId, GreenContextId, OperationId, OperationKind, Origin, StreamId, WorkloadError,
 };
 use channels::{ChannelPool, ChannelQueue};
-use ready::Entering;
-use stream_queue::{NONE, StreamQueue};
+use stream_queue::{Entering, NONE, StreamQueue};
 
 /// Everything before the EE and CE queues. It knows operations by number; what has completed is forgotten as soon as
 /// everything submitted before it has, too.

@@ -1,13 +1,16 @@
-//! Hosts, and what they see of a GPU.
+//! Hosts: what they see of a GPU, how it simulates, and why it refuses something.
 
 use std::sync::Arc;
 
-use super::error::{RunError, SubmitError};
+use thiserror::Error;
+
 use crate::device::Device;
+use crate::effort::EarlyEnd;
 use crate::time::{Duration, Instant};
+use crate::trace::TraceFull;
 use crate::workload::{
-    Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, ProcessId, ProcessSharing,
-    ProcessSpec, StreamId, StreamSpec,
+    Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, ProcessId,
+    ProcessSharing, ProcessSpec, StreamId, StreamSpec, WorkloadError,
 };
 
 /// The side of a GPU that a host sees: the simulated one or an analysis in its place, whatever observes it. The same
@@ -205,3 +208,90 @@ pub enum Ended {
     /// It was [stopped](crate::effort::EarlyEnd::Stopped), and is complete up to its end.
     Cut,
 }
+
+/// How to simulate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GpuOptions {
+    /// Which SM gets the next block.
+    pub placement: Placement,
+    /// For random placement and for varying durations.
+    pub seed: u64,
+    /// Nothing happens after this instant; [`Instant::MAX`]: no limit.
+    pub horizon: Instant,
+    /// Operations that a run may submit at most, so that a scenario that does not end cannot fill the memory.
+    pub max_operations: u32,
+    /// Take whole cycles of a kernel that fills the GPU in one step. The result is the same either way.
+    pub skip_cycles: bool,
+    /// A run that is [stopped](crate::effort::EarlyEnd::Stopped) ends there as at a horizon; else that is an error.
+    pub may_be_cut: bool,
+}
+
+/// About 10 GB of trace.
+const DEFAULT_MAX_OPERATIONS: u32 = 50_000_000;
+
+impl Default for GpuOptions {
+    fn default() -> Self {
+        Self {
+            placement: Placement::default(),
+            seed: 0,
+            horizon: Instant::MAX,
+            max_operations: DEFAULT_MAX_OPERATIONS,
+            skip_cycles: true,
+            may_be_cut: false,
+        }
+    }
+}
+
+/// Why the GPU does not take something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SubmitError {
+    /// A stream, kernel or copy that the device does not take.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// A stream, event, kernel or copy that was never made known.
+    #[error("no such stream, event, kernel or copy")]
+    Unknown,
+    /// Processes of two catalogues, of which nobody says which is which.
+    #[error("several processes are made known beside others")]
+    SeveralProcesses,
+    /// The run was stopped, or is more work than its input may ask for.
+    #[error(transparent)]
+    EarlyEnd(#[from] EarlyEnd),
+    /// More operations than the run may submit.
+    #[error("the scenario submits more than {most} operations")]
+    TooManyOperations {
+        /// The limit.
+        most: u32,
+    },
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The GPU refused what the host submitted.
+    #[error(transparent)]
+    Submit(#[from] SubmitError),
+    /// An operation would end after the end of representable time.
+    #[error("operation {} would end after 2^64 ns", operation.0)]
+    TimeOverflow {
+        /// The operation.
+        operation: OperationId,
+    },
+    /// The run goes on until 2^64 ns, the end of representable time, which stands for "never".
+    #[error("the run goes on until 2^64 ns, the end of representable time")]
+    EndOfTime,
+    /// More steps at one instant than a scenario that makes progress can have.
+    #[error("more than {MAX_ROUNDS} rounds of zero-length operations at {at}: time does not go on")]
+    NoProgress {
+        /// The instant.
+        at: Instant,
+    },
+    /// The record has no room left.
+    #[error(transparent)]
+    TraceFull(#[from] TraceFull),
+}
+
+/// Rounds at one instant after which a run is given up.
+pub(super) const MAX_ROUNDS: u64 = 100_000_000;

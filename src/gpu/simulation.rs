@@ -17,17 +17,14 @@ use super::backend::{Backend, BackendContext};
 use super::calendar::Calendar;
 use super::catalogue::GpuCatalogue;
 use super::contexts::ContextBackend;
-use super::error::{MAX_ROUNDS, RunError, SubmitError};
 use super::frontend::Frontend;
-use super::host::{Ended, GpuInterface, Host};
-use super::options::GpuOptions;
+use super::host::{Ended, GpuInterface, GpuOptions, Host, MAX_ROUNDS, RunError, SubmitError};
 use crate::canonical::Canonical;
 use crate::device::Device;
 use crate::effort::{self, Counted, EarlyEnd};
 use crate::limits::{NowAndThen, end_if_stopped};
 use crate::time::{Duration, Instant};
-use crate::trace::Observer;
-use crate::trace::{Recorder, Trace};
+use crate::trace::{Observer, Recorder, Trace};
 use crate::workload::{
     BlockTime, Catalogue, Clusters, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin,
     ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,

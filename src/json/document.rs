@@ -1,4 +1,4 @@
-//! A whole text, and the place of a problem in it.
+//! A whole text: the place of a problem in it, and the text with another value in a field.
 
 use std::fmt::Write;
 
@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 use super::error::{JsonError, Problem, ShownPlace, floor_char_boundary, place};
 use super::node::Node;
 use super::object::Object;
-use super::scan::{self, Scan, behind_space, scan};
-use super::source::Source;
+use super::scan;
+use super::scan::{Scan, Source, behind_space, scan};
+use crate::words::did_you_mean;
 
 /// Editors on Windows begin a text with it.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -140,4 +141,172 @@ fn path_to(root: Node<'_>, offset: usize) -> String {
         }
     }
     path
+}
+
+// A text in which the value of a field is another one.
+
+/// Keys whose value is the name of what stands in a list.
+const NAMES: [&str; 2] = ["name", "label"];
+
+/// Objects whose keys are names that the author chose: what is not there is a name that is wrong.
+const BY_NAME: [&str; 2] = ["kernels", "processes"];
+
+/// A text with another value in a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edited {
+    /// The text: as it was, but for that value.
+    pub(crate) text: String,
+    /// The path of the field, as errors have it.
+    pub(crate) path: String,
+}
+
+/// Where a path leads to.
+enum Place<'a> {
+    /// A value that is there.
+    Value(Node<'a>),
+    /// A key that an object does not have.
+    Absent(Node<'a>, String),
+}
+
+/// The text of a JSON document in which the field of that path has that `value`, which is JSON. The path is written as
+/// errors have it, `streams[0].period`; in place of its number, what stands in a list may be called by its name, as
+/// `streams[camera].period`. A key that is not there is added to the object that would have it.
+///
+/// # Errors
+/// What of the path is not there, and what is.
+pub(crate) fn with_field(text: &str, path: &str, value: &str) -> Result<Edited, String> {
+    let document = Document::parse("", text).map_err(|error| error.to_string())?;
+    let text = document.text();
+    let (place, canonical) = find(document.root(), path)?;
+    let changed = match place {
+        Place::Value(node) => {
+            let (start, end) = (node.start(), node.start() + node.raw().len());
+            [&text[..start], value, &text[end..]].concat()
+        }
+        Place::Absent(object, key) => {
+            let (before, behind) = text.split_at(object.start() + 1);
+            let key = serde_json::Value::from(key).to_string();
+            let separator = if behind.trim_start().starts_with('}') { "" } else { ", " };
+            [before, &key, ": ", value, separator, behind].concat()
+        }
+    };
+    Ok(Edited { text: changed, path: canonical })
+}
+
+/// Follows a path; with it as errors write it.
+fn find<'a>(root: Node<'a>, path: &str) -> Result<(Place<'a>, String), String> {
+    let (mut node, mut rest, mut canonical) = (root, path, String::new());
+    loop {
+        let here = || if canonical.is_empty() { "the file".to_owned() } else { canonical.clone() };
+        if let Some(inner) = rest.strip_prefix('[') {
+            let (name, behind) = inner.split_once(']').ok_or_else(|| format!("{path:?} has a [ without a ]"))?;
+            let list = node.list().map_err(|_| format!("{} is no list", here()))?;
+            let index = element(&list, name, &here())?;
+            node = list[index];
+            canonical = format!("{canonical}[{index}]");
+            rest = behind;
+        } else {
+            let name = if canonical.is_empty() { rest } else { rest.strip_prefix('.').unwrap_or_default() };
+            if name.is_empty() {
+                return Err(format!("{path:?} is no path of a field, such as streams[0].period"));
+            }
+            let entries = node.object().map_err(|_| format!("{} is no object", here()))?.into_entries();
+            let entries: Vec<_> = entries.into_iter().collect();
+            let separator = if canonical.is_empty() { "" } else { "." };
+            // Names of kernels may have dots: the longest key that fits is meant.
+            let is_meant = |key: &str| !key.is_empty() && name.strip_prefix(key).is_some_and(ends_key);
+            let found = entries.iter().filter(|(key, _)| is_meant(key)).max_by_key(|(key, _)| key.len());
+            let Some((key, value)) = found else {
+                let key = name.split(['.', '[']).next().unwrap_or_default();
+                if key == name && !BY_NAME.contains(&&*canonical) {
+                    return Ok((Place::Absent(node, key.to_owned()), format!("{canonical}{separator}{key}")));
+                }
+                let known: Vec<&str> = entries.iter().map(|(key, _)| &**key).collect();
+                let near = did_you_mean(key, known.iter().copied());
+                return Err(format!("there is no {key:?} in {}{near}; there are {}", here(), known.join(", ")));
+            };
+            canonical = format!("{canonical}{separator}{key}");
+            rest = &name[key.len()..];
+            node = *value;
+        }
+        if rest.is_empty() {
+            return Ok((Place::Value(node), canonical));
+        }
+    }
+}
+
+/// Whether a key ends before what follows it in a path.
+fn ends_key(behind: &str) -> bool {
+    behind.is_empty() || behind.starts_with(['.', '['])
+}
+
+/// The number of the element that is called so, by its number or its name.
+fn element(list: &[Node<'_>], name: &str, of: &str) -> Result<usize, String> {
+    if let Ok(index) = name.parse::<usize>() {
+        return match list.len() {
+            0 => Err(format!("{of} is empty")),
+            length if index >= length => Err(format!("there is no {of}[{index}]: the last is {of}[{}]", length - 1)),
+            _ => Ok(index),
+        };
+    }
+    let name_of = |node: &Node<'_>| {
+        let mut entries = node.object().ok()?.into_entries().into_iter();
+        entries.find(|(key, _)| NAMES.contains(&&**key))?.1.string().ok()
+    };
+    let names: Vec<Option<String>> = list.iter().map(name_of).collect();
+    let mut found = (0..names.len()).filter(|&index| names[index].as_deref() == Some(name));
+    match (found.next(), found.next()) {
+        (Some(index), None) => Ok(index),
+        (Some(_), Some(_)) => Err(format!("several of {of} are called {name:?}: say which by its number")),
+        (None, _) => {
+            let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+            let near = did_you_mean(name, known.iter().copied());
+            Err(format!("none of {of} is called {name:?}{near}; there are {}", known.join(", ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"{"kernels": {"a.b": {"blocks": 1}, "a": {}}, "streams": [{"name": "one"}, {"name": "two", "jobs": [3, 4]}]}"#;
+
+    fn edited(path: &str) -> Result<String, String> {
+        with_field(TEXT, path, "7").map(|edited| format!("{} {}", edited.path, edited.text))
+    }
+
+    #[test]
+    fn a_value_is_replaced_where_its_path_leads_and_all_else_stays() {
+        for (path, canonical, old, new) in [
+            ("kernels.a.b.blocks", "kernels.a.b.blocks", "1}", "7}"),
+            ("streams[1].jobs[0]", "streams[1].jobs[0]", "[3", "[7"),
+            ("streams[two].jobs", "streams[1].jobs", "[3, 4]", "7"),
+            ("kernels.a.blocks", "kernels.a.blocks", r#""a": {}"#, r#""a": {"blocks": 7}"#),
+            ("streams[one].period", "streams[0].period", r#"{"name": "one""#, r#"{"period": 7, "name": "one""#),
+            ("seed", "seed", r#"{"kernels""#, r#"{"seed": 7, "kernels""#),
+        ] {
+            assert_eq!(edited(path), Ok(format!("{canonical} {}", TEXT.replacen(old, new, 1))), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_is_told_with_what_is_there() {
+        for (path, message) in [
+            (
+                "kernel.a.blocks",
+                "there is no \"kernel\" in the file (did you mean \"kernels\"?); there are kernels, streams",
+            ),
+            ("kernels.b", "there is no \"b\" in kernels; there are a.b, a"),
+            ("streams[2].jobs", "there is no streams[2]: the last is streams[1]"),
+            ("streams[three].jobs", "none of streams is called \"three\"; there are one, two"),
+            ("streams.jobs", "streams is no object"),
+            ("kernels[0]", "kernels is no list"),
+            ("streams[0", "\"streams[0\" has a [ without a ]"),
+            ("streams[0]x", "\"streams[0]x\" is no path of a field, such as streams[0].period"),
+            ("", "\"\" is no path of a field, such as streams[0].period"),
+        ] {
+            assert_eq!(edited(path), Err(message.to_owned()), "{path}");
+        }
+    }
 }

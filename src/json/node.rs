@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::error::Problem;
-use super::scan::{Field, behind_string};
-use super::source::Source;
+use super::scan::{Field, Source, behind_string};
 use crate::time::{Decimal, DecimalError, Duration, MAX_INPUT_NS};
 use crate::words::did_you_mean;
 

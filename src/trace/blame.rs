@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::cause::Cause;
-use super::operation::OperationRecord;
-use super::queue::{Queue, Stay, engine_of, queue_contents};
+use super::entries::OperationRecord;
+use super::queue::{Cause, Queue, Stay, engine_of, queue_contents};
 use super::reasons::{Reason, reasons};
 use super::record::Trace;
 use super::rule::Rule;

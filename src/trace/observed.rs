@@ -1,8 +1,7 @@
 //! What was observed elsewhere, in the form of a trace, so that it can be drawn like one.
 
-use super::operation::NEVER;
+use super::entries::{NEVER, NO_STRETCH, Wave};
 use super::record::{Trace, TraceFull};
-use super::wave::{NO_STRETCH, Wave};
 use crate::time::Instant;
 use crate::workload::{OperationId, Part};
 

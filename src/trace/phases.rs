@@ -5,8 +5,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 
 use super::blame::Standing;
-use super::cause::Cause;
-use super::queue::Queue;
+use super::queue::{Cause, Queue};
 use super::reasons::Reason;
 use super::record::Trace;
 use super::rule::Rule;

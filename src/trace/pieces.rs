@@ -3,12 +3,11 @@
 //! A piece is a [`Trace`] of adjacent operations, with their own numbers and with all that is known of them. Of each
 //! that has finished it tells what the trace of the whole run tells, but for what it waited for, which may have left.
 
-use super::operation::OperationRecord;
+use super::entries::{ContextTurn, KindCounts, NO_STRETCH, NotedWait, Numbers, OperationRecord, Stretch, Wave};
+use super::observer::Recorder;
 use super::record::Trace;
-use super::recorder::Recorder;
-use super::wait::NotedWait;
-use super::wave::{NO_STRETCH, Stretch, Wave};
-use crate::time::Instant;
+use crate::proven::OrMost;
+use crate::time::{Duration, Instant};
 use crate::workload::{Items, OperationId, Part};
 
 /// What leaves a record together.
@@ -141,5 +140,185 @@ impl Recorder {
             }
         }
         staying.put_into(own);
+    }
+}
+
+/// Adjacent pieces of a run in which nothing waits for events, and contexts take no turns.
+#[derive(Debug, Default)]
+pub(crate) struct RecordPart {
+    trace: Option<Trace>,
+    /// What it is if nothing of the run is in it.
+    empty: Trace,
+    /// Operations that came before.
+    before: KindCounts,
+}
+
+impl RecordPart {
+    /// Takes the piece that left next, if it begins here or has begun before.
+    pub(crate) fn add(&mut self, piece: Trace, begins_here: impl FnOnce(&Trace) -> bool) {
+        match &mut self.trace {
+            Some(trace) => trace.append(piece),
+            None if begins_here(&piece) => self.trace = Some(piece),
+            None => {
+                piece.operations.iter().for_each(|record| _ = self.before.count(record));
+                self.empty = Trace { items: piece.items, ..Trace::new(piece.sms, piece.placement, piece.seed) };
+            }
+        }
+    }
+
+    /// Its record, of a run that ended then. Operations count from 0, as in that of a whole run.
+    pub(crate) fn record(self, end: Instant) -> Trace {
+        let mut trace = self.trace.unwrap_or(self.empty);
+        let first = std::mem::take(&mut trace.first);
+        for number in trace.waves.iter_mut().map(|wave| &mut wave.operation) {
+            *number = number.saturating_sub(first);
+        }
+        for number in trace.waits.iter_mut().map(|wait| &mut wait.operation) {
+            *number = number.saturating_sub(first);
+        }
+        trace.numbers = Numbers::after(self.before);
+        trace.index(end);
+        trace
+    }
+}
+
+impl Trace {
+    fn append(&mut self, next: Self) {
+        let to_u32 = |length: usize| u32::try_from(length).unwrap_or(NO_STRETCH);
+        let (waves, parts) = (to_u32(self.waves.len()), to_u32(self.parts.len()));
+        let stretches = to_u32(self.stretches.len());
+        self.operations.extend(next.operations);
+        self.parts.extend(next.parts);
+        let moved = |stretch: Stretch| Stretch { first_wave: stretch.first_wave.saturating_add(waves), ..stretch };
+        self.stretches.extend(next.stretches.into_iter().map(moved));
+        self.waves.extend(next.waves.into_iter().map(|wave| Wave {
+            parts: (wave.parts.0.saturating_add(parts), wave.parts.1),
+            // Number NO_STRETCH, which says that there is none, is the greatest.
+            stretch: wave.stretch.saturating_add(stretches),
+            ..wave
+        }));
+        self.waits.extend(next.waits);
+    }
+}
+
+// What was recorded once, as it comes again.
+
+/// From what happened to the same that comes again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shift {
+    /// How much later.
+    pub(crate) time: Duration,
+    /// How many operations later.
+    pub(crate) operations: u32,
+    /// By thread: how many iterations later.
+    pub(crate) iterations: Vec<u32>,
+}
+
+impl Shift {
+    /// None, of so many threads.
+    pub(crate) fn none(threads: usize) -> Self {
+        Self { time: Duration::ZERO, operations: 0, iterations: vec![0; threads] }
+    }
+
+    /// So many others after this one.
+    pub(crate) fn add(&mut self, other: &Self, times: u64) {
+        let all = |one: u32| u32::try_from(u64::from(one).saturating_mul(times)).or_most();
+        self.time = self.time.saturating_add(other.time.repeated(times));
+        self.operations = self.operations.saturating_add(all(other.operations));
+        self.iterations.iter_mut().zip(&other.iterations).for_each(|(own, one)| *own = own.saturating_add(all(*one)));
+    }
+
+    /// When it comes again; what never comes, never does.
+    pub(crate) fn instant(&self, at: &mut Instant) {
+        *at = at.saturating_add(self.time);
+    }
+
+    fn operation(&self, number: &mut u32) {
+        *number = number.saturating_add(self.operations);
+    }
+
+    /// Which iteration it is when it comes again.
+    pub(crate) fn iteration(&self, thread: u32, iteration: &mut u32) {
+        *iteration = iteration.saturating_add(self.iterations.get(thread as usize).copied().unwrap_or(0));
+    }
+}
+
+impl Trace {
+    /// Becomes what comes again.
+    pub(crate) fn move_by(&mut self, shift: &Shift) {
+        let Self {
+            // The same of all.
+            sms: _,
+            is_observed: _,
+            placement: _,
+            seed: _,
+            items: _,
+            end,
+            first,
+            operations,
+            waves,
+            // In these nothing has a time or a number of its own.
+            ready_choices: _,
+            parts: _,
+            stretches: _,
+            waits,
+            awaited,
+            turns,
+            ran_out,
+            served,
+            copy_pauses,
+            // By places in this record.
+            first_wait: _,
+            first_wave: _,
+            waves_by_operation: _,
+            numbers: _,
+        } = self;
+        let span = |(from, to): (&mut Instant, &mut Instant)| [from, to].into_iter().for_each(|at| shift.instant(at));
+        shift.instant(end);
+        shift.operation(first);
+        for record in operations {
+            let OperationRecord {
+                kind: _,
+                stream: _,
+                origin,
+                // Only records of whole runs are asked for it.
+                queue_order: _,
+                launched,
+                reached_head,
+                queued,
+                reached_queue_head,
+                first_start,
+                last_start,
+                finish,
+            } = record;
+            shift.iteration(origin.thread, &mut origin.iteration);
+            for at in [launched, reached_head, queued, reached_queue_head, first_start, last_start, finish] {
+                shift.instant(at);
+            }
+        }
+        for Wave { operation, first_block: _, parts: _, cursor: _, stretch: _, start, duration: _ } in waves {
+            shift.operation(operation);
+            shift.instant(start);
+        }
+        for NotedWait { operation, rule: _, from, to } in waits {
+            shift.operation(operation);
+            span((from, to));
+        }
+        for (OperationId(wait), OperationId(record)) in awaited {
+            shift.operation(wait);
+            shift.operation(record);
+        }
+        for ContextTurn { process: _, switch_from, start, end, ended_by: _ } in turns {
+            shift.instant(switch_from);
+            span((start, end));
+        }
+        for (from, to) in ran_out {
+            span((from, to));
+        }
+        served.iter_mut().flatten().for_each(|(from, to, _)| span((from, to)));
+        for (OperationId(copy), from, to) in copy_pauses {
+            shift.operation(copy);
+            span((from, to));
+        }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::cause::Cause;
-use super::present::Present;
-use super::queue::{Queue, Stay, stays};
+use super::entries::Wait;
+use super::queue::{Cause, Queue, Stay, stays};
 use super::record::Trace;
 use super::rule::{Rule, Varying};
-use super::wait::Wait;
+use super::snapshot::Present;
 use crate::device::{BlockDemand, Device};
 use crate::time::{Duration, Instant};
 use crate::workload::OperationId;

@@ -5,11 +5,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::numbers::Numbers;
-use super::operation::OperationRecord;
-use super::turn::{ContextTurn, CopyPause, Served};
-use super::wait::NotedWait;
-use super::wave::{Block, Stretch, Wave};
+use super::entries::{Block, ContextTurn, CopyPause, NotedWait, Numbers, OperationRecord, Served, Stretch, Wave};
 use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{

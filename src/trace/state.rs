@@ -1,11 +1,8 @@
 //! What a record holds of a run that goes on, for comparison.
 
-use super::operation::OperationRecord;
+use super::entries::{ContextTurn, NotedWait, OperationRecord, Stretch, Wave};
+use super::observer::Recorder;
 use super::record::Trace;
-use super::recorder::Recorder;
-use super::turn::ContextTurn;
-use super::wait::NotedWait;
-use super::wave::{Stretch, Wave};
 use crate::canonical::Canonical;
 use crate::workload::{OperationId, Origin, Part};
 

@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use super::operation::OperationRecord;
+use super::entries::{NotedWait, OperationRecord, TurnEnd, Wait};
 use super::record::Trace;
 use super::rule::Rule;
-use super::turn::TurnEnd;
-use super::wait::{NotedWait, Wait};
 use crate::limits::end_if_stopped;
 use crate::proven::Proven;
 use crate::time::Instant;

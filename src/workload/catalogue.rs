@@ -1,9 +1,7 @@
 //! Streams, kernels and copies that a device takes.
 
-mod clusters;
-mod green_contexts;
-mod partitions;
 mod processes;
+mod sm_sets;
 
 use std::collections::BTreeSet;
 use std::ops::Deref;

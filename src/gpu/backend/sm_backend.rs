@@ -1,32 +1,29 @@
 //! The simulated back: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
 
-mod block_gap;
+mod block_times;
 mod registers;
 mod state;
 mod stretch;
 
-use block_gap::Freeing;
+use block_times::Freeing;
 use registers::Registers;
 use stretch::{Period, Running};
 
 use super::clients::Clients;
 use super::copy_engine::CopyEngine;
-use super::ee_queue::EeQueue;
-use super::random::BlockTimes;
-use super::sm::Sm;
+use super::sm::{EeQueue, Sm};
 use super::{Backend, BackendContext, ReadyOperation};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::calendar::Event;
-use crate::gpu::error::RunError;
-use crate::gpu::options::GpuOptions;
+use crate::gpu::host::{GpuOptions, RunError};
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
-use crate::trace::Observer;
-use crate::trace::{Rule, TraceFull};
+use crate::trace::{Observer, Rule, TraceFull};
 use crate::workload::{
     BlockClock, Catalogue, KernelId, OperationId, OperationKind, Part, Placement, ProcessId, Programmatic, Sequence,
     StreamId,
 };
+use block_times::BlockTimes;
 
 /// EE queues before SMs, CE queues before copy engines.
 #[derive(Debug, Clone)]

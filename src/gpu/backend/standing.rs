@@ -2,10 +2,9 @@
 
 use super::BackendContext;
 use super::sm_backend::{RunningKernel, SmBackend, Standing, next_place};
-use crate::gpu::error::RunError;
+use crate::gpu::host::RunError;
 use crate::time::{Duration, Instant};
-use crate::trace::Observer;
-use crate::trace::{NewWave, TraceFull};
+use crate::trace::{NewWave, Observer, TraceFull};
 use crate::workload::OperationId;
 
 impl SmBackend {

@@ -11,19 +11,16 @@
 //! - In the instant at which a slice is over no block of its context is assigned any more.
 
 mod rounds;
-mod state;
 
 use super::runlist::Runlist;
 use super::traded_copies::TradedCopies;
 use crate::device::{CopySharing, Preemption};
 use crate::gpu::backend::{Backend, BackendContext, ReadyOperation, SmBackend};
 use crate::gpu::calendar::{Calendar, Event};
-use crate::gpu::error::RunError;
-use crate::gpu::options::GpuOptions;
+use crate::gpu::host::{GpuOptions, RunError};
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
-use crate::trace::Observer;
-use crate::trace::{NewTurn, TraceFull, TurnEnd};
+use crate::trace::{NewTurn, Observer, TraceFull, TurnEnd};
 use crate::workload::{Catalogue, InterleaveLevel, OperationId, OperationKind, ProcessId, TurnTaking};
 
 /// The contexts of several processes, and whose turn it is.

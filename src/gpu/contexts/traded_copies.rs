@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::canonical::Canonical;
 use crate::gpu::backend::{BackendContext, write_queue};
-use crate::gpu::error::RunError;
+use crate::gpu::host::RunError;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 use crate::trace::Observer;

@@ -10,10 +10,9 @@ use std::ops::Range;
 
 use super::{BackendContext, RunningKernel, Share, SmBackend};
 use crate::gpu::calendar::{Completion, Event};
-use crate::gpu::error::RunError;
+use crate::gpu::host::RunError;
 use crate::time::{Duration, Instant};
-use crate::trace::Observer;
-use crate::trace::{NewStretch, NewWave, TraceFull};
+use crate::trace::{NewStretch, NewWave, Observer, TraceFull};
 use crate::workload::{Part, Placement, Start, distribute};
 
 /// A wave of the head kernel that is running: its place, its end, and its place in the order of assignment.

@@ -5,13 +5,13 @@
 //! and from what happens first on the GPU besides. The turns are told as a round and how often it comes; clocks of
 //! contexts move on by what they were served. Nothing that completes is ever inside a skipped round.
 
-use super::{Preemption, TimeSliced, Turn, process};
+use super::{Context, Copies, Preemption, TimeSliced, Turn, process};
+use crate::canonical::Canonical;
 use crate::gpu::backend::BackendContext;
-use crate::gpu::calendar::Event;
-use crate::gpu::error::RunError;
+use crate::gpu::calendar::{Calendar, Event};
+use crate::gpu::host::RunError;
 use crate::time::{Duration, Instant};
-use crate::trace::Observer;
-use crate::trace::{ContextTurn, NewTurn, TurnEnd};
+use crate::trace::{ContextTurn, NewTurn, Observer, TurnEnd};
 
 /// Fewer rounds are not worth the step.
 const LEAST: u64 = 2;
@@ -94,5 +94,64 @@ impl TimeSliced {
         let own = &self.contexts[number];
         let (at, _) = own.calendar.next_completion()?;
         Some(at.since(if number == current { now } else { own.stands_since }))
+    }
+}
+
+// The state of contexts that take turns, for comparison.
+
+impl TimeSliced {
+    /// Writes the state with what is in the calendar of the GPU.
+    pub(in crate::gpu::contexts) fn write_state(&self, now: Instant, calendar: &Calendar, to: &mut Canonical) {
+        let Self {
+            contexts,
+            runlist,
+            turn,
+            runs_out_since,
+            timers_end_first,
+            loaded,
+            // How many work is seen from them, and the rest is given.
+            working: _,
+            switch_cost: _,
+            preemption: _,
+            may_skip_rounds: _,
+            places: _,
+            copies,
+        } = self;
+        runlist.write_state(to);
+        to.value((timers_end_first, loaded));
+        to.optional(*runs_out_since, Canonical::instant);
+        let current = match *turn {
+            Turn::Nobody => {
+                to.number(0_u64);
+                None
+            }
+            Turn::Begins(number) => {
+                to.number(1_u64);
+                to.length(number);
+                None
+            }
+            Turn::Of { context, until, contended } => {
+                to.number(2_u64);
+                to.length(context);
+                to.instant(until);
+                to.number(contended);
+                Some(context)
+            }
+        };
+        to.list(contexts.iter().enumerate(), |to, (number, context)| {
+            let Context { backend, calendar, stands_since, time_slice: _, runnable, works } = context;
+            to.value((runnable, works));
+            // Since when it stands still makes no difference but to what it had come to by then.
+            let seen_at = if current == Some(number) { now } else { *stands_since };
+            backend.write_state(seen_at, calendar, to);
+        });
+        match copies {
+            Copies::InTurn => calendar.write_state(now, to, Canonical::value),
+            Copies::Traded(engines) => {
+                engines.write_state(to);
+                calendar.write_state(now, to, Canonical::value);
+            }
+            Copies::Linked(backend) => backend.write_state(now, calendar, to),
+        }
     }
 }
