@@ -8,32 +8,21 @@
 //! ascending order as 64 bits, and everything else refers to its number in that list, of which there are at most 2^32.
 
 mod blocks;
-mod chain_columns;
-mod core_columns;
+mod columns;
 mod data;
-mod escape;
-mod instants;
-mod jobs;
-mod lanes;
-mod occupancy;
-mod page;
-mod palette;
-mod phases;
-mod pictures;
-mod queues;
-mod size;
-mod tour;
-mod turn_columns;
+mod reports;
 mod waits;
 
 use std::io::{self, Write};
 
+use data::PageData;
 use serde::Serialize;
-
-pub use size::TooManyEntries;
-pub(crate) use tour::{HtmlScene, write_html_tour};
+use serde_json::ser::{CompactFormatter, Formatter};
+use thiserror::Error;
 
 use super::timeline::FinishMark;
+use crate::formats::escaped_html;
+use crate::limits::count_turn;
 use crate::run::{Recorded, Summary};
 use crate::time::Instant;
 
@@ -121,7 +110,7 @@ impl<'a> HtmlTimeline<'a> {
     /// Whatever `out` refuses.
     pub fn write(&self, out: impl Write) -> io::Result<()> {
         let title = self.runs.first().map_or("", |run| &run.summary.scenario.name);
-        page::write(title, "", &[data::PageData::new(self)], out)
+        write_page(title, "", &[data::PageData::new(self)], out)
     }
 
     /// Writes the data alone, as JSON that an open file of a timeline takes in place of its own (`gpusched.show` of its
@@ -130,7 +119,180 @@ impl<'a> HtmlTimeline<'a> {
     /// # Errors
     /// Whatever `out` refuses.
     pub fn write_data(&self, out: impl Write) -> io::Result<()> {
-        let mut json = serde_json::Serializer::with_formatter(out, escape::InsideScript);
+        let mut json = serde_json::Serializer::with_formatter(out, InsideScript);
         Ok([data::PageData::new(self)].serialize(&mut json)?)
+    }
+}
+
+/// Blocks above which those that do the same are one entry of the file.
+const MANY_BLOCKS: u64 = 200_000;
+/// Entries above which a browser takes long to open the file.
+const MANY_ENTRIES: u64 = 5_000_000;
+
+/// A timeline of which a browser would show too much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("would hold {entries} {of}, more than a browser shows well ({MANY_ENTRIES})")]
+pub struct TooManyEntries {
+    /// How many.
+    pub entries: u64,
+    /// Of what.
+    pub of: &'static str,
+}
+
+impl HtmlTimeline<'_> {
+    /// The same as a browser shows it well: of very many blocks those that do the same are [merged](Self::merged).
+    ///
+    /// # Errors
+    /// [`TooManyEntries`] if even then too many are left, or if turns are too many.
+    pub fn sized(self) -> Result<Self, TooManyEntries> {
+        let refused = |entries, of| if entries > MANY_ENTRIES { Err(TooManyEntries { entries, of }) } else { Ok(()) };
+        refused(self.turns(), "turns of contexts")?;
+        if self.blocks() <= MANY_BLOCKS {
+            return Ok(self);
+        }
+        refused(self.merged_blocks(), "groups of blocks")?;
+        Ok(self.merged())
+    }
+}
+
+const PAGE: &str = include_str!("html/page.html");
+const STYLE: &str = include_str!("html/style.css");
+
+/// One module, in the order in which its parts need one another.
+const SCRIPTS: [&str; 20] = [
+    include_str!("html/script/time.js"),
+    include_str!("html/script/scenes.js"),
+    include_str!("html/script/data.js"),
+    include_str!("html/script/turns.js"),
+    include_str!("html/script/state.js"),
+    include_str!("html/script/text.js"),
+    include_str!("html/script/view.js"),
+    include_str!("html/script/layout.js"),
+    include_str!("html/script/fills.js"),
+    include_str!("html/script/draw.js"),
+    include_str!("html/script/cores.js"),
+    include_str!("html/script/counts.js"),
+    include_str!("html/script/lanes.js"),
+    include_str!("html/script/find.js"),
+    include_str!("html/script/rules.js"),
+    include_str!("html/script/panel.js"),
+    include_str!("html/script/report.js"),
+    include_str!("html/script/app.js"),
+    include_str!("html/script/input.js"),
+    include_str!("html/script/main.js"),
+];
+
+/// `scenes` is HTML that stands above the figure; each of `data` is one figure, of which the scripts show one.
+fn write_page(title: &str, scenes: &str, data: &[PageData<'_>], mut out: impl Write) -> io::Result<()> {
+    let mut rest = PAGE;
+    // The template names them in this order.
+    for place in ["{{title}}", "{{style}}", "{{title}}", "{{scenes}}", "{{data}}", "{{script}}"] {
+        let Some((before, after)) = rest.split_once(place) else { continue };
+        out.write_all(before.as_bytes())?;
+        match place {
+            "{{title}}" => out.write_all(escaped_html(title).as_bytes())?,
+            "{{style}}" => out.write_all(STYLE.as_bytes())?,
+            "{{scenes}}" => out.write_all(scenes.as_bytes())?,
+            "{{data}}" => data.serialize(&mut serde_json::Serializer::with_formatter(&mut out, InsideScript))?,
+            _ => SCRIPTS.iter().try_for_each(|script| out.write_all(script.as_bytes()))?,
+        }
+        rest = after;
+    }
+    out.write_all(rest.as_bytes())
+}
+
+/// The largest integer up to which JavaScript's numbers hold all integers.
+const MAX_EXACT: u64 = 1 << 53;
+
+/// Writes JSON that may stand inside a `<script>` element: no `<`, so that no text ends the element or opens a
+/// comment in it; and no integer that JavaScript would not hold exactly: those are texts.
+#[derive(Debug, Clone, Copy)]
+struct InsideScript;
+
+impl Formatter for InsideScript {
+    fn write_u64<W: ?Sized + Write>(&mut self, writer: &mut W, value: u64) -> io::Result<()> {
+        if value <= MAX_EXACT { CompactFormatter.write_u64(writer, value) } else { write!(writer, "\"{value}\"") }
+    }
+
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((before, after)) = rest.split_once('<') {
+            count_turn();
+            CompactFormatter.write_string_fragment(writer, before)?;
+            writer.write_all(b"\\u003c")?;
+            rest = after;
+        }
+        CompactFormatter.write_string_fragment(writer, rest)
+    }
+}
+
+/// One scene: a run, what is said of it, and a question about it.
+#[derive(Debug, Clone)]
+pub(crate) struct HtmlScene<'a> {
+    /// Its heading.
+    pub title: &'a str,
+    /// What is to be seen.
+    pub text: &'a str,
+    /// What the reader may find out in the figure.
+    pub question: &'a str,
+    /// Shown when asked for.
+    pub answer: &'a str,
+    /// The command that makes a page of this run alone.
+    pub command: String,
+    /// The run.
+    pub timeline: HtmlTimeline<'a>,
+}
+
+/// Writes scenes as one page: one figure at a time, with links between them.
+///
+/// # Errors
+/// Whatever `out` refuses.
+pub(crate) fn write_html_tour(title: &str, scenes: &[HtmlScene<'_>], out: impl Write) -> io::Result<()> {
+    let data: Vec<PageData<'_>> = scenes.iter().map(|scene| PageData::new(&scene.timeline)).collect();
+    let links: Vec<String> = (1..)
+        .zip(scenes)
+        .map(|(number, scene)| format!("<li><a href=\"#scene-{number}\">{}</a></li>", escaped_html(scene.title)))
+        .collect();
+    let links = links.concat();
+    let mut text = format!("<section id=\"scenes\">\n<nav id=\"tour\" aria-label=\"Scenes\"><ol>{links}</ol></nav>\n");
+    for (number, scene) in (1..).zip(scenes) {
+        text += &section(number, scene, number < scenes.len());
+    }
+    text += "</section>\n";
+    write_page(title, &text, &data, out)
+}
+
+fn section(number: usize, scene: &HtmlScene<'_>, has_next: bool) -> String {
+    let next = if has_next {
+        format!("<p><a href=\"#scene-{}\">Next scene</a> (Page Down)</p>\n", number + 1)
+    } else {
+        String::new()
+    };
+    format!(
+        "<section class=\"scene\" id=\"scene-{number}\">\n<h2>{number}. {}</h2>\n<p>{}</p>\n<p class=\"question\">{}</p>\n\
+         <details><summary>Answer</summary><p>{}</p></details>\n<p class=\"quiet\">This scene alone: \
+         <code>{}</code></p>\n{next}</section>\n",
+        escaped_html(scene.title),
+        escaped_html(scene.text),
+        escaped_html(scene.question),
+        escaped_html(scene.answer),
+        escaped_html(&scene.command),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+
+    use super::*;
+
+    #[test]
+    fn no_text_ends_a_script_and_it_reads_back_the_same() {
+        let text = "a</script><!--\"\\\n&";
+        let mut out = Vec::new();
+        text.serialize(&mut serde_json::Serializer::with_formatter(&mut out, InsideScript)).expect("it can be written");
+        let written = String::from_utf8(out).expect("UTF-8");
+        assert!(!written.contains('<'), "{written}");
+        assert_eq!(serde_json::from_str::<String>(&written).expect("JSON"), text);
     }
 }

@@ -18,23 +18,20 @@
 //! slice it has read last.
 
 mod blocks;
-mod copies;
-mod deadlines;
-mod event;
-mod lanes;
-mod number;
+mod events;
 mod operations;
-mod queues;
-mod tracks;
-mod turn_slices;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use events::{Events, Lane, SliceTime};
 use serde_json::json;
 
-use self::event::Events;
-use self::tracks::Tracks;
-use crate::run::Summary;
+use super::pack::FreeLanes;
+use crate::proven::Proven;
+use crate::run::{Recorded, Summary};
+use crate::trace::Trace;
+use crate::workload::{Copy, OperationId, StreamId};
 
 /// A run to be written.
 #[derive(Debug, Clone, Copy)]
@@ -74,14 +71,14 @@ pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Resu
         let tracks = Tracks::new(run, first_process, &mut next_lane);
         first_process += Tracks::processes(run.summary.trace);
         tracks.write_names(&mut events)?;
-        operations::write(run, &tracks, &mut next_lane, &mut events)?;
+        operations::write_operations(run, &tracks, &mut next_lane, &mut events)?;
         if run.known == PerfettoKnown::Everything {
-            turn_slices::write(&run.summary, &tracks, &mut next_lane, &mut events)?;
-            deadlines::write(&run.summary, &tracks, &mut events)?;
-            queues::write(run, &tracks, &mut events)?;
+            operations::write_turns(&run.summary, &tracks, &mut next_lane, &mut events)?;
+            operations::write_deadlines(&run.summary, &tracks, &mut events)?;
+            operations::write_queues(run, &tracks, &mut events)?;
         }
         if run.known != PerfettoKnown::Streams {
-            blocks::write(run, &tracks, &mut next_lane, &mut events)?;
+            blocks::write_blocks(run, &tracks, &mut next_lane, &mut events)?;
         }
     }
     let scenario = runs.first().map(|run| run.summary.scenario);
@@ -91,4 +88,172 @@ pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Resu
         "writer": concat!("gpusched ", env!("CARGO_PKG_VERSION")),
     });
     writeln!(out, "\n],\"otherData\":{about}}}")
+}
+
+/// The processes of one run, and those of their lanes that are known from the start.
+struct Tracks<'a> {
+    run: &'a PerfettoRun<'a>,
+    first_process: u32,
+    first_thread: u32,
+    first_stream: u32,
+    /// The lanes of the copy engines: for each engine, the first and how many there are.
+    engines: Vec<(u32, u32)>,
+}
+
+const HOST: u32 = 0;
+const STREAMS: u32 = 1;
+const QUEUES: u32 = 2;
+const COPY_ENGINES: u32 = 3;
+const FIRST_SM: u32 = 4;
+
+impl<'a> Tracks<'a> {
+    /// How many processes a run takes.
+    fn processes(trace: &Trace) -> u32 {
+        FIRST_SM + trace.sms() + u32::from(!trace.turns().is_empty())
+    }
+
+    /// Numbers the processes from `first_process` and lanes from `next_lane`.
+    fn new(run: &'a PerfettoRun<'a>, first_process: u32, next_lane: &mut u32) -> Self {
+        let mut take = |count: usize| {
+            let first = *next_lane;
+            *next_lane = first
+                .saturating_add(u32::try_from(count).proven("threads, streams and operations have numbers of 32 bits"));
+            first
+        };
+        let depths = copy_depths(&run.summary);
+        Self {
+            run,
+            first_process,
+            first_thread: take(run.summary.scenario.threads.len()),
+            first_stream: take(run.summary.trace.streams().len()),
+            engines: depths
+                .into_iter()
+                .map(|depth| (take(depth), u32::try_from(depth).proven("no more lanes than copies")))
+                .collect(),
+        }
+    }
+
+    fn thread(&self, thread: u32) -> Lane {
+        Lane { process: self.first_process + HOST, number: self.first_thread + thread }
+    }
+
+    fn stream(&self, stream: StreamId) -> Lane {
+        Lane { process: self.first_process + STREAMS, number: self.first_stream + stream.0 }
+    }
+
+    /// A lane of a copy engine, which has several if copies share its link.
+    fn engine(&self, engine: u32, lane: u32) -> Lane {
+        let first = self.engines.get(engine as usize).map_or(0, |(first, _)| *first);
+        Lane { process: self.first_process + COPY_ENGINES, number: first + lane }
+    }
+
+    fn streams(&self) -> u32 {
+        self.first_process + STREAMS
+    }
+
+    /// The process of the EE and CE queues.
+    fn queues(&self) -> u32 {
+        self.first_process + QUEUES
+    }
+
+    fn sm(&self, sm: u16) -> u32 {
+        self.first_process + FIRST_SM + u32::from(sm)
+    }
+
+    /// Names the process of the turns of contexts, if they take turns; it stands below the copy engines, above the SMs.
+    fn name_contexts<W: Write>(&self, events: &mut Events<W>) -> io::Result<Option<u32>> {
+        let trace = self.run.summary.trace;
+        if trace.turns().is_empty() {
+            return Ok(None);
+        }
+        let process = self.first_process + FIRST_SM + trace.sms();
+        let label = if self.run.label.is_empty() { String::new() } else { format!("{}: ", self.run.label) };
+        events.name_process_at(process, self.first_process + FIRST_SM, format_args!("{label}contexts"))?;
+        Ok(Some(process))
+    }
+
+    /// A lane of that process for each process of the run, with its name.
+    fn contexts<W: Write>(&self, process: u32, next_lane: &mut u32, events: &mut Events<W>) -> io::Result<Vec<Lane>> {
+        let mut lanes = Vec::new();
+        for known in self.run.summary.trace.processes() {
+            let lane = Lane { process, number: *next_lane };
+            *next_lane = next_lane.saturating_add(1);
+            events.name_lane(lane, &known.name)?;
+            lanes.push(lane);
+        }
+        Ok(lanes)
+    }
+
+    /// An identifier of an operation that no other run of the file has.
+    fn id(&self, operation: u32) -> (u32, u32) {
+        (self.first_process, operation)
+    }
+
+    fn write_names<W: Write>(&self, events: &mut Events<W>) -> io::Result<()> {
+        let summary = &self.run.summary;
+        let label = if self.run.label.is_empty() { String::new() } else { format!("{}: ", self.run.label) };
+        events.name_process(self.first_process + HOST, format_args!("{label}host"))?;
+        for (number, thread) in (0..).zip(&summary.scenario.threads) {
+            events.name_lane(self.thread(number), &thread.label)?;
+        }
+        let known = self.run.known;
+        if known != PerfettoKnown::Blocks {
+            events.name_process(self.first_process + STREAMS, format_args!("{label}streams"))?;
+            for (number, stream) in (0..).zip(summary.trace.streams()) {
+                events.name_lane(self.stream(StreamId(number)), &stream.name)?;
+            }
+        }
+        if known == PerfettoKnown::Everything {
+            events.name_process(self.queues(), format_args!("{label}queues"))?;
+            events.name_process(self.first_process + COPY_ENGINES, format_args!("{label}copy engines"))?;
+            for (engine, (_, lanes)) in (0..).zip(&self.engines) {
+                events.name_lane(self.engine(engine, 0), format_args!("copy engine {engine}"))?;
+                for lane in 1..*lanes {
+                    events.name_lane(self.engine(engine, lane), format_args!("copy engine {engine}, lane {lane}"))?;
+                }
+            }
+        }
+        let sms = if known == PerfettoKnown::Streams { 0 } else { summary.trace.sms() };
+        // The turns of contexts stand above them.
+        let above = u32::from(!summary.trace.turns().is_empty());
+        for sm in 0..sms {
+            let process = self.first_process + FIRST_SM + sm;
+            events.name_process_at(process, process + above, format_args!("{label}SM {sm}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// How many lanes each copy engine has: as many as it serves copies at once, and at least one.
+fn copy_depths(summary: &Summary<'_>) -> Vec<usize> {
+    let engines = summary.scenario.device().copy.engines as usize;
+    let mut depths = vec![1; engines];
+    for (engine, lane, ..) in served(summary) {
+        if let Some(depth) = depths.get_mut(engine as usize) {
+            *depth = (lane as usize + 1).max(*depth);
+        }
+    }
+    depths
+}
+
+/// The copies that began, in that order, each with its engine and its lane there, and from when to when.
+fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy, SliceTime)> {
+    let mut copies: Vec<_> = summary.copies().collect();
+    // Copies without length come before those that begin when they end.
+    crate::sorted::sort_by_key(&mut copies, |Recorded { record, .. }| (record.first_start(), record.queue_order()));
+    let mut lanes: BTreeMap<u32, FreeLanes> = BTreeMap::new();
+    let began = copies.into_iter().filter_map(|Recorded { id, record, work: copy }| {
+        let from = record.first_start()?;
+        let to = record.finish().unwrap_or(summary.trace.end());
+        let engine = summary.scenario.device().copy.engine_for(copy.direction);
+        let lane = lanes.entry(engine).or_default().take(from, to);
+        Some((
+            engine,
+            u32::try_from(lane).proven("no more lanes than copies, whose numbers have 32 bits"),
+            id,
+            copy,
+            SliceTime { from, to },
+        ))
+    });
+    began.collect()
 }

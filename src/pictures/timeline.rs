@@ -6,50 +6,32 @@
 //! blocks are boxes as wide as they run and as high as the share of the SM that they take, stacked without overlap as
 //! in the figures of Amert et al., RTSS 2017.
 
-mod across;
-mod arrows;
 mod bands;
-mod budget;
-mod chain_way;
-mod columns;
+mod blocks;
 mod comparison;
 mod context;
-mod copies;
-mod core_lanes;
-mod crowd;
-mod deadlines;
 mod draw;
-mod error;
-mod events;
-mod items;
-mod lanes;
+mod engine_lanes;
 mod layout;
 mod legend;
-mod legend_entry;
-mod occupancy;
+mod means;
 mod options;
-pub(crate) mod pauses;
-mod pieces;
 mod plan;
-mod profile;
-mod queues;
-mod rounds;
 mod rows;
-mod scale;
-mod shares;
+mod shapes;
+mod streams;
 #[cfg(test)]
 mod tests;
-mod thin;
 mod tooltip;
-mod turn_band;
+mod turns;
+mod usage;
 mod waits;
 
 use std::ops::Range;
 
 pub use comparison::{FinishMark, Panels};
-pub(crate) use copies::bytes;
-pub use error::TimelineError;
-pub use options::{HeightBy, Lanes, TimelineOptions};
+pub(crate) use engine_lanes::bytes;
+pub use options::{HeightBy, Lanes, TimelineError, TimelineOptions};
 pub(crate) use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter};
 
 use crate::device::CopyDirection;
@@ -494,7 +476,7 @@ pub(crate) struct QueueRow {
 
 impl QueueRow {
     fn places(&self) -> usize {
-        usize::try_from(self.area.height / budget::QUEUE_LANE).unwrap_or(0)
+        usize::try_from(self.area.height / context::QUEUE_LANE).unwrap_or(0)
     }
 }
 

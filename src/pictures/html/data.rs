@@ -2,24 +2,15 @@
 
 use serde::Serialize;
 
-use super::blocks::{self, Groups, SmBlocks};
-use super::chain_columns::{self, ChainData};
-use super::core_columns::CoreData;
-use super::instants::Instants;
-use super::jobs::Deadlines;
-use super::lanes::{LaneColumns, lanes};
-use super::occupancy::{OccupancyCurve, occupancy};
-use super::palette::Palette;
-use super::phases::{PhaseColumns, RuleLook};
-use super::pictures::{BlameData, response_figure};
-use super::queues::QueueData;
-use super::turn_columns::TurnData;
-use super::waits::Waits;
-use super::{HtmlRun, HtmlTimeline};
+use super::blocks::{self, Groups, OccupancyCurve, SmBlocks, occupancy};
+use super::columns::{ChainData, CoreData, Instants, Palette, TurnData};
+use super::reports::{BlameData, Deadlines, response_figure};
+use super::waits::{LaneColumns, PhaseColumns, QueueData, RuleLook, Waits, lanes};
+use super::{HtmlRun, HtmlTimeline, columns};
 use crate::device::{BlockDemand, CopySharing, Device, KernelOccupancy};
 use crate::effort::Counted;
 use crate::limits::count;
-use crate::pictures::kernel_series::KernelSeries;
+use crate::pictures::looks::KernelSeries;
 use crate::pictures::timeline::{FinishMark, HeightBy};
 use crate::run::{Responses, Summary};
 use crate::time::Instant;
@@ -182,7 +173,7 @@ impl<'a> RunData<'a> {
         known.extend(turns.flat_map(|turn| [turn.switch_from, turn.start, turn.end]));
         known.extend(run.summary.cores.iter().flat_map(|span| [span.start, span.end]));
         let longest = run.summary.longest_way();
-        known.extend(longest.iter().flat_map(|longest| chain_columns::instants_of(longest, trace.end())));
+        known.extend(longest.iter().flat_map(|longest| columns::instants_of_chain(longest, trace.end())));
         count(Counted::Shapes, known.len() as u64 / INSTANTS_OF_A_SHAPE);
         let instants = Instants::new(known);
         let operations = Operations::new(trace.operations(), &instants);

@@ -1,4 +1,5 @@
-//! Why each operation waited, in columns.
+//! Queues, and why operations wait in them: what was in each over time, which rule held an operation from when to when, and
+//! what is said of it. All in columns.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,8 +7,13 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::instants::Instants;
-use crate::trace::{Cause, Queue, Reason, Rule};
+use super::columns::{Instants, PageFill, steps};
+use crate::device::BlockDemand;
+use crate::pictures::looks::{rule_fill, rule_fill_on_dark};
+use crate::pictures::timeline::bytes;
+use crate::run::Summary;
+use crate::trace::{Cause, Phase, Place, Queue, QueueContents, RULES, Reason, Rule, Stay, Trace};
+use crate::workload::{Clusters, OperationKind};
 
 /// A rule that holds something, and what is said about it. Where the wait has a queue, the name of the operation at
 /// its head follows.
@@ -76,5 +82,276 @@ impl Waits {
             last_end = reason.to.map_or(from, |to| instants.number(to));
         }
         columns
+    }
+}
+
+/// Which queue, or copy engine.
+#[derive(Debug, Serialize)]
+pub(super) struct QueueKey {
+    /// `stream`, `ee`, `ce` or `copy-engine`.
+    kind: &'static str,
+    /// The stream's number, which tells NULL streams apart, the priority, or that of the copy engine.
+    number: i64,
+    /// Of an EE queue the place of whom it is of among those that have queues of their own, if there are several.
+    #[serde(rename = "process", skip_serializing_if = "Option::is_none")]
+    owner: Option<usize>,
+}
+
+impl QueueKey {
+    pub(super) fn new(queue: Queue, trace: &Trace) -> Self {
+        let owner = |context| {
+            trace.queue_context_name(context)?;
+            trace.queue_contexts().iter().position(|other| *other == context)
+        };
+        let (kind, number, owner) = match queue {
+            Queue::Stream(stream) => ("stream", i64::from(stream.0) - 1, None),
+            Queue::Ee(context, priority) => ("ee", i64::from(priority), owner(context)),
+            Queue::Ce(engine) => ("ce", i64::from(engine), None),
+            Queue::CopyEngine(engine) => ("copy-engine", i64::from(engine), None),
+        };
+        Self { kind, number, owner }
+    }
+}
+
+/// One queue, or copy engine, and who was in it from when to when. Beginnings ascend; ends do, too, but for copies of
+/// several contexts in a CE queue, and where copies share a link.
+#[derive(Debug, Serialize)]
+pub(super) struct QueueData<'a> {
+    #[serde(flatten)]
+    key: QueueKey,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    /// Counted from the one before.
+    operation: Vec<i64>,
+    /// Number of the instant of entry, counted from that of the one before.
+    entered: Vec<i64>,
+    /// Number of the instant of leaving, counted from that of entry; -1: it was there when the run ended.
+    length: Vec<i64>,
+    /// Of a CE queue the place of each entry among those of all CE queues, counted from the one before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    order: Vec<i64>,
+}
+
+impl<'a> QueueData<'a> {
+    pub(super) fn new(contents: &QueueContents, trace: &'a Trace, instants: &Instants) -> Self {
+        let QueueContents { queue, stays } = contents;
+        let name = match queue {
+            Queue::Stream(stream) => Some(trace.stream_name(*stream)),
+            _ => None,
+        };
+        let ordered = if matches!(queue, Queue::Ce(_)) { &stays[..] } else { &[] };
+        let length = |stay: &Stay| stay.left.map_or(-1, |left| instants.number(left) - instants.number(stay.entered));
+        Self {
+            key: QueueKey::new(*queue, trace),
+            name,
+            operation: steps(stays.iter().map(|stay| stay.operation.0.into())),
+            entered: steps(stays.iter().map(|stay| instants.number(stay.entered))),
+            length: stays.iter().map(length).collect(),
+            order: steps(ordered.iter().map(|stay| stay.order.into())),
+        }
+    }
+}
+
+/// Places that are shown, from the head on.
+const MOST_LANES: usize = 5;
+
+/// The places of one queue. What is in it for no time is left out.
+#[derive(Debug, Serialize)]
+pub(super) struct LaneColumns {
+    #[serde(flatten)]
+    key: QueueKey,
+    /// How many are in it at once at most.
+    depth: usize,
+    operation: Vec<u32>,
+    position: Vec<usize>,
+    /// Number of the instant of its beginning.
+    from: Vec<i64>,
+    /// Number of the instant of its end, counted from that of its beginning.
+    length: Vec<i64>,
+}
+
+/// Of the queues in which something waits.
+pub(super) fn lanes(contents: &[QueueContents], trace: &Trace, instants: &Instants) -> Vec<LaneColumns> {
+    let of = |contents: &QueueContents| {
+        let (mut places, depth) = contents.places(MOST_LANES, trace.end());
+        crate::sorted::sort_by_key(&mut places, |place: &Place| (place.time.start, place.position));
+        let from: Vec<i64> = places.iter().map(|place| instants.number(place.time.start)).collect();
+        let to = places.iter().map(|place| instants.number(place.time.end));
+        LaneColumns {
+            key: QueueKey::new(contents.queue, trace),
+            depth,
+            operation: places.iter().map(|place| place.operation.0).collect(),
+            position: places.iter().map(|place| place.position).collect(),
+            length: to.zip(&from).map(|(to, from)| to - from).collect(),
+            from,
+        }
+    };
+    let waited_in = contents.iter().filter(|contents| matches!(contents.queue, Queue::Ee(..) | Queue::Ce(_)));
+    waited_in.map(of).filter(|lanes| !lanes.operation.is_empty()).collect()
+}
+
+/// What is said of phases, with places for names and times.
+#[derive(Debug, PartialEq, Eq, Hash, Clone, Serialize)]
+struct SaidOfPhase {
+    rule: Rule,
+    text: String,
+}
+
+/// How a rule is shown, on a light and on a dark page.
+#[derive(Debug, Serialize)]
+pub(super) struct RuleLook {
+    name: Rule,
+    light: PageFill,
+    dark: PageFill,
+    meaning: &'static str,
+    /// Whether it holds what is not the head of its stream queue.
+    is_behind_in_stream: bool,
+    /// What it says, and where that is from.
+    says: &'static str,
+    source: &'static str,
+}
+
+impl RuleLook {
+    pub(super) fn all() -> Vec<Self> {
+        let text = |rule: Rule| RULES.into_iter().find(|text| text.name == rule.name());
+        let look = |rule: Rule| Self {
+            name: rule,
+            light: rule_fill(rule).into(),
+            dark: rule_fill_on_dark(rule).into(),
+            meaning: rule.meaning(),
+            is_behind_in_stream: rule.is_behind_in_stream(),
+            says: text(rule).map_or("", |text| text.says),
+            source: text(rule).map_or("", |text| text.source),
+        };
+        Rule::ALL.into_iter().map(look).collect()
+    }
+}
+
+/// Columns, one entry for each phase, by operation and time.
+#[derive(Debug, Serialize)]
+pub(super) struct PhaseColumns {
+    /// Each thing that is said, once.
+    said: Vec<SaidOfPhase>,
+    /// Counted from the one before.
+    operation: Vec<i64>,
+    /// Which of what is said.
+    reason: Vec<usize>,
+    /// Number of the instant of its beginning, counted from the launch of its operation.
+    from: Vec<i64>,
+    /// Number of the instant of its end, counted from that of its beginning.
+    length: Vec<i64>,
+    /// Who stood in the way, the last of whom did so last.
+    blocking: Vec<Vec<u32>>,
+    /// How many more stood in the way before the last.
+    more: Vec<usize>,
+}
+
+impl PhaseColumns {
+    /// `launched` is the number of the instant of each operation's launch.
+    pub(super) fn new(summary: &Summary<'_>, phases: &[Phase], launched: &[i64], instants: &Instants) -> Self {
+        let (mut said, mut known) = (Vec::new(), FxHashMap::default());
+        let mut reason = |phase: &Phase| {
+            let one = SaidOfPhase { rule: phase.rule, text: sentence(summary, phase) };
+            *known.entry(one.clone()).or_insert_with(|| {
+                said.push(one);
+                said.len() - 1
+            })
+        };
+        let number = |phase: &Phase| phase.operation.index();
+        let from = |phase: &Phase| instants.number(phase.from);
+        Self {
+            operation: steps(phases.iter().map(|phase| phase.operation.0.into())),
+            reason: phases.iter().map(&mut reason).collect(),
+            from: phases.iter().map(|one| from(one) - launched.get(number(one)).copied().unwrap_or_default()).collect(),
+            length: phases.iter().map(|phase| instants.number(phase.to) - from(phase)).collect(),
+            blocking: phases.iter().map(|phase| phase.blocking.iter().map(|id| id.0).collect()).collect(),
+            more: phases.iter().map(|phase| phase.more).collect(),
+            said,
+        }
+    }
+}
+
+/// What is said of a phase, with places for what differs between phases that say the same: `{operation}`, `{from}`,
+/// `{to}` and `{blocking}`, which is a list.
+pub(crate) fn sentence(summary: &Summary<'_>, phase: &Phase) -> String {
+    let why = if phase.blocking.is_empty() && !is_about_room(phase.rule) {
+        phase.rule.meaning().to_owned()
+    } else {
+        why(summary, phase)
+    };
+    format!("{{operation}} waits from {{from}} to {{to}}: {why}; rule {}", phase.rule)
+}
+
+const fn is_about_room(rule: Rule) -> bool {
+    matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster)
+}
+
+fn why(summary: &Summary<'_>, phase: &Phase) -> String {
+    let records = summary.trace.operations();
+    let record = |id: crate::workload::OperationId| records.get(id.index());
+    let own = record(phase.operation).map(|record| record.stream);
+    match phase.rule {
+        Rule::G2 | Rule::C1 => {
+            let in_own = phase.blocking.iter().all(|id| record(*id).map(|other| other.stream) == own);
+            let text = if in_own {
+                "in its stream, behind {blocking}"
+            } else {
+                "in its stream, whose head waits for {blocking}"
+            };
+            text.to_owned()
+        }
+        Rule::X1 => "in its EE queue, behind {blocking}, and only blocks of the head are assigned".to_owned(),
+        Rule::A2 => "an EE queue of higher priority holds {blocking}".to_owned(),
+        Rule::N1 => "the NULL stream waits for what was launched before it in blocking streams: {blocking}".to_owned(),
+        Rule::N2 => "it waits for what was launched before it in the NULL stream: {blocking}".to_owned(),
+        Rule::C2 => "its copy engine serves {blocking}".to_owned(),
+        Rule::E2 => "its event is recorded only behind {blocking}".to_owned(),
+        Rule::Channel | Rule::L1 | Rule::L2 | Rule::T1 | Rule::T4 | Rule::T5 | Rule::Mps | Rule::H1 | Rule::H2 => {
+            phase.rule.meaning().to_owned()
+        }
+        Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster => {
+            let lacks = lacks(summary, phase);
+            match (&phase.blocking[..], phase.more) {
+                ([], _) => lacks,
+                ([one], 0) if record(*one).is_some_and(|other| other.finish() == Some(phase.to)) => {
+                    format!("{lacks}; {{blocking}} holds it until {{to}}")
+                }
+                ([_], 0) => format!("{lacks}; {{blocking}} holds some of it"),
+                _ => format!("{lacks}; {{blocking}} hold it, one after another"),
+            }
+        }
+    }
+}
+
+fn clusters_of(summary: &Summary<'_>, phase: &Phase) -> Option<Clusters> {
+    let OperationKind::Kernel(kernel) = summary.trace.operations().get(phase.operation.index())?.kind else {
+        return None;
+    };
+    summary.trace.kernels().get(kernel.index())?.clusters()
+}
+
+/// What there is too little of.
+fn lacks(summary: &Summary<'_>, phase: &Phase) -> String {
+    let device = summary.scenario.device();
+    let kernel = summary.trace.kernel_of(phase.operation);
+    let Some(demand) = kernel.and_then(|kernel| BlockDemand::new(&kernel.shape, device).ok()) else {
+        return phase.rule.meaning().to_owned();
+    };
+    let threads = demand.warps * device.warp_size;
+    match phase.rule {
+        Rule::Cluster => match clusters_of(summary, phase) {
+            Some(clusters) => format!("no GPC has {} SMs free for a cluster of its blocks", clusters.least()),
+            None => phase.rule.meaning().to_owned(),
+        },
+        Rule::R2 => format!("no SM has {threads} threads and a block slot free"),
+        Rule::R3 => format!(
+            "no SM with room for its {threads} threads has {} of shared memory free",
+            bytes(demand.shared_memory_bytes.into())
+        ),
+        _ => format!(
+            "no SM with room for the rest of a block has {} registers free, {} for each warp",
+            demand.registers,
+            demand.registers_per_warp()
+        ),
     }
 }

@@ -5,11 +5,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::PerfettoRun;
-use super::event::{Events, Flow, SliceTime};
-use super::lanes::Lanes;
+use super::events::{Events, Flow, Lanes, SliceTime};
 use super::operations::has_arrow;
-use super::tracks::Tracks;
+use super::{PerfettoRun, Tracks};
 use crate::device::BlockDemand;
 use crate::limits::count_turn;
 use crate::run::{Recorded, Summary};
@@ -26,7 +24,7 @@ struct BlockArgs {
 }
 
 /// Writes all blocks in order of their starts, each to the first lane of its SM that is free.
-pub(super) fn write<W: Write>(
+pub(super) fn write_blocks<W: Write>(
     run: &PerfettoRun<'_>,
     tracks: &Tracks<'_>,
     next_lane: &mut u32,

@@ -1,21 +1,20 @@
-//! What the host submitted, the heads of the streams, and the copies.
+//! What the host submitted, the heads of the streams, the copies, the EE and CE queues, turns of contexts (T1, T3), and
+//! missed deadlines.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::copies::served;
-use super::event::{Events, Flow, SliceTime};
-use super::lanes::Lanes;
-use super::tracks::Tracks;
-use super::{PerfettoKnown, PerfettoRun};
-use crate::run::{Summary, title};
+use super::events::{Events, Flow, Lanes, SliceTime};
+use super::{PerfettoKnown, PerfettoRun, Tracks, served};
+use crate::run::{DueJobs, Summary, due_jobs, title};
 use crate::time::Instant;
-use crate::trace::Trace;
+use crate::trace::{Queue, Trace, queue_contents, stays};
 use crate::workload::{OperationId, StreamId};
 
-pub(super) fn write<W: Write>(
+pub(super) fn write_operations<W: Write>(
     run: &PerfettoRun<'_>,
     tracks: &Tracks<'_>,
     next_lane: &mut u32,
@@ -159,6 +158,88 @@ fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Eve
         for part in parts {
             events.slice(tracks.engine(engine, lane), "copy", &title(summary, id), part, &args)?;
         }
+    }
+    Ok(())
+}
+
+/// A slice for each job that missed its deadline, from then until it finished; one for all jobs of a thread that had
+/// not begun when the run ended, of which there may be any number.
+pub(super) fn write_deadlines<W: Write>(
+    summary: &Summary<'_>,
+    tracks: &Tracks<'_>,
+    events: &mut Events<W>,
+) -> io::Result<()> {
+    let missed = due_jobs(summary).into_iter().filter(DueJobs::is_missed);
+    for (number, jobs) in (0..).zip(missed) {
+        let to = jobs.finished().unwrap_or(summary.trace.end());
+        let sentence = jobs.sentence(0, summary.scenario);
+        let name = match jobs.count {
+            1 => sentence,
+            count => format!("{sentence}; and {} more like it", count - 1),
+        };
+        let span = SliceTime { from: jobs.due_of(0), to };
+        events.asynchronous(tracks.streams(), "deadline missed", &name, tracks.id(number), span)?;
+    }
+    Ok(())
+}
+
+/// Whether it lies between the streams and what executes.
+const fn is_shown(queue: Queue) -> bool {
+    matches!(queue, Queue::Ee(..) | Queue::Ce(_))
+}
+
+/// What it is called; each context has EE queues of its own where they take turns.
+fn name_of(run: &PerfettoRun<'_>, queue: Queue) -> String {
+    match queue {
+        Queue::Ee(context, priority) => match run.summary.trace.queue_context_name(context) {
+            Some(name) => format!("EE queue of {name}, priority {priority}"),
+            None => queue.to_string(),
+        },
+        _ => queue.to_string(),
+    }
+}
+
+pub(super) fn write_queues<W: Write>(
+    run: &PerfettoRun<'_>,
+    tracks: &Tracks<'_>,
+    events: &mut Events<W>,
+) -> io::Result<()> {
+    let summary = &run.summary;
+    let (trace, device) = (summary.trace, summary.scenario.device());
+    for id in (0..).map(OperationId).take(trace.operations().len()) {
+        for (queue, stay) in stays(trace, device, id).filter(|(queue, _)| is_shown(*queue)) {
+            let time = stay.time(trace.end());
+            let (category, name) = (name_of(run, queue), title(summary, id));
+            let span = SliceTime { from: time.start, to: time.end };
+            events.asynchronous(tracks.queues(), &category, &name, tracks.id(id.0), span)?;
+        }
+    }
+    for contents in queue_contents(trace, device).iter().filter(|contents| is_shown(contents.queue)) {
+        let name = name_of(run, contents.queue);
+        for (at, length) in contents.lengths() {
+            events.counter(tracks.queues(), &name, at, "operations", length)?;
+        }
+    }
+    Ok(())
+}
+
+/// A slice for each turn, in the lane of its process, and before it one for the switch to it.
+pub(super) fn write_turns<W: Write>(
+    summary: &Summary<'_>,
+    tracks: &Tracks<'_>,
+    next_lane: &mut u32,
+    events: &mut Events<W>,
+) -> io::Result<()> {
+    let Some(contexts) = tracks.name_contexts(events)? else { return Ok(()) };
+    let lanes = tracks.contexts(contexts, next_lane, events)?;
+    for turn in summary.trace.turns() {
+        let Some(&lane) = lanes.get(turn.process.index()) else { continue };
+        if turn.switch_from < turn.start {
+            let span = SliceTime { from: turn.switch_from, to: turn.start };
+            events.slice(lane, "turn", "switch", span, json!({}))?;
+        }
+        let span = SliceTime { from: turn.start, to: turn.end };
+        events.slice(lane, "turn", "turn", span, json!({"ended_by": turn.ended_by}))?;
     }
     Ok(())
 }

@@ -1,15 +1,19 @@
-//! Bands of SMs, where they are and what is in them.
+//! Bands of SMs: where they are, what is in them, and names of kernels across bands that are too low for labels of their
+//! own.
 
 use std::collections::BTreeMap;
 
-use super::context::{BESIDE_PLOT, Context, PALE, ending_at};
-use super::items::Item;
-use super::legend_entry::Other;
+use super::blocks::Item;
+use super::context::{BESIDE_PLOT, Context, Other, PALE, centred, ending_at};
+use super::means::{Amount, LEAST_STEP, Steps};
 use super::options::HeightBy;
 use super::plan::{Plan, PlannedBand};
-use super::{Across, Band, BandLook, Label, LabelStyle, LegendSymbol, across, items, pieces, profile};
+use super::{Across, Band, BandLook, Label, LabelStyle, LegendSymbol, blocks, means};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Rect, font};
+use crate::pictures::time_steps::StepSums;
+use crate::run::Recorded;
+use crate::workload::OperationKind;
 
 /// What is drawn as boxes on the SMs of the bands; `None` if that is too much, or too short to be seen.
 pub(super) fn items(context: &Context<'_>, plan: &Plan) -> Option<Vec<Item>> {
@@ -20,7 +24,7 @@ pub(super) fn items(context: &Context<'_>, plan: &Plan) -> Option<Vec<Item>> {
             *shown = true;
         }
     }
-    items::items(context, &shown, plan.height, plan.shown(context))
+    blocks::items(context, &shown, plan.height, plan.shown(context))
 }
 
 /// What the legend says of bands that are less high than all that an SM has.
@@ -54,9 +58,9 @@ pub(super) fn bands(
     let as_profile = |band: &PlannedBand| items.is_none() || matches!(band.look, BandLook::Mean { .. });
     let shapes = plan.bands.iter().zip(&areas).filter(|(band, _)| as_profile(band)).map(|(band, area)| {
         let sms = if band.look == BandLook::Alike { &band.sms[..1] } else { &band.sms[..] };
-        profile::Shape { sms, area: *area, capacity: of_height(context, plan, band) }
+        means::Shape { sms, area: *area, capacity: of_height(context, plan, band) }
     });
-    let mut profiles = profile::profiles(context, &shapes.collect::<Vec<_>>()).into_iter();
+    let mut profiles = means::profiles(context, &shapes.collect::<Vec<_>>()).into_iter();
     let mut by_sm: BTreeMap<u32, Vec<Item>> = BTreeMap::new();
     let drawn_as_shapes: Vec<bool> = plan.bands.iter().map(as_profile).collect();
     for item in items.into_iter().flatten() {
@@ -67,7 +71,7 @@ pub(super) fn bands(
         let sm = planned.sms.first().copied().unwrap_or(0);
         let shown = of_height(context, plan, planned);
         let capacity = context.capacity();
-        let limit = planned.overfull.map(|_| super::scale::y(&area, capacity, shown));
+        let limit = planned.overfull.map(|_| super::context::y(&area, capacity, shown));
         bands.push(Band {
             sm,
             sms: planned.sms.clone(),
@@ -79,17 +83,17 @@ pub(super) fn bands(
             shown,
             limit,
             marks: marks(context, plan, planned, &area),
-            blocks: pieces::stacked(context, by_sm.remove(&sm).unwrap_or_default(), &area, shown),
+            blocks: blocks::stacked(context, by_sm.remove(&sm).unwrap_or_default(), &area, shown),
             thin: plan
                 .spans
                 .get(sm as usize)
-                .map(|spans| super::thin::placed(context, spans, &area))
+                .map(|spans| super::blocks::placed_thin(context, spans, &area))
                 .unwrap_or_default(),
             profiles: if as_shape { profiles.next().unwrap_or_default() } else { Vec::new() },
         });
     }
     name(context, plan, &mut bands, room);
-    (bands, across::across(context, plan, &places), bottom)
+    (bands, across(context, plan, &places), bottom)
 }
 
 /// What the height of a band stands for: the capacity of an SM or a part of it, or the most that is on it if that is
@@ -144,7 +148,7 @@ fn marks(context: &Context<'_>, plan: &Plan, band: &PlannedBand, area: &Rect) ->
     let mark = |text: String, middle| ending_at(text, area.x - BESIDE_PLOT, middle, size, LabelStyle::Quiet);
     let mut marks = vec![mark(amount(context, of_height(context, plan, band)), area.y + size / 2)];
     if band.overfull.is_some() {
-        let at = super::scale::y(area, context.capacity(), of_height(context, plan, band));
+        let at = super::context::y(area, context.capacity(), of_height(context, plan, band));
         marks.push(mark(amount(context, context.capacity()), at));
     }
     marks.push(mark("0".to_owned(), area.bottom() - size / 2));
@@ -161,7 +165,104 @@ fn marks(context: &Context<'_>, plan: &Plan, band: &PlannedBand, area: &Rect) ->
 /// An amount of the resource as it is written beside bands.
 pub(super) fn amount(context: &Context<'_>, units: u32) -> String {
     match context.options.height_by {
-        HeightBy::SharedMemory => super::copies::bytes(u64::from(units)),
+        HeightBy::SharedMemory => super::engine_lanes::bytes(u64::from(units)),
         HeightBy::Threads | HeightBy::Registers => units.to_string(),
+    }
+}
+
+/// A kernel with less than this share of all that ran has no room for its name anywhere \[parts of 100\].
+const LEAST_SHARE: u128 = 1;
+
+/// The names of the kernels that rule for long enough: that take more than half of what is in use on the SMs shown.
+/// Only one can at a time, so that names never meet. Each stands in the middle of the SMs that its kernel runs on.
+pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, Rect>) -> Vec<Across> {
+    let size = Theme::PAPER.small_size;
+    let (Some(first), Some(last)) =
+        (places.values().min_by_key(|area| area.y), places.values().max_by_key(|area| area.y))
+    else {
+        return Vec::new();
+    };
+    if plan.bands.iter().any(|band| band.height >= size * 6 / 5) || last.bottom() - first.y < size * 2 {
+        return Vec::new();
+    }
+    let mut amounts: BTreeMap<usize, Vec<Amount>> = BTreeMap::new();
+    let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
+    let steps = Steps::new(context, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
+    let mut all = StepSums::new(&steps.time);
+    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
+        let OperationKind::Kernel(id) = record.kind else { continue };
+        let (units, series) = (u64::from(context.units(kernel)), context.series(id));
+        for run in blocks::runs(context, operation).filter(|run| places.contains_key(&u32::from(run.first.sm))) {
+            let process = context.summary.trace.process_of_known(operation);
+            let amount = Amount { group: series, units: units * u64::from(run.first.blocks), process, run };
+            amount.add_to(&mut all, &steps.time, context.summary.trace);
+            *totals.entry(series).or_default() += amount.unit_ns(context.summary.trace);
+            amounts.entry(series).or_default().push(amount);
+        }
+    }
+    let everything: u128 = totals.values().sum();
+    let all = all.totals(&steps.time);
+    let mut found = Vec::new();
+    for (series, amounts) in amounts {
+        let (kernel, share) = (context.first_of(series), totals.get(&series).copied().unwrap_or(0));
+        if !context.is_chosen(kernel) || share * 100 < everything * LEAST_SHARE {
+            continue;
+        }
+        let mut own = StepSums::new(&steps.time);
+        for amount in &amounts {
+            amount.add_to(&mut own, &steps.time, context.summary.trace);
+        }
+        let rules: Vec<bool> = own.totals(&steps.time).iter().zip(&all).map(|(own, all)| own * 2 > *all).collect();
+        let (from, to) = longest(&rules);
+        let middle = middle_of(&amounts, places).unwrap_or(first.y);
+        let top = (middle - size).clamp(first.y, last.bottom() - 2 * size);
+        let room = Rect { x: steps.x(from), y: top, width: steps.x(to) - steps.x(from), height: 2 * size };
+        let count = amounts.iter().map(|amount| amount.run.blocks()).sum();
+        let name = context.short_name(kernel);
+        if let Some(label) = label(&[format!("{name} ×{count}"), name.to_owned()], &room, size) {
+            found.push(Across { kernel, count, label });
+        }
+    }
+    found
+}
+
+/// The middle of the band that is the middle one of those on which something runs.
+fn middle_of(amounts: &[Amount], places: &BTreeMap<u32, Rect>) -> Option<Length> {
+    let bands = amounts.iter().filter_map(|amount| places.get(&u32::from(amount.run.first.sm)));
+    let mut middles: Vec<Length> = bands.map(|area| area.centre().y).collect();
+    middles.sort_unstable();
+    middles.dedup();
+    middles.get(middles.len() / 2).copied()
+}
+
+/// The first text that fits, in the middle.
+fn label(texts: &[String], room: &Rect, size: Length) -> Option<Label> {
+    let fitting: Vec<String> =
+        texts.iter().filter(|text| font::width(text, size, false) + size <= room.width).cloned().collect();
+    centred(&fitting, room, size)
+}
+
+/// The longest stretch of `true`, from the first to behind the last.
+fn longest(flags: &[bool]) -> (usize, usize) {
+    let (mut best, mut begin) = ((0, 0), 0);
+    for (index, flag) in flags.iter().enumerate() {
+        if !flag {
+            begin = index + 1;
+        } else if index + 1 - begin > best.1 - best.0 {
+            best = (begin, index + 1);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::longest;
+
+    #[test]
+    fn the_longest_stretch_is_found() {
+        assert_eq!(longest(&[]), (0, 0));
+        assert_eq!(longest(&[false, true, false, true, true, false]), (3, 5));
+        assert_eq!(longest(&[true, true]), (0, 2));
     }
 }

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::Timeline;
 use super::context::MARGIN;
-use super::error::TimelineError;
-use super::options::TimelineOptions;
+use super::options::{TimelineError, TimelineOptions};
 use crate::analysis::{ComparedKernel, Comparison};
 use crate::draw::theme::{self, Colour, Theme};
 use crate::draw::{Anchor, Drawing, Length, MM, Point, Shape, Stroke, Text, as_length, font};

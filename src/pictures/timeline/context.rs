@@ -1,17 +1,19 @@
-//! What every part of the layout needs.
+//! What every part of the layout needs: the run and what to show of it, the scale of time, how much of the sheet each
+//! part may take, labels, and entries of the legend.
+
+use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::budget::Budget;
-use super::options::TimelineOptions;
-use super::scale::TimeScale;
-use super::{Label, LabelStyle};
+use super::options::{Lanes, TimelineOptions};
+use super::{Label, LabelStyle, LegendSymbol};
 use crate::device::BlockDemand;
 use crate::draw::theme::{Colour, Fill, series_fill, series_repeat};
-use crate::draw::{Anchor, Length, MM, Rect, font};
-use crate::pictures::kernel_series::KernelSeries;
+use crate::draw::{Anchor, Length, MM, Rect, as_length, font};
+use crate::pictures::looks::KernelSeries;
+use crate::proven::OrMost;
 use crate::run::Summary;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::workload::{CheckedKernel, Kernel, KernelId};
 
 /// Between the edge of the paper and what is drawn.
@@ -144,4 +146,197 @@ pub(super) fn starting_at(text: String, left: Length, middle: Length, size: Leng
     let width = font::width(&text, size, style == LabelStyle::Bold);
     let area = Rect { x: left, y: middle - size / 2, width, height: size };
     Label { text, area, anchor: Anchor::Start, size, style }
+}
+
+/// A window of time and the stretch of paper that shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TimeScale {
+    pub(super) window: Range<Instant>,
+    pub(super) left: Length,
+    pub(super) width: Length,
+}
+
+impl TimeScale {
+    /// Length of the window \[ns\], at least 1.
+    pub(super) fn span_ns(&self) -> u64 {
+        self.window.end.since(self.window.start).as_ns().max(1)
+    }
+
+    /// Where an instant is; what lies outside the window is at its edge. Later instants are never further left.
+    pub(super) fn x(&self, instant: Instant) -> Length {
+        let since = instant.min(self.window.end).since(self.window.start);
+        self.left + self.length(since)
+    }
+
+    /// How long a duration is on paper, to the nearest hundredth of a millimetre.
+    pub(super) fn length(&self, duration: Duration) -> Length {
+        proportion(duration.as_ns(), self.span_ns(), self.width)
+    }
+
+    /// Whether something from `start` to `end` is seen in the window; what has no length is seen at both edges.
+    pub(super) fn shows(&self, start: Instant, end: Instant) -> bool {
+        let begins = start < self.window.end || start == end && start == self.window.end;
+        begins && (end > self.window.start || start >= self.window.start)
+    }
+
+    pub(super) fn right(&self) -> Length {
+        self.left + self.width
+    }
+}
+
+/// `part / whole * length`, to the nearest integer.
+fn proportion(part: u64, whole: u64, length: Length) -> Length {
+    let length = u128::from(length.unsigned_abs());
+    let scaled = (u128::from(part) * length * 2 + u128::from(whole)) / (u128::from(whole) * 2);
+    Length::try_from(scaled).or_most()
+}
+
+/// How high in `band` an amount of the resource reaches, of which the whole band shows `capacity`.
+pub(super) fn y(band: &Rect, units: u32, capacity: u32) -> Length {
+    band.bottom() - proportion(u64::from(units), u64::from(capacity.max(1)), band.height)
+}
+
+/// Boxes narrower than this are not told from what is beside them.
+pub(super) const LEAST_WIDTH: Length = 3 * MM / 10;
+
+/// Where narrow boxes stand.
+pub(super) struct Crowd {
+    taken: Vec<bool>,
+    left: Length,
+}
+
+impl Crowd {
+    pub(super) fn new(scale: &TimeScale) -> Self {
+        let columns = usize::try_from(scale.width / LEAST_WIDTH).unwrap_or(0) + 1;
+        Self { taken: vec![false; columns], left: scale.left }
+    }
+
+    pub(super) fn add(&mut self, scale: &TimeScale, time: &Range<Instant>) {
+        let (left, right) = (scale.x(time.start.max(scale.window.start)), scale.x(time.end.max(scale.window.start)));
+        let column = usize::try_from((left - self.left) / LEAST_WIDTH).unwrap_or(0);
+        if right - left < LEAST_WIDTH
+            && let Some(taken) = self.taken.get_mut(column)
+        {
+            *taken = true;
+        }
+    }
+
+    /// Whether there are narrow ones on more than half of the width: drawn one by one, at least as wide as a line each,
+    /// they would be one area, whatever share of the time they take.
+    pub(super) fn is_dense(&self) -> bool {
+        self.taken.iter().filter(|taken| **taken).count() * 2 > self.taken.len()
+    }
+}
+
+/// Whether boxes of some times would be one area.
+pub(super) fn are_dense(scale: &TimeScale, times: impl Iterator<Item = Range<Instant>>) -> bool {
+    let mut crowd = Crowd::new(scale);
+    times.for_each(|time| crowd.add(scale, &time));
+    crowd.is_dense()
+}
+
+pub(super) const LEGEND_ROW: Length = 3 * MM + MM / 5;
+/// Rows of the legend where there is room; what they do not hold is counted.
+pub(super) const MOST_LEGEND_ROWS: usize = 12;
+pub(super) const STREAM_ROW: Length = 3 * MM + MM / 2;
+/// Rows at most; further streams share the last one.
+const MOST_STREAM_ROWS: usize = 24;
+/// Height of one place in a queue.
+pub(super) const QUEUE_LANE: Length = 2 * MM + MM * 7 / 10;
+/// Places of a queue that are shown, from the head on.
+pub(super) const MOST_QUEUE_LANES: usize = 5;
+pub(super) const LEAST_STREAM_LANE: Length = 5 * MM / 2;
+pub(super) const STREAM_LANE_GAP: Length = MM / 2;
+/// Height of a lane of waits in the row of a stream: room for what is written beside them.
+pub(super) const WAIT_LANE: Length = 2 * MM + MM / 5;
+/// Lanes of waits of a stream; more that wait at once are counted.
+pub(super) const MOST_WAIT_LANES: usize = 4;
+/// All bands together take at least this, however little room there is.
+const LEAST_BANDS: Length = 14 * MM;
+
+/// Rows of lists, and the height of all bands together: at most, or as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Budget {
+    pub(super) legend_rows: usize,
+    pub(super) stream_rows: usize,
+    /// Places of the longest queue.
+    pub(super) queue_lanes: usize,
+    /// Lanes of waits of the stream with most of them.
+    pub(super) wait_lanes: usize,
+    /// All bands, or lanes of streams.
+    pub(super) bands: Length,
+}
+
+impl Budget {
+    /// As much as looks good where the sheet is high enough.
+    pub(super) const GENEROUS: Self = Self {
+        legend_rows: MOST_LEGEND_ROWS,
+        stream_rows: MOST_STREAM_ROWS,
+        queue_lanes: MOST_QUEUE_LANES,
+        wait_lanes: MOST_WAIT_LANES,
+        bands: Length::MAX / 4,
+    };
+
+    /// As little as tells something: no figure is lower.
+    pub(super) const LEAST: Self =
+        Self { legend_rows: 1, stream_rows: 1, queue_lanes: 1, wait_lanes: 1, bands: LEAST_BANDS };
+
+    /// Less than is `used`, so that a figure that is `excess` too high fits: first lower bands, then fewer lanes of
+    /// waits, streams, entries of the legend, and places in queues, each down to the least that tells something. Each
+    /// stream that is left out saves its row, and its lane if `lanes` are streams.
+    pub(super) fn reduced(used: Self, excess: Length, lanes: Lanes) -> Self {
+        let Self { mut legend_rows, mut stream_rows, mut queue_lanes, mut wait_lanes, bands } = used;
+        let (least, lane) = match lanes {
+            Lanes::Sms => (LEAST_BANDS, 0),
+            Lanes::Streams => {
+                let each = LEAST_STREAM_LANE + STREAM_LANE_GAP;
+                (each * as_length(stream_rows), each)
+            }
+        };
+        let lower = excess.clamp(0, (bands - least).max(0));
+        let mut missing = excess - lower;
+        let mut cut = |rows: &mut usize, least: usize, height: Length| {
+            let wanted = usize::try_from((missing + height - 1) / height).unwrap_or(0);
+            let fewer = wanted.min(rows.saturating_sub(least));
+            *rows -= fewer;
+            missing -= as_length(fewer) * height;
+        };
+        cut(&mut wait_lanes, 2, WAIT_LANE * as_length(stream_rows));
+        cut(&mut stream_rows, 4, STREAM_ROW + lane);
+        cut(&mut legend_rows, 3, LEGEND_ROW);
+        cut(&mut queue_lanes, 2, QUEUE_LANE);
+        cut(&mut stream_rows, 1, STREAM_ROW + lane);
+        Self { legend_rows, stream_rows, queue_lanes, wait_lanes, bands: bands - lower }
+    }
+}
+
+/// An entry of another part.
+pub(super) struct Other {
+    pub(super) fill: Fill,
+    pub(super) symbol: LegendSymbol,
+    pub(super) text: String,
+    /// What is written where that has no room, the best first.
+    pub(super) shorter: Vec<String>,
+}
+
+impl Other {
+    pub(super) fn new(fill: Fill, symbol: LegendSymbol, text: String) -> Self {
+        Self { fill, symbol, text, shorter: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_keep_their_order_and_the_edges_are_exact() {
+        let window = Instant::from_ns(100)..Instant::from_ns(1_100);
+        let scale = TimeScale { window, left: 1_000, width: 7_000 };
+        assert_eq!((scale.x(Instant::from_ns(100)), scale.x(Instant::from_ns(1_100))), (1_000, 8_000));
+        assert_eq!((scale.x(Instant::ZERO), scale.x(Instant::MAX)), (1_000, 8_000));
+        assert_eq!(scale.x(Instant::from_ns(600)), 4_500);
+        let places: Vec<Length> = (100..1_100).map(|ns| scale.x(Instant::from_ns(ns))).collect();
+        assert!(places.is_sorted());
+    }
 }

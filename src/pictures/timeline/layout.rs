@@ -2,21 +2,17 @@
 
 use std::ops::Range;
 
-use super::budget::{Budget, STREAM_ROW};
-use super::context::{BESIDE_PLOT, Context, MARGIN, PALE, ending_at, starting_at};
-use super::deadlines::Deadlines;
-use super::error::TimelineError;
-use super::events::Events;
-use super::legend_entry::Other;
-use super::options::{Lanes, TimelineOptions};
+use super::context::{
+    BESIDE_PLOT, Budget, Context, MARGIN, Other, PALE, STREAM_ROW, TimeScale, ending_at, starting_at,
+};
+use super::options::{Lanes, TimelineError, TimelineOptions};
 use super::plan::Plan;
-use super::queues::Queues;
-use super::scale::TimeScale;
-use super::turn_band::Turns;
+use super::rows::{Deadlines, Events};
+use super::turns::Turns;
+use super::usage::Queues;
 use super::waits::{self, Waits};
 use super::{
-    Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, arrows, bands, chain_way, copies, core_lanes,
-    legend, occupancy, queues,
+    Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, bands, engine_lanes, legend, rows, streams, usage,
 };
 use crate::draw::theme::Theme;
 use crate::draw::{Anchor, AxisTicks, Length, MM, Rect, font, time_ticks_since};
@@ -32,7 +28,7 @@ const MOST_FOR_NAMES: Length = 26;
 const MOST_FOR_BANDS: Length = 32;
 /// From one tick to the next, at least.
 const TICK_DISTANCE: Length = 11 * MM;
-const TICK: Length = 6 * MM / 10;
+pub(super) const TICK: Length = 6 * MM / 10;
 /// Between names of SMs and what is written upwards beside them.
 const HEIGHT_TITLE_GAP: Length = 8 * MM / 10;
 
@@ -82,11 +78,12 @@ impl Timeline {
 
     /// Where an instant is from left to right; at an edge of the plot if it is outside the window.
     pub(crate) fn place_of(&self, instant: Instant) -> Length {
-        let scale = TimeScale { window: self.window.clone(), left: self.plot.x, width: self.plot.width };
-        scale.x(instant.max(self.window.start))
+        self.scale().x(instant)
     }
 
-    pub(super) const TICK: Length = TICK;
+    pub(super) fn scale(&self) -> TimeScale {
+        TimeScale { window: self.window.clone(), left: self.plot.x, width: self.plot.width }
+    }
 }
 
 /// Everything, within the budget, and what of the budget is used.
@@ -97,8 +94,8 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     let plan = (options.lanes == Lanes::Sms).then(|| Plan::new(context, context.budget.bands));
     let deadlines = Deadlines::new(context);
     let waits = Waits::new(context);
-    let streams = arrows::groups(context, &deadlines, &waits);
-    let names: Vec<(String, String)> = streams.iter().map(|group| arrows::name(context, group)).collect();
+    let streams = streams::groups(context, &deadlines, &waits);
+    let names: Vec<(String, String)> = streams.iter().map(|group| streams::name(context, group)).collect();
     let queues = options.queues.then(|| Queues::new(context));
     let queue_names = queues.as_ref().map_or_else(Vec::new, |queues| queues.names(context));
     let widths = NamesWidth::new(context, &names, &queue_names, plan.as_ref());
@@ -114,24 +111,24 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     if options.title {
         bottom = title(context, bottom, &mut captions);
     }
-    let labels = arrows::fitted_names(&names, room);
+    let labels = streams::fitted_names(&names, room);
     // Arrows between rows are counted in the legend, which stands above the rows: places from left to right are known.
     let rows = |top: Length| rows(context, (&deadlines, &waits), &streams, &names, &labels, top);
     let (rows_before, _) = rows(0);
     let items = plan.as_ref().and_then(|plan| bands::items(context, plan));
     let are_shapes = match &plan {
-        Some(_) => items.is_none() || copies::are_dense(context),
-        None => super::lanes::are_dense(context, &streams),
+        Some(_) => items.is_none() || engine_lanes::copies_are_dense(context),
+        None => super::streams::are_dense(context, &streams),
     };
     let longest = context.summary.longest_way();
-    let mut others = core_lanes::legend(context);
-    others.extend(chain_way::legend(longest.as_ref()));
+    let mut others = engine_lanes::core_legend(context);
+    others.extend(rows::chain_legend(longest.as_ref()));
     others.extend(turns.legend(context));
     others.extend(explained(context, plan.as_ref(), are_shapes, &rows_before));
     let sides = (MARGIN, options.width - MARGIN);
     let legend = legend::legend(context, (&deadlines, &rows_before), plan.as_ref(), others, sides, bottom);
     let plot_top = legend.bottom + MM;
-    let (cores, turns_top) = core_lanes::lanes(context, plot_top);
+    let (cores, turns_top) = engine_lanes::core_lanes(context, plot_top);
     let (turns, top) = turns.band(context, turns_top);
     let (bands, across, bands_end) = match &plan {
         Some(plan) => bands::bands(context, plan, items, top, widths.beside_bands),
@@ -139,15 +136,15 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     };
     captions.extend(plan.as_ref().and_then(|plan| height_title(context, plan, &widths, top, bands_end)));
     let (lanes, bottom) = match &plan {
-        Some(_) => copies::lanes(context, bands_end),
+        Some(_) => engine_lanes::copy_lanes(context, bands_end),
         None => (Vec::new(), bands_end),
     };
     let (stream_lanes, bottom) = match &plan {
         Some(_) => (Vec::new(), bottom),
-        None => super::lanes::lanes(context, &streams, &names, &labels, bottom),
+        None => super::streams::lanes(context, &streams, &names, &labels, bottom),
     };
     let lanes_end = if plan.is_some() { bands_end } else { bottom };
-    let (occupancy, bottom) = match options.occupancy.then(|| occupancy::occupancy(context, bottom)) {
+    let (occupancy, bottom) = match options.occupancy.then(|| usage::occupancy(context, bottom)) {
         Some((panel, bottom)) => (Some(panel), bottom),
         None => (None, bottom),
     };
@@ -159,7 +156,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     let plot = Rect::between(context.scale.left, plot_top, context.scale.right(), row_top);
     let (axis, bottom) = axis(context, &plot);
     captions.push(axis.title);
-    let (key, bottom) = queues::key(context, &queues, bottom);
+    let (key, bottom) = usage::key(context, &queues, bottom);
     captions.extend(key);
     let used = Budget {
         legend_rows: legend.rows,
@@ -170,7 +167,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     };
     let timeline = Timeline {
         events: Events::new(context, &rows).arrows,
-        chain: chain_way::way(context, longest.as_ref(), &cores, &rows),
+        chain: rows::chain_way(context, longest.as_ref(), &cores, &rows),
         width: options.width,
         height: bottom + MARGIN,
         name: context.summary.scenario.name.clone(),
@@ -206,7 +203,7 @@ fn explained(context: &Context<'_>, plan: Option<&Plan>, are_shapes: bool, rows:
         others.push(Other { shorter, ..Other::new(PALE, LegendSymbol::Nothing, text) });
     }
     others.extend(plan.and_then(|plan| bands::zoom_legend(context, plan)));
-    others.extend(arrows::legend(rows));
+    others.extend(streams::legend(rows));
     let events = Events::new(context, rows).legend();
     others.extend(events.map(|text| Other::new(PALE, LegendSymbol::Event, text)));
     others.extend(waits::legend(context, rows));
@@ -217,7 +214,7 @@ fn explained(context: &Context<'_>, plan: Option<&Plan>, are_shapes: bool, rows:
 fn rows(
     context: &Context<'_>,
     (deadlines, waits): (&Deadlines, &Waits),
-    streams: &[arrows::Group],
+    streams: &[streams::Group],
     names: &[(String, String)],
     labels: &[String],
     mut top: Length,
@@ -227,7 +224,7 @@ fn rows(
         let area = Rect { x: context.scale.left, y: top, width: context.scale.width, height: STREAM_ROW };
         let right = area.x - BESIDE_PLOT;
         let label = ending_at(text.clone(), right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
-        let row = arrows::row(context, deadlines, group, waits, name, (area, label));
+        let row = streams::row(context, deadlines, group, waits, name, (area, label));
         top = row.bottom;
         rows.push(row);
     }

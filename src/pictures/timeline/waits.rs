@@ -4,16 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::budget::{MOST_WAIT_LANES, WAIT_LANE};
-use super::context::{BESIDE_PLOT, Context, PALE, ending_at, starting_at};
-use super::crowd::{LEAST_WIDTH, are_dense};
-use super::legend_entry::Other;
-use super::shares::{self, Had};
-use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter, copies};
+use super::context::{
+    BESIDE_PLOT, Context, LEAST_WIDTH, MOST_WAIT_LANES, Other, PALE, WAIT_LANE, are_dense, ending_at, starting_at,
+};
+use super::means::Had;
+use super::{
+    LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter, engine_lanes, means,
+};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, as_length, font};
 use crate::limits::count_turn;
-use crate::pictures::rule_look::{rule_fill, rule_in_short};
+use crate::pictures::looks::{rule_fill, rule_in_short};
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Wait};
@@ -157,7 +158,7 @@ fn as_shares(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamW
     let area = Rect { y: row.bottom(), height: SHARES * WAIT_LANE, ..*row };
     let had = waiting.iter().flat_map(|waiting| &waiting.waits);
     let had = had.map(|wait| Had { what: wait.rule, count: 1, time: wait.from..wait.to });
-    let (shares, most) = shares::stacked(context, &area, None, had, rule_fill);
+    let (shares, most) = means::stacked(context, &area, None, had, rule_fill);
     let (label, top) = (format!("up to {most} wait"), Rect { height: WAIT_LANE, ..area });
     StreamWaits { area, bars: Vec::new(), more: Vec::new(), shares, label: Some(quiet(label, &top)) }
 }
@@ -252,7 +253,7 @@ fn name_of(context: &Context<'_>, operation: OperationId) -> String {
     let trace = context.summary.trace;
     match trace.record(operation).map(|record| record.kind) {
         Some(OperationKind::Kernel(kernel)) => context.short_name(kernel).to_owned(),
-        Some(OperationKind::Copy(_)) => copies::name_of(context, operation),
+        Some(OperationKind::Copy(_)) => engine_lanes::copy_name(context, operation),
         Some(kind) => kind.name().to_owned(),
         None => String::new(),
     }

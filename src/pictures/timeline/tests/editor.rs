@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::draw::MM;
 use crate::hosts::simulate;
 use crate::pictures::blame_figure;
-use crate::pictures::maps::blame_map::blame_maps;
+use crate::pictures::blame_map::blame_maps;
 use crate::pictures::timeline::{LegendSymbol, Timeline, TimelineError, TimelineOptions, Waiter};
 use crate::run::Summary;
 use crate::scenario::{ReadOptions, Scenario};

@@ -1,0 +1,332 @@
+//! Blocks on SMs: which are drawn as boxes of their own and which together, where these boxes are, and thin lines for
+//! those that take none of the resource shown.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::context::{Context, Crowd, LEAST_WIDTH, centred, y};
+use super::{Blocks, Piece, ThinLine, widest_part};
+use crate::draw::theme::Theme;
+use crate::draw::{Length, MM, Rect, as_length};
+use crate::pictures::pack::packed_apart;
+use crate::proven::Proven;
+use crate::run::Recorded;
+use crate::time::{Duration, Instant};
+use crate::trace::RepeatedRun;
+use crate::workload::{KernelId, OperationId, OperationKind};
+
+/// Blocks lower than this are drawn together with those that start on the same SM at the same time.
+const LEAST_HEIGHT: Length = 6 * MM / 10;
+/// The blocks of a kernel of up to so many are always drawn one by one, if they are high enough.
+const FEW: u32 = 64;
+
+/// Blocks of one kernel launch to be drawn as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) operation: OperationId,
+    pub(super) kernel: KernelId,
+    pub(super) sm: u32,
+    /// The block's number, if it is one.
+    pub(super) index: Option<u32>,
+    /// Blocks at one time.
+    pub(super) blocks: u32,
+    /// Blocks in all.
+    pub(super) count: u64,
+    pub(super) time: Range<Instant>,
+    /// What all blocks at one time take, more than 0.
+    pub(super) units: u32,
+    /// Whether it may be joined with what follows.
+    narrow: bool,
+}
+
+/// How the blocks of one launch are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Each as a box.
+    Blocks,
+    /// Those that start together on one SM as a box.
+    Runs,
+    /// Runs that follow one another without a pause as a box.
+    Joined,
+}
+
+/// A launch that takes some of the resource shown.
+struct Launch {
+    operation: OperationId,
+    kernel: KernelId,
+    units: u32,
+    detail: Detail,
+}
+
+/// What to draw as boxes on the SMs for which `shown` is true, in the order in which it started; `None` if that is
+/// more boxes than the options allow, or if they are so short that on one of the SMs they would be one area. A band of
+/// `band_height` stands for `capacity`.
+pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length, capacity: u32) -> Option<Vec<Item>> {
+    let is_shown = |sm: u16| shown.get(usize::from(sm)).copied().unwrap_or(false);
+    if context.rounds.is_some() {
+        return None;
+    }
+    let launches = launches(context, band_height, capacity);
+    let mut boxes: u64 = 0;
+    for launch in &launches {
+        for run in runs(context, launch.operation).filter(|run| is_shown(run.first.sm)) {
+            let parts = context.parts_of(launch.operation, run.first.start..run.end());
+            boxes += parts
+                * match launch.detail {
+                    Detail::Blocks => run.blocks(),
+                    Detail::Runs => u64::from(run.times),
+                    Detail::Joined => 1,
+                };
+        }
+        if boxes > context.options.most_boxes {
+            return None;
+        }
+    }
+    let mut items = Vec::new();
+    for launch in &launches {
+        match launch.detail {
+            Detail::Blocks => add_blocks(context, launch, is_shown, &mut items),
+            Detail::Runs | Detail::Joined => {
+                for run in runs(context, launch.operation).filter(|run| is_shown(run.first.sm)) {
+                    add_run(launch, &run, &mut items);
+                }
+            }
+        }
+    }
+    crate::sorted::sort_by_key(&mut items, |item| (item.time.start, item.operation, item.index));
+    let items = joined(items);
+    let mut crowds: FxHashMap<u32, Crowd> = FxHashMap::default();
+    for item in &items {
+        crowds.entry(item.sm).or_insert_with(|| Crowd::new(&context.scale)).add(&context.scale, &item.time);
+    }
+    let is_dense = crowds.values().any(Crowd::is_dense);
+    (!is_dense).then_some(items)
+}
+
+fn launches(context: &Context<'_>, band_height: Length, capacity: u32) -> Vec<Launch> {
+    let height = |units: u32| i64::from(units) * band_height / i64::from(capacity.max(1));
+    let launches = context.summary.launches().filter_map(|Recorded { id: operation, record, work: kernel }| {
+        let OperationKind::Kernel(id) = record.kind else { return None };
+        let units = context.units(kernel);
+        let end = record.finish().unwrap_or(Instant::MAX);
+        if units == 0 || !context.scale.shows(record.first_start()?, end) {
+            return None;
+        }
+        let narrow = context.scale.length(kernel.duration.worst) < LEAST_WIDTH;
+        let detail = match (height(units) < LEAST_HEIGHT, narrow) {
+            (false, true) if kernel.blocks <= FEW => Detail::Blocks,
+            (_, true) => Detail::Joined,
+            (true, false) => Detail::Runs,
+            (false, false) => Detail::Blocks,
+        };
+        Some(Launch { operation, kernel: id, units, detail })
+    });
+    launches.collect()
+}
+
+/// The runs of a launch, as far as they are inside the window.
+pub(super) fn runs(context: &Context<'_>, operation: OperationId) -> impl Iterator<Item = RepeatedRun> {
+    let window = context.scale.window.clone();
+    let shows = |start, end| context.scale.shows(start, end);
+    context.summary.trace.repeated_runs(operation).filter_map(move |mut run| {
+        let (start, duration) = (run.first.start, run.duration());
+        if !shows(start, run.end()) {
+            return None;
+        }
+        if run.times > 1 && duration > Duration::ZERO {
+            let ns = duration.as_ns();
+            let before = window.start.since(start).as_ns() / ns;
+            let until = window.end.since(start).as_ns().div_ceil(ns).min(u64::from(run.times));
+            run.times = u32::try_from(until.saturating_sub(before))
+                .proven("at most as often as before, which 32 bits count")
+                .max(1);
+            run.first.start = start + duration.repeated(before);
+            run.first.end = run.first.start + duration;
+        }
+        Some(run)
+    })
+}
+
+fn add_blocks(context: &Context<'_>, launch: &Launch, is_shown: impl Fn(u16) -> bool, items: &mut Vec<Item>) {
+    let blocks = context.summary.trace.blocks_within(launch.operation, context.scale.window.clone());
+    items.extend(blocks.filter(|block| is_shown(block.sm)).map(|block| Item {
+        operation: launch.operation,
+        kernel: launch.kernel,
+        sm: u32::from(block.sm),
+        index: Some(block.index),
+        blocks: 1,
+        count: 1,
+        time: block.start..block.end,
+        units: launch.units,
+        narrow: false,
+    }));
+}
+
+fn add_run(launch: &Launch, run: &RepeatedRun, items: &mut Vec<Item>) {
+    let narrow = launch.detail == Detail::Joined;
+    let item = |time: Range<Instant>, count: u64| Item {
+        operation: launch.operation,
+        kernel: launch.kernel,
+        sm: u32::from(run.first.sm),
+        index: None,
+        blocks: u32::from(run.first.blocks),
+        count,
+        time,
+        units: launch.units * u32::from(run.first.blocks),
+        narrow,
+    };
+    if narrow {
+        items.push(item(run.first.start..run.end(), run.blocks()));
+        return;
+    }
+    let mut start = run.first.start;
+    for _ in 0..run.times {
+        let end = start + run.duration();
+        items.push(item(start..end, u64::from(run.first.blocks)));
+        start = end;
+    }
+}
+
+/// Joins narrow items with those that follow on the same SM without a pause. `items` are in the order of their starts.
+fn joined(items: Vec<Item>) -> Vec<Item> {
+    let mut kept: Vec<Item> = Vec::with_capacity(items.len());
+    let mut open: FxHashMap<(OperationId, u32, u32, Instant), usize> = FxHashMap::default();
+    for item in items {
+        if !item.narrow {
+            kept.push(item);
+            continue;
+        }
+        let key = |at: Instant| (item.operation, item.sm, item.blocks, at);
+        let position = match open.remove(&key(item.time.start)) {
+            Some(position) if item.time.start < item.time.end => {
+                kept[position].time.end = item.time.end;
+                kept[position].count += item.count;
+                position
+            }
+            _ => {
+                kept.push(item.clone());
+                kept.len() - 1
+            }
+        };
+        open.insert(key(item.time.end), position);
+    }
+    kept
+}
+
+/// Stacks the items of one SM, which are in the order of their starts, in its band.
+/// `capacity` is what the band's height stands for.
+pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect, capacity: u32) -> Vec<Blocks> {
+    let trace = context.summary.trace;
+    // Each context has the whole SM in its turns.
+    let own = |item: &Item| trace.context_with_turns(item.operation);
+    let needs: Vec<_> = items.iter().map(|item| (own(item), (item.units, item.time.clone()))).collect();
+    let places = packed_apart(capacity, &needs);
+    let blocks = |(item, places): (Item, Vec<Range<u32>>)| {
+        let (left, right) = (context.scale.x(item.time.start), context.scale.x(item.time.end));
+        let labels = labels(context, &item);
+        let pauses = context.pauses(trace.process_of_known(item.operation), &item.time);
+        let pieces = places.into_iter().map(|units| {
+            let area = Rect::between(left, y(band, units.end, capacity), right, y(band, units.start, capacity));
+            let label = centred(&labels, &widest_part(&area, &pauses), Theme::PAPER.small_size);
+            Piece { units, area, pauses: pauses.clone(), label }
+        });
+        Blocks {
+            operation: item.operation,
+            kernel: item.kernel,
+            index: item.index,
+            count: item.count,
+            units: item.units,
+            pieces: pieces.collect(),
+            time: item.time,
+        }
+    };
+    items.into_iter().zip(places).map(blocks).collect()
+}
+
+/// What may be written on an item's boxes, best first.
+fn labels(context: &Context<'_>, item: &Item) -> Vec<String> {
+    if !context.is_chosen(item.kernel) {
+        return Vec::new();
+    }
+    let title = context.short_name(item.kernel).to_owned();
+    let longer = match (item.index, item.count) {
+        (Some(index), _) => Some(format!("{title}:{index}")),
+        (None, 1) => None,
+        (None, count) => Some(format!("{title} ×{count}")),
+    };
+    longer.into_iter().chain([title]).chain(context.repeat(item.kernel)).collect()
+}
+
+const LINE: Length = MM / 4;
+/// From one line to the next.
+pub(super) const LINE_STEP: Length = 4 * MM / 10;
+
+/// One line in the making, without its place: the row below the band is kept apart.
+#[derive(Debug, Clone)]
+pub(super) struct BlockLine {
+    kernel: KernelId,
+    count: u64,
+    start: Instant,
+    end: Instant,
+    row: usize,
+}
+
+/// The lines of each SM, and how many rows they need at most.
+pub(super) fn thin_spans(context: &Context<'_>, sms: usize) -> (Vec<Vec<BlockLine>>, usize) {
+    let mut by_sm: Vec<BTreeMap<KernelId, Vec<BlockLine>>> = vec![BTreeMap::new(); sms];
+    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
+        let OperationKind::Kernel(id) = record.kind else { continue };
+        if context.units(kernel) > 0 {
+            continue;
+        }
+        for run in runs(context, operation) {
+            let Some(thin_spans) = by_sm.get_mut(usize::from(run.first.sm)) else { continue };
+            let span = BlockLine { kernel: id, count: run.blocks(), start: run.first.start, end: run.end(), row: 0 };
+            thin_spans.entry(id).or_default().push(span);
+        }
+    }
+    let by_sm: Vec<Vec<BlockLine>> = by_sm.into_iter().map(|thin_spans| in_rows(context, thin_spans)).collect();
+    let rows = by_sm.iter().flatten().map(|span| span.row + 1).max().unwrap_or(0);
+    (by_sm, rows)
+}
+
+/// Joins what touches on paper, and gives each line the first row in which it meets no other.
+fn in_rows(context: &Context<'_>, thin_spans: BTreeMap<KernelId, Vec<BlockLine>>) -> Vec<BlockLine> {
+    let mut lines: Vec<BlockLine> = Vec::new();
+    for (_, mut thin_spans) in thin_spans {
+        crate::sorted::sort_by_key(&mut thin_spans, |span| span.start);
+        let first = lines.len();
+        for span in thin_spans {
+            match lines[first..].last_mut() {
+                Some(last) if context.scale.x(span.start) <= context.scale.x(last.end) => {
+                    last.end = last.end.max(span.end);
+                    last.count += span.count;
+                }
+                _ => lines.push(span),
+            }
+        }
+    }
+    crate::sorted::sort_by_key(&mut lines, |span| (span.start, span.kernel));
+    let mut row_ends: Vec<Instant> = Vec::new();
+    for span in &mut lines {
+        let row = row_ends.iter().position(|end| *end <= span.start).unwrap_or(row_ends.len());
+        row_ends.resize(row_ends.len().max(row + 1), Instant::ZERO);
+        row_ends[row] = span.end;
+        span.row = row;
+    }
+    lines
+}
+
+/// Puts the lines of one SM below its band.
+pub(super) fn placed_thin(context: &Context<'_>, thin_spans: &[BlockLine], band: &Rect) -> Vec<ThinLine> {
+    let line = |span: &BlockLine| {
+        let (left, right) = (context.scale.x(span.start), context.scale.x(span.end));
+        let row = as_length(span.row);
+        let y = band.bottom() + LINE_STEP * row + (LINE_STEP - LINE);
+        let area = Rect { x: left, y, width: right - left, height: LINE };
+        ThinLine { kernel: span.kernel, count: span.count, time: span.start..span.end, area }
+    };
+    thin_spans.iter().map(line).collect()
+}

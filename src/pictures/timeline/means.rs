@@ -1,0 +1,288 @@
+//! Means over time of what is too much or too short to be drawn one by one: how much of an SM each kernel took, and the
+//! share of time that each process, copy direction, kernel or rule had.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::context::{Context, TimeScale, centred};
+use super::{Label, OccupancyProfile, TimeShare, blocks};
+use crate::draw::theme::{Fill, Theme};
+use crate::draw::{Length, Point, Rect, as_length, font};
+use crate::limits::count_turn;
+use crate::pictures::time_steps::{StepSums, TimeSteps};
+use crate::proven::{OrMost, Proven};
+use crate::run::Recorded;
+use crate::time::Instant;
+use crate::trace::{RepeatedRun, Trace};
+use crate::workload::{KernelId, OperationKind, ProcessId};
+
+/// Kernels with a shape of their own; all others share one.
+const MOST_KERNELS: usize = 64;
+/// The shape of all other kernels.
+const OTHERS: usize = usize::MAX;
+/// The finest step on paper.
+pub(super) const LEAST_STEP: Length = 20;
+/// The fewest steps into which the time is divided, however many SMs there are.
+const FEWEST_STEPS: u64 = 50;
+
+/// A run of blocks of the kernels of one title, or of those that share a shape.
+pub(super) struct Amount {
+    pub(super) group: usize,
+    pub(super) units: u64,
+    pub(super) process: ProcessId,
+    pub(super) run: RepeatedRun,
+}
+
+/// A band that is drawn as shapes.
+pub(super) struct Shape<'p> {
+    /// The SMs whose mean it shows.
+    pub(super) sms: &'p [u32],
+    pub(super) area: Rect,
+    /// What its height stands for.
+    pub(super) capacity: u32,
+}
+
+/// The shapes of each of some bands, which share no SM.
+pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<OccupancyProfile>> {
+    if bands.is_empty() {
+        return Vec::new();
+    }
+    let mut band_of: Vec<Option<usize>> = vec![None; context.summary.trace.sms() as usize];
+    for (number, band) in bands.iter().enumerate() {
+        for sm in band.sms {
+            if let Some(place) = band_of.get_mut(*sm as usize) {
+                *place = Some(number);
+            }
+        }
+    }
+    let mut amounts: Vec<Vec<Amount>> = bands.iter().map(|_| Vec::new()).collect();
+    let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
+    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
+        let OperationKind::Kernel(id) = record.kind else { continue };
+        let (units, group) = (u64::from(context.units(kernel)), context.series(id));
+        let process = context.summary.trace.process_of_known(operation);
+        for run in blocks::runs(context, operation) {
+            let Some(band) = band_of.get(usize::from(run.first.sm)).copied().flatten() else { continue };
+            let amount = Amount { group, units: units * u64::from(run.first.blocks), process, run };
+            *totals.entry(group).or_default() += amount.unit_ns(context.summary.trace);
+            amounts[band].push(amount);
+        }
+    }
+    let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
+    let by_boxes = (context.options.most_boxes / bands.len().max(1) as u64).max(FEWEST_STEPS);
+    let steps = Steps::new(context, by_width.min(by_boxes));
+    // Those that take least share a shape.
+    let mut by_total: Vec<(u128, usize)> = totals.into_iter().map(|(group, total)| (total, group)).collect();
+    by_total.sort_unstable_by(|one, other| other.cmp(one));
+    let least: BTreeSet<usize> = by_total.iter().skip(MOST_KERNELS).map(|(_, group)| *group).collect();
+    for amount in amounts.iter_mut().flatten().filter(|amount| least.contains(&amount.group)) {
+        amount.group = OTHERS;
+    }
+    bands.iter().zip(&amounts).map(|(band, amounts)| of_one_band(context, amounts, band, &steps)).collect()
+}
+
+/// Steps of the window, and where they are on paper.
+pub(super) struct Steps<'s> {
+    scale: &'s TimeScale,
+    pub(super) time: TimeSteps,
+}
+
+impl<'s> Steps<'s> {
+    /// At most `most` steps: whole rounds of turns where these are too short to be seen, or else as short as can be.
+    pub(super) fn new(context: &'s Context<'_>, most: u64) -> Self {
+        let (scale, window) = (&context.scale, context.scale.window.clone());
+        let Some(rounds) = &context.rounds else { return Self { scale, time: TimeSteps::new(window, most) } };
+        let together = rounds.len() / usize::try_from(most).or_most().max(1) + 1;
+        let edges: Vec<_> = rounds.iter().copied().skip(together - 1).step_by(together).collect();
+        Self { scale, time: TimeSteps::between(window, &edges) }
+    }
+
+    /// Where the beginning of a step, or the end of the last one, is on paper.
+    pub(super) fn x(&self, step: usize) -> Length {
+        if !self.time.are_equal() {
+            return self.scale.x(self.time.begin(step));
+        }
+        let width = u128::from(self.scale.width.unsigned_abs());
+        let offset = width * step as u128 / self.time.count() as u128;
+        self.scale.left + Length::try_from(offset).proven("a step begins within the width")
+    }
+}
+
+impl Amount {
+    /// All that it takes, times how long \[units x ns\]; while it is suspended it takes nothing.
+    pub(super) fn unit_ns(&self, trace: &Trace) -> u128 {
+        let time = trace.time_in_turn(self.process, self.run.first.start..self.run.end());
+        u128::from(self.units) * u128::from(time.as_ns())
+    }
+
+    /// Adds what it takes while it is the turn of its context.
+    pub(super) fn add_to(&self, sums: &mut StepSums, steps: &TimeSteps, trace: &Trace) {
+        for part in trace.in_turn(self.process, self.run.first.start..self.run.end()) {
+            sums.add(part, self.units, steps);
+        }
+    }
+}
+
+/// How high in an area some of a whole is, rounded; no more than all.
+pub(super) fn level(area: &Rect, amount: u128, whole: u128) -> Length {
+    let high = (amount * u128::from(area.height.unsigned_abs()) * 2 + whole) / (whole * 2);
+    area.bottom() - Length::try_from(high).unwrap_or(area.height).min(area.height)
+}
+
+fn of_one_band(
+    context: &Context<'_>,
+    amounts: &[Amount],
+    shape: &Shape<'_>,
+    steps: &Steps<'_>,
+) -> Vec<OccupancyProfile> {
+    let band = &shape.area;
+    let mut sums: BTreeMap<usize, (u64, StepSums)> = BTreeMap::new();
+    for amount in amounts.iter().filter(|amount| amount.units > 0) {
+        let (count, sums) = sums.entry(amount.group).or_insert_with(|| (0, StepSums::new(&steps.time)));
+        *count += amount.run.blocks();
+        amount.add_to(sums, &steps.time, context.summary.trace);
+    }
+    let count_of_steps = steps.time.count();
+    let capacity = u128::from(shape.capacity) * shape.sms.len().max(1) as u128;
+    let mut stacked: Vec<u128> = vec![0; count_of_steps];
+    let mut below = vec![band.bottom(); count_of_steps];
+    let mut profiles = Vec::new();
+    for (group, (count, sums)) in sums {
+        for (stacked, total) in stacked.iter_mut().zip(sums.totals(&steps.time)) {
+            *stacked += total;
+        }
+        let above: Vec<Length> =
+            (0..count_of_steps).map(|step| level(band, stacked[step], capacity * steps.time.length(step))).collect();
+        let kernel = (group != OTHERS).then(|| context.first_of(group));
+        let label = label(context, kernel, count, &above, &below, steps);
+        let outlines = outlines(&above, &below, steps);
+        profiles.push(OccupancyProfile { kernel, count, outlines, label });
+        below = above;
+    }
+    profiles
+}
+
+/// Polygons around all steps in which there is something.
+pub(super) fn outlines(above: &[Length], below: &[Length], steps: &Steps<'_>) -> Vec<Vec<Point>> {
+    let mut polygons = Vec::new();
+    let mut first = 0;
+    while first < above.len() {
+        count_turn();
+        if above[first] == below[first] {
+            first += 1;
+            continue;
+        }
+        let end = (first..above.len()).find(|&step| above[step] == below[step]).unwrap_or(above.len());
+        let mut corners = Vec::new();
+        for (step, &y) in (first..end).zip(&above[first..end]) {
+            corner(&mut corners, steps.x(step), y);
+            corner(&mut corners, steps.x(step + 1), y);
+        }
+        for (step, &y) in (first..end).zip(&below[first..end]).rev() {
+            corner(&mut corners, steps.x(step + 1), y);
+            corner(&mut corners, steps.x(step), y);
+        }
+        polygons.push(corners);
+        first = end;
+    }
+    polygons
+}
+
+/// Adds a corner, dropping the one before it if that lies on a straight line.
+fn corner(corners: &mut Vec<Point>, x: Length, y: Length) {
+    if let [.., before, last] = corners.as_slice() {
+        let straight = (before.y == last.y && last.y == y) || (before.x == last.x && last.x == x);
+        if straight {
+            corners.pop();
+        }
+    }
+    corners.push(Point { x, y });
+}
+
+/// A label where there is most room from top to bottom.
+fn label(
+    context: &Context<'_>,
+    kernel: Option<KernelId>,
+    count: u64,
+    above: &[Length],
+    below: &[Length],
+    steps: &Steps<'_>,
+) -> Option<Label> {
+    let title = match kernel {
+        Some(id) if context.is_chosen(id) => context.short_name(id).to_owned(),
+        Some(_) => return None,
+        None => "others".to_owned(),
+    };
+    let size = Theme::PAPER.small_size;
+    let step = (context.scale.width / as_length(steps.time.count())).max(1);
+    [format!("{title} ×{count}"), title].into_iter().find_map(|text| {
+        let needed = font::width(&text, size, false) + size;
+        let width = usize::try_from(needed / step).unwrap_or(0) + 2;
+        // Behind the last step that the text takes.
+        let end_of = |first: usize| {
+            let mut ends = if steps.time.are_equal() { first + width } else { first + 1 }..=steps.time.count();
+            ends.find(|end| steps.time.are_equal() || steps.x(*end) - steps.x(first) >= needed)
+        };
+        let room = |first: usize| {
+            let end = end_of(first)?;
+            let top = above[first..end].iter().max().copied().unwrap_or(0);
+            let bottom = below[first..end].iter().min().copied().unwrap_or(0);
+            Some(Rect::between(steps.x(first), top, steps.x(end), bottom))
+        };
+        let every = if steps.time.are_equal() { (width / 2).max(1) } else { 1 };
+        let rooms: Vec<Rect> = (0..steps.time.count()).step_by(every).filter_map(room).collect();
+        let highest = rooms.iter().map(|room| room.height).max()?;
+        // Of equally good places the one in the middle.
+        let best: Vec<&Rect> = rooms.iter().filter(|room| room.height == highest).collect();
+        best.get(best.len() / 2).and_then(|room| centred(&[text], room, size))
+    })
+}
+
+/// Something that had some time, one or several together.
+pub(super) struct Had<K> {
+    pub(super) what: K,
+    pub(super) count: u64,
+    pub(super) time: Range<Instant>,
+}
+
+/// The shares in time of what is told, in the order of its kinds from below, and for how many at one time the whole
+/// height of `area` stands: for `at_once`, or else for the most at one time, on average over a step.
+pub(super) fn stacked<K: Ord + Copy>(
+    context: &Context<'_>,
+    area: &Rect,
+    at_once: Option<u128>,
+    had: impl Iterator<Item = Had<K>>,
+    fill: impl Fn(K) -> Fill,
+) -> (Vec<TimeShare<K>>, u128) {
+    let steps = Steps::new(context, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
+    let mut sums: BTreeMap<K, (u64, StepSums)> = BTreeMap::new();
+    for Had { what, count, time } in had {
+        let (all, sum) = sums.entry(what).or_insert_with(|| (0, StepSums::new(&steps.time)));
+        *all += count;
+        sum.add(time, 1, &steps.time);
+    }
+    let mut stacked = vec![0_u128; steps.time.count()];
+    let levels: Vec<(K, u64, Vec<u128>)> = sums
+        .into_iter()
+        .map(|(what, (count, sum))| {
+            for (stacked, total) in stacked.iter_mut().zip(sum.totals(&steps.time)) {
+                *stacked += total;
+            }
+            (what, count, stacked.clone())
+        })
+        .collect();
+    let most = stacked.iter().enumerate().map(|(step, sum)| sum.div_ceil(steps.time.length(step))).max();
+    let at_once = at_once.or(most).unwrap_or(1).max(1);
+    let y = |(step, sum): (usize, &u128)| level(area, *sum, steps.time.length(step) * at_once);
+    let mut below = vec![area.bottom(); steps.time.count()];
+    let mut shares = Vec::new();
+    for (of, count, level) in levels {
+        let above: Vec<Length> = level.iter().enumerate().map(y).collect();
+        let outlines = outlines(&above, &below, &steps);
+        below = above;
+        if !outlines.is_empty() {
+            shares.push(TimeShare { of, count, fill: fill(of), outlines });
+        }
+    }
+    (shares, at_once)
+}

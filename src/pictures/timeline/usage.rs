@@ -1,0 +1,374 @@
+//! Panels of how the GPU is used over time: which share of threads, shared memory and registers is in use, and what is in
+//! each EE queue and CE queue and which rule holds its head.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::ops::Range;
+
+use super::context::{
+    BESIDE_PLOT, Context, MOST_QUEUE_LANES, PALE, QUEUE_LANE, centred, ending_at, fill_of, starting_at,
+};
+use super::means::{LEAST_STEP, Steps, level};
+use super::options::HeightBy;
+use super::{Label, LabelStyle, Occupancy, OccupancyCurve, QueueEntry, QueueRow, blocks, engine_lanes};
+use crate::device::BlockDemand;
+use crate::draw::theme::{Fill, Theme};
+use crate::draw::{Dash, Length, MM, Point, Rect, as_length, font};
+use crate::pictures::looks::rule_in_short;
+use crate::pictures::time_steps::StepSums;
+use crate::run::Recorded;
+use crate::time::Instant;
+use crate::trace::{Place, Queue, Rule, SumOverTime, queue_contents};
+use crate::workload::{OperationId, OperationKind};
+
+const HEIGHT: Length = 10 * MM;
+/// Between a panel, with its key, and what is above it.
+const GAP: Length = MM;
+/// Changes up to which each is drawn where it is; more are averaged over steps that are too short to see.
+const MOST_CHANGES: usize = 2_000;
+/// A line in the key.
+const KEY: Length = 5 * MM;
+
+/// The panel below `top`, and where it ends.
+pub(super) fn occupancy(context: &Context<'_>, top: Length) -> (Occupancy, Length) {
+    let size = Theme::PAPER.small_size;
+    let key_middle = top + GAP + size / 2;
+    let area = Rect { x: context.scale.left, y: top + GAP + size * 3 / 2, width: context.scale.width, height: HEIGHT };
+    let right = area.x - BESIDE_PLOT;
+    let mark = |text: &str, middle| ending_at(text.to_owned(), right, middle, size, LabelStyle::Quiet);
+    let marks = vec![mark("100 %", area.y + size / 2), mark("0", area.bottom() - size / 2)];
+    let label = ending_at(NAME.to_owned(), right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
+    let mut x = area.x;
+    let mut curves = Vec::new();
+    let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
+    let steps = Steps::new(context, by_width);
+    for (in_use, (resource, dash)) in in_use(context, &steps).into_iter().zip(RESOURCES) {
+        let Some(points) = in_use.points(context, resource, &steps, &area) else { continue };
+        let key = [Point { x, y: key_middle }, Point { x: x + KEY, y: key_middle }];
+        let text_left = x + KEY + MM / 2;
+        let name = resource.name().to_owned();
+        x = text_left + font::width(&name, size, false) + 3 * MM;
+        let label = starting_at(name, text_left, key_middle, size, LabelStyle::Normal);
+        curves.push(OccupancyCurve { resource, dash, points, key, label });
+    }
+    (Occupancy { area, label, marks, curves }, area.bottom())
+}
+
+pub(super) const NAME: &str = "in use";
+
+const RESOURCES: [(HeightBy, Dash); 3] =
+    [(HeightBy::Threads, Dash::Solid), (HeightBy::SharedMemory, Dash::Dashed), (HeightBy::Registers, Dash::Dotted)];
+
+/// How much of a resource blocks take, and when.
+struct InUse {
+    /// Each with its time, as long as they are few.
+    amounts: Vec<(Range<Instant>, u64)>,
+    sums: StepSums,
+}
+
+/// How much of each resource is in use.
+fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
+    let device = context.summary.scenario.device();
+    let mut all = RESOURCES.map(|_| InUse { amounts: Vec::new(), sums: StepSums::new(&steps.time) });
+    for Recorded { id: operation, work: kernel, .. } in context.summary.launches() {
+        // A kernel of which no block fits has no runs.
+        let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
+        let trace = context.summary.trace;
+        let process = trace.process_of_known(operation);
+        for run in blocks::runs(context, operation) {
+            for (in_use, (resource, _)) in all.iter_mut().zip(RESOURCES) {
+                let units = u64::from(resource.of_block(&demand, device)) * u64::from(run.first.blocks);
+                if units == 0 {
+                    continue;
+                }
+                // What is suspended uses nothing.
+                for part in trace.in_turn(process, run.first.start..run.end()) {
+                    if in_use.amounts.len() <= MOST_CHANGES / 2 {
+                        in_use.amounts.push((part.clone(), units));
+                    }
+                    in_use.sums.add(part, units, &steps.time);
+                }
+            }
+        }
+    }
+    all
+}
+
+impl InUse {
+    /// The share of all SMs; `None` if no block takes any.
+    fn points(self, context: &Context<'_>, resource: HeightBy, steps: &Steps<'_>, area: &Rect) -> Option<Vec<Point>> {
+        let device = context.summary.scenario.device();
+        let capacity = u128::from(resource.of_sm(device)) * u128::from(device.sms);
+        if self.amounts.is_empty() || capacity == 0 {
+            return None;
+        }
+        if self.amounts.len() <= MOST_CHANGES / 2 && context.rounds.is_none() {
+            return Some(exact(context, self.amounts, |amount| level(area, amount, capacity)));
+        }
+        let totals = self.sums.totals(&steps.time).into_iter().enumerate();
+        let mut line = Line::new(steps.x(0), area.bottom());
+        for (step, total) in totals {
+            line.go_to(steps.x(step), level(area, total, capacity * steps.time.length(step)));
+        }
+        Some(line.until(steps.x(steps.time.count())))
+    }
+}
+
+/// Each change where it is; `amounts` in use with their times.
+fn exact(context: &Context<'_>, mut amounts: Vec<(Range<Instant>, u64)>, y: impl Fn(u128) -> Length) -> Vec<Point> {
+    crate::sorted::sort_by_key(&mut amounts, |(time, _)| time.start);
+    let mut line = Line::new(context.scale.x(context.scale.window.start), y(0));
+    let mut sums = SumOverTime::default();
+    let mut emit = |at: Instant, amount: u64| {
+        line.go_to(context.scale.x(at.max(context.scale.window.start)), y(u128::from(amount)));
+        Ok::<(), Infallible>(())
+    };
+    for (time, amount) in amounts {
+        let Ok(()) = sums.add(time, amount, &mut emit);
+    }
+    let Ok(()) = sums.finish(&mut emit);
+    line.until(context.scale.right())
+}
+
+struct Line {
+    points: Vec<Point>,
+}
+
+impl Line {
+    fn new(x: Length, y: Length) -> Self {
+        Self { points: vec![Point { x, y }] }
+    }
+
+    /// On to the right, then up or down.
+    fn go_to(&mut self, x: Length, y: Length) {
+        let Some(&last) = self.points.last() else { return };
+        if last.y == y {
+            return;
+        }
+        if last.x < x {
+            self.points.push(Point { x, ..last });
+        } else if self.points.len() == 1 {
+            self.points.clear();
+        }
+        self.points.push(Point { x, y });
+    }
+
+    /// On to the right, to the end.
+    fn until(mut self, x: Length) -> Vec<Point> {
+        if let Some(&last) = self.points.last() {
+            self.points.push(Point { x, ..last });
+        }
+        self.points
+    }
+}
+
+/// A place that nobody holds for at least so long on paper is not shown.
+const LEAST_SEEN: Length = MM / 4;
+/// What the name of a process takes at most.
+const MOST_NAME: Length = 18 * MM;
+/// Narrower entries of one place are joined with their neighbours.
+const LEAST_WIDTH: Length = 4 * MM / 10;
+
+/// The queues in which something waits in the window, and how deep they get.
+pub(super) struct Queues {
+    queues: Vec<(Queue, Vec<Place>, usize)>,
+}
+
+impl Queues {
+    pub(super) fn new(context: &Context<'_>) -> Self {
+        let summary = &context.summary;
+        let end_of_run = summary.trace.end();
+        let mut queues = Vec::new();
+        for mut contents in queue_contents(summary.trace, summary.scenario.device()) {
+            if !matches!(contents.queue, Queue::Ee(..) | Queue::Ce(_)) {
+                continue;
+            }
+            contents.stays.retain(|stay| {
+                let time = stay.time(end_of_run);
+                time.start < time.end && context.scale.shows(time.start, time.end)
+            });
+            if !contents.stays.is_empty() {
+                let (places, depth) = contents.places(MOST_QUEUE_LANES, end_of_run);
+                queues.push((contents.queue, places, depth));
+            }
+        }
+        Self { queues }
+    }
+
+    /// Names, as they stand beside the plot.
+    pub(super) fn names(&self, context: &Context<'_>) -> Vec<String> {
+        let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(..))).count();
+        let engines = context.summary.scenario.device().copy.engines;
+        let name = |queue: Queue| match queue {
+            Queue::Ee(owner, priority) if context.summary.trace.queue_context_name(owner).is_some() => {
+                let name = context.summary.trace.queue_context_name(owner).unwrap_or_default();
+                let of = font::shortened(name, Theme::PAPER.text_size, false, MOST_NAME);
+                if priority != 0 { format!("EE {of} {}", super::streams::signed(priority)) } else { format!("EE {of}") }
+            }
+            Queue::Ee(_, priority) if priorities > 1 || priority != 0 => {
+                format!("EE prio. {}", super::streams::signed(priority))
+            }
+            Queue::Ee(..) => "EE queue".to_owned(),
+            Queue::Ce(engine) if engines > 1 => format!("CE queue {engine}"),
+            Queue::Ce(_) => "CE queue".to_owned(),
+            Queue::Stream(_) | Queue::CopyEngine(_) => queue.to_string(),
+        };
+        self.queues.iter().map(|(queue, ..)| name(*queue)).collect()
+    }
+
+    /// The queues below `top`, and where they end.
+    pub(super) fn rows(&self, context: &Context<'_>, top: Length) -> (Vec<QueueRow>, Length) {
+        let names = self.names(context);
+        let mut bottom = top;
+        let mut rows = Vec::new();
+        for (name, &(queue, ref places, depth)) in names.into_iter().zip(&self.queues) {
+            // Places that are taken too shortly to be seen would be empty rows.
+            let is_seen = |place: &&Place| context.scale.length(place.time.end.since(place.time.start)) >= LEAST_SEEN;
+            let shown = places.iter().filter(is_seen).map(|place| place.position + 1).max().unwrap_or(1);
+            let shown = shown.min(context.budget.queue_lanes.max(1));
+            let lanes = as_length(shown);
+            let area =
+                Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: lanes * QUEUE_LANE };
+            bottom = area.bottom();
+            let right = area.x - BESIDE_PLOT;
+            let label =
+                ending_at(name.clone(), right, area.y + QUEUE_LANE / 2, Theme::PAPER.text_size, LabelStyle::Normal);
+            let more = (depth > shown && shown > 1).then(|| {
+                let text = format!("up to {depth}");
+                ending_at(text, right, area.bottom() - QUEUE_LANE / 2, Theme::PAPER.small_size, LabelStyle::Quiet)
+            });
+            let entries = entries(context, queue, places.iter().filter(|place| place.position < shown), &area);
+            rows.push(QueueRow { name, label, more, area, entries });
+        }
+        (rows, bottom)
+    }
+}
+
+/// Boxes for the places, those of the head divided by the rules that hold it.
+fn entries<'p>(
+    context: &Context<'_>,
+    queue: Queue,
+    places: impl Iterator<Item = &'p Place>,
+    area: &Rect,
+) -> Vec<QueueEntry> {
+    let mut entries: Vec<QueueEntry> = Vec::new();
+    let mut last_of_lane = [None; MOST_QUEUE_LANES];
+    for place in places.filter(|place| context.scale.shows(place.time.start, place.time.end)) {
+        for (time, rule) in divided(context, place) {
+            let (left, right) =
+                (context.scale.x(time.start.max(context.scale.window.start)), context.scale.x(time.end));
+            let y = area.y + QUEUE_LANE * as_length(place.position);
+            let here = Rect { x: left, y, width: right - left, height: QUEUE_LANE };
+            let last: Option<usize> = last_of_lane[place.position];
+            if let Some(last) = last.map(|last| &mut entries[last]) {
+                let narrow = here.width < LEAST_WIDTH && last.area.width < LEAST_WIDTH || last.count > 1;
+                if narrow && here.width < LEAST_WIDTH && here.x <= last.area.right() {
+                    last.count += u64::from(last.operation != place.operation);
+                    last.rule = last.rule.filter(|same| Some(*same) == rule);
+                    last.time.end = time.end;
+                    last.area.width = right - last.area.x;
+                    last.fill = PALE;
+                    continue;
+                }
+            }
+            last_of_lane[place.position] = Some(entries.len());
+            let fill = fill_of_operation(context, place.operation);
+            let (operation, position) = (place.operation, place.position);
+            entries.push(QueueEntry { operation, count: 1, position, time, rule, fill, area: here, label: None });
+        }
+    }
+    for entry in &mut entries {
+        entry.label = centred(&texts(context, queue, entry), &entry.area, Theme::PAPER.small_size);
+    }
+    entries
+}
+
+/// The time at one place, at the head by what the operation waits for.
+fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<Rule>)> {
+    if place.position > 0 {
+        return vec![(place.time.clone(), None)];
+    }
+    let mut parts = Vec::new();
+    let mut from = place.time.start;
+    for wait in context.summary.trace.waits(place.operation) {
+        let (start, end) = (wait.from.max(from), wait.to.min(place.time.end));
+        if start < end {
+            if from < start {
+                parts.push((from..start, None));
+            }
+            parts.push((start..end, Some(wait.rule)));
+            from = end;
+        }
+    }
+    if from < place.time.end {
+        parts.push((from..place.time.end, None));
+    }
+    parts
+}
+
+fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
+    let trace = context.summary.trace;
+    match trace.record(operation).map(|record| record.kind) {
+        Some(OperationKind::Kernel(kernel)) => fill_of(context, Some(kernel)),
+        _ => trace.copy_of(operation).map_or(PALE, |copy| engine_lanes::copy_fill(copy.direction)),
+    }
+}
+
+/// What may be written on an entry, best first.
+fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String> {
+    let record = context.summary.trace.operations().get(entry.operation.index());
+    let mut repeat = None;
+    let name = match record.map(|record| record.kind) {
+        _ if entry.count > 1 => format!("{}×", entry.count),
+        Some(OperationKind::Kernel(kernel)) if context.is_chosen(kernel) => {
+            repeat = context.repeat(kernel);
+            context.short_name(kernel).to_owned()
+        }
+        Some(OperationKind::Copy(_)) => engine_lanes::copy_name(context, entry.operation),
+        _ => return Vec::new(),
+    };
+    let mut texts = match entry.rule {
+        Some(rule) if matches!(queue, Queue::Ee(..)) => vec![
+            format!("{name} waits {} ({rule})", rule_in_short(rule)),
+            format!("{name}: {} ({rule})", rule_in_short(rule).trim_start_matches("for ")),
+            format!("{name}: {rule}"),
+            name,
+        ],
+        _ => vec![name],
+    };
+    texts.extend(repeat);
+    texts
+}
+
+/// What the rules of the panel mean, in rows below `top`, and where they end.
+pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec<Label>, Length) {
+    let entries = || rows.iter().flat_map(|row| &row.entries);
+    let rules: BTreeSet<Rule> = entries().filter_map(|entry| entry.rule).collect();
+    let mut texts: Vec<String> = rules.into_iter().filter_map(meaning).collect();
+    if entries().any(|entry| entry.position > 0) {
+        texts.push("below the head of a queue: X1, only its head may start".to_owned());
+    }
+    if rows.is_empty() && context.options.queues {
+        texts.push("nothing waits in an EE queue or CE queue".to_owned());
+    }
+    let size = Theme::PAPER.small_size;
+    let (left, right) = (super::context::MARGIN, context.options.width - super::context::MARGIN);
+    let (mut x, mut y, mut labels) = (left, top + size, Vec::new());
+    for text in texts {
+        let width = font::width(&text, size, false);
+        if x + width > right && x > left {
+            (x, y) = (left, y + size * 3 / 2);
+        }
+        let text = font::shortened(&text, size, false, right - left);
+        labels.push(starting_at(text, x, y, size, LabelStyle::Quiet));
+        x += width + 3 * MM;
+    }
+    let bottom = if labels.is_empty() { top } else { y + size };
+    (labels, bottom)
+}
+
+/// A rule that holds heads of queues, as the figure explains it.
+fn meaning(rule: Rule) -> Option<String> {
+    let holds_heads = matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster | Rule::A2 | Rule::C2);
+    holds_heads.then(|| format!("{rule}: {}", rule.meaning()))
+}
