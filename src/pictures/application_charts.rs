@@ -145,6 +145,11 @@ impl RegionCell {
         (baseline > 0.0).then_some(mean(Scheduler::GpuEvr)? / baseline)
     }
 
+    /// Its place in the grid.
+    fn place(&self) -> (u32, u32, u32) {
+        (self.per_period, self.saturation_sms, self.tightness_percent)
+    }
+
     fn look(&self) -> Look {
         let best = self.best();
         let one_at_a_time = best.contains(&Scheduler::TimeGraph) || best.contains(&Scheduler::GlobalEdf);
@@ -219,11 +224,7 @@ pub(crate) fn region_cells(study: &Study, summary: &StudySummary) -> Result<Vec<
             tightness_percent: number(tightness),
             met: Vec::new(),
         };
-        let same = |other: &&mut RegionCell| {
-            (other.per_period, other.saturation_sms, other.tightness_percent)
-                == (cell.per_period, cell.saturation_sms, cell.tightness_percent)
-        };
-        match cells.iter_mut().find(same) {
+        match cells.iter_mut().find(|other| other.place() == cell.place()) {
             Some(known) => known.met.push(RegionMean { scheduler, mean, half }),
             None => cells.push(RegionCell { met: vec![RegionMean { scheduler, mean, half }], ..cell }),
         }
@@ -260,9 +261,7 @@ pub(crate) fn scheduler_regions(cells: &[RegionCell], title: &str, panel: impl F
             let text = format!("{}.{}", tightness / 100, tightness % 100 / 10);
             sheet.small(text, left - MM, upper + CELL_HEIGHT / 2, Anchor::End);
             for (column, &width) in widths.iter().enumerate() {
-                let found = cells.iter().find(|cell| {
-                    (cell.per_period, cell.saturation_sms, cell.tightness_percent) == (number, width, tightness)
-                });
+                let found = cells.iter().find(|cell| cell.place() == (number, width, tightness));
                 let Some(cell) = found else { continue };
                 let area =
                     Rect { x: left + cell_width * as_length(column), y: upper, width: cell_width, height: CELL_HEIGHT };

@@ -51,18 +51,16 @@ pub struct HtmlRun<'a> {
 impl<'a> HtmlTimeline<'a> {
     /// One run.
     pub fn new(summary: Summary<'a>) -> Self {
-        Self {
-            runs: vec![HtmlRun { name: "simulated", summary, blocks_only: false }],
-            marks: &[],
-            merged: false,
-            origin: Instant::ZERO,
-            notes: Vec::new(),
-        }
+        Self::of(vec![HtmlRun { name: "simulated", summary, blocks_only: false }], &[])
     }
 
     /// Two runs on one axis of time, with the finish times of both.
     pub fn comparison(upper: HtmlRun<'a>, lower: HtmlRun<'a>, marks: &'a [FinishMark]) -> Self {
-        Self { runs: vec![upper, lower], marks, merged: false, origin: Instant::ZERO, notes: Vec::new() }
+        Self::of(vec![upper, lower], marks)
+    }
+
+    fn of(runs: Vec<HtmlRun<'a>>, marks: &'a [FinishMark]) -> Self {
+        Self { runs, marks, merged: false, origin: Instant::ZERO, notes: Vec::new() }
     }
 
     /// The same with all instants told as counted from `origin`, as tables beside it do; those before it are negative.

@@ -1,50 +1,58 @@
-//! How pictures show rules and kernels: a fill for each rule that makes operations wait, and one for all kernels of a title.
+//! How pictures show rules and kernels: a fill for each rule that makes operations wait, and one for all kernels of a
+//! title.
 
 use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::str::Chars;
 
+use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Hatch, Theme};
 use crate::draw::{Dash, Point, Shape, Stroke};
 use crate::limits::count_turn;
-use crate::trace::Rule;
+use crate::trace::{OperationRecord, Queue, Rule, Trace};
 use crate::workload::{CheckedKernel, KernelId};
 
 /// How much of its background's colour is left in a hatch \[percent\].
 const INK: u16 = 30;
 
-/// The fill of the time that an operation waits under a rule: light strokes on a dark ground, where kernels and copies
-/// have dark strokes on a light one, so that no rule looks like one of them in colour or in grey. In grey, rules differ
-/// in hatch or in lightness.
-pub(crate) fn rule_fill(rule: Rule) -> Fill {
+/// How a rule is told: the ground and the hatch of the time that an operation waits under it; and where it waits then,
+/// or for what, as it follows "waits".
+const fn look(rule: Rule) -> (Colour, Hatch, &'static str) {
     const GREY: Colour = Colour(0x4a, 0x4a, 0x4a);
     const BLACK: Colour = Colour(0x1a, 0x1a, 0x1a);
     const AMBER: Colour = Colour(0x85, 0x52, 0x00);
     const LATENCY: Colour = Colour(0x6e, 0x6e, 0x6e);
     const TURN: Colour = Colour(0x22, 0x22, 0x44);
-    let (background, hatch) = match rule {
-        Rule::G2 => (GREY, Hatch::Plain),
-        Rule::C1 => (GREY, Hatch::Rising),
-        Rule::X1 => (Colour(0x5c, 0x53, 0x00), Hatch::Dots),
-        Rule::A2 => (Colour(0x6a, 0x1f, 0x55), Hatch::Falling),
-        Rule::R2 => (Colour(0x8f, 0x36, 0x00), Hatch::Horizontal),
-        Rule::R3 => (Colour(0x00, 0x1f, 0x52), Hatch::Plain),
-        Rule::Registers => (Colour(0x00, 0x55, 0x3c), Hatch::Vertical),
-        Rule::C2 => (Colour(0x0a, 0x4f, 0x6e), Hatch::Crossed),
-        Rule::N1 => (AMBER, Hatch::Grid),
-        Rule::N2 => (AMBER, Hatch::Falling),
-        Rule::E2 => (Colour(0x45, 0x22, 0x10), Hatch::Dots),
-        Rule::Channel => (BLACK, Hatch::Crossed),
-        Rule::L1 => (LATENCY, Hatch::Plain),
-        Rule::L2 => (LATENCY, Hatch::Rising),
-        Rule::T1 => (TURN, Hatch::Horizontal),
-        Rule::T4 => (TURN, Hatch::Vertical),
-        Rule::T5 => (TURN, Hatch::Grid),
-        Rule::Mps => (BLACK, Hatch::Rising),
-        Rule::Cluster => (BLACK, Hatch::Falling),
-        Rule::H1 => (Colour(0x84, 0x14, 0x24), Hatch::Grid),
-        Rule::H2 => (Colour(0xb8, 0x34, 0x44), Hatch::Vertical),
-    };
+    match rule {
+        Rule::G2 => (GREY, Hatch::Plain, "in its stream"),
+        Rule::C1 => (GREY, Hatch::Rising, "in its stream"),
+        Rule::X1 => (Colour(0x5c, 0x53, 0x00), Hatch::Dots, "in its EE queue"),
+        Rule::A2 => (Colour(0x6a, 0x1f, 0x55), Hatch::Falling, "for higher priority"),
+        Rule::R2 => (Colour(0x8f, 0x36, 0x00), Hatch::Horizontal, "for threads"),
+        Rule::R3 => (Colour(0x00, 0x1f, 0x52), Hatch::Plain, "for shared memory"),
+        Rule::Registers => (Colour(0x00, 0x55, 0x3c), Hatch::Vertical, "for registers"),
+        Rule::C2 => (Colour(0x0a, 0x4f, 0x6e), Hatch::Crossed, "for copy engine"),
+        Rule::N1 => (AMBER, Hatch::Grid, "for blocking streams"),
+        Rule::N2 => (AMBER, Hatch::Falling, "for NULL stream"),
+        Rule::E2 => (Colour(0x45, 0x22, 0x10), Hatch::Dots, "for an event"),
+        Rule::Channel => (BLACK, Hatch::Crossed, "for a channel"),
+        Rule::L1 => (LATENCY, Hatch::Plain, "for launch latency"),
+        Rule::L2 => (LATENCY, Hatch::Rising, "for the gap before it"),
+        Rule::T1 => (TURN, Hatch::Horizontal, "for its turn"),
+        Rule::T4 => (TURN, Hatch::Vertical, "for its turn"),
+        Rule::T5 => (TURN, Hatch::Grid, "for its turn"),
+        Rule::Mps => (BLACK, Hatch::Rising, "for SMs of its share"),
+        Rule::Cluster => (BLACK, Hatch::Falling, "for SMs of one GPC"),
+        Rule::H1 => (Colour(0x84, 0x14, 0x24), Hatch::Grid, "to free memory"),
+        Rule::H2 => (Colour(0xb8, 0x34, 0x44), Hatch::Vertical, "for memory to be freed"),
+    }
+}
+
+/// The fill of the time that an operation waits under a rule: light strokes on a dark ground, where kernels and copies
+/// have dark strokes on a light one, so that no rule looks like one of them in colour or in grey. In grey, rules differ
+/// in hatch or in lightness.
+pub(crate) fn rule_fill(rule: Rule) -> Fill {
+    let (background, hatch, _) = look(rule);
     match hatch {
         Hatch::Plain => Fill::plain(background),
         _ => Fill { background, hatch, ink: background.tint(INK) },
@@ -62,26 +70,7 @@ pub(crate) fn rule_fill_on_dark(rule: Rule) -> Fill {
 
 /// Where an operation waits under a rule, or for what, as it follows "waits".
 pub(crate) const fn rule_in_short(rule: Rule) -> &'static str {
-    match rule {
-        Rule::G2 | Rule::C1 => "in its stream",
-        Rule::X1 => "in its EE queue",
-        Rule::A2 => "for higher priority",
-        Rule::R2 => "for threads",
-        Rule::R3 => "for shared memory",
-        Rule::Registers => "for registers",
-        Rule::C2 => "for copy engine",
-        Rule::N1 => "for blocking streams",
-        Rule::N2 => "for NULL stream",
-        Rule::Channel => "for a channel",
-        Rule::E2 => "for an event",
-        Rule::L1 => "for launch latency",
-        Rule::L2 => "for the gap before it",
-        Rule::T1 | Rule::T4 | Rule::T5 => "for its turn",
-        Rule::Mps => "for SMs of its share",
-        Rule::Cluster => "for SMs of one GPC",
-        Rule::H1 => "to free memory",
-        Rule::H2 => "for memory to be freed",
-    }
+    look(rule).2
 }
 
 /// For each kernel, the number of its title among all titles in natural order (`K2` before `K10`). It depends on
@@ -135,6 +124,35 @@ fn number(text: &mut Peekable<Chars<'_>>) -> String {
         digits.push(digit);
     }
     digits.trim_start_matches('0').to_owned()
+}
+
+/// The fill of a copy.
+pub(crate) fn copy_fill(direction: CopyDirection) -> Fill {
+    let ink = Colour(0x80, 0x80, 0x80);
+    match direction {
+        CopyDirection::HostToDevice => Fill { background: Colour(0xf4, 0xf4, 0xf4), hatch: Hatch::Rising, ink },
+        CopyDirection::DeviceToHost => Fill { background: Colour(0xd8, 0xd8, 0xd8), hatch: Hatch::Falling, ink },
+        CopyDirection::DeviceToDevice => Fill { background: Colour(0xf4, 0xf4, 0xf4), hatch: Hatch::Grid, ink },
+    }
+}
+
+/// From where to where, with H for the host and D for the device.
+pub(crate) const fn direction_name(direction: CopyDirection) -> &'static str {
+    match direction {
+        CopyDirection::HostToDevice => "H→D",
+        CopyDirection::DeviceToHost => "D→H",
+        CopyDirection::DeviceToDevice => "D→D",
+    }
+}
+
+/// Whether a queue is shown by itself: it lies between the streams and what executes.
+pub(crate) const fn is_shown(queue: Queue) -> bool {
+    matches!(queue, Queue::Ee(..) | Queue::Ce(_))
+}
+
+/// Whether the launch of an operation is shown: of what nobody measured it is that of another run.
+pub(crate) fn is_launch_known(trace: &Trace, record: &OperationRecord) -> bool {
+    !trace.is_observed() || record.first_start().is_some()
 }
 
 /// A line from where a block stops to where it goes on.

@@ -23,13 +23,15 @@ mod operations;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::ops::Range;
 
-use events::{Events, Lane, SliceTime};
+use events::{Events, Lane};
 use serde_json::json;
 
 use super::pack::FreeLanes;
 use crate::proven::Proven;
 use crate::run::{Recorded, Summary};
+use crate::time::Instant;
 use crate::trace::Trace;
 use crate::workload::{Copy, OperationId, StreamId};
 
@@ -160,28 +162,19 @@ impl<'a> Tracks<'a> {
         self.first_process + FIRST_SM + u32::from(sm)
     }
 
-    /// Names the process of the turns of contexts, if they take turns; it stands below the copy engines, above the SMs.
-    fn name_contexts<W: Write>(&self, events: &mut Events<W>) -> io::Result<Option<u32>> {
-        let trace = self.run.summary.trace;
-        if trace.turns().is_empty() {
-            return Ok(None);
-        }
-        let process = self.first_process + FIRST_SM + trace.sms();
-        let label = if self.run.label.is_empty() { String::new() } else { format!("{}: ", self.run.label) };
-        events.name_process_at(process, self.first_process + FIRST_SM, format_args!("{label}contexts"))?;
-        Ok(Some(process))
+    /// What stands before the names of processes.
+    fn label(&self) -> String {
+        if self.run.label.is_empty() { String::new() } else { format!("{}: ", self.run.label) }
     }
 
-    /// A lane of that process for each process of the run, with its name.
-    fn contexts<W: Write>(&self, process: u32, next_lane: &mut u32, events: &mut Events<W>) -> io::Result<Vec<Lane>> {
-        let mut lanes = Vec::new();
-        for known in self.run.summary.trace.processes() {
-            let lane = Lane { process, number: *next_lane };
-            *next_lane = next_lane.saturating_add(1);
-            events.name_lane(lane, &known.name)?;
-            lanes.push(lane);
-        }
-        Ok(lanes)
+    /// A lane for each process of the run, named, in a process of the file for turns of contexts, which stands below
+    /// the copy engines, above the SMs.
+    fn contexts<W: Write>(&self, next_lane: &mut u32, events: &mut Events<W>) -> io::Result<Vec<Lane>> {
+        let trace = self.run.summary.trace;
+        let process = self.first_process + FIRST_SM + trace.sms();
+        let name = format!("{}contexts", self.label());
+        events.name_process_at(process, self.first_process + FIRST_SM, name)?;
+        trace.processes().iter().map(|known| events.new_lane(process, next_lane, &known.name)).collect()
     }
 
     /// An identifier of an operation that no other run of the file has.
@@ -191,7 +184,7 @@ impl<'a> Tracks<'a> {
 
     fn write_names<W: Write>(&self, events: &mut Events<W>) -> io::Result<()> {
         let summary = &self.run.summary;
-        let label = if self.run.label.is_empty() { String::new() } else { format!("{}: ", self.run.label) };
+        let label = self.label();
         events.name_process(self.first_process + HOST, format_args!("{label}host"))?;
         for (number, thread) in (0..).zip(&summary.scenario.threads) {
             events.name_lane(self.thread(number), &thread.label)?;
@@ -237,23 +230,17 @@ fn copy_depths(summary: &Summary<'_>) -> Vec<usize> {
 }
 
 /// The copies that began, in that order, each with its engine and its lane there, and from when to when.
-fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy, SliceTime)> {
+fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy, Range<Instant>)> {
     let mut copies: Vec<_> = summary.copies().collect();
     // Copies without length come before those that begin when they end.
     crate::sorted::sort_by_key(&mut copies, |Recorded { record, .. }| (record.first_start(), record.queue_order()));
     let mut lanes: BTreeMap<u32, FreeLanes> = BTreeMap::new();
     let began = copies.into_iter().filter_map(|Recorded { id, record, work: copy }| {
-        let from = record.first_start()?;
-        let to = record.finish().unwrap_or(summary.trace.end());
+        let time = record.first_start()?..record.finish().unwrap_or(summary.trace.end());
         let engine = summary.scenario.device().copy.engine_for(copy.direction);
-        let lane = lanes.entry(engine).or_default().take(from, to);
-        Some((
-            engine,
-            u32::try_from(lane).proven("no more lanes than copies, whose numbers have 32 bits"),
-            id,
-            copy,
-            SliceTime { from, to },
-        ))
+        let lane = lanes.entry(engine).or_default().take(time.start, time.end);
+        let lane = u32::try_from(lane).proven("no more lanes than copies, whose numbers have 32 bits");
+        Some((engine, lane, id, copy, time))
     });
     began.collect()
 }

@@ -1,5 +1,7 @@
 //! Charts of task sets: demand against supply, acceptance by test, response times.
 
+use std::ops::Range;
+
 use crate::draw::theme::{Colour, Fill, Theme, series_fill};
 use crate::draw::{Anchor, Axis, COLUMN_WIDTH, Chart, DrawError, Drawing, Length, MM, Rect, Series, Sheet, as_length};
 use crate::experiments::acceptance::{Curve, CurvePoint};
@@ -45,9 +47,8 @@ pub fn demand_plot(
         Series::new("supply sbf(t)", supplied),
         Series::new("linear supply", straight),
     ];
-    let top = series.iter().flat_map(|series| &series.points).map(|point| point.1).fold(1.0, f64::max);
     let x = Axis { title: "t".to_owned(), range: 0.0..end as f64 };
-    let y = Axis { title: "execution time".to_owned(), range: 0.0..top * 1.05 };
+    let y = Axis { title: "execution time".to_owned(), range: 0.0..above(&series) };
     Chart::new(title, x, y, series).draw()
 }
 
@@ -56,20 +57,20 @@ pub fn demand_plot(
 /// # Errors
 /// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn acceptance_plot(title: &str, points: &[CurvePoint]) -> Result<Drawing, DrawError> {
-    let tests: Vec<_> =
-        points.first().map(|point| point.accepted.iter().map(|(test, _)| *test)).into_iter().flatten().collect();
     let x = |point: &CurvePoint| f64::from(point.single_permille) / 1000.0;
-    let series: Vec<Series> = tests
-        .into_iter()
-        .map(|test| {
-            let ratios = points.iter().filter_map(|point| Some((x(point), point.ratio(test)?))).collect();
-            Series::new(test.name(), ratios)
-        })
-        .collect();
+    let tests = points.iter().take(1).flat_map(|point| &point.accepted).map(|(test, _)| *test);
+    let series = tests.map(|test| {
+        let ratios = points.iter().filter_map(|point| Some((x(point), point.ratio(test)?))).collect();
+        Series::new(test.name(), ratios)
+    });
     let first = points.iter().map(x).fold(0.9, f64::min);
     // As in the paper; beyond U_1 + U_B = 1 nothing is schedulable.
     let last = points.iter().map(x).fold(1.0, f64::max);
-    let x = Axis { title: "utilization of each SM's tasks".to_owned(), range: first..last };
+    acceptance_chart(title, "utilization of each SM's tasks", first..last, series.collect())
+}
+
+fn acceptance_chart(title: &str, x: &str, range: Range<f64>, series: Vec<Series>) -> Result<Drawing, DrawError> {
+    let x = Axis { title: x.to_owned(), range };
     let y = Axis { title: "acceptance ratio".to_owned(), range: 0.0..1.02 };
     Chart::new(title, x, y, series).with_points().draw()
 }
@@ -90,9 +91,7 @@ pub fn segment_acceptance_plot(
     });
     let first = points.first().map_or(0.0, x);
     let last = points.last().map_or(1.0, x);
-    let x = Axis { title: curve.panel.axis().to_owned(), range: first..last };
-    let y = Axis { title: "acceptance ratio".to_owned(), range: 0.0..1.02 };
-    Chart::new(title, x, y, series.collect()).with_points().draw()
+    acceptance_chart(title, curve.panel.axis(), first..last, series.collect())
 }
 
 /// Which of two tests accepts more sets, against the utilization of each SM's own tasks and the number of periods in

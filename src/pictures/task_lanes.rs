@@ -1,5 +1,5 @@
-//! Tasks over one axis of time: lanes of what ran where, and below them releases, deadlines and misses of each task. With
-//! what ran of tasks with segments, and with the chunks of a task as a cycle of vertices.
+//! Tasks over one axis of time: lanes of what ran where, and below them releases, deadlines and misses of each task.
+//! With what ran of tasks with segments, and with the chunks of a task as a cycle of vertices.
 
 use super::looks::pause_line;
 use crate::draw::theme::{Colour, Fill, Theme, series_fill, series_repeat};

@@ -547,6 +547,4 @@ pub(crate) enum LegendSymbol {
     Submission,
     /// As the bar of something that waits.
     Wait,
-    /// Not at all: the text says something of the whole figure.
-    Nothing,
 }

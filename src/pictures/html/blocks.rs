@@ -16,7 +16,7 @@ use crate::proven::OrMost;
 use crate::run::{Recorded, Summary};
 use crate::time::Instant;
 use crate::trace::{SumOverTime, Trace};
-use crate::workload::ProcessId;
+use crate::workload::{OperationId, ProcessId};
 
 /// Blocks on an SM up to which pages have their places by shared memory and by registers, too.
 const MOST_PLACED: usize = 20_000;
@@ -59,11 +59,7 @@ impl PlacedBlocks {
 
     /// When they run: their whole time, but for the turns of other contexts (T4).
     pub(super) fn parts<'a>(&self, trace: &'a Trace) -> impl Iterator<Item = Range<Instant>> + use<'a> {
-        let whole = self.in_turns_of.is_none().then(|| self.time.clone());
-        let time = self.time.clone();
-        whole
-            .into_iter()
-            .chain(self.in_turns_of.into_iter().flat_map(move |process| trace.in_turn(process, time.clone())))
+        trace.in_turn(trace.process_of_known(OperationId(self.operation)), self.time.clone())
     }
 }
 
@@ -122,13 +118,11 @@ impl Groups {
         let distinct: FxHashSet<Group> = by_sm.iter().flatten().map(PlacedBlocks::group).collect();
         let mut in_order: Vec<Group> = distinct.into_iter().collect();
         in_order.sort_unstable();
-        let start: Vec<i64> = in_order.iter().map(|group| instants.number(group.0)).collect();
-        let ends = in_order.iter().map(|group| instants.number(group.2));
         Self {
             operation: in_order.iter().map(|group| group.1).collect(),
             times: in_order.iter().map(|group| group.3).collect(),
-            length: ends.zip(&start).map(|(end, start)| end - start).collect(),
-            start: steps(start),
+            start: steps(in_order.iter().map(|group| instants.number(group.0))),
+            length: in_order.iter().map(|group| instants.length(&(group.0..group.2))).collect(),
             numbers: in_order.into_iter().zip(0..).collect(),
         }
     }
@@ -272,8 +266,8 @@ pub(super) fn occupancy(
         let amount = averages(&changes, trace.end());
         OccupancyCurve { resource: resource.name(), capacity, at: Vec::new(), amount }
     };
-    let all = [HeightBy::Threads, HeightBy::SharedMemory, HeightBy::Registers].map(curve);
-    all.into_iter().filter(|curve| !curve.amount.is_empty()).collect()
+    let all = [HeightBy::Threads, HeightBy::SharedMemory, HeightBy::Registers].into_iter().map(curve);
+    all.filter(|curve| !curve.amount.is_empty()).collect()
 }
 
 /// The mean over each of the steps, rounded down.

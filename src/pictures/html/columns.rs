@@ -1,5 +1,7 @@
-//! What the columns of the page's data refer to, instants and fills, and the columns of lanes above the SMs: who has which
-//! core, whose turn it is, and the longest way of data through a chain.
+//! What the columns of the page's data refer to, instants and fills, and the columns of lanes above the SMs: who has
+//! which core, whose turn it is, and the longest way of data through a chain.
+
+use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
@@ -30,6 +32,17 @@ impl Instants {
     /// The number of an instant, -1 for one that was not reached.
     pub(super) fn number_or_never(&self, instant: Option<Instant>) -> i64 {
         instant.map_or(-1, |instant| self.number(instant))
+    }
+
+    /// The number of the end of a time, counted from that of its beginning.
+    pub(super) fn length(&self, time: &Range<Instant>) -> i64 {
+        self.number(time.end) - self.number(time.start)
+    }
+
+    /// Of times in order the beginnings, each counted from the end of the one before, and the lengths.
+    fn in_a_row(&self, times: impl Iterator<Item = Range<Instant>>) -> (Vec<i64>, Vec<i64>) {
+        let edges = steps(times.flat_map(|time| [time.start, time.end]).map(|at| self.number(at)));
+        edges.chunks_exact(2).map(|edge| (edge[0], edge[1])).unzip()
     }
 }
 
@@ -140,9 +153,7 @@ impl CoreData {
     /// `None` where hosts share no core.
     pub(super) fn new(spans: &[CoreSpan], threads: usize, instants: &Instants) -> Option<Self> {
         let lane = |own: &[CoreSpan]| {
-            let times = own.iter().flat_map(|span| [span.start, span.end]);
-            let times = steps(times.map(|at| instants.number(at)));
-            let (start, length) = times.chunks_exact(2).map(|time| (time[0], time[1])).unzip();
+            let (start, length) = instants.in_a_row(own.iter().map(|span| span.start..span.end));
             CoreLane {
                 core: own.first().map_or(0, |span| span.core),
                 thread: own.iter().map(|span| span.thread).collect(),
@@ -225,9 +236,7 @@ impl TurnData {
 
 impl Served {
     fn new(trace: &Trace, process: ProcessId, instants: &Instants) -> Self {
-        let times = trace.in_turn(process, Instant::ZERO..trace.end()).flat_map(|time| [time.start, time.end]);
-        let times = steps(times.map(|at| instants.number(at)));
-        let (start, length) = times.chunks_exact(2).map(|time| (time[0], time[1])).unzip();
+        let (start, length) = instants.in_a_row(trace.in_turn(process, Instant::ZERO..trace.end()));
         Self { start, length }
     }
 }

@@ -1,5 +1,5 @@
-//! Queues, and why operations wait in them: what was in each over time, which rule held an operation from when to when, and
-//! what is said of it. All in columns.
+//! Queues, and why operations wait in them: what was in each over time, which rule held an operation from when to when,
+//! and what is said of it. All in columns.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::columns::{Instants, PageFill, steps};
 use crate::device::BlockDemand;
-use crate::pictures::looks::{rule_fill, rule_fill_on_dark};
+use crate::pictures::looks::{is_shown, rule_fill, rule_fill_on_dark};
 use crate::pictures::timeline::bytes;
 use crate::run::Summary;
 use crate::trace::{Cause, Phase, Place, Queue, QueueContents, RULES, Reason, Rule, Stay, Trace};
-use crate::workload::{Clusters, OperationKind};
+use crate::workload::{Clusters, OperationId, OperationKind};
 
 /// A rule that holds something, and what is said about it. Where the wait has a queue, the name of the operation at
 /// its head follows.
@@ -140,7 +140,7 @@ impl<'a> QueueData<'a> {
             _ => None,
         };
         let ordered = if matches!(queue, Queue::Ce(_)) { &stays[..] } else { &[] };
-        let length = |stay: &Stay| stay.left.map_or(-1, |left| instants.number(left) - instants.number(stay.entered));
+        let length = |stay: &Stay| stay.left.map_or(-1, |left| instants.length(&(stay.entered..left)));
         Self {
             key: QueueKey::new(*queue, trace),
             name,
@@ -175,18 +175,16 @@ pub(super) fn lanes(contents: &[QueueContents], trace: &Trace, instants: &Instan
     let of = |contents: &QueueContents| {
         let (mut places, depth) = contents.places(MOST_LANES, trace.end());
         crate::sorted::sort_by_key(&mut places, |place: &Place| (place.time.start, place.position));
-        let from: Vec<i64> = places.iter().map(|place| instants.number(place.time.start)).collect();
-        let to = places.iter().map(|place| instants.number(place.time.end));
         LaneColumns {
             key: QueueKey::new(contents.queue, trace),
             depth,
             operation: places.iter().map(|place| place.operation.0).collect(),
             position: places.iter().map(|place| place.position).collect(),
-            length: to.zip(&from).map(|(to, from)| to - from).collect(),
-            from,
+            from: places.iter().map(|place| instants.number(place.time.start)).collect(),
+            length: places.iter().map(|place| instants.length(&place.time)).collect(),
         }
     };
-    let waited_in = contents.iter().filter(|contents| matches!(contents.queue, Queue::Ee(..) | Queue::Ce(_)));
+    let waited_in = contents.iter().filter(|contents| is_shown(contents.queue));
     waited_in.map(of).filter(|lanes| !lanes.operation.is_empty()).collect()
 }
 
@@ -257,13 +255,12 @@ impl PhaseColumns {
                 said.len() - 1
             })
         };
-        let number = |phase: &Phase| phase.operation.index();
-        let from = |phase: &Phase| instants.number(phase.from);
+        let launch = |phase: &Phase| launched.get(phase.operation.index()).copied().unwrap_or_default();
         Self {
             operation: steps(phases.iter().map(|phase| phase.operation.0.into())),
             reason: phases.iter().map(&mut reason).collect(),
-            from: phases.iter().map(|one| from(one) - launched.get(number(one)).copied().unwrap_or_default()).collect(),
-            length: phases.iter().map(|phase| instants.number(phase.to) - from(phase)).collect(),
+            from: phases.iter().map(|phase| instants.number(phase.from) - launch(phase)).collect(),
+            length: phases.iter().map(|phase| instants.length(&(phase.from..phase.to))).collect(),
             blocking: phases.iter().map(|phase| phase.blocking.iter().map(|id| id.0).collect()).collect(),
             more: phases.iter().map(|phase| phase.more).collect(),
             said,
@@ -274,53 +271,44 @@ impl PhaseColumns {
 /// What is said of a phase, with places for what differs between phases that say the same: `{operation}`, `{from}`,
 /// `{to}` and `{blocking}`, which is a list.
 pub(crate) fn sentence(summary: &Summary<'_>, phase: &Phase) -> String {
-    let why = if phase.blocking.is_empty() && !is_about_room(phase.rule) {
-        phase.rule.meaning().to_owned()
-    } else {
-        why(summary, phase)
-    };
+    let why = why(summary, phase);
     format!("{{operation}} waits from {{from}} to {{to}}: {why}; rule {}", phase.rule)
 }
 
-const fn is_about_room(rule: Rule) -> bool {
-    matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster)
-}
-
 fn why(summary: &Summary<'_>, phase: &Phase) -> String {
-    let records = summary.trace.operations();
-    let record = |id: crate::workload::OperationId| records.get(id.index());
-    let own = record(phase.operation).map(|record| record.stream);
-    match phase.rule {
-        Rule::G2 | Rule::C1 => {
-            let in_own = phase.blocking.iter().all(|id| record(*id).map(|other| other.stream) == own);
-            let text = if in_own {
-                "in its stream, behind {blocking}"
-            } else {
-                "in its stream, whose head waits for {blocking}"
-            };
-            text.to_owned()
-        }
-        Rule::X1 => "in its EE queue, behind {blocking}, and only blocks of the head are assigned".to_owned(),
-        Rule::A2 => "an EE queue of higher priority holds {blocking}".to_owned(),
-        Rule::N1 => "the NULL stream waits for what was launched before it in blocking streams: {blocking}".to_owned(),
-        Rule::N2 => "it waits for what was launched before it in the NULL stream: {blocking}".to_owned(),
-        Rule::C2 => "its copy engine serves {blocking}".to_owned(),
-        Rule::E2 => "its event is recorded only behind {blocking}".to_owned(),
-        Rule::Channel | Rule::L1 | Rule::L2 | Rule::T1 | Rule::T4 | Rule::T5 | Rule::Mps | Rule::H1 | Rule::H2 => {
-            phase.rule.meaning().to_owned()
-        }
+    let record = |id: OperationId| summary.trace.operations().get(id.index());
+    let why = match phase.rule {
         Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster => {
             let lacks = lacks(summary, phase);
-            match (&phase.blocking[..], phase.more) {
+            return match (&phase.blocking[..], phase.more) {
                 ([], _) => lacks,
                 ([one], 0) if record(*one).is_some_and(|other| other.finish() == Some(phase.to)) => {
                     format!("{lacks}; {{blocking}} holds it until {{to}}")
                 }
                 ([_], 0) => format!("{lacks}; {{blocking}} holds some of it"),
                 _ => format!("{lacks}; {{blocking}} hold it, one after another"),
+            };
+        }
+        _ if phase.blocking.is_empty() => phase.rule.meaning(),
+        Rule::G2 | Rule::C1 => {
+            let stream = |id: OperationId| record(id).map(|record| record.stream);
+            if phase.blocking.iter().all(|id| stream(*id) == stream(phase.operation)) {
+                "in its stream, behind {blocking}"
+            } else {
+                "in its stream, whose head waits for {blocking}"
             }
         }
-    }
+        Rule::X1 => "in its EE queue, behind {blocking}, and only blocks of the head are assigned",
+        Rule::A2 => "an EE queue of higher priority holds {blocking}",
+        Rule::N1 => "the NULL stream waits for what was launched before it in blocking streams: {blocking}",
+        Rule::N2 => "it waits for what was launched before it in the NULL stream: {blocking}",
+        Rule::C2 => "its copy engine serves {blocking}",
+        Rule::E2 => "its event is recorded only behind {blocking}",
+        Rule::Channel | Rule::L1 | Rule::L2 | Rule::T1 | Rule::T4 | Rule::T5 | Rule::Mps | Rule::H1 | Rule::H2 => {
+            phase.rule.meaning()
+        }
+    };
+    why.to_owned()
 }
 
 fn clusters_of(summary: &Summary<'_>, phase: &Phase) -> Option<Clusters> {

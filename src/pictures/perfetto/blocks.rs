@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::ops::Range;
 
 use serde::Serialize;
 
-use super::events::{Events, Flow, Lanes, SliceTime};
+use super::events::{Events, Flow, Lanes, TO};
 use super::operations::has_arrow;
 use super::{PerfettoRun, Tracks};
 use crate::device::BlockDemand;
@@ -39,27 +40,27 @@ pub(super) fn write_blocks<W: Write>(
         let device = summary.scenario.device();
         let warps = BlockDemand::new(&kernel.shape, device).map_or(0, |demand| demand.warps);
         let thread_slots = u64::from(warps) * u64::from(device.warp_size);
-        let span = SliceTime { from: block.start, to: block.end.min(summary.trace.end()) };
+        let time = block.start..block.end.min(summary.trace.end());
         let process = tracks.sm(block.sm);
         let (lanes, occupancy) = sms.entry(block.sm).or_insert_with(|| (Lanes::of(process), SumOverTime::default()));
-        let lane = lanes.take(span, next_lane, events, |number| format!("lane {number}"))?;
+        let lane = lanes.take(&time, next_lane, events, |number| format!("lane {number}"))?;
         let args = BlockArgs { id, block: block.index, thread_slots };
-        let parts = parts(summary.trace, id, span);
-        let mut slices = parts.iter();
-        // What begins at the end of its context's turn runs from the next one on.
-        let first = *slices.next().unwrap_or(&span);
-        events.slice(lane, "block", &kernel.title, first, &args)?;
+        // While it is the turn of another context it is suspended.
+        let process_of_id = summary.trace.process_of_known(id);
+        let parts: Vec<Range<Instant>> = summary.trace.in_turn(process_of_id, time.clone()).collect();
+        // What begins at the end of its context's turn runs from the next one on; what takes no time has no parts.
+        let first = parts.first().unwrap_or(&time);
+        events.slice(lane, "block", &kernel.title, first.clone(), &args)?;
         if is_first && has_arrow(summary, id) {
-            events.arrow_to(Flow::Launch, lane, tracks.id(id.0), first.from)?;
+            events.arrow(TO, Flow::Launch, lane, tracks.id(id.0), first.start)?;
         }
-        for &part in slices {
-            events.slice(lane, "block", &kernel.title, part, &args)?;
+        for part in parts.iter().skip(1) {
+            events.slice(lane, "block", &kernel.title, part.clone(), &args)?;
         }
         if summary.trace.turns().is_empty() {
-            occupancy
-                .add(span.from..span.to, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
+            occupancy.add(time, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
         } else {
-            let parts = parts.into_iter().map(|part| (part.from, part.to, thread_slots));
+            let parts = parts.into_iter().map(|part| (part.start, part.end, thread_slots));
             in_turns.entry(block.sm).or_default().extend(parts);
         }
     }
@@ -73,12 +74,6 @@ pub(super) fn write_blocks<W: Write>(
         occupancy.finish(|at, taken| thread_slots_taken(events, process, at, taken))?;
     }
     Ok(())
-}
-
-/// When a block runs: its whole time, but for the turns of other contexts.
-fn parts(trace: &Trace, id: OperationId, span: SliceTime) -> Vec<SliceTime> {
-    let Some(process) = trace.context_with_turns(id).filter(|_| span.from < span.to) else { return vec![span] };
-    trace.in_turn(process, span.from..span.to).map(|part| SliceTime { from: part.start, to: part.end }).collect()
 }
 
 fn thread_slots_taken<W: Write>(events: &mut Events<W>, process: u32, at: Instant, taken: u64) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io;
 use std::io::Write;
+use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -23,13 +24,6 @@ pub(super) struct Events<W> {
 pub(super) struct Lane {
     pub(super) process: u32,
     pub(super) number: u32,
-}
-
-/// A span of time, cut off at the end of the run.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SliceTime {
-    pub(super) from: Instant,
-    pub(super) to: Instant,
 }
 
 #[derive(Serialize)]
@@ -62,6 +56,10 @@ impl<'a, A> Event<'a, A> {
         Self { ts: Some(Microseconds(at.as_ns())), ..self }
     }
 }
+
+/// The start and the end of an arrow, as the format names them.
+pub(super) const FROM: char = 's';
+pub(super) const TO: char = 'f';
 
 /// What an arrow leads from and to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,15 +113,23 @@ impl<W: Write> Events<W> {
         self.write(&Event { tid, args, ..Event::new('M', "thread_sort_index", lane.process) })
     }
 
+    /// The next lane that there is, with its name.
+    pub(super) fn new_lane(&mut self, process: u32, next: &mut u32, name: impl Display) -> io::Result<Lane> {
+        let lane = Lane { process, number: *next };
+        *next = next.saturating_add(1);
+        self.name_lane(lane, name)?;
+        Ok(lane)
+    }
+
     pub(super) fn slice(
         &mut self,
         lane: Lane,
         category: &str,
         name: &str,
-        span: SliceTime,
+        time: Range<Instant>,
         args: impl Serialize,
     ) -> io::Result<()> {
-        let dur = Some(Microseconds(span.to.since(span.from).as_ns()));
+        let dur = Some(Microseconds(time.end.since(time.start).as_ns()));
         let event = Event {
             cat: Some(category),
             tid: Some(lane.number),
@@ -131,7 +137,7 @@ impl<W: Write> Events<W> {
             args: Some(args),
             ..Event::new('X', name, lane.process)
         };
-        self.write(&event.at(span.from))
+        self.write(&event.at(time.start))
     }
 
     /// A slice that may overlap others of its process.
@@ -141,9 +147,9 @@ impl<W: Write> Events<W> {
         category: &str,
         name: &str,
         id: (u32, u32),
-        span: SliceTime,
+        time: Range<Instant>,
     ) -> io::Result<()> {
-        for (phase, at) in [('b', span.from), ('e', span.to)] {
+        for (phase, at) in [('b', time.start), ('e', time.end)] {
             let id = Some(Id(id.0, id.1));
             let args = Some(json!({}));
             // Some readers ask every event for a thread; the process' own number is its main thread.
@@ -153,25 +159,15 @@ impl<W: Write> Events<W> {
         Ok(())
     }
 
-    /// One end of an arrow: `s` where it starts, `f` where it ends.
-    fn arrow(&mut self, phase: char, flow: Flow, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
+    /// One end of an arrow, at the slice of `lane` that was written last: [`FROM`] or [`TO`].
+    pub(super) fn arrow(&mut self, end: char, flow: Flow, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
         let (category, name) = flow.names();
         let (cat, id) = (Some(category), Some(Id(id.0, id.1)));
         // The ends of arrows bind to the slice around them, not to the next one.
-        let bp = (phase == 'f').then_some("e");
+        let bp = (end == TO).then_some("e");
         let event: Event<'_, Value> =
-            Event { cat, tid: Some(lane.number), id, bp, ..Event::new(phase, name, lane.process) };
+            Event { cat, tid: Some(lane.number), id, bp, ..Event::new(end, name, lane.process) };
         self.write(&event.at(at))
-    }
-
-    /// The start of an arrow, from the slice of `lane` that was written last.
-    pub(super) fn arrow_from(&mut self, flow: Flow, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
-        self.arrow('s', flow, lane, id, at)
-    }
-
-    /// The end of an arrow, to the slice of `lane` that was written last.
-    pub(super) fn arrow_to(&mut self, flow: Flow, lane: Lane, id: (u32, u32), at: Instant) -> io::Result<()> {
-        self.arrow('f', flow, lane, id, at)
     }
 
     pub(super) fn counter(&mut self, process: u32, name: &str, at: Instant, unit: &str, value: u64) -> io::Result<()> {
@@ -223,21 +219,19 @@ impl Lanes {
         Self { known: vec![first], ..Self::of(first.process) }
     }
 
-    /// The first lane that is free for `span`, if spans come in order of their starts; a new one if there is none.
+    /// The first lane that is free for `time`, if times come in order of their starts; a new one if there is none.
     pub(super) fn take<W: Write, D: Display>(
         &mut self,
-        span: SliceTime,
+        time: &Range<Instant>,
         next_lane: &mut u32,
         events: &mut Events<W>,
         name: impl FnOnce(usize) -> D,
     ) -> io::Result<Lane> {
-        let place = self.free.take(span.from, span.to);
+        let place = self.free.take(time.start, time.end);
         if let Some(lane) = self.known.get(place) {
             return Ok(*lane);
         }
-        let lane = Lane { process: self.process, number: *next_lane };
-        *next_lane = next_lane.saturating_add(1);
-        events.name_lane(lane, name(place))?;
+        let lane = events.new_lane(self.process, next_lane, name(place))?;
         self.known.push(lane);
         Ok(lane)
     }

@@ -2,13 +2,14 @@
 //! missed deadlines.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
+use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use super::events::{Events, Flow, Lanes, SliceTime};
+use super::events::{Events, FROM, Flow, Lanes, TO};
 use super::{PerfettoKnown, PerfettoRun, Tracks, served};
+use crate::pictures::looks::{is_launch_known, is_shown};
 use crate::run::{DueJobs, Summary, due_jobs, title};
 use crate::time::Instant;
 use crate::trace::{Queue, Trace, queue_contents, stays};
@@ -38,23 +39,22 @@ fn recorded<W: Write>(
     next_lane: &mut u32,
     events: &mut Events<W>,
 ) -> io::Result<()> {
-    let mut ran: Vec<_> = (0..)
-        .map(OperationId)
-        .zip(summary.trace.operations())
-        .filter_map(|(id, record)| Some((record.first_start()?, record.finish()?, id, record)))
-        .collect();
+    let ran = summary.trace.numbered().filter_map(|(id, record)| {
+        let time = record.first_start()?..record.finish()?;
+        Some((time, id, record))
+    });
+    let mut ran: Vec<_> = ran.collect();
     // What has no length comes before what begins when it ends.
-    crate::sorted::sort_by_key(&mut ran, |(from, to, id, _)| (*from, *to, *id));
+    crate::sorted::sort_by_key(&mut ran, |(time, id, _)| (time.start, time.end, *id));
     let mut lanes: BTreeMap<StreamId, Lanes> = BTreeMap::new();
-    for (from, to, id, record) in ran {
+    for (time, id, record) in ran {
         let name = summary.trace.stream_name(record.stream);
         let lanes = lanes.entry(record.stream).or_insert_with(|| Lanes::with(tracks.stream(record.stream)));
-        let span = SliceTime { from, to };
-        let lane = lanes.take(span, next_lane, events, |number| format!("{name} ({})", number + 1))?;
-        let args = json!({"id": id, "launched_ns": record.launched(), "finish_ns": to});
-        events.slice(lane, "stream", &title(summary, id), span, args)?;
+        let lane = lanes.take(&time, next_lane, events, |number| format!("{name} ({})", number + 1))?;
+        let args = json!({"id": id, "launched_ns": record.launched(), "finish_ns": time.end});
+        events.slice(lane, "stream", &title(summary, id), time.clone(), args)?;
         if has_arrow(summary, id) {
-            events.arrow_to(Flow::Launch, lane, tracks.id(id.0), from)?;
+            events.arrow(TO, Flow::Launch, lane, tracks.id(id.0), time.start)?;
         }
     }
     Ok(())
@@ -65,8 +65,7 @@ fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mu
     let summary = &run.summary;
     let mut submitted: BTreeMap<(u32, Instant), Vec<OperationId>> = BTreeMap::new();
     for (id, record) in summary.trace.numbered() {
-        // Of what nobody measured the launch is that of another run.
-        if !summary.trace.is_observed() || record.first_start().is_some() {
+        if is_launch_known(summary.trace, record) {
             submitted.entry((record.origin.thread, record.launched())).or_default().push(id);
         }
     }
@@ -79,10 +78,10 @@ fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mu
         };
         let lane = tracks.thread(thread);
         let args = json!({"operations": titles, "ids": ids});
-        events.slice(lane, "host", &name, SliceTime { from: at, to: at }, args)?;
+        events.slice(lane, "host", &name, at..at, args)?;
         for id in ids {
             if has_arrow(summary, id) {
-                events.arrow_from(Flow::Launch, lane, tracks.id(id.0), at)?;
+                events.arrow(FROM, Flow::Launch, lane, tracks.id(id.0), at)?;
             }
         }
     }
@@ -116,13 +115,13 @@ fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &m
             "waits_ns": waits,
         });
         let lane = tracks.stream(record.stream);
-        events.slice(lane, "stream", &title(summary, id), SliceTime { from, to }, args)?;
+        events.slice(lane, "stream", &title(summary, id), from..to, args)?;
         // Both ends stand right behind their slices, which are still open for readers then.
         for wait in released.get(&id).into_iter().flatten() {
-            events.arrow_from(Flow::Event, lane, tracks.id(wait.0), to)?;
+            events.arrow(FROM, Flow::Event, lane, tracks.id(wait.0), to)?;
         }
         if released_by(summary.trace, id).is_some() {
-            events.arrow_to(Flow::Event, lane, tracks.id(id.0), to)?;
+            events.arrow(TO, Flow::Event, lane, tracks.id(id.0), to)?;
         }
     }
     Ok(())
@@ -138,7 +137,7 @@ fn released_by(trace: &Trace, wait: OperationId) -> Option<OperationId> {
 /// The waits that each record released.
 fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
     let mut waits: BTreeMap<OperationId, Vec<OperationId>> = BTreeMap::new();
-    for wait in (0..).map(OperationId).take(trace.operations().len()) {
+    for (wait, _) in trace.numbered() {
         if let Some(record) = released_by(trace, wait) {
             waits.entry(record).or_default().push(wait);
         }
@@ -147,13 +146,12 @@ fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
 }
 
 fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
-    for (engine, lane, id, copy, span) in served(summary) {
+    for (engine, lane, id, copy, time) in served(summary) {
         let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
         // Of one that stands still, each part that is served.
-        let mut parts: Vec<SliceTime> =
-            summary.trace.runs(id).map(|part| SliceTime { from: part.start, to: part.end }).collect();
+        let mut parts: Vec<Range<Instant>> = summary.trace.runs(id).collect();
         if parts.is_empty() {
-            parts.push(span);
+            parts.push(time);
         }
         for part in parts {
             events.slice(tracks.engine(engine, lane), "copy", &title(summary, id), part, &args)?;
@@ -177,15 +175,9 @@ pub(super) fn write_deadlines<W: Write>(
             1 => sentence,
             count => format!("{sentence}; and {} more like it", count - 1),
         };
-        let span = SliceTime { from: jobs.due_of(0), to };
-        events.asynchronous(tracks.streams(), "deadline missed", &name, tracks.id(number), span)?;
+        events.asynchronous(tracks.streams(), "deadline missed", &name, tracks.id(number), jobs.due_of(0)..to)?;
     }
     Ok(())
-}
-
-/// Whether it lies between the streams and what executes.
-const fn is_shown(queue: Queue) -> bool {
-    matches!(queue, Queue::Ee(..) | Queue::Ce(_))
 }
 
 /// What it is called; each context has EE queues of its own where they take turns.
@@ -206,12 +198,10 @@ pub(super) fn write_queues<W: Write>(
 ) -> io::Result<()> {
     let summary = &run.summary;
     let (trace, device) = (summary.trace, summary.scenario.device());
-    for id in (0..).map(OperationId).take(trace.operations().len()) {
+    for (id, _) in trace.numbered() {
         for (queue, stay) in stays(trace, device, id).filter(|(queue, _)| is_shown(*queue)) {
-            let time = stay.time(trace.end());
             let (category, name) = (name_of(run, queue), title(summary, id));
-            let span = SliceTime { from: time.start, to: time.end };
-            events.asynchronous(tracks.queues(), &category, &name, tracks.id(id.0), span)?;
+            events.asynchronous(tracks.queues(), &category, &name, tracks.id(id.0), stay.time(trace.end()))?;
         }
     }
     for contents in queue_contents(trace, device).iter().filter(|contents| is_shown(contents.queue)) {
@@ -230,16 +220,16 @@ pub(super) fn write_turns<W: Write>(
     next_lane: &mut u32,
     events: &mut Events<W>,
 ) -> io::Result<()> {
-    let Some(contexts) = tracks.name_contexts(events)? else { return Ok(()) };
-    let lanes = tracks.contexts(contexts, next_lane, events)?;
+    if summary.trace.turns().is_empty() {
+        return Ok(());
+    }
+    let lanes = tracks.contexts(next_lane, events)?;
     for turn in summary.trace.turns() {
         let Some(&lane) = lanes.get(turn.process.index()) else { continue };
         if turn.switch_from < turn.start {
-            let span = SliceTime { from: turn.switch_from, to: turn.start };
-            events.slice(lane, "turn", "switch", span, json!({}))?;
+            events.slice(lane, "turn", "switch", turn.switch_from..turn.start, json!({}))?;
         }
-        let span = SliceTime { from: turn.start, to: turn.end };
-        events.slice(lane, "turn", "turn", span, json!({"ended_by": turn.ended_by}))?;
+        events.slice(lane, "turn", "turn", turn.start..turn.end, json!({"ended_by": turn.ended_by}))?;
     }
     Ok(())
 }

@@ -1,19 +1,17 @@
-//! Bands of SMs: where they are, what is in them, and names of kernels across bands that are too low for labels of their
-//! own.
+//! Bands of SMs: where they are, what is in them, and names of kernels across bands that are too low for labels of
+//! their own.
 
 use std::collections::BTreeMap;
 
 use super::blocks::Item;
-use super::context::{BESIDE_PLOT, Context, Other, PALE, centred, ending_at};
-use super::means::{Amount, LEAST_STEP, Steps};
+use super::context::{BESIDE_PLOT, Context, Entry, beside, centred, ending_at};
+use super::means::{Amount, Steps};
 use super::options::HeightBy;
 use super::plan::{Plan, PlannedBand};
-use super::{Across, Band, BandLook, Label, LabelStyle, LegendSymbol, blocks, means};
+use super::{Across, Band, BandLook, Label, LabelStyle, blocks, means};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, Rect, font};
 use crate::pictures::time_steps::StepSums;
-use crate::run::Recorded;
-use crate::workload::OperationKind;
 
 /// What is drawn as boxes on the SMs of the bands; `None` if that is too much, or too short to be seen.
 pub(super) fn items(context: &Context<'_>, plan: &Plan) -> Option<Vec<Item>> {
@@ -28,12 +26,11 @@ pub(super) fn items(context: &Context<'_>, plan: &Plan) -> Option<Vec<Item>> {
 }
 
 /// What the legend says of bands that are less high than all that an SM has.
-pub(super) fn zoom_legend(context: &Context<'_>, plan: &Plan) -> Option<Other> {
+pub(super) fn zoom_legend(context: &Context<'_>, plan: &Plan) -> Option<Entry> {
     let [shown, all] = [plan.shown(context), context.capacity()].map(|units| amount(context, units));
     let of = format!("{shown} of {all}");
     let text = format!("SMs drawn up to {of} {}", context.options.height_by.name());
-    let shorter = vec![format!("SMs up to {of}"), of];
-    (plan.zoom > 1).then(|| Other { shorter, ..Other::new(PALE, LegendSymbol::Nothing, text) })
+    (plan.zoom > 1).then(|| Entry::remark(text).or(&[&format!("SMs up to {of}"), &of]))
 }
 
 /// The bands below `top` with their `items`, names across them, and where they end; their own names have `room`.
@@ -47,8 +44,7 @@ pub(super) fn bands(
     let mut bottom = top - plan.gap;
     let mut areas = Vec::new();
     for band in &plan.bands {
-        let (x, width) = (context.scale.left, context.scale.width);
-        let area = Rect { x, y: bottom + plan.gap, width, height: band.height };
+        let area = context.strip(bottom + plan.gap, band.height);
         bottom = area.bottom() + plan.below();
         areas.push(area);
     }
@@ -92,7 +88,7 @@ pub(super) fn bands(
             profiles: if as_shape { profiles.next().unwrap_or_default() } else { Vec::new() },
         });
     }
-    name(context, plan, &mut bands, room);
+    name(plan, &mut bands, room);
     (bands, across(context, plan, &places), bottom)
 }
 
@@ -103,18 +99,11 @@ fn of_height(context: &Context<'_>, plan: &Plan, band: &PlannedBand) -> u32 {
 }
 
 /// Names beside the bands: of those that stand for several SMs always, of the others where there is room.
-fn name(context: &Context<'_>, plan: &Plan, bands: &mut [Band], room: Length) {
-    let size = Theme::PAPER.text_size;
+fn name(plan: &Plan, bands: &mut [Band], room: Length) {
     let mut taken: Vec<Rect> = Vec::new();
     for folded in [true, false] {
         for (band, planned) in bands.iter_mut().zip(&plan.bands).filter(|(band, _)| (band.sms.len() > 1) == folded) {
-            let label = ending_at(
-                fitted_name(planned, room),
-                context.scale.left - BESIDE_PLOT,
-                band.area.centre().y,
-                size,
-                LabelStyle::Normal,
-            );
+            let label = beside(fitted_name(planned, room), &band.area);
             // Names of higher bands come first, so only the last ones can be in the way.
             if !taken.iter().any(|other| other.overlaps(&label.area)) {
                 taken.push(label.area);
@@ -187,18 +176,12 @@ pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, 
     }
     let mut amounts: BTreeMap<usize, Vec<Amount>> = BTreeMap::new();
     let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
-    let steps = Steps::new(context, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
+    let steps = Steps::new(context, Steps::most(context));
     let mut all = StepSums::new(&steps.time);
-    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
-        let OperationKind::Kernel(id) = record.kind else { continue };
-        let (units, series) = (u64::from(context.units(kernel)), context.series(id));
-        for run in blocks::runs(context, operation).filter(|run| places.contains_key(&u32::from(run.first.sm))) {
-            let process = context.summary.trace.process_of_known(operation);
-            let amount = Amount { group: series, units: units * u64::from(run.first.blocks), process, run };
-            amount.add_to(&mut all, &steps.time, context.summary.trace);
-            *totals.entry(series).or_default() += amount.unit_ns(context.summary.trace);
-            amounts.entry(series).or_default().push(amount);
-        }
+    for amount in means::amounts(context).filter(|amount| places.contains_key(&u32::from(amount.run.first.sm))) {
+        amount.add_to(&mut all, &steps.time, context.summary.trace);
+        *totals.entry(amount.group).or_default() += amount.unit_ns(context.summary.trace);
+        amounts.entry(amount.group).or_default().push(amount);
     }
     let everything: u128 = totals.values().sum();
     let all = all.totals(&steps.time);

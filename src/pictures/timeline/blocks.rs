@@ -10,7 +10,7 @@ use super::context::{Context, Crowd, LEAST_WIDTH, centred, y};
 use super::{Blocks, Piece, ThinLine, widest_part};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, as_length};
-use crate::pictures::pack::packed_apart;
+use crate::pictures::pack::{FreeLanes, packed_apart};
 use crate::proven::Proven;
 use crate::run::Recorded;
 use crate::time::{Duration, Instant};
@@ -309,12 +309,9 @@ fn in_rows(context: &Context<'_>, thin_spans: BTreeMap<KernelId, Vec<BlockLine>>
         }
     }
     crate::sorted::sort_by_key(&mut lines, |span| (span.start, span.kernel));
-    let mut row_ends: Vec<Instant> = Vec::new();
+    let mut rows = FreeLanes::default();
     for span in &mut lines {
-        let row = row_ends.iter().position(|end| *end <= span.start).unwrap_or(row_ends.len());
-        row_ends.resize(row_ends.len().max(row + 1), Instant::ZERO);
-        row_ends[row] = span.end;
-        span.row = row;
+        span.row = rows.take(span.start, span.end);
     }
     lines
 }

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::Timeline;
-use super::context::MARGIN;
+use super::context::{MARGIN, ending_at, starting_at};
 use super::options::{TimelineError, TimelineOptions};
+use super::{LabelStyle, Timeline, shapes};
 use crate::analysis::{ComparedKernel, Comparison};
-use crate::draw::theme::{self, Colour, Theme};
-use crate::draw::{Anchor, Drawing, Length, MM, Point, Shape, Stroke, Text, as_length, font};
+use crate::draw::theme::{self, Theme};
+use crate::draw::{Drawing, Length, MM, Point, Shape, Stroke, as_length, font};
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
@@ -221,17 +221,19 @@ impl Differences<'_> {
         let name = font::shortened(&mark.name, size, false, left.max(right) - rest);
         let text = format!("{name} {difference}");
         let width = font::width(&text, size, false);
-        let (x, anchor) =
-            if width <= right { (from.max(to) + MM, Anchor::Start) } else { (from.min(to) - MM, Anchor::End) };
+        let label = if width <= right {
+            starting_at(text, from.max(to) + MM, y, size, LabelStyle::Normal)
+        } else {
+            ending_at(text, from.min(to) - MM, y, size, LabelStyle::Normal)
+        };
         let line = [from, to].map(|x| Point { x, y });
         self.drawing.shapes.push(Shape::Line { from: line[0], to: line[1], stroke: MARK });
+        self.drawing.height += ROW;
         if width <= left.max(right) {
-            self.write(text, x, y, anchor);
-            self.drawing.height += ROW;
+            self.drawing.shapes.push(shapes::text(&label));
         } else {
             // The line itself takes nearly all of the width.
-            self.drawing.height += ROW;
-            self.note(&text);
+            self.note(&label.text);
         }
     }
 
@@ -242,15 +244,9 @@ impl Differences<'_> {
         let text = font::shortened(text, size, false, self.options.width - MARGIN - MARGIN);
         let room = self.options.width - MARGIN - left;
         let x = if font::width(&text, size, false) <= room { left } else { MARGIN };
-        self.write(text, x, self.drawing.height + ROW / 2, Anchor::Start);
+        let label = starting_at(text, x, self.drawing.height + ROW / 2, size, LabelStyle::Normal);
+        self.drawing.shapes.push(shapes::text(&label));
         self.drawing.height += ROW;
-    }
-
-    fn write(&mut self, text: String, x: Length, middle: Length, anchor: Anchor) {
-        let size = Theme::PAPER.small_size;
-        let at = Point { x, y: middle + Theme::baseline(size) };
-        let colour = Colour::BLACK;
-        self.drawing.shapes.push(Shape::Text(Text { text, at, anchor, size, colour, bold: false, upwards: false }));
     }
 }
 

@@ -8,13 +8,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::options::{Lanes, TimelineOptions};
 use super::{Label, LabelStyle, LegendSymbol};
 use crate::device::BlockDemand;
-use crate::draw::theme::{Colour, Fill, series_fill, series_repeat};
+use crate::draw::theme::{Colour, Fill, Theme, series_fill, series_repeat};
 use crate::draw::{Anchor, Length, MM, Rect, as_length, font};
-use crate::pictures::looks::KernelSeries;
+use crate::limits::count_turn;
+use crate::pictures::looks::{KernelSeries, copy_fill, direction_name};
 use crate::proven::OrMost;
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
-use crate::workload::{CheckedKernel, Kernel, KernelId};
+use crate::workload::{CheckedKernel, Kernel, KernelId, OperationId, OperationKind, ProcessId};
 
 /// Between the edge of the paper and what is drawn.
 pub(super) const MARGIN: Length = MM / 2;
@@ -76,13 +77,14 @@ impl<'a> Context<'a> {
         self.summary.trace.kernels().get(id.index()).map(|kernel| &**kernel)
     }
 
-    /// What one block of a kernel takes of the resource shown, and what an SM has of it.
+    /// What one block of a kernel takes of the resource shown.
     pub(super) fn units(&self, kernel: &Kernel) -> u32 {
         let device = self.summary.scenario.device();
         // Kernels that fit no SM never got into a scenario.
         BlockDemand::new(&kernel.shape, device).map_or(0, |demand| self.options.height_by.of_block(&demand, device))
     }
 
+    /// What an SM has of the resource shown.
     pub(super) fn capacity(&self) -> u32 {
         self.options.height_by.of_sm(self.summary.scenario.device()).max(1)
     }
@@ -91,6 +93,50 @@ impl<'a> Context<'a> {
     pub(super) fn is_chosen(&self, id: KernelId) -> bool {
         let Some(only) = &self.options.only else { return true };
         self.kernel(id).is_some_and(|kernel| only.iter().any(|title| **title == *kernel.title))
+    }
+
+    /// Whether a kernel is asked for; other operations are where all kernels are.
+    pub(super) fn is_asked_for(&self, kind: OperationKind) -> bool {
+        match kind {
+            OperationKind::Kernel(kernel) => self.is_chosen(kernel),
+            _ => self.options.only.is_none(),
+        }
+    }
+
+    /// What a host thread is called.
+    pub(super) fn host(&self, thread: u32) -> &str {
+        self.summary.scenario.threads.get(thread as usize).map_or("", |thread| &thread.label)
+    }
+
+    /// What a process is called.
+    pub(super) fn process(&self, process: ProcessId) -> &str {
+        self.summary.trace.process_name(process)
+    }
+
+    /// What an operation is called in few words.
+    pub(super) fn name_of(&self, operation: OperationId) -> String {
+        let trace = self.summary.trace;
+        match trace.record(operation).map(|record| record.kind) {
+            Some(OperationKind::Kernel(kernel)) => self.short_name(kernel).to_owned(),
+            Some(OperationKind::Copy(_)) => {
+                trace.copy_of(operation).map_or("", |copy| direction_name(copy.direction)).to_owned()
+            }
+            Some(kind) => kind.name().to_owned(),
+            None => String::new(),
+        }
+    }
+
+    pub(super) fn fill_of_operation(&self, operation: OperationId) -> Fill {
+        let trace = self.summary.trace;
+        match trace.record(operation).map(|record| record.kind) {
+            Some(OperationKind::Kernel(kernel)) => fill_of(self, Some(kernel)),
+            _ => trace.copy_of(operation).map_or(PALE, |copy| copy_fill(copy.direction)),
+        }
+    }
+
+    /// A strip as wide as the plot.
+    pub(super) fn strip(&self, y: Length, height: Length) -> Rect {
+        Rect { x: self.scale.left, y, width: self.scale.width, height }
     }
 }
 
@@ -141,6 +187,16 @@ pub(super) fn ending_at(text: String, right: Length, middle: Length, size: Lengt
     Label { text, area, anchor: Anchor::End, size, style }
 }
 
+/// The name of a lane or panel, beside the plot.
+pub(super) fn beside(name: String, area: &Rect) -> Label {
+    ending_at(name, area.x - BESIDE_PLOT, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal)
+}
+
+/// What is said of a lane in small grey letters, beside the plot.
+pub(super) fn quiet_beside(text: String, area: &Rect) -> Label {
+    ending_at(text, area.x - BESIDE_PLOT, area.centre().y, Theme::PAPER.small_size, LabelStyle::Quiet)
+}
+
 /// A text that begins at `left`.
 pub(super) fn starting_at(text: String, left: Length, middle: Length, size: Length, style: LabelStyle) -> Label {
     let width = font::width(&text, size, style == LabelStyle::Bold);
@@ -166,6 +222,11 @@ impl TimeScale {
     pub(super) fn x(&self, instant: Instant) -> Length {
         let since = instant.min(self.window.end).since(self.window.start);
         self.left + self.length(since)
+    }
+
+    /// How wide what is seen of a time is.
+    pub(super) fn width_of(&self, time: &Range<Instant>) -> Length {
+        self.x(time.end) - self.x(time.start)
     }
 
     /// How long a duration is on paper, to the nearest hundredth of a millimetre.
@@ -212,9 +273,8 @@ impl Crowd {
     }
 
     pub(super) fn add(&mut self, scale: &TimeScale, time: &Range<Instant>) {
-        let (left, right) = (scale.x(time.start.max(scale.window.start)), scale.x(time.end.max(scale.window.start)));
-        let column = usize::try_from((left - self.left) / LEAST_WIDTH).unwrap_or(0);
-        if right - left < LEAST_WIDTH
+        let column = usize::try_from((scale.x(time.start) - self.left) / LEAST_WIDTH).unwrap_or(0);
+        if scale.width_of(time) < LEAST_WIDTH
             && let Some(taken) = self.taken.get_mut(column)
         {
             *taken = true;
@@ -226,6 +286,23 @@ impl Crowd {
     pub(super) fn is_dense(&self) -> bool {
         self.taken.iter().filter(|taken| **taken).count() * 2 > self.taken.len()
     }
+}
+
+/// What stands in one lane, in the order of its starts: one by one, but what is too narrow together with what follows
+/// within the same width.
+pub(super) fn joined<'t, T>(scale: &TimeScale, all: &'t [T], time: impl Fn(&T) -> Range<Instant>) -> Vec<&'t [T]> {
+    let mut groups = Vec::new();
+    let mut rest = all;
+    while let Some(first) = rest.first() {
+        count_turn();
+        let left = scale.x(time(first).start);
+        let is_narrow =
+            |time: Range<Instant>| scale.width_of(&time) < LEAST_WIDTH && scale.x(time.end) - left <= LEAST_WIDTH;
+        let (these, others) = rest.split_at(rest.iter().take_while(|one| is_narrow(time(one))).count().max(1));
+        groups.push(these);
+        rest = others;
+    }
+    groups
 }
 
 /// Whether boxes of some times would be one area.
@@ -310,18 +387,33 @@ impl Budget {
     }
 }
 
-/// An entry of another part.
-pub(super) struct Other {
-    pub(super) fill: Fill,
-    pub(super) symbol: LegendSymbol,
-    pub(super) text: String,
+/// An entry of the legend, without its place.
+pub(super) struct Entry {
+    /// What stands before the text.
+    pub(super) mark: Option<(Fill, LegendSymbol)>,
+    /// The part of the text that may be shortened.
+    pub(super) name: String,
+    /// The part that may not.
+    pub(super) rest: String,
     /// What is written where that has no room, the best first.
     pub(super) shorter: Vec<String>,
+    /// The number in its mark.
+    pub(super) repeat: Option<usize>,
 }
 
-impl Other {
-    pub(super) fn new(fill: Fill, symbol: LegendSymbol, text: String) -> Self {
-        Self { fill, symbol, text, shorter: Vec::new() }
+impl Entry {
+    pub(super) fn new(fill: Fill, symbol: LegendSymbol, name: impl Into<String>) -> Self {
+        Self { mark: Some((fill, symbol)), ..Self::remark(name) }
+    }
+
+    /// An entry without a mark, which says something of the whole figure.
+    pub(super) fn remark(name: impl Into<String>) -> Self {
+        Self { mark: None, name: name.into(), rest: String::new(), shorter: Vec::new(), repeat: None }
+    }
+
+    /// The same with what is written where it has no room, the best first.
+    pub(super) fn or(self, shorter: &[&str]) -> Self {
+        Self { shorter: shorter.iter().map(|&text| text.to_owned()).collect(), ..self }
     }
 }
 

@@ -2,18 +2,15 @@
 
 use std::ops::Range;
 
-use super::context::{
-    BESIDE_PLOT, Budget, Context, MARGIN, Other, PALE, STREAM_ROW, TimeScale, ending_at, starting_at,
-};
+use super::context::{BESIDE_PLOT, Budget, Context, Entry, MARGIN, STREAM_ROW, TimeScale, ending_at, starting_at};
 use super::options::{Lanes, TimelineError, TimelineOptions};
 use super::plan::Plan;
 use super::rows::{Deadlines, Events};
+use super::streams::Group;
 use super::turns::Turns;
 use super::usage::Queues;
 use super::waits::{self, Waits};
-use super::{
-    Label, LabelStyle, LegendSymbol, QueueRow, StreamRow, Timeline, bands, engine_lanes, legend, rows, streams, usage,
-};
+use super::{Label, LabelStyle, QueueRow, StreamRow, Timeline, bands, engine_lanes, legend, rows, streams, usage};
 use crate::draw::theme::Theme;
 use crate::draw::{Anchor, AxisTicks, Length, MM, Rect, font, time_ticks_since};
 use crate::run::Summary;
@@ -94,11 +91,10 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     let plan = (options.lanes == Lanes::Sms).then(|| Plan::new(context, context.budget.bands));
     let deadlines = Deadlines::new(context);
     let waits = Waits::new(context);
-    let streams = streams::groups(context, &deadlines, &waits);
-    let names: Vec<(String, String)> = streams.iter().map(|group| streams::name(context, group)).collect();
+    let mut streams = streams::groups(context, &deadlines, &waits);
     let queues = options.queues.then(|| Queues::new(context));
     let queue_names = queues.as_ref().map_or_else(Vec::new, |queues| queues.names(context));
-    let widths = NamesWidth::new(context, &names, &queue_names, plan.as_ref());
+    let widths = NamesWidth::new(context, &streams, &queue_names, plan.as_ref());
     let room = widths.all.max(options.least_left - MARGIN - BESIDE_PLOT);
     context.scale.left = MARGIN + room + BESIDE_PLOT;
     context.scale.width = options.width - RIGHT_MARGIN - context.scale.left;
@@ -111,9 +107,9 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     if options.title {
         bottom = title(context, bottom, &mut captions);
     }
-    let labels = streams::fitted_names(&names, room);
+    streams::fit_names(&mut streams, room);
     // Arrows between rows are counted in the legend, which stands above the rows: places from left to right are known.
-    let rows = |top: Length| rows(context, (&deadlines, &waits), &streams, &names, &labels, top);
+    let rows = |top: Length| rows(context, (&deadlines, &waits), &streams, top);
     let (rows_before, _) = rows(0);
     let items = plan.as_ref().and_then(|plan| bands::items(context, plan));
     let are_shapes = match &plan {
@@ -141,17 +137,13 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     };
     let (stream_lanes, bottom) = match &plan {
         Some(_) => (Vec::new(), bottom),
-        None => super::streams::lanes(context, &streams, &names, &labels, bottom),
+        None => super::streams::lanes(context, &streams, bottom),
     };
     let lanes_end = if plan.is_some() { bands_end } else { bottom };
-    let (occupancy, bottom) = match options.occupancy.then(|| usage::occupancy(context, bottom)) {
-        Some((panel, bottom)) => (Some(panel), bottom),
-        None => (None, bottom),
-    };
-    let (queues, bottom) = match queues {
-        Some(queues) => queues.rows(context, bottom),
-        None => (Vec::new(), bottom),
-    };
+    let occupancy = options.occupancy.then(|| usage::occupancy(context, bottom));
+    let bottom = occupancy.as_ref().map_or(bottom, |panel| panel.area.bottom());
+    let queues = queues.map_or_else(Vec::new, |queues| queues.rows(context, bottom));
+    let bottom = queues.last().map_or(bottom, |row| row.area.bottom());
     let (rows, row_top) = rows(bottom + MM / 2);
     let plot = Rect::between(context.scale.left, plot_top, context.scale.right(), row_top);
     let (axis, bottom) = axis(context, &plot);
@@ -193,19 +185,16 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
 }
 
 /// What is to be said in the legend of other parts than turns; `are_shapes` if boxes are shown as their means.
-fn explained(context: &Context<'_>, plan: Option<&Plan>, are_shapes: bool, rows: &[StreamRow]) -> Vec<Other> {
+fn explained(context: &Context<'_>, plan: Option<&Plan>, are_shapes: bool, rows: &[StreamRow]) -> Vec<Entry> {
     let mut others = Vec::new();
     let are_means = are_shapes || rows.iter().flat_map(|row| &row.waits).any(|waits| !waits.shares.is_empty());
     // Else turns say so.
     if are_means && context.rounds.is_none() {
-        let shorter = vec!["means over time".to_owned()];
-        let text = "too short to see: means over time".to_owned();
-        others.push(Other { shorter, ..Other::new(PALE, LegendSymbol::Nothing, text) });
+        others.push(Entry::remark("too short to see: means over time").or(&["means over time"]));
     }
     others.extend(plan.and_then(|plan| bands::zoom_legend(context, plan)));
     others.extend(streams::legend(rows));
-    let events = Events::new(context, rows).legend();
-    others.extend(events.map(|text| Other::new(PALE, LegendSymbol::Event, text)));
+    others.extend(Events::new(context, rows).legend());
     others.extend(waits::legend(context, rows));
     others
 }
@@ -214,17 +203,13 @@ fn explained(context: &Context<'_>, plan: Option<&Plan>, are_shapes: bool, rows:
 fn rows(
     context: &Context<'_>,
     (deadlines, waits): (&Deadlines, &Waits),
-    streams: &[streams::Group],
-    names: &[(String, String)],
-    labels: &[String],
+    streams: &[Group],
     mut top: Length,
 ) -> (Vec<StreamRow>, Length) {
     let mut rows = Vec::new();
-    for ((group, name), text) in streams.iter().zip(names).zip(labels) {
-        let area = Rect { x: context.scale.left, y: top, width: context.scale.width, height: STREAM_ROW };
-        let right = area.x - BESIDE_PLOT;
-        let label = ending_at(text.clone(), right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
-        let row = streams::row(context, deadlines, group, waits, name, (area, label));
+    for group in streams {
+        let area = context.strip(top, STREAM_ROW);
+        let row = streams::row(context, deadlines, group, waits, area);
         top = row.bottom;
         rows.push(row);
     }
@@ -304,11 +289,11 @@ struct NamesWidth {
 }
 
 impl NamesWidth {
-    fn new(context: &Context<'_>, streams: &[(String, String)], queues: &[String], plan: Option<&Plan>) -> Self {
+    fn new(context: &Context<'_>, streams: &[Group], queues: &[String], plan: Option<&Plan>) -> Self {
         let size = Theme::PAPER.text_size;
         let most = context.options.width * MOST_FOR_NAMES / 100;
         let most_of_bands = context.options.width * MOST_FOR_BANDS / 100;
-        let names = streams.iter().map(|(name, suffix)| format!("{name}{suffix}"));
+        let names = streams.iter().map(Group::whole_name);
         let widths = names.chain(["time [ms]00".to_owned()]).map(|name| font::width(&name, size, false));
         let names = widths.max().unwrap_or(0).min(most);
         // Short, so they are never cut.

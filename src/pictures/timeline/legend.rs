@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-use super::context::{Context, LEGEND_ROW, MOST_LEGEND_ROWS, Other, PALE, fill_of, starting_at};
+use super::context::{Context, Entry, LEGEND_ROW, MOST_LEGEND_ROWS, PALE, fill_of, starting_at};
 use super::options::HeightBy;
 use super::plan::Plan;
 use super::rows::Deadlines;
 use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, StreamRow, engine_lanes};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length, font, theme};
+use crate::pictures::looks::{copy_fill, direction_name, is_launch_known};
 use crate::run::Recorded;
 use crate::workload::{Kernel, KernelId, OperationKind};
 
@@ -19,24 +20,7 @@ const LONGEST_RANGES: usize = 16;
 const MARK: (Length, Length) = (3 * MM + MM / 2, 2 * MM + MM / 5);
 const BESIDE_MARK: Length = 7 * MM / 10;
 
-/// An entry without its place.
-struct Entry {
-    mark: Option<(Fill, LegendSymbol)>,
-    /// What may be shortened.
-    name: String,
-    /// What may not.
-    rest: String,
-    /// What is written where that has no room, the best first.
-    shorter: Vec<String>,
-    /// The number in its mark.
-    repeat: Option<usize>,
-}
-
 impl Entry {
-    fn new(mark: Option<(Fill, LegendSymbol)>, name: impl Into<String>) -> Self {
-        Self { mark, name: name.into(), rest: String::new(), shorter: Vec::new(), repeat: None }
-    }
-
     fn full(&self) -> String {
         format!("{}{}", self.name, self.rest)
     }
@@ -62,20 +46,15 @@ pub(super) fn legend(
     context: &Context<'_>,
     (deadlines, streams): (&Deadlines, &[StreamRow]),
     plan: Option<&Plan>,
-    others: Vec<Other>,
+    others: Vec<Entry>,
     (left, right): (Length, Length),
     top: Length,
 ) -> Legend {
     let (kernels, more) = kernels(context, deadlines);
     let mut entries = more;
     entries.extend(plan.and_then(overfull));
-    let mark = |fill, symbol| (symbol != LegendSymbol::Nothing).then_some((fill, symbol));
-    entries.extend(
-        others
-            .into_iter()
-            .map(|Other { fill, symbol, text, shorter }| Entry { shorter, ..Entry::new(mark(fill, symbol), text) }),
-    );
-    entries.extend(deadlines.legend(streams).into_iter().map(|(symbol, text)| Entry::new(Some((PALE, symbol)), text)));
+    entries.extend(others);
+    entries.extend(deadlines.legend(streams));
     entries.extend(units(context, &kernels));
     entries.extend(repeats(&kernels));
     entries.retain(|entry| !context.options.known_entries.contains(&entry.full()));
@@ -177,7 +156,7 @@ fn chosen(mut kernels: Vec<(Named, Entry)>, room: usize) -> (Vec<(Named, Entry)>
     crate::sorted::sort_by_key(&mut kernels, |(kernel, _)| kernel.place);
     let late = left_out.iter().filter(|(kernel, _)| kernel.misses).count();
     let late = if late > 0 { format!(", {late} of them late") } else { String::new() };
-    let more = (!left_out.is_empty()).then(|| Entry::new(None, format!("and {} more kernels{late}", left_out.len())));
+    let more = (!left_out.is_empty()).then(|| Entry::remark(format!("and {} more kernels{late}", left_out.len())));
     (kernels, more)
 }
 
@@ -214,9 +193,8 @@ impl Named {
         if self.shapes.len() > 1 && rest.chars().count() > LONGEST_RANGES {
             rest = format!(" ({} shapes)", self.shapes.len());
         }
-        let mark = Some((fill_of(context, Some(self.first)), symbol));
         let repeat = theme::series_repeat(self.series).filter(|_| symbol == LegendSymbol::Area);
-        Entry { mark, name: name.to_owned(), rest, shorter: Vec::new(), repeat }
+        Entry { rest, repeat, ..Entry::new(fill_of(context, Some(self.first)), symbol, name) }
     }
 }
 
@@ -234,9 +212,7 @@ fn kernels(context: &Context<'_>, deadlines: &Deadlines) -> (Vec<Named>, Vec<Ent
     for Recorded { record, work: kernel, .. } in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         let end = record.finish().unwrap_or_else(|| record.launched().max(context.scale.window.end));
-        // Of what nobody measured nothing is in the picture.
-        let unknown = context.summary.trace.is_observed() && record.first_start().is_none();
-        if unknown || !context.scale.shows(record.launched(), end) {
+        if !is_launch_known(context.summary.trace, record) || !context.scale.shows(record.launched(), end) {
             continue;
         }
         if !context.is_chosen(id) {
@@ -279,11 +255,11 @@ fn kernels(context: &Context<'_>, deadlines: &Deadlines) -> (Vec<Named>, Vec<Ent
     }
     let mut entries = Vec::new();
     if others {
-        entries.push(Entry::new(Some((PALE, LegendSymbol::Area)), "other kernels"));
+        entries.push(Entry::new(PALE, LegendSymbol::Area, "other kernels"));
     }
     for direction in engine_lanes::directions(context) {
-        let text = format!("copy {}", engine_lanes::direction_name(direction));
-        entries.push(Entry::new(Some((engine_lanes::copy_fill(direction), LegendSymbol::Area)), text));
+        let text = format!("copy {}", direction_name(direction));
+        entries.push(Entry::new(copy_fill(direction), LegendSymbol::Area, text));
     }
     (kernels, entries)
 }
@@ -305,8 +281,8 @@ fn overfull(plan: &Plan) -> Option<Entry> {
     });
     let count = own + in_means.sum::<usize>();
     let sms = if count == 1 { "1 SM".to_owned() } else { format!("{count} SMs") };
-    let mark = Some((Fill::plain(theme::MARK), LegendSymbol::Capacity));
-    (count > 0).then(|| Entry::new(mark, format!("capacity, exceeded on {sms}")))
+    let text = format!("capacity, exceeded on {sms}");
+    (count > 0).then(|| Entry::new(Fill::plain(theme::MARK), LegendSymbol::Capacity, text))
 }
 
 /// What the numbers of kernels mean.
@@ -314,7 +290,7 @@ fn units(context: &Context<'_>, kernels: &[Named]) -> Option<Entry> {
     let held = shows_shared_memory(context) && kernels.iter().any(|kernel| kernel.shared_memory.1 > 0);
     let shared = if held { ", shared memory" } else { "" };
     let text = format!("(blocks × {}{shared})", context.options.height_by.name());
-    (!kernels.is_empty()).then(|| Entry::new(None, text))
+    (!kernels.is_empty()).then(|| Entry::remark(text))
 }
 
 /// What the numbers in areas mean.
@@ -322,7 +298,7 @@ fn repeats(kernels: &[Named]) -> Option<Entry> {
     let numbers: BTreeSet<usize> = kernels.iter().filter_map(|kernel| theme::series_repeat(kernel.series)).collect();
     let (least, most) = (*numbers.first()?, *numbers.last()?);
     let numbers = range((u32::try_from(least).ok()?, u32::try_from(most).ok()?), |number| number);
-    Some(Entry::new(None, format!("({numbers}: hatch used again)")))
+    Some(Entry::remark(format!("({numbers}: hatch used again)")))
 }
 
 /// Whether a panel is about more than the resource that the height of blocks stands for.

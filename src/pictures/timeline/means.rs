@@ -55,30 +55,23 @@ pub(super) fn profiles(context: &Context<'_>, bands: &[Shape<'_>]) -> Vec<Vec<Oc
             }
         }
     }
-    let mut amounts: Vec<Vec<Amount>> = bands.iter().map(|_| Vec::new()).collect();
+    let mut by_band: Vec<Vec<Amount>> = bands.iter().map(|_| Vec::new()).collect();
     let mut totals: BTreeMap<usize, u128> = BTreeMap::new();
-    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
-        let OperationKind::Kernel(id) = record.kind else { continue };
-        let (units, group) = (u64::from(context.units(kernel)), context.series(id));
-        let process = context.summary.trace.process_of_known(operation);
-        for run in blocks::runs(context, operation) {
-            let Some(band) = band_of.get(usize::from(run.first.sm)).copied().flatten() else { continue };
-            let amount = Amount { group, units: units * u64::from(run.first.blocks), process, run };
-            *totals.entry(group).or_default() += amount.unit_ns(context.summary.trace);
-            amounts[band].push(amount);
-        }
+    for amount in amounts(context) {
+        let Some(band) = band_of.get(usize::from(amount.run.first.sm)).copied().flatten() else { continue };
+        *totals.entry(amount.group).or_default() += amount.unit_ns(context.summary.trace);
+        by_band[band].push(amount);
     }
-    let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
     let by_boxes = (context.options.most_boxes / bands.len().max(1) as u64).max(FEWEST_STEPS);
-    let steps = Steps::new(context, by_width.min(by_boxes));
+    let steps = Steps::new(context, Steps::most(context).min(by_boxes));
     // Those that take least share a shape.
     let mut by_total: Vec<(u128, usize)> = totals.into_iter().map(|(group, total)| (total, group)).collect();
     by_total.sort_unstable_by(|one, other| other.cmp(one));
     let least: BTreeSet<usize> = by_total.iter().skip(MOST_KERNELS).map(|(_, group)| *group).collect();
-    for amount in amounts.iter_mut().flatten().filter(|amount| least.contains(&amount.group)) {
+    for amount in by_band.iter_mut().flatten().filter(|amount| least.contains(&amount.group)) {
         amount.group = OTHERS;
     }
-    bands.iter().zip(&amounts).map(|(band, amounts)| of_one_band(context, amounts, band, &steps)).collect()
+    bands.iter().zip(&by_band).map(|(band, amounts)| of_one_band(context, amounts, band, &steps)).collect()
 }
 
 /// Steps of the window, and where they are on paper.
@@ -88,6 +81,11 @@ pub(super) struct Steps<'s> {
 }
 
 impl<'s> Steps<'s> {
+    /// As many as can be told apart on paper.
+    pub(super) fn most(context: &Context<'_>) -> u64 {
+        u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1)
+    }
+
     /// At most `most` steps: whole rounds of turns where these are too short to be seen, or else as short as can be.
     pub(super) fn new(context: &'s Context<'_>, most: u64) -> Self {
         let (scale, window) = (&context.scale, context.scale.window.clone());
@@ -106,6 +104,18 @@ impl<'s> Steps<'s> {
         let offset = width * step as u128 / self.time.count() as u128;
         self.scale.left + Length::try_from(offset).proven("a step begins within the width")
     }
+}
+
+/// What the runs of all kernels take in the window.
+pub(super) fn amounts<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Amount> + 'c {
+    let of_launch = context.summary.launches().filter_map(|Recorded { id: operation, record, work: kernel }| {
+        let OperationKind::Kernel(id) = record.kind else { return None };
+        let (units, group) = (u64::from(context.units(kernel)), context.series(id));
+        let process = context.summary.trace.process_of_known(operation);
+        let amount = move |run: RepeatedRun| Amount { group, units: units * u64::from(run.first.blocks), process, run };
+        Some(blocks::runs(context, operation).map(amount))
+    });
+    of_launch.flatten()
 }
 
 impl Amount {
@@ -142,28 +152,54 @@ fn of_one_band(
         *count += amount.run.blocks();
         amount.add_to(sums, &steps.time, context.summary.trace);
     }
-    let count_of_steps = steps.time.count();
     let capacity = u128::from(shape.capacity) * shape.sms.len().max(1) as u128;
-    let mut stacked: Vec<u128> = vec![0; count_of_steps];
-    let mut below = vec![band.bottom(); count_of_steps];
-    let mut profiles = Vec::new();
-    for (group, (count, sums)) in sums {
-        for (stacked, total) in stacked.iter_mut().zip(sums.totals(&steps.time)) {
-            *stacked += total;
-        }
-        let above: Vec<Length> =
-            (0..count_of_steps).map(|step| level(band, stacked[step], capacity * steps.time.length(step))).collect();
+    let (layers, _) = layers(sums, band, steps, Some(capacity));
+    let profile = |Layer { of: group, count, above, below }| {
         let kernel = (group != OTHERS).then(|| context.first_of(group));
         let label = label(context, kernel, count, &above, &below, steps);
-        let outlines = outlines(&above, &below, steps);
-        profiles.push(OccupancyProfile { kernel, count, outlines, label });
-        below = above;
-    }
-    profiles
+        OccupancyProfile { kernel, count, outlines: outlines(&above, &below, steps), label }
+    };
+    layers.into_iter().map(profile).collect()
+}
+
+/// What one kind of things has in each step, upon what other kinds have.
+struct Layer<K> {
+    of: K,
+    count: u64,
+    above: Vec<Length>,
+    below: Vec<Length>,
+}
+
+/// Sums by kind in an area, the first at the bottom, and for how much at one time its whole height stands: for `whole`,
+/// or else for the most at one time, on average over a step.
+fn layers<K>(
+    sums: BTreeMap<K, (u64, StepSums)>,
+    area: &Rect,
+    steps: &Steps<'_>,
+    whole: Option<u128>,
+) -> (Vec<Layer<K>>, u128) {
+    let mut stacked = vec![0_u128; steps.time.count()];
+    let levels = sums.into_iter().map(|(of, (count, sum))| {
+        for (stacked, total) in stacked.iter_mut().zip(sum.totals(&steps.time)) {
+            *stacked += total;
+        }
+        (of, count, stacked.clone())
+    });
+    let levels: Vec<(K, u64, Vec<u128>)> = levels.collect();
+    let most = stacked.iter().enumerate().map(|(step, sum)| sum.div_ceil(steps.time.length(step))).max();
+    let whole = whole.or(most).unwrap_or(1).max(1);
+    let y = |(step, sum): (usize, &u128)| level(area, *sum, steps.time.length(step) * whole);
+    let mut edge = vec![area.bottom(); steps.time.count()];
+    let layer = |(of, count, level): (K, u64, Vec<u128>)| {
+        let above: Vec<Length> = level.iter().enumerate().map(y).collect();
+        let below = std::mem::replace(&mut edge, above.clone());
+        Layer { of, count, above, below }
+    };
+    (levels.into_iter().map(layer).collect(), whole)
 }
 
 /// Polygons around all steps in which there is something.
-pub(super) fn outlines(above: &[Length], below: &[Length], steps: &Steps<'_>) -> Vec<Vec<Point>> {
+fn outlines(above: &[Length], below: &[Length], steps: &Steps<'_>) -> Vec<Vec<Point>> {
     let mut polygons = Vec::new();
     let mut first = 0;
     while first < above.len() {
@@ -254,35 +290,17 @@ pub(super) fn stacked<K: Ord + Copy>(
     had: impl Iterator<Item = Had<K>>,
     fill: impl Fn(K) -> Fill,
 ) -> (Vec<TimeShare<K>>, u128) {
-    let steps = Steps::new(context, u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1));
+    let steps = Steps::new(context, Steps::most(context));
     let mut sums: BTreeMap<K, (u64, StepSums)> = BTreeMap::new();
     for Had { what, count, time } in had {
         let (all, sum) = sums.entry(what).or_insert_with(|| (0, StepSums::new(&steps.time)));
         *all += count;
         sum.add(time, 1, &steps.time);
     }
-    let mut stacked = vec![0_u128; steps.time.count()];
-    let levels: Vec<(K, u64, Vec<u128>)> = sums
-        .into_iter()
-        .map(|(what, (count, sum))| {
-            for (stacked, total) in stacked.iter_mut().zip(sum.totals(&steps.time)) {
-                *stacked += total;
-            }
-            (what, count, stacked.clone())
-        })
-        .collect();
-    let most = stacked.iter().enumerate().map(|(step, sum)| sum.div_ceil(steps.time.length(step))).max();
-    let at_once = at_once.or(most).unwrap_or(1).max(1);
-    let y = |(step, sum): (usize, &u128)| level(area, *sum, steps.time.length(step) * at_once);
-    let mut below = vec![area.bottom(); steps.time.count()];
-    let mut shares = Vec::new();
-    for (of, count, level) in levels {
-        let above: Vec<Length> = level.iter().enumerate().map(y).collect();
+    let (layers, at_once) = layers(sums, area, &steps, at_once);
+    let share = |Layer { of, count, above, below }| {
         let outlines = outlines(&above, &below, &steps);
-        below = above;
-        if !outlines.is_empty() {
-            shares.push(TimeShare { of, count, fill: fill(of), outlines });
-        }
-    }
-    (shares, at_once)
+        (!outlines.is_empty()).then(|| TimeShare { of, count, fill: fill(of), outlines })
+    };
+    (layers.into_iter().filter_map(share).collect(), at_once)
 }

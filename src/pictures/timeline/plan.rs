@@ -85,7 +85,7 @@ impl Plan {
             let peak = group.sms.first().and_then(|sm| peaks.get(sm)).copied().unwrap_or(0);
             let peak = u32::try_from(peak).or_most();
             let overfull = (peak > context.capacity()).then_some(peak);
-            PlannedBand { sms: group.sms, look, overfull, height: 0, green_contexts: String::new() }
+            PlannedBand::new(group.sms, look, overfull)
         };
         let bands: Vec<PlannedBand> = groups.into_iter().map(band).collect();
         let mut plan = Self { bands, gap: 0, height: 0, zoom, spans, thin_rows };
@@ -164,13 +164,7 @@ impl Plan {
                 [_] => BandLook::One,
                 _ => BandLook::Mean { overfull: chunk.iter().filter(|sm| overfull.contains(sm)).count() },
             };
-            kept.push(PlannedBand {
-                sms: chunk.to_vec(),
-                look,
-                overfull: None,
-                height: 0,
-                green_contexts: String::new(),
-            });
+            kept.push(PlannedBand::new(chunk.to_vec(), look, None));
         }
         crate::sorted::sort_by_key(&mut kept, |band| band.sms.first().copied());
         self.bands = kept;
@@ -190,6 +184,11 @@ impl Plan {
 }
 
 impl PlannedBand {
+    /// Without its height and the green contexts that have its SMs.
+    fn new(sms: Vec<u32>, look: BandLook, overfull: Option<u32>) -> Self {
+        Self { sms, look, overfull, height: 0, green_contexts: String::new() }
+    }
+
     /// What the band is called, the whole name and shorter ones.
     pub(super) fn names(&self) -> Vec<String> {
         let says = match self.look {

@@ -1,10 +1,10 @@
-//! What is in the rows of streams and between them: deadlines of jobs, arrows from an event's record to the waits that it
-//! releases (E1, E2), and the longest way of data through a chain.
+//! What is in the rows of streams and between them: deadlines of jobs, arrows from an event's record to the waits that
+//! it releases (E1, E2), and the longest way of data through a chain.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::context::{Context, Other, PALE, WAIT_LANE};
+use super::context::{Context, Entry, PALE, WAIT_LANE};
 use super::{ChainWay, CoreLane, EventArrow, Label, LegendSymbol, TimeShare};
 use crate::draw::{Length, MM, Point, Rect};
 use crate::limits::count_turn;
@@ -181,15 +181,16 @@ impl Deadlines {
     }
 
     /// What the marks of `rows` mean, of which those that are too close to draw are not.
-    pub(super) fn legend(&self, rows: &[StreamRow]) -> Vec<(LegendSymbol, String)> {
+    pub(super) fn legend(&self, rows: &[StreamRow]) -> Vec<Entry> {
         let missed: u64 = self.0.iter().filter(|jobs| jobs.is_missed()).map(|jobs| jobs.count).sum();
         let mut entries = Vec::new();
         if rows.iter().flat_map(|row| &row.deadlines).any(|mark| mark.missed == 0) {
-            entries.push((LegendSymbol::Deadline, "deadline".to_owned()));
+            entries.push(Entry::new(PALE, LegendSymbol::Deadline, "deadline"));
         }
         if missed > 0 {
             let jobs = if missed == 1 { "job" } else { "jobs" };
-            entries.push((LegendSymbol::DeadlineMissed, format!("deadline missed ({missed} {jobs})")));
+            let text = format!("deadline missed ({missed} {jobs})");
+            entries.push(Entry::new(PALE, LegendSymbol::DeadlineMissed, text));
         }
         entries
     }
@@ -281,13 +282,11 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) fn legend(&self) -> Option<String> {
+    pub(super) fn legend(&self) -> Option<Entry> {
         let drawn: u64 = self.arrows.iter().map(|arrow| arrow.count).sum();
-        match self.all {
-            0 => None,
-            all if drawn == all => Some(format!("event to its wait ({all})")),
-            all => Some(format!("event to its wait ({drawn} of {all})")),
-        }
+        let of = if drawn == self.all { String::new() } else { format!("{drawn} of ") };
+        let text = format!("event to its wait ({of}{})", self.all);
+        (self.all > 0).then(|| Entry::new(PALE, LegendSymbol::Event, text))
     }
 
     /// Arrows between the middles of rows: from where the record completed to where the wait did. Those of waits that
@@ -310,9 +309,8 @@ impl Events {
                 continue;
             }
             events.all += 1;
-            let x = |at: crate::time::Instant| context.scale.x(at.clamp(window.start, window.end));
-            let place = |row: usize, x: Length| Point { x, y: rows[row].area.centre().y };
-            let (from, to) = (place(from, x(recorded)), place(to, x(released)));
+            let place = |row: usize, at| Point { x: context.scale.x(at), y: rows[row].area.centre().y };
+            let (from, to) = (place(from, recorded), place(to, released));
             let held = record.reached_head().is_some_and(|head| head < recorded);
             let near = |a: Point, b: Point| a.y == b.y && (a.x - b.x).abs() < EVENT_DISTANCE;
             let same = |arrow: &&mut EventArrow| near(arrow.from, from) && near(arrow.to, to);
@@ -343,16 +341,11 @@ pub(super) fn chain_way(
 ) -> Option<ChainWay> {
     let longest = longest?;
     let threads = &context.summary.scenario.threads;
-    let y = |thread: u32| {
-        let thread = threads.get(thread as usize)?;
-        lane_of(thread, cores, rows)
-    };
     let window = &context.scale.window;
-    let x = |at: Instant| context.scale.x(at.clamp(window.start, window.end));
     let is_seen = |&&(_, read, written): &&(u32, Instant, Instant)| read < window.end && written > window.start;
     let jobs = longest.jobs.iter().filter(is_seen).filter_map(|&(thread, read, written)| {
-        let y = y(thread)?;
-        Some([Point { x: x(read), y }, Point { x: x(written), y }])
+        let y = lane_of(threads.get(thread as usize)?, cores, rows)?;
+        Some([read, written].map(|at| Point { x: context.scale.x(at), y }))
     });
     let jobs: Vec<[Point; 2]> = jobs.collect();
     let path = longest.delay.path(longest.chain, context.summary.scenario);
@@ -368,8 +361,8 @@ fn lane_of(thread: &HostThread, cores: &[CoreLane], rows: &[StreamRow]) -> Optio
 }
 
 /// What the arrows mean.
-pub(super) fn chain_legend(longest: Option<&LongestWay<'_>>) -> Option<Other> {
+pub(super) fn chain_legend(longest: Option<&LongestWay<'_>>) -> Option<Entry> {
     let longest = longest?;
     let text = format!("{}: {}", longest.chain.name, longest.delay.length());
-    Some(Other { shorter: vec!["chain".to_owned()], ..Other::new(PALE, LegendSymbol::Event, text) })
+    Some(Entry::new(PALE, LegendSymbol::Event, text).or(&["chain"]))
 }

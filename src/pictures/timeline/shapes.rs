@@ -118,7 +118,6 @@ pub(super) fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
             let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
             vec![pause_line(from, to, mark.fill)]
         }
-        LegendSymbol::Nothing => Vec::new(),
         LegendSymbol::Deadline | LegendSymbol::DeadlineMissed => deadline_shapes(middle.x, HEAD, missed, &mark.area),
     }
 }

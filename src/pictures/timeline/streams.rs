@@ -1,22 +1,22 @@
 //! Streams: a row for each with arrows of its launches, and, where lanes are streams, a lane with what it ran.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::context::{
-    BESIDE_PLOT, Context, LEAST_STREAM_LANE, LEAST_WIDTH, Other, PALE, STREAM_LANE_GAP, centred, ending_at, fill_of,
-    short, starting_at,
+    Context, Entry, LEAST_STREAM_LANE, PALE, STREAM_LANE_GAP, beside, centred, fill_of, short, starting_at,
 };
-use super::shapes::SUBMITTED_OTHERS;
 use super::means::Had;
 use super::rows::Deadlines;
+use super::shapes::SUBMITTED_OTHERS;
 use super::waits::Waits;
 use super::{
-    Arrow, DeadlineMark, Label, LabelStyle, LegendSymbol, MarkStrip, StreamBox, StreamLane, StreamRow, TimeShare,
-    context, engine_lanes, means, widest_part,
+    Arrow, DeadlineMark, LabelStyle, LegendSymbol, MarkStrip, StreamBox, StreamLane, StreamRow, TimeShare, context,
+    means, widest_part,
 };
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length, font};
-use crate::limits::count_turn;
+use crate::pictures::looks::is_launch_known;
 use crate::pictures::pack::FreeLanes;
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind, StreamId};
@@ -38,8 +38,24 @@ const MOST_TOLD: usize = 12;
 /// The operations of one row, in launch order.
 pub(super) struct Group {
     /// Their streams: one, but for the last row of many.
-    pub(super) streams: Vec<StreamId>,
+    streams: Vec<StreamId>,
     operations: Vec<OperationId>,
+    name: String,
+    /// What is special about its stream: a priority, where the scenario states it.
+    suffix: String,
+    /// Both as they fit beside the row.
+    label: String,
+}
+
+impl Group {
+    fn new(context: &Context<'_>, streams: Vec<StreamId>, operations: Vec<OperationId>) -> Self {
+        let (name, suffix) = name(context, &streams);
+        Self { streams, operations, name, suffix, label: String::new() }
+    }
+
+    pub(super) fn whole_name(&self) -> String {
+        format!("{}{}", self.name, self.suffix)
+    }
 }
 
 /// The streams that operations, deadlines and waits of the window belong to. Those behind the first ones share a row,
@@ -48,13 +64,8 @@ pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines, waits: &Waits
     let mut streams: BTreeMap<StreamId, Vec<OperationId>> = BTreeMap::new();
     let window = &context.scale.window;
     for (id, record) in context.summary.trace.numbered() {
-        let chosen = match record.kind {
-            OperationKind::Kernel(kernel) => context.is_chosen(kernel),
-            _ => context.options.only.is_none(),
-        };
-        // Of what nobody measured the launch is that of another run.
-        let known = !context.summary.trace.is_observed() || record.first_start().is_some();
-        if chosen && known && window.start <= record.launched() && record.launched() <= window.end {
+        let is_seen = (window.start..=window.end).contains(&record.launched());
+        if context.is_asked_for(record.kind) && is_seen && is_launch_known(context.summary.trace, record) {
             streams.entry(record.stream).or_default().push(id);
         }
     }
@@ -71,22 +82,20 @@ pub(super) fn groups(context: &Context<'_>, deadlines: &Deadlines, waits: &Waits
     };
     let (alone, together): (Vec<_>, Vec<_>) = streams.into_iter().partition(|(stream, _)| own.contains(stream));
     let mut groups: Vec<Group> =
-        alone.into_iter().map(|(stream, operations)| Group { streams: vec![stream], operations }).collect();
+        alone.into_iter().map(|(stream, operations)| Group::new(context, vec![stream], operations)).collect();
     if !together.is_empty() {
         let (streams, operations): (Vec<StreamId>, Vec<Vec<OperationId>>) = together.into_iter().unzip();
         let mut operations = operations.concat();
         // Numbered in launch order.
         operations.sort_unstable();
-        groups.push(Group { streams, operations });
+        groups.push(Group::new(context, streams, operations));
     }
     groups
 }
 
-/// A row's name and what is special about its stream: a priority is stated only where the scenario states it.
-pub(super) fn name(context: &Context<'_>, group: &Group) -> (String, String) {
-    let [id] = group.streams.as_slice() else {
-        return (format!("{} more streams", group.streams.len()), String::new());
-    };
+/// The name of a row with these streams, and what is special about its stream.
+fn name(context: &Context<'_>, streams: &[StreamId]) -> (String, String) {
+    let [id] = streams else { return (format!("{} more streams", streams.len()), String::new()) };
     if *id == StreamId::NULL {
         return ("NULL stream".to_owned(), String::new());
     }
@@ -101,39 +110,34 @@ pub(super) fn signed(number: i32) -> String {
     if number < 0 { format!("−{}", number.unsigned_abs()) } else { number.to_string() }
 }
 
-/// The names of streams as they fit beside their rows: only names themselves are shortened, first by a remark in
-/// brackets at their end, unless the word before the priority is too long for anything of the name.
-pub(super) fn fitted_names(names: &[(String, String)], room: Length) -> Vec<String> {
+/// Shortens the names of streams as they fit beside their rows: only names themselves are shortened, first by a remark
+/// in brackets at their end, unless the word before the priority is too long for anything of the name.
+pub(super) fn fit_names(groups: &mut [Group], room: Length) {
     let size = Theme::PAPER.text_size;
     let width = |text: &str| font::width(text, size, false);
-    let suffix = |(name, suffix): &(String, String)| {
-        let full = width(&format!("{}{suffix}", short(name))) <= room;
-        if full { suffix.clone() } else { suffix.replace("prio. ", "") }
+    let suffix = |group: &Group| {
+        let full = width(&format!("{}{}", short(&group.name), group.suffix)) <= room;
+        if full { group.suffix.clone() } else { group.suffix.replace("prio. ", "") }
     };
-    let suffixes: Vec<String> = names.iter().map(suffix).collect();
-    let fitting = |(name, suffix): (&(String, String), &String)| {
+    let suffixes: Vec<String> = groups.iter().map(suffix).collect();
+    let fitting = |(Group { name, .. }, suffix): (&Group, &String)| {
         let rest = room - width(suffix);
-        let whole = names.iter().filter(|(other, _)| short(other) == short(&name.0)).count() > 1;
-        let shown = if whole || width(&name.0) <= rest { name.0.clone() } else { short(&name.0).to_owned() };
+        let whole = groups.iter().filter(|other| short(&other.name) == short(name)).count() > 1;
+        let shown = if whole || width(name) <= rest { name.clone() } else { short(name).to_owned() };
         // Widths are rounded up: together the two may fit where one after the other does not.
         let rest = if width(&format!("{shown}{suffix}")) <= room { rest.max(width(&shown)) } else { rest };
         (shown, rest)
     };
-    let texts: Vec<(String, Length)> = names.iter().zip(&suffixes).map(fitting).collect();
+    let texts: Vec<(String, Length)> = groups.iter().zip(&suffixes).map(fitting).collect();
     let texts: Vec<(&str, Length)> = texts.iter().map(|(name, rest)| (name.as_str(), *rest)).collect();
     let shortened = font::shortened_apart(&texts, size);
-    shortened.into_iter().zip(suffixes).map(|(name, suffix)| format!("{name}{suffix}")).collect()
+    for ((group, name), suffix) in groups.iter_mut().zip(shortened).zip(suffixes) {
+        group.label = format!("{name}{suffix}");
+    }
 }
 
 /// One row: its arrows, what is written beside them, and its deadlines.
-pub(super) fn row(
-    context: &Context<'_>,
-    deadlines: &Deadlines,
-    group: &Group,
-    waits: &Waits,
-    (name, suffix): &(String, String),
-    (area, label): (Rect, Label),
-) -> StreamRow {
+pub(super) fn row(context: &Context<'_>, deadlines: &Deadlines, group: &Group, waits: &Waits, area: Rect) -> StreamRow {
     let records = context.summary.trace.operations();
     let mut arrows: Vec<Arrow> = Vec::new();
     for &id in &group.operations {
@@ -184,7 +188,7 @@ pub(super) fn row(
         let fitting = texts(context, arrow).into_iter().find(|text| font::width(text, size, false) <= until - left);
         arrows[position].label = fitting.map(|text| starting_at(text, left, area.centre().y, size, LabelStyle::Normal));
     }
-    let (streams, name) = (group.streams.clone(), format!("{name}{suffix}"));
+    let (streams, name, label) = (group.streams.clone(), group.whole_name(), beside(group.label.clone(), &area));
     let (waits, bottom) = waits.below(context, &group.streams, &area);
     StreamRow { streams, name, label, area, arrows, deadlines, strips, waits, bottom }
 }
@@ -209,27 +213,25 @@ fn strips(arrows: &[Arrow], deadlines: &[DeadlineMark], row: &Rect) -> Vec<MarkS
     strips
 }
 
-pub(super) fn legend(rows: &[StreamRow]) -> Vec<Other> {
+pub(super) fn legend(rows: &[StreamRow]) -> Vec<Entry> {
     let arrows = || rows.iter().flat_map(|row| &row.arrows);
     let several = arrows().any(|arrow| if arrow.kernels > 0 { arrow.kernels > 1 } else { arrow.others > 1 });
     let heads = if several { " (two heads: several)" } else { "" };
     let mut entries = Vec::new();
     if arrows().any(|arrow| arrow.kernels > 0) {
         let text = format!("kernel launch{heads}");
-        let shorter = vec!["kernel launch".to_owned(), "launch".to_owned()];
-        entries.push(Other { shorter, ..Other::new(PALE, LegendSymbol::Launch, text) });
+        entries.push(Entry::new(PALE, LegendSymbol::Launch, text).or(&["kernel launch", "launch"]));
     }
     if arrows().any(|arrow| arrow.kernels == 0) {
-        let text = "copy, memset or event submitted".to_owned();
-        let shorter = vec!["other submission".to_owned()];
-        entries.push(Other { shorter, ..Other::new(PALE, LegendSymbol::Submission, text) });
+        let entry = Entry::new(PALE, LegendSymbol::Submission, "copy, memset or event submitted");
+        entries.push(entry.or(&["other submission"]));
     }
     let strips = || rows.iter().flat_map(|row| &row.strips);
     if strips().next().is_some() {
         let deadlines = if strips().any(|strip| strip.deadlines > 0) { " and met deadlines" } else { "" };
         let text = format!("launches{deadlines}, too close to draw");
-        let shorter = vec![format!("launches{deadlines}"), "launches".to_owned()];
-        entries.push(Other { shorter, ..Other::new(Fill::plain(SUBMITTED_OTHERS), LegendSymbol::Wait, text) });
+        let entry = Entry::new(Fill::plain(SUBMITTED_OTHERS), LegendSymbol::Wait, text);
+        entries.push(entry.or(&[&format!("launches{deadlines}"), "launches"]));
     }
     entries
 }
@@ -270,26 +272,18 @@ fn height(context: &Context<'_>, count: usize) -> Length {
 }
 
 /// The lanes below `top`, with their names, and where they end.
-pub(super) fn lanes(
-    context: &Context<'_>,
-    groups: &[Group],
-    names: &[(String, String)],
-    labels: &[String],
-    top: Length,
-) -> (Vec<StreamLane>, Length) {
+pub(super) fn lanes(context: &Context<'_>, groups: &[Group], top: Length) -> (Vec<StreamLane>, Length) {
     let height = height(context, groups.len());
     let mut bottom = top - STREAM_LANE_GAP;
     let mut lanes = Vec::with_capacity(groups.len());
     let mut of_stream = by_stream(context);
-    for ((group, (name, suffix)), label) in groups.iter().zip(names).zip(labels) {
-        let area = Rect { x: context.scale.left, y: bottom + STREAM_LANE_GAP, width: context.scale.width, height };
+    for group in groups {
+        let area = context.strip(bottom + STREAM_LANE_GAP, height);
         bottom = area.bottom();
         let mut ran: Vec<Ran> =
             group.streams.iter().filter_map(|stream| of_stream.remove(&stream.0)).flatten().collect();
-        crate::sorted::sort_by_key(&mut ran, |ran| (ran.start, ran.operation));
-        let size = Theme::PAPER.text_size;
-        let label = ending_at(label.clone(), area.x - BESIDE_PLOT, area.centre().y, size, LabelStyle::Normal);
-        let (streams, name) = (group.streams.clone(), format!("{name}{suffix}"));
+        crate::sorted::sort_by_key(&mut ran, |ran| (ran.time.start, ran.operation));
+        let (streams, name, label) = (group.streams.clone(), group.whole_name(), beside(group.label.clone(), &area));
         let (boxes, shares) = if is_dense(context, &ran) {
             (Vec::new(), shares(context, &ran, &area))
         } else {
@@ -309,7 +303,7 @@ pub(super) fn are_dense(context: &Context<'_>, groups: &[Group]) -> bool {
 }
 
 fn is_dense<'r>(context: &Context<'_>, ran: impl IntoIterator<Item = &'r Ran>) -> bool {
-    context::are_dense(&context.scale, ran.into_iter().map(|ran| ran.start..ran.end))
+    context::are_dense(&context.scale, ran.into_iter().map(|ran| ran.time.clone()))
 }
 
 /// Shares of time by kernel, copies together; of several streams as many at once as run at most, on average.
@@ -317,11 +311,11 @@ fn shares(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<TimeShare<Opti
     // All kernels of one title are one; copies are uppermost.
     let key = |ran: &Ran| ran.kernel.map_or(usize::MAX, |kernel| context.series(kernel));
     let kernel = |key: usize| (key != usize::MAX).then(|| context.first_of(key));
-    let had = ran.iter().map(|ran| Had { what: key(ran), count: 1, time: ran.start..ran.end });
+    let had = ran.iter().map(|ran| Had { what: key(ran), count: 1, time: ran.time.clone() });
     let fill = |key: usize| kernel(key).map_or(PALE, |kernel| fill_of(context, Some(kernel)));
     let mut free = FreeLanes::default();
     for ran in ran {
-        free.take(ran.start, ran.end);
+        free.take(ran.time.start, ran.time.end);
     }
     let (shares, _) = means::stacked(context, lane, Some(free.count() as u128), had, fill);
     let named = |TimeShare { of, count, fill, outlines }| TimeShare { of: kernel(of), count, fill, outlines };
@@ -335,35 +329,26 @@ struct Ran {
     fill: Fill,
     /// What may be written on it, best first.
     labels: Vec<String>,
-    start: Instant,
-    end: Instant,
+    time: Range<Instant>,
 }
 
 fn by_stream(context: &Context<'_>) -> BTreeMap<u32, Vec<Ran>> {
     let trace = context.summary.trace;
     let ran = trace.numbered().filter_map(|(operation, record)| {
-        let start = record.first_start()?;
-        let end = record.finish().unwrap_or(trace.end());
-        if !context.scale.shows(start, end) {
+        let time = record.first_start()?..record.finish().unwrap_or(trace.end());
+        if !context.scale.shows(time.start, time.end) {
             return None;
         }
-        let (kernel, fill, labels) = match record.kind {
+        let (kernel, labels) = match record.kind {
             OperationKind::Kernel(id) => {
                 let name = if context.is_chosen(id) { context.short_name(id) } else { "" };
-                let labels = [name.to_owned()].into_iter().chain(context.repeat(id)).collect();
-                (Some(id), fill_of(context, Some(id)), labels)
+                (Some(id), [name.to_owned()].into_iter().chain(context.repeat(id)).collect())
             }
-            OperationKind::Copy(id) => {
-                let copy = trace.copies().get(id.index())?;
-                (
-                    None,
-                    engine_lanes::copy_fill(copy.direction),
-                    vec![engine_lanes::direction_name(copy.direction).to_owned()],
-                )
-            }
+            OperationKind::Copy(_) => (None, vec![context.name_of(operation)]),
             _ => return None,
         };
-        Some((record.stream.0, Ran { operation, kernel, fill, labels, start, end }))
+        let fill = context.fill_of_operation(operation);
+        Some((record.stream.0, Ran { operation, kernel, fill, labels, time }))
     });
     let mut of_stream: BTreeMap<u32, Vec<Ran>> = BTreeMap::new();
     ran.for_each(|(stream, ran)| of_stream.entry(stream).or_default().push(ran));
@@ -373,35 +358,22 @@ fn by_stream(context: &Context<'_>) -> BTreeMap<u32, Vec<Ran>> {
 /// Boxes of what ran in one lane, in the order in which it started. What is too narrow is joined with what follows
 /// within the same width, and looks like what ran longest in it.
 fn boxes(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<StreamBox> {
-    let mut boxes: Vec<StreamBox> = Vec::new();
-    let mut rest = ran;
-    while let Some(first) = rest.first() {
-        count_turn();
-        let x = |at: Instant| context.scale.x(at.max(context.scale.window.start));
-        let left = x(first.start);
-        let narrow = |ran: &&Ran| x(ran.end) - x(ran.start) < LEAST_WIDTH && x(ran.end) - left <= LEAST_WIDTH;
-        let joined = rest.iter().take_while(narrow).count().max(1);
-        let (these, others) = rest.split_at(joined);
-        rest = others;
-        let end = these.iter().map(|ran| ran.end).max().unwrap_or(first.end);
+    let groups = context::joined(&context.scale, ran, |ran| ran.time.clone()).into_iter();
+    let boxes = groups.filter_map(|these| {
+        let first = these.first()?;
+        let end = these.iter().map(|ran| ran.time.end).max().unwrap_or(first.time.end);
         let longest = longest(context, these).unwrap_or(first);
-        let area = Rect { x: left, y: lane.y, width: x(end) - left, height: lane.height };
-        let fill = if joined > 1 { longest.fill.without_hatch() } else { longest.fill };
-        let pauses = if joined > 1 { Vec::new() } else { context.pauses_of(first.operation) };
+        let time = first.time.start..end;
+        let area = Rect { x: context.scale.x(time.start), width: context.scale.width_of(&time), ..*lane };
+        let is_one = these.len() == 1;
+        let fill = if is_one { longest.fill } else { longest.fill.without_hatch() };
+        let pauses = if is_one { context.pauses_of(first.operation) } else { Vec::new() };
         let label = centred(&longest.labels, &widest_part(&area, &pauses), Theme::PAPER.small_size);
-        let label = label.filter(|_| joined == 1 && fill != PALE);
-        boxes.push(StreamBox {
-            operation: first.operation,
-            count: joined as u64,
-            kernel: longest.kernel,
-            time: first.start..end,
-            fill,
-            area,
-            pauses,
-            label,
-        });
-    }
-    boxes
+        let label = label.filter(|_| is_one && fill != PALE);
+        let (operation, count, kernel) = (first.operation, these.len() as u64, longest.kernel);
+        Some(StreamBox { operation, count, kernel, time, fill, area, pauses, label })
+    });
+    boxes.collect()
 }
 
 /// The first of those of the title that ran longest together.

@@ -84,8 +84,7 @@ impl<'a> Tooltips<'a> {
             .out_of_turn(process, time.clone())
             .fold((0_u64, Duration::ZERO), |(count, sum), pause| (count + 1, sum + pause.end.since(pause.start)));
         let ran = trace.time_in_turn(process, time);
-        let times = if pauses.0 == 1 { "once".to_owned() } else { format!("{} times", pauses.0) };
-        let process = self.process(Some(process));
+        let (process, times) = (self.process(Some(process)), times(pauses.0));
         (pauses.0 > 0).then(|| format!("ran for {ran} in turns of {process}, paused {times} for {} in all", pauses.1))
     }
 
@@ -96,9 +95,7 @@ impl<'a> Tooltips<'a> {
         if pauses == 0 {
             return String::new();
         }
-        let ran = trace.ran(operation);
-        let times = if pauses == 1 { "once".to_owned() } else { format!("{pauses} times") };
-        format!("\nran for {ran}, paused {times} for {paused} in all")
+        format!("\nran for {}, paused {} for {paused} in all", trace.ran(operation), times(pauses as u64))
     }
 
     pub(super) fn pauses(&self, sm: &str, blocks: &Blocks) -> String {
@@ -165,8 +162,7 @@ impl<'a> Tooltips<'a> {
                 format!("{name} waits{parts}\n{}", self.launch(operation))
             }
             Waiter::Call(call) => {
-                let host = self.summary.scenario.threads.get(call.thread as usize).map_or("", |thread| &thread.label);
-                format!("{} of {host} waits{parts}", call.name(self.summary.scenario))
+                format!("{} of {} waits{parts}", call.name(self.summary.scenario), self.host(call.thread))
             }
         }
     }
@@ -253,6 +249,10 @@ impl<'a> Tooltips<'a> {
         let rest = if more > 0 { format!("\nand {more} more") } else { String::new() };
         format!("{}{lines}{rest}", row.name)
     }
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 fn wait((rule, time): &(Rule, Duration)) -> String {

@@ -1,11 +1,13 @@
-//! Contexts that take turns: the band that shows whose turn it is (rules T1 to T3), where blocks pause meanwhile (T4), and,
-//! where turns are too short to be seen, steps for means over whole rounds, so that it does not matter where a step begins.
+//! Contexts that take turns: the band that shows whose turn it is (rules T1 to T3), where blocks pause meanwhile (T4),
+//! and, where turns are too short to be seen, steps for means over whole rounds, so that it does not matter where a
+//! step begins.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::context::{BESIDE_PLOT, Context, Other, PALE, TimeScale, centred, ending_at};
+use super::context::{Context, Entry, PALE, TimeScale, beside, centred};
 use super::means::{Had, LEAST_STEP};
-use super::{LabelStyle, LegendSymbol, TimeShare, TurnBand, TurnBox, means};
+use super::{LegendSymbol, TimeShare, TurnBand, TurnBox, means};
 use crate::draw::theme::{Fill, Theme, turn_fill};
 use crate::draw::{Length, MM, Rect};
 use crate::proven::Proven;
@@ -55,7 +57,7 @@ impl Turns {
             }
         }
         let of_process = spans.iter().filter(|span| span.process.is_some());
-        let narrow = of_process.filter(|span| context.width_of(&span.time) < LEAST_WIDTH).count() > MOST_NARROW;
+        let narrow = of_process.filter(|span| context.scale.width_of(&span.time) < LEAST_WIDTH).count() > MOST_NARROW;
         Self { spans, count, narrow }
     }
 
@@ -70,10 +72,8 @@ impl Turns {
             return (None, top);
         }
         let height = if self.narrow { HIGHER } else { HEIGHT };
-        let area = Rect { x: context.scale.left, y: top, width: context.scale.width, height };
-        let right = area.x - BESIDE_PLOT;
-        let size = Theme::PAPER.text_size;
-        let label = ending_at(NAME.to_owned(), right, area.centre().y, size, LabelStyle::Normal);
+        let area = context.strip(top, height);
+        let label = beside("turn".to_owned(), &area);
         let (boxes, shares) = if self.narrow {
             (Vec::new(), self.shares(context, &area))
         } else {
@@ -95,35 +95,30 @@ impl Turns {
     }
 
     /// What the band and the pauses of blocks mean.
-    pub(super) fn legend(&self, context: &Context<'_>) -> Vec<Other> {
-        let mut seen: Vec<ProcessId> = self.spans.iter().filter_map(|span| span.process).collect();
-        seen.sort_unstable();
-        seen.dedup();
+    pub(super) fn legend(&self, context: &Context<'_>) -> Vec<Entry> {
+        let seen: BTreeSet<ProcessId> = self.spans.iter().filter_map(|span| span.process).collect();
         let named = |process: &ProcessId| {
-            Other::new(fill_of(Some(*process)), LegendSymbol::Area, format!("turn of {}", context.process(*process)))
+            Entry::new(fill_of(Some(*process)), LegendSymbol::Area, format!("turn of {}", context.process(*process)))
         };
         let mut entries: Vec<_> = seen.iter().take(MOST_NAMED).map(named).collect();
         if let Some(rest) = seen.len().checked_sub(MOST_NAMED).filter(|rest| *rest > 0) {
-            let text = format!("and turns of {rest} more processes");
-            let shorter = [format!("and of {rest} more processes"), format!("and {rest} more")];
-            entries.push(Other { shorter: shorter.to_vec(), ..Other::new(PALE, LegendSymbol::Nothing, text) });
+            let entry = Entry::remark(format!("and turns of {rest} more processes"));
+            entries.push(entry.or(&[&format!("and of {rest} more processes"), &format!("and {rest} more")]));
         }
         if self.spans.iter().any(|span| span.process.is_none()) {
-            entries.push(Other::new(fill_of(None), LegendSymbol::Area, "switch of contexts".to_owned()));
+            entries.push(Entry::new(fill_of(None), LegendSymbol::Area, "switch of contexts"));
         }
         if self.narrow {
-            let text = format!("{} turns, too short to see: shares of time", self.count);
             let shorter =
                 ["turns: shares of time", "turns: shares", "turns"].map(|what| format!("{} {what}", self.count));
-            entries.push(Other { shorter: shorter.to_vec(), ..Other::new(PALE, LegendSymbol::Nothing, text) });
+            let entry = Entry::remark(format!("{} turns, too short to see: shares of time", self.count));
+            entries.push(entry.or(&shorter.each_ref().map(String::as_str)));
         } else if seen.len() > 1 {
-            entries.push(Other::new(PALE, LegendSymbol::Pause, "block pauses (T4)".to_owned()));
+            entries.push(Entry::new(PALE, LegendSymbol::Pause, "block pauses (T4)"));
         }
         entries
     }
 }
-
-pub(super) const NAME: &str = "turn";
 
 /// How turns of a process look, or switches.
 fn fill_of(process: Option<ProcessId>) -> Fill {
@@ -131,8 +126,7 @@ fn fill_of(process: Option<ProcessId>) -> Fill {
 }
 
 fn turn_box(context: &Context<'_>, span: &TurnSpan, band: &Rect) -> TurnBox {
-    let (left, width) = (context.place_of(span.time.start), context.width_of(&span.time));
-    let area = Rect { x: left, width, ..*band };
+    let area = Rect { x: context.scale.x(span.time.start), width: context.scale.width_of(&span.time), ..*band };
     let name = span.process.map(|process| context.process(process).to_owned());
     let label = name.and_then(|name| centred(&[name], &area, Theme::PAPER.small_size));
     let TurnSpan { process, turns, .. } = *span;
@@ -140,21 +134,6 @@ fn turn_box(context: &Context<'_>, span: &TurnSpan, band: &Rect) -> TurnBox {
 }
 
 impl Context<'_> {
-    /// Where an instant is; at an edge of the plot if it is outside the window.
-    fn place_of(&self, at: Instant) -> Length {
-        self.scale.x(at.max(self.scale.window.start))
-    }
-
-    /// How wide what is seen of a time is.
-    fn width_of(&self, time: &Range<Instant>) -> Length {
-        self.place_of(time.end) - self.place_of(time.start)
-    }
-
-    /// What a process is called.
-    pub(super) fn process(&self, process: ProcessId) -> &str {
-        self.summary.trace.process_name(process)
-    }
-
     /// In how many turns of its context something runs within the window, at least 1.
     pub(super) fn parts_of(&self, operation: OperationId, time: Range<Instant>) -> u64 {
         let trace = self.summary.trace;
@@ -193,7 +172,7 @@ impl Context<'_> {
         &'i self,
         times: impl Iterator<Item = Range<Instant>> + 'i,
     ) -> impl Iterator<Item = Range<Length>> + 'i {
-        let places = times.map(|time| self.place_of(time.start)..self.place_of(time.end));
+        let places = times.map(|time| self.scale.x(time.start)..self.scale.x(time.end));
         places.filter(|place| place.start < place.end)
     }
 }
@@ -254,7 +233,7 @@ impl Step {
 
 /// Where steps begin and end between the edges of the window, in order. Wide turns are divided into steps of `finest`.
 pub(super) fn rounds(spans: &[TurnSpan], scale: &TimeScale, finest: Length) -> Vec<Instant> {
-    let x = |at: Instant| scale.x(at.max(scale.window.start));
+    let x = |at: Instant| scale.x(at);
     let mut steps: Vec<Step> = Vec::new();
     let mut last = None;
     for unit in units(spans, &scale.window) {

@@ -1,25 +1,25 @@
-//! Panels of how the GPU is used over time: which share of threads, shared memory and registers is in use, and what is in
-//! each EE queue and CE queue and which rule holds its head.
+//! Panels of how the GPU is used over time: which share of threads, shared memory and registers is in use, and what is
+//! in each EE queue and CE queue and which rule holds its head.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::ops::Range;
 
 use super::context::{
-    BESIDE_PLOT, Context, MOST_QUEUE_LANES, PALE, QUEUE_LANE, centred, ending_at, fill_of, starting_at,
+    BESIDE_PLOT, Context, MOST_QUEUE_LANES, PALE, QUEUE_LANE, beside, centred, ending_at, quiet_beside, starting_at,
 };
-use super::means::{LEAST_STEP, Steps, level};
+use super::means::{Steps, level};
 use super::options::HeightBy;
-use super::{Label, LabelStyle, Occupancy, OccupancyCurve, QueueEntry, QueueRow, blocks, engine_lanes};
+use super::{Label, LabelStyle, Occupancy, OccupancyCurve, QueueEntry, QueueRow, blocks};
 use crate::device::BlockDemand;
-use crate::draw::theme::{Fill, Theme};
+use crate::draw::theme::Theme;
 use crate::draw::{Dash, Length, MM, Point, Rect, as_length, font};
-use crate::pictures::looks::rule_in_short;
+use crate::pictures::looks::{is_shown, rule_in_short};
 use crate::pictures::time_steps::StepSums;
 use crate::run::Recorded;
 use crate::time::Instant;
 use crate::trace::{Place, Queue, Rule, SumOverTime, queue_contents};
-use crate::workload::{OperationId, OperationKind};
+use crate::workload::OperationKind;
 
 const HEIGHT: Length = 10 * MM;
 /// Between a panel, with its key, and what is above it.
@@ -29,19 +29,18 @@ const MOST_CHANGES: usize = 2_000;
 /// A line in the key.
 const KEY: Length = 5 * MM;
 
-/// The panel below `top`, and where it ends.
-pub(super) fn occupancy(context: &Context<'_>, top: Length) -> (Occupancy, Length) {
+/// The panel of occupancy below `top`.
+pub(super) fn occupancy(context: &Context<'_>, top: Length) -> Occupancy {
     let size = Theme::PAPER.small_size;
     let key_middle = top + GAP + size / 2;
-    let area = Rect { x: context.scale.left, y: top + GAP + size * 3 / 2, width: context.scale.width, height: HEIGHT };
+    let area = context.strip(top + GAP + size * 3 / 2, HEIGHT);
     let right = area.x - BESIDE_PLOT;
     let mark = |text: &str, middle| ending_at(text.to_owned(), right, middle, size, LabelStyle::Quiet);
     let marks = vec![mark("100 %", area.y + size / 2), mark("0", area.bottom() - size / 2)];
-    let label = ending_at(NAME.to_owned(), right, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal);
+    let label = beside("in use".to_owned(), &area);
     let mut x = area.x;
     let mut curves = Vec::new();
-    let by_width = u64::try_from(context.scale.width / LEAST_STEP).unwrap_or(1);
-    let steps = Steps::new(context, by_width);
+    let steps = Steps::new(context, Steps::most(context));
     for (in_use, (resource, dash)) in in_use(context, &steps).into_iter().zip(RESOURCES) {
         let Some(points) = in_use.points(context, resource, &steps, &area) else { continue };
         let key = [Point { x, y: key_middle }, Point { x: x + KEY, y: key_middle }];
@@ -51,10 +50,8 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> (Occupancy, Lengt
         let label = starting_at(name, text_left, key_middle, size, LabelStyle::Normal);
         curves.push(OccupancyCurve { resource, dash, points, key, label });
     }
-    (Occupancy { area, label, marks, curves }, area.bottom())
+    Occupancy { area, label, marks, curves }
 }
-
-pub(super) const NAME: &str = "in use";
 
 const RESOURCES: [(HeightBy, Dash); 3] =
     [(HeightBy::Threads, Dash::Solid), (HeightBy::SharedMemory, Dash::Dashed), (HeightBy::Registers, Dash::Dotted)];
@@ -120,7 +117,7 @@ fn exact(context: &Context<'_>, mut amounts: Vec<(Range<Instant>, u64)>, y: impl
     let mut line = Line::new(context.scale.x(context.scale.window.start), y(0));
     let mut sums = SumOverTime::default();
     let mut emit = |at: Instant, amount: u64| {
-        line.go_to(context.scale.x(at.max(context.scale.window.start)), y(u128::from(amount)));
+        line.go_to(context.scale.x(at), y(u128::from(amount)));
         Ok::<(), Infallible>(())
     };
     for (time, amount) in amounts {
@@ -178,11 +175,9 @@ impl Queues {
     pub(super) fn new(context: &Context<'_>) -> Self {
         let summary = &context.summary;
         let end_of_run = summary.trace.end();
+        let contents = queue_contents(summary.trace, summary.scenario.device());
         let mut queues = Vec::new();
-        for mut contents in queue_contents(summary.trace, summary.scenario.device()) {
-            if !matches!(contents.queue, Queue::Ee(..) | Queue::Ce(_)) {
-                continue;
-            }
+        for mut contents in contents.into_iter().filter(|contents| is_shown(contents.queue)) {
             contents.stays.retain(|stay| {
                 let time = stay.time(end_of_run);
                 time.start < time.end && context.scale.shows(time.start, time.end)
@@ -216,8 +211,8 @@ impl Queues {
         self.queues.iter().map(|(queue, ..)| name(*queue)).collect()
     }
 
-    /// The queues below `top`, and where they end.
-    pub(super) fn rows(&self, context: &Context<'_>, top: Length) -> (Vec<QueueRow>, Length) {
+    /// The queues below `top`.
+    pub(super) fn rows(&self, context: &Context<'_>, top: Length) -> Vec<QueueRow> {
         let names = self.names(context);
         let mut bottom = top;
         let mut rows = Vec::new();
@@ -226,21 +221,17 @@ impl Queues {
             let is_seen = |place: &&Place| context.scale.length(place.time.end.since(place.time.start)) >= LEAST_SEEN;
             let shown = places.iter().filter(is_seen).map(|place| place.position + 1).max().unwrap_or(1);
             let shown = shown.min(context.budget.queue_lanes.max(1));
-            let lanes = as_length(shown);
-            let area =
-                Rect { x: context.scale.left, y: bottom + GAP, width: context.scale.width, height: lanes * QUEUE_LANE };
+            let area = context.strip(bottom + GAP, as_length(shown) * QUEUE_LANE);
             bottom = area.bottom();
-            let right = area.x - BESIDE_PLOT;
-            let label =
-                ending_at(name.clone(), right, area.y + QUEUE_LANE / 2, Theme::PAPER.text_size, LabelStyle::Normal);
+            let label = beside(name.clone(), &Rect { height: QUEUE_LANE, ..area });
             let more = (depth > shown && shown > 1).then(|| {
-                let text = format!("up to {depth}");
-                ending_at(text, right, area.bottom() - QUEUE_LANE / 2, Theme::PAPER.small_size, LabelStyle::Quiet)
+                let last = Rect { y: area.bottom() - QUEUE_LANE, height: QUEUE_LANE, ..area };
+                quiet_beside(format!("up to {depth}"), &last)
             });
             let entries = entries(context, queue, places.iter().filter(|place| place.position < shown), &area);
             rows.push(QueueRow { name, label, more, area, entries });
         }
-        (rows, bottom)
+        rows
     }
 }
 
@@ -255,10 +246,9 @@ fn entries<'p>(
     let mut last_of_lane = [None; MOST_QUEUE_LANES];
     for place in places.filter(|place| context.scale.shows(place.time.start, place.time.end)) {
         for (time, rule) in divided(context, place) {
-            let (left, right) =
-                (context.scale.x(time.start.max(context.scale.window.start)), context.scale.x(time.end));
             let y = area.y + QUEUE_LANE * as_length(place.position);
-            let here = Rect { x: left, y, width: right - left, height: QUEUE_LANE };
+            let (x, width) = (context.scale.x(time.start), context.scale.width_of(&time));
+            let here = Rect { x, y, width, height: QUEUE_LANE };
             let last: Option<usize> = last_of_lane[place.position];
             if let Some(last) = last.map(|last| &mut entries[last]) {
                 let narrow = here.width < LEAST_WIDTH && last.area.width < LEAST_WIDTH || last.count > 1;
@@ -266,13 +256,13 @@ fn entries<'p>(
                     last.count += u64::from(last.operation != place.operation);
                     last.rule = last.rule.filter(|same| Some(*same) == rule);
                     last.time.end = time.end;
-                    last.area.width = right - last.area.x;
+                    last.area.width = here.right() - last.area.x;
                     last.fill = PALE;
                     continue;
                 }
             }
             last_of_lane[place.position] = Some(entries.len());
-            let fill = fill_of_operation(context, place.operation);
+            let fill = context.fill_of_operation(place.operation);
             let (operation, position) = (place.operation, place.position);
             entries.push(QueueEntry { operation, count: 1, position, time, rule, fill, area: here, label: None });
         }
@@ -306,14 +296,6 @@ fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<
     parts
 }
 
-fn fill_of_operation(context: &Context<'_>, operation: OperationId) -> Fill {
-    let trace = context.summary.trace;
-    match trace.record(operation).map(|record| record.kind) {
-        Some(OperationKind::Kernel(kernel)) => fill_of(context, Some(kernel)),
-        _ => trace.copy_of(operation).map_or(PALE, |copy| engine_lanes::copy_fill(copy.direction)),
-    }
-}
-
 /// What may be written on an entry, best first.
 fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String> {
     let record = context.summary.trace.operations().get(entry.operation.index());
@@ -324,7 +306,7 @@ fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String>
             repeat = context.repeat(kernel);
             context.short_name(kernel).to_owned()
         }
-        Some(OperationKind::Copy(_)) => engine_lanes::copy_name(context, entry.operation),
+        Some(OperationKind::Copy(_)) => context.name_of(entry.operation),
         _ => return Vec::new(),
     };
     let mut texts = match entry.rule {

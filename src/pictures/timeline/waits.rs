@@ -5,20 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::context::{
-    BESIDE_PLOT, Context, LEAST_WIDTH, MOST_WAIT_LANES, Other, PALE, WAIT_LANE, are_dense, ending_at, starting_at,
+    Context, Entry, MOST_WAIT_LANES, PALE, WAIT_LANE, are_dense, ending_at, quiet_beside, starting_at,
 };
 use super::means::Had;
-use super::{
-    LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter, engine_lanes, means,
-};
+use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter, context, means};
 use crate::draw::theme::Theme;
 use crate::draw::{Length, MM, Rect, as_length, font};
-use crate::limits::count_turn;
 use crate::pictures::looks::{rule_fill, rule_in_short};
-use crate::run::Summary;
+use crate::run::{HeldCall, Summary};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Wait};
-use crate::workload::{OperationId, OperationKind, StreamId};
+use crate::workload::{OperationId, StreamId};
 
 pub(super) const BAR: Length = MM;
 /// Places of the height of shares of time, where waits are too short to be seen one by one.
@@ -46,12 +43,8 @@ impl Waits {
             return waits;
         }
         for (operation, record) in trace.numbered() {
-            let is_chosen = match record.kind {
-                OperationKind::Kernel(kernel) => context.is_chosen(kernel),
-                _ => context.options.only.is_none(),
-            };
             let begun = record.first_start().unwrap_or(trace.end());
-            if !is_chosen || !context.scale.shows(record.launched().min(begun), begun) {
+            if !context.is_asked_for(record.kind) || !context.scale.shows(record.launched().min(begun), begun) {
                 continue;
             }
             let own = seen(context, operation, record);
@@ -143,14 +136,8 @@ fn as_bars(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamWai
     let label = (at_once > 0).then(|| format!("up to {at_once} more"));
     let height = WAIT_LANE * as_length(lanes.len() + usize::from(at_once > 0));
     let area = Rect { y: row.bottom(), height, ..*row };
-    let label = label.map(|text| quiet(text, &strip));
+    let label = label.map(|text| quiet_beside(text, &strip));
     StreamWaits { area, bars, more, shares: Vec::new(), label }
-}
-
-/// What is written beside the row.
-fn quiet(text: String, beside: &Rect) -> super::Label {
-    let (right, middle) = (beside.x - BESIDE_PLOT, beside.centre().y);
-    ending_at(text, right, middle, Theme::PAPER.small_size, LabelStyle::Quiet)
 }
 
 /// How many wait on average, by rule.
@@ -160,39 +147,28 @@ fn as_shares(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamW
     let had = had.map(|wait| Had { what: wait.rule, count: 1, time: wait.from..wait.to });
     let (shares, most) = means::stacked(context, &area, None, had, rule_fill);
     let (label, top) = (format!("up to {most} wait"), Rect { height: WAIT_LANE, ..area });
-    StreamWaits { area, bars: Vec::new(), more: Vec::new(), shares, label: Some(quiet(label, &top)) }
+    StreamWaits { area, bars: Vec::new(), more: Vec::new(), shares, label: Some(quiet_beside(label, &top)) }
 }
 
 /// The bars of one lane; those that are too narrow are joined with what follows within the same width.
 fn bars(context: &Context<'_>, waiting: &[&Waiting], lane: &Rect) -> Vec<WaitBar> {
-    let x = |at: Instant| context.scale.x(at);
-    let bar = |from: Instant, to: Instant| Rect {
-        x: x(from),
-        y: lane.centre().y - BAR / 2,
-        width: x(to) - x(from),
-        height: BAR,
+    let bar = |time: &Range<Instant>| {
+        let (x, width) = (context.scale.x(time.start), context.scale.width_of(time));
+        Rect { x, y: lane.centre().y - BAR / 2, width, height: BAR }
     };
-    let mut bars: Vec<WaitBar> = Vec::new();
-    let mut rest = waiting;
-    while let Some(first) = rest.first() {
-        count_turn();
-        let left = x(first.time.start);
-        let narrow = |one: &&&Waiting| {
-            x(one.time.end) - x(one.time.start) < LEAST_WIDTH && x(one.time.end) - left <= LEAST_WIDTH
-        };
-        let joined = rest.iter().take_while(narrow).count().max(1);
-        let (these, others) = rest.split_at(joined);
-        rest = others;
-        let time = first.time.start..these.last().map_or(first.time.end, |last| last.time.end);
-        let part = |rule: Rule, time: Range<Instant>| WaitPart { rule, area: bar(time.start, time.end), time };
-        let parts = match joined {
+    let part = |rule: Rule, time: Range<Instant>| WaitPart { rule, area: bar(&time), time };
+    let groups = context::joined(&context.scale, waiting, |one| one.time.clone()).into_iter();
+    let bars = groups.filter_map(|these| {
+        let (first, last) = these.first().zip(these.last())?;
+        let time = first.time.start..last.time.end;
+        let parts = match these.len() {
             1 => first.waits.iter().map(|wait| part(wait.rule, wait.from..wait.to)).collect(),
             _ => longest(these).map(|rule| part(rule, time.clone())).into_iter().collect(),
         };
-        let area = bar(time.start, time.end);
-        let (who, count) = (first.who, joined as u64);
-        bars.push(WaitBar { who, count, time, area, parts, label: None });
-    }
+        let (who, count, area) = (first.who, these.len() as u64, bar(&time));
+        Some(WaitBar { who, count, time, area, parts, label: None })
+    });
+    let mut bars: Vec<WaitBar> = bars.collect();
     write_beside(context, &mut bars, lane);
     bars
 }
@@ -239,24 +215,12 @@ fn texts(context: &Context<'_>, bar: &WaitBar) -> Vec<String> {
     let mut rules: Vec<&str> = bar.parts.iter().map(|part| part.rule.name()).collect();
     rules.dedup();
     let name = match bar.who {
-        Waiter::Operation(operation) => name_of(context, operation),
-        Waiter::Call(call) => match call.operation {
-            Some(operation) => name_of(context, operation),
-            None => call.name(context.summary.scenario).to_owned(),
-        },
+        Waiter::Operation(operation) | Waiter::Call(HeldCall { operation: Some(operation), .. }) => {
+            context.name_of(operation)
+        }
+        Waiter::Call(call) => call.name(context.summary.scenario).to_owned(),
     };
     vec![format!("{name}: {}", rules.join(", ")), name]
-}
-
-/// What an operation is called in few words.
-fn name_of(context: &Context<'_>, operation: OperationId) -> String {
-    let trace = context.summary.trace;
-    match trace.record(operation).map(|record| record.kind) {
-        Some(OperationKind::Kernel(kernel)) => context.short_name(kernel).to_owned(),
-        Some(OperationKind::Copy(_)) => engine_lanes::copy_name(context, operation),
-        Some(kind) => kind.name().to_owned(),
-        None => String::new(),
-    }
 }
 
 /// Wherever operations without a bar wait, and how many at once at most.
@@ -294,7 +258,7 @@ fn strips(context: &Context<'_>, others: &[&Waiting], lane: &Rect) -> (Vec<MoreW
     (strips, most)
 }
 
-pub(super) fn legend(context: &Context<'_>, rows: &[StreamRow]) -> Vec<Other> {
+pub(super) fn legend(context: &Context<'_>, rows: &[StreamRow]) -> Vec<Entry> {
     if !context.options.waits || context.summary.trace.is_observed() {
         return Vec::new();
     }
@@ -302,14 +266,13 @@ pub(super) fn legend(context: &Context<'_>, rows: &[StreamRow]) -> Vec<Other> {
     let of_bars = waits().flat_map(|waits| &waits.bars).flat_map(|bar| &bar.parts).map(|part| part.rule);
     let rules: BTreeSet<Rule> = of_bars.chain(waits().flat_map(|waits| &waits.shares).map(|share| share.of)).collect();
     if rules.is_empty() {
-        return vec![Other::new(PALE, LegendSymbol::Nothing, "nothing waits in a stream".to_owned())];
+        return vec![Entry::remark("nothing waits in a stream")];
     }
     let of_rule = |rule: Rule| {
-        let text = format!("waits {} ({rule})", rule_in_short(rule));
-        let shorter = vec![format!("{} ({rule})", rule_in_short(rule)), rule.name().to_owned()];
-        Other { shorter, ..Other::new(rule_fill(rule), LegendSymbol::Wait, text) }
+        let short = format!("{} ({rule})", rule_in_short(rule));
+        Entry::new(rule_fill(rule), LegendSymbol::Wait, format!("waits {short}")).or(&[&short, rule.name()])
     };
     let more = waits().any(|waits| !waits.more.is_empty());
-    let more = more.then(|| Other::new(PALE, LegendSymbol::Wait, "more that wait".to_owned()));
+    let more = more.then(|| Entry::new(PALE, LegendSymbol::Wait, "more that wait"));
     rules.into_iter().map(of_rule).chain(more).collect()
 }
