@@ -7,7 +7,6 @@ use crate::draw::theme::{self, Colour, Fill, series_fill};
 use crate::draw::{
     Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, time_ticks,
 };
-use crate::named::named;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 
@@ -93,16 +92,6 @@ pub fn gantt(
         height = canvas.key(height);
     }
     Ok(canvas.sheet.into_drawing(title, width, height))
-}
-
-named! {
-    /// What a mark in the row of an application says.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum Mark {
-        Arrival = "arrives",
-        Met = "due, and done by then",
-        Late = "due, and late",
-    }
 }
 
 /// The mark of the instant at which an application is due.
@@ -237,22 +226,24 @@ impl Canvas<'_> {
     /// What the marks of applications mean, as far as there are any; gives where it ends.
     fn key(&mut self, y: Length) -> Length {
         let due = |met: bool| self.outcome.outcomes.iter().any(|one| one.met == met && one.due_ns <= self.last);
-        let marks = [(Mark::Arrival, true), (Mark::Met, due(true)), (Mark::Late, due(false))];
-        let (mut x, top) = (self.left, y + MM / 2);
-        let mut top = top;
-        for (mark, _) in marks.into_iter().filter(|(_, occurs)| *occurs) {
-            let right = x + 2 * CROSS + MM / 2 + Sheet::text_width(mark.name());
+        // With whether what is due was met.
+        let arrives = Some(("arrives", None));
+        let met = due(true).then_some(("due, and done by then", Some(true)));
+        let late = due(false).then_some(("due, and late", Some(false)));
+        let (mut x, mut top) = (self.left, y + MM / 2);
+        for (name, is_met) in [arrives, met, late].into_iter().flatten() {
+            let right = x + 2 * CROSS + MM / 2 + Sheet::text_width(name);
             if right > self.width && x > self.left {
                 (x, top) = (self.left, top + ROW);
             }
             x += CROSS;
-            match mark {
-                Mark::Arrival => self.sheet.line((x, top), (x, top + ROW - MM / 2), ARRIVAL),
-                Mark::Met | Mark::Late => due_mark(&mut self.sheet, x, top, mark == Mark::Met),
+            match is_met {
+                None => self.sheet.line((x, top), (x, top + ROW - MM / 2), ARRIVAL),
+                Some(is_met) => due_mark(&mut self.sheet, x, top, is_met),
             }
             x += CROSS + MM / 2;
-            self.sheet.text(mark.name(), x, top + ROW / 2, Anchor::Start);
-            x += Sheet::text_width(mark.name()) + 4 * MM;
+            self.sheet.text(name, x, top + ROW / 2, Anchor::Start);
+            x += Sheet::text_width(name) + 4 * MM;
         }
         top + ROW + Sheet::MARGIN
     }

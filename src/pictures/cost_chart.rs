@@ -8,7 +8,6 @@ use crate::experiments::cost_study::{CostFigure, CostPoint, LoopIterations};
 use crate::formats::{Column, csv_text};
 use crate::named::named;
 
-
 named! {
     /// What an axis shows, by its title.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! How pictures show rules and kernels: a fill for each rule that makes operations wait, and one for all kernels of a
-//! title.
+//! How pictures show rules, kernels, copies and pauses, the same in each of them: their fills, their words, and what is
+//! shown at all.
 
 use std::cmp::Ordering;
 use std::iter::Peekable;

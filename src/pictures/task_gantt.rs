@@ -49,8 +49,7 @@ pub fn gantt(
         let job = jobs.map(|job| LaneJob {
             number: job.number.into(),
             release: job.release.units(),
-            deadline: job.deadline.units(),
-            has_deadline: true,
+            deadline: Some(job.deadline.units()),
             is_late: job.is_late(),
         });
         job.collect()

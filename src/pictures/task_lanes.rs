@@ -40,9 +40,7 @@ const PALE: Colour = Colour(0xec, 0xec, 0xec);
 pub(crate) struct LaneJob {
     pub(crate) number: u64,
     pub(crate) release: u64,
-    pub(crate) deadline: u64,
-    /// Without one, no deadline is shown.
-    pub(crate) has_deadline: bool,
+    pub(crate) deadline: Option<u64>,
     pub(crate) is_late: bool,
 }
 
@@ -138,20 +136,21 @@ impl TaskLanes {
         self.sheet.line((self.left, base), (self.right(), base), Sheet::GRID);
         let end = self.end;
         for job in jobs.iter().filter(|job| job.release <= end) {
-            let (release, deadline) = (self.x(job.release), self.x(job.deadline));
+            let release = self.x(job.release);
             self.sheet.line((release, base), (release, up), RELEASE);
             self.head((release, up), HEAD, RELEASE.colour);
-            if job.has_deadline && job.deadline <= end {
-                let points = vec![Point { x: deadline, y: up }, Point { x: deadline, y: base }];
+            let Some(deadline) = job.deadline else { continue };
+            let x = self.x(deadline);
+            if deadline <= end {
+                let points = vec![Point { x, y: up }, Point { x, y: base }];
                 self.sheet.push(Shape::Path { points, stroke: DEADLINE, dash: Dash::Dotted });
-                self.head((deadline, base), -HEAD, DEADLINE.colour);
+                self.head((x, base), -HEAD, DEADLINE.colour);
             }
-            if job.has_deadline && job.is_late {
-                let note = format!("{name} job {} missed its deadline {}", job.number, job.deadline);
+            if job.is_late {
+                let note = format!("{name} job {} missed its deadline {deadline}", job.number);
                 self.sheet.explained(note, |sheet| {
                     for sign in [-1, 1] {
-                        let from = (deadline - HEAD, middle - sign * HEAD);
-                        sheet.line(from, (deadline + HEAD, middle + sign * HEAD), MISS);
+                        sheet.line((x - HEAD, middle - sign * HEAD), (x + HEAD, middle + sign * HEAD), MISS);
                     }
                 });
             }
@@ -243,8 +242,7 @@ pub fn segment_gantt(
         let job = jobs.map(|job| LaneJob {
             number: job.number,
             release: job.released.as_ns(),
-            deadline: job.released.saturating_add(deadline).as_ns(),
-            has_deadline: set.tasks[task].priority.is_some(),
+            deadline: set.tasks[task].priority.map(|_| job.released.saturating_add(deadline).as_ns()),
             is_late: job.response().is_none_or(|response| response > deadline),
         });
         job.collect()

@@ -337,7 +337,6 @@ pub(crate) struct TimeShare<K> {
 /// One copy engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lane {
-    pub(crate) engine: u32,
     /// Its name.
     pub(crate) label: Label,
     /// The whole window.
@@ -449,7 +448,6 @@ pub(crate) struct Occupancy {
 /// The share of one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OccupancyCurve {
-    pub(crate) resource: HeightBy,
     /// How the line is interrupted.
     pub(crate) dash: Dash,
     /// The line, from left to right.

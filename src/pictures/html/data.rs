@@ -184,6 +184,10 @@ impl<'a> RunData<'a> {
         let sm = |blocks: &Vec<_>| SmBlocks::new(blocks, one_by_one, &resources, device, &groups);
         let series = KernelSeries::new(trace.kernels());
         let kernel = |(id, kernel): (u32, &'a CheckedKernel)| KernelData::new(kernel, series.of(KernelId(id)), device);
+        let copy = |&Copy { direction, bytes, .. }: &Copy| {
+            let engine = device.copy.engine_for(direction);
+            CopyData { direction: direction.name(), bytes, engine }
+        };
         let names: Vec<Queue> = queues.iter().map(|contents| contents.queue).collect();
 
         Self {
@@ -193,7 +197,17 @@ impl<'a> RunData<'a> {
             blocks_only: run.blocks_only,
             merged: !one_by_one,
             notes: run.summary.notes(),
-            device: DeviceData::new(device),
+            device: DeviceData {
+                name: &device.name,
+                warp_size: device.warp_size,
+                warps: device.warps_per_sm(),
+                blocks: device.per_sm.blocks,
+                shared_memory: device.per_sm.shared_memory_bytes,
+                registers: device.per_sm.registers,
+                priorities: device.priorities().collect(),
+                copy_engines: device.copy.engines,
+                shares_link: device.copy.sharing == CopySharing::SharedLink,
+            },
             threads: scenario.threads.iter().map(|thread| &*thread.label).collect(),
             streams: (0..)
                 .zip(trace.streams())
@@ -209,7 +223,7 @@ impl<'a> RunData<'a> {
             cores: CoreData::new(run.summary.cores, scenario.threads.len(), &instants),
             chain: longest.map(|longest| ChainData::new(&longest, scenario, &instants, trace.end())),
             kernels: (0..).zip(trace.kernels()).map(kernel).collect(),
-            copies: trace.copies().iter().map(|copy| CopyData::new(copy, device)).collect(),
+            copies: trace.copies().iter().map(copy).collect(),
             events: trace.events().iter().map(|name| &**name).collect(),
             end: instants.number(trace.end()),
             queues: queues.iter().map(|contents| QueueData::new(contents, trace, &instants)).collect(),
@@ -234,22 +248,6 @@ fn instants_of(record: &OperationRecord) -> impl Iterator<Item = Instant> + use<
     std::iter::once(record.launched()).chain(later.into_iter().flatten())
 }
 
-impl<'a> DeviceData<'a> {
-    fn new(device: &'a Device) -> Self {
-        Self {
-            name: &device.name,
-            warp_size: device.warp_size,
-            warps: device.warps_per_sm(),
-            blocks: device.per_sm.blocks,
-            shared_memory: device.per_sm.shared_memory_bytes,
-            registers: device.per_sm.registers,
-            priorities: device.priorities().collect(),
-            copy_engines: device.copy.engines,
-            shares_link: device.copy.sharing == CopySharing::SharedLink,
-        }
-    }
-}
-
 impl<'a> KernelData<'a> {
     fn new(kernel: &'a Kernel, series: usize, device: &Device) -> Self {
         let demand = BlockDemand::new(&kernel.shape, device).ok();
@@ -263,13 +261,6 @@ impl<'a> KernelData<'a> {
             threads: kernel.shape.threads,
             demand: demand.map(|demand| (demand.warps, demand.shared_memory_bytes, demand.registers)),
         }
-    }
-}
-
-impl CopyData {
-    fn new(copy: &Copy, device: &Device) -> Self {
-        let (direction, engine) = (copy.direction.name(), device.copy.engine_for(copy.direction));
-        Self { direction, bytes: copy.bytes, engine }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::trace::{Phase, Reason};
 /// Jobs that had not begun when the run ended and are listed one by one, at most.
 const MOST_NOT_BEGUN: u64 = 10_000;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Deadlines {
     /// Columns, one entry for each job, in order of time.
     stream: Vec<u32>,
@@ -26,8 +26,7 @@ pub(super) struct Deadlines {
 
 impl Deadlines {
     pub(super) fn new(summary: &Summary<'_>) -> Self {
-        let mut columns =
-            Self { stream: Vec::new(), due_ns: Vec::new(), missed: Vec::new(), text: Vec::new(), left_out: 0 };
+        let mut columns = Self::default();
         let mut rest = MOST_NOT_BEGUN;
         for jobs in due_jobs(summary) {
             let listed = if jobs.count == 1 { 1 } else { jobs.count.min(rest) };

@@ -276,7 +276,7 @@ pub(crate) fn sentence(summary: &Summary<'_>, phase: &Phase) -> String {
 }
 
 fn why(summary: &Summary<'_>, phase: &Phase) -> String {
-    let record = |id: OperationId| summary.trace.operations().get(id.index());
+    let record = |id: OperationId| summary.trace.record(id);
     let why = match phase.rule {
         Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster => {
             let lacks = lacks(summary, phase);
@@ -312,7 +312,7 @@ fn why(summary: &Summary<'_>, phase: &Phase) -> String {
 }
 
 fn clusters_of(summary: &Summary<'_>, phase: &Phase) -> Option<Clusters> {
-    let OperationKind::Kernel(kernel) = summary.trace.operations().get(phase.operation.index())?.kind else {
+    let OperationKind::Kernel(kernel) = summary.trace.record(phase.operation)?.kind else {
         return None;
     };
     summary.trace.kernels().get(kernel.index())?.clusters()

@@ -149,42 +149,32 @@ pub(super) fn runs(context: &Context<'_>, operation: OperationId) -> impl Iterat
     })
 }
 
+impl Launch {
+    /// Some of its blocks on an SM that run at one time, `count` in all.
+    fn item(&self, sm: u16, index: Option<u32>, (blocks, count): (u32, u64), time: Range<Instant>) -> Item {
+        let Self { operation, kernel, units, detail } = *self;
+        let narrow = detail == Detail::Joined;
+        Item { operation, kernel, sm: sm.into(), index, blocks, count, time, units: units * blocks, narrow }
+    }
+}
+
 fn add_blocks(context: &Context<'_>, launch: &Launch, is_shown: impl Fn(u16) -> bool, items: &mut Vec<Item>) {
     let blocks = context.summary.trace.blocks_within(launch.operation, context.scale.window.clone());
-    items.extend(blocks.filter(|block| is_shown(block.sm)).map(|block| Item {
-        operation: launch.operation,
-        kernel: launch.kernel,
-        sm: u32::from(block.sm),
-        index: Some(block.index),
-        blocks: 1,
-        count: 1,
-        time: block.start..block.end,
-        units: launch.units,
-        narrow: false,
-    }));
+    let shown = blocks.filter(|block| is_shown(block.sm));
+    items.extend(shown.map(|block| launch.item(block.sm, Some(block.index), (1, 1), block.start..block.end)));
 }
 
 fn add_run(launch: &Launch, run: &RepeatedRun, items: &mut Vec<Item>) {
-    let narrow = launch.detail == Detail::Joined;
-    let item = |time: Range<Instant>, count: u64| Item {
-        operation: launch.operation,
-        kernel: launch.kernel,
-        sm: u32::from(run.first.sm),
-        index: None,
-        blocks: u32::from(run.first.blocks),
-        count,
-        time,
-        units: launch.units * u32::from(run.first.blocks),
-        narrow,
-    };
-    if narrow {
+    let blocks = u32::from(run.first.blocks);
+    let item = |time: Range<Instant>, count: u64| launch.item(run.first.sm, None, (blocks, count), time);
+    if launch.detail == Detail::Joined {
         items.push(item(run.first.start..run.end(), run.blocks()));
         return;
     }
     let mut start = run.first.start;
     for _ in 0..run.times {
         let end = start + run.duration();
-        items.push(item(start..end, u64::from(run.first.blocks)));
+        items.push(item(start..end, blocks.into()));
         start = end;
     }
 }

@@ -141,7 +141,7 @@ pub(super) fn copy_lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Leng
             let had = copies.into_iter().map(|(_, copy, time)| Had { what: copy.direction, count: 1, time });
             let at_once = Some(free.count() as u128);
             let (shares, _) = means::stacked(context, &area, at_once, had, copy_fill);
-            lanes.push(Lane { engine, label, area, copies: Vec::new(), shares });
+            lanes.push(Lane { label, area, copies: Vec::new(), shares });
             continue;
         }
         let mut boxes: Vec<CopyBox> = Vec::new();
@@ -166,7 +166,7 @@ pub(super) fn copy_lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Leng
             let fill = copy_fill(copy.direction);
             boxes.push(CopyBox { operation: id, count: 1, bytes: copy.bytes, fill, area: here, pauses, label });
         }
-        lanes.push(Lane { engine, label, area, copies: boxes, shares: Vec::new() });
+        lanes.push(Lane { label, area, copies: boxes, shares: Vec::new() });
     }
     (lanes, bottom)
 }

@@ -166,9 +166,7 @@ struct Named {
     first: KernelId,
     /// Its place in the legend: that of its first kernel.
     place: usize,
-    blocks: (u32, u32),
-    units: (u32, u32),
-    shared_memory: (u32, u32),
+    /// Blocks, and what one takes of the resource shown and of shared memory.
     shapes: BTreeSet<[u32; 3]>,
     /// What they take, times how long \[units x ns\].
     amount: u128,
@@ -177,17 +175,28 @@ struct Named {
 }
 
 impl Named {
+    /// The least and the greatest of something in all shapes.
+    fn extremes(&self, of: impl Fn(&[u32; 3]) -> u32) -> (u32, u32) {
+        let values = || self.shapes.iter().map(&of);
+        (values().min().unwrap_or(0), values().max().unwrap_or(0))
+    }
+
+    fn shared_memory(&self) -> (u32, u32) {
+        self.extremes(|[.., shared_memory]| *shared_memory)
+    }
+
     fn entry(&self, context: &Context<'_>) -> Entry {
         let bytes = |bytes: u32| engine_lanes::bytes(u64::from(bytes));
-        let amount = match (context.options.height_by, self.units) {
+        let (units, shared_memory) = (self.extremes(|[_, units, _]| *units), self.shared_memory());
+        let amount = match (context.options.height_by, units) {
             (HeightBy::SharedMemory | HeightBy::Registers, (0, 0)) => "none".to_owned(),
-            (HeightBy::SharedMemory, _) => range(self.shared_memory, bytes),
+            (HeightBy::SharedMemory, _) => range(shared_memory, bytes),
             (HeightBy::Threads | HeightBy::Registers, units) => range(units, |units| units),
         };
-        let held = self.shared_memory.1 > 0 && shows_shared_memory(context);
-        let shared = if held { format!(", {}", range(self.shared_memory, bytes)) } else { String::new() };
-        let blocks = range(self.blocks, |blocks| blocks);
-        let symbol = if self.units.1 == 0 { LegendSymbol::Thin } else { LegendSymbol::Area };
+        let held = shared_memory.1 > 0 && shows_shared_memory(context);
+        let shared = if held { format!(", {}", range(shared_memory, bytes)) } else { String::new() };
+        let blocks = range(self.extremes(|[blocks, ..]| *blocks), |blocks| blocks);
+        let symbol = if units.1 == 0 { LegendSymbol::Thin } else { LegendSymbol::Area };
         let name = context.kernel(self.first).map_or("", |kernel| &kernel.title);
         let mut rest = format!(" ({blocks} × {amount}{shared})");
         if self.shapes.len() > 1 && rest.chars().count() > LONGEST_RANGES {
@@ -208,7 +217,6 @@ fn kernels(context: &Context<'_>, deadlines: &Deadlines) -> (Vec<Named>, Vec<Ent
     let (late, _) = deadlines.missed(context.summary.scenario);
     let mut named: BTreeMap<usize, Named> = BTreeMap::new();
     let mut others = false;
-    let mut ids: Vec<KernelId> = Vec::new();
     for Recorded { record, work: kernel, .. } in context.summary.launches() {
         let OperationKind::Kernel(id) = record.kind else { continue };
         let end = record.finish().unwrap_or_else(|| record.launched().max(context.scale.window.end));
@@ -219,33 +227,16 @@ fn kernels(context: &Context<'_>, deadlines: &Deadlines) -> (Vec<Named>, Vec<Ent
             others = true;
             continue;
         }
-        ids.push(id);
         let units = context.units(kernel);
         let duration = u128::from(kernel.duration.worst.as_ns());
         let amount = u128::from(units) * u128::from(kernel.blocks) * duration;
         let series = context.series(id);
         let shown = shown_units(context, kernel);
-        let entry = named.entry(series).or_insert_with(|| Named {
-            series,
-            first: id,
-            place: 0,
-            blocks: (kernel.blocks, kernel.blocks),
-            units: (shown, shown),
-            shared_memory: (kernel.shape.shared_memory_bytes, kernel.shape.shared_memory_bytes),
-            shapes: BTreeSet::new(),
-            amount: 0,
-            misses: false,
-        });
+        let none = Named { series, first: id, place: 0, shapes: BTreeSet::new(), amount: 0, misses: false };
+        let entry = named.entry(series).or_insert(none);
         entry.misses |= late.contains(&id);
         entry.shapes.insert([kernel.blocks, shown, kernel.shape.shared_memory_bytes]);
         entry.first = entry.first.min(id);
-        for (range, value) in [
-            (&mut entry.blocks, kernel.blocks),
-            (&mut entry.units, shown),
-            (&mut entry.shared_memory, kernel.shape.shared_memory_bytes),
-        ] {
-            *range = (range.0.min(value), range.1.max(value));
-        }
         entry.amount = entry.amount.saturating_add(amount);
     }
     let mut kernels: Vec<Named> = named.into_values().collect();
@@ -287,7 +278,7 @@ fn overfull(plan: &Plan) -> Option<Entry> {
 
 /// What the numbers of kernels mean.
 fn units(context: &Context<'_>, kernels: &[Named]) -> Option<Entry> {
-    let held = shows_shared_memory(context) && kernels.iter().any(|kernel| kernel.shared_memory.1 > 0);
+    let held = shows_shared_memory(context) && kernels.iter().any(|kernel| kernel.shared_memory().1 > 0);
     let shared = if held { ", shared memory" } else { "" };
     let text = format!("(blocks × {}{shared})", context.options.height_by.name());
     (!kernels.is_empty()).then(|| Entry::remark(text))

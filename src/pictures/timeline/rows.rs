@@ -293,15 +293,14 @@ impl Events {
     /// were held come first where there are too many.
     pub(super) fn new(context: &Context<'_>, rows: &[StreamRow]) -> Self {
         let trace = context.summary.trace;
-        let records = trace.operations();
         let row_of = |id: OperationId| {
-            let stream = records.get(id.index())?.stream;
+            let stream = trace.record(id)?.stream;
             rows.iter().position(|row| row.streams.contains(&stream))
         };
         let mut events = Self::default();
-        for (wait, record) in (0..).map(OperationId).zip(records) {
+        for (wait, record) in trace.numbered() {
             let Some(awaited) = trace.awaited_by(wait) else { continue };
-            let recorded = records.get(awaited.index()).and_then(super::OperationRecord::finish);
+            let recorded = trace.record(awaited).and_then(super::OperationRecord::finish);
             let (Some(recorded), Some(released)) = (recorded, record.finish()) else { continue };
             let (Some(from), Some(to)) = (row_of(awaited), row_of(wait)) else { continue };
             let window = &context.scale.window;

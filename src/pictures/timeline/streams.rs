@@ -138,10 +138,9 @@ pub(super) fn fit_names(groups: &mut [Group], room: Length) {
 
 /// One row: its arrows, what is written beside them, and its deadlines.
 pub(super) fn row(context: &Context<'_>, deadlines: &Deadlines, group: &Group, waits: &Waits, area: Rect) -> StreamRow {
-    let records = context.summary.trace.operations();
     let mut arrows: Vec<Arrow> = Vec::new();
     for &id in &group.operations {
-        let Some(record) = records.get(id.index()) else { continue };
+        let Some(record) = context.summary.trace.record(id) else { continue };
         let x = context.scale.x(record.launched());
         if arrows.last().is_none_or(|last| x - last.x >= LEAST_DISTANCE) {
             arrows.push(Arrow { x, head: HEAD, operations: Vec::new(), kernels: 0, others: 0, label: None });
@@ -238,8 +237,8 @@ pub(super) fn legend(rows: &[StreamRow]) -> Vec<Entry> {
 
 /// What may be written beside an arrow, best first. Kernels are named; copies only where there are no kernels.
 fn texts(context: &Context<'_>, arrow: &Arrow) -> Vec<String> {
-    let records = context.summary.trace.operations();
-    let kinds = || arrow.operations.iter().filter_map(|id| records.get(id.index())).map(|record| record.kind);
+    let records = || arrow.operations.iter().filter_map(|id| context.summary.trace.record(*id));
+    let kinds = || records().map(|record| record.kind);
     let mut names: Vec<String> = kinds()
         .filter_map(|kind| match kind {
             OperationKind::Kernel(kernel) => Some(context.short_name(kernel).to_owned()),

@@ -180,7 +180,7 @@ impl<'a> Tooltips<'a> {
     }
 
     pub(super) fn copy(&mut self, copy: &CopyBox) -> String {
-        let record = self.summary.trace.operations().get(copy.operation.index());
+        let record = self.summary.trace.record(copy.operation);
         let start = record.and_then(OperationRecord::first_start).unwrap_or_default();
         let end = record.and_then(OperationRecord::finish).unwrap_or_else(|| self.summary.trace.end());
         let size = copy.bytes.map(|bytes| format!(" of {bytes} bytes")).unwrap_or_default();
@@ -222,11 +222,11 @@ impl<'a> Tooltips<'a> {
     }
 
     pub(super) fn event(&self, event: &EventArrow) -> String {
-        let records = self.summary.trace.operations();
-        let finish = |id: OperationId| records.get(id.index()).and_then(OperationRecord::finish);
+        let trace = self.summary.trace;
+        let finish = |id: OperationId| trace.record(id).and_then(OperationRecord::finish);
         let told = |id| finish(id).map_or_else(String::new, |at| self.at(at));
-        let name = match records.get(event.record.index()).map(|record| record.kind) {
-            Some(OperationKind::Record(id)) => self.summary.trace.events().get(id.index()).map_or("", |name| &**name),
+        let name = match trace.record(event.record).map(|record| record.kind) {
+            Some(OperationKind::Record(id)) => trace.events().get(id.index()).map_or("", |name| &**name),
             _ => "",
         };
         let more = match event.count {
@@ -237,10 +237,10 @@ impl<'a> Tooltips<'a> {
     }
 
     pub(super) fn arrow(&self, row: &StreamRow, arrow: &super::Arrow) -> String {
-        let records = self.summary.trace.operations();
+        let trace = self.summary.trace;
         let lines = arrow.operations.iter().filter_map(|id| {
-            let record = records.get(id.index())?;
-            let what = self.summary.trace.kernel_of(*id).map_or_else(|| record.kind.name(), |kernel| &kernel.title);
+            let record = trace.record(*id)?;
+            let what = trace.kernel_of(*id).map_or_else(|| record.kind.name(), |kernel| &kernel.title);
             Some(format!("\n{what} at {}", self.at(record.launched())))
         });
         let lines: String = lines.collect();

@@ -48,7 +48,7 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> Occupancy {
         let name = resource.name().to_owned();
         x = text_left + font::width(&name, size, false) + 3 * MM;
         let label = starting_at(name, text_left, key_middle, size, LabelStyle::Normal);
-        curves.push(OccupancyCurve { resource, dash, points, key, label });
+        curves.push(OccupancyCurve { dash, points, key, label });
     }
     Occupancy { area, label, marks, curves }
 }
@@ -298,7 +298,7 @@ fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<
 
 /// What may be written on an entry, best first.
 fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String> {
-    let record = context.summary.trace.operations().get(entry.operation.index());
+    let record = context.summary.trace.record(entry.operation);
     let mut repeat = None;
     let name = match record.map(|record| record.kind) {
         _ if entry.count > 1 => format!("{}×", entry.count),
