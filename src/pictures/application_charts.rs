@@ -99,7 +99,7 @@ const CELL_HEIGHT: Length = 5 * MM;
 const LEFT: Length = 11 * MM;
 const BETWEEN: Length = 2 * MM;
 const LINE: Length = 4 * MM;
-/// A sample of a fill in the region_legend.
+/// A sample of a fill in the legend.
 const KEY: Length = 6 * MM;
 
 /// The requirements met under each scheduler at one place of the grid.

@@ -142,7 +142,7 @@ const MOST_STEPS: u64 = 500;
 pub fn response_chart(scenario: &str, rows: &[Responses<'_>]) -> Result<Drawing, DrawError> {
     let shown = || rows.iter().filter(|row| !row.times.is_empty() || row.deadline_ns.is_some());
     let longest = shown().flat_map(|row| row.max_ns.into_iter().chain(row.deadline_ns)).max();
-    let (time_unit, ns) = time_unit(longest.unwrap_or_default());
+    let (unit, ns) = time_unit(longest.unwrap_or_default());
     let end = 1.05 * longest.map_or(1.0, |longest| longest.as_ns() as f64 / ns).max(f64::MIN_POSITIVE);
     let mut series = Vec::new();
     for row in shown() {
@@ -153,12 +153,12 @@ pub fn response_chart(scenario: &str, rows: &[Responses<'_>]) -> Result<Drawing,
         let at = deadline.as_ns() as f64 / ns;
         series.push(Series::new(format!("deadline of {}", row.stream), vec![(at, 0.0), (at, 1.0)]));
     }
-    let x = Axis { title: format!("response time [{time_unit}]"), range: 0.0..end };
+    let x = Axis { title: format!("response time [{unit}]"), range: 0.0..end };
     let y = Axis { title: "share of jobs".to_owned(), range: 0.0..1.05 };
     Chart::new(format!("Response times: {scenario}"), x, y, series).draw()
 }
 
-/// The largest time_unit in which `longest` is not below 1, and its length \[ns\].
+/// The largest unit in which `longest` is not below 1, and its length \[ns\].
 fn time_unit(longest: Duration) -> (&'static str, f64) {
     match longest.as_ns() {
         1_000_000_000.. => ("s", 1e9),

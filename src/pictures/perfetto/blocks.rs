@@ -1,4 +1,4 @@
-//! The blocks, SM by SM.
+//! The blocks, SM by SM: a slice for each in a lane of its SM, and a counter of the thread slots taken.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -258,8 +258,7 @@ pub(super) const LINE_STEP: Length = 4 * MM / 10;
 pub(super) struct BlockLine {
     kernel: KernelId,
     count: u64,
-    start: Instant,
-    end: Instant,
+    time: Range<Instant>,
     row: usize,
 }
 
@@ -272,48 +271,47 @@ pub(super) fn thin_spans(context: &Context<'_>, sms: usize) -> (Vec<Vec<BlockLin
             continue;
         }
         for run in runs(context, operation) {
-            let Some(thin_spans) = by_sm.get_mut(usize::from(run.first.sm)) else { continue };
-            let span = BlockLine { kernel: id, count: run.blocks(), start: run.first.start, end: run.end(), row: 0 };
-            thin_spans.entry(id).or_default().push(span);
+            let Some(spans) = by_sm.get_mut(usize::from(run.first.sm)) else { continue };
+            let span = BlockLine { kernel: id, count: run.blocks(), time: run.first.start..run.end(), row: 0 };
+            spans.entry(id).or_default().push(span);
         }
     }
-    let by_sm: Vec<Vec<BlockLine>> = by_sm.into_iter().map(|thin_spans| in_rows(context, thin_spans)).collect();
+    let by_sm: Vec<Vec<BlockLine>> = by_sm.into_iter().map(|spans| in_rows(context, spans)).collect();
     let rows = by_sm.iter().flatten().map(|span| span.row + 1).max().unwrap_or(0);
     (by_sm, rows)
 }
 
 /// Joins what touches on paper, and gives each line the first row in which it meets no other.
-fn in_rows(context: &Context<'_>, thin_spans: BTreeMap<KernelId, Vec<BlockLine>>) -> Vec<BlockLine> {
+fn in_rows(context: &Context<'_>, spans: BTreeMap<KernelId, Vec<BlockLine>>) -> Vec<BlockLine> {
     let mut lines: Vec<BlockLine> = Vec::new();
-    for (_, mut thin_spans) in thin_spans {
-        crate::sorted::sort_by_key(&mut thin_spans, |span| span.start);
+    for (_, mut spans) in spans {
+        crate::sorted::sort_by_key(&mut spans, |span| span.time.start);
         let first = lines.len();
-        for span in thin_spans {
+        for span in spans {
             match lines[first..].last_mut() {
-                Some(last) if context.scale.x(span.start) <= context.scale.x(last.end) => {
-                    last.end = last.end.max(span.end);
+                Some(last) if context.scale.x(span.time.start) <= context.scale.x(last.time.end) => {
+                    last.time.end = last.time.end.max(span.time.end);
                     last.count += span.count;
                 }
                 _ => lines.push(span),
             }
         }
     }
-    crate::sorted::sort_by_key(&mut lines, |span| (span.start, span.kernel));
+    crate::sorted::sort_by_key(&mut lines, |span| (span.time.start, span.kernel));
     let mut rows = FreeLanes::default();
     for span in &mut lines {
-        span.row = rows.take(span.start, span.end);
+        span.row = rows.take(span.time.start, span.time.end);
     }
     lines
 }
 
 /// Puts the lines of one SM below its band.
-pub(super) fn placed_thin(context: &Context<'_>, thin_spans: &[BlockLine], band: &Rect) -> Vec<ThinLine> {
+pub(super) fn placed_thin(context: &Context<'_>, spans: &[BlockLine], band: &Rect) -> Vec<ThinLine> {
     let line = |span: &BlockLine| {
-        let (left, right) = (context.scale.x(span.start), context.scale.x(span.end));
-        let row = as_length(span.row);
-        let y = band.bottom() + LINE_STEP * row + (LINE_STEP - LINE);
-        let area = Rect { x: left, y, width: right - left, height: LINE };
-        ThinLine { kernel: span.kernel, count: span.count, time: span.start..span.end, area }
+        let BlockLine { kernel, count, time, row } = span.clone();
+        let y = band.bottom() + LINE_STEP * as_length(row) + (LINE_STEP - LINE);
+        let area = Rect { x: context.scale.x(time.start), y, width: context.scale.width_of(&time), height: LINE };
+        ThinLine { kernel, count, time, area }
     };
-    thin_spans.iter().map(line).collect()
+    spans.iter().map(line).collect()
 }

@@ -1,4 +1,4 @@
-//! The layout as shapes.
+//! Draws a layout: each of its parts as shapes, with what viewers say of it under the pointer.
 
 use std::ops::Range;
 

@@ -18,10 +18,10 @@ use crate::workload::{Copy, OperationId};
 const CORE_HEIGHT: Length = 5 * MM;
 /// Between it and what is below.
 const CORE_GAP: Length = MM / 2;
-/// Hosts that the core_legend names.
+/// Hosts that the legend names.
 const MOST_NAMED: usize = 6;
 
-/// What is seen_spans of the cores, by core.
+/// What is seen of the cores, by core.
 fn seen_spans<'a>(context: &'a Context<'_>) -> impl Iterator<Item = &'a CoreSpan> {
     context.summary.cores.iter().filter(|span| context.scale.shows(span.start, span.end))
 }
