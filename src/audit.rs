@@ -10,13 +10,11 @@
 //!
 //! | rule | where |
 //! | --- | --- |
-//! | R1, R2, R3, registers, limits per block, SM ids, SM masks | `resources` |
-//! | G1, G4, N1, N2 | `readiness`, `ready` |
-//! | X1, A2, work conservation | `queues`, `conservation` |
-//! | C1 to C4 | `copies` |
-//! | MPS | `clients` |
-//! | H1, H2 | `calls` |
-//! | T1 to T6 | `rounds`, `copy_turns`, `times` |
+//! | R1, R2, R3, registers, limits per block, SM ids, SM masks, clients of MPS, clusters | `resources` |
+//! | G1, G4, N1, N2, E2, L1, L2, X1, A2, H1, H2 | `waits`, from what `readiness` derives |
+//! | work conservation | `conservation` |
+//! | C1 to C4, shared links, T5 | `copies` |
+//! | T1 to T4, T6 | `rounds`, `times` |
 //! | the clocks themselves | `times` |
 //! | placement, as a statistic | `placement` |
 //!
@@ -27,57 +25,38 @@
 //! Measured times are noisy and come from two clocks; what lies within the [`Tolerances`] is never reported, and where
 //! the order of two things cannot be known, either order is accepted. Simulated times are exact, and so is the audit.
 
-mod before;
-mod calls;
 mod case;
-mod causes;
-mod channels;
-mod clients;
-mod clusters;
-mod completions;
 mod conservation;
 mod copies;
-mod copy_turns;
-mod dealing;
-mod demand;
 mod facts;
 mod finding;
-mod from_logs;
-mod from_trace;
+mod launches;
 mod learn;
-mod links;
-mod logs;
-mod merge;
 mod observation;
-mod observed_turns;
-mod options;
 mod placement;
 mod profile;
-mod programmatic;
-mod queues;
 mod readiness;
-mod ready;
-mod report;
 mod resources;
 mod rounds;
 mod run;
-mod stamp;
+mod sources;
 mod sweep;
 mod times;
+mod waits;
 
+pub use finding::Tolerances;
 pub use finding::{AuditRule, Finding};
 pub(crate) use learn::PlacementTried;
 pub use learn::{LearnedPlacement, learn_placement};
-pub use logs::audit_logs;
 pub use observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedStream,
     ObservedWork,
 };
-pub use observed_turns::{ObservedTurn, ObservedTurns};
-pub use options::Tolerances;
+pub use observation::{ObservedTurn, ObservedTurns};
 pub(crate) use placement::{DecidableBlock, decidable_blocks};
 pub use placement::{Misplaced, PlacementStatistic};
 pub(crate) use profile::{CaseVerdict, ProfileAudit, ProfileCase};
 pub(crate) use profile::{TELLING_WAVES, audit_profile};
-pub use report::AuditReport;
+pub use run::AuditReport;
+pub use run::audit_logs;
 pub use run::{Audit, Checked, audit};

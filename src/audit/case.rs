@@ -1,11 +1,11 @@
 //! An observation, and what is derived from it before any rule is checked.
 
-use super::completions;
 use super::facts::{Facts, facts};
+use super::finding::Tolerances;
+use super::launches::Clocks;
 use super::observation::{Observation, ObservedContexts, ObservedStream, ObservedWork, TimeSource};
-use super::options::Tolerances;
+use super::readiness;
 use super::readiness::Readiness;
-use super::stamp::Clocks;
 use super::sweep::Events;
 use crate::device::ChannelOrder;
 use crate::effort::Progress;
@@ -46,7 +46,7 @@ impl<'a> Case<'a> {
         let has_one_order =
             observation.queue_owners().len() <= 1 && !observation.has_chosen_order && !has_several_rounds(observation);
         let clocks = Clocks { tolerances, exact: simulated && has_one_order, ordered: simulated };
-        let ready = completions::readiness(observation, &facts, &clocks);
+        let ready = readiness::readiness(observation, &facts, &clocks);
         let events = Events::of(observation, &facts);
         Self { observation, clocks, facts, ready, events, watched }
     }
@@ -92,8 +92,8 @@ impl<'a> Case<'a> {
     }
 
     /// By when an operation was surely in its queue.
-    pub(super) fn hi(&self, operation: usize) -> Option<super::stamp::When> {
-        use super::stamp::{Stamp, When};
+    pub(super) fn hi(&self, operation: usize) -> Option<super::launches::When> {
+        use super::launches::{Stamp, When};
         let started = self.facts[operation].first_start;
         self.ready[operation].hi.or(started.map(|start| When::on_gpu(Stamp { at: start, rank: 0 })))
     }

@@ -7,10 +7,10 @@
 //! Where contexts take turns, each is judged by itself, and only while it surely has its turn.
 
 use super::case::Case;
-use super::clusters::Groups;
-use super::demand::Sm;
+use super::facts::Sm;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, QueueOwner, TimeSource};
+use super::resources::Groups;
 use super::rounds::Sequence;
 use super::sweep::BlockEvent;
 use crate::limits::count_turn;

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::case::Case;
+use super::finding::Tolerances;
 use super::observation::Observation;
-use super::options::Tolerances;
 use super::placement::{Misplaced, PlacementStatistic, explained};
 use crate::device::{Device, DeviceSpec, Gpcs, Placement, SmNumbering, SmOrder};
 use crate::limits::end_if_stopped;

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::before::{Completion, Launches};
-use super::channels::Channels;
 use super::facts::Facts;
-use super::observation::{Observation, ObservedOperation, ObservedWork};
-use super::programmatic;
-use super::stamp::{Clocks, Stamp, When};
+use super::launches::{Channels, Clocks, Completion, Launches, Stamp, When};
+use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
+use crate::device::Device;
 use crate::logs::LogTime;
 use crate::time::Duration;
+use crate::workload::Programmatic;
 
 /// When an operation was ready for its EE or CE queue.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +55,8 @@ fn launched(operation: &ObservedOperation, index: usize) -> Completion {
 }
 
 /// Derives readiness of all operations in launch order; `ranks` order the completions of one instant.
-pub(super) fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
-    let simulated = matches!(observation.source, super::observation::TimeSource::Simulated { .. });
+fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
+    let simulated = matches!(observation.source, TimeSource::Simulated { .. });
     let blocking = |stream: usize| observation.streams.get(stream).is_some_and(|stream| stream.blocking);
     let is_null = |stream: usize| observation.is_null(stream);
     let process = |stream: usize| observation.streams.get(stream).map_or(0, |stream| stream.process);
@@ -195,7 +194,7 @@ fn triggered(
 ) -> Option<Completion> {
     operation.kernel().filter(|kernel| kernel.programmatic.is_dependent)?;
     let (before, completion) = stream.last.as_mut()?;
-    let at = programmatic::triggered(&observation.operations[*before], &observation.device)?;
+    let at = trigger_of(&observation.operations[*before], &observation.device)?;
     let mut triggered = at_trigger(at, &facts[*before]);
     // One that is launched behind a trigger goes on after all that was launched at that instant, too.
     let from = operation.launched_ns[1].after(observation.device.launch_latency);
@@ -221,7 +220,7 @@ fn triggered_before_record(
     if completion.lo.latest() < launched {
         return None;
     }
-    let at = programmatic::triggered(&observation.operations[before], &observation.device)?;
+    let at = trigger_of(&observation.operations[before], &observation.device)?;
     let triggered = at_trigger(at, &facts[before]);
     // At one instant, nobody knows which of both it is.
     let hi = if completion.lo.latest() == launched { None } else { triggered.hi };
@@ -298,4 +297,84 @@ fn completion(work: &ObservedWork, facts: &Facts, ready: &Completion, rank: u64,
         // Its end is not in the log. It cannot complete before it is ready; how much later is not known.
         (_, None) => Completion { lo: ready.lo, hi: None },
     }
+}
+
+/// When each operation was ready to enter its EE or CE queue.
+///
+/// On an exact clock even the order within one instant counts: what completes at one instant does so in the order in
+/// which it was assigned, copies (by engine) before kernels, kernels by priority and then by their place in the queue.
+/// That place in turn depends on the completions of earlier instants, so the order is found step by step: each round
+/// settles at least one more instant.
+pub(super) fn readiness(observation: &Observation, facts: &[Facts], clocks: &Clocks) -> Vec<Readiness> {
+    let mut ranks = vec![0; facts.len()];
+    let mut ready = derive(observation, facts, clocks, &ranks);
+    if !clocks.exact {
+        return ready;
+    }
+    for _ in 0..=facts.len() {
+        let next = rank(observation, facts, &ready);
+        if next == ranks {
+            break;
+        }
+        ranks = next;
+        ready = derive(observation, facts, clocks, &ranks);
+    }
+    ready
+}
+
+/// Ranks of completions, from 1, in the order of time and, at one instant, of assignment.
+fn rank(observation: &Observation, facts: &[Facts], ready: &[Readiness]) -> Vec<u64> {
+    let mut order: Vec<(_, usize)> = Vec::new();
+    for (index, operation) in observation.operations.iter().enumerate() {
+        let Some(finish) = facts[index].finish else { continue };
+        let (last, kind, level) = match &operation.work {
+            ObservedWork::Kernel(kernel) => {
+                let ending = kernel.blocks.times.iter().filter(|[_, end]| *end == finish);
+                (ending.map(|[start, _]| *start).max(), 1, i64::from(facts[index].priority))
+            }
+            ObservedWork::Copy(copy) => (facts[index].first_start, 0, i64::from(copy.engine)),
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => continue,
+        };
+        order.push(((finish, last, kind, level, ready[index].lo.gpu), index));
+    }
+    order.sort_unstable();
+    let mut ranks = vec![0; facts.len()];
+    for (rank, (_, index)) in (1..).zip(order) {
+        ranks[index] = rank;
+    }
+    ranks
+}
+
+/// PDL in simulated runs: when the kernel behind `before` may begin, if that triggers; `None`: not before it has completed, as far as is
+/// known.
+fn trigger_of(before: &ObservedOperation, device: &Device) -> Option<LogTime> {
+    let kernel = before.kernel().filter(|kernel| kernel.programmatic.trigger.is_some() && kernel.is_whole())?;
+    let mut last = LogTime::MIN;
+    for (number, block) in kernel.blocks.iter().enumerate() {
+        let stated = kernel.stated_time(number)?;
+        if stated.varies() {
+            // Nobody saw how much of its time it stood.
+            return None;
+        }
+        let took = Duration::from_ns(block.end_ns.since(block.start_ns).unsigned_abs());
+        let stood = Duration::from_ns(took.as_ns().saturating_sub(stated.best.as_ns()));
+        last = last.max(block.start_ns.after(kernel.programmatic.triggers_after(stated.best, stood)?));
+    }
+    Some(last.after(device.pdl_trigger_latency))
+}
+
+/// PDL: when waits of blocks return behind `before`, whose last block ended at `finish`; `None`: they do not wait for it.
+pub(super) fn released(before: &ObservedOperation, finish: Option<LogTime>, device: &Device) -> Option<LogTime> {
+    before.kernel()?;
+    // It never ended: they stand for good.
+    Some(finish.map_or(LogTime::MAX, |finish| finish.after(device.pdl_wait_latency)))
+}
+
+/// PDL: how long a block of so much run time takes that began at `start`, if waits return at `released`.
+pub(super) fn takes(kernel: &ObservedKernel, start: LogTime, run: Duration, released: Option<LogTime>) -> u64 {
+    let Programmatic { wait, is_dependent, .. } = kernel.programmatic;
+    let Some(released) = released.filter(|_| is_dependent) else { return run.as_ns() };
+    let waits_from = start.after(wait.of(run));
+    let stood = released.since(waits_from).max(0).unsigned_abs();
+    run.as_ns().saturating_add(stood)
 }

@@ -1,15 +1,19 @@
-//! What SMs hold: rules R1, R2, R3, registers, SM ids, SM masks, and the limits of a single block.
+//! What SMs hold: rules R1, R2, R3, registers, SM ids, SM masks, the limits of a single block, on how many SMs clients
+//! of MPS are, and whether clusters are on SMs of one GPC.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
 use super::case::Case;
-use super::demand::{RESOURCES, Sm};
+use super::facts::{RESOURCES, Sm};
 use super::finding::{AuditRule, Finding};
-use super::observation::{Observation, ObservedOperation};
+use super::observation::{Observation, ObservedKernel, ObservedOperation, TimeSource};
 use super::sweep::BlockEvent;
-use crate::logs::LogTime;
+use crate::device::Device;
+use crate::limits::count_turn;
+use crate::logs::{LogTime, LoggedBlock};
+use crate::workload::Clusters;
 
 /// Checks every block by itself, then the SMs together.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
@@ -168,4 +172,184 @@ fn owners(observation: &Observation) -> Vec<usize> {
 
 fn account<'a>(accounts: &'a mut [Vec<Account>], owners: &[usize], event: &BlockEvent) -> Option<&'a mut Account> {
     accounts.get_mut(*owners.get(event.operation())?)?.get_mut(event.sm? as usize)
+}
+
+/// No client of MPS has blocks on more SMs at once than it may use, nor on one of another where all may use no more
+/// together than there are. Checked at each start of a block.
+pub(super) fn check_clients(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let observation = case.observation;
+    // Of a measured run nobody knows whether MPS ran at all, and the noise of its clock would add SMs.
+    if observation.client_sms.is_empty() || observation.source == TimeSource::Measured {
+        return;
+    }
+    let mut blocks = vec![vec![0_i64; observation.device.sms as usize]; observation.process_count()];
+    let shares: u64 = observation.client_sms.iter().map(|&sms| u64::from(sms)).sum();
+    let are_disjoint = shares <= u64::from(observation.device.sms);
+    let place = |event: &BlockEvent| {
+        let stream = observation.operations.get(event.operation())?.stream;
+        Some((observation.streams.get(stream)?.process, event.sm? as usize))
+    };
+    let has_length = |event: &BlockEvent| event.ran_ns > 0;
+    let mut ends = case.events.ends().filter(&has_length).peekable();
+    for start in case.events.starts().filter(&has_length) {
+        while let Some(end) = ends.next_if(|end| end.at <= start.at) {
+            let own = place(&end).and_then(|(process, sm)| blocks.get_mut(process)?.get_mut(sm));
+            if let Some(own) = own {
+                *own -= 1;
+            }
+        }
+        let Some((process, sm)) = place(&start) else { continue };
+        let finding = |by: usize, what: String| Finding {
+            rule: AuditRule::Mps,
+            kernel: observation.operations[start.operation()].name.clone(),
+            block: Some(start.block as usize),
+            sm: start.sm,
+            at_ns: start.at,
+            by: by as u64,
+            unit: "SMs",
+            what,
+        };
+        let is_used_by =
+            |(other, blocks): (usize, &Vec<i64>)| other != process && blocks.get(sm).is_some_and(|&on| on > 0);
+        if are_disjoint && blocks.iter().enumerate().any(is_used_by) {
+            let what = "another client of MPS is on that SM, although their shares leave each its own".to_owned();
+            findings.push(finding(1, what));
+        }
+        let Some(own) = blocks.get_mut(process) else { continue };
+        if let Some(own) = own.get_mut(sm) {
+            *own += 1;
+        }
+        let on = own.iter().filter(|&&blocks| blocks > 0).count();
+        let limit = observation.client_sms.get(process).map_or(usize::MAX, |&limit| limit as usize);
+        if on > limit {
+            let what = format!("with it its process is on {on} SMs, and MPS limits it to {limit}");
+            findings.push(finding(on - limit, what));
+        }
+    }
+}
+
+/// The blocks of a cluster begin together, each on an SM of its own of one GPC. Checked where all of them were seen.
+pub(super) fn check_clusters(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    if case.observation.virtual_sms {
+        return;
+    }
+    let groups = Groups::of(&case.observation.device);
+    let tolerance = case.clocks.tolerances.one_clock_ns;
+    for operation in &case.observation.operations {
+        let Some(kernel) = operation.kernel() else { continue };
+        let Some(clusters) = kernel.clusters else { continue };
+        let blocks: Vec<LoggedBlock> = kernel.blocks.iter().collect();
+        let is_together = |blocks: &[LoggedBlock]| {
+            let times = || blocks.iter().map(|block| block.start_ns);
+            let apart = times().max().zip(times().min()).map_or(0, |(last, first)| last.since(first));
+            apart <= tolerance && groups.are_of_one(blocks)
+        };
+        for (first, whole) in (0..).step_by(clusters.size as usize).zip(blocks.chunks(clusters.size as usize)) {
+            if whole.len() == clusters.size as usize && is_together(whole) {
+                continue;
+            }
+            let least = clusters.least() as usize;
+            for (place, cluster) in (first..).step_by(least).zip(whole.chunks(least)) {
+                let lacks_some = cluster.len() < least;
+                // Of a kernel that a log has in part nobody knows which blocks it lacks.
+                if lacks_some && !case.clocks.ordered || !lacks_some && is_together(cluster) {
+                    continue;
+                }
+                findings.push(scattered(operation, clusters, place, cluster));
+            }
+        }
+    }
+}
+
+fn scattered(operation: &ObservedOperation, clusters: Clusters, first: usize, cluster: &[LoggedBlock]) -> Finding {
+    let sms: Vec<String> = cluster.iter().map(|block| block.sm.to_string()).collect();
+    Finding {
+        rule: AuditRule::Cluster,
+        kernel: operation.name.clone(),
+        block: Some(first),
+        sm: cluster.first().map(|block| block.sm),
+        at_ns: cluster.first().map_or(LogTime::MIN, |block| block.start_ns),
+        by: u64::from(clusters.least()),
+        unit: "blocks",
+        what: format!(
+            "a cluster of {} blocks did not begin at one time on as many SMs of one GPC; they are on {}",
+            clusters.least(),
+            sms.join(", ")
+        ),
+    }
+}
+
+/// Which lone TPC or GPC each SM is of.
+pub(super) struct Groups {
+    /// By number: the SMs, ascending.
+    pub(super) sms: Vec<Vec<u32>>,
+    pub(super) of_sm: Vec<Option<usize>>,
+}
+
+impl Groups {
+    pub(super) fn of(device: &Device) -> Self {
+        let mut sms = device.cluster_groups();
+        let mut of_sm = vec![None; device.sms as usize];
+        for (number, group) in sms.iter_mut().enumerate() {
+            group.sort_unstable();
+            for &sm in &*group {
+                if let Some(of_sm) = of_sm.get_mut(sm as usize) {
+                    *of_sm = Some(number);
+                }
+            }
+        }
+        Self { sms, of_sm }
+    }
+
+    /// Whether blocks are on different SMs of one GPC or lone TPC.
+    fn are_of_one(&self, blocks: &[LoggedBlock]) -> bool {
+        let group = |block: &LoggedBlock| self.of_sm.get(block.sm as usize).copied().flatten();
+        let first = blocks.first().and_then(group);
+        let mut sms: Vec<u32> = blocks.iter().map(|block| block.sm).collect();
+        sms.sort_unstable();
+        sms.dedup();
+        sms.len() == blocks.len() && first.is_some() && blocks.iter().all(|block| group(block) == first)
+    }
+
+    /// The SMs that the clusters of the blocks from `first` on get, as far as there is room: a cluster for each group
+    /// in turn, on those SMs of it that have room for most. `rooms` is for how many blocks each SM has room.
+    pub(super) fn deal(
+        &self,
+        kernel: &ObservedKernel,
+        clusters: Clusters,
+        first: u32,
+        rooms: &[(u32, i64)],
+    ) -> Vec<u32> {
+        let mut left: Vec<i64> = vec![0; self.of_sm.len()];
+        for &(sm, room) in rooms {
+            if let Some(left) = left.get_mut(sm as usize) {
+                *left = room;
+            }
+        }
+        let (mut order, mut block, mut turn) = (Vec::new(), first, 0);
+        while block < kernel.grid {
+            count_turn();
+            let sizes = [Some(clusters.size).filter(|size| block.is_multiple_of(*size)), clusters.fallback];
+            let best = sizes.into_iter().flatten().find_map(|size| {
+                let mut places = (turn..self.sms.len()).chain(0..turn.min(self.sms.len()));
+                places.find_map(|place| Some((place, fullest_first(&self.sms[place], &left, size as usize)?)))
+            });
+            let Some((place, chosen)) = best else { break };
+            turn = place + 1;
+            for sm in chosen {
+                left[sm as usize] -= 1;
+                order.push(sm);
+                block += 1;
+            }
+        }
+        order
+    }
+}
+
+/// So many SMs with room, those with most of it first; `None` if there are fewer.
+fn fullest_first(sms: &[u32], left: &[i64], size: usize) -> Option<Vec<u32>> {
+    let mut with_room: Vec<u32> = sms.iter().copied().filter(|sm| left[*sm as usize] > 0).collect();
+    // Of equals the lowest, which stand first.
+    crate::sorted::sort_by_key(&mut with_room, |sm| -left[*sm as usize]);
+    (with_room.len() >= size).then(|| with_room[..size].to_vec())
 }

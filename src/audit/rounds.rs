@@ -5,7 +5,7 @@
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::{ObservedContexts, ObservedWork};
-use super::observed_turns::{ObservedTurn, ObservedTurns};
+use super::observation::{ObservedTurn, ObservedTurns};
 use crate::device::Preemption;
 use crate::logs::LogTime;
 

@@ -1,27 +1,17 @@
-//! One audit from beginning to end.
+//! One audit from beginning to end, and what several of them say together.
 
 use serde::Serialize;
 
-use super::calls;
 use super::case::{Case, count};
-use super::clients;
-use super::clusters;
-use super::conservation;
-use super::copies;
-use super::copy_turns;
 use super::facts::facts;
-use super::finding::Finding;
-use super::links;
+use super::finding::{Finding, Tolerances};
+use super::learn::LearnedPlacement;
 use super::observation::{Observation, ObservedContexts};
-use super::options::Tolerances;
-use super::placement::{self, PlacementStatistic};
-use super::queues;
-use super::ready;
-use super::resources;
-use super::rounds;
-use super::times;
+use super::placement::PlacementStatistic;
+use super::{conservation, copies, placement, resources, rounds, times, waits};
 use crate::device::CopySharing;
 use crate::effort::Progress;
+use crate::logs::{Dropped, LogInput};
 
 /// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,10 +42,14 @@ type Check = fn(&Case<'_>, &mut Vec<Finding>);
 const SWEEPS: u64 = 4;
 
 /// Those that need no other.
-const ALONE: &[Check] =
-    &[ready::check, resources::check, clients::check, clusters::check, calls::check, |case, found| {
-        links::check(case.observation, found);
-    }];
+const ALONE: &[Check] = &[
+    waits::check_ready,
+    resources::check,
+    resources::check_clients,
+    resources::check_clusters,
+    waits::check_calls,
+    |case, found| copies::check_links(case.observation, found),
+];
 
 impl Observation {
     /// At how many blocks the checks of an audit look, all together.
@@ -113,12 +107,12 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
         },
         || {
             rayon::join(
-                || if binds { none() } else { by(&[queues::check, copies::check]) },
+                || if binds { none() } else { by(&[waits::check_queues, copies::check]) },
                 || if binds || is_unfit { none() } else { by(&[conservation::check]) },
             )
         },
     );
-    let early = ready::programmatic_launches(&case);
+    let early = waits::programmatic_launches(&case);
     if early > 0 {
         let kernels = if early == 1 { "kernel began" } else { "kernels began" };
         notes.push(format!(
@@ -186,6 +180,73 @@ fn check_turns(case: &Case<'_>, findings: &mut Vec<Finding>, notes: &mut Vec<Str
             notes.push("copies that share a link in the turns of their contexts were not checked".to_owned());
         }
     } else if case.clocks.exact && !turns.is_driven_by_host {
-        copy_turns::check(case, findings);
+        copies::check_turns(case, findings);
     }
+}
+
+/// Everything about one or several audits.
+#[derive(Debug, Clone)]
+pub struct AuditReport {
+    /// What breaks a rule.
+    pub violations: Vec<Finding>,
+    /// How much was looked at.
+    pub checked: Checked,
+    /// What was left out of the logs.
+    pub dropped: Vec<Dropped>,
+    /// How many blocks went where the model would have put them.
+    pub placement: PlacementStatistic,
+    /// What explains best where the blocks of each run went; none unless that was asked for.
+    pub learned: Vec<LearnedPlacement>,
+    /// The devices, by name, one for each run.
+    pub devices: Vec<String>,
+    /// What could not be checked, and what was assumed.
+    pub notes: Vec<String>,
+}
+
+impl AuditReport {
+    /// A report of nothing.
+    pub fn new(dropped: Vec<Dropped>) -> Self {
+        Self {
+            violations: Vec::new(),
+            checked: Checked::default(),
+            dropped,
+            placement: PlacementStatistic::default(),
+            learned: Vec::new(),
+            devices: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Adds the audit of one run on `device`.
+    pub fn add(&mut self, audit: Audit, device: &str) {
+        self.violations.extend(audit.findings);
+        self.checked.kernels += audit.checked.kernels;
+        self.checked.blocks += audit.checked.blocks;
+        self.placement.policy = audit.placement.policy;
+        self.placement.decidable += audit.placement.decidable;
+        self.placement.followed += audit.placement.followed;
+        self.devices.push(device.to_owned());
+        self.notes.extend(audit.notes);
+    }
+}
+
+/// Audits each run, with the scenario that made it where that is known, as `audit` does one.
+pub fn audit_logs(input: LogInput, mut audit: impl FnMut(&Observation) -> Audit) -> AuditReport {
+    let mut report = AuditReport::new(input.dropped);
+    for run in input.runs {
+        let observation = match &run.scenario {
+            Some((scenario, pairing)) => Observation::of_logs_with(&run.run, scenario, pairing),
+            None => Observation::of_logs(&run.run, &run.device),
+        };
+        report.notes.extend(run.notes);
+        if run.scenario.is_none() && run.device.has_clusters() {
+            report.notes.push(
+                "no log tells which kernels have clusters or are of a green context: these may seem to wait without need, \
+                 or to be out of order, where a scenario of the same kernels would say why"
+                    .to_owned(),
+            );
+        }
+        report.add(audit(&observation), &run.device.name);
+    }
+    report
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::facts::Facts;
+use super::finding::Tolerances;
 use super::finding::{AuditRule, Finding, length};
+use super::observation::ObservedTurns;
 use super::observation::{Observation, ObservedContexts, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
-use super::observed_turns::ObservedTurns;
-use super::options::Tolerances;
-use super::programmatic;
+use super::readiness;
 use crate::device::CopySharing;
 use crate::logs::LogTime;
 use crate::workload::BlockClock;
@@ -28,7 +28,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                         // What ends behind the end of the run told no wait.
                         let finish = facts[before].finish.filter(|finish| !observation.is_cut_before(*finish));
                         let device = &observation.device;
-                        programmatic::released(&observation.operations[before], finish, device)
+                        readiness::released(&observation.operations[before], finish, device)
                     });
                     let released = if released.is_some() { [released; 2] } else { recorded(case, index) };
                     check_blocks((observation, index), kernel, released, findings);
@@ -117,7 +117,7 @@ fn check_blocks(
             let what = format!("it ended {} before it started", length(took));
             finding(AuditRule::Time, index, block.sm, block.start_ns, took.unsigned_abs(), what);
         } else if let Some(stated) = kernel.stated_time(index) {
-            let takes = |run, released| programmatic::takes(kernel, block.start_ns, run, released);
+            let takes = |run, released| readiness::takes(kernel, block.start_ns, run, released);
             // It still stands when the run ends, and nobody knows for how long.
             if at_the_latest == Some(LogTime::MAX)
                 && kernel.programmatic.is_dependent

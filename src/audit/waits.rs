@@ -1,0 +1,247 @@
+//! Whether anything went on before what it has to wait for: nothing starts before it may enter its EE or CE queue (G1,
+//! G4, N1, N2, E2, L1, L2), no block is assigned before those ahead of its kernel (X1, A2), and calls that free memory
+//! wait for all work of their process and no longer (H1), while no other thread of it launches anything (H2).
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use super::case::Case;
+use super::finding::{AuditRule, Finding, length};
+use super::launches::{Stamp, When};
+use super::observation::{ObservedFree, ObservedWork, TimeSource};
+use crate::logs::LogTime;
+
+/// Nothing starts before it was launched, nor before what N1, N2, events and its stream put in front of it.
+pub(super) fn check_ready(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let operations = &case.observation.operations;
+    let tolerance = case.clocks.tolerances.across_clocks_ns;
+    for (index, operation) in operations.iter().enumerate() {
+        let Some(start) = case.facts[index].first_start else { continue };
+        let block =
+            operation.kernel().and_then(|kernel| kernel.blocks.times.iter().position(|[other, _]| *other == start));
+        let sm = block.and_then(|block| operation.kernel()?.blocks.sms.get(block).copied());
+        let mut finding = |rule, by: i64, what| {
+            let kernel = operation.name.clone();
+            findings.push(Finding { rule, kernel, block, sm, at_ns: start, by: by.unsigned_abs(), unit: "ns", what });
+        };
+        let early = operation.called_ns.since(start);
+        if early > tolerance {
+            finding(AuditRule::G1, early, format!("it started {} before it was launched", length(early)));
+        }
+        let started = When::on_gpu(Stamp::assignment(start));
+        let waits = &case.ready[index];
+        let null_rule = if case.observation.is_null(operation.stream) { AuditRule::N1 } else { AuditRule::N2 };
+        for (rule, held) in [(AuditRule::L1, waits.launch_latency), (AuditRule::L2, waits.kernel_gap)] {
+            let Some(over) = held.filter(|over| case.clocks.surely_before(&started, over)) else { continue };
+            let early = over.latest().since(start);
+            let what = if rule == AuditRule::L1 { "launch latency" } else { "gap behind the kernel before it" };
+            finding(rule, early, format!("it started {} before the {what} was over", length(early)));
+        }
+        let mut too_early_for_event = false;
+        for (rule, before) in [
+            (AuditRule::E2, waits.event),
+            (AuditRule::G4, waits.stream),
+            (null_rule, waits.null),
+            (AuditRule::Channel, waits.channel),
+        ] {
+            let Some((other, complete)) = before else { continue };
+            // What stands between is only that wait.
+            if rule == AuditRule::G4 && too_early_for_event {
+                continue;
+            }
+            if case.clocks.surely_before(&started, &complete) {
+                if rule == AuditRule::G4 && is_measured_pdl(case, index, other) {
+                    continue;
+                }
+                too_early_for_event |= rule == AuditRule::E2;
+                let early = complete.latest().since(start);
+                let is_dependent = operation.kernel().is_some_and(|kernel| kernel.programmatic.is_dependent);
+                let rule = if rule == AuditRule::G4 && is_dependent { AuditRule::Pdl } else { rule };
+                let stream = match rule {
+                    AuditRule::E2 => "for which its stream waits",
+                    AuditRule::G4 | AuditRule::Pdl => "before it in its stream",
+                    AuditRule::Channel => "ahead of it in its hardware channel",
+                    AuditRule::N1 => "launched before it in a blocking stream",
+                    _ => "launched before it on the NULL stream",
+                };
+                let name = &operations[other].name;
+                let done = match rule {
+                    AuditRule::Pdl => "had triggered or ended",
+                    AuditRule::Channel => "had gone on",
+                    _ => "was complete",
+                };
+                let what = if complete.latest() == LogTime::MAX {
+                    format!("it started although {name}, {stream}, never completed")
+                } else {
+                    format!("it started {} before {name}, {stream}, {done}", length(early))
+                };
+                finding(rule, early, what);
+            }
+        }
+    }
+}
+
+/// Whether a measured kernel began before the one before it in its stream had ended, and the GPU has what explains
+/// that.
+fn is_measured_pdl(case: &Case<'_>, index: usize, before: usize) -> bool {
+    let operations = &case.observation.operations;
+    let are_kernels = operations[index].kernel().is_some() && operations[before].kernel().is_some();
+    let is_measured = matches!(case.observation.source, TimeSource::Measured);
+    is_measured && are_kernels && case.observation.device.has_programmatic_launch()
+}
+
+/// How many measured kernels began so (PDL).
+pub(super) fn programmatic_launches(case: &Case<'_>) -> usize {
+    let begins_early = |index: &usize| {
+        let (facts, waits) = (&case.facts[*index], &case.ready[*index]);
+        let (Some(start), Some((before, complete))) = (facts.first_start, waits.stream) else { return false };
+        let started = When::on_gpu(Stamp::assignment(start));
+        case.clocks.surely_before(&started, &complete) && is_measured_pdl(case, *index, before)
+    };
+    (0..case.observation.operations.len()).filter(begins_early).count()
+}
+
+/// Checks each block against the kernels that surely waited when it started.
+pub(super) fn check_queues(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    let observation = case.observation;
+    let tolerance = case.clocks.tolerances.one_clock_ns;
+    let mut entering: Vec<(LogTime, usize)> = (0..case.facts.len())
+        .filter(|&index| observation.operations[index].kernel().is_some())
+        .filter_map(|index| Some((case.hi(index)?.latest(), index)))
+        .collect();
+    entering.sort_unstable();
+    let mut entering = entering.into_iter().peekable();
+    let mut waiting: Vec<usize> = Vec::new();
+    // Until then all of those wait.
+    let mut until = LogTime::MAX;
+    let until_of = |kernel: usize| case.facts[kernel].last_start.saturating_sub(tolerance);
+    let mut found = FxHashSet::default();
+    for start in case.counted(case.events.starts()) {
+        while let Some((_, kernel)) = entering.next_if(|(at, _)| *at <= start.at) {
+            waiting.push(kernel);
+            until = until.min(until_of(kernel));
+        }
+        if until <= start.at {
+            waiting.retain(|&kernel| until_of(kernel) > start.at);
+            until = waiting.iter().map(|&kernel| until_of(kernel)).min().unwrap_or(LogTime::MAX);
+        }
+        let starting = start.operation();
+        for &other in &waiting {
+            let Some(rule) = broken(case, starting, other, start.at) else { continue };
+            if !found.insert((starting, other)) {
+                continue;
+            }
+            let (name, last) = (&observation.operations[other].name, case.facts[other].last_start);
+            let early = last.since(start.at);
+            let before = if last == LogTime::MAX {
+                format!("although {name} never got all its blocks")
+            } else {
+                format!("{} before the last block of {name}", length(early))
+            };
+            let what = match rule {
+                AuditRule::A2 => format!("it started {before}, which waited with a higher priority"),
+                _ if unknown_priority(case, starting) => format!(
+                    "it started {before}, which was ahead of it; only a higher priority of its stream, which a log \
+                     does not tell, would explain that"
+                ),
+                _ => format!("it started {before}, which was ahead of it in the EE queue"),
+            };
+            findings.push(Finding {
+                rule,
+                kernel: observation.operations[starting].name.clone(),
+                block: Some(start.block as usize),
+                sm: start.sm,
+                at_ns: start.at,
+                by: early.unsigned_abs(),
+                unit: "ns",
+                what,
+            });
+        }
+    }
+}
+
+fn unknown_priority(case: &Case<'_>, operation: usize) -> bool {
+    let stream = case.observation.operations[operation].stream;
+    case.observation.streams.get(stream).is_none_or(|stream| stream.priority.is_none())
+}
+
+/// The rule that a block of `starting` breaks by starting at `at`, while `other` waits.
+fn broken(case: &Case<'_>, starting: usize, other: usize, at: LogTime) -> Option<AuditRule> {
+    // Each context has queues of its own, and so have green contexts and some clients of MPS.
+    if starting == other || !case.observation.share_queues(starting, other) {
+        return None;
+    }
+    let (own, others) = (case.facts[starting].priority, case.facts[other].priority);
+    if others < own {
+        let assigned = When::on_gpu(Stamp::assignment(at));
+        return case.clocks.surely_before(&case.hi(other)?, &assigned).then_some(AuditRule::A2);
+    }
+    (others == own && case.surely_ahead(other, starting)).then_some(AuditRule::X1)
+}
+
+/// Checks each call of a simulated run; logs show none.
+pub(super) fn check_calls(case: &Case<'_>, findings: &mut Vec<Finding>) {
+    for free in &case.observation.frees {
+        check_one(case, free, findings);
+    }
+}
+
+fn check_one(case: &Case<'_>, free: &ObservedFree, findings: &mut Vec<Finding>) {
+    let observation = case.observation;
+    let mut last: Option<(LogTime, &Arc<str>)> = None;
+    for (operation, facts) in observation.operations.iter().zip(&case.facts) {
+        if observation.streams.get(operation.stream).is_none_or(|stream| stream.process != free.process) {
+            continue;
+        }
+        let finding = |rule, at_ns: LogTime, by: u64, what: &str| Finding {
+            rule,
+            kernel: Arc::clone(&operation.name),
+            block: None,
+            sm: None,
+            at_ns,
+            by,
+            unit: "ns",
+            what: what.to_owned(),
+        };
+        let launched = operation.launched_ns[0];
+        let is_in_call = launched > free.from_ns && free.to_ns.is_none_or(|to| launched < to);
+        if is_in_call && operation.thread != free.thread {
+            let what = "it was launched while another thread of its process freed memory";
+            findings.push(finding(AuditRule::H2, launched, launched.abs_diff(free.from_ns), what));
+        }
+        let takes_time = matches!(operation.work, ObservedWork::Kernel(_) | ObservedWork::Copy(_));
+        // What others launch at the instant of the call comes before it, or is held; both may be this instant, too.
+        let is_before = |to: LogTime| launched < free.from_ns || launched == free.from_ns && to > free.from_ns;
+        let Some(to) = free.to_ns.filter(|to| takes_time && is_before(*to)) else { continue };
+        match facts.finish {
+            Some(finish) if finish <= to => last = last.max(Some((finish, &operation.name))),
+            finish => {
+                let what = "a call that frees memory returned before it was complete";
+                findings.push(finding(AuditRule::H1, to, finish.map_or(0, |finish| finish.abs_diff(to)), what));
+            }
+        }
+    }
+    // Operations without length may complete later than these, and a thread may have to wait for its core.
+    if let (Some(to), Some((finish, name))) = (free.to_ns, last)
+        && finish.max(free.from_ns) < to
+        && !free.shares_core
+        && observation.operations.iter().all(|operation| !is_instant(&operation.work))
+    {
+        findings.push(Finding {
+            rule: AuditRule::H1,
+            kernel: Arc::clone(name),
+            block: None,
+            sm: None,
+            at_ns: to,
+            by: to.abs_diff(finish),
+            unit: "ns",
+            what: "a call that frees memory went on waiting when the last operation of its process was complete"
+                .to_owned(),
+        });
+    }
+}
+
+const fn is_instant(work: &ObservedWork) -> bool {
+    !matches!(work, ObservedWork::Kernel(_) | ObservedWork::Copy(_))
+}
