@@ -3,7 +3,7 @@
 use super::facts::{Facts, facts};
 use super::finding::Tolerances;
 use super::launches::Clocks;
-use super::observation::{Observation, ObservedContexts, ObservedStream, ObservedWork, TimeSource};
+use super::observation::{Observation, ObservedStream, ObservedWork};
 use super::readiness;
 use super::readiness::Readiness;
 use super::sweep::Events;
@@ -40,7 +40,7 @@ impl<'a> Case<'a> {
         tolerances: &Tolerances,
         watched: Progress<'a>,
     ) -> Self {
-        let simulated = matches!(observation.source, TimeSource::Simulated { .. });
+        let simulated = observation.is_simulated();
         let tolerances = if simulated { Tolerances::EXACT } else { *tolerances };
         // Heads of several owners of queues are assigned at one instant, in an order that cannot be told from times.
         let has_one_order =
@@ -109,10 +109,7 @@ pub(super) fn count(watched: Progress<'_>, blocks: u64) {
 /// their turn begins end when it does, behind whatever else ends at that instant: the order there cannot be told from
 /// times.
 fn has_several_rounds(observation: &Observation) -> bool {
-    let turns = match &observation.contexts {
-        ObservedContexts::Seen(turns) => turns.turns.as_slice(),
-        ObservedContexts::One | ObservedContexts::Unseen => &[],
-    };
+    let turns = observation.turns().map_or(&[][..], |turns| &turns.turns);
     let begins_at = |context: usize, at: LogTime| {
         let first = turns.partition_point(|turn| turn.start_ns < at);
         turns[first..].iter().take_while(|turn| turn.start_ns == at).any(|turn| turn.process == context)

@@ -30,26 +30,19 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     crate::sorted::sort_by_key(&mut worst, |(_, idle)| idle.from);
     for (kernel, idle) in worst {
         let operation = &case.observation.operations[kernel];
-        let unknown = case.observation.streams.get(operation.stream).is_none_or(|stream| stream.priority.is_none());
+        let unknown = case.observation.has_unknown_priority(operation);
         let unless =
             if unknown { "; a log does not tell of copies, priorities or SM masks that could explain it" } else { "" };
-        let next = case.observation.operations[kernel]
-            .kernel()
-            .map(|seen| seen.blocks.times.iter().filter(|[start, _]| *start < idle.until).count());
-        findings.push(Finding {
-            rule: AuditRule::WorkConservation,
-            kernel: operation.name.clone(),
-            block: next,
-            sm: Some(idle.sm),
-            at_ns: idle.from,
-            by: idle.until.abs_diff(idle.from),
-            unit: "ns",
-            what: format!(
-                "it waited {} at the head of its queue while its next block fitted on SM {}{unless}",
-                length(idle.until.since(idle.from)),
-                idle.sm
-            ),
-        });
+        let next =
+            operation.kernel().map(|seen| seen.blocks.times.iter().filter(|[start, _]| *start < idle.until).count());
+        let what = format!(
+            "it waited {} at the head of its queue while its next block fitted on SM {}{unless}",
+            length(idle.until.since(idle.from)),
+            idle.sm
+        );
+        let by = idle.until.abs_diff(idle.from);
+        let finding = Finding::new(AuditRule::WorkConservation, &operation.name, idle.from, by, what);
+        findings.push(Finding { block: next, sm: Some(idle.sm), ..finding });
     }
 }
 
@@ -263,10 +256,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
             let surely = case.ready[head].hi.map(|hi| hi.latest_on_gpu(case.clocks.tolerances.across_clocks_ns));
             if surely == Some(now) { entered } else { now }
         });
-        self.head_since = (now, told);
-        for sm in 0..self.room_since.len() {
-            self.room_since[sm] = self.room_for_head(sm).then_some(now);
-        }
+        self.begin_wait(now, told);
     }
 
     /// Among those that became ready at one instant, the one that is ahead of `kernel`.
@@ -283,7 +273,12 @@ impl<'c, 'a> Sweep<'c, 'a> {
     fn turn(&mut self, now: LogTime, out_of_turn: bool) {
         self.judge_all(now);
         self.out_of_turn = out_of_turn;
-        self.head_since = (now, now);
+        self.begin_wait(now, now);
+    }
+
+    /// The head is judged by what comes from `now` on, and told to have waited since `told`.
+    fn begin_wait(&mut self, now: LogTime, told: LogTime) {
+        self.head_since = (now, told);
         for sm in 0..self.room_since.len() {
             self.room_since[sm] = self.room_for_head(sm).then_some(now);
         }
@@ -298,10 +293,8 @@ impl<'c, 'a> Sweep<'c, 'a> {
     /// Has the head waited until `now` for longer than the tolerance while SM `sm` had room?
     fn judge(&mut self, sm: usize, now: LogTime) {
         let (Some(head), Some(room_since)) = (self.head, self.room_since[sm]) else { return };
-        if self.out_of_turn {
-            return;
-        }
-        if now.since(self.head_since.0.max(room_since)) <= self.case.clocks.tolerances.one_clock_ns {
+        let waited = now.since(self.head_since.0.max(room_since));
+        if self.out_of_turn || waited <= self.case.clocks.tolerances.one_clock_ns {
             return;
         }
         let from = if room_since > self.head_since.0 { room_since } else { self.head_since.1 };

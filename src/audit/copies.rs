@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::launches::Stamp;
-use super::observation::{Observation, ObservedContexts, ObservedTurns, ObservedWork, TimeSource};
+use super::observation::{Observation, ObservedCopy, ObservedTurns, ObservedWork, TimeSource};
 use super::rounds::Sequence;
 use crate::device::CopySharing;
 use crate::limits::count_turn;
@@ -21,21 +21,30 @@ struct Served {
     end: LogTime,
 }
 
+/// What is asked of the copies of each engine, in launch order.
+fn by_engine<T>(observation: &Observation, of: impl Fn(usize, &ObservedCopy) -> Option<T>) -> BTreeMap<u32, Vec<T>> {
+    let mut engines: BTreeMap<u32, Vec<T>> = BTreeMap::new();
+    for (operation, observed) in observation.operations.iter().enumerate() {
+        let ObservedWork::Copy(copy) = &observed.work else { continue };
+        if let Some(asked) = of(operation, copy) {
+            engines.entry(copy.engine).or_default().push(asked);
+        }
+    }
+    engines
+}
+
 /// Checks each engine.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let device = &case.observation.device;
     let shared = device.copy.sharing == CopySharing::SharedLink;
     let by_turns = !shared || case.observation.copies_run_in_turns();
-    if by_turns && matches!(case.observation.contexts, ObservedContexts::Seen(_)) {
+    if by_turns && case.observation.turns().is_some() {
         return;
     }
-    let mut engines: BTreeMap<u32, Vec<Served>> = BTreeMap::new();
-    for (operation, observed) in case.observation.operations.iter().enumerate() {
-        let ObservedWork::Copy(copy) = &observed.work else { continue };
-        let Some([start, end]) = copy.times_ns else { continue };
-        let ready = case.ready[operation].lo.gpu;
-        engines.entry(copy.engine).or_default().push(Served { operation, ready, start, end });
-    }
+    let mut engines = by_engine(case.observation, |operation, copy| {
+        let [start, end] = copy.times_ns?;
+        Some(Served { operation, ready: case.ready[operation].lo.gpu, start, end })
+    });
     for served in engines.values_mut() {
         // Ready at one instant through one event: launch order. Where that order is not known, either is accepted.
         crate::sorted::sort_by_key(served, |copy| {
@@ -56,16 +65,8 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 } else {
                     format!("it started {} after its turn on the idle copy engine", length(wrong))
                 };
-                findings.push(Finding {
-                    rule: AuditRule::C2,
-                    kernel: case.observation.operations[copy.operation].name.clone(),
-                    block: None,
-                    sm: None,
-                    at_ns: copy.start,
-                    by: wrong.unsigned_abs(),
-                    unit: "ns",
-                    what,
-                });
+                let name = &case.observation.operations[copy.operation].name;
+                findings.push(Finding::new(AuditRule::C2, name, copy.start, wrong.unsigned_abs(), what));
             }
             free = free.max(copy.end);
         }
@@ -90,31 +91,20 @@ struct OnLink {
 /// times at which the others were seen to run; in a measured run nobody saw copies begin.
 pub(super) fn check_links(observation: &Observation, findings: &mut Vec<Finding>) {
     let TimeSource::Simulated { horizon_ns, .. } = observation.source else { return };
-    let is_in_turns = matches!(observation.contexts, ObservedContexts::Seen(_)) && observation.copies_run_in_turns();
+    let is_in_turns = observation.turns().is_some() && observation.copies_run_in_turns();
     if observation.device.copy.sharing != CopySharing::SharedLink || is_in_turns {
         return;
     }
-    let mut links: BTreeMap<u32, Vec<OnLink>> = BTreeMap::new();
-    for (operation, observed) in observation.operations.iter().enumerate() {
-        let ObservedWork::Copy(copy) = &observed.work else { continue };
-        let (Some([start, end]), Some(alone)) = (copy.times_ns, copy.duration_ns) else { continue };
-        let alone = u128::from(alone.unsigned_abs());
-        links.entry(copy.engine).or_default().push(OnLink { operation, start, end, alone });
-    }
+    let links = by_engine(observation, |operation, copy| {
+        let ([start, end], alone) = copy.times_ns.zip(copy.duration_ns)?;
+        Some(OnLink { operation, start, end, alone: u128::from(alone.unsigned_abs()) })
+    });
     for copies in links.values() {
         let given = Given::of(copies);
         for copy in copies {
             let name = &observation.operations[copy.operation].name;
-            findings.extend(given.judge(copy, horizon_ns).map(|(by, what)| Finding {
-                rule: AuditRule::Duration,
-                kernel: name.clone(),
-                block: None,
-                sm: None,
-                at_ns: copy.start,
-                by,
-                unit: "ns",
-                what,
-            }));
+            let judged = given.judge(copy, horizon_ns);
+            findings.extend(judged.map(|(by, what)| Finding::new(AuditRule::Duration, name, copy.start, by, what)));
         }
     }
 }
@@ -145,16 +135,8 @@ impl Given {
 
     /// Until `at`, at which something may have changed or not.
     fn until(&self, at: LogTime) -> u128 {
-        let before = self.steps.partition_point(|step| step.0 <= at);
-        let step = before.checked_sub(1).and_then(|last| self.steps.get(last));
-        step.map_or(0, |&(since, given, running)| given + share(since, at, running))
-    }
-
-    /// Until 1 ns before `at`, before which nothing changed in that nanosecond.
-    fn until_just_before(&self, at: LogTime) -> u128 {
-        let before = self.steps.partition_point(|step| step.0 < at);
-        let step = before.checked_sub(1).and_then(|last| self.steps.get(last));
-        step.map_or(0, |&(since, given, running)| given + share(since, at.saturating_sub(1), running))
+        let last = self.steps[..self.steps.partition_point(|step| step.0 <= at)].last();
+        last.map_or(0, |&(since, given, running)| given + share(since, at, running))
     }
 
     /// By how much a copy ended too early or too late, and how that is said.
@@ -175,7 +157,8 @@ impl Given {
                 format!("it ended when its share of the link was {by} ns short of its {} ns", copy.alone),
             ));
         }
-        let just_before = if end < copy.end { had } else { self.until_just_before(end).saturating_sub(from) };
+        // Nothing changed in the nanosecond before its end.
+        let just_before = if end < copy.end { had } else { self.until(end.saturating_sub(1)).saturating_sub(from) };
         if end > copy.start && just_before >= wanted {
             let by = ns(just_before - wanted).max(1);
             let what = format!("it ended when its share of the link was {by} ns or more beyond its {} ns", copy.alone);
@@ -207,15 +190,12 @@ struct PendingCopy {
 /// the turns of their contexts. Otherwise contexts take turns on each engine by themselves, and when each copy should
 /// have begun and ended follows from when all of them were ready.
 pub(super) fn check_turns(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let ObservedContexts::Seen(turns) = &case.observation.contexts else { return };
-    let mut engines: BTreeMap<u32, Vec<PendingCopy>> = BTreeMap::new();
-    for (operation, observed) in case.observation.operations.iter().enumerate() {
-        let ObservedWork::Copy(copy) = &observed.work else { continue };
-        let (at, context) = (case.ready[operation].lo, case.observation.context_of(operation));
-        let Some(left) = copy.duration_ns.filter(|_| at.latest() < LogTime::MAX) else { continue };
-        let ready = PendingCopy { operation, context, at: at.latest(), left, start: None, end: None };
-        engines.entry(copy.engine).or_default().push(ready);
-    }
+    let Some(turns) = case.observation.turns() else { return };
+    let mut engines = by_engine(case.observation, |operation, copy| {
+        let (at, context) = (case.ready[operation].lo.latest(), case.observation.context_of(operation));
+        let left = copy.duration_ns.filter(|_| at < LogTime::MAX)?;
+        Some(PendingCopy { operation, context, at, left, start: None, end: None })
+    });
     for copies in engines.values_mut() {
         crate::sorted::sort_by_key(copies, |copy| (case.ready[copy.operation].lo.gpu, copy.operation));
         if case.observation.copies_run_in_turns() {
@@ -241,20 +221,10 @@ fn judged(case: &Case<'_>, turns: &ObservedTurns, copy: &PendingCopy) -> Option<
     let (seen, wanted) = if seen.0 == wanted.0 { (seen.1, wanted.1) } else { (seen.0, wanted.0) };
     let said =
         |at: Option<LogTime>| at.map_or_else(|| "not at all".to_owned(), |at| format!("at {}", length(at.as_ns())));
-    Some(Finding {
-        rule: AuditRule::T5,
-        kernel: observed.name.clone(),
-        block: None,
-        sm: None,
-        at_ns: seen.or(wanted).unwrap_or(copy.at),
-        by: seen.zip(wanted).map_or(0, |(seen, wanted)| seen.abs_diff(wanted)),
-        unit: "ns",
-        what: format!(
-            "by the turns of the contexts on its engine it was due {}, and came {}",
-            said(wanted),
-            said(seen)
-        ),
-    })
+    let what =
+        format!("by the turns of the contexts on its engine it was due {}, and came {}", said(wanted), said(seen));
+    let (at, by) = (seen.or(wanted).unwrap_or(copy.at), seen.zip(wanted).map_or(0, |(one, other)| one.abs_diff(other)));
+    Some(Finding::new(AuditRule::T5, &observed.name, at, by, what))
 }
 
 /// Each context runs its copies one after another in its turns.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::finding::AuditRule;
-use super::observation::{Observation, ObservedOperation, ObservedWork, TimeSource};
+use super::observation::{Observation, ObservedOperation, ObservedWork};
 use crate::device::{BlockShape, Device, RegisterDealing};
 use crate::logs::{BlockList, LogTime};
 
@@ -68,44 +68,33 @@ impl BlockTimes {
 
 /// Of all operations, in their order.
 pub(super) fn facts(observation: &Observation) -> Vec<Facts> {
-    let simulated = matches!(observation.source, TimeSource::Simulated { .. });
+    let simulated = observation.is_simulated();
     let of = |operation: &ObservedOperation| {
-        let stream = observation.streams.get(operation.stream);
-        let priority = stream.and_then(|stream| stream.priority).unwrap_or(0);
-        let mut facts = Facts {
-            first_start: None,
-            last_start: LogTime::MAX,
-            finish: None,
-            priority,
-            taken: Taken::default(),
-            starts_in_order: true,
-            ends_in_order: true,
-            runs_backwards: false,
-        };
-        match &operation.work {
+        let priority = observation.stream_of(operation).and_then(|stream| stream.priority).unwrap_or(0);
+        let kernel = operation.kernel();
+        let span = kernel.and_then(|kernel| BlockTimes::of(&kernel.blocks));
+        let (first_start, last_start, finish) = match &operation.work {
             ObservedWork::Kernel(kernel) => {
-                facts.taken = Taken::by(&kernel.shape, &observation.device);
-                let span = BlockTimes::of(&kernel.blocks);
-                facts.first_start = span.map(|span| span.first_start);
-                if let Some(span) = span {
-                    facts.starts_in_order = span.starts_in_order;
-                    facts.ends_in_order = span.ends_in_order;
-                    facts.runs_backwards = span.runs_backwards;
-                }
                 // Where blocks are missing from a log, those that are there must do.
-                if let Some(span) = span.filter(|_| kernel.is_whole() || !simulated) {
-                    facts.last_start = span.last_start;
-                    facts.finish = Some(span.finish);
-                }
+                let known = span.filter(|_| kernel.is_whole() || !simulated);
+                (span.map(|span| span.first_start), known.map(|span| span.last_start), known.map(|span| span.finish))
             }
             ObservedWork::Copy(copy) => {
-                facts.first_start = copy.times_ns.map(|[start, _]| start);
-                facts.last_start = facts.first_start.unwrap_or(LogTime::MAX);
-                facts.finish = copy.times_ns.map(|[_, end]| end);
+                let start = copy.times_ns.map(|[start, _]| start);
+                (start, start, copy.times_ns.map(|[_, end]| end))
             }
-            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => {}
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => (None, None, None),
+        };
+        Facts {
+            first_start,
+            last_start: last_start.unwrap_or(LogTime::MAX),
+            finish,
+            priority,
+            taken: kernel.map_or_else(Taken::default, |kernel| Taken::by(&kernel.shape, &observation.device)),
+            starts_in_order: span.is_none_or(|span| span.starts_in_order),
+            ends_in_order: span.is_none_or(|span| span.ends_in_order),
+            runs_backwards: span.is_some_and(|span| span.runs_backwards),
         }
-        facts
     };
     observation.operations.iter().map(of).collect()
 }

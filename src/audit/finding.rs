@@ -118,6 +118,23 @@ pub struct Finding {
     pub what: String,
 }
 
+impl Finding {
+    /// That an operation broke a rule by so many nanoseconds.
+    pub(super) fn new(rule: AuditRule, operation: &Arc<str>, at_ns: LogTime, by: u64, what: String) -> Self {
+        Self { rule, kernel: Arc::clone(operation), block: None, sm: None, at_ns, by, unit: "ns", what }
+    }
+
+    /// That this block of it did.
+    pub(super) fn of_block(self, block: usize, sm: Option<u32>) -> Self {
+        Self { block: Some(block), sm, ..self }
+    }
+
+    /// That it did by so many of what `unit` says.
+    pub(super) fn counted_in(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+}
+
 /// A length of time for people.
 pub(super) fn length(ns: i64) -> String {
     crate::time::Duration::from_ns(ns.unsigned_abs()).to_string()

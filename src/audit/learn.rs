@@ -97,8 +97,7 @@ pub fn learn_placement(observation: &Observation, tolerances: &Tolerances) -> Le
         };
         share(other, one).cmp(&share(one, other)).then(other.followed.cmp(&one.followed))
     });
-    let kernels = observation.operations.iter().filter_map(|operation| operation.kernel());
-    let blocks = kernels.map(|kernel| kernel.blocks.len()).sum();
+    let blocks = observation.kernels().map(|kernel| kernel.blocks.len()).sum();
     for tried in &mut tried {
         let found = format!(
             "found by gpusched audit --learn-placement from {}: {} of {} blocks whose SM can be told are where {} puts \

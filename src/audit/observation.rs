@@ -183,6 +183,34 @@ pub struct ObservedCopy {
 }
 
 impl Observation {
+    /// All kernels.
+    pub(super) fn kernels(&self) -> impl Iterator<Item = &ObservedKernel> {
+        self.operations.iter().filter_map(ObservedOperation::kernel)
+    }
+
+    /// The stream of an operation.
+    pub(super) fn stream_of(&self, operation: &ObservedOperation) -> Option<&ObservedStream> {
+        self.streams.get(operation.stream)
+    }
+
+    /// Whether nobody says which priority the stream of an operation has.
+    pub(super) fn has_unknown_priority(&self, operation: &ObservedOperation) -> bool {
+        self.stream_of(operation).is_none_or(|stream| stream.priority.is_none())
+    }
+
+    /// Whether times are those of a simulation.
+    pub(super) fn is_simulated(&self) -> bool {
+        matches!(self.source, TimeSource::Simulated { .. })
+    }
+
+    /// The turns that contexts were seen to take.
+    pub(super) fn turns(&self) -> Option<&ObservedTurns> {
+        match &self.contexts {
+            ObservedContexts::Seen(turns) => Some(turns),
+            ObservedContexts::One | ObservedContexts::Unseen => None,
+        }
+    }
+
     /// Whether kernels may begin, or blocks end, at the very instant at which the kernel before triggers or ends (PDL).
     /// Then nobody knows in which order things happened at that instant.
     pub(super) fn may_trigger_at_once(&self) -> bool {
@@ -192,8 +220,7 @@ impl Observation {
 
     /// Whether some kernel is launched programmatically (PDL).
     pub(super) fn has_dependent_launches(&self) -> bool {
-        let mut kernels = self.operations.iter().filter_map(|operation| operation.kernel());
-        kernels.any(|kernel| kernel.programmatic.is_dependent)
+        self.kernels().any(|kernel| kernel.programmatic.is_dependent)
     }
 
     /// Whether it is a simulated run that was ended before `at`.
@@ -206,7 +233,7 @@ impl Observation {
         match &self.contexts {
             ObservedContexts::One => 0,
             ObservedContexts::Unseen | ObservedContexts::Seen(_) => {
-                let stream = self.operations.get(operation).and_then(|operation| self.streams.get(operation.stream));
+                let stream = self.operations.get(operation).and_then(|operation| self.stream_of(operation));
                 stream.map_or(0, |stream| stream.process)
             }
         }
@@ -219,8 +246,7 @@ impl Observation {
 
     /// Whose EE queues of its context an operation waits in.
     pub(super) fn queue_owner_of(&self, operation: usize) -> Option<QueueOwner> {
-        let operation = self.operations.get(operation)?;
-        self.queue_owner(self.streams.get(operation.stream)?)
+        self.queue_owner(self.stream_of(self.operations.get(operation)?)?)
     }
 
     fn queue_owner(&self, stream: &ObservedStream) -> Option<QueueOwner> {
@@ -231,15 +257,12 @@ impl Observation {
 
     /// The green context of an operation, by number.
     pub(super) fn green_context_of(&self, operation: usize) -> Option<GreenContextId> {
-        let operation = self.operations.get(operation)?;
-        self.streams.get(operation.stream)?.green_context
+        self.stream_of(self.operations.get(operation)?)?.green_context
     }
 
     /// Whether masks keep kernels from SMs whose numbers are not known.
     pub(super) fn has_masked_virtual_sms(&self) -> bool {
-        let is_masked =
-            |operation: &ObservedOperation| operation.kernel().is_some_and(|kernel| kernel.sm_mask.is_some());
-        self.virtual_sms && self.operations.iter().any(is_masked)
+        self.virtual_sms && self.kernels().any(|kernel| kernel.sm_mask.is_some())
     }
 
     /// Who has EE queues, in a context.
@@ -361,10 +384,8 @@ impl ObservedTurns {
         let first = self.turns.partition_point(|turn| turn.end_ns <= start);
         let until = end.min(self.run_end_ns);
         let turns = self.turns[first..].iter().take_while(move |turn| turn.start_ns < until);
-        turns.filter(move |turn| turn.process == process).map(move |turn| {
-            let (from, to) = (turn.start_ns.max(start), turn.end_ns.min(until));
-            (from, to)
-        })
+        let own = turns.filter(move |turn| turn.process == process);
+        own.map(move |turn| (turn.start_ns.max(start), turn.end_ns.min(until)))
     }
 
     /// Whether something of a process that began at `start` could go on just before `at`, or had no length, or could

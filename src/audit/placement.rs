@@ -55,24 +55,26 @@ fn policy_of(observation: &Observation) -> Placement {
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementStatistic {
     let policy = policy_of(case.observation);
     let judged = matches!(case.observation.source, TimeSource::Simulated { placement, .. } if placement == policy);
+    count(case, policy, |event, predicted| {
+        if judged {
+            let name = &case.observation.operations[event.operation()].name;
+            let what = format!("{} would have put it on SM {predicted}", policy.name());
+            let finding = Finding::new(AuditRule::Placement, name, event.at, 1, what);
+            findings.push(finding.of_block(event.block as usize, event.sm).counted_in("blocks"));
+        }
+    })
+}
+
+/// Counts, and calls `misplaced` with each block that was elsewhere and the SM on which it should have been.
+fn count(case: &Case<'_>, policy: Placement, mut misplaced: impl FnMut(&BlockEvent, u32)) -> PlacementStatistic {
     let mut statistic = PlacementStatistic { policy, ..PlacementStatistic::default() };
     walk(case, policy, |event, predicted| {
         let Some(predicted) = predicted else { return };
         statistic.decidable += 1;
-        let sm = event.sm;
-        if sm == Some(predicted) {
+        if event.sm == Some(predicted) {
             statistic.followed += 1;
-        } else if judged {
-            findings.push(Finding {
-                rule: AuditRule::Placement,
-                kernel: case.observation.operations[event.operation()].name.clone(),
-                block: Some(event.block as usize),
-                sm,
-                at_ns: event.at,
-                by: 1,
-                unit: "blocks",
-                what: format!("{} would have put it on SM {predicted}", policy.name()),
-            });
+        } else {
+            misplaced(event, predicted);
         }
     });
     statistic
@@ -113,14 +115,9 @@ pub(crate) fn decidable_blocks(observation: &Observation, tolerances: &Tolerance
 /// How a policy explains measured blocks: how many it can tell the SM of, how many were there, and the first that was
 /// not.
 pub(super) fn explained(case: &Case<'_>, policy: Placement) -> (PlacementStatistic, Option<Misplaced>) {
-    let mut statistic = PlacementStatistic { policy, ..PlacementStatistic::default() };
     let mut first = None;
-    walk(case, policy, |event, predicted| {
-        let Some(predicted) = predicted else { return };
-        statistic.decidable += 1;
-        if event.sm == Some(predicted) {
-            statistic.followed += 1;
-        } else if let Some(sm) = event.sm {
+    let statistic = count(case, policy, |event, predicted| {
+        if let Some(sm) = event.sm {
             let kernel = || case.observation.operations[event.operation()].name.clone();
             first.get_or_insert_with(|| Misplaced { kernel: kernel(), block: event.block as usize, sm, predicted });
         }
@@ -152,10 +149,9 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, O
     let order = device.sm_preference(policy);
     // Behind the SM that got the last block, for round-robin.
     let mut cursor = 0;
-    let mut kernels = observation.operations.iter().filter_map(|operation| operation.kernel());
-    let has_clusters = kernels.any(|kernel| kernel.clusters.is_some());
+    let has_clusters = observation.kernels().any(|kernel| kernel.clusters.is_some());
     let mut dealing = (policy.goes_by_gpcs() || has_clusters).then(|| Dealing::new(case));
-    let simulated = matches!(observation.source, TimeSource::Simulated { .. });
+    let simulated = observation.is_simulated();
     if !observation.client_sms.is_empty() || observation.virtual_sms {
         return;
     }
@@ -209,7 +205,8 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, O
                 // The first of equals is the one that the device prefers.
                 _ => rooms.reduce(|best, next| if next.1 > best.1 { next } else { best }),
             };
-            if let Some((predicted, _)) = best.filter(|_| !dealing.as_ref().is_some_and(Dealing::is_measured)) {
+            if let Some((predicted, _)) = best.filter(|_| !dealing.as_ref().is_some_and(|dealing| dealing.is_measured))
+            {
                 visit(&event, Some(predicted));
             }
         }
@@ -358,6 +355,7 @@ struct Dealing {
     /// Blocks of each kernel.
     blocks: Vec<u32>,
     lone: Range<u32>,
+    /// Nobody knows by which policy measured blocks go on that were not dealt.
     is_measured: bool,
     /// By operation, of measured ones: whether all of its blocks had room wherever they were dealt to, whatever began
     /// or ended meanwhile.
@@ -378,7 +376,7 @@ impl Dealing {
     fn new(case: &Case<'_>) -> Self {
         let grid = |operation: &ObservedOperation| operation.kernel().map_or(0, |kernel| kernel.grid);
         let blocks = case.observation.operations.iter().map(grid).collect();
-        let is_measured = matches!(case.observation.source, TimeSource::Measured);
+        let is_measured = !case.observation.is_simulated();
         // Which of its blocks a log lacks nobody knows.
         let is_open =
             |operation: &ObservedOperation| is_measured && !operation.kernel().is_some_and(ObservedKernel::is_whole);
@@ -393,11 +391,6 @@ impl Dealing {
             is_measured,
             had_room: had_room(case),
         }
-    }
-
-    /// Whether nobody knows by which policy measured blocks go on that were not dealt.
-    fn is_measured(&self) -> bool {
-        self.is_measured
     }
 
     /// Whether a block was dealt, and it is known how. `last_end`: when a block ended last before it.
@@ -466,7 +459,7 @@ impl Dealing {
 fn had_room(case: &Case<'_>) -> Vec<bool> {
     let observation = case.observation;
     let mut found = vec![false; observation.operations.len()];
-    if !matches!(observation.source, TimeSource::Measured) {
+    if observation.is_simulated() {
         return found;
     }
     let (device, tolerance) = (&observation.device, case.clocks.tolerances.one_clock_ns);

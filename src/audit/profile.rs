@@ -102,6 +102,9 @@ pub(crate) struct InferredPriority {
     pub times: u64,
 }
 
+/// An operation and its number in the profile.
+type Numbered<'p> = (u32, &'p ProfiledOperation);
+
 struct Auditor<'p> {
     profile: &'p GpuProfile,
     device: &'p Device,
@@ -112,7 +115,7 @@ struct Auditor<'p> {
 
 /// Audits what one GPU of a profile ran; `device` is the one of the recording.
 pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> ProfileAudit {
-    let operations: Vec<(u32, &ProfiledOperation)> =
+    let operations: Vec<Numbered<'_>> =
         (0..).zip(&profile.operations).filter(|(_, operation)| profile.gpu_of(operation.stream) == gpu).collect();
     let mut auditor = Auditor {
         profile,
@@ -121,16 +124,15 @@ pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> 
         usual: profile.usual_delays(gpu),
         audit: ProfileAudit::default(),
     };
-    let mut running: Vec<(u32, &ProfiledOperation)> = Vec::new();
-    let mut ended: Vec<(u32, &ProfiledOperation)> = Vec::new();
-    let mut last_in: BTreeMap<u32, (u32, &ProfiledOperation)> = BTreeMap::new();
+    let (mut running, mut ended) = (Vec::<Numbered<'_>>::new(), Vec::<Numbered<'_>>::new());
+    let mut last_in: BTreeMap<u32, Numbered<'_>> = BTreeMap::new();
     for &(index, operation) in &operations {
         ended.retain(|(_, other)| other.end_ns().saturating_add(auditor.usual.gap_ns) >= operation.start_ns);
         ended.extend(running.extract_if(.., |(_, other)| other.end_ns() <= operation.start_ns));
         if operation.kernel().is_some() {
             auditor.audit.kernels += 1;
             let others = running.iter().filter(|(_, other)| other.stream != operation.stream);
-            let others: Vec<(u32, &ProfiledOperation)> = others.copied().collect();
+            let others: Vec<Numbered<'_>> = others.copied().collect();
             for &(met, other) in &others {
                 auditor.overlap((index, operation), (met, other));
             }
@@ -142,8 +144,9 @@ pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> 
         }
         last_in.insert(operation.stream, (index, operation));
     }
-    for (index, cause) in broken_causes(profile, &operations, ROUNDING_NS) {
-        auditor.broken((index, &profile.operations[index as usize]), cause);
+    for (index, (by, stream)) in broken_causes(profile, &operations, ROUNDING_NS) {
+        let of = (index, &profile.operations[index as usize]);
+        auditor.push(of, None, (Some(by.to_owned()), stream), CaseVerdict::Unexplained);
     }
     crate::sorted::sort_by_key(&mut auditor.audit.cases, |case| case.at_ns);
     auditor.finish()
@@ -151,7 +154,7 @@ pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> 
 
 impl Auditor<'_> {
     /// X1 and A2: a kernel starts while one of another stream runs.
-    fn overlap(&mut self, (index, second): (u32, &ProfiledOperation), (met, first): (u32, &ProfiledOperation)) {
+    fn overlap(&mut self, (index, second): Numbered<'_>, (met, first): Numbered<'_>) {
         let Some(kernel) = first.kernel() else { return };
         let waves = KernelOccupancy::new(&kernel.shape, kernel.blocks, self.device.sms, self.device).waves.max(1);
         let left = first.end_ns().saturating_sub(second.start_ns) as f64 / (first.duration_ns.max(1)) as f64;
@@ -171,7 +174,7 @@ impl Auditor<'_> {
     }
 
     /// G: a kernel starts before what stands before it in its stream has ended.
-    fn order(&mut self, (index, second): (u32, &ProfiledOperation), (met, first): (u32, &ProfiledOperation)) {
+    fn order(&mut self, (index, second): Numbered<'_>, (met, first): Numbered<'_>) {
         if first.end_ns() <= second.start_ns.saturating_add(ROUNDING_NS) {
             return;
         }
@@ -184,10 +187,10 @@ impl Auditor<'_> {
     /// Why a kernel started later than its call and its stream would have let it.
     fn delay(
         &mut self,
-        (index, operation): (u32, &ProfiledOperation),
-        before: Option<(u32, &ProfiledOperation)>,
-        others: &[(u32, &ProfiledOperation)],
-        ended: &[(u32, &ProfiledOperation)],
+        (index, operation): Numbered<'_>,
+        before: Option<Numbered<'_>>,
+        others: &[Numbered<'_>],
+        ended: &[Numbered<'_>],
     ) {
         let Some(call) = operation.call.and_then(|call| self.profile.calls.get(call as usize)) else { return };
         let start = operation.start_ns;
@@ -208,7 +211,7 @@ impl Auditor<'_> {
         if self.is_told_to_wait(operation, before.map(|(_, before)| before), call.start_ns) {
             return self.case((index, operation), Some("wait"), ended.last().copied(), CaseVerdict::Explained);
         }
-        let of_another = |(_, other): &&(u32, &ProfiledOperation)| other.stream != operation.stream;
+        let of_another = |(_, other): &&Numbered<'_>| other.stream != operation.stream;
         if let Some(&other) = ended.iter().rev().find(of_another) {
             return self.case((index, operation), Some("R"), Some(other), CaseVerdict::Explained);
         }
@@ -237,24 +240,7 @@ impl Auditor<'_> {
         self.profile.syncs.is_empty() && calls[from..to].iter().any(|call| call.kind == CallKind::StreamWait)
     }
 
-    /// An operation came before its cause.
-    fn broken(&mut self, of: (u32, &ProfiledOperation), cause: BrokenCause) {
-        let (by, stream) = match cause {
-            BrokenCause::Launch => ("its own launch", None),
-            BrokenCause::Order => ("what was launched before it", Some(of.1.stream)),
-            BrokenCause::Event(stream) => ("an event that its stream waits for", Some(stream)),
-            BrokenCause::HostWait => ("a wait of the host that returned before its end", None),
-        };
-        self.push(of, None, (Some(by.to_owned()), stream), CaseVerdict::Unexplained);
-    }
-
-    fn case(
-        &mut self,
-        of: (u32, &ProfiledOperation),
-        rule: Option<&'static str>,
-        by: Option<(u32, &ProfiledOperation)>,
-        verdict: CaseVerdict,
-    ) {
+    fn case(&mut self, of: Numbered<'_>, rule: Option<&'static str>, by: Option<Numbered<'_>>, verdict: CaseVerdict) {
         let by = (by.map(|(_, by)| self.name(by)), by.map(|(_, by)| by.stream));
         self.push(of, rule, by, verdict);
     }
@@ -268,13 +254,13 @@ impl Auditor<'_> {
 
     fn push(
         &mut self,
-        (index, operation): (u32, &ProfiledOperation),
+        (index, operation): Numbered<'_>,
         rule: Option<&'static str>,
         (by, by_stream): (Option<String>, Option<u32>),
         verdict: CaseVerdict,
     ) {
         let number = |stream: u32| self.profile.streams[stream as usize].number;
-        let case = ProfileCase {
+        self.audit.cases.push(ProfileCase {
             operation: index,
             kernel: self.name(operation),
             stream: number(operation.stream),
@@ -283,8 +269,7 @@ impl Auditor<'_> {
             by,
             by_stream: by_stream.map(number),
             verdict,
-        };
-        self.audit.cases.push(case);
+        });
     }
 
     /// Counts; a stream cannot have a higher priority than one that has a higher priority than it.
@@ -318,18 +303,11 @@ impl Auditor<'_> {
     }
 }
 
-/// What an operation came before although it cannot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum BrokenCause {
-    /// The call that launched it.
-    Launch,
-    /// The start of what was launched before it in its stream.
-    Order,
-    /// The end of what stands before an event in this stream, for which its own stream waits.
-    Event(u32),
-    /// Its end came after that of a host's wait for it.
-    HostWait,
-}
+/// What an operation came before although it cannot, and the stream of that.
+type BrokenCause = (&'static str, Option<u32>);
+
+/// An operation, its number, and the call that launched it.
+type Called<'p> = (u32, &'p ProfiledOperation, &'p HostCall);
 
 /// A stream of operations, or all that one process submits, by submission: when each was, and the latest end so far.
 type Ends = Vec<(u64, u64)>;
@@ -337,48 +315,41 @@ type Ends = Vec<(u64, u64)>;
 /// The operations of a GPU that came before a cause, by their numbers: before their own launch, before what was launched
 /// earlier into their stream, or before the event that their stream waits for; and those for which a wait of the host
 /// returned too early.
-fn broken_causes(
-    profile: &GpuProfile,
-    operations: &[(u32, &ProfiledOperation)],
-    rounding_ns: u64,
-) -> Vec<(u32, BrokenCause)> {
+fn broken_causes(profile: &GpuProfile, operations: &[Numbered<'_>], rounding_ns: u64) -> Vec<(u32, BrokenCause)> {
     let call_of = |operation: &ProfiledOperation| profile.calls.get(operation.call? as usize);
-    let mut called: Vec<(u32, &ProfiledOperation, &HostCall)> =
+    let mut called: Vec<Called<'_>> =
         operations.iter().filter_map(|&(index, operation)| Some((index, operation, call_of(operation)?))).collect();
     crate::sorted::sort_by_key(&mut called, |(_, operation, call)| (call.start_ns, operation.start_ns));
     let mut broken: Vec<(u32, BrokenCause)> = called
         .iter()
         .filter(|(_, operation, call)| operation.start_ns.saturating_add(CLOCKS_NS) < call.start_ns)
-        .map(|&(index, ..)| (index, BrokenCause::Launch))
+        .map(|&(index, ..)| (index, ("its own launch", None)))
         .collect();
     broken.extend(broken_order(&called));
     let waits = HostWaits::of(profile);
     let late = called.iter().filter(|(_, operation, call)| {
         waits.first_after(operation, call).is_some_and(|end| operation.end_ns() > end.saturating_add(CLOCKS_NS))
     });
-    broken.extend(late.map(|&(index, ..)| (index, BrokenCause::HostWait)));
+    let by = "a wait of the host that returned before its end";
+    broken.extend(late.map(|&(index, ..)| (index, (by, None))));
     broken.extend(broken_events(profile, &called, rounding_ns));
     broken
 }
 
 /// What starts before something that a call launched into the same stream which had returned by then. Times are
 /// rounded, which keeps their order.
-fn broken_order(called: &[(u32, &ProfiledOperation, &HostCall)]) -> Vec<(u32, BrokenCause)> {
+fn broken_order(called: &[Called<'_>]) -> Vec<(u32, BrokenCause)> {
     let mut last_in: BTreeMap<u32, (&ProfiledOperation, &HostCall)> = BTreeMap::new();
     let broken = called.iter().filter_map(|&(index, operation, call)| {
         let (before, earlier) = last_in.insert(operation.stream, (operation, call))?;
         let is_early = earlier.end_ns <= call.start_ns && operation.start_ns < before.start_ns;
-        is_early.then_some((index, BrokenCause::Order))
+        is_early.then_some((index, ("what was launched before it", Some(operation.stream))))
     });
     broken.collect()
 }
 
 /// Kernels and copies that start before the event has come for which their stream waits.
-fn broken_events(
-    profile: &GpuProfile,
-    called: &[(u32, &ProfiledOperation, &HostCall)],
-    rounding_ns: u64,
-) -> Vec<(u32, BrokenCause)> {
+fn broken_events(profile: &GpuProfile, called: &[Called<'_>], rounding_ns: u64) -> Vec<(u32, BrokenCause)> {
     let mut by_stream: BTreeMap<u32, (Ends, Vec<usize>)> = BTreeMap::new();
     for (at, (_, operation, call)) in called.iter().enumerate() {
         let (ends, numbers) = by_stream.entry(operation.stream).or_default();
@@ -396,7 +367,7 @@ fn broken_events(
         let (calls, numbers) = by_stream.get(&stream)?;
         let (index, operation, _) = called[*numbers.get(calls.partition_point(|&(call, _)| call < waited_ns))?];
         let is_early = operation.start_ns.saturating_add(rounding_ns) < *end;
-        is_early.then_some((index, BrokenCause::Event(of_stream)))
+        is_early.then_some((index, ("an event that its stream waits for", Some(of_stream))))
     });
     broken.collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::facts::Facts;
 use super::launches::{Channels, Clocks, Completion, Launches, Stamp, When};
-use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
+use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork};
 use crate::device::Device;
 use crate::logs::LogTime;
 use crate::time::Duration;
@@ -34,14 +34,12 @@ pub(super) struct Readiness {
 
 /// What a process launches on its NULL stream, and on its blocking streams: N1 and N2 hold inside each process.
 fn sides_of(observation: &Observation, process: usize) -> [Launches; 2] {
-    let stream = |operation: &ObservedOperation| observation.streams.get(operation.stream);
-    let of = |operation: &ObservedOperation| stream(operation).map_or(0, |stream| stream.process);
-    let own = || observation.operations.iter().filter(move |operation| of(operation) == process);
-    let is_null = |operation: &ObservedOperation| observation.is_null(operation.stream);
-    let blocks = |operation: &ObservedOperation| stream(operation).is_some_and(|stream| stream.blocking);
-    let on_null = own().filter(|operation| is_null(operation));
-    let on_blocking = own().filter(|operation| !is_null(operation) && blocks(operation));
-    [Launches::of(on_null), Launches::of(on_blocking)]
+    let side = |is_of: fn(&ObservedStream) -> bool| {
+        let is_own = move |stream: &ObservedStream| stream.process == process && is_of(stream);
+        let operations = observation.operations.iter();
+        Launches::of(operations.filter(move |operation| observation.stream_of(operation).is_some_and(is_own)))
+    };
+    [side(|stream| stream.is_null), side(|stream| !stream.is_null && stream.blocking)]
 }
 
 /// When it was launched. Stamps of a simulation are on the GPU's clock; in a log, the host's clock says when it called
@@ -56,7 +54,7 @@ fn launched(operation: &ObservedOperation, index: usize) -> Completion {
 
 /// Derives readiness of all operations in launch order; `ranks` order the completions of one instant.
 fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
-    let simulated = matches!(observation.source, TimeSource::Simulated { .. });
+    let simulated = observation.is_simulated();
     let blocking = |stream: usize| observation.streams.get(stream).is_some_and(|stream| stream.blocking);
     let is_null = |stream: usize| observation.is_null(stream);
     let process = |stream: usize| observation.streams.get(stream).map_or(0, |stream| stream.process);

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::case::Case;
 use super::facts::{RESOURCES, Sm};
 use super::finding::{AuditRule, Finding};
-use super::observation::{Observation, ObservedKernel, ObservedOperation, TimeSource};
+use super::observation::{Observation, ObservedKernel, ObservedOperation};
 use super::sweep::BlockEvent;
 use crate::device::Device;
 use crate::limits::count_turn;
@@ -34,19 +34,11 @@ fn check_shapes(observation: &Observation, findings: &mut Vec<Finding>) {
         ];
         for (asked, limit, unit) in asked {
             if asked > limit {
-                findings.push(Finding {
-                    rule: AuditRule::BlockLimit,
-                    kernel: operation.name.clone(),
-                    block: Some(0),
-                    sm: Some(block.sm),
-                    at_ns: block.start_ns,
-                    by: u64::from(asked - limit),
-                    unit,
-                    what: format!(
-                        "its blocks have {asked} {unit}, and a block may have {limit} on {}",
-                        observation.device.name
-                    ),
-                });
+                let device = &observation.device.name;
+                let what = format!("its blocks have {asked} {unit}, and a block may have {limit} on {device}");
+                let by = u64::from(asked - limit);
+                let finding = Finding::new(AuditRule::BlockLimit, &operation.name, block.start_ns, by, what);
+                findings.push(finding.of_block(0, Some(block.sm)).counted_in(unit));
             }
         }
     }
@@ -78,8 +70,8 @@ fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
             } else {
                 continue;
             };
-            let (kernel, at_ns) = (operation.name.clone(), block.start_ns);
-            findings.push(Finding { rule, kernel, block: Some(number), sm: Some(block.sm), at_ns, by, unit, what });
+            let finding = Finding::new(rule, &operation.name, block.start_ns, by, what);
+            findings.push(finding.of_block(number, Some(block.sm)).counted_in(unit));
         }
     }
 }
@@ -90,16 +82,10 @@ fn too_many_sms(case: &Case<'_>, index: usize) -> Option<Finding> {
     let kernel = operation.kernel().filter(|kernel| kernel.sm_mask.is_some())?;
     let left = (0..case.observation.device.sms).filter(|&sm| case.may_use(index, sm)).count();
     let on = kernel.blocks.sms.iter().collect::<BTreeSet<_>>().len();
-    (on > left).then(|| Finding {
-        rule: AuditRule::Mask,
-        kernel: operation.name.clone(),
-        block: None,
-        sm: None,
-        at_ns: case.facts[index].first_start.unwrap_or(LogTime::MIN),
-        by: (on - left) as u64,
-        unit: "SMs",
-        what: format!("it ran on {on} SMs, and its SM mask leaves {left}"),
-    })
+    let at = case.facts[index].first_start.unwrap_or(LogTime::MIN);
+    let what = format!("it ran on {on} SMs, and its SM mask leaves {left}");
+    let by = on.saturating_sub(left) as u64;
+    (by > 0).then(|| Finding::new(AuditRule::Mask, &operation.name, at, by, what).counted_in("SMs"))
 }
 
 /// One SM while time passes.
@@ -144,17 +130,10 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 continue;
             }
             account.over[resource] = Some(findings.len());
-            let sm = start.sm;
-            findings.push(Finding {
-                rule,
-                kernel: observation.operations[start.operation()].name.clone(),
-                block: Some(start.block as usize),
-                sm,
-                at_ns: start.at,
-                by,
-                unit,
-                what: account.holds.holds_too_much(sm.unwrap_or(0), resource, excess, unit),
-            });
+            let name = &observation.operations[start.operation()].name;
+            let what = account.holds.holds_too_much(start.sm.unwrap_or(0), resource, excess, unit);
+            let finding = Finding::new(rule, name, start.at, by, what);
+            findings.push(finding.of_block(start.block as usize, start.sm).counted_in(unit));
         }
     }
 }
@@ -179,15 +158,15 @@ fn account<'a>(accounts: &'a mut [Vec<Account>], owners: &[usize], event: &Block
 pub(super) fn check_clients(case: &Case<'_>, findings: &mut Vec<Finding>) {
     let observation = case.observation;
     // Of a measured run nobody knows whether MPS ran at all, and the noise of its clock would add SMs.
-    if observation.client_sms.is_empty() || observation.source == TimeSource::Measured {
+    if observation.client_sms.is_empty() || !observation.is_simulated() {
         return;
     }
     let mut blocks = vec![vec![0_i64; observation.device.sms as usize]; observation.process_count()];
     let shares: u64 = observation.client_sms.iter().map(|&sms| u64::from(sms)).sum();
     let are_disjoint = shares <= u64::from(observation.device.sms);
     let place = |event: &BlockEvent| {
-        let stream = observation.operations.get(event.operation())?.stream;
-        Some((observation.streams.get(stream)?.process, event.sm? as usize))
+        let stream = observation.stream_of(observation.operations.get(event.operation())?)?;
+        Some((stream.process, event.sm? as usize))
     };
     let has_length = |event: &BlockEvent| event.ran_ns > 0;
     let mut ends = case.events.ends().filter(&has_length).peekable();
@@ -199,15 +178,10 @@ pub(super) fn check_clients(case: &Case<'_>, findings: &mut Vec<Finding>) {
             }
         }
         let Some((process, sm)) = place(&start) else { continue };
-        let finding = |by: usize, what: String| Finding {
-            rule: AuditRule::Mps,
-            kernel: observation.operations[start.operation()].name.clone(),
-            block: Some(start.block as usize),
-            sm: start.sm,
-            at_ns: start.at,
-            by: by as u64,
-            unit: "SMs",
-            what,
+        let finding = |by: usize, what: String| {
+            let name = &observation.operations[start.operation()].name;
+            let finding = Finding::new(AuditRule::Mps, name, start.at, by as u64, what);
+            finding.of_block(start.block as usize, start.sm).counted_in("SMs")
         };
         let is_used_by =
             |(other, blocks): (usize, &Vec<i64>)| other != process && blocks.get(sm).is_some_and(|&on| on > 0);
@@ -255,27 +229,18 @@ pub(super) fn check_clusters(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 if lacks_some && !case.clocks.ordered || !lacks_some && is_together(cluster) {
                     continue;
                 }
-                findings.push(scattered(operation, clusters, place, cluster));
+                let sms: Vec<String> = cluster.iter().map(|block| block.sm.to_string()).collect();
+                let what = format!(
+                    "a cluster of {} blocks did not begin at one time on as many SMs of one GPC; they are on {}",
+                    clusters.least(),
+                    sms.join(", ")
+                );
+                let (at, sm) = cluster.first().map_or((LogTime::MIN, None), |block| (block.start_ns, Some(block.sm)));
+                let by = u64::from(clusters.least());
+                let finding = Finding::new(AuditRule::Cluster, &operation.name, at, by, what);
+                findings.push(finding.of_block(place, sm).counted_in("blocks"));
             }
         }
-    }
-}
-
-fn scattered(operation: &ObservedOperation, clusters: Clusters, first: usize, cluster: &[LoggedBlock]) -> Finding {
-    let sms: Vec<String> = cluster.iter().map(|block| block.sm.to_string()).collect();
-    Finding {
-        rule: AuditRule::Cluster,
-        kernel: operation.name.clone(),
-        block: Some(first),
-        sm: cluster.first().map(|block| block.sm),
-        at_ns: cluster.first().map_or(LogTime::MIN, |block| block.start_ns),
-        by: u64::from(clusters.least()),
-        unit: "blocks",
-        what: format!(
-            "a cluster of {} blocks did not begin at one time on as many SMs of one GPC; they are on {}",
-            clusters.least(),
-            sms.join(", ")
-        ),
     }
 }
 

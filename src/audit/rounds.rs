@@ -4,7 +4,7 @@
 
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
-use super::observation::{ObservedContexts, ObservedWork};
+use super::observation::ObservedWork;
 use super::observation::{ObservedTurn, ObservedTurns};
 use crate::device::Preemption;
 use crate::logs::LogTime;
@@ -14,7 +14,7 @@ type Work = Vec<(LogTime, LogTime)>;
 
 /// Judges the turns of a simulated run.
 pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let ObservedContexts::Seen(turns) = &case.observation.contexts else { return };
+    let Some(turns) = case.observation.turns() else { return };
     overlaps(turns, findings);
     let sequence = Sequence::new(case, turns);
     sequence.check(findings);
@@ -34,17 +34,8 @@ fn blocks(case: &Case<'_>, sequence: &Sequence<'_>, findings: &mut Vec<Finding>)
             } else {
                 continue;
             };
-            let (kernel, what) = (operation.name.clone(), what.to_owned());
-            findings.push(Finding {
-                rule,
-                kernel,
-                block: Some(number),
-                sm: Some(block.sm),
-                at_ns,
-                by: 1,
-                unit: "blocks",
-                what,
-            });
+            let finding = Finding::new(rule, &operation.name, at_ns, 1, what.to_owned());
+            findings.push(finding.of_block(number, Some(block.sm)).counted_in("blocks"));
         }
     }
 }
@@ -61,8 +52,7 @@ fn overlaps(turns: &ObservedTurns, findings: &mut Vec<Finding>) {
 }
 
 fn finding(rule: AuditRule, turn: &ObservedTurn, at_ns: LogTime, by: i64, what: String) -> Finding {
-    let kernel = format!("process {}", turn.process).into();
-    Finding { rule, kernel, block: None, sm: None, at_ns, by: by.unsigned_abs(), unit: "ns", what }
+    Finding::new(rule, &format!("process {}", turn.process).into(), at_ns, by.unsigned_abs(), what)
 }
 
 /// The turns of a run beside the work that there was.

@@ -58,7 +58,7 @@ impl Observation {
     }
 
     fn blocks(&self) -> u64 {
-        self.operations.iter().filter_map(|operation| operation.kernel()).map(|kernel| kernel.blocks.len() as u64).sum()
+        self.kernels().map(|kernel| kernel.blocks.len() as u64).sum()
     }
 }
 
@@ -83,9 +83,7 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
     // Each looks at all blocks again, so they do so at once; what they find is put together in a fixed order.
     let by = |checks: &[Check]| {
         let mut found = Vec::new();
-        for check in checks {
-            check(&case, &mut found);
-        }
+        checks.iter().for_each(|check| check(&case, &mut found));
         found
     };
     let none = || {
@@ -154,14 +152,14 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
     findings.sort_by(|one, other| {
         (one.at_ns, one.rule, &one.kernel, one.block).cmp(&(other.at_ns, other.rule, &other.kernel, other.block))
     });
-    let kernels = || observation.operations.iter().filter_map(|operation| operation.kernel());
-    let checked = Checked { kernels: kernels().count(), blocks: kernels().map(|kernel| kernel.blocks.len()).sum() };
+    let blocks = observation.kernels().map(|kernel| kernel.blocks.len()).sum();
+    let checked = Checked { kernels: observation.kernels().count(), blocks };
     Audit { findings, checked, placement, notes }
 }
 
 /// T1 to T6, and what of them cannot be checked.
 fn check_turns(case: &Case<'_>, findings: &mut Vec<Finding>, notes: &mut Vec<String>) {
-    let ObservedContexts::Seen(turns) = &case.observation.contexts else { return };
+    let Some(turns) = case.observation.turns() else { return };
     rounds::check(case, findings);
     if turns.is_driven_by_host {
         notes.push(
@@ -185,7 +183,7 @@ fn check_turns(case: &Case<'_>, findings: &mut Vec<Finding>, notes: &mut Vec<Str
 }
 
 /// Everything about one or several audits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct AuditReport {
     /// What breaks a rule.
     pub violations: Vec<Finding>,
@@ -206,15 +204,7 @@ pub struct AuditReport {
 impl AuditReport {
     /// A report of nothing.
     pub fn new(dropped: Vec<Dropped>) -> Self {
-        Self {
-            violations: Vec::new(),
-            checked: Checked::default(),
-            dropped,
-            placement: PlacementStatistic::default(),
-            learned: Vec::new(),
-            devices: Vec::new(),
-            notes: Vec::new(),
-        }
+        Self { dropped, ..Self::default() }
     }
 
     /// Adds the audit of one run on `device`.

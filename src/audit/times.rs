@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::finding::Tolerances;
 use super::finding::{AuditRule, Finding, length};
 use super::observation::ObservedTurns;
-use super::observation::{Observation, ObservedContexts, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
+use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedWork, TimeSource};
 use super::readiness;
 use crate::device::CopySharing;
 use crate::logs::LogTime;
@@ -40,21 +40,14 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 let took = end.since(start);
                 let stated = copy.duration_ns.filter(|_| !shared).unwrap_or(took);
                 // It may pause while it is another context's turn (T5), also when the run ends.
-                let is_wrong = match &observation.contexts {
-                    ObservedContexts::Seen(turns) => took < stated && end <= turns.run_end_ns,
-                    ObservedContexts::One | ObservedContexts::Unseen => took != stated,
+                let is_wrong = match observation.turns() {
+                    Some(turns) => took < stated && end <= turns.run_end_ns,
+                    None => took != stated,
                 };
                 if took < 0 || is_wrong {
-                    findings.push(Finding {
-                        rule: AuditRule::Duration,
-                        kernel: operation.name.clone(),
-                        block: None,
-                        sm: None,
-                        at_ns: start,
-                        by: took.abs_diff(stated),
-                        unit: "ns",
-                        what: format!("the copy took {took} ns, not {stated} ns"),
-                    });
+                    let what = format!("the copy took {took} ns, not {stated} ns");
+                    let by = took.abs_diff(stated);
+                    findings.push(Finding::new(AuditRule::Duration, &operation.name, start, by, what));
                 }
             }
             ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => {}
@@ -103,13 +96,9 @@ fn check_blocks(
     findings: &mut Vec<Finding>,
 ) {
     let (operation, context) = (&observation.operations[index], observation.context_of(index));
-    let turns = match &observation.contexts {
-        ObservedContexts::Seen(turns) => Some(turns),
-        ObservedContexts::One | ObservedContexts::Unseen => None,
-    };
+    let turns = observation.turns();
     let mut finding = |rule, block, sm, at_ns, by, what| {
-        let kernel = operation.name.clone();
-        findings.push(Finding { rule, kernel, block: Some(block), sm: Some(sm), at_ns, by, unit: "ns", what });
+        findings.push(Finding::new(rule, &operation.name, at_ns, by, what).of_block(block, Some(sm)));
     };
     for (index, block) in kernel.blocks.iter().enumerate() {
         let took = block.end_ns.since(block.start_ns);
@@ -154,16 +143,9 @@ fn check_count(
     let (seen, grid) = (kernel.blocks.len(), kernel.grid as usize);
     let ran_to_its_end = matches!(observation.source, TimeSource::Simulated { horizon_ns: None, .. });
     if seen > grid || (seen < grid && ran_to_its_end) {
-        findings.push(Finding {
-            rule: AuditRule::Time,
-            kernel: operation.name.clone(),
-            block: None,
-            sm: None,
-            at_ns: operation.called_ns,
-            by: seen.abs_diff(grid) as u64,
-            unit: "blocks",
-            what: format!("{seen} blocks ran of a kernel of {grid}"),
-        });
+        let (by, what) = (seen.abs_diff(grid) as u64, format!("{seen} blocks ran of a kernel of {grid}"));
+        let finding = Finding::new(AuditRule::Time, &operation.name, operation.called_ns, by, what);
+        findings.push(finding.counted_in("blocks"));
     }
 }
 
@@ -189,16 +171,8 @@ pub(super) fn check_clocks(
     for (apart, operation, finish) in worst.into_values() {
         most = most.max(apart);
         if apart > tolerances.across_clocks_ns {
-            findings.push(Finding {
-                rule: AuditRule::Clocks,
-                kernel: operation.name.clone(),
-                block: None,
-                sm: None,
-                at_ns: finish,
-                by: apart.unsigned_abs(),
-                unit: "ns",
-                what: format!("the host saw it complete {} before its last block ended", length(apart)),
-            });
+            let what = format!("the host saw it complete {} before its last block ended", length(apart));
+            findings.push(Finding::new(AuditRule::Clocks, &operation.name, finish, apart.unsigned_abs(), what));
         }
     }
     most

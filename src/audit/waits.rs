@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use super::case::Case;
 use super::finding::{AuditRule, Finding, length};
 use super::launches::{Stamp, When};
-use super::observation::{ObservedFree, ObservedWork, TimeSource};
+use super::observation::{ObservedFree, ObservedWork};
 use crate::logs::LogTime;
 
 /// Nothing starts before it was launched, nor before what N1, N2, events and its stream put in front of it.
@@ -22,8 +22,8 @@ pub(super) fn check_ready(case: &Case<'_>, findings: &mut Vec<Finding>) {
             operation.kernel().and_then(|kernel| kernel.blocks.times.iter().position(|[other, _]| *other == start));
         let sm = block.and_then(|block| operation.kernel()?.blocks.sms.get(block).copied());
         let mut finding = |rule, by: i64, what| {
-            let kernel = operation.name.clone();
-            findings.push(Finding { rule, kernel, block, sm, at_ns: start, by: by.unsigned_abs(), unit: "ns", what });
+            let finding = Finding::new(rule, &operation.name, start, by.unsigned_abs(), what);
+            findings.push(Finding { block, sm, ..finding });
         };
         let early = operation.called_ns.since(start);
         if early > tolerance {
@@ -50,34 +50,29 @@ pub(super) fn check_ready(case: &Case<'_>, findings: &mut Vec<Finding>) {
             if rule == AuditRule::G4 && too_early_for_event {
                 continue;
             }
-            if case.clocks.surely_before(&started, &complete) {
-                if rule == AuditRule::G4 && is_measured_pdl(case, index, other) {
-                    continue;
-                }
-                too_early_for_event |= rule == AuditRule::E2;
-                let early = complete.latest().since(start);
-                let is_dependent = operation.kernel().is_some_and(|kernel| kernel.programmatic.is_dependent);
-                let rule = if rule == AuditRule::G4 && is_dependent { AuditRule::Pdl } else { rule };
-                let stream = match rule {
-                    AuditRule::E2 => "for which its stream waits",
-                    AuditRule::G4 | AuditRule::Pdl => "before it in its stream",
-                    AuditRule::Channel => "ahead of it in its hardware channel",
-                    AuditRule::N1 => "launched before it in a blocking stream",
-                    _ => "launched before it on the NULL stream",
-                };
-                let name = &operations[other].name;
-                let done = match rule {
-                    AuditRule::Pdl => "had triggered or ended",
-                    AuditRule::Channel => "had gone on",
-                    _ => "was complete",
-                };
-                let what = if complete.latest() == LogTime::MAX {
-                    format!("it started although {name}, {stream}, never completed")
-                } else {
-                    format!("it started {} before {name}, {stream}, {done}", length(early))
-                };
-                finding(rule, early, what);
+            let is_early = case.clocks.surely_before(&started, &complete);
+            if !is_early || rule == AuditRule::G4 && is_measured_pdl(case, index, other) {
+                continue;
             }
+            too_early_for_event |= rule == AuditRule::E2;
+            let early = complete.latest().since(start);
+            let is_dependent = operation.kernel().is_some_and(|kernel| kernel.programmatic.is_dependent);
+            let rule = if rule == AuditRule::G4 && is_dependent { AuditRule::Pdl } else { rule };
+            let (stream, done) = match rule {
+                AuditRule::E2 => ("for which its stream waits", "was complete"),
+                AuditRule::G4 => ("before it in its stream", "was complete"),
+                AuditRule::Pdl => ("before it in its stream", "had triggered or ended"),
+                AuditRule::Channel => ("ahead of it in its hardware channel", "had gone on"),
+                AuditRule::N1 => ("launched before it in a blocking stream", "was complete"),
+                _ => ("launched before it on the NULL stream", "was complete"),
+            };
+            let name = &operations[other].name;
+            let what = if complete.latest() == LogTime::MAX {
+                format!("it started although {name}, {stream}, never completed")
+            } else {
+                format!("it started {} before {name}, {stream}, {done}", length(early))
+            };
+            finding(rule, early, what);
         }
     }
 }
@@ -87,8 +82,7 @@ pub(super) fn check_ready(case: &Case<'_>, findings: &mut Vec<Finding>) {
 fn is_measured_pdl(case: &Case<'_>, index: usize, before: usize) -> bool {
     let operations = &case.observation.operations;
     let are_kernels = operations[index].kernel().is_some() && operations[before].kernel().is_some();
-    let is_measured = matches!(case.observation.source, TimeSource::Measured);
-    is_measured && are_kernels && case.observation.device.has_programmatic_launch()
+    !case.observation.is_simulated() && are_kernels && case.observation.device.has_programmatic_launch()
 }
 
 /// How many measured kernels began so (PDL).
@@ -127,6 +121,7 @@ pub(super) fn check_queues(case: &Case<'_>, findings: &mut Vec<Finding>) {
             until = waiting.iter().map(|&kernel| until_of(kernel)).min().unwrap_or(LogTime::MAX);
         }
         let starting = start.operation();
+        let operation = &observation.operations[starting];
         for &other in &waiting {
             let Some(rule) = broken(case, starting, other, start.at) else { continue };
             if !found.insert((starting, other)) {
@@ -141,29 +136,16 @@ pub(super) fn check_queues(case: &Case<'_>, findings: &mut Vec<Finding>) {
             };
             let what = match rule {
                 AuditRule::A2 => format!("it started {before}, which waited with a higher priority"),
-                _ if unknown_priority(case, starting) => format!(
+                _ if observation.has_unknown_priority(operation) => format!(
                     "it started {before}, which was ahead of it; only a higher priority of its stream, which a log \
                      does not tell, would explain that"
                 ),
                 _ => format!("it started {before}, which was ahead of it in the EE queue"),
             };
-            findings.push(Finding {
-                rule,
-                kernel: observation.operations[starting].name.clone(),
-                block: Some(start.block as usize),
-                sm: start.sm,
-                at_ns: start.at,
-                by: early.unsigned_abs(),
-                unit: "ns",
-                what,
-            });
+            let finding = Finding::new(rule, &operation.name, start.at, early.unsigned_abs(), what);
+            findings.push(finding.of_block(start.block as usize, start.sm));
         }
     }
-}
-
-fn unknown_priority(case: &Case<'_>, operation: usize) -> bool {
-    let stream = case.observation.operations[operation].stream;
-    case.observation.streams.get(stream).is_none_or(|stream| stream.priority.is_none())
 }
 
 /// The rule that a block of `starting` breaks by starting at `at`, while `other` waits.
@@ -182,35 +164,26 @@ fn broken(case: &Case<'_>, starting: usize, other: usize, at: LogTime) -> Option
 
 /// Checks each call of a simulated run; logs show none.
 pub(super) fn check_calls(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    for free in &case.observation.frees {
-        check_one(case, free, findings);
-    }
+    case.observation.frees.iter().for_each(|free| check_call(case, free, findings));
 }
 
-fn check_one(case: &Case<'_>, free: &ObservedFree, findings: &mut Vec<Finding>) {
+fn check_call(case: &Case<'_>, free: &ObservedFree, findings: &mut Vec<Finding>) {
     let observation = case.observation;
     let mut last: Option<(LogTime, &Arc<str>)> = None;
     for (operation, facts) in observation.operations.iter().zip(&case.facts) {
-        if observation.streams.get(operation.stream).is_none_or(|stream| stream.process != free.process) {
+        if observation.stream_of(operation).is_none_or(|stream| stream.process != free.process) {
             continue;
         }
-        let finding = |rule, at_ns: LogTime, by: u64, what: &str| Finding {
-            rule,
-            kernel: Arc::clone(&operation.name),
-            block: None,
-            sm: None,
-            at_ns,
-            by,
-            unit: "ns",
-            what: what.to_owned(),
+        let mut found = |rule, at_ns, by, what: &str| {
+            findings.push(Finding::new(rule, &operation.name, at_ns, by, what.to_owned()));
         };
         let launched = operation.launched_ns[0];
         let is_in_call = launched > free.from_ns && free.to_ns.is_none_or(|to| launched < to);
         if is_in_call && operation.thread != free.thread {
             let what = "it was launched while another thread of its process freed memory";
-            findings.push(finding(AuditRule::H2, launched, launched.abs_diff(free.from_ns), what));
+            found(AuditRule::H2, launched, launched.abs_diff(free.from_ns), what);
         }
-        let takes_time = matches!(operation.work, ObservedWork::Kernel(_) | ObservedWork::Copy(_));
+        let takes_time = !is_instant(&operation.work);
         // What others launch at the instant of the call comes before it, or is held; both may be this instant, too.
         let is_before = |to: LogTime| launched < free.from_ns || launched == free.from_ns && to > free.from_ns;
         let Some(to) = free.to_ns.filter(|to| takes_time && is_before(*to)) else { continue };
@@ -218,7 +191,7 @@ fn check_one(case: &Case<'_>, free: &ObservedFree, findings: &mut Vec<Finding>) 
             Some(finish) if finish <= to => last = last.max(Some((finish, &operation.name))),
             finish => {
                 let what = "a call that frees memory returned before it was complete";
-                findings.push(finding(AuditRule::H1, to, finish.map_or(0, |finish| finish.abs_diff(to)), what));
+                found(AuditRule::H1, to, finish.map_or(0, |finish| finish.abs_diff(to)), what);
             }
         }
     }
@@ -228,17 +201,8 @@ fn check_one(case: &Case<'_>, free: &ObservedFree, findings: &mut Vec<Finding>) 
         && !free.shares_core
         && observation.operations.iter().all(|operation| !is_instant(&operation.work))
     {
-        findings.push(Finding {
-            rule: AuditRule::H1,
-            kernel: Arc::clone(name),
-            block: None,
-            sm: None,
-            at_ns: to,
-            by: to.abs_diff(finish),
-            unit: "ns",
-            what: "a call that frees memory went on waiting when the last operation of its process was complete"
-                .to_owned(),
-        });
+        let what = "a call that frees memory went on waiting when the last operation of its process was complete";
+        findings.push(Finding::new(AuditRule::H1, name, to, to.abs_diff(finish), what.to_owned()));
     }
 }
 
