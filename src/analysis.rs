@@ -9,7 +9,7 @@
 //! | Algorithm 2 as printed, the oracle of everything else | `printed` |
 //! | the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
 //! | blocks that differ, on one SM with the resources of all | `merged_resources` |
-//! | all kernels with the same block time, in closed form | `equal_times` |
+//! | all kernels with the same block time, in closed form | `printed` |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
 //! | by when every operation has finished, in every run | [`finish_bounds()`] |
@@ -29,71 +29,50 @@
 
 mod analyse;
 mod assumptions;
-mod bound_options;
 mod certificate;
-mod chain_bounds;
 mod chains;
 mod compare;
-mod equal_blocks;
-pub(crate) mod equal_times;
 mod finish_bounds;
-mod host_end;
 mod job_bounds;
-mod job_responses;
 mod job_set;
 mod jobs;
-mod kept;
 mod ladder;
 mod launch_orders;
-mod merged_backend;
 mod merged_resources;
-mod merged_scenario;
 mod merged_sm;
-mod occupancy;
 mod partitions;
-mod pending;
-mod pool;
 mod prepared;
 pub(crate) mod printed;
-mod printed_steps;
-mod ready_orders;
-mod repeats;
 mod requirements;
 mod safe_bound;
 mod search;
-mod slack;
 mod sporadic;
-mod task;
 mod verdict;
 
-pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, analyse, analyse_and_bound};
+pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, StepsError, analyse, analyse_and_bound};
 pub use assumptions::Departure;
-pub(crate) use assumptions::note_on_channels;
-pub(crate) use assumptions::proven_under;
-pub use bound_options::{BlockTimes, BoundOptions};
+pub(crate) use assumptions::{note_on_channels, proven_under};
 pub use certificate::Certificate;
 pub(crate) use chains::chains_without_bound;
 pub use chains::{ChainVerdict, ChainVerdicts, chain_verdicts};
-pub use compare::{ComparedKernel, Comparison, compare};
+pub use compare::{
+    AnalysisError, ComparedKernel, Comparison, MergedScenarioError, OccupancyEntry, OccupancyReport, compare,
+    merged_scenario, occupancy_of_profile, occupancy_of_scenario,
+};
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
 pub use job_bounds::SporadicRefusal;
 pub(crate) use job_set::{JobSet, SetJob};
 pub use jobs::{AnalysedJob, jobs_of};
-pub use kept::AnalysisError;
 pub(crate) use ladder::ladder_of_runs;
 pub use ladder::{Ladder, LadderRow, Rung, RungVerdict, ladder};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders, orders_to_try};
-pub(crate) use merged_resources::{MergedResources, PooledKernel};
-pub use merged_scenario::{MergedScenarioError, merged_scenario};
-pub use merged_sm::{MergedKernel, MergedSm, finish_times};
-pub use occupancy::{OccupancyEntry, OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
-pub(crate) use pool::{needs, pool};
+pub(crate) use merged_resources::{MergedResources, PooledKernel, needs, pool};
+pub use merged_sm::{MergedKernel, MergedSm, TimeOverflow, finish_times};
 pub use printed::Turn;
-pub use printed_steps::StepsError;
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
+pub(crate) use requirements::{ThreadSlack, slack_of_threads};
+pub use safe_bound::{BlockTimes, BoundOptions};
 pub use search::{SearchOptions, SearchResult, search};
-pub(crate) use slack::{ThreadSlack, slack_of_threads};
 pub use sporadic::{SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
-pub use task::TimeOverflow;
 pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};
 pub(crate) use verdict::{judge_known, stopped_note};

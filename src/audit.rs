@@ -44,19 +44,14 @@ mod sweep;
 mod times;
 mod waits;
 
-pub use finding::Tolerances;
-pub use finding::{AuditRule, Finding};
+pub use finding::{AuditRule, Finding, Tolerances};
 pub(crate) use learn::PlacementTried;
 pub use learn::{LearnedPlacement, learn_placement};
 pub use observation::{
     Observation, ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedStream,
-    ObservedWork,
+    ObservedTurn, ObservedTurns, ObservedWork,
 };
-pub use observation::{ObservedTurn, ObservedTurns};
 pub(crate) use placement::{DecidableBlock, decidable_blocks};
 pub use placement::{Misplaced, PlacementStatistic};
-pub(crate) use profile::{CaseVerdict, ProfileAudit, ProfileCase};
-pub(crate) use profile::{TELLING_WAVES, audit_profile};
-pub use run::AuditReport;
-pub use run::audit_logs;
-pub use run::{Audit, Checked, audit};
+pub(crate) use profile::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
+pub use run::{Audit, AuditReport, Checked, audit, audit_logs};

@@ -1,18 +1,21 @@
 //! Response-time analysis of a whole scenario.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 use serde::Serialize;
+use thiserror::Error;
 
 use super::assumptions::{Departure, LaunchDependence};
-use super::bound_options::BoundOptions;
 use super::finish_bounds::{BoundedOperation, FinishBounds, bounds_of};
-use super::merged_backend::{Analysed, Costs, Merged};
+use super::merged_resources::{Analysed, Costs, Merged};
 use super::merged_sm::MergedKernel;
+use super::merged_sm::{KernelTask, TimeOverflow};
+use super::prepared::AllReleased;
 use super::prepared::Prepared;
+use super::printed;
 use super::printed::Turn;
-use super::repeats::AllReleased;
-use super::task::KernelTask;
+use super::safe_bound::BoundOptions;
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
@@ -294,5 +297,37 @@ fn missing_safe_finish(
         _ => (kernels.iter().filter(|kernel| kernel.safe_finish_ns.is_none()).count() > beyond).then(|| {
             "safe_finish_ns is not given where it is past 2^64 ns or there are too many operations".to_owned()
         }),
+    }
+}
+
+/// Turns above which they are not listed.
+const MOST_STEPS: usize = 100_000;
+
+/// Why the turns of an analysis are not listed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StepsError {
+    /// The algorithm is not for such a scenario.
+    #[error("Algorithm 2 is for equal blocks without SM masks only")]
+    NotForIt,
+    /// There are too many.
+    #[error(
+        "Algorithm 2 takes more than {MOST_STEPS} steps on this scenario, or its h more than {} pairs in them",
+        MOST_STEPS * printed::PAIRS_OF_A_STEP
+    )]
+    TooMany,
+    /// Times cannot be represented.
+    #[error(transparent)]
+    Time(#[from] TimeOverflow),
+}
+
+impl Analysis<'_> {
+    /// Every turn of the printed algorithm's loop on the analysed kernels.
+    ///
+    /// # Errors
+    /// [`StepsError`]
+    pub fn printed_steps(&self) -> Result<Vec<printed::Turn>, StepsError> {
+        let g_max = self.g_max.and_then(NonZeroU32::new).ok_or(StepsError::NotForIt)?;
+        printed::steps(g_max, &self.merged, MOST_STEPS)?.ok_or(StepsError::TooMany)
     }
 }

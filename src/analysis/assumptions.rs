@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
-use super::merged_backend::Analysed;
+use super::merged_resources::Analysed;
 use crate::device::{BlockDemand, ChannelOrder, CopySharing};
 use crate::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use crate::spelling::option;

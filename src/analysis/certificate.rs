@@ -6,9 +6,7 @@
 //! priority. Another one is by weight, for kernels that share the GPU (`proofs/shared.v`). A verdict has a certificate
 //! where one of them is enough. `docs/proofs.md` says how it is checked, and by whom.
 
-mod responses;
-mod shared;
-mod windows;
+mod bounds;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +16,7 @@ use serde::Serialize;
 use super::analyse::Analysis;
 use super::assumptions::{Departure, departures, launches, sms_at_once};
 use super::finish_bounds::BoundedOperation;
-use super::pool::{Pool, kinds_of_warps, needs};
+use super::merged_resources::{Pool, kinds_of_warps, needs};
 use super::prepared::demands;
 use super::sporadic::SporadicVerdict;
 use super::verdict::{JobVerdict, Verdict, text};
@@ -26,9 +24,9 @@ use crate::device::{CopySharing, RegisterFile};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
-use responses::Responses;
-use shared::Shared;
-use windows::Window;
+use bounds::Responses;
+use bounds::Shared;
+use bounds::Window;
 
 /// The proven verdicts of a scenario with what a checker needs to see it, or why there is nothing to see.
 #[derive(Debug, Serialize)]

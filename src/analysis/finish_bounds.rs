@@ -6,14 +6,14 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::assumptions::{Departure, acts_after_waiting, launches_at_release, queues_by_client, waits_for_own};
-use super::bound_options::BoundOptions;
-use super::equal_blocks::EqualBlocks;
 use super::job_bounds::{Releases, SporadicRefusal};
+use super::merged_resources::{Analysed, Costs, Merged, PooledKernel};
 use super::partitions::{Partition, job_bounds_of, partitions, shared};
 use super::prepared::Prepared;
-use super::safe_bound::{MOST_OPERATIONS, SafeBounds};
+use super::safe_bound::{BoundOptions, MOST_OPERATIONS, SafeBounds};
 use crate::effort;
 use crate::hosts::ProgramError;
+use crate::limits::end_if_stopped;
 use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
@@ -211,14 +211,9 @@ fn known_bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptio
         let analysed = analysed.as_ref().and_then(|analysed| analysed.finish.get(number as usize).copied().flatten());
         analysed.into_iter().chain(safe.as_ref().and_then(|safe| safe.finish(number))).min()
     };
-    let operations = (0..).zip(&walked.operations).map(|(number, record)| BoundedOperation {
-        kind: record.kind,
-        origin: record.origin,
-        stream: record.stream,
-        launched: record.launched,
-        finish: bound(number),
-    });
-    let mut operations: Vec<BoundedOperation> = operations.collect();
+    let operations = (0..).zip(&walked.operations);
+    let mut operations: Vec<BoundedOperation> =
+        operations.map(|(number, record)| BoundedOperation::of(record, bound(number))).collect();
     if safe.is_some() {
         bound_by_jobs(scenario, &mut operations);
     }
@@ -249,14 +244,9 @@ fn of_partitions(
             known.entry((thread, origin.iteration)).or_default().push_back(finish);
         }
     }
-    let operations = prepared.walked.operations.iter().map(|record| BoundedOperation {
-        kind: record.kind,
-        origin: record.origin,
-        stream: record.stream,
-        launched: record.launched,
-        finish: known
-            .get_mut(&(record.origin.thread as usize, record.origin.iteration))
-            .and_then(|operations| operations.pop_front().flatten()),
+    let operations = prepared.walked.operations.iter().map(|record| {
+        let own = known.get_mut(&(record.origin.thread as usize, record.origin.iteration));
+        BoundedOperation::of(record, own.and_then(|operations| operations.pop_front().flatten()))
     });
     let unbounded = partitions.iter().find(|partition| partition.alone.is_none());
     let refusal = unbounded.map(|Partition { threads, .. }| BoundRefusal::Jobs {
@@ -286,6 +276,13 @@ fn bound_by_jobs(scenario: &Scenario, operations: &mut [BoundedOperation]) {
         let release = counted.map(|thread| thread.release_of(u64::from(origin.iteration)));
         let by_job = release.zip(response).map(|(release, response)| release.saturating_add(response));
         *finish = (*finish).into_iter().chain(by_job).min();
+    }
+}
+
+impl BoundedOperation {
+    fn of(record: &Analysed, finish: Option<Instant>) -> Self {
+        let Analysed { kind, origin, stream, launched, .. } = *record;
+        Self { kind, origin, stream, launched, finish }
     }
 }
 
@@ -335,4 +332,62 @@ fn of_jobs(
     });
     notes.extend(held.map(|held| format!("bounds of jobs assume that {held}")));
     FinishBounds { responses, notes, stopped: effort::check().is_err(), ..FinishBounds::none(refusal, options) }
+}
+
+/// Bounds of all operations.
+///
+/// By when equal, independent kernels have finished, whatever the order of those that are launched at one instant.
+///
+/// By Kiefer and Wolfowitz no block starts earlier when others are put before it or run longer. So let all that several
+/// threads launch at one instant run as long as the longest of it: then their order is no matter, and each starts its
+/// last block by the time at which the last of all starts its own. `docs/analysis.md` has the proof.
+#[derive(Debug)]
+pub(super) struct EqualBlocks {
+    /// By operation.
+    pub(super) finish: Vec<Option<Instant>>,
+    /// Whether some order leads to each of them, so that there are no smaller ones.
+    pub(super) is_exact: bool,
+}
+
+impl EqualBlocks {
+    /// Of operations in launch order, on an empty merged SM. There must be nothing among them that a kernel waits for.
+    pub(super) fn new(operations: &[Analysed], costs: &Costs, mut merged: Merged) -> Self {
+        let mut bounds = Self { finish: Vec::with_capacity(operations.len()), is_exact: true };
+        let cost_of = |operation: &Analysed| match operation.kind {
+            OperationKind::Kernel(kernel) => costs.kernels.get(kernel.index()).copied(),
+            _ => None,
+        };
+        for together in operations.chunk_by(|one, other| one.launched == other.launched) {
+            end_if_stopped();
+            let several = together.iter().any(|other| other.origin.thread != together[0].origin.thread);
+            let times = || together.iter().filter_map(cost_of).map(|cost| cost.block_time);
+            let longest = times().max().unwrap_or(Duration::ZERO);
+            bounds.is_exact &= !several || times().all(|time| time == longest);
+            let first = bounds.finish.len();
+            for operation in together {
+                let Some(cost) = cost_of(operation) else {
+                    bounds.finish.push(operation.finish);
+                    continue;
+                };
+                let block_time = if several { longest } else { cost.block_time };
+                let placed = merged.place(&PooledKernel { release: operation.launched, block_time, ..cost });
+                if placed.is_none() {
+                    // Nor is anything known of what comes after it.
+                    bounds.finish.truncate(first);
+                    bounds.finish.resize(operations.len(), None);
+                    return bounds;
+                }
+                bounds.finish.push(placed);
+            }
+            if several {
+                let last = bounds.finish[first..].iter().copied().max().flatten();
+                for (operation, finish) in together.iter().zip(&mut bounds.finish[first..]) {
+                    let Some(cost) = cost_of(operation) else { continue };
+                    let earlier = longest.as_ns() - cost.block_time.as_ns();
+                    *finish = last.map(|last| Instant::from_ns(last.as_ns().saturating_sub(earlier)));
+                }
+            }
+        }
+        bounds
+    }
 }

@@ -2,27 +2,23 @@
 //! of its operations, with whatever holds operations on the GPU (`docs/analysis.md`, "Releases that are not given" and
 //! "Host programs, processes, links and channels").
 
-use crate::gpu::SubmitError;
-use crate::scenario::Scenario;
-use crate::time::Duration;
+use thiserror::Error;
 
+use super::assumptions::Departure;
 use super::safe_bound::Weights;
+use crate::device::Preemption;
+use crate::gpu::{SubmitError, runlist};
+use crate::scenario::{HostThread, Scenario, Step};
+use crate::time::Duration;
+use crate::workload::InterleaveLevel;
 
-mod cores;
-mod coupling;
-mod model;
-mod phases;
-mod program;
-mod refusal;
-mod responses;
-mod segments;
-mod turns;
-mod uniprocessor;
-mod window;
-
-pub(super) use coupling::reached;
 pub(super) use model::{LONGEST, Releases, TaskSet};
-pub use refusal::SporadicRefusal;
+pub(super) use program::reached;
+
+mod model;
+mod program;
+mod responses;
+mod window;
 
 /// The bounds on those threads that have one, which hold whatever the others do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +43,8 @@ pub(super) fn job_bounds(
 /// The same, of tasks that are known.
 pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> JobBounds {
     let weights = Weights::new(scenario.device(), &tasks.classes);
-    let exact = if uniprocessor::applies(tasks, &weights) { uniprocessor::responses(tasks) } else { Vec::new() };
+    let exact =
+        if responses::is_uniprocessor(tasks, &weights) { responses::exact_responses(tasks) } else { Vec::new() };
     let mut ends: Vec<_> = exact.into_iter().map(|response| response.map(|response| vec![response])).collect();
     if ends.is_empty() || ends.iter().any(Option::is_none) {
         let by_work = responses::ends(tasks, &weights);
@@ -68,4 +65,234 @@ pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> JobBounds {
         }
     }
     bounds
+}
+
+/// How many threads are analysed together, at most: each is looked at beside each other, which took 13 s for 5,000.
+const MOST_THREADS: usize = 2_000;
+
+/// Why no bound over all phasings is given.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SporadicRefusal {
+    /// No period.
+    #[error("{thread:?} has no period, so nothing is known of how often its jobs come")]
+    NoPeriod {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// It neither has a period nor waits for its work, and does not end.
+    #[error(
+        "{thread:?} goes on without a period and does not wait in each iteration for all that it has submitted: a \
+         period, or a wait at the end of an iteration, is missing"
+    )]
+    Unpaced {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// It meets others at a barrier in a way of which nothing is known.
+    #[error(
+        "{thread:?} meets others at a barrier: only threads are known that all have the same period (and number of \
+         iterations) or all run once, come to each barrier equally often, and have given releases and no time limit"
+    )]
+    Barrier {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// It shares a core and meets others at a barrier.
+    #[error("{thread:?} shares a core and meets others at a barrier: nothing is known of the two together")]
+    CoreAtBarrier {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// Calls of a thread wait while another one frees memory.
+    #[error(
+        "calls of {thread:?} wait while {by:?} frees memory (cudaFree, cudaFreeHost; H2): nothing is known of how long"
+    )]
+    HeldByFree {
+        /// Label of the thread.
+        thread: String,
+        /// Label of the one that frees memory.
+        by: String,
+    },
+    /// Too many steps in one job.
+    #[error("one job of {thread:?} has too many operations and pauses: no more than 512 are analysed together")]
+    TooManySteps {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// Too many threads: each is looked at beside each other.
+    #[error("{threads} threads or streams do jobs: no more than {} are analysed together", MOST_THREADS)]
+    TooManyThreads {
+        /// How many there are.
+        threads: usize,
+    },
+    /// More streams than channels, in contexts that take turns.
+    #[error(
+        "streams may have to wait for a hardware channel while contexts take turns: the bound knows one of the two at a \
+         time"
+    )]
+    Channels,
+    /// An SM mask and an MPS percentage.
+    #[error("{}", Departure::MaskedClient)]
+    MaskedClient,
+    /// Green contexts that have SMs in common, or are used together.
+    #[error(
+        "{thread:?} uses SMs of several green contexts, or of one and of what is in none, by itself or with others that it \
+         shares SMs, streams, events, barriers, cores, copy engines or channels with: only what one green context runs by itself is \
+         bounded"
+    )]
+    SharedSms {
+        /// Label of the thread.
+        thread: String,
+    },
+    /// Times too long.
+    #[error("a period, jitter or load is beyond 2^62 ns")]
+    TooLong,
+    /// Some response is not proven to be within its period, nor, where jobs queue in one stream, within a few of them.
+    #[error(
+        "no bound is found: a job of {thread:?} may not be done when the next one comes (too much load, or the bound \
+         is too coarse)"
+    )]
+    BeyondPeriod {
+        /// Label of the thread.
+        thread: String,
+    },
+}
+
+/// How a task has its core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct OnCore {
+    core: u32,
+    /// A smaller one is more urgent; no two of a core are equal.
+    rank: (i32, usize),
+    /// Work of one job at most \[ns\].
+    work: u64,
+    /// Whether it keeps the core while it waits for operations.
+    spins: bool,
+    /// Whether it may give up the core in the midst of a job.
+    suspends: bool,
+    /// Whether a job begins with work and never waits: at the instant at which its work is done it goes on, whoever
+    /// else then asks for the core.
+    only_works: bool,
+}
+
+impl OnCore {
+    /// Of thread number `number`, whose jobs do so much work.
+    fn of(thread: &HostThread, number: usize, work: Duration) -> Option<Self> {
+        let share = thread.core?;
+        let gives_up = |step: &Step| match step {
+            Step::Sleep(_) | Step::Barrier(_) => true,
+            step => step.waits_for_operations() && !share.spins,
+        };
+        let works = |step: &Step| matches!(step, Step::Work(time) if *time > Duration::ZERO);
+        let never_waits =
+            |step: &Step| works(step) || step.submission().is_some() || matches!(step, Step::Repeat { .. });
+        Some(Self {
+            core: share.core,
+            rank: (share.priority, number),
+            work: work.as_ns(),
+            spins: share.spins,
+            suspends: thread.barrier.is_some() || thread.steps.iter().any(gives_up),
+            only_works: thread.barrier.is_none()
+                && thread.steps.first().is_some_and(works)
+                && thread.steps.iter().all(never_waits),
+        })
+    }
+
+    /// How much later than at the end of a window something may come that delays a job within it \[ns\].
+    fn reach(&self) -> u64 {
+        u64::from(!self.only_works)
+    }
+
+    /// Whether `other` has the core first.
+    fn is_below(&self, other: &Self) -> bool {
+        self.core == other.core && other.rank < self.rank
+    }
+
+    /// What one job takes of the core, and how much later than a period after the one before a job may have the core
+    /// \[ns\], if jobs come `period` apart, each up to `jitter` late, and end within `response`; `None`: not known.
+    fn takes(&self, period: u64, jitter: u64, response: Option<u64>) -> Option<(u64, u64)> {
+        let one = if self.spins { response? } else { self.work };
+        let late = match response {
+            _ if !self.suspends => jitter,
+            response if self.spins || self.work > period => response?,
+            response => response?.saturating_sub(self.work),
+        };
+        Some((one, late))
+    }
+}
+
+/// The turns of the contexts of a scenario.
+///
+/// What contexts that take turns leave to one of them: rules T1 to T6.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Turns {
+    contexts: Vec<Context>,
+    /// What a switch costs \[ns\].
+    switch: u64,
+    /// Whether copies run in the turns of their contexts only.
+    with_copies: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Context {
+    slice: u64,
+    /// Turns in a round.
+    places: u64,
+    /// For how long blocks may run on when a slice is over \[ns\].
+    run_out: u64,
+}
+
+impl Turns {
+    /// `None`: contexts do not take turns.
+    fn of(scenario: &Scenario) -> Option<Self> {
+        let taking = scenario.catalogue.turn_taking()?;
+        let levels: Vec<InterleaveLevel> = scenario.catalogue.processes().iter().map(|process| process.level).collect();
+        let order = runlist(&levels);
+        let to_ends = scenario.device().time_slicing.preemption == Preemption::BlockEnd;
+        let longest = |process: usize| {
+            let steps = scenario.threads.iter().flat_map(|thread| &thread.steps);
+            let times = steps.filter_map(|step| match *step {
+                Step::Launch(kernel, stream) if scenario.streams()[stream.index()].process.index() == process => {
+                    scenario.longest_block_time(kernel)
+                }
+                _ => None,
+            });
+            times.max().map_or(0, Duration::as_ns)
+        };
+        let context = |(process, slice): (usize, &Duration)| Context {
+            slice: slice.as_ns().max(1),
+            places: order.iter().filter(|&&of| of == process).count() as u64,
+            run_out: if to_ends { longest(process) } else { 0 },
+        };
+        let contexts = taking.time_slices.iter().enumerate().map(context).collect();
+        Some(Self { contexts, switch: taking.switch_cost.as_ns(), with_copies: taking.copies_run_in_turn })
+    }
+
+    /// How many contexts there are.
+    fn contexts(&self) -> usize {
+        self.contexts.len()
+    }
+
+    /// For how long a context that has work for `operations`, one after another, which take it `work` ns in its turns,
+    /// has no turn meanwhile, or lets blocks run out \[ns\]. `of_others` says by context how long its turns can be in
+    /// all \[ns\], if that is known.
+    fn lost(&self, process: usize, (operations, work): (u64, u128), of_others: &[Option<u128>]) -> Option<u128> {
+        let own = self.contexts.get(process)?;
+        let times = u128::from(operations).checked_add(work / u128::from(own.slice))?;
+        let mut lost = 0_u128;
+        let mut switches = 1_u128;
+        for (number, context) in self.contexts.iter().enumerate().filter(|(number, _)| *number != process) {
+            let turns = times.checked_mul(u128::from(context.places))?;
+            let slices = turns.checked_mul(u128::from(context.slice) + u128::from(context.run_out))?;
+            let known = of_others.get(number).copied().flatten();
+            // What runs out does so beside its work.
+            let run_out = turns.checked_mul(u128::from(context.run_out))?;
+            let known = known.and_then(|known| known.checked_add(run_out));
+            lost = lost.checked_add(known.map_or(slices, |known| known.min(slices)))?;
+            switches += u128::from(context.places);
+        }
+        let each = switches.checked_mul(u128::from(self.switch))?.checked_add(u128::from(own.run_out))?;
+        lost.checked_add(times.checked_mul(each)?)
+    }
 }

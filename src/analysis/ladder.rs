@@ -1,10 +1,10 @@
 //! What would have to be guaranteed for each deadline: verdicts under weaker and stronger assumptions
 //! (`docs/analysis.md`, "What would have to be guaranteed?").
 
-use super::bound_options::{BlockTimes, BoundOptions};
+use super::compare::AnalysisError;
 use super::finish_bounds::finish_bounds;
-use super::kept::AnalysisError;
-use super::repeats::{Repeats, shown};
+use super::prepared::{Repeats, shown};
+use super::safe_bound::{BlockTimes, BoundOptions};
 use super::search::{SearchOptions, search_known};
 use super::sporadic::judge_sporadic;
 use super::verdict::{JobVerdict, Verdict, judge_known};
@@ -140,13 +140,9 @@ impl Rungs {
         }
     }
 
-    fn verdict(&self, rung: Rung) -> Option<Verdict> {
-        let ResponseRange { found, bound } = self.known[rung as usize];
-        Some(Verdict::new(found, bound, self.deadline?))
-    }
-
     fn is_open(&self, rung: Rung) -> bool {
-        self.verdict(rung) == Some(Verdict::Open)
+        let ResponseRange { found, bound } = self.known[rung as usize];
+        self.deadline.is_some_and(|deadline| Verdict::new(found, bound, deadline) == Verdict::Open)
     }
 
     fn row(&self, stream: &str) -> Option<LadderRow> {

@@ -5,13 +5,13 @@
 //! channel with others, what they submit runs as if they alone were there, on a GPU of these SMs (`docs/analysis.md`,
 //! "Green contexts" and "Several clients of MPS").
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::assumptions::{crowded_channels, has_masked_client, launches, queues_by_client};
 use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds, reached};
 use crate::device::{ChannelOrder, Device, DeviceSpec, SmOrder};
 use crate::gpu::SubmitError;
-use crate::limits::count_turn;
+use crate::joined::Joined;
 use crate::scenario::{BarrierId, HostThread, Scenario};
 use crate::workload::{Catalogue, GreenContext, GreenContextId, OperationKind, ProcessId, StreamId, StreamSpec};
 
@@ -51,18 +51,22 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
     if !of_clients && !owners.iter().flatten().any(is_green) {
         return None;
     }
-    let mut groups = Groups((0..scenario.threads.len()).collect());
+    let mut groups = Joined::new(scenario.threads.len());
     let each: Vec<Vec<usize>> = (0..scenario.threads.len()).map(|thread| vec![thread]).collect();
     for (thread, others) in reached(scenario, &each).into_iter().enumerate() {
-        others.into_iter().flatten().for_each(|other| groups.unite(thread, other));
+        for other in others.into_iter().flatten() {
+            groups.join(thread, other);
+        }
     }
     for (thread, other) in (0..).zip(&scenario.threads).filter_map(|(number, thread)| Some((number, thread.until?))) {
-        groups.unite(thread, other as usize);
+        groups.join(thread, other as usize);
     }
     let mut unite_all = |is_one: &dyn Fn(usize) -> bool| {
         let mut all = (0..scenario.threads.len()).filter(|thread| is_one(*thread));
         if let Some(first) = all.next() {
-            all.for_each(|other| groups.unite(first, other));
+            for other in all {
+                groups.join(first, other);
+            }
         }
     };
     let barriers: BTreeSet<BarrierId> = scenario.threads.iter().flat_map(HostThread::barriers).collect();
@@ -87,11 +91,11 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
     for one in 0..owners.len() {
         for other in 0..one {
             if owners[one].iter().any(|own| owners[other].iter().any(|its| share_sms(scenario, *own, *its))) {
-                groups.unite(one, other);
+                groups.join(one, other);
             }
         }
     }
-    let partitions = groups.into_partitions(scenario, &owners);
+    let partitions = into_partitions(&groups, scenario, &owners);
     // Several clients that hang together, and nobody else, are known by what they run together.
     (!of_clients || partitions.len() > 1).then_some(partitions)
 }
@@ -128,37 +132,21 @@ fn share_sms(scenario: &Scenario, one: Owner, other: Owner) -> bool {
     }
 }
 
-/// Each with another of its group, or itself.
-struct Groups(Vec<usize>);
-
-impl Groups {
-    fn first_of(&self, mut thread: usize) -> usize {
-        while self.0[thread] != thread {
-            count_turn();
-            thread = self.0[thread];
-        }
-        thread
+/// Each set of threads that share something, which the first of them stands for.
+fn into_partitions(groups: &Joined, scenario: &Scenario, owners: &[BTreeSet<Owner>]) -> Vec<Partition> {
+    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for thread in 0..owners.len() {
+        members.entry(groups.of(thread)).or_default().push(thread);
     }
-
-    fn unite(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.first_of(one), self.first_of(other));
-        self.0[one.max(other)] = one.min(other);
-    }
-
-    fn into_partitions(self, scenario: &Scenario, owners: &[BTreeSet<Owner>]) -> Vec<Partition> {
-        let firsts: BTreeSet<usize> = (0..self.0.len()).map(|thread| self.first_of(thread)).collect();
-        let partition = |first: usize| {
-            let threads: Vec<usize> = (0..self.0.len()).filter(|&thread| self.first_of(thread) == first).collect();
-            let used: BTreeSet<Owner> = threads.iter().flat_map(|&thread| &owners[thread]).copied().collect();
-            let mut used = used.into_iter();
-            let owner = used.next().unwrap_or(Owner::All);
-            let is_shared = used.next().is_some();
-            let alone =
-                if is_shared { of_several(scenario, owner, &threads) } else { alone(scenario, owner, &threads) };
-            Partition { threads, alone }
-        };
-        firsts.into_iter().map(partition).collect()
-    }
+    let partition = |threads: Vec<usize>| {
+        let used: BTreeSet<Owner> = threads.iter().flat_map(|&thread| &owners[thread]).copied().collect();
+        let mut used = used.into_iter();
+        let owner = used.next().unwrap_or(Owner::All);
+        let is_shared = used.next().is_some();
+        let alone = if is_shared { of_several(scenario, owner, &threads) } else { alone(scenario, owner, &threads) };
+        Partition { threads, alone }
+    };
+    members.into_values().map(partition).collect()
 }
 
 /// The threads on a GPU of their SMs.

@@ -16,38 +16,30 @@
 //!
 //! plus, if a copy is among k and what precedes it, the time of all copies once.
 
-use super::bound_options::BoundOptions;
-use super::merged_backend::{Analysed, Costs};
+use graph::{Graph, NullRule, Relatives};
+use serde::Serialize;
+
+use super::merged_resources::{Analysed, Costs};
 use crate::device::BlockDemand;
 use crate::effort;
 use crate::limits::count_steps;
 use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 
-mod arrivals;
-mod background;
-mod blocking;
+pub(super) use graph::{Work, level_of, work_of};
+pub(super) use weights::Background;
+pub(super) use weights::{Class, ONE, Weights};
+pub(super) use windows::{Begin, Job, Operation, Phased};
+pub(super) use windows::{ProcessorJob, bounds_on_processors};
+
 mod busy;
-mod entries;
 mod explore;
 mod fill;
 mod graph;
-mod jobs_on_processors;
-mod lower;
-mod phased;
-mod predecessors;
+mod launch_orders;
 mod state;
-mod twins;
 mod weights;
 mod windows;
-
-pub(super) use background::Background;
-pub(super) use graph::Work;
-use graph::{Graph, Relatives};
-pub(super) use jobs_on_processors::{ProcessorJob, bounds_on_processors};
-pub(super) use phased::{Begin, Job, Operation, Phased};
-use predecessors::NullRule;
-pub(super) use weights::{Class, ONE, Weights};
 
 /// Operations above which bounds are not computed.
 pub(super) const MOST_OPERATIONS: usize = 100_000;
@@ -84,7 +76,7 @@ impl SafeBounds {
             Graph::new(scenario, demands, costs, (operations, predecessors), options)
         };
         let known = |operations: &[Analysed], share: usize| {
-            let graph = graph(operations, predecessors::in_this_order(operations, &rules));
+            let graph = graph(operations, graph::in_this_order(operations, &rules));
             let weights = Weights::new(scenario.device(), &graph.classes);
             windows::finish_bounds(&graph, &weights, share)
         };
@@ -94,7 +86,7 @@ impl SafeBounds {
         let places = by_program(scenario, operations);
         let sorted: Vec<Analysed> = places.iter().map(|&place| operations[place]).collect();
         let most = MOST_TOGETHER.checked_div(sorted.len()).unwrap_or(1).max(1);
-        let of_sorted = if let Some(orders) = arrivals::orders(&sorted, &rules, most) {
+        let of_sorted = if let Some(orders) = launch_orders::orders(&sorted, &rules, most) {
             // Every run has one of them.
             let mut latest: Vec<Option<Instant>> = vec![Some(Instant::ZERO); sorted.len()];
             for order in &orders {
@@ -105,7 +97,7 @@ impl SafeBounds {
             }
             latest
         } else if let Some(predecessors) =
-            predecessors::in_any_order(&sorted, &rules).filter(|_| sorted.len() <= MOST_TOGETHER)
+            graph::in_any_order(&sorted, &rules).filter(|_| sorted.len() <= MOST_TOGETHER)
         {
             let graph = graph(&sorted, predecessors).with_open_waits();
             let weights = Weights::new(scenario.device(), &graph.classes);
@@ -251,5 +243,48 @@ impl Interference {
         let end = u64::try_from(total.div_ceil(u128::from(ONE))).ok();
         // By the end of time nothing is known to have ended.
         end.filter(|end| *end < u64::MAX).map(Instant::from_ns)
+    }
+}
+
+/// For how long blocks and copies may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockTimes {
+    /// For any time up to the longest that is stated, blocks of one kernel for different times; copies likewise. What
+    /// `safe_finish` means.
+    #[default]
+    UpToStated,
+    /// For any time between the shortest and the longest that are stated; copies for just what is stated. A bound of
+    /// this kind says nothing about blocks that run shorter than declared.
+    Declared,
+}
+
+impl BlockTimes {
+    /// The shortest time of what takes no less than that as it is stated.
+    pub(super) fn shortest(self, stated: Duration) -> Duration {
+        match self {
+            Self::UpToStated => Duration::ZERO,
+            Self::Declared => stated,
+        }
+    }
+}
+
+/// What a bound must hold for. Every work-conserving placement is always among it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct BoundOptions {
+    /// Block and copy times.
+    pub block_times: BlockTimes,
+    /// Orders of simultaneous releases.
+    pub order: ReleaseOrder,
+}
+
+impl BoundOptions {
+    /// What `safe_finish` holds for: shorter blocks and copies, and releases of one instant in the order of
+    /// declaration.
+    pub const DECLARED: Self = Self { block_times: BlockTimes::UpToStated, order: ReleaseOrder::Declared };
+
+    /// What verdicts on a scenario are to hold for.
+    pub fn of(scenario: &Scenario) -> Self {
+        Self { block_times: BlockTimes::default(), order: scenario.release_order }
     }
 }

@@ -14,11 +14,10 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::assumptions;
-use super::bound_options::BoundOptions;
-use super::host_end::after_last_launch;
+use super::jobs::after_last_launch;
 use super::jobs::{AnalysedJob, with_operations};
-use super::ready_orders::{Choice, list_of, next_lists};
-use super::repeats::shown;
+use super::prepared::shown;
+use super::safe_bound::BoundOptions;
 use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate, simulate_placed};
@@ -27,17 +26,16 @@ use crate::run::{ChainDelay, Jobs, Run};
 use crate::scenario::{ChainMeasure, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::workload::{Origin, Placement};
+use orders::list_of;
 
 mod affordable;
 mod chains;
 mod orders;
-mod unrolled;
 mod variation;
 
 pub(super) use chains::SearchedChains;
-use orders::Orders;
-pub(super) use unrolled::own_step;
-use unrolled::unrolled;
+pub(super) use orders::{Choice, arranged, drawn_choices, next_lists, orders_of, own_step, without_threads};
+use orders::{Orders, unrolled};
 pub(super) use variation::ReleaseRule;
 use variation::{Freedom, Variation};
 

@@ -8,14 +8,16 @@ use serde::Serialize;
 use smallvec::SmallVec;
 
 use super::assumptions::launches_at_release;
-use super::bound_options::BoundOptions;
+use super::compare::AnalysisError;
 use super::finish_bounds::finish_bounds;
 use super::job_bounds::{JobBounds, LONGEST, Releases, SporadicRefusal, TaskSet, of_tasks};
 use super::jobs::AnalysedJob;
-use super::kept::AnalysisError;
 use super::partitions::{job_bounds_of, partitions};
 use super::prepared::refuse_what_nothing_bounds;
-use super::search::{Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from, search_known};
+use super::safe_bound::BoundOptions;
+use super::search::{
+    Base, ReleaseRule, SearchOptions, SearchResult, own_step, search_from, search_known, without_threads,
+};
 use super::verdict::{Verdict, latest};
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
@@ -234,16 +236,7 @@ fn worst_jobs(found: &[SearchResult<'_>], threads: usize) -> Vec<Option<(usize, 
 /// no period, meets others at a barrier, begins a job by waiting for what the one before launched last, or has times
 /// that are too long to be added.
 fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<AnalysedJob>, Vec<ReleaseRule>)> {
-    let mut base = Scenario {
-        catalogue: scenario.catalogue.without_work(),
-        block_times: std::collections::BTreeMap::new(),
-        threads: Vec::new(),
-        horizon: None,
-        chains: Vec::new(),
-        expected: None,
-        examiner: None,
-        ..scenario.clone()
-    };
+    let mut base = without_threads(scenario);
     let longest = scenario.threads.iter().filter_map(|thread| thread.period).max()?.as_ns();
     let (mut jobs, mut rules) = (Vec::new(), Vec::new());
     // The search is the same wherever threads stand in the file.

@@ -6,18 +6,18 @@ use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
 use super::assumptions::note_on_channels;
-use super::bound_options::BoundOptions;
+use super::compare::AnalysisError;
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
-use super::job_responses::JobResponses;
-use super::kept::AnalysisError;
-use super::repeats::shown;
+use super::jobs::JobResponses;
+use super::prepared::shown;
+use super::safe_bound::BoundOptions;
 use super::search::{SearchOptions, SearchResult, search_known};
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
 use crate::hosts::simulate;
 use crate::named::named;
-use crate::run::{ChainDelay, Jobs, Run, overload_notes};
-use crate::scenario::{ChainMeasure, HostThread, ReleaseOrder, Scenario};
+use crate::run::{Jobs, Run, overload_notes};
+use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
 
@@ -102,7 +102,8 @@ pub struct JobVerdicts<'s> {
     pub notes: Vec<String>,
     /// Runs that were simulated.
     pub runs: u64,
-    found: SearchResult<'s>,
+    /// The runs, by what was found in them.
+    pub(super) found: SearchResult<'s>,
 }
 
 impl JobVerdicts<'_> {
@@ -115,21 +116,6 @@ impl JobVerdicts<'_> {
     /// A scenario whose simulation has the longest response that was found for job number `job` of `jobs`.
     pub fn witness(&self, job: usize) -> Option<Scenario> {
         self.found.witness(job)
-    }
-
-    /// The longest that was found of chain number `chain`.
-    pub(super) fn worst_of_chain(&self, chain: usize, measure: ChainMeasure) -> Option<Duration> {
-        self.found.worst_of_chain(chain, measure)
-    }
-
-    /// The way of data that was so long.
-    pub(super) fn delay_of_chain(&self, chain: usize, measure: ChainMeasure) -> Option<ChainDelay> {
-        self.found.delay_of_chain(chain, measure)
-    }
-
-    /// A scenario whose simulation has it; the name is that of the chain.
-    pub(super) fn witness_of_chain(&self, chain: (usize, &str), measure: ChainMeasure) -> Option<Scenario> {
-        self.found.witness_of_chain(chain, measure)
     }
 
     /// The number of the job among `jobs` that misses its deadline by most in a run that was found.

@@ -1,5 +1,5 @@
-//! What all checks need to know of an operation, and the audit's own account of what a block takes from its SM and what an
-//! SM has.
+//! What all checks need to know of an operation, and the audit's own account of what a block takes from its SM and what
+//! an SM has.
 
 use std::collections::BTreeMap;
 

@@ -184,8 +184,8 @@ impl Launches {
     }
 }
 
-/// The hardware channels that several streams use, and what has gone on through them: what is submitted to one goes on in
-/// that order.
+/// The hardware channels that several streams use, and what has gone on through them: what is submitted to one goes on
+/// in that order.
 #[derive(Default)]
 pub(super) struct Channels {
     /// The channel of each stream, if it shares one.

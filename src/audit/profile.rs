@@ -312,9 +312,9 @@ type Called<'p> = (u32, &'p ProfiledOperation, &'p HostCall);
 /// A stream of operations, or all that one process submits, by submission: when each was, and the latest end so far.
 type Ends = Vec<(u64, u64)>;
 
-/// The operations of a GPU that came before a cause, by their numbers: before their own launch, before what was launched
-/// earlier into their stream, or before the event that their stream waits for; and those for which a wait of the host
-/// returned too early.
+/// The operations of a GPU that came before a cause, by their numbers: before their own launch, before what was
+/// launched earlier into their stream, or before the event that their stream waits for; and those for which a wait of
+/// the host returned too early.
 fn broken_causes(profile: &GpuProfile, operations: &[Numbered<'_>], rounding_ns: u64) -> Vec<(u32, BrokenCause)> {
     let call_of = |operation: &ProfiledOperation| profile.calls.get(operation.call? as usize);
     let mut called: Vec<Called<'_>> =

@@ -343,8 +343,8 @@ fn rank(observation: &Observation, facts: &[Facts], ready: &[Readiness]) -> Vec<
     ranks
 }
 
-/// PDL in simulated runs: when the kernel behind `before` may begin, if that triggers; `None`: not before it has completed, as far as is
-/// known.
+/// PDL in simulated runs: when the kernel behind `before` may begin, if that triggers; `None`: not before it has
+/// completed, as far as is known.
 fn trigger_of(before: &ObservedOperation, device: &Device) -> Option<LogTime> {
     let kernel = before.kernel().filter(|kernel| kernel.programmatic.trigger.is_some() && kernel.is_whole())?;
     let mut last = LogTime::MIN;
@@ -361,7 +361,8 @@ fn trigger_of(before: &ObservedOperation, device: &Device) -> Option<LogTime> {
     Some(last.after(device.pdl_trigger_latency))
 }
 
-/// PDL: when waits of blocks return behind `before`, whose last block ended at `finish`; `None`: they do not wait for it.
+/// PDL: when waits of blocks return behind `before`, whose last block ended at `finish`; `None`: they do not wait for
+/// it.
 pub(super) fn released(before: &ObservedOperation, finish: Option<LogTime>, device: &Device) -> Option<LogTime> {
     before.kernel()?;
     // It never ended: they stand for good.

@@ -23,7 +23,7 @@ const IMPORT: &[&str] = &["simulate", "analyze", "compare", "orders", "convert",
 const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/assumptions.rs", &["analyze"]),
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
-    ("analysis/job_responses.rs", &["analyze"]),
+    ("analysis/jobs.rs", &["analyze"]),
     ("analysis/verdict.rs", &["analyze"]),
     ("cli/analyze.rs", &["analyze"]),
     ("cli/audit.rs", &["audit"]),

@@ -1,15 +1,11 @@
 //! What a job of each thread does, how often jobs come, and what they share.
 
-use super::cores::OnCore;
-use super::coupling::reached;
-use super::program::{Program, Unknown, threads_of};
-use super::refusal::{MOST_THREADS, SporadicRefusal};
-use super::turns::Turns;
-use crate::analysis::assumptions::{Departure, departures, launches, queues_by_client, sms_of};
-use crate::analysis::merged_backend::Costs;
-use crate::analysis::pool::needs;
+use super::program::{Program, Unknown, ancestors, reached, threads_of};
+use super::{MOST_THREADS, OnCore, SporadicRefusal, Turns};
+use crate::analysis::assumptions::{Departure, departures, launches, queues_by_client};
+use crate::analysis::merged_resources::Costs;
 use crate::analysis::prepared::{demands, merge};
-use crate::analysis::safe_bound::{Begin, Class, Operation, Work};
+use crate::analysis::safe_bound::{Begin, Class, Operation, Work, level_of, work_of};
 use crate::device::{BlockDemand, ChannelOrder};
 use crate::gpu::SubmitError;
 use crate::limits::count_turn;
@@ -77,17 +73,7 @@ impl Task {
 
     /// Whether what comes after operation number `number` comes after all that is before it in the job.
     pub(super) fn waits_for_all(&self, number: usize) -> bool {
-        let mut open = vec![number];
-        let mut found = vec![false; number];
-        while let Some(next) = open.pop() {
-            count_turn();
-            for &before in &self.operations[next].after {
-                if !std::mem::replace(&mut found[before], true) {
-                    open.push(before);
-                }
-            }
-        }
-        found.into_iter().all(|found| found)
+        ancestors(&self.operations, &[number]).into_iter().take(number).all(|found| found)
     }
 
     /// How a job begins if it takes no longer than `response` ns. What has no length may end in a later round of the
@@ -315,28 +301,9 @@ struct Described<'a> {
 impl Described<'_> {
     fn operation(&self, kind: OperationKind, stream: StreamId, classes: &mut Vec<Class>) -> Operation {
         let &Self { scenario, demands, costs, .. } = self;
-        let work = match kind {
-            OperationKind::Kernel(kernel) => {
-                let allowed = u64::from(sms_of(scenario, kernel, stream).min(costs.sms));
-                let class = Class { needs: needs(&demands[kernel.index()]), allowed };
-                let class = classes.iter().position(|known| *known == class).unwrap_or_else(|| {
-                    classes.push(class);
-                    classes.len() - 1
-                });
-                let cost = &costs.kernels[kernel.index()];
-                Work::Kernel { class, blocks: cost.blocks, block_time: cost.block_time, best: Duration::ZERO }
-            }
-            OperationKind::Copy(copy) => {
-                let (worst, engine) = costs.copies[copy.index()];
-                Work::Copy { worst, best: Duration::ZERO, engine }
-            }
-            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Memset,
-        };
-        let of = &scenario.streams()[stream.index()];
-        let mut priorities = scenario.device().priorities();
-        let level = priorities.position(|known| known == of.priority);
-        let level = level.unwrap_or_else(|| scenario.device().priorities().count());
-        Operation { stream: stream.index(), level, process: of.process.index(), member: 0, work, after: Vec::new() }
+        let work = work_of(scenario, (demands, costs), (kind, stream), classes, |_| Duration::ZERO);
+        let (level, process) = (level_of(scenario, stream), scenario.streams()[stream.index()].process.index());
+        Operation { stream: stream.index(), level, process, member: 0, work, after: Vec::new() }
     }
 
     fn program(

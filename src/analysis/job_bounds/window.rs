@@ -6,7 +6,7 @@ use crate::analysis::safe_bound::{Background, Begin, ONE, Operation, Weights, Wo
 use crate::limits::count_steps;
 
 /// Lengths of a window that are tried.
-const MOST_STEPS: u32 = 100_000;
+const MOST_STEPS: usize = 100_000;
 
 /// By how much less than a link could serve a copy that shares it is served, at most \[ns\].
 const LINK_LOSS: u64 = 2;
@@ -55,6 +55,25 @@ impl<'a> Windows<'a> {
         }
         None
     }
+}
+
+/// The least fixed point from `start` on of a function that does not fall; `None`: it has no value somewhere before, or
+/// there are more than so many steps to it, each of which counts as so many.
+pub(super) fn least_fixed_point(
+    start: u64,
+    (most, counted): (usize, usize),
+    of: impl Fn(u64) -> Option<u64>,
+) -> Option<u64> {
+    let mut length = start;
+    for _ in 0..most {
+        count_steps(counted);
+        let next = of(length)?;
+        if next <= length {
+            return Some(length);
+        }
+        length = next;
+    }
+    None
 }
 
 fn chains(task: &Task) -> Vec<Vec<usize>> {
@@ -154,17 +173,11 @@ impl Window<'_> {
         // The window begins with the release of the first job, which came so much earlier at least.
         let earlier = task.period.checked_mul(self.before())?;
         let most = task.within.checked_add(earlier)?.checked_sub(own)?.checked_sub(task.jitter)?;
-        let mut window = 0_u64;
-        for _ in 0..MOST_STEPS {
-            count_steps(8 * operations);
-            let covered = self.covered(last, window.checked_add(reach)?)?;
-            if covered <= window {
-                return Some((task.jitter + window + own).saturating_sub(earlier));
-            }
+        let window = least_fixed_point(0, (MOST_STEPS, 8 * operations), |window| {
             // More is of no use.
-            window = Some(covered).filter(|covered| *covered <= most)?;
-        }
-        None
+            self.covered(last, window.checked_add(reach)?).filter(|covered| *covered <= most.max(window))
+        })?;
+        Some((task.jitter + window + own).saturating_sub(earlier))
     }
 
     /// What an operation takes of the waits, weighed.

@@ -7,8 +7,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::background::Background;
 use super::graph::{Graph, Node, Work};
+use super::weights::Background;
 use super::weights::{ONE, Weights};
 use crate::effort;
 use crate::limits::count_steps;

@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use super::blocking::Blocking;
-use super::entries::{Eligible, Entries};
+use super::fill::Blocking;
 use super::fill::{Filling, MayRun, later_of, latest_starts};
 use super::graph::{Graph, Node, Work};
+use super::launch_orders::Twins;
 use super::state::{Dispatched, Interval, State};
-use super::twins::Twins;
+use super::state::{Eligible, Entries};
 use super::weights::Weights;
 use crate::effort;
 use crate::limits::{count_steps, count_turn, count_turns};

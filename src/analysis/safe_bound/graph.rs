@@ -1,16 +1,18 @@
 //! The operations of a scenario, what they do, and what each of them waits for before it enters its EE or CE queue.
 
-use super::lower::Lower;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::BoundOptions;
+use super::fill::Lower;
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::sms_of;
-use crate::analysis::bound_options::BoundOptions;
-use crate::analysis::merged_backend::{Analysed, Costs};
-use crate::analysis::pool::needs;
+use crate::analysis::merged_resources::{Analysed, Costs, needs};
 use crate::device::BlockDemand;
+use crate::joined::Joined;
 use crate::limits::{count_steps, count_turn};
 use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::OperationKind;
+use crate::workload::{CheckedStream, EventId, OperationKind, ProcessId, StreamId};
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,42 @@ impl Work {
             Self::Kernel { .. } | Self::Copy { .. } => None,
         }
     }
+}
+
+/// What an operation of a scenario does, and into which stream; a class of blocks that is new joins those that are
+/// known. `shortest` says how long what is stated takes at least.
+pub(in crate::analysis) fn work_of(
+    scenario: &Scenario,
+    (demands, costs): (&[BlockDemand], &Costs),
+    (kind, stream): (OperationKind, StreamId),
+    classes: &mut Vec<Class>,
+    shortest: impl Fn(Duration) -> Duration,
+) -> Work {
+    match kind {
+        OperationKind::Kernel(kernel) => {
+            let allowed = u64::from(sms_of(scenario, kernel, stream).min(costs.sms));
+            let class = Class { needs: needs(&demands[kernel.index()]), allowed };
+            let class = classes.iter().position(|known| *known == class).unwrap_or_else(|| {
+                classes.push(class);
+                classes.len() - 1
+            });
+            let cost = &costs.kernels[kernel.index()];
+            let best = shortest(scenario.shortest_block_time(kernel).unwrap_or(Duration::ZERO));
+            Work::Kernel { class, blocks: cost.blocks, block_time: cost.block_time, best }
+        }
+        OperationKind::Copy(copy) => {
+            let (worst, engine) = costs.copies[copy.index()];
+            Work::Copy { worst, best: shortest(worst), engine }
+        }
+        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Memset,
+    }
+}
+
+/// The EE queue of a stream: 0 has the highest priority, and the last one is for those that the device does not have.
+pub(in crate::analysis) fn level_of(scenario: &Scenario, stream: StreamId) -> usize {
+    let priority = scenario.streams()[stream.index()].priority;
+    let place = scenario.device().priorities().position(|known| known == priority);
+    place.unwrap_or_else(|| scenario.device().priorities().count())
 }
 
 /// One operation.
@@ -117,7 +155,7 @@ pub(super) enum Waits {
 }
 
 /// All operations, by launch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) classes: Vec<Class>,
@@ -161,42 +199,22 @@ impl Graph {
         options: BoundOptions,
     ) -> Self {
         let shortest = |stated: Duration| options.block_times.shortest(stated);
-        let priorities: Vec<i32> = scenario.device().priorities().collect();
         let mut graph = Self {
-            nodes: Vec::with_capacity(operations.len()),
-            classes: Vec::new(),
             streams: vec![Vec::new(); scenario.streams().len()],
-            levels: priorities.len() + 1,
+            levels: scenario.device().priorities().count() + 1,
             engines: scenario.device().copy.engines as usize,
             any_order: options.order == ReleaseOrder::Any,
-            ready_first: false,
-            waits: Waits::Known,
-            lower: Lower::default(),
+            ..Self::default()
         };
         for (record, predecessors) in operations.iter().zip(predecessors) {
-            let stream = record.stream.index();
-            let work = match record.kind {
-                OperationKind::Kernel(kernel) => {
-                    let allowed = u64::from(sms_of(scenario, kernel, record.stream).min(costs.sms));
-                    let cost = &costs.kernels[kernel.index()];
-                    let class = graph.class(Class { needs: needs(&demands[kernel.index()]), allowed });
-                    let best = shortest(scenario.shortest_block_time(kernel).unwrap_or(Duration::ZERO));
-                    Work::Kernel { class, blocks: cost.blocks, block_time: cost.block_time, best }
-                }
-                OperationKind::Copy(copy) => {
-                    let (worst, engine) = costs.copies[copy.index()];
-                    Work::Copy { worst, best: shortest(worst), engine }
-                }
-                OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Memset,
-            };
-            let priority = scenario.streams()[stream].priority;
-            let level = priorities.iter().position(|known| *known == priority).unwrap_or(priorities.len());
+            let of = (record.kind, record.stream);
+            let work = work_of(scenario, (demands, costs), of, &mut graph.classes, shortest);
             graph.add(Node {
                 launched: record.launched,
                 launched_by: record.launched.as_ns(),
                 work,
-                level,
-                stream,
+                level: level_of(scenario, record.stream),
+                stream: record.stream.index(),
                 position: 0,
                 thread: record.origin.thread,
                 predecessors,
@@ -208,15 +226,13 @@ impl Graph {
     /// The same without operations.
     pub(super) fn without_nodes(&self) -> Self {
         Self {
-            nodes: Vec::new(),
             classes: self.classes.clone(),
             streams: vec![Vec::new(); self.streams.len()],
             levels: self.levels,
             engines: self.engines,
             any_order: self.any_order,
             ready_first: self.ready_first,
-            waits: Waits::Known,
-            lower: Lower::default(),
+            ..Self::default()
         }
     }
 
@@ -249,27 +265,20 @@ impl Graph {
         }
     }
 
-    fn class(&mut self, class: Class) -> usize {
-        self.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
-            self.classes.push(class);
-            self.classes.len() - 1
-        })
-    }
-
     /// The same where predecessors are all that may be, so that who waits for whom is open.
     pub(super) fn with_open_waits(mut self) -> Self {
-        let mut component: Vec<usize> = (0..self.nodes.len()).collect();
+        count_steps(self.nodes.len());
+        let mut component = Joined::new(self.nodes.len());
         let mut by_order = vec![false; self.nodes.len()];
         for (number, by_order) in by_order.iter_mut().enumerate() {
             for &before in &self.nodes[number].predecessors {
                 if self.nodes[before].launched == self.nodes[number].launched {
-                    let (one, other) = (root(&component, before), root(&component, number));
-                    component[one.max(other)] = one.min(other);
+                    component.join(before, number);
                     *by_order |= self.nodes[before].thread != self.nodes[number].thread;
                 }
             }
         }
-        let roots: Vec<usize> = (0..self.nodes.len()).map(|number| root(&component, number)).collect();
+        let roots: Vec<usize> = (0..self.nodes.len()).map(|number| component.of(number)).collect();
         let mut is_open = vec![false; self.nodes.len()];
         for (&root, by_order) in roots.iter().zip(by_order) {
             is_open[root] |= by_order;
@@ -367,11 +376,132 @@ impl Graph {
     }
 }
 
-/// The first of the operations that `number` is together with.
-fn root(component: &[usize], mut number: usize) -> usize {
-    while component[number] != number {
-        count_turn();
-        number = component[number];
+/// Waits that may be above which nobody keeps account of them.
+const MOST_WAITS: usize = 1 << 20;
+
+/// What N1 and N2 say of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NullRule {
+    /// It is the NULL stream of this process.
+    Null(ProcessId),
+    /// It waits for that, and that for it.
+    Blocking(ProcessId),
+    /// They pass it by.
+    None,
+}
+
+impl NullRule {
+    /// Those of all streams of a scenario.
+    pub(super) fn all(scenario: &Scenario) -> Vec<Self> {
+        let rule = |(id, stream): (StreamId, &CheckedStream)| {
+            if scenario.catalogue.is_null_stream(id) {
+                Self::Null(stream.process)
+            } else if stream.blocking {
+                Self::Blocking(stream.process)
+            } else {
+                Self::None
+            }
+        };
+        (0..).map(StreamId).zip(scenario.streams()).map(rule).collect()
     }
-    number
+
+    /// Whether operations of two streams wait for each other by N1 and N2.
+    pub(super) fn couples(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Null(one), Self::Blocking(other)) | (Self::Blocking(one), Self::Null(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+/// The streams whose last operation one in `stream` waits for: its own, and by N1 and N2 others.
+fn waited_for(stream: StreamId, rules: &[NullRule]) -> impl Iterator<Item = usize> + '_ {
+    let own = stream.index();
+    (0..rules.len()).filter(move |&other| other == own || rules[own].couples(rules[other]))
+}
+
+/// For each operation, given in launch order, those that must have completed before it enters.
+///
+/// Who waits for whom before it enters its EE or CE queue: stream order (G2, C1), N1, N2 and E2.
+pub(super) fn in_this_order(operations: &[Analysed], rules: &[NullRule]) -> Vec<Vec<usize>> {
+    let mut last: Vec<Option<usize>> = vec![None; rules.len()];
+    let mut records: BTreeMap<EventId, usize> = BTreeMap::new();
+    let mut all = Vec::with_capacity(operations.len());
+    for (number, operation) in operations.iter().enumerate() {
+        let mut predecessors: Vec<usize> =
+            waited_for(operation.stream, rules).filter_map(|stream| last[stream]).collect();
+        match operation.kind {
+            OperationKind::Wait(event) => predecessors.extend(records.get(&event)),
+            OperationKind::Record(event) => _ = records.insert(event, number),
+            _ => {}
+        }
+        last[operation.stream.index()] = Some(number);
+        all.push(predecessors);
+    }
+    all
+}
+
+/// Operations that may be launched last of those before an instant, and those launched at it.
+#[derive(Debug, Default)]
+struct Recent {
+    before: Vec<usize>,
+    now: Vec<usize>,
+}
+
+impl Recent {
+    /// What may be the last one before operation `number`.
+    fn may_precede<'r>(&'r self, number: usize, operations: &'r [Analysed]) -> impl Iterator<Item = usize> + 'r {
+        let is_own = move |other: &&usize| operations[**other].origin.thread == operations[number].origin.thread;
+        let own = self.now.iter().rev().filter(move |&&other| other < number).find(is_own);
+        let others = self.now.iter().filter(move |other| !is_own(other));
+        self.before.iter().chain(others).chain(own).copied()
+    }
+
+    /// The instant is over: of each thread the last one may be the last of all.
+    fn pass(&mut self, operations: &[Analysed]) {
+        if !self.now.is_empty() {
+            let mut threads = BTreeSet::new();
+            self.before.clear();
+            self.before.extend(self.now.drain(..).rev().filter(|&last| threads.insert(operations[last].origin.thread)));
+        }
+    }
+}
+
+/// For each operation, given by launch and program order, all that it may wait for in some order of what different
+/// threads launch at one instant. `None`: too many.
+pub(super) fn in_any_order(operations: &[Analysed], rules: &[NullRule]) -> Option<Vec<Vec<usize>>> {
+    let mut streams: Vec<Recent> = rules.iter().map(|_| Recent::default()).collect();
+    let mut records: BTreeMap<EventId, Recent> = BTreeMap::new();
+    let mut all = Vec::with_capacity(operations.len());
+    let (mut first, mut waits) = (0, 0);
+    for together in operations.chunk_by(|one, other| one.launched == other.launched) {
+        for (number, operation) in (first..).zip(together) {
+            streams[operation.stream.index()].now.push(number);
+            if let OperationKind::Record(event) = operation.kind {
+                records.entry(event).or_default().now.push(number);
+            }
+        }
+        for (number, operation) in (first..).zip(together) {
+            count_steps(together.len());
+            let mut predecessors = Vec::new();
+            for stream in waited_for(operation.stream, rules) {
+                predecessors.extend(streams[stream].may_precede(number, operations));
+            }
+            if let OperationKind::Wait(event) = operation.kind
+                && let Some(records) = records.get(&event)
+            {
+                predecessors.extend(records.may_precede(number, operations));
+            }
+            waits += predecessors.len();
+            if waits > MOST_WAITS {
+                return None;
+            }
+            all.push(predecessors);
+        }
+        for recent in streams.iter_mut().chain(records.values_mut()) {
+            recent.pass(operations);
+        }
+        first += together.len();
+    }
+    Some(all)
 }

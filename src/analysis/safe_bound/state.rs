@@ -1,6 +1,7 @@
 //! What is known of all runs that have dispatched the same operations.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::fill::{MayRun, adds_nothing, more_of};
 use super::graph::{Graph, Node, Work};
@@ -115,8 +116,7 @@ impl State {
     pub(super) fn entry(&self, graph: &Graph, node: usize) -> Interval {
         let mut entry = Interval { from: graph.nodes[node].launched.as_ns(), to: graph.nodes[node].launched_by };
         for before in &graph.nodes[node].predecessors {
-            if let Ok(index) = self.finish.binary_search_by_key(before, |(node, _)| *node) {
-                let finish = self.finish[index].1;
+            if let Some(finish) = known_of(&self.finish, *before) {
                 entry = Interval { from: entry.from.max(finish.from), to: entry.to.max(finish.to) };
             }
         }
@@ -127,10 +127,7 @@ impl State {
     /// nothing that it waits for is left before that.
     pub(super) fn enters_at_launch(&self, graph: &Graph, node: usize) -> bool {
         let Node { launched, launched_by, predecessors, .. } = &graph.nodes[node];
-        let is_over = |before: &usize| {
-            let known = self.finish.binary_search_by_key(before, |(node, _)| *node);
-            known.is_ok_and(|index| self.finish[index].1.to < launched.as_ns())
-        };
+        let is_over = |before: &usize| known_of(&self.finish, *before).is_some_and(|end| end.to < launched.as_ns());
         predecessors.is_empty() || *launched_by == launched.as_ns() && predecessors.iter().all(is_over)
     }
 
@@ -141,7 +138,7 @@ impl State {
 
     /// Notes when an operation finishes.
     pub(super) fn set_finish(&mut self, node: usize, span: Interval) {
-        if let Err(index) = self.finish.binary_search_by_key(&node, |(node, _)| *node) {
+        if let Err(index) = place_of(&self.finish, node) {
             self.finish.insert(index, (node, span));
         }
     }
@@ -149,7 +146,7 @@ impl State {
     /// Notes until when the blocks of a kernel may run that were assigned by `starts`.
     pub(super) fn set_running(&mut self, node: usize, starts: &[(u64, u32)], block_time: u64) {
         let until = starts.iter().map(|(start, blocks)| (start.saturating_add(block_time), *blocks)).collect();
-        if let Err(index) = self.running.binary_search_by_key(&node, |(node, _)| *node) {
+        if let Err(index) = place_of(&self.running, node) {
             self.running.reserve_exact(1);
             self.running.insert(index, (node, until));
         }
@@ -159,17 +156,13 @@ impl State {
     /// have by the last dispatch.
     pub(super) fn set_certain(&mut self, node: usize, until: CertainUntil) {
         self.certain.retain(|(_, until)| until[0] > self.last);
-        if let (Err(index), true) = (self.place_of_certain(node), until[0] > self.last) {
+        if let (Err(index), true) = (place_of(&self.certain, node), until[0] > self.last) {
             self.certain.insert(index, (node, until));
         }
     }
 
-    fn place_of_certain(&self, node: usize) -> Result<usize, usize> {
-        self.certain.binary_search_by_key(&node, |(node, _)| *node)
-    }
-
     fn certain_until(&self, node: usize) -> CertainUntil {
-        self.place_of_certain(node).map_or([0; 2], |index| self.certain[index].1)
+        known_of(&self.certain, node).copied().unwrap_or_default()
     }
 
     /// Forgets blocks that have ended by the time at which another kernel can be dispatched.
@@ -194,16 +187,11 @@ impl State {
     pub(super) fn covers(&self, other: &Self) -> bool {
         let within = |one: &Interval, other: &Interval| one.from <= other.from && other.to <= one.to;
         let now = self.kernel.to;
-        let has_finish = |(node, span): &(usize, Interval)| {
-            let known = self.finish.binary_search_by_key(node, |(node, _)| *node);
-            known.is_ok_and(|index| within(&self.finish[index].1, span))
-        };
-        let has_running = |(node, ends): &(usize, Vec<(u64, u32)>)| match self
-            .running
-            .binary_search_by_key(node, |(node, _)| *node)
-        {
-            Ok(index) => adds_nothing(&self.running[index].1, ends, now),
-            Err(_) => ends.iter().all(|(until, _)| *until <= now),
+        let has_finish =
+            |(node, span): &(usize, Interval)| known_of(&self.finish, *node).is_some_and(|known| within(known, span));
+        let has_running = |(node, ends): &(usize, Vec<(u64, u32)>)| match known_of(&self.running, *node) {
+            Some(known) => adds_nothing(known, ends, now),
+            None => ends.iter().all(|(until, _)| *until <= now),
         };
         // What is dispatched next is not before `other.last`, so what is over by then says nothing.
         let is_certain = |(node, until): &(usize, CertainUntil)| {
@@ -233,13 +221,13 @@ impl State {
             either(one, other);
         }
         for (node, span) in &other.finish {
-            match self.finish.binary_search_by_key(node, |(node, _)| *node) {
+            match place_of(&self.finish, *node) {
                 Ok(index) => either(&mut self.finish[index].1, span),
                 Err(index) => self.finish.insert(index, (*node, *span)),
             }
         }
         for (node, ends) in &other.running {
-            match self.running.binary_search_by_key(node, |(node, _)| *node) {
+            match place_of(&self.running, *node) {
                 Ok(index) => self.running[index].1 = more_of(&self.running[index].1, ends),
                 Err(index) => self.running.insert(index, (*node, ends.clone())),
             }
@@ -251,6 +239,104 @@ impl State {
         });
         self.forget_ended();
     }
+}
+
+/// Where an operation is, or would be, in what is known by operation, ascending.
+fn place_of<T>(known: &[(usize, T)], node: usize) -> Result<usize, usize> {
+    known.binary_search_by_key(&node, |(node, _)| *node)
+}
+
+/// What is known of an operation.
+fn known_of<T>(known: &[(usize, T)], node: usize) -> Option<&T> {
+    place_of(known, node).ok().map(|place| &known[place].1)
+}
+
+/// The head of a stream, all of whose predecessors are dispatched.
+#[derive(Clone, Copy)]
+pub(super) struct Eligible {
+    pub(super) node: usize,
+    pub(super) entry: Interval,
+    /// Whether it is tried as the next one: of twins of which the same is known, one is.
+    pub(super) tried: bool,
+}
+
+/// What is known together of the heads that enter one queue, so that not each of them is compared with each.
+pub(super) struct Entries {
+    heads: Vec<Eligible>,
+    first: First,
+}
+
+/// The one of some heads that has entered first at the latest.
+struct First {
+    /// It has by then \[ns\]; never without heads.
+    by: u64,
+    node: Option<usize>,
+    /// Of the others that have by then, too, and enter at their launch: the first one of each thread, or where their
+    /// order is known of all threads.
+    at_launch: BTreeMap<Option<u32>, usize>,
+}
+
+impl First {
+    fn of(graph: &Graph, state: &State, heads: impl Iterator<Item = Eligible> + Clone) -> Self {
+        let first = heads.clone().min_by_key(|head| head.entry.to);
+        let by = first.map_or(u64::MAX, |head| head.entry.to);
+        let mut at_launch = BTreeMap::new();
+        for Eligible { node, entry, .. } in heads {
+            if entry.to == by && state.enters_at_launch(graph, node) {
+                let first = at_launch.entry(order_of(graph, node)).or_insert(node);
+                *first = node.min(*first);
+            }
+        }
+        Self { by, node: first.map(|head| head.node), at_launch }
+    }
+
+    /// Whether an operation can enter before all heads but itself, which is not the first.
+    fn may_follow(&self, graph: &Graph, state: &State, node: usize, entry: Interval) -> bool {
+        if entry.from != self.by || self.at_launch.is_empty() {
+            return entry.from <= self.by;
+        }
+        if state.enters_at_launch(graph, node) {
+            return self.at_launch.get(&order_of(graph, node)).is_none_or(|first| node <= *first);
+        }
+        !waits_for_later(graph, node, self.by)
+    }
+}
+
+impl Entries {
+    pub(super) fn new(graph: &Graph, state: &State, heads: Vec<Eligible>) -> Self {
+        let first = First::of(graph, state, heads.iter().copied());
+        Self { heads, first }
+    }
+
+    pub(super) fn heads(&self) -> &[Eligible] {
+        &self.heads
+    }
+
+    /// One of them has entered by then \[ns\].
+    pub(super) fn some_by(&self) -> u64 {
+        self.first.by
+    }
+
+    /// Whether one of them can enter before all others.
+    pub(super) fn may_be_first(&self, graph: &Graph, state: &State, node: usize, entry: Interval) -> bool {
+        if self.first.node != Some(node) {
+            return self.first.may_follow(graph, state, node, entry);
+        }
+        let others = self.heads.iter().copied().filter(|other| other.node != node);
+        First::of(graph, state, others).may_follow(graph, state, node, entry)
+    }
+}
+
+/// Operations that have the same are launched at one instant in their order.
+fn order_of(graph: &Graph, node: usize) -> Option<u32> {
+    graph.any_order.then(|| graph.nodes[node].thread)
+}
+
+/// Whether an operation waits for a kernel or copy that is launched at an instant or later. That begins when all
+/// that is launched at the instant has entered its queue, so it ends after that even if it takes no time.
+fn waits_for_later(graph: &Graph, node: usize, launch: u64) -> bool {
+    let mut before = graph.nodes[node].predecessors.iter().map(|&before| &graph.nodes[before]);
+    before.any(|before| before.work.needs_no_engine().is_none() && before.launched.as_ns() >= launch)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How much is searched unless more is asked for.
 
 use super::SearchOptions;
-use crate::analysis::bound_options::BoundOptions;
+use crate::analysis::safe_bound::BoundOptions;
 use crate::effort::{self, Counted};
 use crate::run::Run;
 use crate::scenario::Scenario;

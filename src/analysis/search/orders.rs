@@ -1,13 +1,16 @@
-//! In which orders threads may act at one instant.
+//! In which orders threads may act, and operations enter their queues, at one instant.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use crate::analysis::jobs::AnalysedJob;
-use crate::scenario::{Scenario, Step};
-use crate::time::Duration;
+use crate::analysis::jobs::{self, AnalysedJob};
+use crate::run::Run;
+use crate::scenario::{HostThread, Scenario, Step};
+use crate::time::{Duration, Instant};
+use crate::workload::{Copy, Kernel, OperationKind, ProcessId, StreamId};
 
 /// Threads of which all orders are tried, with everything else as stated.
 const MOST_PERMUTED: usize = 4;
@@ -91,15 +94,8 @@ impl Orders {
     /// Where threads act together, those of the first of `owners` are first.
     fn by_owner(&self, owners: &[u32]) -> Vec<usize> {
         let ranks: BTreeMap<u32, usize> = owners.iter().copied().zip(0..).collect();
-        let mut order: Vec<usize> = (0..self.declared.len()).collect();
-        for group in &self.groups {
-            let mut sorted = group.clone();
-            sorted.sort_by_key(|&thread| ranks.get(&self.owner(thread)));
-            for (&place, thread) in group.iter().zip(sorted) {
-                order[place] = thread;
-            }
-        }
-        order
+        let by_rank = |group: &mut [usize]| group.sort_by_key(|&thread| ranks.get(&self.owner(thread)));
+        arranged(&self.groups, self.declared.len(), by_rank)
     }
 
     /// How many threads act together with others.
@@ -111,14 +107,7 @@ impl Orders {
         if self.groups.is_empty() {
             return;
         }
-        *order = (0..self.declared.len()).collect();
-        for group in &self.groups {
-            let mut shuffled = group.clone();
-            shuffled.shuffle(numbers);
-            for (&place, thread) in group.iter().zip(shuffled) {
-                order[place] = thread;
-            }
-        }
+        *order = arranged(&self.groups, self.declared.len(), |group| group.shuffle(numbers));
         self.keep_owners(order);
     }
 
@@ -152,5 +141,182 @@ impl Orders {
                 order[place] = thread;
             }
         }
+    }
+}
+
+/// An order of so many threads in which those of each group are in its places as `arrange` puts them.
+pub(in crate::analysis) fn arranged(
+    groups: &[Vec<usize>],
+    threads: usize,
+    mut arrange: impl FnMut(&mut [usize]),
+) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..threads).collect();
+    for group in groups {
+        let mut arranged = group.clone();
+        arrange(&mut arranged);
+        for (&place, thread) in group.iter().zip(arranged) {
+            order[place] = thread;
+        }
+    }
+    order
+}
+
+/// A scenario on the same device, with the same streams and events, in which nobody launches anything.
+pub(in crate::analysis) fn without_threads(scenario: &Scenario) -> Scenario {
+    Scenario {
+        catalogue: scenario.catalogue.without_work(),
+        block_times: BTreeMap::new(),
+        threads: Vec::new(),
+        horizon: None,
+        chains: Vec::new(),
+        expected: None,
+        examiner: None,
+        ..scenario.clone()
+    }
+}
+
+/// The scenario with a host thread for each job, and a kernel or copy for each launch: it does the same as long as
+/// launch times do not depend on completions. Jobs are by thread and number, so threads that act at one instant do so
+/// in the order of the scenario. What a host does after its last launch it does in its job.
+pub(super) fn unrolled(run: &Run<'_>, jobs: &[AnalysedJob]) -> Scenario {
+    let scenario: &Scenario = &run.scenario;
+    let mut unrolled = without_threads(scenario);
+    let mut labels = BTreeMap::<u32, u32>::new();
+    for job in jobs {
+        *labels.entry(job.thread).or_default() += 1;
+    }
+    for job in jobs {
+        let mut now = job.released;
+        let mut steps = Vec::with_capacity(job.operations.len());
+        for &operation in &job.operations {
+            let Some(record) = run.trace.operations().get(operation as usize) else { continue };
+            let launched = record.launched();
+            if launched > now {
+                steps.push(Step::Sleep(launched.since(now)));
+                now = launched;
+            }
+            steps.extend(own_step(scenario, &mut unrolled, record.kind, record.stream));
+        }
+        let tail = scenario.threads.get(job.thread as usize).and_then(jobs::after_last_launch);
+        steps.extend(tail.into_iter().flatten());
+        // A host has steps, also one whose job had launched nothing when the run ended.
+        if steps.is_empty() {
+            steps.push(Step::Sleep(Duration::ZERO));
+        }
+        let alone = labels.get(&job.thread) == Some(&1);
+        let label = if alone { Arc::clone(&job.stream) } else { format!("{} job {}", job.stream, job.job).into() };
+        let thread = HostThread::once(label, job.released.since(Instant::ZERO), steps);
+        let process = scenario.threads.get(job.thread as usize).map_or(ProcessId::FIRST, |thread| thread.process);
+        unrolled.threads.push(HostThread { process, deadline: job.deadline.into(), ..thread });
+    }
+    unrolled
+}
+
+/// A launch of `unrolled` that does what `kind` does in `scenario`, with a kernel or copy of its own; `None` for one
+/// that the scenario does not have.
+pub(in crate::analysis) fn own_step(
+    scenario: &Scenario,
+    unrolled: &mut Scenario,
+    kind: OperationKind,
+    stream: StreamId,
+) -> Option<Step> {
+    Some(match kind {
+        OperationKind::Kernel(kernel) => {
+            let stated: &Kernel = scenario.kernels().get(kernel.index())?;
+            let own = unrolled.catalogue.add_kernel(stated.clone()).ok()?;
+            if let Some(times) = scenario.block_times.get(&kernel) {
+                unrolled.block_times.insert(own, Arc::clone(times));
+            }
+            Step::Launch(own, stream)
+        }
+        OperationKind::Copy(copy) => {
+            let stated: &Copy = scenario.copies().get(copy.index())?;
+            Step::Copy(unrolled.catalogue.add_copy(*stated).ok()?, stream)
+        }
+        OperationKind::Memset => Step::Memset(stream),
+        OperationKind::Record(event) => Step::Record(event, stream),
+        OperationKind::Wait(event) => Step::Wait(event, stream),
+    })
+}
+
+/// Several operations could be next: how many, and which of them was, from 0.
+pub(in crate::analysis) type Choice = (u32, u32);
+
+/// Choices of one run that are drawn at most; those that follow are the first of each.
+const MOST_DRAWN: usize = 32;
+
+/// Numbers below this are drawn for a choice, as 3, 4 and 5 divide it.
+const MOST_AMONG: u32 = 60;
+
+/// The next lists of choices to try after a run that was told `list` and then took the first one each time. With the
+/// list of no choices to begin with, every order comes once.
+///
+/// All orders in which operations that become ready at one instant may enter their queues: a tree, in which each run
+/// tells between how many of them it chose, and when.
+pub(in crate::analysis) fn next_lists(list: &[u32], choices: &[Choice]) -> impl Iterator<Item = Vec<u32>> {
+    choices.iter().enumerate().skip(list.len()).flat_map(move |(place, &(among, _))| {
+        (1..among).map(move |chosen| {
+            let mut next = list.to_vec();
+            next.resize(place, 0);
+            next.push(chosen);
+            next
+        })
+    })
+}
+
+/// The list that leads to these choices.
+pub(super) fn list_of(choices: &[Choice]) -> Vec<u32> {
+    let used = choices.iter().rposition(|(_, chosen)| *chosen > 0).map_or(0, |last| last + 1);
+    choices.iter().take(used).map(|(_, chosen)| *chosen).collect()
+}
+
+/// How many orders there are if each run chooses between as many; `None`: more than 2^64.
+pub(in crate::analysis) fn orders_of(choices: &[Choice]) -> Option<u64> {
+    choices.iter().try_fold(1_u64, |product, &(among, _)| product.checked_mul(u64::from(among)))
+}
+
+/// Choices of who enters a queue next: the same each time, or any.
+pub(in crate::analysis) fn drawn_choices(numbers: &mut impl Rng) -> Arc<[u32]> {
+    let length = numbers.random_range(1..=MOST_DRAWN);
+    let same = numbers.random_range(0..4_u32).checked_sub(1);
+    (0..length).map(|_| same.unwrap_or_else(|| numbers.random_range(0..MOST_AMONG))).collect()
+}
+
+/// One of them drawn anew.
+pub(super) fn changed_choices(choices: &[u32], numbers: &mut impl Rng) -> Arc<[u32]> {
+    let mut changed = choices.to_vec();
+    let place = numbers.random_range(0..MOST_DRAWN.min(changed.len() + 4));
+    changed.resize(changed.len().max(place + 1), 0);
+    changed[place] = numbers.random_range(0..MOST_AMONG);
+    changed.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_order_is_tried_once() {
+        // Whoever chooses 2 of 3 first chooses twice more between 2, the others once.
+        let run = |list: &[u32]| {
+            let chosen = |place: usize| list.get(place).copied().unwrap_or(0);
+            let more = if chosen(0) == 2 { 2 } else { 1 };
+            let rest = (1..=more).map(|place| (2, chosen(place)));
+            [(3, chosen(0))].into_iter().chain(rest).collect::<Vec<_>>()
+        };
+        let (mut lists, mut next) = (vec![Vec::new()], 0);
+        let mut seen = BTreeSet::new();
+        while next < lists.len() {
+            let choices = run(&lists[next]);
+            assert!(seen.insert(choices.clone()), "{choices:?} twice");
+            assert_eq!(list_of(&choices), lists[next]);
+            let more: Vec<_> = next_lists(&lists[next], &choices).collect();
+            lists.extend(more);
+            next += 1;
+        }
+        assert_eq!(seen.len(), 2 + 2 + 4);
+        assert_eq!(orders_of(&run(&[])), Some(6));
     }
 }

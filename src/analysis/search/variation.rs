@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rand::{Rng, RngExt};
 
 use super::orders::Orders;
-use crate::analysis::bound_options::{BlockTimes, BoundOptions};
-use crate::analysis::ready_orders::{changed_choices, drawn_choices};
+use super::orders::{changed_choices, drawn_choices};
+use crate::analysis::safe_bound::{BlockTimes, BoundOptions};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, OperationKind, Placement};

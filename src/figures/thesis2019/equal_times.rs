@@ -7,7 +7,7 @@ use super::super::analysed::{merged_picture, read};
 use super::super::made::{Failure, Made};
 use super::super::timeline::against_expected;
 use super::FIGURE_3_10;
-use crate::analysis::equal_times::{HalfNs, finish_times, printed_with_cases, printed_without_cases};
+use crate::analysis::printed::{HalfNs, equal_finish_times, printed_with_cases, printed_without_cases};
 use crate::analysis::{Comparison, analyse};
 use crate::formats::{Cell, cells_line};
 use crate::hosts::simulate;
@@ -49,8 +49,10 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
     let g_max = analysis.g_max.and_then(NonZeroU32::new).ok_or("the blocks of this example are all alike")?;
     let grids: Vec<u32> = analysis.merged.iter().map(|kernel| kernel.blocks).collect();
     let block_time = analysis.merged.first().ok_or("there are kernels")?.block_time;
-    let right: Vec<HalfNs> =
-        finish_times(g_max, block_time, &grids)?.into_iter().map(|finish| 2 * HalfNs::from(finish.as_ns())).collect();
+    let right: Vec<HalfNs> = equal_finish_times(g_max, block_time, &grids)?
+        .into_iter()
+        .map(|finish| 2 * HalfNs::from(finish.as_ns()))
+        .collect();
     let with_cases = printed_with_cases(g_max, block_time, &grids);
     let without_cases = printed_without_cases(g_max, block_time, &grids);
 

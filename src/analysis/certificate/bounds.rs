@@ -1,0 +1,500 @@
+//! The bounds that a certificate tells, beside those of operations served one after another: where kernels share the
+//! GPU, and where releases are not given.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use num_integer::gcd;
+use serde::Serialize;
+
+use super::{
+    Certificate, Launch, Launches, MOST_NS, Proven, ProvenStream, SporadicVerdict, Uncertified, Verdict,
+    registers_charged, text, unknown,
+};
+use crate::limits::count_turn;
+use crate::scenario::Scenario;
+use crate::time::{Duration, Instant};
+use crate::workload::OperationKind;
+
+/// What keeps a head out of one SM weighs so much: the finest whose sums the checker can take.
+pub(super) const SCALES: [u64; 4] = [55_440, 5_040, 840, 60];
+
+/// How much a block of each kernel weighs, and when there may be work of the highest `levels`.
+///
+/// Certificates where kernels share the GPU (`proofs/sharing.v`). Blocks that keep the head of a queue out of every SM
+/// weigh as much as all SMs, so while an operation waits work is done at that rate: all of a stream is over once all
+/// work is done that is launched by then, and besides it the stream's own operations have run one after another.
+#[derive(Debug, Serialize)]
+pub(super) struct Shared {
+    pub(super) levels: usize,
+    scale: u64,
+    weights: Vec<Weight>,
+    intervals: Vec<BusyInterval>,
+    /// What keeps a head out of all SMs.
+    #[serde(skip)]
+    all_sms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Weight {
+    #[serde(serialize_with = "text")]
+    kernel: Arc<str>,
+    weight: u64,
+}
+
+/// How much the blocks of the kernels of the highest `levels` weigh, in parts of `scale`.
+pub(super) struct Weights {
+    of_kernel: BTreeMap<usize, u64>,
+    /// What keeps a head out of all SMs.
+    pub(super) all_sms: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct BusyInterval {
+    from_ns: Instant,
+    until_ns: Instant,
+    proves: Vec<Proven>,
+    /// Up to each launch, all work launched by then.
+    #[serde(skip)]
+    work: Vec<(Instant, u64)>,
+    /// Of each thread, up to each launch: until when its operations run one after another.
+    #[serde(skip)]
+    turns: BTreeMap<usize, Vec<(Instant, Instant)>>,
+}
+
+/// What a block takes of each resource of its SM, and what the SM has.
+type Resources = [u64; 4];
+
+impl Shared {
+    /// `None`: streams of the highest `levels` wait for others, there are none, or sums are too large.
+    pub(super) fn new(launches: &Launches, scenario: &Scenario, levels: usize) -> Option<Self> {
+        if !launches.stand_alone(levels) {
+            return None;
+        }
+        SCALES.into_iter().find_map(|scale| Self::with_scale(launches, scenario, levels, scale))
+    }
+
+    fn with_scale(launches: &Launches, scenario: &Scenario, levels: usize, scale: u64) -> Option<Self> {
+        let upper = || launches.all.iter().filter(|launch| launch.level < levels);
+        let weights = Weights::new(launches, scenario, levels, scale)?;
+        let all_sms = weights.all_sms;
+        let blocking = launches.blocking(levels);
+        let mut intervals: Vec<BusyInterval> = Vec::new();
+        let mut left = upper().peekable();
+        while let Some(first) = left.peek() {
+            count_turn();
+            let mut interval = BusyInterval::new(first.term.launched_ns);
+            loop {
+                count_turn();
+                while let Some(launch) = left.next_if(|launch| launch.term.launched_ns <= interval.until_ns) {
+                    interval.take(launch, weights.of(launch, scenario)?, launch.turn(&blocking)?)?;
+                }
+                let mut over =
+                    interval.turns.keys().map(|&thread| interval.over_by(thread, interval.until_ns, all_sms));
+                let over = over.try_fold(interval.until_ns, |latest, over| Some(latest.max(over?)))?;
+                if over <= interval.until_ns {
+                    break;
+                }
+                interval.until_ns = over;
+            }
+            intervals.push(interval);
+        }
+        let weights = weights.named(scenario);
+        (!intervals.is_empty()).then_some(Self { levels, scale, weights, intervals, all_sms })
+    }
+
+    /// By when all is over that a thread launches until `released`, and what that proves.
+    pub(super) fn over_by(&mut self, thread: usize, released: Instant) -> Option<(Instant, &mut Vec<Proven>)> {
+        let after = self.intervals.partition_point(|interval| interval.from_ns <= released);
+        let interval = self.intervals.get_mut(after.checked_sub(1)?)?;
+        let mut until = released;
+        loop {
+            count_turn();
+            let over = interval.over_by(thread, until, self.all_sms)?;
+            if over <= until {
+                return Some((until, &mut interval.proves));
+            }
+            until = over;
+        }
+    }
+
+    /// How many verdicts it proves.
+    pub(super) fn proven(&self) -> usize {
+        self.intervals.iter().map(|interval| interval.proves.len()).sum()
+    }
+}
+
+impl BusyInterval {
+    fn new(from: Instant) -> Self {
+        let (proves, work, turns) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { from_ns: from, until_ns: from, proves, work, turns }
+    }
+
+    /// One more launch, of which all blocks together weigh so much.
+    fn take(&mut self, launch: &Launch, weight: u64, time: Duration) -> Option<()> {
+        let at = launch.term.launched_ns;
+        let work = launch.block_time.as_ns().checked_mul(weight)?;
+        let sum = self.work.last().map_or(0, |&(_, sum)| sum).checked_add(work)?;
+        self.work.push((at, (sum < MOST_NS).then_some(sum)?));
+        let turns = self.turns.entry(launch.thread).or_default();
+        let before = turns.last().map_or(at, |&(_, until)| until.max(at));
+        turns.push((at, before.checked_add(time)?));
+        Some(())
+    }
+
+    /// By when all is over that a thread launches by `until`, if nothing is launched later; `None`: too late.
+    fn over_by(&self, thread: usize, until: Instant, all_sms: u64) -> Option<Instant> {
+        let turns = self.turns.get(&thread)?;
+        let (_, turn) = turns.get(turns.partition_point(|&(at, _)| at <= until).checked_sub(1)?)?;
+        let (_, work) = self.work.get(self.work.partition_point(|&(at, _)| at <= until).checked_sub(1)?)?;
+        let over = turn.checked_add(Duration::from_ns(work.div_ceil(all_sms)))?;
+        (over.as_ns().checked_mul(all_sms)? < MOST_NS).then_some(over)
+    }
+}
+
+impl Weights {
+    /// With this scale; `None`: a sum is too large.
+    pub(super) fn new(launches: &Launches, scenario: &Scenario, levels: usize, scale: u64) -> Option<Self> {
+        let device = scenario.device();
+        let per_sm = &device.per_sm;
+        let threads = device.warps_per_sm() * device.warp_size;
+        let sm = [threads, per_sm.blocks, per_sm.shared_memory_bytes, per_sm.registers].map(u64::from);
+        let charge = registers_charged(scenario)?;
+        let mut needs: BTreeMap<usize, Resources> = BTreeMap::new();
+        for launch in launches.all.iter().filter(|launch| launch.level < levels) {
+            if let OperationKind::Kernel(kernel) = launch.kind {
+                let demand = scenario.kernels()[kernel.index()].demand();
+                let threads = demand.warps * device.warp_size;
+                let charged = if demand.registers > 0 { charge * u64::from(demand.warps) } else { 0 };
+                let need = [threads.into(), 1, demand.shared_memory_bytes.into(), charged];
+                needs.insert(kernel.index(), need);
+            }
+        }
+        let heads: Vec<Resources> = needs.values().copied().collect();
+        let of_kernel = needs.iter().map(|(&kernel, need)| (kernel, weight(need, &heads, &sm, scale))).collect();
+        Some(Self { of_kernel, all_sms: scale.checked_mul(u64::from(device.sms))? })
+    }
+
+    /// What all blocks of a launch weigh together.
+    pub(super) fn of(&self, launch: &Launch, scenario: &Scenario) -> Option<u64> {
+        match launch.kind {
+            OperationKind::Kernel(kernel) => {
+                let blocks = u64::from(scenario.kernels()[kernel.index()].blocks);
+                self.of_kernel.get(&kernel.index())?.checked_mul(blocks)
+            }
+            _ => Some(self.all_sms),
+        }
+    }
+
+    /// As they are written.
+    pub(super) fn named(self, scenario: &Scenario) -> Vec<Weight> {
+        let named = self.of_kernel.into_iter().map(|(kernel, weight)| {
+            let kernel = Arc::clone(&scenario.kernels()[kernel].name);
+            Weight { kernel, weight }
+        });
+        named.collect()
+    }
+}
+
+/// How much a block must weigh: blocks that leave too little of a resource for any of `heads` weigh `scale` together.
+fn weight(need: &Resources, heads: &[Resources], sm: &Resources, scale: u64) -> u64 {
+    let of_resource = |resource: usize| {
+        let unit = heads.iter().fold(0, |unit, head| gcd(unit, head[resource]));
+        // All blocks take multiples of the unit, so when a head finds too little at least this much is taken.
+        let taken =
+            |head: &Resources| (sm[resource].saturating_sub(head[resource]).checked_div(unit).unwrap_or(0) + 1) * unit;
+        let least = heads.iter().filter(|head| head[resource] > 0).map(taken).min();
+        least.map_or(0, |least| (scale * need[resource]).div_ceil(least.max(1)))
+    };
+    (0..4).map(of_resource).max().unwrap_or(0).min(scale)
+}
+
+/// How often all bounds are raised at most.
+const MOST_ROUNDS: usize = 10_000;
+
+/// How much a block of each kernel weighs, and a bound on each stream of the highest `levels`. What windows and parts
+/// of fewer levels say is known.
+///
+/// Certificates where kernels share the GPU and releases are not given (`proofs/responses.v`): of each stream a bound
+/// on its responses, and these bounds say together how much work of other streams there can be while it is busy.
+#[derive(Debug, Serialize)]
+pub(super) struct Responses {
+    pub(super) levels: usize,
+    scale: u64,
+    weights: Vec<Weight>,
+    /// By stream, in the order of the file.
+    terms: Vec<Term>,
+    proves: Vec<ProvenStream>,
+}
+
+#[derive(Debug, Serialize)]
+struct Term {
+    #[serde(serialize_with = "text")]
+    stream: Arc<str>,
+    period_ns: Duration,
+    jitter_ns: Duration,
+    /// From the launch of a job.
+    response_ns: Duration,
+    #[serde(skip)]
+    thread: usize,
+    /// What the operations of a job take one after another, and their blocks' times by what they weigh.
+    #[serde(skip)]
+    turns: Duration,
+    #[serde(skip)]
+    work: u64,
+    /// What is known without this part.
+    #[serde(skip)]
+    known_ns: Option<Duration>,
+}
+
+impl Responses {
+    /// Of all `levels` of which something can be said: not if their streams wait for others, or there are none. Windows
+    /// are known by their levels and lengths.
+    pub(super) fn all(
+        launches: &Launches,
+        scenario: &Scenario,
+        verdicts: &[SporadicVerdict],
+        windows: &[(usize, Duration)],
+    ) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        let is_apart = |levels: &usize| launches.are_apart(*levels) && launches.stand_alone(*levels);
+        for levels in (1..=launches.levels).filter(is_apart) {
+            let known = |thread: usize, level: usize| {
+                let terms = all.last().into_iter().flat_map(|before| &before.terms);
+                let before = terms.filter(|term| term.thread == thread).map(|term| term.response_ns);
+                let windows = windows.iter().filter(|(levels, _)| *levels > level).map(|(_, length_ns)| *length_ns);
+                before.chain(windows).min()
+            };
+            let of_scale = |scale| Self::with_scale(launches, scenario, verdicts, levels, scale, known);
+            let found = SCALES.into_iter().find_map(of_scale);
+            let is_more = |found: &Self| all.last().is_none_or(|last| last.terms.len() < found.terms.len());
+            let is_new = |term: &Term| Some(term.response_ns) != term.known_ns;
+            all.extend(found.filter(|found| is_more(found) && found.terms.iter().any(is_new)));
+        }
+        all
+    }
+
+    fn with_scale(
+        launches: &Launches,
+        scenario: &Scenario,
+        verdicts: &[SporadicVerdict],
+        levels: usize,
+        scale: u64,
+        known: impl Fn(usize, usize) -> Option<Duration>,
+    ) -> Option<Self> {
+        let weights = Weights::new(launches, scenario, levels, scale)?;
+        let blocking = launches.blocking(levels);
+        let mut terms: Vec<Term> = Vec::new();
+        for launch in launches.all.iter().filter(|launch| launch.level < levels) {
+            if terms.last().is_none_or(|last| last.thread != launch.thread) {
+                let SporadicVerdict { period_ns, jitter_ns, .. } = *verdicts.get(launch.thread)?;
+                terms.push(Term {
+                    stream: Arc::clone(&launch.term.stream),
+                    period_ns,
+                    jitter_ns,
+                    response_ns: Duration::ZERO,
+                    thread: launch.thread,
+                    turns: Duration::ZERO,
+                    work: 0,
+                    known_ns: known(launch.thread, launch.level),
+                });
+            }
+            let term = terms.last_mut()?;
+            term.turns = term.turns.checked_add(launch.turn(&blocking)?)?;
+            let work = weights.of(launch, scenario)?.checked_mul(launch.block_time.as_ns())?;
+            term.work = term.work.checked_add(work)?;
+        }
+        if terms.is_empty() {
+            return None;
+        }
+        for _ in 0..MOST_ROUNDS {
+            let mut is_raised = false;
+            for index in 0..terms.len() {
+                let response_ns = raised(&terms, index, weights.all_sms)?;
+                is_raised |= response_ns > terms[index].response_ns;
+                terms[index].response_ns = response_ns;
+            }
+            if !is_raised {
+                return Some(Self { levels, scale, weights: weights.named(scenario), terms, proves: Vec::new() });
+            }
+        }
+        None
+    }
+
+    /// A bound on a thread's stream from the arrival of a job, and what it proves.
+    pub(super) fn of(&mut self, thread: usize) -> Option<(Duration, &mut Vec<ProvenStream>)> {
+        let term = self.terms.iter().find(|term| term.thread == thread)?;
+        Some((term.response_ns.checked_add(term.jitter_ns)?, &mut self.proves))
+    }
+
+    /// Whether a stream has the bound of a window of this length.
+    pub(super) fn rests_on(&self, length_ns: Duration) -> bool {
+        self.terms.iter().any(|term| term.response_ns == length_ns)
+    }
+
+    /// How many verdicts it proves.
+    pub(super) fn proven(&self) -> usize {
+        self.proves.len()
+    }
+}
+
+/// What one stream's bound has to be at least by what the others are, or what is known of it; `None`: too much.
+fn raised(terms: &[Term], index: usize, all_sms: u64) -> Option<Duration> {
+    let own = &terms[index];
+    let needed = || {
+        let mut sum = 0_u64;
+        for (place, term) in terms.iter().enumerate() {
+            // Jobs that may be left when the stream becomes busy, or come until it is over; of its own none is left.
+            let (left, of_job) = if place == index {
+                (Duration::ZERO, own.turns.as_ns().checked_mul(all_sms)?.checked_add(own.work)?)
+            } else {
+                (term.response_ns, term.work)
+            };
+            let within = own.response_ns.checked_add(left)?.checked_add(term.jitter_ns)?;
+            let jobs = within.as_ns().checked_div(term.period_ns.as_ns())?.checked_add(1)?;
+            sum = sum.checked_add(of_job.checked_mul(jobs)?)?;
+        }
+        let needed = Duration::from_ns(sum.div_ceil(all_sms));
+        (sum < MOST_NS).then_some(needed.max(own.response_ns))
+    };
+    needed().into_iter().chain(own.known_ns).min()
+}
+
+/// How often the length of a window is raised at most.
+const MOST_STEPS: usize = 100_000;
+
+/// A length within which all is over that streams of so many of the highest priorities launch.
+///
+/// Certificates where releases are not given (`proofs/sporadic.v`): if in a window that begins with any launch no more
+/// can be launched than can be served in it, one operation after another, each operation is over within its length.
+#[derive(Debug, Serialize)]
+pub(super) struct Window {
+    levels: usize,
+    length_ns: Duration,
+    /// By stream, in the order of the file.
+    terms: Vec<Share>,
+    proves: Vec<ProvenStream>,
+}
+
+/// How many jobs of a stream can be launched in a window, and how much each of them adds.
+#[derive(Debug, Serialize)]
+struct Share {
+    #[serde(serialize_with = "text")]
+    stream: Arc<str>,
+    period_ns: Duration,
+    jitter_ns: Duration,
+    jobs: u64,
+    of_job_ns: Duration,
+}
+
+impl Window {
+    /// How many verdicts it proves.
+    pub(super) fn proven(&self) -> usize {
+        self.proves.len()
+    }
+
+    /// Of the highest `levels`; `None`: there is nothing to prove of them, or the window would be longer than `most`.
+    fn new(launches: &Launches, verdicts: &[SporadicVerdict], levels: usize, most: Duration) -> Option<Self> {
+        let mut terms: Vec<Share> = Vec::new();
+        let mut thread = None;
+        for (launch, up_to_ns) in launches.added(levels)? {
+            if thread != Some(launch.thread) {
+                thread = Some(launch.thread);
+                let SporadicVerdict { period_ns, jitter_ns, .. } = *verdicts.get(launch.thread)?;
+                let stream = Arc::clone(&launch.term.stream);
+                terms.push(Share { stream, period_ns, jitter_ns, jobs: 1, of_job_ns: Duration::ZERO });
+            }
+            let share = terms.last_mut()?;
+            share.of_job_ns = share.of_job_ns.checked_add(up_to_ns)?;
+        }
+        let mut length_ns = Duration::ZERO;
+        for _ in 0..MOST_STEPS {
+            let mut all = Duration::ZERO;
+            for share in &mut terms {
+                let within = length_ns.checked_add(share.jitter_ns)?.as_ns();
+                share.jobs = within.checked_div(share.period_ns.as_ns())?.checked_add(1)?;
+                all = all.checked_add(share.of_job_ns.checked_mul(share.jobs)?)?;
+            }
+            if all <= length_ns {
+                return Some(Self { levels, length_ns, terms, proves: Vec::new() });
+            }
+            if all > most || all.as_ns() >= MOST_NS {
+                return None;
+            }
+            length_ns = all;
+        }
+        None
+    }
+}
+
+impl Certificate {
+    /// Of the verdicts on streams whose releases are not given.
+    pub fn of_sporadic(scenario: &Scenario, verdicts: &[SporadicVerdict]) -> Self {
+        let mut certificate = Self::empty(scenario);
+        let steps = scenario.threads.iter().enumerate().flat_map(|(thread, of)| {
+            let submissions = of.steps.iter().filter_map(|step| step.submission());
+            submissions.map(move |(kind, stream)| (thread, kind, stream, Instant::ZERO))
+        });
+        let launches = unknown(scenario).map_or_else(|| Launches::new(scenario, steps), Err);
+        let is_proven = |verdict: &&SporadicVerdict| verdict.verdict == Some(Verdict::Proven);
+        let most = verdicts.iter().filter(is_proven).filter_map(|verdict| verdict.deadline_ns).max();
+        let launches = launches.map(|launches| {
+            let level = |thread: usize| launches.level_of_thread.get(thread).copied().flatten();
+            let known = (1..=launches.levels).filter(|&levels| launches.are_apart(levels));
+            let windows = known.filter_map(|levels| Window::new(&launches, verdicts, levels, most?));
+            certificate.windows = windows.collect();
+            let windows: Vec<_> = certificate.windows.iter().map(|it| (it.levels, it.length_ns)).collect();
+            certificate.responses = Responses::all(&launches, scenario, verdicts, &windows);
+            (0..verdicts.len()).map(level).collect::<Vec<_>>()
+        });
+        for (thread, verdict) in verdicts.iter().enumerate().filter(|(_, verdict)| is_proven(verdict)) {
+            let Some(deadline_ns) = verdict.deadline_ns else { continue };
+            let stream: Arc<str> = Arc::from(&*verdict.stream);
+            let found = launches.as_ref().map_err(Clone::clone).and_then(|levels: &Vec<Option<usize>>| {
+                let level = levels[thread].ok_or_else(|| "it launches nothing".to_owned())?;
+                // Of more priorities there is more to serve.
+                let shortest = certificate.windows.iter_mut().find(|window| window.levels > level);
+                let serial =
+                    shortest.map(|window| (window.length_ns.saturating_add(verdict.jitter_ns), &mut window.proves));
+                let responses = certificate.responses.iter_mut().filter(|responses| responses.levels > level);
+                let by_weight = responses.filter_map(|responses| responses.of(thread));
+                let by_weight = by_weight.min_by_key(|(bound, _)| *bound);
+                let bounds = [&serial, &by_weight].map(|found| found.as_ref().map(|(bound, _)| *bound));
+                match [serial, by_weight].into_iter().flatten().find(|(bound, _)| *bound <= deadline_ns) {
+                    Some((bound_ns, proves)) => {
+                        proves.push(ProvenStream { stream: Arc::clone(&stream), deadline_ns, bound_ns });
+                        Ok(())
+                    }
+                    None => Err(too_late(bounds)),
+                }
+            });
+            if let Err(reason) = found {
+                certificate.without.push(Uncertified { stream, job: None, reason });
+            }
+        }
+        // What proves nothing itself may be known to what does.
+        let last = certificate.responses.iter().rposition(|responses| responses.proven() > 0);
+        certificate.responses.truncate(last.map_or(0, |last| last + 1));
+        let responses = &certificate.responses;
+        let is_known = |window: &Window| responses.iter().any(|responses| responses.rests_on(window.length_ns));
+        certificate.windows.retain(|window| !window.proves.is_empty() || is_known(window));
+        certificate
+    }
+}
+
+/// Why neither bound on a stream is enough: served one after another, and by weight.
+fn too_late(bounds: [Option<Duration>; 2]) -> String {
+    let takes = "what can be launched with it takes up to";
+    match bounds {
+        [Some(serial), Some(weight)] => {
+            format!("served one after another, {takes} {serial}, and {weight} by what its blocks weigh")
+        }
+        [Some(serial), None] => format!("served one after another, {takes} {serial}"),
+        [None, Some(weight)] => format!("{takes} {weight} by what its blocks weigh"),
+        [None, None] => {
+            "served one after another, what can be launched with it is too late; by what blocks weigh there may be \
+             too much at once, or streams wait for one another"
+                .to_owned()
+        }
+    }
+}
