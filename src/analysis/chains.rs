@@ -186,8 +186,6 @@ impl ChainVerdict {
 }
 
 /// Why there is no bound on a chain.
-///
-/// Bounds on chains, from bounds on their jobs: the theorems of `docs/analysis.md`, "Chains".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unbounded {
     /// When jobs of this thread come depends on the run.
@@ -202,7 +200,7 @@ pub(super) enum Unbounded {
     Horizon,
 }
 
-/// What bounds on chains are made of.
+/// Bounds on chains, from bounds on their jobs: the theorems of `docs/analysis.md`, "Chains".
 pub(super) struct ChainBounds<'a> {
     scenario: &'a Scenario,
     jobs: &'a [JobVerdict],

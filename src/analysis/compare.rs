@@ -1,4 +1,5 @@
-//! Analysed against simulated finish times.
+//! What is analysed beside what runs: finish times against those of a simulation, whether a run keeps what is claimed
+//! of all runs, the merged SM as a scenario that can be simulated, and computed occupancy against a profiler's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -118,8 +119,6 @@ fn side_by_side<'a>(scenario: &Scenario, analysis: &Analysis<'a>, launches: &Fin
 }
 
 /// Why nothing is said of a scenario.
-///
-/// Whether a run keeps what the analyses claim of all runs: the check that no command leaves out that knows both.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
@@ -158,8 +157,8 @@ pub(super) fn matched<'k, 'a>(
     })
 }
 
-/// The scenario's own run must not be beyond any safe finish, and just as analysed where the analysis calls itself
-/// exact.
+/// Whether a run keeps what the analysis claims of all runs, a check that no command leaves out that knows both: the
+/// scenario's own run must not be beyond any safe finish, and just as analysed where the analysis calls itself exact.
 pub(super) fn kept_by(analysis: &Analysis<'_>, launches: &Finishes) -> Result<(), BrokenBound> {
     for (kernel, finish) in matched(analysis, launches) {
         let subject = || {
@@ -187,8 +186,6 @@ impl Analysis<'_> {
 }
 
 /// Why there is no merged scenario.
-///
-/// The scenario that the analysis is about: the same work on one merged SM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MergedScenarioError {
@@ -200,9 +197,10 @@ pub enum MergedScenarioError {
     Workload(#[from] WorkloadError),
 }
 
-/// The same host threads, streams and kernels on a GPU whose one SM has what all SMs of the device have together, and
-/// no more blocks at once than the analysis allows (`g_max`), with one priority and no SM masks, and all processes as
-/// clients of MPS that take no turns: what the analysis assumes, in a form that can be simulated and drawn.
+/// The scenario that the analysis is about: the same host threads, streams and kernels on a GPU whose one SM has what
+/// all SMs of the device have together, and no more blocks at once than the analysis allows (`g_max`), with one
+/// priority and no SM masks, and all processes as clients of MPS that take no turns: what the analysis assumes, in a
+/// form that can be simulated and drawn.
 ///
 /// # Errors
 /// [`MergedScenarioError::Device`] if more blocks may be resident at once than one SM can have slots.

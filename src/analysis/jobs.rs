@@ -1,4 +1,5 @@
-//! Jobs: all operations of one release of a stream, or of one iteration of a host thread.
+//! Jobs: all operations of one release of a stream, or of one iteration of a host thread; by when their hosts have done
+//! all their steps; and bounds on their responses.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -84,16 +85,14 @@ pub(super) fn with_operations(run: &Run<'_>, begun: &Jobs) -> Vec<AnalysedJob> {
 
 /// What a thread does in an iteration after its last launch, repeated steps as often as they are; `None`: too many of
 /// them.
-///
-/// By when the host of a job has done all its steps, where launch times do not depend on completions: what it does
-/// after its last launch belongs to the job too.
 pub(super) fn after_last_launch(thread: &HostThread) -> Option<Vec<Step>> {
     let mut steps = followed(thread, 1)?;
     let first = steps.iter().rposition(|step| step.submission().is_some()).map_or(0, |last| last + 1);
     Some(steps.split_off(first))
 }
 
-/// When hosts have done what they do in a job, by bounds on what all threads launch.
+/// By when the host of a job has done all its steps, where launch times do not depend on completions: what it does
+/// after its last launch belongs to the job too. Known by bounds on what all threads launch.
 pub(super) struct HostEnds<'a> {
     scenario: &'a Scenario,
     /// All operations, at the instants at which they are launched in every run.

@@ -7,6 +7,8 @@
 //!
 //! For independent kernels of one priority the result is a lower bound on the finish times of every placement, and so
 //! optimistic where it differs (proof in `docs/analysis.md`). With chains or priorities it is neither.
+//!
+//! [`MergedBackend`] puts either kind of merged SM behind the stream queues.
 
 use super::merged_sm::{MergedKernel, MergedSm, Pending, TimeOverflow};
 use crate::device::{BlockDemand, Device, RegisterFile};

@@ -1,4 +1,5 @@
-//! Algorithm 2 of the thesis, fast, with releases (section 3.4, Fig. 3.3).
+//! Algorithm 2 of the thesis, fast, with releases (section 3.4, Fig. 3.3), its task model (section 3.1), and the
+//! multiset h: blocks that run, by the time at which they end, with their owner.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -1,5 +1,5 @@
 //! What every analysis of a scenario starts from: its work, the merged SM, and what running the host threads in front
-//! of that leads to.
+//! of that leads to; and from when on what was found of it holds for ever, as all repeats.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;

@@ -1,5 +1,6 @@
 //! Whether the requirements of an AMALTHEA model are met: what is known of the jobs of a scenario that was made from
-//! it, and whether these jobs are all that the model allows.
+//! it, and whether these jobs are all that the model allows; and how much longer jobs may take with all that is proven
+//! still proven.
 
 use std::collections::BTreeSet;
 

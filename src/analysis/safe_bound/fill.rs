@@ -1,4 +1,5 @@
-//! By when each block of a head is assigned at the latest, given what may run beside it.
+//! By when each block of a head is assigned at the latest, given what may run beside it: whether that can keep the head
+//! out of every SM, and what kernels of lower priorities may have there.
 
 use std::collections::VecDeque;
 
