@@ -3,18 +3,12 @@
 //! Every reader makes a [`GpuProfile`]: the GPUs, what ran on them and when, and the host's calls. From there on nobody
 //! knows formats: [`GpuProfile::import`] makes a scenario of it, with block times estimated from what ran alone.
 
-mod block_times;
 mod builder;
-mod call;
-mod copy_times;
 mod device;
-mod error;
-mod gpu;
+mod durations;
 mod import;
-mod import_options;
 mod kernel_medians;
 mod kineto;
-mod latency;
 mod model;
 #[cfg(feature = "nsight")]
 mod nsight;
@@ -22,24 +16,84 @@ mod nvprof;
 mod programs;
 mod read;
 mod rescale;
-mod short_name;
-#[cfg(not(feature = "nsight"))]
-mod without_nsight;
-
-pub(crate) use block_times::BlockTimeSource;
-pub(crate) use call::CallKind;
-pub use error::GpuProfileError;
-pub use import::Import;
-pub(crate) use import::ImportedStream;
-pub use import_options::{Collectives, ImportOptions, Launches, Rescale};
-pub(crate) use kernel_medians::Learned;
-pub use kernel_medians::ToldBy;
-pub(crate) use latency::{CLOCKS_NS, UsualDelays};
-pub use model::GpuProfile;
-pub(crate) use model::{HostCall, ProfileFormat, ProfiledKernel, ProfiledOperation, ProfiledStream, SyncKind};
-pub(crate) use programs::UNSEEN;
-pub(crate) use read::uncompressed;
-pub(crate) use short_name::short_name;
-
+mod submissions;
 #[cfg(test)]
 mod tests;
+
+use crate::named::named;
+use crate::time::Duration;
+
+pub(crate) use durations::BlockTimeSource;
+pub use import::Import;
+pub(crate) use import::ImportedStream;
+pub(crate) use kernel_medians::Learned;
+pub use kernel_medians::ToldBy;
+pub(crate) use model::{
+    CallKind, HostCall, ProfileFormat, ProfiledKernel, ProfiledOperation, ProfiledStream, SyncKind, short_name,
+};
+pub use model::{GpuProfile, GpuProfileError};
+pub(crate) use programs::UNSEEN;
+pub(crate) use read::uncompressed;
+pub(crate) use submissions::{CLOCKS_NS, UsualDelays};
+
+named! {
+    /// When the operations of a profile are submitted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Launches: ALL, from_name {
+        /// By host threads that take the recorded time between calls and wait where they waited: they go on later if
+        /// the GPU is later (closed loop).
+        #[default]
+        Host = "host",
+        /// At the recorded times, whatever the GPU does (open loop).
+        Recorded = "recorded",
+    }
+}
+
+named! {
+    /// For how long kernels run whose names are those of collectives (NCCL, NVSHMEM): they wait for other GPUs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Collectives: ALL, from_name {
+        /// Each for as long as it did.
+        #[default]
+        Recorded = "recorded",
+        /// As other kernels: each that overlapped others for as long as the same one by the median.
+        Model = "model",
+    }
+}
+
+named! {
+    /// For how long kernels run on another GPU than the recorded one: a roofline with one roof. No profile states what
+    /// limits a kernel, so the user says it, or names are asked.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Rescale: ALL, from_name {
+        /// Each block for as long as recorded.
+        #[default]
+        None = "none",
+        /// By what the SM computes that has most blocks: blocks of an SM, clock, 32-bit operations a clock.
+        Compute = "compute",
+        /// By the bandwidth of the memory, whatever SMs there are.
+        Memory = "memory",
+        /// Each kernel by what its name says limits it; what has no such name, or fewer blocks than SMs, is not
+        /// rescaled.
+        ByName = "by-name",
+    }
+}
+
+/// Which part of a profile to take, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ImportOptions {
+    /// The GPU; `None`: the one that runs most kernels.
+    pub gpu: Option<u32>,
+    /// Leave out what starts earlier than this after the GPU's first operation.
+    pub from: Option<Duration>,
+    /// Leave out what starts at or after this.
+    pub to: Option<Duration>,
+    /// When operations are submitted.
+    pub launches: Launches,
+    /// For how long collectives run.
+    pub collectives: Collectives,
+    /// For how long kernels run on another GPU than the recorded one.
+    pub rescale: Rescale,
+    /// For how long kernels run that overlap others.
+    pub kernel_times: ToldBy,
+}

@@ -13,7 +13,7 @@ use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteContext, Ip
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 
 use super::cell::{Cell, CellKind};
-use super::rows_part::{Field, RowFormat, RowsPart};
+use super::columns::{Field, RowFormat, RowsPart};
 
 /// Rows of one record batch, of which so many are held in memory.
 const BATCH_ROWS: usize = 8192;

@@ -4,18 +4,15 @@
 //! and, in files of their own, tables for programs and Markdown. Times are rounded to what people read in tables, and
 //! whole nanoseconds elsewhere; what is missing is a dash, an empty field, or null.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::cell::{Cell, CellKind, CellOf, Kind, Source};
-use super::csv::field;
-use super::rows_part::{RowFormat, RowsPart};
-use crate::limits::{NowAndThen, end_if_stopped};
-use crate::proven::Proven;
+use crate::limits::end_if_stopped;
 use crate::words::shortened_apart;
 
 /// A column of rows of type `R`.
@@ -27,7 +24,7 @@ pub(crate) struct Column<R> {
     title: Option<&'static str>,
     to_the_left: bool,
     is_name: bool,
-    source: Source<R>,
+    pub(super) source: Source<R>,
 }
 
 impl<R> Column<R> {
@@ -109,83 +106,6 @@ impl<R> Column<R> {
     pub(crate) fn text(&self, row: &R) -> String {
         self.cell(row).for_people()
     }
-}
-
-/// Rows of comma-separated values are written together as soon as they are so long \[bytes\]: past the buffer of
-/// whoever takes them, which would be one copy more.
-const TOGETHER: usize = 1 << 16;
-
-impl RowsPart<'_> {
-    /// Writes a line of comma-separated values for each row.
-    pub(super) fn write_lines<R>(
-        self,
-        columns: &[Column<R>],
-        rows: impl IntoIterator<Item = R>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let is_stated = |column: &&Column<R>| column.stated(self.format).is_some();
-        let columns: Vec<_> = columns.iter().filter(is_stated).map(|column| &column.source).collect();
-        let (mut lines, mut digits) = (Vec::with_capacity(TOGETHER + TOGETHER / 8), itoa::Buffer::new());
-        let mut now_and_then = NowAndThen::default();
-        for row in rows {
-            now_and_then.end_if_stopped();
-            if let Some(file) = self.file {
-                push_cell(file.into(), &mut digits, &mut lines);
-                lines.push(b',');
-            }
-            for source in &columns {
-                push_cell(source.cell(&row), &mut digits, &mut lines);
-                lines.push(b',');
-            }
-            // There is no comma behind the last.
-            lines.pop();
-            lines.push(b'\n');
-            if lines.len() >= TOGETHER {
-                out.write_all(&lines)?;
-                lines.clear();
-            }
-        }
-        out.write_all(&lines)
-    }
-}
-
-/// One line of comma-separated values, for tables whose columns are known only when they are written.
-pub(crate) fn cells_line<'r>(cells: impl IntoIterator<Item = Cell<'r>>) -> String {
-    let (mut line, mut digits) = (Vec::new(), itoa::Buffer::new());
-    for (index, cell) in cells.into_iter().enumerate() {
-        if index > 0 {
-            line.push(b',');
-        }
-        push_cell(cell, &mut digits, &mut line);
-    }
-    line.push(b'\n');
-    String::from_utf8(line).proven("all that is written is text")
-}
-
-/// Appends one field.
-#[inline]
-fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut Vec<u8>) {
-    let text: &str = match cell {
-        Cell::Missing => return,
-        Cell::Text(text) => return line.extend_from_slice(field(&text).as_bytes()),
-        Cell::Unsigned(number) => match u8::try_from(number) {
-            // As most counts and indexes are.
-            Ok(digit @ 0..10) => return line.push(b'0' + digit),
-            _ => digits.format(number),
-        },
-        // Those of 128 bits take several times as long to write.
-        Cell::Signed(number) => match i64::try_from(number) {
-            Ok(number) => digits.format(number),
-            Err(_) => digits.format(number),
-        },
-        Cell::Real(number) => return line.extend_from_slice(number.to_string().as_bytes()),
-        Cell::Rounded(_) => return line.extend_from_slice(cell.for_people().as_bytes()),
-        Cell::Flag(true) => "true",
-        Cell::Flag(false) => "false",
-        Cell::At(instant) => digits.format(instant.as_ns()),
-        Cell::Lasting(time) => digits.format(time.as_ns()),
-    };
-    line.extend_from_slice(text.as_bytes());
 }
 
 /// The columns that people see.
@@ -321,4 +241,65 @@ fn entries_by<R, M: SerializeMap>(key: Key<R>, columns: &[Column<R>], row: &R, m
         }
     }
     Ok(())
+}
+
+/// In which format the rows of a table are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowFormat {
+    /// Comma-separated values, as RFC 4180 has them.
+    Csv,
+    /// A stream of Arrow IPC, whose columns have types; in builds with the cargo feature `arrow`.
+    Arrow,
+    /// Comma-separated values for data frames, with names where others have numbers (of streams). A line above says of
+    /// which kind each column is, whatever its values: `Text`, `Unsigned`, `Signed`, `Real`, `Flag` or `Time` \[ns\].
+    Frame,
+}
+
+/// Which part of a table is written, and how: all of it, or of several files what is about one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowsPart<'f> {
+    /// In which format.
+    pub format: RowFormat,
+    /// The file that the rows are about, which is their first column (`file`); `None`: there is no such column.
+    pub file: Option<&'f str>,
+    /// Whether the table begins with them: what stands above its rows is written.
+    pub begins: bool,
+    /// Whether it ends with them; after the last of several parts, [`RowFormat::end`] may be written in place of that.
+    pub ends: bool,
+}
+
+/// What ends a stream of Arrow IPC: the mark of a message, and that it has no bytes.
+const ARROW_END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+
+impl RowFormat {
+    /// What stands below a table.
+    pub const fn end(self) -> &'static [u8] {
+        match self {
+            Self::Csv | Self::Frame => &[],
+            Self::Arrow => &ARROW_END,
+        }
+    }
+}
+
+/// A column of a table as it is stated above the rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field<'n> {
+    pub(crate) name: Cow<'n, str>,
+    pub(crate) kind: CellKind,
+}
+
+impl<'n> Field<'n> {
+    pub(crate) fn new(name: impl Into<Cow<'n, str>>, kind: CellKind) -> Self {
+        Self { name: name.into(), kind }
+    }
+}
+
+impl RowsPart<'_> {
+    /// A table of comma-separated values.
+    pub const CSV: Self = Self::whole(RowFormat::Csv);
+
+    /// A table that is about one file.
+    pub const fn whole(format: RowFormat) -> Self {
+        Self { format, file: None, begins: true, ends: true }
+    }
 }

@@ -1,11 +1,16 @@
-//! Text with tables in it: for reading as it is, as Markdown for pasting, or in parts for a page.
+//! Text with tables in it: for reading as it is, as Markdown or HTML for pasting, or in parts for a page.
+//!
+//! Tables in Markdown have the columns and values of those for people, and all rows. Names and messages come from files
+//! of somebody else's. What Markdown (`CommonMark` 0.31 with the tables and the strikethrough of GitHub's) or HTML
+//! would take for a sign of its own is written so that every reader shows the same characters: no link, no tag, no
+//! other cell. `<` and `&` are written as entities, as there are readers of Markdown that know no backslash before
+//! them.
 
 use comfy_table::Table;
 use serde_json::json;
 
 use super::columns::{Column, TextRows, Titles, plain_table, texts};
-use super::html;
-use super::markdown::{escaped_line, write_rows};
+use crate::limits::count_turn;
 
 /// How the tables of a text are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +47,7 @@ impl Page {
     pub(crate) fn most_rows(&self, most: usize) -> usize {
         match self.style {
             TableStyle::Plain => most,
-            TableStyle::Html => most.min(html::MAX_ROWS),
+            TableStyle::Html => most.min(MAX_HTML_ROWS),
             TableStyle::Markdown | TableStyle::Parts => usize::MAX,
         }
     }
@@ -51,7 +56,7 @@ impl Page {
         match self.style {
             TableStyle::Plain => self.text += text,
             TableStyle::Markdown => self.text += &escaped_line(text),
-            TableStyle::Html => self.text.extend(["<p>", &html::escaped(text), "</p>"]),
+            TableStyle::Html => self.text.extend(["<p>", &escaped_html(text), "</p>"]),
             TableStyle::Parts => self.text += &json!(text).to_string(),
         }
         self.text.push('\n');
@@ -96,7 +101,7 @@ impl Page {
                 self.text.extend([&fence, "text\n", lines.trim_end(), "\n", &fence, "\n"]);
                 self.blank();
             }
-            TableStyle::Html => self.text.extend(["<pre>", &html::escaped(lines.trim_end()), "</pre>\n"]),
+            TableStyle::Html => self.text.extend(["<pre>", &escaped_html(lines.trim_end()), "</pre>\n"]),
             TableStyle::Parts => lines.lines().for_each(|line| self.line(line)),
         }
     }
@@ -122,7 +127,7 @@ impl Page {
                 self.text.push('\n');
             }
             TableStyle::Html => {
-                html::push_table(&titles.shown, &mut rows.take(html::MAX_ROWS), &mut self.text);
+                push_table(&titles.shown, &mut rows.take(MAX_HTML_ROWS), &mut self.text);
                 match rows.count() {
                     0 => (),
                     left => self.line(&format!("... and {left} more")),
@@ -175,3 +180,138 @@ impl Page {
 
 /// Rows beyond which a table is no longer something to read.
 pub(crate) const MAX_ROWS: usize = 1_000;
+
+/// Rows of a table in HTML beyond which nobody reads on.
+const MAX_HTML_ROWS: usize = 200;
+
+/// Text as the content of an element.
+pub fn escaped_html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Appends a table of titles, each with whether its column stands to the left, and rows of cells. It scrolls by itself
+/// where it is long or wide, and brings no style sheet, which would change the page around it.
+fn push_table(titles: &[(&str, bool)], rows: TextRows<'_>, text: &mut String) {
+    *text += "<div style=\"max-height:30em;overflow:auto\"><table>\n<thead>";
+    push_row("th", titles, titles.iter().map(|(title, _)| *title), text);
+    *text += "</thead>\n<tbody>\n";
+    for cells in rows {
+        push_row("td", titles, cells.iter().map(String::as_str), text);
+        text.push('\n');
+    }
+    *text += "</tbody>\n</table></div>\n";
+}
+
+fn push_row<'c>(cell: &str, titles: &[(&str, bool)], contents: impl Iterator<Item = &'c str>, text: &mut String) {
+    *text += "<tr>";
+    for (content, (_, is_to_the_left)) in contents.zip(titles) {
+        let side = if *is_to_the_left { "left" } else { "right" };
+        text.extend(["<", cell, " style=\"text-align:", side, "\">", &escaped_html(content), "</", cell, ">"]);
+    }
+    *text += "</tr>";
+}
+
+/// Appends a line of titles, each with whether its column stands to the left, one that says to which side each stands,
+/// and one for each row.
+fn write_rows(titles: &[(&str, bool)], rows: TextRows<'_>, text: &mut String) {
+    for (title, _) in titles {
+        text.extend(["| ", &escaped_markdown(title), " "]);
+    }
+    *text += "|\n";
+    for (_, is_to_the_left) in titles {
+        *text += if *is_to_the_left { "| --- " } else { "| ---: " };
+    }
+    *text += "|\n";
+    for row in rows {
+        for cell in row {
+            text.extend(["| ", &escaped_markdown(&cell), " "]);
+        }
+        *text += "|\n";
+    }
+}
+
+/// Text within a line of Markdown, such as a cell, a heading or an entry of a list, which is read as just that text.
+pub fn escaped_markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = None;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        count_turn();
+        let after = letters.peek().copied();
+        match letter {
+            '<' => out.push_str("&lt;"),
+            '&' if after.is_some_and(|after| after == '#' || after.is_ascii_alphanumeric()) => out.push_str("&amp;"),
+            // Within a word it is no sign.
+            '_' if [before, after].iter().flatten().filter(|beside| beside.is_alphanumeric()).count() == 2 => {
+                out.push(letter);
+            }
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            // No reader knows this one.
+            '\0' => out.push(char::REPLACEMENT_CHARACTER),
+            // Ends of lines, and blanks at the ends, which would be cut off.
+            _ if letter.is_ascii_control() || (letter == ' ' && (before.is_none() || after.is_none())) => {
+                out.extend(["&#", &u32::from(letter).to_string(), ";"]);
+            }
+            _ => out.push(letter),
+        }
+        before = Some(letter);
+    }
+    out
+}
+
+/// Text that is a line of its own, which is a paragraph whatever it begins with.
+fn escaped_line(text: &str) -> String {
+    let text = escaped_markdown(text.trim());
+    let number = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let at = match number.chars().next() {
+        // An entry of a numbered list.
+        Some('.' | ')') if number.len() < text.len() => text.len() - number.len(),
+        Some('#' | '>' | '-' | '+' | '=') if number.len() == text.len() => 0,
+        _ => return text,
+    };
+    format!("{}\\{}", &text[..at], &text[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::columns::{Column, texts};
+
+    #[test]
+    fn words_stand_to_the_left_numbers_to_the_right_and_text_is_text() {
+        assert_eq!(escaped_html("<b>&</b>"), "&lt;b&gt;&amp;&lt;/b&gt;");
+        let (mut text, row) = (String::new(), vec!["a<b".to_owned(), "1".to_owned()]);
+        push_table(&[("who", true), ("n", false)], &mut std::iter::once(row), &mut text);
+        let (left, right) = ("style=\"text-align:left\"", "style=\"text-align:right\"");
+        let rows = [
+            format!("<tr><th {left}>who</th><th {right}>n</th></tr>"),
+            format!("<tr><td {left}>a&lt;b</td><td {right}>1</td></tr>"),
+        ];
+        for row in rows {
+            assert!(text.contains(&row), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cell_stays_one_cell_and_numbers_stand_to_the_right() {
+        let columns = [
+            Column::table("who", |name: &&str| (*name).into()).left(),
+            Column::new("length", "long", |name| name.len().into()),
+            Column::data("for_programs", |_| 1_u32.into()),
+        ];
+        let (titles, mut rows) = texts(&columns, ["a|b", "c\nd"]);
+        let mut text = String::new();
+        write_rows(&titles.shown, &mut rows, &mut text);
+        assert_eq!(text, "| who | long |\n| --- | ---: |\n| a\\|b | 3 |\n| c&#10;d | 3 |\n");
+    }
+
+    #[test]
+    fn words_that_need_no_escape_have_none() {
+        for plain in ["vector_add (x86_64)", "a & b", "50 %", "1.5 ms", "-", "g_max = 4; h > 3", "é: ok!"] {
+            assert_eq!(escaped_markdown(plain), plain);
+        }
+    }
+}

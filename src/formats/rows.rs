@@ -6,8 +6,8 @@ use std::io::{self, Write};
 #[cfg(feature = "arrow")]
 use super::arrow_rows::ArrowRows;
 use super::cell::{Cell, CellKind};
-use super::columns::{Column, cells_line};
-use super::rows_part::{Field, RowFormat, RowsPart};
+use super::columns::{Column, Field, RowFormat, RowsPart};
+use crate::limits::NowAndThen;
 use crate::proven::Proven;
 
 impl RowsPart<'_> {
@@ -105,6 +105,94 @@ impl<'f> RowsWriter<'f> {
             #[cfg(feature = "arrow")]
             Self::Arrow(arrow) => arrow.end(),
         }
+    }
+}
+
+/// Rows of comma-separated values are written together as soon as they are so long \[bytes\]: past the buffer of
+/// whoever takes them, which would be one copy more.
+const TOGETHER: usize = 1 << 16;
+
+impl RowsPart<'_> {
+    /// Writes a line of comma-separated values for each row.
+    fn write_lines<R>(
+        self,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let is_stated = |column: &&Column<R>| column.stated(self.format).is_some();
+        let columns: Vec<_> = columns.iter().filter(is_stated).map(|column| &column.source).collect();
+        let (mut lines, mut digits) = (Vec::with_capacity(TOGETHER + TOGETHER / 8), itoa::Buffer::new());
+        let mut now_and_then = NowAndThen::default();
+        for row in rows {
+            now_and_then.end_if_stopped();
+            if let Some(file) = self.file {
+                push_cell(file.into(), &mut digits, &mut lines);
+                lines.push(b',');
+            }
+            for source in &columns {
+                push_cell(source.cell(&row), &mut digits, &mut lines);
+                lines.push(b',');
+            }
+            // There is no comma behind the last.
+            lines.pop();
+            lines.push(b'\n');
+            if lines.len() >= TOGETHER {
+                out.write_all(&lines)?;
+                lines.clear();
+            }
+        }
+        out.write_all(&lines)
+    }
+}
+
+/// One line of comma-separated values, for tables whose columns are known only when they are written.
+pub(crate) fn cells_line<'r>(cells: impl IntoIterator<Item = Cell<'r>>) -> String {
+    let (mut line, mut digits) = (Vec::new(), itoa::Buffer::new());
+    for (index, cell) in cells.into_iter().enumerate() {
+        if index > 0 {
+            line.push(b',');
+        }
+        push_cell(cell, &mut digits, &mut line);
+    }
+    line.push(b'\n');
+    String::from_utf8(line).proven("all that is written is text")
+}
+
+/// Appends one field.
+#[inline]
+fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut Vec<u8>) {
+    let text: &str = match cell {
+        Cell::Missing => return,
+        Cell::Text(text) => return line.extend_from_slice(field(&text).as_bytes()),
+        Cell::Unsigned(number) => match u8::try_from(number) {
+            // As most counts and indexes are.
+            Ok(digit @ 0..10) => return line.push(b'0' + digit),
+            _ => digits.format(number),
+        },
+        // Those of 128 bits take several times as long to write.
+        Cell::Signed(number) => match i64::try_from(number) {
+            Ok(number) => digits.format(number),
+            Err(_) => digits.format(number),
+        },
+        Cell::Real(number) => return line.extend_from_slice(number.to_string().as_bytes()),
+        Cell::Rounded(_) => return line.extend_from_slice(cell.for_people().as_bytes()),
+        Cell::Flag(true) => "true",
+        Cell::Flag(false) => "false",
+        Cell::At(instant) => digits.format(instant.as_ns()),
+        Cell::Lasting(time) => digits.format(time.as_ns()),
+    };
+    line.extend_from_slice(text.as_bytes());
+}
+
+/// A field as RFC 4180 wants it.
+fn field(text: &str) -> Cow<'_, str> {
+    // All bytes without a branch for each, which is several at once.
+    let is_special = |found, byte| found | matches!(byte, b'"' | b',' | b'\n' | b'\r');
+    if text.bytes().fold(false, is_special) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

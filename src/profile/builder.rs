@@ -5,12 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::call::CallKind;
-use super::error::GpuProfileError;
-use super::gpu::GpuProperties;
 use super::model::{
-    GpuProfile, HostCall, ProfileFormat, ProfiledKind, ProfiledOperation, ProfiledStream, ProfiledSync, ProfiledThread,
-    SyncKind,
+    CallKind, GpuProfile, GpuProfileError, GpuProperties, HostCall, ProfileFormat, ProfiledKind, ProfiledOperation,
+    ProfiledStream, ProfiledSync, ProfiledThread, SyncKind,
 };
 use crate::proven::OrMost;
 

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::error::GpuProfileError;
-use super::gpu::GpuProperties;
-use super::model::GpuProfile;
+use super::model::{GpuProfile, GpuProfileError, GpuProperties};
 use crate::device::{BUILTIN_NAMES, ComputeCapability, Device, SmArchitecture};
 use crate::spelling::option;
 

@@ -1,15 +1,13 @@
-//! What a profile says, whatever its format.
+//! What a profile says, whatever its format, and why one cannot be used.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::call::CallKind;
-use super::error::GpuProfileError;
-use super::gpu::GpuProperties;
+use thiserror::Error;
+
 use super::kernel_medians::{KernelShape, OtherMedians};
-use super::short_name::short_name;
-use crate::device::{BlockShape, CopyDirection};
+use crate::device::{BlockShape, ComputeCapability, CopyDirection};
 use crate::named::named;
 use crate::proven::Proven;
 use crate::words::did_you_mean;
@@ -244,4 +242,131 @@ pub(crate) struct ProfiledSync {
     pub recorded_by: Option<u32>,
     /// When the wait began, on the host's clock.
     pub at_ns: u64,
+}
+
+/// What a call of the CUDA runtime or driver does to its host thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallKind {
+    /// It returns without waiting for the GPU.
+    Asynchronous,
+    /// It waits for everything.
+    DeviceSync,
+    /// It waits for a stream.
+    StreamSync,
+    /// It waits for an event.
+    EventSync,
+    /// It waits for the copy or memset that it submits.
+    OwnOperation,
+    /// It makes a stream wait for an event.
+    StreamWait,
+    /// It records an event in a stream.
+    Record,
+}
+
+impl CallKind {
+    /// Tells by the name of the function, with or without the version that Nsight Systems appends to it. What is not
+    /// known counts as asynchronous.
+    pub(crate) fn of(function: &str) -> Self {
+        let base = function.split_once("_v").map_or(function, |(base, _)| base);
+        let base = base.strip_suffix("_ptsz").or_else(|| base.strip_suffix("_ptds")).unwrap_or(base);
+        match base {
+            "cudaDeviceSynchronize" | "cudaThreadSynchronize" | "cuCtxSynchronize" | "cudaFree" | "cuMemFree" => {
+                Self::DeviceSync
+            }
+            "cudaStreamSynchronize" | "cuStreamSynchronize" => Self::StreamSync,
+            "cudaEventSynchronize" | "cuEventSynchronize" => Self::EventSync,
+            "cudaStreamWaitEvent" | "cuStreamWaitEvent" => Self::StreamWait,
+            "cudaEventRecord" | "cudaEventRecordWithFlags" | "cuEventRecord" => Self::Record,
+            _ if base.contains("Memcpy") && !base.contains("Async") && !base.contains("Graph") => Self::OwnOperation,
+            _ => Self::Asynchronous,
+        }
+    }
+}
+
+/// Why a profile cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}: {what}{}", help.as_ref().map_or_else(String::new, |help| format!(" ({help})")))]
+pub struct GpuProfileError {
+    /// The file's name.
+    pub file: String,
+    /// What is wrong, with the position where there is one.
+    pub what: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl GpuProfileError {
+    pub(crate) fn new(file: &str, what: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), what: what.into(), help: None }
+    }
+
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Limits of one GPU; `None`: the file does not say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct GpuProperties {
+    /// Name of the board.
+    pub name: String,
+    /// Compute capability.
+    pub compute_capability: Option<ComputeCapability>,
+    /// SMs.
+    pub sms: Option<u32>,
+    /// Threads per warp.
+    pub warp_size: Option<u32>,
+    /// Threads of one SM.
+    pub threads_per_sm: Option<u32>,
+    /// Block slots of one SM.
+    pub blocks_per_sm: Option<u32>,
+    /// Threads of one block at most.
+    pub threads_per_block: Option<u32>,
+    /// Registers of one SM.
+    pub registers_per_sm: Option<u32>,
+    /// Registers of one block at most.
+    pub registers_per_block: Option<u32>,
+    /// Shared memory of one SM \[bytes\].
+    pub shared_memory_per_sm: Option<u32>,
+    /// Shared memory of one block at most, with opt-in \[bytes\].
+    pub shared_memory_per_block: Option<u32>,
+    /// Memory of the GPU \[bytes\].
+    pub memory_bytes: Option<u64>,
+    /// The clock that its SMs reach \[Hz\].
+    pub clock_hz: Option<u64>,
+    /// How fast its memory is read or written \[bytes/s\].
+    pub memory_bytes_per_s: Option<u64>,
+    /// Copy engines.
+    pub copy_engines: Option<u32>,
+}
+
+/// Functions that only wrap what their template argument names.
+const WRAPPERS: [&str; 3] = ["Kernel", "Kernel2", "device_kernel"];
+
+/// The function's own name, without return type, namespaces, template arguments and parameters:
+/// `vectorized_elementwise_kernel` of `void at::native::vectorized_elementwise_kernel<4, …>(int, …)`. A name that has
+/// no such parts stays as it is.
+pub(crate) fn short_name(name: &str) -> &str {
+    let mut function = name.strip_prefix("void ").unwrap_or(name);
+    // An unnamed namespace has parentheses of its own.
+    while let Some((before, after)) = function.split_once("(anonymous namespace)::")
+        && !before.contains(['<', '('])
+    {
+        function = after;
+    }
+    let own = last_component(function);
+    let inner = function.split_once('<').map(|(_, inner)| last_component(inner));
+    match inner {
+        Some(inner) if WRAPPERS.contains(&own) && !inner.is_empty() => inner,
+        _ if own.is_empty() => name,
+        _ => own,
+    }
+}
+
+/// What stands last between `::` before anything in brackets.
+fn last_component(text: &str) -> &str {
+    let end = text.find(['<', '>', '(', ',']).unwrap_or(text.len());
+    let path = text[..end].trim();
+    path.rsplit_once("::").map_or(path, |(_, last)| last)
 }

@@ -1,23 +1,19 @@
-//! Who submits the operations of a profile, and when.
+//! Who submits the operations of a profile, and when: at given times, or waiting for the GPU as the recorded hosts did.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::import_options::Launches;
+use closed_loop::Unseen;
+use events::{EventFinder, Events};
+
+use super::Launches;
 use super::model::GpuProfile;
+use super::submissions::Submissions;
 use crate::scenario::{HostThread, ScenarioBuilder, Step};
 use crate::time::Duration;
-use crate::workload::{StreamId, WorkloadError};
+use crate::workload::{StreamId, WorkloadError, numbered_stream};
 
-mod causes;
 mod closed_loop;
 mod events;
-mod graphs;
-mod open_loop;
-mod submissions;
-
-use closed_loop::Unseen;
-use events::EventFinder;
-use submissions::Submissions;
 
 /// An operation that was taken, and the step that submits it.
 #[derive(Debug, Clone, Copy)]
@@ -57,14 +53,14 @@ pub(super) fn programs(
     let mut events =
         EventFinder::new(profile, &submissions, streams, builder).find(steps, launches == Launches::Host)?;
     let submitted_at = profile.submission_times(gpu);
-    let times = open_loop::times(profile, steps, &submitted_at, latency_ns);
+    let times = submission_times(profile, steps, &submitted_at, latency_ns);
     let calls = steps.iter().filter_map(|step| profile.operations[step.index as usize].call);
     let begins = calls.chain(events.at_call.keys().copied());
     let begins = begins.filter_map(|call| Some(profile.calls.get(call as usize)?.start_ns));
     let base_ns = times.iter().copied().chain(begins).min().unwrap_or(0);
     let mut programs = Programs { base_ns, notes: std::mem::take(&mut events.notes), ..Programs::default() };
     match launches {
-        Launches::Recorded => open_loop::add(profile, steps, &times, &events, "", &mut programs),
+        Launches::Recorded => add_open_loop(profile, steps, &times, &events, "", &mut programs),
         Launches::Host => {
             let stream = |submitted: &Submitted| profile.operations[submitted.index as usize].stream;
             let has_call = |submitted: &&Submitted| profile.operations[submitted.index as usize].call.is_some();
@@ -76,7 +72,7 @@ pub(super) fn programs(
                 unseen.partition(|(submitted, _)| seen.contains(&stream(submitted)));
             let (alone, alone_at): (Vec<Submitted>, Vec<u64>) = alone.into_iter().unzip();
             let kind = if with.is_empty() { "" } else { ", launched unseen" };
-            open_loop::add(profile, &alone, &alone_at, &events.unseen(), kind, &mut programs);
+            add_open_loop(profile, &alone, &alone_at, &events.unseen(), kind, &mut programs);
             let recorded = (profile, gpu, &submissions);
             closed_loop::add(recorded, (&with, &submitted_at), &between, streams, &events, &mut programs);
         }
@@ -127,5 +123,83 @@ impl Program {
         let release = Duration::from_ns(self.start_ns.saturating_sub(programs.base_ns));
         programs.threads.push(HostThread::once(label, release, self.steps));
         programs.submitted.push(self.submitted);
+    }
+}
+
+/// When each operation is submitted: when its call did it, but in a stream not before what started before it. One
+/// without a call was submitted `latency_ns` before it started, or before everything that started after it in its
+/// stream.
+fn submission_times(
+    profile: &GpuProfile,
+    steps: &[Submitted],
+    submitted_at: &[Option<u64>],
+    latency_ns: u64,
+) -> Vec<u64> {
+    let mut latest: BTreeMap<u32, u64> = BTreeMap::new();
+    let by_call = steps.iter().map(|submitted| {
+        let operation = &profile.operations[submitted.index as usize];
+        let called = submitted_at.get(submitted.index as usize).copied().flatten()?;
+        let latest = latest.entry(operation.stream).or_insert(0);
+        *latest = called.max(*latest);
+        Some(*latest)
+    });
+    let by_call: Vec<Option<u64>> = by_call.collect();
+    let mut next_in: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut times: Vec<u64> = steps
+        .iter()
+        .zip(by_call)
+        .rev()
+        .map(|(submitted, by_call)| {
+            let operation = &profile.operations[submitted.index as usize];
+            let next = next_in.entry(operation.stream).or_insert(u64::MAX);
+            *next = by_call.unwrap_or(operation.start_ns.saturating_sub(latency_ns)).min(*next);
+            *next
+        })
+        .collect();
+    times.reverse();
+    times
+}
+
+/// One thread for each stream, which submits at given times; records and waits stand where their calls were.
+fn add_open_loop(
+    profile: &GpuProfile,
+    steps: &[Submitted],
+    times: &[u64],
+    events: &Events,
+    kind: &str,
+    programs: &mut Programs,
+) {
+    let mut by_stream: BTreeMap<u32, Vec<(u64, Submitted)>> = BTreeMap::new();
+    let mut between_in: BTreeMap<u32, Vec<(u64, Step)>> = BTreeMap::new();
+    for (submitted, &at) in steps.iter().zip(times) {
+        let stream = profile.operations[submitted.index as usize].stream;
+        by_stream.entry(stream).or_default().push((at, *submitted));
+    }
+    for (call, list) in &events.at_call {
+        let at = profile.calls.get(*call as usize).map_or(0, |call| call.start_ns);
+        for (stream, step) in list {
+            by_stream.entry(*stream).or_default();
+            between_in.entry(*stream).or_default().push((at, *step));
+        }
+    }
+    for (stream, operations) in by_stream {
+        let between = between_in.remove(&stream).unwrap_or_default();
+        let number = profile.streams.get(stream as usize).map_or(0, |stream| stream.number);
+        let first = operations.first().map(|(at, _)| *at).into_iter().chain(between.first().map(|(at, _)| *at)).min();
+        let mut program = Program::new(first.unwrap_or(0));
+        let mut between = between.into_iter().peekable();
+        for (at, submitted) in operations {
+            while let Some((earlier, step)) = between.next_if(|(earlier, _)| *earlier <= at) {
+                program.at(earlier);
+                program.steps.push(step);
+            }
+            program.at(at);
+            program.submit(submitted, events);
+        }
+        for (at, step) in between {
+            program.at(at);
+            program.steps.push(step);
+        }
+        program.finish(numbered_stream(number) + kind, programs);
     }
 }

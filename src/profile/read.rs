@@ -5,12 +5,9 @@ use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 
-use super::error::GpuProfileError;
-use super::model::{GpuProfile, ProfileFormat};
+use super::model::{GpuProfile, GpuProfileError, ProfileFormat};
 #[cfg(feature = "nsight")]
 use super::nsight;
-#[cfg(not(feature = "nsight"))]
-use super::without_nsight as nsight;
 use super::{kineto, nvprof};
 use crate::effort::{self, Counted};
 use crate::json::without_byte_order_mark;
@@ -75,7 +72,18 @@ impl GpuProfile {
         match ProfileFormat::of(content) {
             Some(ProfileFormat::Kineto) => kineto::read(file, content),
             Some(ProfileFormat::Nvprof) => nvprof::read(file, content),
+            #[cfg(feature = "nsight")]
             Some(ProfileFormat::NsightSystems) => nsight::read(file, content),
+            #[cfg(not(feature = "nsight"))]
+            Some(ProfileFormat::NsightSystems) => {
+                let scenario = std::path::Path::new(file).with_extension("scenario.json").display().to_string();
+                let help = format!(
+                    "the command, which has the feature nsight by default, makes a scenario that is read here of an export \
+                     of Nsight Systems: gpusched import {file:?} --out {scenario:?}"
+                );
+                let what = "this is an SQLite database, which this build does not read";
+                Err(GpuProfileError::new(file, what).with_help(help))
+            }
             None => Err(GpuProfileError::new(
                 file,
                 "this is no profile: neither Kineto JSON, nor an SQLite export of Nsight Systems, nor nvprof's CSV",

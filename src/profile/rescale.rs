@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::import_options::Rescale;
-use super::model::{GpuProfile, ProfiledKernel};
-use super::short_name::short_name;
+use super::Rescale;
+use super::model::{GpuProfile, ProfiledKernel, short_name};
 use crate::device::{BUILTIN_NAMES, Device, KernelOccupancy};
 use crate::spelling::option;
 use crate::time::Duration;

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
-use super::block_times::{BlockTimeCounts, EstimatedBlockTime};
-use super::latency::KernelGap;
+use super::durations::{BlockTimeCounts, EstimatedBlockTime};
 use super::model::ProfiledKind;
+use super::submissions::KernelGap;
 use super::*;
 use crate::device::CopyDirection;
 use crate::scenario::{ReadOptions, Scenario, Step};
@@ -12,8 +12,7 @@ use crate::workload::OperationKind;
 mod devices;
 #[cfg(feature = "nsight")]
 mod nsight;
-mod threads;
-mod waits;
+mod programs;
 
 /// A trace with these events, on a GPU with the limits of an A100.
 fn trace(events: &str) -> String {

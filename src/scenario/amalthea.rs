@@ -11,51 +11,104 @@
 //!
 //! `docs/amalthea.md` is the guide.
 
-mod activate;
+mod activations;
+mod allocation;
 mod build;
 mod chains;
-mod choose;
-mod copies;
-mod core_shares;
 mod cost;
 mod demands;
-mod distribution;
-mod error;
-mod event_chains;
-mod frequency;
-mod guard;
 mod hardware;
 mod items;
-mod labels;
 mod mapping;
-mod memory;
 mod model;
-mod names;
-mod numbers;
 mod options;
-mod processes;
-mod properties;
-mod read;
-mod requirements;
-mod sequences;
+mod quantities;
 mod software;
-mod stimuli;
 mod tasks_on_cores;
-mod ticks;
-mod times;
-mod unit;
-mod work;
+mod timing;
 mod xml;
+
+use std::collections::{BTreeMap, HashMap};
+
+use mapping::Mapping;
+use xml::Problem;
 
 pub use demands::ModelDemands;
 pub(crate) use demands::ResponseLimit;
-pub use error::AmaltheaError;
-pub use frequency::Frequency;
+pub(crate) use hardware::ProcessingUnit;
+pub(crate) use items::TickEntry;
 pub use model::AmaltheaModel;
-pub(crate) use model::{ProcessingUnit, Runnable};
+pub(crate) use model::Runnable;
 pub use options::{AmaltheaOptions, TickBound};
-pub(crate) use requirements::Requirement;
-pub use requirements::RequirementOf;
-pub(crate) use stimuli::{Activation, Stimulus};
-pub(crate) use ticks::{TickRange, Ticks};
-pub(crate) use work::TickEntry;
+pub use quantities::Frequency;
+pub(crate) use quantities::{TickRange, Ticks};
+pub use timing::RequirementOf;
+pub(crate) use timing::{Activation, Requirement, Stimulus};
+pub use xml::AmaltheaError;
+
+impl<'t> AmaltheaModel<'t> {
+    /// Reads a model; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`AmaltheaError`] with the position of what is wrong: no XML, no AMALTHEA, or numbers that cannot be. Types
+    /// that gpusched does not know are no error; they are counted in [`AmaltheaModel::skipped`].
+    pub fn parse(file: &'t str, text: &'t str) -> Result<Self, AmaltheaError> {
+        read_model(file, text).map_err(|problem| AmaltheaError::new(file, text, problem))
+    }
+
+    /// Whether a text looks like XML rather than JSON.
+    pub(crate) fn is_likely(text: &str) -> bool {
+        text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
+    }
+
+    /// A problem with its place in this model's text.
+    fn error(&self, problem: Problem) -> AmaltheaError {
+        AmaltheaError::new(self.file, self.text, problem)
+    }
+}
+
+fn read_model<'t>(file: &'t str, text: &'t str) -> Result<AmaltheaModel<'t>, Problem> {
+    let document = xml::parse(text)?;
+    let (root, version) = xml::root(&document)?;
+    let models: Vec<_> = xml::children_named(root, "swModel").collect();
+    let mut skipped = BTreeMap::new();
+    let mut notes = Vec::new();
+    let mapping = Mapping::read(root, &mut skipped)?;
+    let runnables = software::runnables(&models, &mapping, &mut skipped)?;
+    let mut indices: HashMap<&str, usize> = HashMap::with_capacity(runnables.len());
+    for (index, runnable) in runnables.iter().enumerate() {
+        if indices.insert(&runnable.name, index).is_some() {
+            notes.push(format!("more than one runnable is called {:?}", runnable.name));
+        }
+    }
+    let tasks = software::tasks(&models, &indices, &mut skipped)?;
+    let stimuli = timing::read_stimuli(root, &mut skipped)?;
+    let (requirements, chains) = timing::read_constraints(root, &mut skipped)?;
+    let mut processing_units = Vec::new();
+    for model in xml::children_named(root, "hwModel") {
+        processing_units.extend(hardware::read_units(model)?);
+    }
+    for unit in processing_units.iter().filter(|unit| unit.frequency.is_none()) {
+        notes.push(format!("the model states no frequency above 0 for processing unit {:?}", unit.name));
+    }
+    if runnables.is_empty() {
+        notes.push("the model has no runnables".to_owned());
+    }
+    notes.sort();
+    notes.dedup();
+    let version = version.to_owned();
+    Ok(AmaltheaModel {
+        file,
+        text,
+        version,
+        runnables,
+        processing_units,
+        tasks,
+        stimuli,
+        requirements,
+        chains,
+        mapping,
+        skipped,
+        notes,
+    })
+}

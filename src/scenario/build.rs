@@ -3,14 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use super::chain::Chain;
-use super::endless::{self, Endless};
+use super::endless::{self, Endless, limit_jobs};
+use super::host_thread::{BarrierId, HostThread};
 use super::known_kernels::KnownKernels;
-use super::model::{BarrierId, HostThread, Scenario};
-use super::one_hyperperiod::limit_jobs;
-use super::options::{BlockDurations, ReadOptions};
-use super::release_order::ReleaseOrder;
-use super::timing::Timing;
+use super::model::{Chain, ReleaseOrder, Scenario};
+use super::options::{BlockDurations, ReadOptions, Timing};
 use crate::device::{Device, SmMask};
 use crate::spelling::option;
 use crate::time::Duration;
@@ -462,7 +459,7 @@ impl<'a> ScenarioBuilder<'a> {
     pub(crate) fn build_ending(self) -> Result<Scenario, (usize, Endless)> {
         let scenario = self.build();
         for (index, thread) in scenario.threads.iter().enumerate() {
-            endless::check(&scenario, thread).map_err(|why| (index, why))?;
+            endless::check_end(&scenario, thread).map_err(|why| (index, why))?;
         }
         Ok(scenario)
     }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::chain::{ChainLink, LinkOperation};
-use super::model::{HostThread, Scenario, Step};
+use super::host_thread::{HostThread, Step};
+use super::model::{ChainLink, LinkOperation, Scenario};
 use crate::workload::{OperationKind, StreamId};
 
 impl LinkOperation {

@@ -1,18 +1,18 @@
-//! What a scenario consists of.
+//! What a scenario consists of: host threads on a GPU, chains of their jobs, and the published result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::chain::Chain;
-use super::deadline::Deadline;
+use serde::Serialize;
+
 use super::examiner_logs::ExaminerLogs;
-use super::expected::Expected;
-use super::release_order::ReleaseOrder;
-use crate::device::{ChannelOrder, Device, SynchronousMemset};
+use super::host_thread::HostThread;
+use crate::device::{ChannelOrder, CopyDirection, Device};
+use crate::limits::count_turn;
+use crate::named::named;
 use crate::time::{Duration, Instant};
 use crate::workload::{
-    Catalogue, CheckedCopy, CheckedKernel, CheckedStream, CopyId, EventId, KernelId, OperationKind, Placement,
-    ProcessId, StreamId, WorkItems, WorkloadError,
+    Catalogue, CheckedCopy, CheckedKernel, CheckedStream, KernelId, Placement, StreamId, WorkItems, WorkloadError,
 };
 
 /// A set of host threads, the operations that they submit to streams, and the GPU that they share.
@@ -201,294 +201,163 @@ impl Scenario {
     }
 }
 
-/// Threads that wait for one another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BarrierId(pub u32);
-
-/// A host thread: it repeats its steps until one of its limits is reached.
-///
-/// The first iteration starts at `release`; the next when the previous one has ended, but with a `period` not before
-/// `release` plus that many periods.
+/// Jobs of several threads, each of which reads what one of the thread before it has written last: a cause-effect chain
+/// with register communication (`docs/analysis.md`, "Chains").
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostThread {
-    /// Name in reports (the examiner's `label`).
-    pub label: Arc<str>,
-    /// The process that it is of, in whose streams it submits.
-    pub process: ProcessId,
-    /// When its first iteration starts, after t = 0.
-    pub release: Duration,
-    /// Iterations at most; `None`: no limit.
-    pub iterations: Option<u64>,
-    /// Whether these are only those of one hyperperiod of what has no end, as a run without a horizon has it.
-    pub is_cut: bool,
-    /// No iteration starts once this much time has passed since `release`; `None`: no limit.
-    pub time_limit: Option<Duration>,
-    /// The number of another thread: no iteration starts once that one has ended.
-    pub until: Option<u32>,
-    /// From one iteration's release to the next.
-    pub period: Option<Duration>,
-    /// How much later than its arrival, every period, an iteration may be released at most. Runs have none; bounds over
-    /// all phasings do ([`sporadic_bounds`](crate::analysis::sporadic_bounds)).
-    pub jitter: Duration,
-    /// Why it is not known when iterations are released, even but for the jitter: a model's stimulus may do it at other
-    /// times, or is not read. Nothing is proven by the releases that are stated then.
-    pub unsure: Option<Arc<str>>,
-    /// By when an iteration should have finished, with all its steps and operations, counted from its release; without
-    /// a period from its beginning, after its barrier.
-    pub deadline: Deadline,
-    /// Where it waits before every iteration.
-    pub barrier: Option<BarrierId>,
-    /// The core that it shares with others; `None`: it has one for itself.
-    pub core: Option<CoreShare>,
-    /// One iteration.
-    pub steps: Vec<Step>,
+pub struct Chain {
+    /// Name in reports.
+    pub name: Arc<str>,
+    /// From the thread that samples the world to the one that acts on it.
+    pub links: Vec<ChainLink>,
+    /// How long it may take at most from an event to the first output that knows of it.
+    pub reaction_time: Option<Duration>,
+    /// How old what an output is made of may be at most.
+    pub data_age: Option<Duration>,
 }
 
-/// How a host thread has a core: partitioned, preemptive, with fixed priorities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CoreShare {
-    /// The core.
-    pub core: u32,
-    /// A smaller number is more urgent; of equal ones the thread that is declared first.
-    pub priority: i32,
-    /// Whether it keeps the core while it waits for operations, as `cudaDeviceScheduleSpin` has it. Else it gives it
-    /// up.
-    pub spins: bool,
+/// The jobs of one thread as a part of a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainLink {
+    /// Index of the host thread.
+    pub thread: u32,
+    /// A job reads when the first of these operations starts; `None`: when it begins.
+    pub reads: Option<LinkOperation>,
+    /// A job writes when the last of these operations has completed; `None`: when all of the job is done.
+    pub writes: Option<LinkOperation>,
 }
 
-impl CoreShare {
-    /// The greatest number that a core may have.
-    pub(crate) const MOST_CORE: u32 = 1023;
+/// Operations of a job, by what they do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkOperation {
+    /// Launches of the kernel of that [title](crate::workload::Kernel::title).
+    Kernel(Arc<str>),
+    /// Copies that go that way.
+    Copy(CopyDirection),
 }
 
-impl HostThread {
-    /// Whether it frees memory, as one of its steps.
-    pub(crate) fn frees(&self) -> bool {
-        self.steps.contains(&Step::Free)
+named! {
+    /// What is asked of a chain.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ChainMeasure: ALL, Serialize {
+        /// How long it takes from an event to the first output that knows of it.
+        ReactionTime = "reaction time",
+        /// How old what an output is made of is when it comes out.
+        DataAge = "data age",
     }
+}
 
-    /// The jitter of a thread of which it is not known how late its iterations may be released: longer than any for
-    /// which there are bounds.
-    pub const UNKNOWN_JITTER: Duration = Duration::from_ns(1 << 62);
-
-    /// A thread of the first process that takes its steps once, `release` after t = 0.
-    pub fn once(label: impl Into<Arc<str>>, release: Duration, steps: Vec<Step>) -> Self {
-        Self {
-            label: label.into(),
-            process: ProcessId::FIRST,
-            release,
-            iterations: Some(1),
-            is_cut: false,
-            time_limit: None,
-            until: None,
-            period: None,
-            jitter: Duration::ZERO,
-            unsure: None,
-            deadline: Deadline::Period,
-            barrier: None,
-            core: None,
-            steps,
+impl Chain {
+    /// What it may come to at most, if anything is stated.
+    pub fn limit(&self, measure: ChainMeasure) -> Option<Duration> {
+        match measure {
+            ChainMeasure::ReactionTime => self.reaction_time,
+            ChainMeasure::DataAge => self.data_age,
         }
     }
+}
 
-    /// A thread of the first process that takes its steps every `period`, from t = 0 and without end; its jobs are due
-    /// when the next is released.
-    pub fn periodic(label: impl Into<Arc<str>>, period: Duration, steps: Vec<Step>) -> Self {
-        Self { iterations: None, period: Some(period), ..Self::once(label, Duration::ZERO, steps) }
+impl ChainLink {
+    /// All of a job.
+    pub fn whole(thread: u32) -> Self {
+        Self { thread, reads: None, writes: None }
     }
 }
 
-/// One step of a host thread. Host code takes no time but for [`Step::Work`]; a thread waits only where a step says so,
-/// and where others have its core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Launch a kernel, without waiting.
-    Launch(KernelId, StreamId),
-    /// Submit a copy, without waiting.
-    Copy(CopyId, StreamId),
-    /// Submit a memset, without waiting.
-    Memset(StreamId),
-    /// Record an event in a stream, without waiting.
-    Record(EventId, StreamId),
-    /// Let what is submitted to a stream from now on wait for an event; the host itself does not wait.
-    Wait(EventId, StreamId),
-    /// Wait until the operation that this thread submitted last has completed.
-    AwaitLast,
-    /// Wait until everything submitted to a stream so far has completed.
-    SynchronizeStream(StreamId),
-    /// Wait until everything that its process has submitted to the GPU so far has completed.
-    SynchronizeDevice,
-    /// Wait until the last record of an event submitted so far has completed; not at all if there is none.
-    SynchronizeEvent(EventId),
-    /// Free memory (`cudaFree`, `cudaFreeHost`): wait until everything that its process has submitted so far has
-    /// completed (H1), and hold the CUDA calls of the other threads of its process until then (H2).
-    Free,
-    /// Allocate memory (`cudaMalloc`, `cudaMallocHost`): a CUDA call that waits for nothing but a [`Step::Free`] of
-    /// another thread of its process (H2).
-    Allocate,
-    /// Sleep.
-    Sleep(Duration),
-    /// Work on the CPU: a run takes all of this time of the thread's core, bounds hold for any time up to it.
-    Work(Duration),
-    /// Wait for all other threads of the barrier that have not ended.
-    Barrier(BarrierId),
-    /// Go back to step number `from` until the steps in between have been done `times` times.
-    Repeat {
-        /// The first of the repeated steps.
-        from: usize,
-        /// How often in all, at least 1.
-        times: u64,
-    },
+/// What a paper or a measurement says should come out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// Where the numbers come from.
+    pub source: String,
+    /// How far off a time may be.
+    pub tolerance: Duration,
+    /// The placement under which it was found.
+    pub placement: Placement,
+    /// Kernels of which something is known.
+    pub kernels: Vec<ExpectedKernel>,
+    /// Conditions under which it was found that the user has replaced: the device, the block durations, …
+    pub replaced: Vec<&'static str>,
 }
 
-impl Step {
-    /// H3: what a memset does that is called synchronously: it goes to the NULL stream of its process, and on some
-    /// devices its caller waits for it.
-    pub(crate) fn synchronous_memset(null: StreamId, device: &Device) -> impl Iterator<Item = Self> {
-        let waits = device.synchronous_memset == SynchronousMemset::CallerWaits;
-        [Self::Memset(null)].into_iter().chain(waits.then_some(Self::AwaitLast))
-    }
+/// What is known of one kernel launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedKernel {
+    /// The kernel's title.
+    pub name: String,
+    /// Which of its launches, from 0, in launch order.
+    pub iteration: u32,
+    /// Where in print the numbers stand, for example `Fig. 3`.
+    pub place: Option<String>,
+    /// When its first block starts.
+    pub first_start: Option<Instant>,
+    /// When its last block ends.
+    pub finish: Option<Instant>,
+    /// Blocks per SM, by SM id; compared only under the placement under which they were found.
+    pub blocks_per_sm: Option<Vec<u32>>,
+    /// The SM of each block, by its index in the grid, `None` where it is not known; compared as `blocks_per_sm` is.
+    pub sm_of_block: Option<Vec<Option<u32>>>,
+}
 
-    /// What this step submits to the GPU, and to which stream; `None`: it submits nothing.
-    pub const fn submission(self) -> Option<(OperationKind, StreamId)> {
+/// In which order host threads act that are released, or wake up, at one instant. A simulation takes the order of
+/// declaration in any case; verdicts and bounds hold for what is said here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReleaseOrder {
+    /// In any: what they submit at that instant is mixed in every way that keeps the order of each thread's program.
+    #[default]
+    Any,
+    /// As they are declared, each with all its submissions of the instant before the next thread's.
+    Declared,
+}
+
+impl ReleaseOrder {
+    /// All of them, the default first.
+    pub const ALL: [Self; 2] = [Self::Any, Self::Declared];
+
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Launch(kernel, stream) => Some((OperationKind::Kernel(kernel), stream)),
-            Self::Copy(copy, stream) => Some((OperationKind::Copy(copy), stream)),
-            Self::Memset(stream) => Some((OperationKind::Memset, stream)),
-            Self::Record(event, stream) => Some((OperationKind::Record(event), stream)),
-            Self::Wait(event, stream) => Some((OperationKind::Wait(event), stream)),
-            Self::AwaitLast
-            | Self::SynchronizeStream(_)
-            | Self::SynchronizeDevice
-            | Self::SynchronizeEvent(_)
-            | Self::Free
-            | Self::Allocate
-            | Self::Sleep(_)
-            | Self::Work(_)
-            | Self::Barrier(_)
-            | Self::Repeat { .. } => None,
+            Self::Any => "any",
+            Self::Declared => "declared",
         }
     }
 
-    /// The call of CUDA that it is, by its key in a scenario file; empty: it is none.
-    pub(crate) const fn call_name(self) -> &'static str {
+    /// The order of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|order| order.name() == name)
+    }
+
+    /// Under which order something is found: `under any order`.
+    pub const fn condition(self) -> &'static str {
         match self {
-            Self::Launch(..) => "launch",
-            Self::Copy(..) => "copy",
-            Self::Memset(_) => "memset",
-            Self::Record(..) => "record",
-            Self::Wait(..) => "wait",
-            Self::AwaitLast | Self::SynchronizeStream(_) | Self::SynchronizeDevice => "synchronize",
-            Self::SynchronizeEvent(_) => "synchronize_event",
-            Self::Free => "free",
-            Self::Allocate => "malloc",
-            Self::Sleep(_) | Self::Work(_) | Self::Barrier(_) | Self::Repeat { .. } => "",
+            Self::Any => "under any order of simultaneous releases",
+            Self::Declared => "under the declared order of simultaneous releases",
         }
-    }
-
-    /// Whether the host waits here for what it, or another host, has submitted.
-    pub const fn waits_for_operations(self) -> bool {
-        self.waits_for_device()
-            || matches!(self, Self::AwaitLast | Self::SynchronizeStream(_) | Self::SynchronizeEvent(_))
-    }
-
-    /// Whether the host waits here for everything that its process has submitted.
-    pub const fn waits_for_device(self) -> bool {
-        matches!(self, Self::SynchronizeDevice | Self::Free)
-    }
-
-    /// Whether this step is a call of CUDA, which a [`Step::Free`] of another thread of the process holds (H2).
-    pub const fn is_cuda_call(self) -> bool {
-        !self.call_name().is_empty()
     }
 }
 
-impl HostThread {
-    /// The time from a job's release to its deadline; `None`: its jobs have none.
-    pub fn deadline(&self) -> Option<Duration> {
-        self.deadline.with_period(self.period)
+/// The threads of which anything may delay jobs of those with these labels, themselves among them: all that use the GPU
+/// delay one another, all that meet at barriers, and on a core the more urgent ones the others.
+pub(crate) fn who_delays(scenario: &Scenario, labels: &[String]) -> BTreeSet<usize> {
+    let threads = &scenario.threads;
+    let uses_gpu =
+        |thread: &HostThread| thread.submits() || thread.steps.iter().any(|step| step.waits_for_operations());
+    let meets = |thread: &HostThread| thread.barriers().next().is_some();
+    let delays = |by: usize, of: usize| {
+        let (one, other) = (&threads[by], &threads[of]);
+        let on_core = one
+            .core
+            .zip(other.core)
+            .is_some_and(|(one, other)| one.core == other.core && (one.priority, by) < (other.priority, of));
+        on_core || uses_gpu(one) && uses_gpu(other) || meets(one) && meets(other)
+    };
+    let is_named = |thread: &usize| labels.iter().any(|label| **label == *threads[*thread].label);
+    let mut found: BTreeSet<usize> = (0..threads.len()).filter(is_named).collect();
+    let mut open: Vec<usize> = found.iter().copied().collect();
+    while let Some(of) = open.pop() {
+        count_turn();
+        let more: Vec<usize> = (0..threads.len()).filter(|by| !found.contains(by) && delays(*by, of)).collect();
+        found.extend(&more);
+        open.extend(more);
     }
-
-    /// Whether iteration number `iteration` counts from when it is released, and not from when it begins: with a
-    /// period, or if it has to wait for its core.
-    pub(crate) fn counts_from_release(&self, iteration: u64) -> bool {
-        self.period.is_some() || iteration == 0 && self.core.is_some() && self.barrier.is_none()
-    }
-
-    /// When iteration number `iteration` is released; every iteration of a thread without a period counts from the
-    /// thread's own release.
-    pub fn release_of(&self, iteration: u64) -> Instant {
-        let first = Instant::ZERO + self.release;
-        let Some(period) = self.period else { return first };
-        period.checked_mul(iteration).map_or(Instant::MAX, |passed| first + passed)
-    }
-
-    /// Iterations at most, also of what goes on after the run; `None`: no limit.
-    pub(crate) fn iterations_in_all(&self) -> Option<u64> {
-        self.iterations.filter(|_| !self.is_cut)
-    }
-
-    /// The streams to which it launches kernels, each as often as it is launched to.
-    pub(crate) fn launched_to(&self) -> impl Iterator<Item = StreamId> {
-        self.steps.iter().filter_map(|step| if let Step::Launch(_, stream) = *step { Some(stream) } else { None })
-    }
-
-    /// The same thread in a scenario that has threads of these numbers, in this order.
-    pub(crate) fn placed(&self, threads: &[usize]) -> Self {
-        let place = |other: u32| threads.iter().position(|&thread| thread == other as usize);
-        let until = self.until.and_then(place).and_then(|place| u32::try_from(place).ok());
-        Self { until, ..self.clone() }
-    }
-
-    /// Whether it may end before it has done all its iterations: at a time, or with another thread.
-    pub fn may_end_early(&self) -> bool {
-        self.time_limit.is_some() || self.until.is_some()
-    }
-
-    /// Whether no iteration ever begins: none is asked for, or there is no time for one.
-    pub fn never_runs(&self) -> bool {
-        self.iterations == Some(0) || self.time_limit == Some(Duration::ZERO)
-    }
-
-    /// Whether the steps before `step` are all that an iteration does, but for barriers at its end, where it waits for
-    /// others.
-    pub(crate) fn is_at_end(&self, step: usize) -> bool {
-        let waits_at_end = self.steps.iter().rev().take_while(|step| matches!(step, Step::Barrier(_))).count();
-        step + waits_at_end == self.steps.len()
-    }
-
-    /// Whether an iteration submits anything to the GPU.
-    pub fn submits(&self) -> bool {
-        self.steps.iter().any(|step| step.submission().is_some())
-    }
-
-    /// Whether it works on the CPU, or shares a core on which others do: how long a step takes is then not stated.
-    pub fn works(&self) -> bool {
-        self.core.is_some() || self.steps.iter().any(|step| matches!(step, Step::Work(_)))
-    }
-
-    /// Whether its iterations are jobs: they submit something, work, or state a deadline.
-    pub fn does_jobs(&self) -> bool {
-        self.submits() || self.works() || matches!(self.deadline, Deadline::After(_))
-    }
-
-    /// How many operations it submits, where nothing ends it early and no step repeats others; 0 if it goes on without
-    /// end.
-    pub fn submissions(&self) -> u64 {
-        let in_one = self.steps.iter().filter(|step| step.submission().is_some()).count() as u64;
-        self.iterations.map_or(0, |iterations| iterations.saturating_mul(in_one))
-    }
-
-    /// The stream to which it submits first.
-    pub(crate) fn first_stream(&self) -> Option<StreamId> {
-        self.steps.iter().find_map(|step| step.submission()).map(|(_, stream)| stream)
-    }
-
-    /// The barriers that this thread takes part in.
-    pub fn barriers(&self) -> impl Iterator<Item = BarrierId> + '_ {
-        self.barrier.into_iter().chain(self.steps.iter().filter_map(|step| match step {
-            Step::Barrier(barrier) => Some(*barrier),
-            _ => None,
-        }))
-    }
+    found
 }

@@ -89,7 +89,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("tables/warps.rs", &["warps"]),
     ("scenario/", SCENARIO),
     // Asked for by --logs alone.
-    ("scenario/examiner/log_names.rs", &["simulate"]),
+    ("scenario/examiner/reading.rs", &["simulate"]),
 ];
 
 /// Where the library names flags all the same: those of other programs, and what it tells of the command itself.

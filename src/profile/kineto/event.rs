@@ -1,15 +1,12 @@
-//! One event of the trace.
+//! One event of the trace: its arguments, and its numbers, read from the text of the file without a float in between.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::arguments::Arguments;
-use super::value::{microseconds, plain_text, sides, signed, text, whole, whole_u32};
 use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::profile::builder::{ProfileBuilder, RawSync, TOO_LARGE};
-use crate::profile::call::CallKind;
-use crate::profile::model::{HostCall, ProfiledKernel, ProfiledKind, SyncKind};
-use crate::time::DecimalError;
+use crate::profile::model::{CallKind, HostCall, ProfiledKernel, ProfiledKind, SyncKind};
+use crate::time::{Decimal, DecimalError};
 
 /// Why kernels of other makers' GPUs are left out.
 pub(super) const NOT_NVIDIA: &str = "kernels that state no grid, block, registers or shared memory";
@@ -177,4 +174,102 @@ fn direction(name: &str) -> Option<CopyDirection> {
         (b'D' | b'A' | b'P', b'D' | b'A' | b'P') => Some(CopyDirection::DeviceToDevice),
         _ => None,
     }
+}
+
+/// What events of the GPU and of CUDA calls say of themselves.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Arguments<'a> {
+    // One is enough for all: the text then lives as long as they do.
+    #[serde(borrow)]
+    pub(super) device: Option<&'a RawValue>,
+    pub(super) context: Option<&'a RawValue>,
+    pub(super) stream: Option<&'a RawValue>,
+    pub(super) correlation: Option<&'a RawValue>,
+    #[serde(rename = "registers per thread")]
+    pub(super) registers: Option<&'a RawValue>,
+    #[serde(rename = "shared memory")]
+    pub(super) shared_memory: Option<&'a RawValue>,
+    pub(super) grid: Option<&'a RawValue>,
+    pub(super) block: Option<&'a RawValue>,
+    #[serde(rename = "est. achieved occupancy %")]
+    pub(super) occupancy: Option<&'a RawValue>,
+    pub(super) priority: Option<&'a RawValue>,
+    #[serde(alias = "channel id", alias = "channel_id", alias = "channelID")]
+    pub(super) channel: Option<&'a RawValue>,
+    pub(super) bytes: Option<&'a RawValue>,
+    #[serde(rename = "cuda_sync_kind")]
+    pub(super) sync_kind: Option<&'a RawValue>,
+    pub(super) wait_on_stream: Option<&'a RawValue>,
+    #[serde(rename = "wait_on_cuda_event_record_corr_id")]
+    pub(super) event_recorded_by: Option<&'a RawValue>,
+}
+
+/// What the head of the file says of a GPU.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Properties {
+    pub(super) id: Option<u32>,
+    pub(super) name: String,
+    pub(super) total_global_mem: Option<u64>,
+    pub(super) compute_major: Option<u32>,
+    pub(super) compute_minor: Option<u32>,
+    pub(super) max_threads_per_block: Option<u32>,
+    pub(super) max_threads_per_multiprocessor: Option<u32>,
+    pub(super) regs_per_block: Option<u32>,
+    pub(super) regs_per_multiprocessor: Option<u32>,
+    pub(super) warp_size: Option<u32>,
+    pub(super) shared_mem_per_block_optin: Option<u32>,
+    pub(super) shared_mem_per_multiprocessor: Option<u32>,
+    pub(super) num_sms: Option<u32>,
+}
+
+/// What the head of the file says of a distributed run.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct DistributedInfo {
+    pub(super) rank: Option<u32>,
+}
+
+/// A number, or a string that holds one.
+fn number(raw: &RawValue) -> &str {
+    raw.get().trim_matches('"')
+}
+
+/// A whole number that is not negative.
+pub(super) fn whole(raw: Option<&RawValue>) -> Option<u64> {
+    let text = number(raw?);
+    text.parse().ok().or_else(|| u64::try_from(Decimal::parse(text).ok()?.scaled_exactly(0)?).ok())
+}
+
+/// As [`whole`], of 32 bits.
+pub(super) fn whole_u32(raw: Option<&RawValue>) -> Option<u32> {
+    u32::try_from(whole(raw)?).ok()
+}
+
+/// A whole number that may be negative.
+pub(super) fn signed(raw: Option<&RawValue>) -> Option<i64> {
+    number(raw?).parse().ok()
+}
+
+/// Microseconds as nanoseconds, exact to the nanosecond.
+pub(super) fn microseconds(raw: Option<&RawValue>) -> Result<u64, DecimalError> {
+    let raw = raw.ok_or(DecimalError::NotANumber)?;
+    Decimal::parse(number(raw))?.scaled(3, u64::MAX >> 1)
+}
+
+/// A list of one to three numbers that are not 0.
+pub(super) fn sides(raw: Option<&RawValue>) -> Option<Vec<u32>> {
+    let sides: Vec<u32> = serde_json::from_str(raw?.get()).ok()?;
+    Some(sides).filter(|sides| (1..=3).contains(&sides.len()) && !sides.contains(&0))
+}
+
+/// A string without its quotes; `None` where there are escapes in it.
+pub(super) fn plain_text(raw: Option<&RawValue>) -> Option<&str> {
+    let text = raw?.get().strip_prefix('"')?.strip_suffix('"')?;
+    (!text.contains('\\')).then_some(text)
+}
+
+/// A string, decoded.
+pub(super) fn text(raw: &RawValue) -> String {
+    serde_json::from_str(raw.get()).unwrap_or_else(|_| number(raw).to_owned())
 }

@@ -4,19 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::activate::{self, Activations, Plan, Sequence};
-use super::copies;
+use super::activations::{self, Activations, Plan, Sequence};
 use super::cost::Costs;
-use super::error::{AmaltheaError, Problem};
 use super::model::{AmaltheaModel, Runnable};
-use super::options::{AmaltheaOptions, TickBound};
+use super::options::{AmaltheaOptions, Clock, TickBound};
+use super::software;
 use super::tasks_on_cores::{Action, TasksOnCores};
-use super::unit::Clock;
+use super::xml::{AmaltheaError, Problem};
 use crate::device::{BlockShape, Device};
 use crate::scenario::ScenarioBuilder;
-use crate::scenario::deadline::Deadline;
 use crate::scenario::endless::Endless;
-use crate::scenario::model::{CoreShare, HostThread, Scenario, Step};
+use crate::scenario::host_thread::{CoreShare, Deadline, HostThread, Step};
+use crate::scenario::model::Scenario;
 use crate::scenario::options::ReadOptions;
 use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
@@ -109,7 +108,7 @@ impl AmaltheaModel<'_> {
             return Err(Problem::general(unused));
         }
         let endless = |(_, why): (usize, Endless)| {
-            Problem::general(why.to_string()).with_help(format!("{}, or: {}", why.help(), activate::advice()))
+            Problem::general(why.to_string()).with_help(format!("{}, or: {}", why.help(), activations::advice()))
         };
         builder.limit_jobs().map_err(endless)?;
         let mut scenario = builder.build_ending().map_err(endless)?;
@@ -205,7 +204,7 @@ impl AmaltheaModel<'_> {
         let cycles = costs.cycles(index).or_else(|problem| if given() { Ok(None) } else { Err(problem) })?;
         let duration = self.block_time(runnable, cycles, unit, chosen.ticks, builder)?;
         let kernel = self.kernel(runnable, chosen, duration, builder)?;
-        let around = if chosen.without_copies { copies::Around::default() } else { copies::around(self, index) };
+        let around = if chosen.without_copies { software::Around::default() } else { software::around(self, index) };
         self.copies(&around.before, stream, &mut steps, builder)?;
         let id = builder.add_kernel(kernel).map_err(|error| runnable.refused(&error))?;
         steps.push(Step::Launch(id, stream));

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::activate::{Activations, Sequence};
-use super::event_chains::LATENCY;
+use super::activations::{Activations, Sequence};
 use super::model::AmaltheaModel;
 use super::options::AmaltheaOptions;
 use super::tasks_on_cores::TasksOnCores;
+use super::timing::LATENCY;
 use crate::limits::count_turn;
-use crate::scenario::chain::{Chain, ChainLink, ChainMeasure, LinkOperation};
+use crate::scenario::model::{Chain, ChainLink, ChainMeasure, LinkOperation};
 use crate::scenario::{Scenario, ScenarioBuilder};
 
 impl AmaltheaModel<'_> {

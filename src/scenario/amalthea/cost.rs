@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::error::Problem;
-use super::model::{AmaltheaModel, ProcessingUnit};
-use super::ticks::{TickRange, Ticks};
-use super::work::{CostUnit, Item, TickEntry};
+use super::hardware::ProcessingUnit;
+use super::items::{CostUnit, Item, TickEntry};
+use super::model::AmaltheaModel;
+use super::quantities::{TickRange, Ticks};
+use super::xml::Problem;
 use crate::spelling::option;
 
 /// Calls of runnables by runnables may be nested this deep.

@@ -3,18 +3,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::activate::Activations;
-use super::copies;
+use super::activations::Activations;
 use super::cost::Costs;
-use super::error::{AmaltheaError, Problem};
 use super::items::UNORDERED;
 use super::model::{AmaltheaModel, Runnable, Task};
 use super::options::{AmaltheaOptions, TickBound};
-use super::requirements::{Requirement, RequirementOf};
-use super::stimuli::Activation;
+use super::software;
 use super::tasks_on_cores::{HostPlan, TasksOnCores};
-use crate::scenario::delays::who_delays;
-use crate::scenario::model::{HostThread, Scenario, Step};
+use super::timing::{Activation, Requirement, RequirementOf};
+use super::xml::{AmaltheaError, Problem};
+use crate::scenario::host_thread::{HostThread, Step};
+use crate::scenario::model::{Scenario, who_delays};
 use crate::time::Duration;
 
 /// What a model says of the jobs of a scenario that was made from it.
@@ -288,7 +287,7 @@ impl AmaltheaModel<'_> {
         let mut on_gpu = launched.clone();
         if !chosen.without_copies {
             for index in launched {
-                let around = copies::around(self, *index);
+                let around = software::around(self, *index);
                 on_gpu.extend(around.before.into_iter().chain(around.after));
             }
         }

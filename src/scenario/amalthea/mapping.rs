@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use roxmltree::Node;
 
-use super::error::Problem;
-use super::xml;
+use super::xml::{self, Problem};
 use crate::time::Duration;
 
 /// How keys of time slices begin, in small letters: WATERS 2019 has `TimeSlice_SFM`.

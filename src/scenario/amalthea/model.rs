@@ -2,16 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
-use super::event_chains::ChainLimit;
-use super::frequency::Frequency;
-use super::labels::LabelAccess;
+use super::hardware::{LabelAccess, ProcessingUnit};
+use super::items::{CostUnit, Item, TickEntry};
 use super::mapping::Mapping;
-use super::memory::MemoryPaths;
-use super::requirements::Requirement;
-use super::stimuli::Stimulus;
-use super::work::{CostUnit, Item, TickEntry};
+use super::timing::{ChainLimit, Requirement, Stimulus};
 use crate::device::CopyDirection;
 
 /// An AMALTHEA model, as far as it matters to a GPU. It borrows the text, so that later errors can point into it.
@@ -98,26 +92,6 @@ pub(crate) struct CopyRunnable {
     /// Custom property `Bytes`, or the sizes of the labels that it reads, or else of those that it writes; `None` if
     /// there are none.
     pub bytes: Option<u64>,
-}
-
-/// A processing unit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct ProcessingUnit {
-    /// Its name.
-    pub name: String,
-    /// Its processing unit definition (core type).
-    pub definition: Option<String>,
-    /// `puType` of the definition: `CPU`, `GPU`, …
-    pub kind: Option<String>,
-    /// Its clock; `None` if the model does not say.
-    #[serde(rename = "frequency_hz")]
-    pub frequency: Option<Frequency>,
-    /// Units done in one cycle, by hardware feature category \[10^-6\].
-    #[serde(skip)]
-    pub(super) per_cycle: BTreeMap<String, u64>,
-    /// How it reaches memories.
-    #[serde(skip)]
-    pub(super) memories: MemoryPaths,
 }
 
 impl Runnable {

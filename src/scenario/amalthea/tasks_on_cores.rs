@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::activate::{Activations, Plan, Sequence};
-use super::copies;
-use super::core_shares::CoreShares;
+use super::activations::{Activations, Plan, Sequence};
+use super::allocation::CoreShares;
 use super::cost::Costs;
-use super::error::Problem;
+use super::items::{EventWait, Item};
 use super::model::{AmaltheaModel, Task};
 use super::options::AmaltheaOptions;
-use super::ticks::{TickRange, Ticks};
-use super::work::{EventWait, Item};
+use super::quantities::{TickRange, Ticks};
+use super::software;
+use super::xml::Problem;
 use crate::limits::count_turn;
-use crate::scenario::model::CoreShare;
+use crate::scenario::host_thread::CoreShare;
 use crate::time::{Duration, MAX_INPUT_NS};
 
 /// Calls of runnables by runnables may be nested this deep.
@@ -123,7 +123,7 @@ impl<'t> AmaltheaModel<'t> {
             all.flat_map(|(number, one)| one.runnables.iter().map(move |&runnable| (runnable, number))).collect();
         let mut around = BTreeSet::new();
         for &runnable in launched.keys() {
-            let copies = copies::around(self, runnable);
+            let copies = software::around(self, runnable);
             around.extend(copies.before.into_iter().chain(copies.after));
         }
         let mut indices = HashMap::new();

@@ -3,16 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::behaviour::{Behaviour, Benchmark, sides};
-use super::reading::{Reading, name_of};
-use super::{multikernel, plugins, spin, stream_action};
+use super::reading::{Behaviour, Benchmark, Reading, name_of, sides};
+use super::{one_kernel, sequences};
 use crate::device::SmMask;
 use crate::json::{Keys, Node, Object, Problem};
 use crate::proven::OrMost;
-use crate::scenario::deadline::Deadline;
 use crate::scenario::examiner_logs::BenchmarkLog;
-use crate::scenario::model::{BarrierId, HostThread};
-use crate::scenario::native::processes::mps_percentage;
+use crate::scenario::host_thread::{BarrierId, Deadline, HostThread};
+use crate::scenario::native::mps_percentage;
 use crate::scenario::options::LogUse;
 use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
@@ -295,17 +293,17 @@ fn behaviour(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result
         note_lists(benchmark, reading);
     }
     match benchmark.kind {
-        "timer_spin" => spin::timer(benchmark, reading),
-        "timer_spin_default_stream" => spin::timer_default_stream(benchmark, reading),
-        "sharedmem_timer_spin" => spin::shared_memory_timer(benchmark, reading),
-        "counter_spin" => spin::counter(benchmark, reading),
-        "multikernel" => multikernel::read(benchmark, reading),
-        "stream_action" => stream_action::read(benchmark, reading),
-        "mandelbrot" => plugins::mandelbrot(benchmark, reading),
-        "matrix_multiply" => plugins::matrix_multiply(benchmark, reading),
-        "random_walk" => plugins::walk(benchmark, reading, "Random Walk"),
-        "inorder_walk" => plugins::walk(benchmark, reading, "In-order Walk"),
-        _ => plugins::other(benchmark, reading),
+        "timer_spin" => one_kernel::timer(benchmark, reading),
+        "timer_spin_default_stream" => one_kernel::timer_default_stream(benchmark, reading),
+        "sharedmem_timer_spin" => one_kernel::shared_memory_timer(benchmark, reading),
+        "counter_spin" => one_kernel::counter(benchmark, reading),
+        "multikernel" => sequences::multikernel(benchmark, reading),
+        "stream_action" => sequences::stream_action(benchmark, reading),
+        "mandelbrot" => one_kernel::mandelbrot(benchmark, reading),
+        "matrix_multiply" => one_kernel::matrix_multiply(benchmark, reading),
+        "random_walk" => one_kernel::walk(benchmark, reading, "Random Walk"),
+        "inorder_walk" => one_kernel::walk(benchmark, reading, "In-order Walk"),
+        _ => one_kernel::other(benchmark, reading),
     }
 }
 

@@ -1,16 +1,19 @@
-//! What reading a file leads to, and what every part of it may do to that.
+//! What reading a file leads to, the names of its logs among it, and what kinds of benchmark are told and answer.
 
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::log_names::LogNames;
-use crate::device::SmMask;
+use crate::device::{Sided, SmMask};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
-use crate::scenario::examiner_logs::BenchmarkLog;
-use crate::scenario::fields::{self, Place};
-use crate::workload::{BlockClock, Kernel, KernelId};
+use crate::scenario::examiner_logs::{BenchmarkLog, KernelSync, NOWHERE};
+use crate::scenario::host_thread::Step;
+use crate::scenario::reader::{self, Place, dimensions};
+use crate::spelling::option;
+use crate::workload::{BlockClock, Kernel, KernelId, StreamId};
 
 /// What reading a file, nested ones included, leads to.
 pub(super) struct Reading<'a, 'o> {
@@ -41,7 +44,7 @@ impl<'o> Reading<'_, 'o> {
     /// A mask, of which the examiner knows 64 bits; libsmctrl takes all TPCs behind those away.
     pub(super) fn sm_mask(&mut self, node: Node<'_>) -> Result<SmMask, Problem> {
         const BITS: u32 = 64;
-        let mask = fields::sm_mask(node)?;
+        let mask = reader::sm_mask(node)?;
         let of_64_tpcs = mask.of_64_tpcs().ok_or_else(|| node.expected("a mask of 64 bits, as the examiner has it"))?;
         let device = self.builder.device();
         let tpcs = device.sms.div_ceil(device.sms_per_tpc);
@@ -84,4 +87,115 @@ pub(super) const UNNAMED: &str = "unnamed";
 pub(super) fn name_of(file: &mut Object<'_>) -> Result<Arc<str>, Problem> {
     let name = file.optional("name")?.map(|node| node.text()).transpose()?;
     Ok(name.map_or_else(|| UNNAMED.into(), |name| (*name).into()))
+}
+
+/// The log files that a scenario's benchmarks write.
+#[derive(Debug, Default)]
+pub(super) struct LogNames<'a> {
+    /// Without `.` and `..` where that can be; of the file itself as far as they stand in it.
+    taken: FxHashSet<Cow<'a, str>>,
+}
+
+impl<'a> LogNames<'a> {
+    /// Makes room for so many more.
+    pub(super) fn reserve(&mut self, names: usize) {
+        self.taken.reserve(names);
+    }
+
+    /// Adds a log file. Refuses one that another benchmark writes already, however it is spelt, a name that names no
+    /// file, and with `inside` one that leads out of the result directory.
+    pub(super) fn add(&mut self, node: Node<'_>, file_name: Cow<'a, str>, inside: bool) -> Result<(), Problem> {
+        if file_name == NOWHERE {
+            return Ok(());
+        }
+        if is_plain(&file_name) {
+            return self.taken.replace(file_name).map_or(Ok(()), |taken| Err(twice(node, &taken)));
+        }
+        let path = Path::new(&*file_name);
+        let stays = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if inside && !stays {
+            return Err(node
+                .problem(format!("the log name {file_name:?} leads out of the result directory"))
+                .with_help(format!("{} writes it there all the same", option("allow_log_paths"))));
+        }
+        let plain = normalized(path);
+        if plain.file_name().is_none() || file_name.ends_with('/') {
+            return Err(node.problem(format!("the log name {file_name:?} is not the name of a file")));
+        }
+        let plain = plain.to_string_lossy().into_owned();
+        if self.taken.insert(plain.into()) { Ok(()) } else { Err(twice(node, &file_name)) }
+    }
+}
+
+fn twice(node: Node<'_>, file_name: &str) -> Problem {
+    node.problem(format!("two benchmarks write their logs to {file_name:?}"))
+}
+
+/// Whether this is the name of a file without any directory, as most are, on every operating system.
+fn is_plain(file_name: &str) -> bool {
+    file_name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && file_name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+}
+
+/// A path without `.`, and without `..` behind a directory.
+fn normalized(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
+                plain.pop();
+            }
+            _ => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// One benchmark, as far as all kinds have it.
+pub(super) struct Benchmark<'a> {
+    pub(super) node: Node<'a>,
+    /// File name without directory and `.so`.
+    pub(super) kind: &'a str,
+    /// The label, or else the kind.
+    pub(super) title: Arc<str>,
+    pub(super) threads: Node<'a>,
+    pub(super) blocks: Node<'a>,
+    pub(super) data_size: Node<'a>,
+    pub(super) info: Option<Node<'a>>,
+    pub(super) stream: StreamId,
+    /// The NULL stream of its process.
+    pub(super) null: StreamId,
+}
+
+impl Benchmark<'_> {
+    /// Checks both counts where kernels state their own.
+    pub(super) fn check_counts(&self) -> Result<(), Problem> {
+        [self.threads, self.blocks].into_iter().try_for_each(|count| sides(count).map(drop))
+    }
+
+    /// The blocks that the file states.
+    pub(super) fn stated_grid(&self) -> Result<u32, Problem> {
+        dimensions(self.blocks, Sided::Grid)
+    }
+
+    pub(super) fn needs_info(&self) -> Problem {
+        self.node.problem(format!("{}.so needs additional_info", self.kind))
+    }
+}
+
+/// A number, or one to three of them: those of a count that may be left at 0 where nothing asks for it.
+pub(super) fn sides(count: Node<'_>) -> Result<Vec<u32>, Problem> {
+    let sides = if count.is_list() { count.filled_list()? } else { vec![count] };
+    if sides.len() > 3 {
+        return Err(count.expected("a number or a list of at most three numbers"));
+    }
+    sides.iter().map(|side| side.whole_u32(0, u32::MAX)).collect()
+}
+
+/// What a kind of benchmark does, and how the examiner calls it.
+pub(super) struct Behaviour {
+    pub(super) steps: Vec<Step>,
+    pub(super) benchmark_name: &'static str,
+    pub(super) sync: KernelSync,
 }

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use super::operations;
 use super::reading::{Reading, unknown};
 use crate::json::{Node, Object, Problem};
-use crate::scenario::chain::{Chain, ChainLink, LinkOperation};
 use crate::scenario::chain_links::BadLink;
-use crate::scenario::fields;
+use crate::scenario::model::{Chain, ChainLink, LinkOperation};
+use crate::scenario::reader;
 
 /// Reads the list of chains, once all streams and hosts are known.
 pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
@@ -17,14 +17,14 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
     for node in node.filled_list()? {
         let mut entry = node.object()?;
         let name_node = entry.required("name")?;
-        let name = fields::name(name_node)?;
+        let name = reader::filled_name(name_node)?;
         if !names.insert(name.clone()) {
             return Err(name_node.problem(format!("two chains are called {name:?}")));
         }
         let links = entry.required("path")?.filled_list()?;
         let links = links.into_iter().map(|node| link(node, reading)).collect::<Result<_, Problem>>()?;
-        let reaction_time = fields::positive_time(&mut entry, "reaction_time")?;
-        let data_age = fields::positive_time(&mut entry, "data_age")?;
+        let reaction_time = reader::positive_time(&mut entry, "reaction_time")?;
+        let data_age = reader::positive_time(&mut entry, "data_age")?;
         entry.finish()?;
         reading.builder.add_chain(Chain { name: name.into(), links, reaction_time, data_age });
     }

@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::graph_parts::{Graph, GraphNode, Instance};
 use super::operations;
-use super::reading::{Reading, unknown};
+use super::reading::{Graph, GraphNode, Instance, Reading, unknown};
 use crate::json::{Node, Object, Problem};
-use crate::scenario::model::Step;
+use crate::scenario::host_thread::Step;
 use crate::workload::{EventId, KernelId, StreamId, StreamSpec};
 
 /// What a node can be.

@@ -3,7 +3,7 @@
 use super::reading::Reading;
 use crate::device::CopyDirection;
 use crate::json::{Node, Object, Problem};
-use crate::scenario::model::Step;
+use crate::scenario::host_thread::Step;
 use crate::workload::{Copy, EventId, StreamId};
 
 /// Which one of `keys` an entry has: the key says what kind of entry it is.

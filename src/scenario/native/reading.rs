@@ -1,13 +1,12 @@
-//! What the parts of a scenario file refer to each other by.
+//! What the parts of a scenario file refer to each other by: kernels, streams, events and graphs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::graph_parts::Graphs;
 use crate::json::{Node, Problem};
 use crate::scenario::build::ScenarioBuilder;
-use crate::scenario::fields;
-use crate::scenario::model::{BarrierId, HostThread, Step};
+use crate::scenario::host_thread::{BarrierId, HostThread, Step};
+use crate::scenario::reader;
 use crate::time::Duration;
 use crate::words::did_you_mean;
 use crate::workload::{EventId, GreenContextId, KernelId, ProcessId, StreamId};
@@ -164,7 +163,7 @@ impl<'a> Reading<'a, '_> {
 
     /// The event that `node` names; the first mention makes it.
     pub(super) fn event(&mut self, node: Node<'_>) -> Result<EventId, Problem> {
-        let name = fields::name(node)?;
+        let name = reader::filled_name(node)?;
         if let Some(&known) = self.events.get(&name) {
             return Ok(known);
         }
@@ -217,4 +216,52 @@ pub(super) fn unknown<'n, N: AsRef<str> + 'n>(
     }
     let problem = node.problem(format!("no {what} of this scenario is called {name:?}{near}"));
     if list.is_empty() { problem } else { problem.with_help(format!("there are: {list}")) }
+}
+
+/// The graphs of a file, and what their launches have made so far.
+#[derive(Default)]
+pub(super) struct Graphs<'a> {
+    pub(super) known: BTreeMap<String, Graph<'a>>,
+    /// By graph and the stream that it is launched into: each has an executable graph of its own.
+    pub(super) instances: BTreeMap<(String, StreamId), Instance>,
+    /// Streams in which a graph was launched last, other work than kernels aside.
+    pub(super) ended: BTreeSet<StreamId>,
+    /// Operations so far.
+    pub(super) steps: usize,
+}
+
+#[derive(Clone)]
+pub(super) struct Graph<'a> {
+    pub(super) nodes: Arc<[GraphNode<'a>]>,
+    pub(super) branches: usize,
+}
+
+pub(super) struct GraphNode<'a> {
+    pub(super) name: String,
+    pub(super) work: Node<'a>,
+    /// Whether it begins once nodes before it have triggered.
+    pub(super) is_dependent: bool,
+    pub(super) branch: usize,
+    /// Whether nothing is before it, and it is not the first of the launching stream.
+    pub(super) waits_for_launch: bool,
+    /// Nodes of other branches that have to be over first.
+    pub(super) waits_for: Vec<usize>,
+    /// Nodes of other branches that have to trigger first.
+    pub(super) waits_for_triggers: Vec<usize>,
+    /// Whether another branch, or the end of the launch, waits for it.
+    pub(super) is_recorded: bool,
+    /// Whether another branch waits for its trigger.
+    pub(super) is_recorded_early: bool,
+    /// Whether what comes behind the launch waits for it.
+    pub(super) ends_branch: bool,
+}
+
+/// What the launches of a graph into one stream share.
+#[derive(Clone)]
+pub(super) struct Instance {
+    pub(super) streams: Vec<StreamId>,
+    pub(super) launched: EventId,
+    pub(super) events: Vec<EventId>,
+    /// Programmatic events, by the place of the node whose trigger they are recorded at.
+    pub(super) early: BTreeMap<usize, EventId>,
 }

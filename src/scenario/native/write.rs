@@ -6,17 +6,15 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::chains;
-use super::file::FORMAT;
 use super::kernels::TRY_CANCEL;
-use super::streams::RESERVED;
+use super::threads::RESERVED;
+use super::{FORMAT, chains};
 use crate::device::Device;
 use crate::limits::count_turn;
 use crate::proven::Proven;
-use crate::scenario::deadline::Deadline;
-use crate::scenario::model::{CoreShare, HostThread, Scenario, Step};
-use crate::scenario::one_hyperperiod::comes_back;
-use crate::scenario::release_order::ReleaseOrder;
+use crate::scenario::endless::comes_back;
+use crate::scenario::host_thread::{CoreShare, Deadline, HostThread, Step};
+use crate::scenario::model::{ReleaseOrder, Scenario};
 use crate::time::Duration;
 use crate::workload::{
     BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage, NULL_STREAM,
