@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::model::{
-    CallKind, GpuProfile, GpuProfileError, GpuProperties, HostCall, ProfileFormat, ProfiledKind, ProfiledOperation,
-    ProfiledStream, ProfiledSync, ProfiledThread, SyncKind,
+    CallKind, GpuProfile, GpuProfileError, HostCall, ProfileFormat, ProfiledKind, ProfiledOperation, ProfiledStream,
+    ProfiledSync, ProfiledThread, SyncKind,
 };
 use crate::proven::OrMost;
 
@@ -20,24 +20,18 @@ type StreamKey = (u64, u32, u32, i64);
 /// A profile in the making. Readers hand in what they find, in any order.
 #[derive(Debug)]
 pub(super) struct ProfileBuilder<'a> {
-    file: &'a str,
-    format: ProfileFormat,
-    pub(super) gpus: BTreeMap<u32, GpuProperties>,
-    functions: Vec<Arc<str>>,
+    /// What is known of it so far, without what needs the whole: operations, calls and waits.
+    pub(super) profile: GpuProfile,
     /// By the name as the file has it, so that long names are decoded once.
     function_of: FxHashMap<&'a str, u32>,
-    streams: Vec<ProfiledStream>,
     stream_of: FxHashMap<StreamKey, u32>,
-    threads: Vec<ProfiledThread>,
     thread_of: FxHashMap<(&'a str, &'a str), u32>,
     /// With their process and correlation.
     operations: Vec<(ProfiledOperation, u64, Option<u64>)>,
     calls: Vec<(u64, HostCall)>,
     syncs: Vec<RawSync>,
-    left_out: BTreeMap<&'static str, u64>,
     /// Hardware channels that kernels name.
     channels: BTreeSet<u32>,
-    pub(super) rank: Option<u32>,
 }
 
 /// A wait whose calls are known by correlation only.
@@ -54,40 +48,48 @@ pub(super) struct RawSync {
 
 impl<'a> ProfileBuilder<'a> {
     pub(super) fn new(file: &'a str, format: ProfileFormat) -> Self {
-        Self {
-            file,
+        let profile = GpuProfile {
+            file: file.to_owned(),
             format,
             gpus: BTreeMap::new(),
             functions: Vec::new(),
-            function_of: FxHashMap::default(),
             streams: Vec::new(),
-            stream_of: FxHashMap::default(),
+            operations: Vec::new(),
             threads: Vec::new(),
+            calls: Vec::new(),
+            syncs: Vec::new(),
+            other: None,
+            channels: 0,
+            rank: None,
+            left_out: BTreeMap::new(),
+        };
+        Self {
+            profile,
+            function_of: FxHashMap::default(),
+            stream_of: FxHashMap::default(),
             thread_of: FxHashMap::default(),
             operations: Vec::new(),
             calls: Vec::new(),
             syncs: Vec::new(),
-            left_out: BTreeMap::new(),
             channels: BTreeSet::new(),
-            rank: None,
         }
     }
 
     /// Something is not used, and this is why.
     pub(super) fn leave_out(&mut self, why: &'static str) {
-        *self.left_out.entry(why).or_insert(0) += 1;
+        *self.profile.left_out.entry(why).or_insert(0) += 1;
     }
 
     /// How many of them were left out for this reason.
     pub(super) fn left_out(&self, why: &'static str) -> u64 {
-        self.left_out.get(why).copied().unwrap_or(0)
+        self.profile.left_out.get(why).copied().unwrap_or(0)
     }
 
     /// The number of a function's name, `written` as the file has it and decoded by `decode`.
     pub(super) fn function(&mut self, written: &'a str, decode: impl FnOnce() -> Arc<str>) -> u32 {
-        let next = number(self.functions.len());
+        let next = number(self.profile.functions.len());
         *self.function_of.entry(written).or_insert_with(|| {
-            self.functions.push(decode());
+            self.profile.functions.push(decode());
             next
         })
     }
@@ -95,18 +97,18 @@ impl<'a> ProfileBuilder<'a> {
     /// The number of a function's name that is not a slice of the file.
     pub(super) fn function_named(&mut self, name: &str) -> u32 {
         // Those files are small, and name few functions.
-        if let Some(known) = self.functions.iter().position(|known| **known == *name) {
+        if let Some(known) = self.profile.functions.iter().position(|known| **known == *name) {
             return number(known);
         }
-        self.functions.push(name.into());
-        number(self.functions.len() - 1)
+        self.profile.functions.push(name.into());
+        number(self.profile.functions.len() - 1)
     }
 
     /// The number of a stream.
     pub(super) fn stream(&mut self, process: u64, gpu: u32, context: u32, stream: i64) -> u32 {
-        let next = number(self.streams.len());
+        let next = number(self.profile.streams.len());
         *self.stream_of.entry((process, gpu, context, stream)).or_insert_with(|| {
-            self.streams.push(ProfiledStream {
+            self.profile.streams.push(ProfiledStream {
                 process,
                 gpu,
                 context,
@@ -123,7 +125,7 @@ impl<'a> ProfileBuilder<'a> {
     /// several priorities, the highest is that of the stream: launches can have one of their own.
     pub(super) fn state_of_stream(&mut self, stream: u32, priority: Option<i32>, channel: Option<u32>) {
         if let (Some(stream), Some(priority)) =
-            (self.streams.get_mut(stream as usize), priority.filter(|one| *one <= 0))
+            (self.profile.streams.get_mut(stream as usize), priority.filter(|one| *one <= 0))
         {
             stream.priority = stream.priority.into_iter().chain([priority]).min();
         }
@@ -131,15 +133,15 @@ impl<'a> ProfileBuilder<'a> {
     }
 
     pub(super) fn streams_mut(&mut self) -> &mut [ProfiledStream] {
-        &mut self.streams
+        &mut self.profile.streams
     }
 
     /// The number of a host thread.
     pub(super) fn thread(&mut self, process: &'a str, thread: &'a str) -> u32 {
-        let next = number(self.threads.len());
+        let next = number(self.profile.threads.len());
         *self.thread_of.entry((process, thread)).or_insert_with(|| {
             let unquoted = |text: &str| text.trim_matches('"').to_owned();
-            self.threads.push(ProfiledThread { process: unquoted(process), thread: unquoted(thread) });
+            self.profile.threads.push(ProfiledThread { process: unquoted(process), thread: unquoted(thread) });
             next
         })
     }
@@ -147,8 +149,8 @@ impl<'a> ProfileBuilder<'a> {
     /// A host thread that has not been known before, by numbers.
     #[cfg(feature = "nsight")]
     pub(super) fn thread_numbered(&mut self, process: u64, thread: u64) -> u32 {
-        self.threads.push(ProfiledThread { process: process.to_string(), thread: thread.to_string() });
-        number(self.threads.len() - 1)
+        self.profile.threads.push(ProfiledThread { process: process.to_string(), thread: thread.to_string() });
+        number(self.profile.threads.len() - 1)
     }
 
     pub(super) fn operation(
@@ -158,7 +160,7 @@ impl<'a> ProfileBuilder<'a> {
         correlation: Option<u64>,
         kind: ProfiledKind,
     ) {
-        let process = self.streams.get(stream as usize).map_or(0, |stream| stream.process);
+        let process = self.profile.streams.get(stream as usize).map_or(0, |stream| stream.process);
         let operation = ProfiledOperation { start_ns, duration_ns, stream, call: None, kind };
         self.operations.push((operation, process, correlation));
     }
@@ -173,9 +175,9 @@ impl<'a> ProfileBuilder<'a> {
 
     pub(super) fn finish(mut self) -> Result<GpuProfile, GpuProfileError> {
         if !self.operations.iter().any(|(operation, ..)| operation.kernel().is_some()) {
-            let why: Vec<String> = self.left_out.iter().map(|(why, count)| format!("{count} {why}")).collect();
+            let why: Vec<String> = self.profile.left_out.iter().map(|(why, count)| format!("{count} {why}")).collect();
             let but = if why.is_empty() { String::new() } else { format!("; left out: {}", why.join(", ")) };
-            return Err(GpuProfileError::new(self.file, format!("this profile holds no kernels{but}"))
+            return Err(GpuProfileError::new(&self.profile.file, format!("this profile holds no kernels{but}"))
                 .with_help("was the profiler told to record CUDA activity?"));
         }
         crate::sorted::sort_by_key(&mut self.operations, |(operation, ..)| (operation.start_ns, operation.end_ns()));
@@ -208,19 +210,11 @@ impl<'a> ProfileBuilder<'a> {
             at_ns: sync.at_ns,
         });
         Ok(GpuProfile {
-            file: self.file.to_owned(),
-            format: self.format,
             operations: operations.collect(),
             syncs: syncs.collect(),
-            gpus: self.gpus,
-            functions: self.functions,
-            streams: self.streams,
-            threads: self.threads,
             calls: self.calls.into_iter().map(|(_, call)| call).collect(),
-            other: None,
             channels: self.channels.len(),
-            rank: self.rank,
-            left_out: self.left_out,
+            ..self.profile
         })
     }
 }

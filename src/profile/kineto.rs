@@ -94,7 +94,7 @@ impl<'a> Visitor<'a> for TraceFile<'_, 'a> {
                         add_gpu(properties, self.0);
                     }
                 }
-                "distributedInfo" => self.0.rank = map.next_value::<DistributedInfo>()?.rank,
+                "distributedInfo" => self.0.profile.rank = map.next_value::<DistributedInfo>()?.rank,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -135,7 +135,7 @@ impl<'a> Visitor<'a> for Events<'_, 'a> {
 }
 
 fn add_gpu(properties: Properties, builder: &mut ProfileBuilder<'_>) {
-    let number = properties.id.unwrap_or(u32::try_from(builder.gpus.len()).or_most());
+    let number = properties.id.unwrap_or(u32::try_from(builder.profile.gpus.len()).or_most());
     let compute_capability = properties.compute_major.zip(properties.compute_minor);
     let gpu = GpuProperties {
         name: properties.name,
@@ -154,7 +154,7 @@ fn add_gpu(properties: Properties, builder: &mut ProfileBuilder<'_>) {
         memory_bytes_per_s: None,
         copy_engines: None,
     };
-    builder.gpus.insert(number, gpu);
+    builder.profile.gpus.insert(number, gpu);
 }
 
 /// The keys at the top of an object, as far as they tell a trace.

@@ -376,6 +376,6 @@ fn gpus(database: &Connection, builder: &mut ProfileBuilder<'_>) -> Result<(), T
             clock_hz: row.unsigned(15),
             memory_bytes_per_s: row.unsigned(16),
         };
-        builder.gpus.insert(cuda.get(&id).copied().unwrap_or(id), properties);
+        builder.profile.gpus.insert(cuda.get(&id).copied().unwrap_or(id), properties);
     })
 }

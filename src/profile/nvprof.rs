@@ -102,7 +102,7 @@ impl Columns {
         let (board, gpu) = numbered(field(self.device), '(', ')');
         let gpu = gpu.unwrap_or(0);
         let named = || GpuProperties { name: board.to_owned(), ..GpuProperties::default() };
-        builder.gpus.entry(gpu).or_insert_with(named);
+        builder.profile.gpus.entry(gpu).or_insert_with(named);
         let whole = |index: usize, what: &str| -> Result<u32, String> {
             field(index).parse().map_err(|_| format!("{:?} is no {what}", field(index)))
         };

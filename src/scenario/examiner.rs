@@ -57,10 +57,8 @@ pub(super) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenar
     let device = default_device(file.node())?;
     let builder = ScenarioBuilder::new(name.to_string(), device, options);
     let mut reading = Reading::new(builder);
-    let result_directory = match file.optional("base_result_directory")? {
-        Some(directory) => directory.string()?,
-        None => "./results".to_owned(),
-    };
+    let directory = file.optional("base_result_directory")?.map(|node| node.string()).transpose()?;
+    let result_directory = directory.unwrap_or_else(|| "./results".to_owned());
     let root = file.node();
     let set = reading.builder.set_sharing(ProcessSharing::default());
     set.map_err(|error| root.problem(error.to_string()))?;
@@ -110,10 +108,7 @@ fn level<'a>(
     file.optional("do_warmup")?.map(|node| node.boolean()).transpose()?;
     // Known at every level, used at the top only.
     file.optional("base_result_directory")?.map(|node| node.string()).transpose()?;
-    let use_processes = match file.optional("use_processes")? {
-        Some(node) => node.boolean()?,
-        None => false,
-    };
+    let use_processes = file.optional("use_processes")?.map_or(Ok(false), |node| node.boolean())?;
     let as_threads = reading.builder.options().as_threads;
     if use_processes && as_threads {
         let what = "use_processes asks for a CUDA context per benchmark";

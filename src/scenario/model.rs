@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::examiner_logs::ExaminerLogs;
 use super::host_thread::HostThread;
 use crate::device::{ChannelOrder, CopyDirection, Device};
@@ -12,7 +10,8 @@ use crate::limits::count_turn;
 use crate::named::named;
 use crate::time::{Duration, Instant};
 use crate::workload::{
-    Catalogue, CheckedCopy, CheckedKernel, CheckedStream, KernelId, Placement, StreamId, WorkItems, WorkloadError,
+    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedStream, KernelId, Placement, StreamId, WorkItems,
+    WorkloadError,
 };
 
 /// A set of host threads, the operations that they submit to streams, and the GPU that they share.
@@ -154,28 +153,29 @@ impl Scenario {
         self.placement == Placement::Random || channels_are_drawn || (0..).zip(self.kernels()).any(times_are_drawn)
     }
 
-    /// How long the longest block of a kernel runs at worst; `None` for an unknown kernel.
-    pub fn longest_block_time(&self, kernel: KernelId) -> Option<Duration> {
+    /// The times that blocks of a kernel have of their own, and that of all others, if there are others.
+    fn stated_block_times(&self, kernel: KernelId) -> Option<(&[Duration], Option<BlockTime>)> {
         let stated = self.kernels().get(kernel.index())?;
         let own = self.own_block_times(kernel);
-        let all_have_their_own = own.len() >= stated.blocks as usize;
-        own.iter().copied().chain((!all_have_their_own).then_some(stated.duration.worst)).max()
+        Some((own, (own.len() < stated.blocks as usize).then_some(stated.duration)))
+    }
+
+    /// How long the longest block of a kernel runs at worst; `None` for an unknown kernel.
+    pub fn longest_block_time(&self, kernel: KernelId) -> Option<Duration> {
+        let (own, others) = self.stated_block_times(kernel)?;
+        own.iter().copied().chain(others.map(|time| time.worst)).max()
     }
 
     /// How long the shortest block of a kernel runs at best; `None` for an unknown kernel.
     pub fn shortest_block_time(&self, kernel: KernelId) -> Option<Duration> {
-        let stated = self.kernels().get(kernel.index())?;
-        let own = self.own_block_times(kernel);
-        let all_have_their_own = own.len() >= stated.blocks as usize;
-        own.iter().copied().chain((!all_have_their_own).then_some(stated.duration.best)).min()
+        let (own, others) = self.stated_block_times(kernel)?;
+        own.iter().copied().chain(others.map(|time| time.best)).min()
     }
 
     /// Whether the blocks of a kernel may run for different times.
     pub fn block_times_vary(&self, kernel: KernelId) -> bool {
-        let own = self.own_block_times(kernel);
-        let Some(stated) = self.kernels().get(kernel.index()) else { return false };
-        let all_have_their_own = own.len() >= stated.blocks as usize;
-        !all_have_their_own && (stated.duration.varies() || own.iter().any(|time| *time != stated.duration.worst))
+        let Some((own, others)) = self.stated_block_times(kernel) else { return false };
+        others.is_some_and(|time| time.varies() || own.iter().any(|own| *own != time.worst))
             || own.windows(2).any(|pair| pair[0] != pair[1])
     }
 
@@ -297,35 +297,21 @@ pub struct ExpectedKernel {
     pub sm_of_block: Option<Vec<Option<u32>>>,
 }
 
-/// In which order host threads act that are released, or wake up, at one instant. A simulation takes the order of
-/// declaration in any case; verdicts and bounds hold for what is said here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReleaseOrder {
-    /// In any: what they submit at that instant is mixed in every way that keeps the order of each thread's program.
-    #[default]
-    Any,
-    /// As they are declared, each with all its submissions of the instant before the next thread's.
-    Declared,
+named! {
+    /// In which order host threads act that are released, or wake up, at one instant. A simulation takes the order of
+    /// declaration in any case; verdicts and bounds hold for what is said here.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum ReleaseOrder: ALL, from_name, Serialize {
+        /// In any: what they submit at that instant is mixed in every way that keeps the order of each thread's
+        /// program.
+        #[default]
+        Any = "any",
+        /// As they are declared, each with all its submissions of the instant before the next thread's.
+        Declared = "declared",
+    }
 }
 
 impl ReleaseOrder {
-    /// All of them, the default first.
-    pub const ALL: [Self; 2] = [Self::Any, Self::Declared];
-
-    /// The name in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Declared => "declared",
-        }
-    }
-
-    /// The order of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|order| order.name() == name)
-    }
-
     /// Under which order something is found: `under any order`.
     pub const fn condition(self) -> &'static str {
         match self {

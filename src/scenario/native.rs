@@ -36,6 +36,9 @@ pub(super) const FORMAT_KEY: &str = "format";
 /// What it must say.
 pub(super) const FORMAT: &str = "gpusched-scenario/1";
 
+/// Reads what one key at the top of a file holds.
+type ReadPart<'a, 'o> = fn(Node<'a>, &mut Reading<'a, 'o>) -> Result<(), Problem>;
+
 /// Reads the native scenario that `file` holds.
 pub(super) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenario, Problem> {
     let format = file.required(FORMAT_KEY)?;
@@ -77,26 +80,19 @@ pub(super) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenar
         last: BTreeMap::new(),
     };
     sharing::read_sharing(&mut file, &mut reading)?;
-    if let Some(node) = file.optional("processes")? {
-        sharing::read_processes(node, &mut reading)?;
-    }
-    if let Some(node) = file.optional("green_contexts")? {
-        sharing::read_splits(node, &mut reading)?;
-    }
-    if let Some(node) = file.optional("kernels")? {
-        kernels::read(node, &mut reading)?;
-    }
-    if let Some(node) = file.optional("graphs")? {
-        graphs::read(node, &mut reading)?;
-    }
-    if let Some(node) = file.optional("streams")? {
-        threads::read_streams(node, &mut reading)?;
-    }
-    if let Some(node) = file.optional("hosts")? {
-        threads::read_hosts(node, &mut reading)?;
-    }
-    if let Some(node) = file.optional("chains")? {
-        chains::read(node, &mut reading)?;
+    let parts: [(&'static str, ReadPart<'_, '_>); 7] = [
+        ("processes", sharing::read_processes),
+        ("green_contexts", sharing::read_splits),
+        ("kernels", kernels::read),
+        ("graphs", graphs::read),
+        ("streams", threads::read_streams),
+        ("hosts", threads::read_hosts),
+        ("chains", chains::read),
+    ];
+    for (key, read) in parts {
+        if let Some(node) = file.optional(key)? {
+            read(node, &mut reading)?;
+        }
     }
     let expected = file.optional("expected")?.map(|node| read_expected(node, &reading.kernels, sms)).transpose()?;
     let root = file.node();

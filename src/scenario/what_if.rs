@@ -1,5 +1,5 @@
-//! What if: a scenario with other priorities, block times, grids, clusters, streams, masks or connections, or with longer
-//! jobs of one host thread.
+//! What if: a scenario with other priorities, block times, grids, clusters, streams, masks or connections, or with
+//! longer jobs of one host thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -168,43 +168,39 @@ impl Scenario {
         let branches = (0..).map(StreamId).zip(self.streams());
         let branches: Vec<StreamId> =
             branches.filter(|(_, stream)| is_branch_of(&stream.name, &own)).map(|(branch, _)| branch).collect();
-        for branch in branches {
-            let mut spec = StreamSpec::clone(&self.streams()[branch.index()]);
+        for stream in branches.into_iter().chain([id]) {
+            if self.catalogue.is_null_stream(stream) {
+                return Err(WhatIfError::NullStream { option });
+            }
+            let mut spec = StreamSpec::clone(&self.streams()[stream.index()]);
             change(&mut spec);
-            self.catalogue.set_stream(branch, spec).map_err(|error| WhatIfError::Refused { option, error })?;
+            self.catalogue.set_stream(stream, spec).map_err(|error| WhatIfError::Refused { option, error })?;
         }
-        if self.catalogue.is_null_stream(id) {
-            return Err(WhatIfError::NullStream { option });
-        }
-        // It was found by name.
-        let mut spec = StreamSpec::clone(&self.streams()[id.index()]);
-        change(&mut spec);
-        self.catalogue.set_stream(id, spec).map_err(|error| WhatIfError::Refused { option, error })
+        Ok(())
     }
 
-    /// Which kernels a name means, by number.
-    fn kernels_named(&self, option: CalledOption<'static>, name: &str) -> Result<Vec<bool>, WhatIfError> {
-        let is_meant: Vec<bool> =
-            self.kernels().iter().map(|kernel| *kernel.name == *name || *kernel.title == *name).collect();
-        if is_meant.contains(&true) {
-            return Ok(is_meant);
+    /// Which kernels a name means.
+    fn kernels_named(&self, option: CalledOption<'static>, name: &str) -> Result<Vec<KernelId>, WhatIfError> {
+        let all = (0..).map(KernelId).zip(self.kernels());
+        let meant = all.filter(|(_, kernel)| *kernel.name == *name || *kernel.title == *name);
+        let meant: Vec<KernelId> = meant.map(|(id, _)| id).collect();
+        if !meant.is_empty() {
+            return Ok(meant);
         }
         Err(unknown("kernel", option, name, self.kernels().iter().map(|kernel| &*kernel.title)))
     }
 
     fn set_block_time(&mut self, name: &str, time: Duration) -> Result<(), WhatIfError> {
         const OPTION: CalledOption<'static> = option("set_block_time");
-        for (kernel, is_meant) in (0..).map(KernelId).zip(self.kernels_named(OPTION, name)?) {
-            if is_meant {
-                self.block_times.remove(&kernel);
-                let items = self.kernels().get(kernel.index()).and_then(CheckedKernel::work_items);
-                let set = match items {
-                    // The time that the file states is that of an item.
-                    Some(WorkItems::Loop { items, .. }) => self.set_work_items(kernel, WorkItems::Loop { items, time }),
-                    _ => self.catalogue.set_block_time(kernel, BlockTime::fixed(time)),
-                };
-                set.map_err(|error| WhatIfError::Refused { option: OPTION, error })?;
-            }
+        for kernel in self.kernels_named(OPTION, name)? {
+            self.block_times.remove(&kernel);
+            let items = self.kernels().get(kernel.index()).and_then(CheckedKernel::work_items);
+            let set = match items {
+                // The time that the file states is that of an item.
+                Some(WorkItems::Loop { items, .. }) => self.set_work_items(kernel, WorkItems::Loop { items, time }),
+                _ => self.catalogue.set_block_time(kernel, BlockTime::fixed(time)),
+            };
+            set.map_err(|error| WhatIfError::Refused { option: OPTION, error })?;
         }
         Ok(())
     }
@@ -219,16 +215,15 @@ impl Scenario {
         let refused = |option| move |error| WhatIfError::Refused { option, error };
         let mut clusters: Vec<Option<Clusters>> = self.kernels().iter().map(CheckedKernel::clusters).collect();
         for (name, size) in sizes {
-            let meant = self.kernels_named(cluster_option, name)?;
-            for (clusters, _) in clusters.iter_mut().zip(meant).filter(|(_, is_meant)| *is_meant) {
+            for kernel in self.kernels_named(cluster_option, name)? {
+                let clusters = &mut clusters[kernel.index()];
                 let before = clusters.and_then(|before| before.fallback);
                 let fallback = before.filter(|fallback| fallback < size && size.is_multiple_of(*fallback));
                 *clusters = Some(Clusters { size: *size, fallback });
             }
         }
         for (name, blocks) in blocks {
-            let meant = self.kernels_named(blocks_option, name)?;
-            for (kernel, _) in (0..).map(KernelId).zip(meant).filter(|(_, is_meant)| *is_meant) {
+            for kernel in self.kernels_named(blocks_option, name)? {
                 let items = self.kernels().get(kernel.index()).and_then(CheckedKernel::work_items);
                 let items = items.filter(|items| matches!(items, WorkItems::Loop { .. }));
                 if items.is_none() {
@@ -258,14 +253,13 @@ impl Scenario {
     }
 
     fn move_kernel(&mut self, name: &str, to: StreamId) -> Result<(), WhatIfError> {
-        let is_meant = self.kernels_named(option("set_stream"), name)?;
-        let mut meant = (0..).map(KernelId).zip(&is_meant).filter(|(_, is_meant)| **is_meant);
-        if meant.any(|(kernel, _)| self.catalogue.is_graph_node(kernel)) {
+        let meant = self.kernels_named(option("set_stream"), name)?;
+        if meant.iter().any(|kernel| self.catalogue.is_graph_node(*kernel)) {
             return Err(WhatIfError::GraphNode { kernel: name.to_owned() });
         }
         for step in self.threads.iter_mut().flat_map(|thread| &mut thread.steps) {
             if let Step::Launch(kernel, stream) = step
-                && is_meant.get(kernel.index()) == Some(&true)
+                && meant.binary_search(kernel).is_ok()
             {
                 *stream = to;
             }

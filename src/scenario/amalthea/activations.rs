@@ -88,9 +88,7 @@ impl<'m, 't> Activations<'m, 't> {
         let indices: HashMap<&str, usize> =
             model.runnables.iter().enumerate().map(|(index, runnable)| (runnable.name.as_str(), index)).collect();
         for (caller, runnable) in model.runnables.iter().enumerate() {
-            let mut names = Vec::new();
-            Item::calls(&runnable.items, &mut names);
-            for called in names.into_iter().filter_map(|name| indices.get(name)) {
+            for called in Item::calls(&runnable.items).into_iter().filter_map(|name| indices.get(name)) {
                 callers.entry(*called).or_default().runnables.push(caller);
             }
         }
@@ -138,8 +136,7 @@ impl<'m, 't> Activations<'m, 't> {
                 continue;
             }
             order.push(index);
-            let mut names = Vec::new();
-            Item::calls(self.model.runnables.get(index).map_or(&[], |runnable| &runnable.items), &mut names);
+            let names = Item::calls(self.model.runnables.get(index).map_or(&[], |runnable| &runnable.items));
             open.extend(names.into_iter().rev().filter_map(|name| self.indices.get(name)));
         }
         order

@@ -35,9 +35,8 @@ pub(super) struct CoreShares<'m> {
 impl<'m> CoreShares<'m> {
     /// Of all tasks that are allocated to one core.
     pub(super) fn of(model: &'m AmaltheaModel<'m>) -> Self {
-        let none = || (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let (units, priorities, doubts) = none();
-        let mut shares = Self { units, priorities, doubts, model };
+        let (units, priorities) = (BTreeMap::new(), BTreeMap::new());
+        let mut shares = Self { units, priorities, doubts: BTreeMap::new(), model };
         for (number, task) in model.tasks.iter().enumerate() {
             if let [allocation] = model.mapping.of_task(&task.name)
                 && let Some(unit) = model.unit_of(allocation)

@@ -307,7 +307,20 @@ impl AmaltheaModel<'_> {
                 return Err(Problem::at(runnable.offset, what).with_help(help));
             }
         };
-        Ok(kernel(runnable, chosen, (blocks, duration), builder))
+        let threads = chosen.block_sizes.get(name).copied().or(runnable.block_size).unwrap_or_else(|| {
+            builder.note(format!(
+                "runnables without a custom property BlockSize have blocks of {DEFAULT_BLOCK_SIZE} threads, as in the thesis"
+            ));
+            DEFAULT_BLOCK_SIZE
+        });
+        let name: Arc<str> = name.as_str().into();
+        let shape = BlockShape {
+            threads,
+            registers_per_thread: runnable.registers.unwrap_or(0),
+            shared_memory_bytes: runnable.shared_memory.unwrap_or(0),
+        };
+        let title = Arc::clone(&name);
+        Ok(Kernel { name, title, blocks, shape, duration, clock: BlockClock::RunTime, sm_mask: None })
     }
 }
 
@@ -357,36 +370,6 @@ fn add_thread(
         core,
         ..HostThread::once(label, plan.release, steps)
     });
-}
-
-/// The kernel that a runnable is, with so many blocks.
-fn kernel(
-    runnable: &Runnable,
-    chosen: &AmaltheaOptions,
-    (blocks, duration): (u32, BlockTime),
-    builder: &mut ScenarioBuilder<'_>,
-) -> Kernel {
-    let name = &runnable.name;
-    let threads = chosen.block_sizes.get(name).copied().or(runnable.block_size).unwrap_or_else(|| {
-        builder.note(format!(
-            "runnables without a custom property BlockSize have blocks of {DEFAULT_BLOCK_SIZE} threads, as in the thesis"
-        ));
-        DEFAULT_BLOCK_SIZE
-    });
-    let name: Arc<str> = name.as_str().into();
-    Kernel {
-        title: Arc::clone(&name),
-        name,
-        blocks,
-        shape: BlockShape {
-            threads,
-            registers_per_thread: runnable.registers.unwrap_or(0),
-            shared_memory_bytes: runnable.shared_memory.unwrap_or(0),
-        },
-        duration,
-        clock: BlockClock::RunTime,
-        sm_mask: None,
-    }
 }
 
 impl Runnable {

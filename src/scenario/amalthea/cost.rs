@@ -10,7 +10,7 @@ use super::xml::Problem;
 use crate::spelling::option;
 
 /// Calls of runnables by runnables may be nested this deep.
-const MAX_CALLS: usize = 128;
+pub(super) const MAX_CALLS: usize = 128;
 
 /// Cycles of runnables on one processing unit.
 pub(super) struct Costs<'m, 't> {
@@ -31,11 +31,7 @@ enum CostState {
 
 impl<'m, 't> Costs<'m, 't> {
     pub(super) fn new(model: &'m AmaltheaModel<'t>, unit: Option<&'m ProcessingUnit>) -> Self {
-        let mut indices = HashMap::with_capacity(model.runnables.len());
-        for (index, runnable) in model.runnables.iter().enumerate() {
-            indices.entry(runnable.name.as_str()).and_modify(|known| *known = None).or_insert(Some(index));
-        }
-        Self { model, unit, indices, known: HashMap::new() }
+        Self { model, unit, indices: model.indices(), known: HashMap::new() }
     }
 
     /// The runnable of that name; `Ok(None)` if there is none.
@@ -112,10 +108,15 @@ impl<'m, 't> Costs<'m, 't> {
         Ok(sum)
     }
 
+    /// Where a runnable stands, and its name.
+    fn runnable_at(&self, index: usize) -> (usize, &'m str) {
+        let runnable = self.model.runnables.get(index);
+        runnable.map_or((0, ""), |runnable| (runnable.offset, runnable.name.as_str()))
+    }
+
     /// Why no time can be given for a runnable, or for one that calls it: part of its work is unknown.
     fn unusable(&self, index: usize, why: &str, offset: Option<usize>) -> Problem {
-        let runnable = self.model.runnables.get(index);
-        let (start, name) = runnable.map_or((0, ""), |runnable| (runnable.offset, runnable.name.as_str()));
+        let (start, name) = self.runnable_at(index);
         Problem::at(offset.unwrap_or(start), format!("runnable {name:?} {why}, so its time is unknown")).with_help(
             format!(
                 "state the time of one block of the launched runnable with {}",
@@ -141,12 +142,8 @@ impl<'m, 't> Costs<'m, 't> {
             .iter()
             .find(|entry| entry.processing_unit.is_some() && entry.processing_unit.as_deref() == definition);
         let entry = own.or_else(|| entries.iter().find(|entry| entry.processing_unit.is_none()));
-        let runnable = || {
-            let runnable = self.model.runnables.get(index);
-            runnable.map_or((0, ""), |runnable| (runnable.offset, runnable.name.as_str()))
-        };
+        let (offset, name) = self.runnable_at(index);
         let Some(entry) = entry else {
-            let (offset, name) = runnable();
             let stated: Vec<&str> = entries.iter().filter_map(|entry| entry.processing_unit.as_deref()).collect();
             let on = definition.map_or_else(String::new, |definition| format!(" for {definition:?}"));
             return Err(Problem::at(offset, format!("runnable {name:?} states no {}{on}", entries_unit(entries)))
@@ -156,10 +153,7 @@ impl<'m, 't> Costs<'m, 't> {
                     option("processing_unit").with("NAME")
                 )));
         };
-        let too_large = || {
-            let (offset, name) = runnable();
-            Problem::at(offset, format!("the work of runnable {name:?} is more than can be counted"))
-        };
+        let too_large = || Problem::at(offset, format!("the work of runnable {name:?} is more than can be counted"));
         match self.per_cycle(&entry.unit) {
             Ok(None) => Ok(Some(entry.range)),
             Ok(Some(per_cycle)) => {
@@ -170,7 +164,6 @@ impl<'m, 't> Costs<'m, 't> {
                 entry.range.map(cycles).map(Some).ok_or_else(too_large)
             }
             Err(category) => {
-                let (offset, name) = runnable();
                 let on = self.unit.map_or_else(String::new, |unit| format!(" of processing unit {:?}", unit.name));
                 Err(Problem::at(
                     offset,

@@ -295,37 +295,25 @@ pub(super) struct EventWait {
 
 impl Item {
     /// All entries in document order.
-    pub(super) fn collect<'a>(items: &'a [Self], entries: &mut Vec<&'a TickEntry>) {
-        for item in items {
-            match item {
-                Self::Work(work) => entries.extend(work),
-                Self::Call(_)
-                | Self::Unread(..)
-                | Self::Trigger(_)
-                | Self::Wait(_)
-                | Self::Set(..)
-                | Self::Clear(_) => {}
-                Self::Sequence(items) => Self::collect(items, entries),
-                Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::collect(items, entries)),
+    pub(super) fn entries(items: &[Self]) -> Vec<&TickEntry> {
+        let mut entries = Vec::new();
+        Self::each(items, &mut |item| {
+            if let Self::Work(work) = item {
+                entries.extend(work);
             }
-        }
+        });
+        entries
     }
 
     /// The names of the runnables that these items call, in document order.
-    pub(super) fn calls<'a>(items: &'a [Self], names: &mut Vec<&'a str>) {
-        for item in items {
-            match item {
-                Self::Call(name) => names.push(name),
-                Self::Sequence(items) => Self::calls(items, names),
-                Self::Choice(alternatives) => alternatives.iter().for_each(|items| Self::calls(items, names)),
-                Self::Work(_)
-                | Self::Unread(..)
-                | Self::Trigger(_)
-                | Self::Wait(_)
-                | Self::Set(..)
-                | Self::Clear(_) => {}
+    pub(super) fn calls(items: &[Self]) -> Vec<&str> {
+        let mut names = Vec::new();
+        Self::each(items, &mut |item| {
+            if let Self::Call(name) = item {
+                names.push(name.as_str());
             }
-        }
+        });
+        names
     }
 
     /// The names of the stimuli that these items trigger, in document order.

@@ -1,6 +1,6 @@
 //! What is read of a model.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::hardware::{LabelAccess, ProcessingUnit};
 use super::items::{CostUnit, Item, TickEntry};
@@ -33,6 +33,17 @@ pub struct AmaltheaModel<'t> {
     pub skipped: BTreeMap<String, u64>,
     /// What the user should know.
     pub notes: Vec<String>,
+}
+
+impl AmaltheaModel<'_> {
+    /// Runnables by name; `None` for a name that more than one has.
+    pub(super) fn indices(&self) -> HashMap<&str, Option<usize>> {
+        let mut indices = HashMap::with_capacity(self.runnables.len());
+        for (index, runnable) in self.runnables.iter().enumerate() {
+            indices.entry(runnable.name.as_str()).and_modify(|known| *known = None).or_insert(Some(index));
+        }
+        indices
+    }
 }
 
 /// A task or interrupt routine.
@@ -98,17 +109,11 @@ impl Runnable {
     /// Every amount of ticks that the model states for this runnable itself, in document order; instructions of
     /// schema versions up to 0.9.2 among them, as APP4MC's own migration has it.
     pub(crate) fn ticks(&self) -> impl Iterator<Item = &TickEntry> {
-        self.entries().into_iter().filter(|entry| !matches!(entry.unit, CostUnit::Need(_)))
+        Item::entries(&self.items).into_iter().filter(|entry| !matches!(entry.unit, CostUnit::Need(_)))
     }
 
     /// Every execution need of schema versions from 0.9.3, in document order.
     pub(crate) fn needs(&self) -> impl Iterator<Item = &TickEntry> {
-        self.entries().into_iter().filter(|entry| matches!(entry.unit, CostUnit::Need(_)))
-    }
-
-    fn entries(&self) -> Vec<&TickEntry> {
-        let mut entries = Vec::new();
-        Item::collect(&self.items, &mut entries);
-        entries
+        Item::entries(&self.items).into_iter().filter(|entry| matches!(entry.unit, CostUnit::Need(_)))
     }
 }

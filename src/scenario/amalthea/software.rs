@@ -90,9 +90,7 @@ pub(super) fn tasks<'a, 'i: 'a>(
             unread.insert("LabelAccess".to_owned(), accesses as u64);
         }
         let triggers = Item::triggers(&items);
-        let mut names = Vec::new();
-        Item::calls(&items, &mut names);
-        let calls: Vec<usize> = names.into_iter().filter_map(|name| indices.get(name).copied()).collect();
+        let calls: Vec<usize> = Item::calls(&items).into_iter().filter_map(|name| indices.get(name).copied()).collect();
         for (kind, count) in &unread {
             *skipped.entry(format!("{kind} in a task")).or_default() += count;
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::activations::{Activations, Plan, Sequence};
 use super::allocation::CoreShares;
-use super::cost::Costs;
+use super::cost::{Costs, MAX_CALLS};
 use super::items::{EventWait, Item};
 use super::model::{AmaltheaModel, Task};
 use super::options::AmaltheaOptions;
@@ -14,9 +14,6 @@ use super::xml::Problem;
 use crate::limits::count_turn;
 use crate::scenario::host_thread::CoreShare;
 use crate::time::{Duration, MAX_INPUT_NS};
-
-/// Calls of runnables by runnables may be nested this deep.
-const MAX_CALLS: usize = 128;
 
 /// What one host does in a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,10 +123,7 @@ impl<'t> AmaltheaModel<'t> {
             let copies = software::around(self, runnable);
             around.extend(copies.before.into_iter().chain(copies.after));
         }
-        let mut indices = HashMap::new();
-        for (index, runnable) in self.runnables.iter().enumerate() {
-            indices.entry(runnable.name.as_str()).and_modify(|known| *known = None).or_insert(Some(index));
-        }
+        let indices = self.indices();
         let shares = CoreShares::of(self);
         let (costs, special, notes, doubts) = (BTreeMap::new(), HashMap::new(), BTreeSet::new(), BTreeSet::new());
         let mut walk =
@@ -208,24 +202,10 @@ impl<'m, 't> Walk<'_, 'm, 't> {
             ));
         }
         doubts.extend(unit.and_then(|unit| self.shares.doubts.get(&unit)).into_iter().flatten().cloned());
-        let host = HostPlan {
-            task: number,
-            plan,
-            core: None,
-            actions: Vec::new(),
-            tasks: BTreeSet::from([number]),
-            runnables: Vec::new(),
-            doubts,
-        };
-        let mut found = Found {
-            host,
-            unit,
-            set: HashMap::new(),
-            triggered: BTreeSet::new(),
-            is_on_gpu: false,
-            calls: 0,
-            waits_actively: BTreeSet::new(),
-        };
+        let (actions, runnables, tasks) = (Vec::new(), Vec::new(), BTreeSet::from([number]));
+        let host = HostPlan { task: number, plan, core: None, actions, tasks, runnables, doubts };
+        let (set, triggered, waits_actively) = (HashMap::new(), BTreeSet::new(), BTreeSet::new());
+        let mut found = Found { host, unit, set, triggered, is_on_gpu: false, calls: 0, waits_actively };
         self.task(task, &mut found);
         if found.waits_actively.len() > 1 {
             found.doubt(format!("task {:?} waits both actively and passively", task.name));
@@ -239,17 +219,18 @@ impl<'m, 't> Walk<'_, 'm, 't> {
 
     /// Adds what a task does.
     fn task(&mut self, task: &'m Task, found: &mut Found) {
-        let unread: Vec<&str> = task.unread.iter().map(String::as_str).filter(|kind| !EVENTS.contains(kind)).collect();
-        if !unread.is_empty() {
-            self.unread(&format!("what task {:?} also does is not read", task.name), &unread, found);
-        }
+        self.unread(&format!("what task {:?} also does is not read", task.name), &task.unread, found);
         let by = std::mem::replace(&mut found.is_on_gpu, self.model.is_on_gpu(task));
         self.items(&task.items, None, 0, found);
         found.is_on_gpu = by;
     }
 
     /// What is not read may make the host take longer, and of some kinds others too.
-    fn unread(&mut self, of: &str, kinds: &[&str], found: &mut Found) {
+    fn unread(&mut self, of: &str, kinds: &BTreeSet<String>, found: &mut Found) {
+        let kinds: Vec<&str> = kinds.iter().map(String::as_str).filter(|kind| !EVENTS.contains(kind)).collect();
+        if kinds.is_empty() {
+            return;
+        }
         let what = format!("{of}: {}", kinds.join(", "));
         if kinds.iter().any(|kind| ELSEWHERE.contains(kind)) {
             self.doubts.insert(what);
@@ -288,9 +269,7 @@ impl<'m, 't> Walk<'_, 'm, 't> {
                     let index = of.unwrap_or(usize::MAX);
                     let cycles = self.costs(found.unit).cycles_of(items, index);
                     self.work(cycles, found);
-                    let mut called = Vec::new();
-                    Item::calls(items, &mut called);
-                    for index in called.into_iter().filter_map(|name| self.find(name)) {
+                    for index in Item::calls(items).into_iter().filter_map(|name| self.find(name)) {
                         self.accesses_within(index, found);
                         // It may be done or not.
                         found.host.runnables.push(usize::MAX);
@@ -367,13 +346,7 @@ impl<'m, 't> Walk<'_, 'm, 't> {
             return;
         }
         found.host.runnables.push(index);
-        if !runnable.unread.is_empty() {
-            let kinds: Vec<&str> =
-                runnable.unread.iter().map(String::as_str).filter(|kind| !EVENTS.contains(kind)).collect();
-            if !kinds.is_empty() {
-                self.unread(&format!("what runnable {name:?} also does is not read"), &kinds, found);
-            }
-        }
+        self.unread(&format!("what runnable {name:?} also does is not read"), &runnable.unread, found);
         if self.is_special(&runnable.items, 0) {
             self.accesses(index, found);
             self.items(&runnable.items, Some(index), depth + 1, found);
@@ -401,9 +374,7 @@ impl<'m, 't> Walk<'_, 'm, 't> {
                 return;
             }
             self.accesses(index, found);
-            let mut called = Vec::new();
-            Item::calls(&runnable.items, &mut called);
-            open.extend(called.into_iter().filter_map(|name| self.find(name)));
+            open.extend(Item::calls(&runnable.items).into_iter().filter_map(|name| self.find(name)));
         }
     }
 
@@ -475,13 +446,8 @@ impl<'m, 't> Walk<'_, 'm, 't> {
                 self.task(task, found);
                 let stream = task.calls.iter().rev().find_map(|call| self.launched.get(call)).copied();
                 let by = stream.map_or(IsSet::Already, IsSet::ByStream);
-                Item::each(&task.items, &mut |item| {
-                    if let Item::Set(events, process) = item
-                        && self.is_for(process.as_ref(), found)
-                    {
-                        found.set.extend(events.iter().map(|event| (event.clone(), by)));
-                    }
-                });
+                let sets = self.set_for(task, found);
+                found.set.extend(sets.into_iter().map(|event| (event.clone(), by)));
             }
         }
     }
@@ -490,6 +456,19 @@ impl<'m, 't> Walk<'_, 'm, 't> {
     fn is_for(&self, process: Option<&String>, found: &Found) -> bool {
         let is_it = |task: &Task| process.is_none_or(|process| *process == task.name);
         self.model.tasks.get(found.host.task).is_some_and(is_it)
+    }
+
+    /// The events that a task sets for a host.
+    fn set_for<'a>(&self, task: &'a Task, found: &Found) -> BTreeSet<&'a String> {
+        let mut sets = BTreeSet::new();
+        Item::each(&task.items, &mut |item| {
+            if let Item::Set(events, process) = item
+                && self.is_for(process.as_ref(), found)
+            {
+                sets.extend(events);
+            }
+        });
+        sets
     }
 
     /// Whether all that a task does is on the GPU.
@@ -507,14 +486,7 @@ impl<'m, 't> Walk<'_, 'm, 't> {
             }
             None => self.model.is_on_gpu(task),
         };
-        let mut sets = BTreeSet::new();
-        Item::each(&task.items, &mut |item| {
-            if let Item::Set(events, process) = item
-                && self.is_for(process.as_ref(), found)
-            {
-                sets.extend(events);
-            }
-        });
+        let sets = self.set_for(task, found);
         let mut is_awaited = false;
         if let Some(by) = self.model.tasks.get(found.host.task) {
             Item::each(&by.items, &mut |item| {

@@ -9,7 +9,7 @@ use crate::device::SmMask;
 use crate::json::{Keys, Node, Object, Problem};
 use crate::proven::OrMost;
 use crate::scenario::examiner_logs::BenchmarkLog;
-use crate::scenario::host_thread::{BarrierId, Deadline, HostThread};
+use crate::scenario::host_thread::{BarrierId, HostThread};
 use crate::scenario::native::mps_percentage;
 use crate::scenario::options::LogUse;
 use crate::spelling::option;
@@ -157,25 +157,14 @@ pub(super) fn read<'a>(
             sync: behaviour.sync,
         });
     }
-    reading.builder.add_thread(HostThread {
-        label: benchmark.title,
-        process,
-        release: start,
-        iterations: own_or(iterations, context.iterations),
-        is_cut: false,
-        time_limit: match time_limit {
-            Some(own) => (own > Duration::ZERO).then_some(own),
-            None => context.time_limit,
-        },
-        until: None,
-        period: None,
-        jitter: Duration::ZERO,
-        unsure: None,
-        deadline: Deadline::Period,
-        barrier: context.barrier,
-        core: None,
-        steps: behaviour.steps,
-    });
+    let iterations = own_or(iterations, context.iterations);
+    let time_limit = match time_limit {
+        Some(own) => (own > Duration::ZERO).then_some(own),
+        None => context.time_limit,
+    };
+    let barrier = context.barrier;
+    let plain = HostThread::once(benchmark.title, start, behaviour.steps);
+    reading.builder.add_thread(HostThread { process, iterations, time_limit, barrier, ..plain });
     reading.nodes.push(node);
     Ok(None)
 }

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::reading::{Behaviour, Benchmark, Reading, add_kernel, sides};
-use crate::device::{BlockShape, CopyDirection, Sided};
+use super::reading::{Behaviour, Benchmark, Launched, Reading, add_kernel, sides};
+use crate::device::{CopyDirection, Sided};
 use crate::json::{Node, Problem};
 use crate::proven::OrMost;
 use crate::scenario::examiner_logs::KernelSync;
@@ -12,7 +12,7 @@ use crate::scenario::host_thread::Step;
 use crate::scenario::reader::{Place, dimensions};
 use crate::spelling::option;
 use crate::time::{Duration, MAX_INPUT_NS};
-use crate::workload::{BlockClock, BlockTime, Copy, Kernel, KernelId, StreamId};
+use crate::workload::{BlockClock, Copy, KernelId, StreamId};
 
 /// What `timer_spin` runs for when `additional_info` is absent.
 const DEFAULT_SPIN: Duration = Duration::from_ns(10_000_000);
@@ -25,16 +25,6 @@ const WORD_BYTES: u32 = 4;
 
 /// What `shared_memory_size` may be in the examiner, which has a kernel for each.
 const SIZES: [u32; 4] = [0, 4096, 8192, 10_240];
-
-/// A kernel that a benchmark launches.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Launched {
-    pub(super) blocks: u32,
-    pub(super) threads: u32,
-    pub(super) duration: Duration,
-    pub(super) clock: BlockClock,
-    pub(super) shared_memory_bytes: u32,
-}
 
 /// `timer_spin.so`.
 pub(super) fn timer(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '_>) -> Result<Behaviour, Problem> {
@@ -111,18 +101,9 @@ pub(super) fn one_kernel(
     name: &str,
     launched: Launched,
 ) -> Result<KernelId, Problem> {
-    let Launched { blocks, threads, duration, clock, shared_memory_bytes } = launched;
-    let kernel = Kernel {
-        name: reading.name(name),
-        title: Arc::clone(&benchmark.title),
-        blocks,
-        shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes },
-        duration: BlockTime::fixed(duration),
-        clock,
-        sm_mask: None,
-    };
+    let names = (reading.name(name), Arc::clone(&benchmark.title));
     let place = Place { whole: benchmark.node, threads: Some(benchmark.threads), priority: None, sm_mask: None };
-    add_kernel(reading, place, kernel)
+    add_kernel(reading, place, names, launched, None)
 }
 
 /// Nanoseconds as a number or a string of one; absent: the benchmark's default.

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::device::{Sided, SmMask};
+use crate::device::{BlockShape, Sided, SmMask};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::examiner_logs::{BenchmarkLog, KernelSync, NOWHERE};
 use crate::scenario::host_thread::Step;
 use crate::scenario::reader::{self, Place, dimensions};
 use crate::spelling::option;
-use crate::workload::{BlockClock, Kernel, KernelId, StreamId};
+use crate::time::Duration;
+use crate::workload::{BlockClock, BlockTime, Kernel, KernelId, StreamId};
 
 /// What reading a file, nested ones included, leads to.
 pub(super) struct Reading<'a, 'o> {
@@ -73,9 +74,28 @@ impl<'o> Reading<'_, 'o> {
     }
 }
 
-/// Adds a kernel, which stands at `place`.
-pub(super) fn add_kernel(reading: &mut Reading<'_, '_>, place: Place<'_>, kernel: Kernel) -> Result<KernelId, Problem> {
-    let title = Arc::clone(&kernel.title);
+/// A kernel that a benchmark launches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Launched {
+    pub(super) blocks: u32,
+    pub(super) threads: u32,
+    pub(super) duration: Duration,
+    pub(super) clock: BlockClock,
+    pub(super) shared_memory_bytes: u32,
+}
+
+/// Adds a kernel, which stands at `place`, under its name and what reports call it.
+pub(super) fn add_kernel(
+    reading: &mut Reading<'_, '_>,
+    place: Place<'_>,
+    (name, title): (Arc<str>, Arc<str>),
+    launched: Launched,
+    sm_mask: Option<SmMask>,
+) -> Result<KernelId, Problem> {
+    let Launched { blocks, threads, duration, clock, shared_memory_bytes } = launched;
+    let shape = BlockShape { threads, registers_per_thread: 0, shared_memory_bytes };
+    let duration = BlockTime::fixed(duration);
+    let kernel = Kernel { name, title: Arc::clone(&title), blocks, shape, duration, clock, sm_mask };
     let added = reading.builder.add_kernel(kernel);
     added.map_err(|error| place.of(&error).problem(format!("kernel {title:?}: {error}")))
 }

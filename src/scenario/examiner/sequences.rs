@@ -1,17 +1,17 @@
-//! Benchmarks that do several things one after another: the kernels of `multikernel.so`, with copies around them, and the
-//! CUDA calls of `stream_action.so`.
+//! Benchmarks that do several things one after another: the kernels of `multikernel.so`, with copies around them, and
+//! the CUDA calls of `stream_action.so`.
 
 use std::sync::Arc;
 
 use super::one_kernel::{self, TextKernel, iterations, shared_memory, spin_iterations};
-use super::reading::{Behaviour, Benchmark, Reading, add_kernel};
-use crate::device::{BlockShape, CopyDirection, Sided, SmMask};
+use super::reading::{Behaviour, Benchmark, Launched, Reading, add_kernel};
+use crate::device::{CopyDirection, Sided, SmMask};
 use crate::json::{Keys, Node, Object, Problem};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::host_thread::Step;
 use crate::scenario::reader::{self, Place, dimensions};
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Copy, Kernel, StreamId};
+use crate::workload::{BlockClock, Copy, StreamId};
 
 /// Bytes of one unit of `copy_in_count` and `copy_out_count`.
 const WORD_BYTES: u64 = 4;
@@ -25,10 +25,7 @@ const ENTRY: Keys<4, 5> = Keys::new(
 /// A kernel as its entry states it, and what is copied before and behind it.
 struct Entry<'a> {
     label: Arc<str>,
-    duration: Duration,
-    blocks: u32,
-    threads: u32,
-    shared_memory_bytes: u32,
+    launched: Launched,
     sm_mask: Option<SmMask>,
     copies: [Option<Node<'a>>; 2],
     place: Place<'a>,
@@ -46,8 +43,8 @@ pub(super) fn multikernel(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '
         for TextKernel { name, duration, blocks, threads } in one_kernel::text_kernels(info)? {
             let place = Place { whole: info, threads: None, priority: None, sm_mask: None };
             let label = reading.name(&name);
-            let (shared_memory_bytes, sm_mask, copies) = (0, None, [None; 2]);
-            let entry = Entry { label, duration, blocks, threads, shared_memory_bytes, sm_mask, copies, place };
+            let launched = Launched { blocks, threads, duration, clock: reading.timer, shared_memory_bytes: 0 };
+            let entry = Entry { label, launched, sm_mask: None, copies: [None; 2], place };
             add(entry, benchmark, reading, &mut steps)?;
         }
     } else {
@@ -83,10 +80,7 @@ fn read_entry<'a>(
     }
     Ok(Entry {
         label,
-        duration,
-        blocks,
-        threads,
-        shared_memory_bytes,
+        launched: Launched { blocks, threads, duration, clock: reading.timer, shared_memory_bytes },
         sm_mask: sm_mask.filter(|_| !is_none),
         copies: [copy_in, copy_out],
         place: Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: mask_node },
@@ -100,7 +94,7 @@ fn add(
     steps: &mut Vec<Step>,
 ) -> Result<(), Problem> {
     let stream = benchmark.stream;
-    let Entry { label, duration, blocks, threads, shared_memory_bytes, sm_mask, copies, place } = entry;
+    let Entry { label, launched, sm_mask, copies, place } = entry;
     let mut add_copy = |node: Option<Node<'_>>, direction, steps: &mut Vec<Step>| {
         let Some(node) = node else { return Ok(()) };
         let bytes = node.whole_number(0, u64::MAX / WORD_BYTES)? * WORD_BYTES;
@@ -115,16 +109,7 @@ fn add(
     add_copy(copy_in, CopyDirection::HostToDevice, steps)?;
     let kernel_position = steps.len();
     add_copy(copy_out, CopyDirection::DeviceToHost, steps)?;
-    let kernel = Kernel {
-        name: Arc::clone(&label),
-        title: label,
-        blocks,
-        shape: BlockShape { threads, registers_per_thread: 0, shared_memory_bytes },
-        duration: BlockTime::fixed(duration),
-        clock: reading.timer,
-        sm_mask,
-    };
-    let kernel = add_kernel(reading, place, kernel)?;
+    let kernel = add_kernel(reading, place, (Arc::clone(&label), label), launched, sm_mask)?;
     steps.insert(kernel_position, Step::Launch(kernel, stream));
     Ok(())
 }
@@ -143,10 +128,7 @@ pub(super) fn stream_action(benchmark: &Benchmark<'_>, reading: &mut Reading<'_,
         .info
         .ok_or_else(|| benchmark.node.problem("stream_action.so needs a list of actions in additional_info"))?;
     let mut fields = info.object()?;
-    let use_null = match fields.optional("use_null_stream")? {
-        Some(node) => node.boolean()?,
-        None => false,
-    };
+    let use_null = fields.optional("use_null_stream")?.map_or(Ok(false), |node| node.boolean())?;
     let stream = if use_null { benchmark.null } else { benchmark.stream };
     let actions = fields.required("actions")?.filled_list()?;
     fields.finish()?;
@@ -200,9 +182,7 @@ fn read_action(
             let mut whole_device = false;
             if let Some(parameters) = parameters {
                 let mut fields = parameters.object()?;
-                if let Some(node) = fields.optional("device")? {
-                    whole_device = node.boolean()?;
-                }
+                whole_device = fields.optional("device")?.map_or(Ok(false), |node| node.boolean())?;
                 fields.finish()?;
             }
             steps.push(if whole_device { Step::SynchronizeDevice } else { Step::SynchronizeStream(stream) });
@@ -242,22 +222,12 @@ fn kernel(
         mask.string()?;
         reading.builder.note("stream_action.so ignores the sm_mask of its kernels, as the examiner does");
     }
+    let threads = dimensions(threads_node, Sided::Block)?;
+    let launched = Launched { blocks, threads, duration, clock, shared_memory_bytes };
     let name = reading.name(label.unwrap_or(name));
-    let kernel = Kernel {
-        title: if label.is_some() { Arc::clone(&name) } else { Arc::clone(&benchmark.title) },
-        name,
-        blocks,
-        shape: BlockShape {
-            threads: dimensions(threads_node, Sided::Block)?,
-            registers_per_thread: 0,
-            shared_memory_bytes,
-        },
-        duration: BlockTime::fixed(duration),
-        clock,
-        sm_mask: None,
-    };
+    let title = Arc::clone(if label.is_some() { &name } else { &benchmark.title });
     let place = Place { whole: node, threads: Some(threads_node), priority: None, sm_mask: None };
-    Ok(Step::Launch(add_kernel(reading, place, kernel)?, stream))
+    Ok(Step::Launch(add_kernel(reading, place, (name, title), launched, None)?, stream))
 }
 
 fn copy(

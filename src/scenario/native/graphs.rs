@@ -227,8 +227,7 @@ fn work(node: &GraphNode<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -
             }
             step
         }
-        "copy" => operations::copy(&mut entry, stream, reading)?,
-        _ => operations::memset(&mut entry, stream, reading)?,
+        kind => operations::submission(kind, &mut entry, stream, reading)?,
     };
     entry.finish()?;
     Ok(step)

@@ -27,16 +27,24 @@ pub(super) fn kind(entry: &Object<'_>, keys: &[&'static str]) -> Result<&'static
     }
 }
 
-/// A kernel launch; `key` holds the kernel's name.
-pub(super) fn launch(
+/// What an entry submits whose kind is told by its key `kind`: of a kernel launch, that holds the kernel's name.
+pub(super) fn submission(
+    kind: &'static str,
     entry: &mut Object<'_>,
-    key: &'static str,
     stream: StreamId,
     reading: &mut Reading<'_, '_>,
 ) -> Result<Step, Problem> {
-    let node = entry.required(key)?;
-    let is_dependent = entry.optional("programmatic")?.map(|node| node.boolean()).transpose()?.unwrap_or(false);
-    launch_kernel(node, is_dependent, stream, reading)
+    match kind {
+        "copy" => copy(entry, stream, reading),
+        "memset" => memset(entry, stream, reading),
+        "record" => record(entry, stream, reading),
+        "wait" => wait(entry, stream, reading),
+        launch => {
+            let node = entry.required(launch)?;
+            let is_dependent = entry.optional("programmatic")?.map_or(Ok(false), |node| node.boolean())?;
+            launch_kernel(node, is_dependent, stream, reading)
+        }
+    }
 }
 
 /// A launch of the kernel that `node` names, with the attribute of programmatic dependent launch or without.
@@ -60,7 +68,7 @@ pub(super) fn launch_kernel(
 }
 
 /// A copy: its direction, and its size, its duration, or both.
-pub(super) fn copy(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+fn copy(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
     let direction_node = entry.required("copy")?;
     let direction = direction(direction_node)?;
     let bytes = entry.optional("bytes")?.map(|node| node.whole_number(0, u64::MAX)).transpose()?;
@@ -77,21 +85,21 @@ pub(super) fn copy(entry: &mut Object<'_>, stream: StreamId, reading: &mut Readi
 }
 
 /// A memset, whose size makes no difference.
-pub(super) fn memset(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+fn memset(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
     reading.last.insert(stream, None);
     entry.required("memset")?.whole_number(0, u64::MAX)?;
     Ok(Step::Memset(stream))
 }
 
 /// An event is recorded.
-pub(super) fn record(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+fn record(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
     let (event, _) = event(entry, "record", reading)?;
     reading.last.insert(stream, None);
     Ok(Step::Record(event, stream))
 }
 
 /// What comes next in the stream waits for an event.
-pub(super) fn wait(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
+fn wait(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
     let (event, is_programmatic) = event(entry, "wait", reading)?;
     reading.last.insert(stream, None);
     if is_programmatic {

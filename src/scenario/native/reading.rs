@@ -8,7 +8,7 @@ use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::host_thread::{BarrierId, HostThread, Step};
 use crate::scenario::reader;
 use crate::time::Duration;
-use crate::words::did_you_mean;
+use crate::words::{did_you_mean, listed};
 use crate::workload::{EventId, GreenContextId, KernelId, ProcessId, StreamId};
 
 /// What reading a file leads to.
@@ -88,11 +88,8 @@ impl NamedKernels {
 
     fn place(&self, node: Node<'_>) -> Result<usize, Problem> {
         let name = node.text()?;
-        self.places.get(&*name).copied().ok_or_else(|| self.unknown(node, &name))
-    }
-
-    fn unknown(&self, node: Node<'_>, name: &str) -> Problem {
-        unknown(node, "kernel", name, self.names(|_| true).iter())
+        let found = self.places.get(&*name).copied();
+        found.ok_or_else(|| unknown(node, "kernel", &name, self.names(|_| true).iter()))
     }
 
     /// All of them with their names, in the order of the file.
@@ -205,15 +202,10 @@ pub(super) fn unknown<'n, N: AsRef<str> + 'n>(
     node: Node<'_>,
     what: &str,
     name: &str,
-    known: impl ExactSizeIterator<Item = &'n N> + Clone,
+    known: impl Iterator<Item = &'n N> + Clone,
 ) -> Problem {
-    const SHOWN: usize = 12;
-    let count = known.len();
     let near = did_you_mean(name, known.clone().map(AsRef::as_ref));
-    let mut list = known.take(SHOWN).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    if count > SHOWN {
-        list.push_str(", …");
-    }
+    let list = listed(known.map(AsRef::as_ref));
     let problem = node.problem(format!("no {what} of this scenario is called {name:?}{near}"));
     if list.is_empty() { problem } else { problem.with_help(format!("there are: {list}")) }
 }

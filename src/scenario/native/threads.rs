@@ -124,22 +124,10 @@ fn stream_thread(
     if jobs.is_some() && period.is_none() {
         return Err(entry.node().problem("\"jobs\" needs a \"period\", and that key is missing"));
     }
-    Ok(Some(HostThread {
-        label,
-        process,
-        release,
-        iterations: if period.is_some() { jobs.map(u64::from) } else { Some(1) },
-        is_cut: false,
-        time_limit: None,
-        until: None,
-        period,
-        jitter: reader::jitter(entry, period)?,
-        unsure: None,
-        deadline,
-        barrier: None,
-        core: None,
-        steps,
-    }))
+    let jitter = reader::jitter(entry, period)?;
+    let iterations = if period.is_some() { jobs.map(u64::from) } else { Some(1) };
+    let plain = HostThread::once(label, release, steps);
+    Ok(Some(HostThread { process, iterations, period, jitter, deadline, ..plain }))
 }
 
 fn operation(
@@ -150,20 +138,11 @@ fn operation(
 ) -> Result<(), Problem> {
     reading.builder.has_read(node.start());
     let mut entry = node.object()?;
-    let step = match operations::kind(&entry, &["kernel", "graph", "copy", "memset", "record", "wait"])? {
-        "graph" => {
-            graphs::launch(&mut entry, stream, reading, steps)?;
-            return entry.finish();
-        }
-        "kernel" => operations::launch(&mut entry, "kernel", stream, reading)?,
-        "copy" => operations::copy(&mut entry, stream, reading)?,
-        "record" => operations::record(&mut entry, stream, reading)?,
-        "wait" => operations::wait(&mut entry, stream, reading)?,
-        _ => operations::memset(&mut entry, stream, reading)?,
-    };
-    entry.finish()?;
-    steps.push(step);
-    Ok(())
+    match operations::kind(&entry, &["kernel", "graph", "copy", "memset", "record", "wait"])? {
+        "graph" => graphs::launch(&mut entry, stream, reading, steps)?,
+        kind => steps.push(operations::submission(kind, &mut entry, stream, reading)?),
+    }
+    entry.finish()
 }
 
 /// `repeat` steps may be nested this deep.
@@ -222,22 +201,10 @@ fn host_thread<'a>(entry: &mut Object<'a>, name: String, reading: &mut Reading<'
     let mut steps = Vec::new();
     read_steps(entry.required("steps")?, process, 0, reading, &mut steps)?;
     let once = period.is_none() && time_limit.is_none();
-    Ok(HostThread {
-        label: name.into(),
-        process,
-        release,
-        iterations: iterations.or(once.then_some(1)),
-        is_cut: false,
-        time_limit,
-        until: None,
-        period,
-        jitter: reader::jitter(entry, period)?,
-        unsure: None,
-        deadline,
-        barrier,
-        core,
-        steps,
-    })
+    let iterations = iterations.or(once.then_some(1));
+    let jitter = reader::jitter(entry, period)?;
+    let plain = HostThread::once(name, release, steps);
+    Ok(HostThread { process, iterations, time_limit, period, jitter, deadline, barrier, core, ..plain })
 }
 
 /// The core that a host shares, if it says one: no two hosts of a core are equally urgent, so that it is stated which
@@ -318,7 +285,7 @@ fn memory(node: Node<'_>) -> Result<(), Problem> {
 }
 
 fn step(
-    kind: &str,
+    kind: &'static str,
     entry: &mut Object<'_>,
     process: ProcessId,
     reading: &mut Reading<'_, '_>,
@@ -340,13 +307,7 @@ fn step(
         "barrier" => Ok(Step::Barrier(barrier(entry.required("barrier")?, reading)?)),
         submission => {
             let stream = reading.stream_of(entry.required("stream")?, process)?;
-            match submission {
-                "launch" => operations::launch(entry, "launch", stream, reading),
-                "copy" => operations::copy(entry, stream, reading),
-                "record" => operations::record(entry, stream, reading),
-                "wait" => operations::wait(entry, stream, reading),
-                _ => operations::memset(entry, stream, reading),
-            }
+            operations::submission(submission, entry, stream, reading)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -17,8 +18,8 @@ use crate::scenario::host_thread::{CoreShare, Deadline, HostThread, Step};
 use crate::scenario::model::{ReleaseOrder, Scenario};
 use crate::time::Duration;
 use crate::workload::{
-    BlockClock, BlockTime, CheckedKernel, Clusters, EventId, InterleaveLevel, KernelId, MpsPercentage, NULL_STREAM,
-    ProcessId, ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
+    BlockClock, BlockTime, CheckedKernel, EventId, InterleaveLevel, KernelId, MpsPercentage, NULL_STREAM, ProcessId,
+    ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
 };
 
 /// What the native format cannot say.
@@ -78,48 +79,30 @@ impl Scenario {
     /// counts beyond 32 bits.
     pub fn to_native_json(&self) -> Result<String, NotNative> {
         let writer = Writer::new(self);
-        let mut file = Map::new();
-        file.insert("format".to_owned(), json!(FORMAT));
-        file.insert("name".to_owned(), json!(self.name));
-        file.insert("device".to_owned(), device(self.device()));
-        file.insert("placement".to_owned(), json!(self.placement.name()));
-        file.insert("seed".to_owned(), json!(self.seed));
-        if self.release_order != ReleaseOrder::default() {
-            file.insert("release_order".to_owned(), json!(self.release_order.name()));
-        }
-        if !self.assumptions.is_empty() {
-            file.insert("assumptions".to_owned(), json!(self.assumptions));
-        }
-        if !self.ready_order.is_empty() {
-            file.insert("ready_order".to_owned(), json!(*self.ready_order));
-        }
+        let mut file = Entry::default();
+        file.put("format", FORMAT);
+        file.put("name", self.name.as_str());
+        file.put("device", device(self.device()));
+        file.put("placement", self.placement.name());
+        file.put("seed", self.seed);
+        let order = Some(self.release_order).filter(|order| *order != ReleaseOrder::default());
+        file.put_some("release_order", order.map(ReleaseOrder::name));
+        file.put_filled("assumptions", self.assumptions.clone());
+        file.put_filled("ready_order", self.ready_order.to_vec());
         if self.horizon == Some(Duration::ZERO) {
             return Err(NotNative::NoTime);
         }
-        if let Some(horizon) = self.horizon {
-            file.insert("horizon".to_owned(), time(horizon));
-        }
+        file.put_some("horizon", self.horizon.map(time));
         writer.processes(&mut file);
-        let splits = writer.splits();
-        if !splits.is_empty() {
-            file.insert("green_contexts".to_owned(), Value::Array(splits));
-        }
-        if !self.kernels().is_empty() {
-            file.insert("kernels".to_owned(), Value::Object(writer.kernels()));
-        }
+        file.put_filled("green_contexts", writer.splits());
+        file.put_some("kernels", (!self.kernels().is_empty()).then(|| writer.kernels()));
         let (streams, hosts, names) = writer.threads()?;
-        for (key, list) in [("streams", streams), ("hosts", hosts)] {
-            if !list.is_empty() {
-                file.insert(key.to_owned(), Value::Array(list));
-            }
-        }
+        file.put_filled("streams", streams);
+        file.put_filled("hosts", hosts);
         // One of which a thread never runs never tells anybody anything.
         let chains = self.chains.iter().filter_map(|chain| chains::write(chain, |thread| names.get(&thread)));
-        let chains: Vec<Value> = chains.collect();
-        if !chains.is_empty() {
-            file.insert("chains".to_owned(), Value::Array(chains));
-        }
-        Ok(format!("{:#}\n", Value::Object(file)))
+        file.put_filled("chains", chains.collect::<Vec<Value>>());
+        Ok(format!("{:#}\n", Value::Object(file.0)))
     }
 }
 
@@ -131,8 +114,30 @@ fn device(device: &Device) -> Value {
     }
 }
 
-fn time(duration: Duration) -> Value {
-    json!(duration.to_string())
+fn time(duration: Duration) -> String {
+    duration.to_string()
+}
+
+/// An object of the file, key by key.
+#[derive(Default)]
+struct Entry(Map<String, Value>);
+
+impl Entry {
+    fn put(&mut self, key: &str, value: impl Into<Value>) {
+        self.0.insert(key.to_owned(), value.into());
+    }
+
+    /// A key that stands only where there is something to say.
+    fn put_some(&mut self, key: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.put(key, value);
+        }
+    }
+
+    /// A list that stands only where it is not empty.
+    fn put_filled(&mut self, key: &str, list: Vec<impl Into<Value>>) {
+        self.put_some(key, (!list.is_empty()).then_some(list));
+    }
 }
 
 /// Names of host threads in the file, by their number in the scenario.
@@ -174,64 +179,45 @@ impl<'a> Writer<'a> {
     }
 
     /// What the file says of processes.
-    fn processes(&self, file: &mut Map<String, Value>) {
+    fn processes(&self, file: &mut Entry) {
         let catalogue = &self.scenario.catalogue;
         let ProcessSharing { mps, switch_cost } = catalogue.sharing();
-        if mps {
-            file.insert("mps".to_owned(), json!(true));
-        }
-        if let Some(cost) = switch_cost {
-            file.insert("switch_cost".to_owned(), time(cost));
-        }
+        file.put_some("mps", mps.then_some(true));
+        file.put_some("switch_cost", switch_cost.map(time));
         if !self.names_processes() {
             return;
         }
         let entries = self.processes.iter().zip(catalogue.processes()).map(|(name, process)| {
-            let mut entry = Map::new();
-            if let Some(slice) = process.time_slice {
-                entry.insert("time_slice".to_owned(), time(slice));
-            }
-            if process.level != InterleaveLevel::default() {
-                entry.insert("level".to_owned(), json!(process.level.name()));
-            }
-            if process.mps_percentage != MpsPercentage::ALL {
-                entry.insert("mps_percentage".to_owned(), json!(process.mps_percentage.percent()));
-            }
-            if let Some(sms) = process.sms {
-                entry.insert("sms".to_owned(), json!(sms));
-            }
-            (name.clone(), Value::Object(entry))
+            let mut entry = Entry::default();
+            entry.put_some("time_slice", process.time_slice.map(time));
+            let level = Some(process.level).filter(|level| *level != InterleaveLevel::default());
+            entry.put_some("level", level.map(InterleaveLevel::name));
+            let percentage = Some(process.mps_percentage).filter(|percentage| *percentage != MpsPercentage::ALL);
+            entry.put_some("mps_percentage", percentage.map(MpsPercentage::percent));
+            entry.put_some("sms", process.sms);
+            (name.clone(), Value::Object(entry.0))
         });
-        file.insert("processes".to_owned(), Value::Object(entries.collect()));
+        file.put("processes", entries.collect::<Map<_, _>>());
     }
 
     /// How the GPU is split for green contexts.
     fn splits(&self) -> Vec<Value> {
         let mut names = self.green.iter();
         let split = |split: &SmSplit| {
-            let mut entry = Map::new();
-            entry.insert("sms".to_owned(), json!(split.sms));
-            if let Some(name) = split.of.and_then(|of| self.green.get(of.index())) {
-                entry.insert("of".to_owned(), json!(name));
-            }
-            let groups: Vec<&String> = names.by_ref().take(split.names.len()).collect();
-            entry.insert("names".to_owned(), json!(groups));
-            if let Some(name) = split.remaining.as_ref().and_then(|_| names.next()) {
-                entry.insert("remaining".to_owned(), json!(name));
-            }
-            if let Some(queues) = split.work_queues {
-                entry.insert("work_queues".to_owned(), json!(queues));
-            }
-            Value::Object(entry)
+            let mut entry = Entry::default();
+            entry.put("sms", split.sms);
+            entry.put_some("of", split.of.and_then(|of| self.green.get(of.index())).cloned());
+            entry.put("names", names.by_ref().take(split.names.len()).cloned().collect::<Vec<String>>());
+            entry.put_some("remaining", split.remaining.as_ref().and_then(|_| names.next()).cloned());
+            entry.put_some("work_queues", split.work_queues);
+            Value::Object(entry.0)
         };
         self.scenario.catalogue.splits().iter().map(split).collect()
     }
 
     /// Says of which process a stream or host is, where something is said of processes.
-    fn process(&self, process: ProcessId, entry: &mut Map<String, Value>) {
-        if let Some(name) = self.processes.get(process.index()).filter(|_| self.names_processes()) {
-            entry.insert("process".to_owned(), json!(name));
-        }
+    fn process(&self, process: ProcessId, entry: &mut Entry) {
+        entry.put_some("process", self.processes.get(process.index()).filter(|_| self.names_processes()).cloned());
     }
 
     fn is_null(&self, stream: StreamId) -> bool {
@@ -245,53 +231,39 @@ impl<'a> Writer<'a> {
     }
 
     fn kernel(&self, id: KernelId, kernel: &CheckedKernel) -> Value {
-        let mut entry = Map::new();
-        entry.insert("blocks".to_owned(), json!(kernel.blocks));
-        entry.insert("threads".to_owned(), json!(kernel.shape.threads));
+        let mut entry = Entry::default();
+        entry.put("blocks", kernel.blocks);
+        entry.put("threads", kernel.shape.threads);
         let items = kernel.work_items();
         let in_loop = items.and_then(|items| match items {
             WorkItems::Loop { items, time } => Some((items, time)),
             WorkItems::TryCancel => None,
         });
         let BlockTime { best, worst } = in_loop.map_or(kernel.duration, |(_, time)| BlockTime::fixed(time));
-        let duration =
-            if best == worst { time(worst) } else { json!({"best": best.to_string(), "worst": worst.to_string()}) };
-        entry.insert("duration".to_owned(), duration);
-        if items.is_some() {
-            let items = in_loop.map_or_else(|| json!(TRY_CANCEL), |(items, _)| json!(items));
-            entry.insert("items".to_owned(), items);
-        }
-        if kernel.clock != BlockClock::default() {
-            entry.insert("clock".to_owned(), json!(kernel.clock.name()));
-        }
-        if let Some(times) = self.scenario.block_times.get(&id).filter(|_| in_loop.is_none()) {
-            let times: Vec<Value> = times.iter().take(kernel.blocks as usize).map(|&own| time(own)).collect();
-            entry.insert("block_times".to_owned(), Value::Array(times));
-        }
+        let bounds = || json!({"best": time(best), "worst": time(worst)});
+        entry.put("duration", if best == worst { time(worst).into() } else { bounds() });
+        entry.put_some("items", items.map(|_| in_loop.map_or_else(|| json!(TRY_CANCEL), |(items, _)| json!(items))));
+        entry.put_some(
+            "clock",
+            Some(kernel.clock).filter(|clock| *clock != BlockClock::default()).map(BlockClock::name),
+        );
+        let own_times = self.scenario.block_times.get(&id).filter(|_| in_loop.is_none());
+        let listed = |times: &Arc<[Duration]>| {
+            times.iter().take(kernel.blocks as usize).copied().map(time).collect::<Vec<String>>()
+        };
+        entry.put_some("block_times", own_times.map(listed));
         let Programmatic { trigger, wait, .. } = kernel.programmatic();
-        let shares = [("trigger", trigger), ("wait", Some(wait).filter(|wait| *wait != Share::ALL))];
-        for (key, share) in shares {
-            if let Some(number) = share.and_then(|share| share.to_string().parse::<serde_json::Number>().ok()) {
-                entry.insert(key.to_owned(), Value::Number(number));
-            }
+        for (key, share) in [("trigger", trigger), ("wait", Some(wait).filter(|wait| *wait != Share::ALL))] {
+            entry.put_some(key, share.and_then(|share| share.to_string().parse::<serde_json::Number>().ok()));
         }
-        if let Some(Clusters { size, fallback }) = kernel.clusters() {
-            entry.insert("cluster".to_owned(), json!(size));
-            if let Some(fallback) = fallback {
-                entry.insert("cluster_fallback".to_owned(), json!(fallback));
-            }
-        }
-        let resources = [
-            ("shared_memory_bytes", kernel.shape.shared_memory_bytes),
-            ("registers_per_thread", kernel.shape.registers_per_thread),
-        ];
-        for (key, number) in resources.into_iter().filter(|(_, number)| *number > 0) {
-            entry.insert(key.to_owned(), json!(number));
-        }
-        if let Some(mask) = kernel.sm_mask {
-            entry.insert("sm_mask".to_owned(), json!(mask.to_string()));
-        }
-        Value::Object(entry)
+        let clusters = kernel.clusters();
+        entry.put_some("cluster", clusters.map(|clusters| clusters.size));
+        entry.put_some("cluster_fallback", clusters.and_then(|clusters| clusters.fallback));
+        let above_zero = |number: u32| Some(number).filter(|number| *number > 0);
+        entry.put_some("shared_memory_bytes", above_zero(kernel.shape.shared_memory_bytes));
+        entry.put_some("registers_per_thread", above_zero(kernel.shape.registers_per_thread));
+        entry.put_some("sm_mask", kernel.sm_mask.map(|mask| mask.to_string()));
+        Value::Object(entry.0)
     }
 
     /// The streams and the hosts. Threads act in the order streams, hosts; so only the first threads can be those of
@@ -318,7 +290,7 @@ impl<'a> Writer<'a> {
         }
         let plain = |ids: Range<u32>| {
             let declared = ids.map(StreamId).filter(|&stream| !self.is_null(stream));
-            declared.map(|stream| Value::Object(self.stream(stream))).collect::<Vec<_>>()
+            declared.map(|stream| Value::Object(self.stream(stream).0)).collect::<Vec<_>>()
         };
         let mut streams = Vec::new();
         let mut next = 1;
@@ -331,8 +303,8 @@ impl<'a> Writer<'a> {
             timing(thread, "jobs", self.comes_back, &mut entry)?;
             let steps = thread.steps.iter().map(|step| self.step(thread, *step, "kernel"));
             let operations: Vec<Value> = steps.collect::<Result<_, _>>()?;
-            entry.insert("operations".to_owned(), Value::Array(operations.into_iter().map(without_stream).collect()));
-            streams.push(Value::Object(entry));
+            entry.put("operations", operations.into_iter().map(without_stream).collect::<Vec<_>>());
+            streams.push(Value::Object(entry.0));
         }
         let rest = u32::try_from(self.streams.len()).proven("streams have numbers of 32 bits");
         streams.extend(plain(next..rest));
@@ -366,50 +338,39 @@ impl<'a> Writer<'a> {
         self.streams.get(stream.index()).map(String::as_str)
     }
 
-    fn stream(&self, id: StreamId) -> Map<String, Value> {
-        let mut entry = Map::new();
-        entry.insert("name".to_owned(), json!(self.stream_name(id).proven("the scenario has the stream")));
+    fn stream(&self, id: StreamId) -> Entry {
+        let mut entry = Entry::default();
+        entry.put("name", self.stream_name(id).proven("the scenario has the stream"));
         if let Some(process) = self.scenario.catalogue.process_of(id) {
             self.process(process, &mut entry);
         }
         if let Some(spec) = self.scenario.streams().get(id.index()).filter(|_| !self.is_null(id)) {
-            entry.insert("priority".to_owned(), json!(spec.priority));
-            entry.insert("blocking".to_owned(), json!(spec.blocking));
-            let own_mask = spec.sm_mask.filter(|_| !self.scenario.catalogue.has_partition(spec.process));
-            match (spec.green_context.and_then(|green| self.green.get(green.index())), own_mask) {
-                (Some(name), _) => _ = entry.insert("green_context".to_owned(), json!(name)),
-                (None, Some(mask)) => _ = entry.insert("sm_mask".to_owned(), json!(mask.to_string())),
-                (None, None) => {}
-            }
+            entry.put("priority", spec.priority);
+            entry.put("blocking", spec.blocking);
+            let green_context = spec.green_context.and_then(|green| self.green.get(green.index()));
+            entry.put_some("green_context", green_context.cloned());
+            let is_masked = green_context.is_none() && !self.scenario.catalogue.has_partition(spec.process);
+            entry.put_some("sm_mask", spec.sm_mask.filter(|_| is_masked).map(|mask| mask.to_string()));
         }
         entry
     }
 
     fn host(&self, thread: &HostThread, name: &str) -> Result<Value, NotNative> {
-        let mut entry = Map::new();
-        entry.insert("name".to_owned(), json!(name));
+        let mut entry = Entry::default();
+        entry.put("name", name);
         self.process(thread.process, &mut entry);
         if thread.until.is_some() {
             return Err(NotNative::Until { thread: thread.label.to_string() });
         }
         timing(thread, "iterations", self.comes_back, &mut entry)?;
-        match thread.time_limit {
-            Some(limit) => entry.insert("time_limit".to_owned(), time(limit)),
-            // Without any limit stated a host runs once.
-            None if thread.iterations.is_none() && thread.period.is_none_or(|period| period == Duration::ZERO) => {
-                entry.insert("time_limit".to_owned(), json!(LONGEST))
-            }
-            None => None,
-        };
-        if let Some(barrier) = thread.barrier {
-            entry.insert("barrier".to_owned(), json!(format!("barrier {}", barrier.0)));
-        }
+        // Without any limit stated a host runs once.
+        let has_no_limit = thread.iterations.is_none() && thread.period.is_none_or(|period| period == Duration::ZERO);
+        entry.put_some("time_limit", thread.time_limit.map(time).or(has_no_limit.then(|| LONGEST.to_owned())));
+        entry.put_some("barrier", thread.barrier.map(|barrier| format!("barrier {}", barrier.0)));
         if let Some(CoreShare { core, priority, spins }) = thread.core {
-            entry.insert("core".to_owned(), json!(core));
-            entry.insert("cpu_priority".to_owned(), json!(priority));
-            if spins {
-                entry.insert("spin".to_owned(), json!(true));
-            }
+            entry.put("core", core);
+            entry.put("cpu_priority", priority);
+            entry.put_some("spin", spins.then_some(true));
         }
         // The steps read so far, each with the number of the first step that it stands for.
         let mut steps: Vec<(usize, Value)> = Vec::new();
@@ -433,50 +394,39 @@ impl<'a> Writer<'a> {
         // An iteration needs a step.
         let steps: Vec<Value> = steps.into_iter().map(|(_, step)| step).collect();
         let steps = if steps.is_empty() { vec![json!({"sleep": "0 s"})] } else { steps };
-        entry.insert("steps".to_owned(), Value::Array(steps));
-        Ok(Value::Object(entry))
+        entry.put("steps", steps);
+        Ok(Value::Object(entry.0))
     }
 
     /// One step; `launch` is the key of a kernel launch, which differs between streams and hosts.
     fn step(&self, thread: &HostThread, step: Step, launch: &str) -> Result<Value, NotNative> {
         let unknown = || NotNative::Unknown { thread: thread.label.to_string() };
         let stream_name = |stream: StreamId| self.stream_name(stream).ok_or_else(unknown);
-        let event_name = |event: EventId| self.events.get(event.index()).ok_or_else(unknown);
+        let event_name = |event: EventId| self.events.get(event.index()).map(String::as_str).ok_or_else(unknown);
+        let mut entry = Entry::default();
         Ok(match step {
             Step::Launch(kernel, stream) => {
-                let name = self.kernels.get(kernel.index()).ok_or_else(unknown)?;
+                entry.put(launch, self.kernels.get(kernel.index()).ok_or_else(unknown)?.as_str());
                 let stated = self.scenario.kernels().get(kernel.index()).ok_or_else(unknown)?;
-                let mut entry = Map::new();
-                entry.insert(launch.to_owned(), json!(name));
-                if stated.programmatic().is_dependent {
-                    entry.insert("programmatic".to_owned(), json!(true));
-                }
-                entry.insert("stream".to_owned(), json!(stream_name(stream)?));
-                Value::Object(entry)
+                entry.put_some("programmatic", stated.programmatic().is_dependent.then_some(true));
+                entry.put("stream", stream_name(stream)?);
+                Value::Object(entry.0)
             }
             Step::Copy(copy, stream) => {
                 let copy = self.scenario.copies().get(copy.index()).ok_or_else(unknown)?;
-                let mut entry = Map::new();
-                entry.insert("copy".to_owned(), json!(copy.direction.name()));
-                if let Some(bytes) = copy.bytes {
-                    entry.insert("bytes".to_owned(), json!(bytes));
-                }
-                if let Some(duration) = copy.duration {
-                    entry.insert("duration".to_owned(), time(duration));
-                }
-                entry.insert("stream".to_owned(), json!(stream_name(stream)?));
-                Value::Object(entry)
+                entry.put("copy", copy.direction.name());
+                entry.put_some("bytes", copy.bytes);
+                entry.put_some("duration", copy.duration.map(time));
+                entry.put("stream", stream_name(stream)?);
+                Value::Object(entry.0)
             }
             Step::Memset(stream) => json!({"memset": 0, "stream": stream_name(stream)?}),
             Step::Record(event, stream) | Step::Wait(event, stream) => {
-                let key = if matches!(step, Step::Record(..)) { "record" } else { "wait" };
-                let mut entry = Map::new();
-                entry.insert(key.to_owned(), json!(event_name(event)?));
-                if self.scenario.catalogue.is_programmatic_event(event) {
-                    entry.insert("programmatic".to_owned(), json!(true));
-                }
-                entry.insert("stream".to_owned(), json!(stream_name(stream)?));
-                Value::Object(entry)
+                entry.put(if matches!(step, Step::Record(..)) { "record" } else { "wait" }, event_name(event)?);
+                let is_programmatic = self.scenario.catalogue.is_programmatic_event(event);
+                entry.put_some("programmatic", is_programmatic.then_some(true));
+                entry.put("stream", stream_name(stream)?);
+                Value::Object(entry.0)
             }
             Step::SynchronizeEvent(event) => json!({"synchronize_event": event_name(event)?}),
             Step::AwaitLast => json!({"synchronize": "last"}),
@@ -493,33 +443,23 @@ impl<'a> Writer<'a> {
 }
 
 /// Release, period, deadline and number of iterations, under the key that streams or hosts have for it.
-fn timing(
-    thread: &HostThread,
-    iterations: &str,
-    comes_back: bool,
-    entry: &mut Map<String, Value>,
-) -> Result<(), NotNative> {
-    if thread.release > Duration::ZERO {
-        entry.insert("release".to_owned(), time(thread.release));
-    }
+fn timing(thread: &HostThread, iterations: &str, comes_back: bool, entry: &mut Entry) -> Result<(), NotNative> {
+    let above_zero = |time: Duration| Some(time).filter(|time| *time > Duration::ZERO);
+    entry.put_some("release", above_zero(thread.release).map(time));
     // A period of no length is none: iterations follow one another.
-    let period = thread.period.filter(|period| *period > Duration::ZERO);
-    if let Some(period) = period {
-        entry.insert("period".to_owned(), time(period));
-        if thread.jitter > Duration::ZERO {
-            entry.insert("jitter".to_owned(), time(thread.jitter));
-        }
-    }
+    let period = thread.period.and_then(above_zero);
+    entry.put_some("period", period.map(time));
+    entry.put_some("jitter", above_zero(thread.jitter).filter(|_| period.is_some()).map(time));
     // A stream without a period has one job, and no key to say so. What has no end goes on having none.
     let is_said = (iterations != "jobs" || period.is_some()) && !(thread.is_cut && comes_back);
     if let Some(number) = thread.iterations.filter(|_| is_said) {
-        entry.insert(iterations.to_owned(), json!(count(thread, "iterations", number)?));
+        entry.put(iterations, count(thread, "iterations", number)?);
     }
     match thread.deadline {
-        Deadline::After(deadline) => entry.insert("deadline".to_owned(), time(deadline)),
-        Deadline::Never if period.is_some() => entry.insert("deadline".to_owned(), json!(Deadline::NEVER)),
-        Deadline::Never | Deadline::Period => None,
-    };
+        Deadline::After(deadline) => entry.put("deadline", time(deadline)),
+        Deadline::Never if period.is_some() => entry.put("deadline", Deadline::NEVER),
+        Deadline::Never | Deadline::Period => {}
+    }
     Ok(())
 }
 
