@@ -1,7 +1,5 @@
 //! Figures of Berezovskyi, Bletsas and Andersson, 2012: the makespan of warps on one SM.
 
-mod printed;
-
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -13,8 +11,10 @@ use crate::effort::Progress;
 use crate::experiments::warp_curves::{SolvingTime, convergence, solving_times};
 use crate::formats::{Column, csv_text};
 use crate::pictures::{convergence_chart, convergence_csv, schedule_figure, solving_times_chart, solving_times_csv};
+use crate::printed::{Printed, Value};
 use crate::warps::{
-    Issue, KernelString, MakespanSearch, Objective, Schedule, SearchLimits, Unit, bound, estimate, pessimistic, verify,
+    Instance, Issue, KernelString, MakespanSearch, Objective, Schedule, SearchLimits, Unit, bound, estimate,
+    pessimistic, verify,
 };
 
 pub(super) const FIGURES: &[Figure] = &[
@@ -25,7 +25,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "With 16 load/store units, 32 cores and warps of 32, sigma_L = 1/2 and sigma_C = 1; LC becomes LLC.",
         Make::Compared,
     )
-    .with_values(printed::figure_1),
+    .with_values(values_of_figure_1),
     Paper::Cister2012.computed(
         "cister2012-figure-2",
         "Fig. 2",
@@ -33,7 +33,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "A possible work-conserving schedule takes 9 cycles; in the first five the CUDA cores have nothing to do.",
         Make::Own(report_schedule),
     )
-    .with_values(printed::figure_2),
+    .with_values(values_of_figure_2),
     Paper::Cister2012.computed(
         "cister2012-equation-42",
         "Eq. 42 and 43",
@@ -217,4 +217,39 @@ fn times(name: &str, text: &str, sigma_l: &str, up_to: u32, limit: Duration) -> 
         }
     }
     Ok(Made::of(name, &solving_times_chart(&times)?, solving_times_csv(&times), finding))
+}
+
+/// Fig. 1 and its units, from the instance that is shipped.
+fn values_of_figure_1() -> Result<Vec<Printed>, Failure> {
+    let path = "witnesses/cister2012/llc-of-four-warps.json";
+    let text = include_str!("../../witnesses/cister2012/llc-of-four-warps.json");
+    let string = Instance::from_json(path, text)?.string;
+    // Sigma = 1/n writes each letter n times, and the string has each letter once.
+    let sigma = |unit: usize| match string.steps_on(unit) {
+        1 => "1".to_owned(),
+        times => format!("1/{times}"),
+    };
+    let capacity = |unit: usize| string.units().get(unit).map(|unit| Value::from(unit.capacity));
+    Ok(vec![
+        Printed::new("Sec. 3, Eq. 1", "sigma_L of 16 units and warps of 32", "1/2", sigma(0)),
+        Printed::new("Sec. 3, Eq. 2", "sigma_C of 32 cores and warps of 32", "1", sigma(1)),
+        Printed::new("Fig. 1", "LC becomes", "LLC", string.to_string()),
+        Printed::or_nothing("Fig. 1", "sigma_L then", 1_u32, capacity(0)),
+    ])
+}
+
+fn values_of_figure_2() -> Result<Vec<Printed>, Failure> {
+    let (string, schedule) = (string("LLC", "1")?, schedule_of_figure_2());
+    let makespan = verify(&string, &schedule);
+    let cycles = makespan.as_ref().ok().map(|cycles| Value::Number(*cycles as f64, "cycles"));
+    Ok(vec![
+        Printed::new("Sec. 4, third paragraph", "the schedule is work-conserving", true, makespan.is_ok()),
+        Printed::or_nothing("Fig. 2", "clock cycles", Value::Number(9.0, "cycles"), cycles),
+        Printed::new(
+            "Sec. 4, third paragraph",
+            "first cycles in which the CUDA cores are idle",
+            Value::Number(5.0, "cycles"),
+            Value::Number(idle_cycles(&string, &schedule) as f64, "cycles"),
+        ),
+    ])
 }

@@ -1,11 +1,9 @@
 //! Figures of Lee and Al Faruque, DATE 2014: GPU-EvR.
 
-mod printed;
-
 use super::figure::{Figure, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
-use crate::applications::{ApplicationSet, Outcome};
+use crate::applications::{ApplicationSet, Class, Outcome};
 use crate::draw::PictureOptions;
 use crate::experiments::evr::{Ratio, SweepOptions, SweepPoint, Variation, ratios};
 use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
@@ -14,6 +12,7 @@ use crate::hosts::Scheduler;
 use crate::hosts::gpu_evr::{EvrRules, FullGpu};
 use crate::pictures::application_gantt::{GanttRows, gantt};
 use crate::pictures::{Curves, Quantity, region_cells, scheduler_regions};
+use crate::printed::{Printed, Value};
 use crate::tables::{OutcomeDocument, PointDocument, SummaryDocument};
 use crate::time::Duration;
 
@@ -25,7 +24,7 @@ pub(super) const FIGURES: &[Figure] = &[
         "Application A gets three SMs; B arrives later and gets one, then two more at A's block boundary; then A takes \
          all.",
         Make::Own(figure_1),
-    ).with_values(printed::figure_1),
+    ).with_values(values_of_figure_1),
     Paper::Date2014
         .computed(
             "gpu-evr2014-classes",
@@ -34,7 +33,7 @@ pub(super) const FIGURES: &[Figure] = &[
             "Image processing is of high priority, graphs and vectors are of low priority, the others medium.",
             Make::Compared,
         )
-        .with_values(printed::classes),
+        .with_values(values_of_classes),
     Paper::Date2014.computed(
         "gpu-evr2014-figures-3-4-5",
         "Fig. 3 to 5",
@@ -47,14 +46,17 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 6",
         "narrow applications: requirements met against applications injected per period",
         PER_PERIOD,
-        Make::Own(|name| injections_per_period(name, NARROW, 130, EvrRules::default())),
+        Make::Own(|name| injections_per_period(name, NARROW, 130, &SweepOptions::default())),
     ),
     Paper::Date2014.computed(
         "gpu-evr2014-figure-6-full-gpu-wait",
         "Fig. 6",
         "the same with Algorithm 1, line 11, to the letter: while all SMs are allotted, every application waits",
         PER_PERIOD,
-        Make::Own(|name| injections_per_period(name, NARROW, 130, EvrRules { full_gpu: FullGpu::Wait, ..EvrRules::default() })),
+        Make::Own(|name| {
+            let rules = EvrRules { full_gpu: FullGpu::Wait, ..EvrRules::default() };
+            injections_per_period(name, NARROW, 130, &SweepOptions { rules, ..SweepOptions::default() })
+        }),
     ),
     Paper::Date2014.computed(
         "gpu-evr2014-regions",
@@ -69,14 +71,20 @@ pub(super) const FIGURES: &[Figure] = &[
         "Fig. 3 to 5",
         "random injection of applications of which most fill the GPU alone",
         RANDOM,
-        Make::Own(|name| random_injections(name, "-rodinia-like", &built_in(RODINIA_LIKE)?)),
+        Make::Own(|name| {
+            let options = SweepOptions { samples: 40, ..SweepOptions::default() };
+            random_injections(name, "-rodinia-like", &built_in(RODINIA_LIKE)?, &options)
+        }),
     ),
     Paper::Date2014.computed(
         "gpu-evr2014-figure-6-rodinia-like",
         "Fig. 6",
         "per period, applications of which most fill the GPU alone",
         PER_PERIOD,
-        Make::Own(|name| injections_per_period(name, RODINIA_LIKE, 1_000, EvrRules::default())),
+        Make::Own(|name| {
+            let options = SweepOptions { samples: 40, ..SweepOptions::default() };
+            injections_per_period(name, RODINIA_LIKE, 1_000, &options)
+        }),
     ),
 ];
 
@@ -110,7 +118,7 @@ fn figure_1(name: &'static str) -> Result<Made, Failure> {
 }
 
 fn curves(name: &str, title: &str, x_title: &str, quantity: Quantity, points: &[SweepPoint]) -> Result<File, Failure> {
-    Ok(File { name: format!("{name}.svg"), text: Curves { title, x_title, quantity, points }.draw()?.to_svg() })
+    Ok(File::svg(name, &Curves { title, x_title, quantity, points }.draw()?))
 }
 
 /// The largest of the ratios of requirements met under GPU-EvR and under each other scheduler.
@@ -149,15 +157,9 @@ fn power(points: &[SweepPoint]) -> String {
 
 /// Applications that fill 4 of 13 SMs.
 const NARROW: &str = "narrow-k20m";
-/// Applications that fill the GPU: their thousands of blocks take thirty times as long to simulate as narrow ones, and
-/// are sampled a fifth as often.
+/// Applications of which most fill the GPU alone. Their thousands of blocks take longer to simulate than narrow ones, 17
+/// times as long in Figure 6 and more than 40 times in Figures 3 to 5, so their figures have a fifth of the samples.
 const RODINIA_LIKE: &str = "rodinia-like-k20m";
-
-fn options(set: &ApplicationSet, rules: EvrRules) -> SweepOptions {
-    let all = SweepOptions::default();
-    let samples = if set.name == RODINIA_LIKE { all.samples / 5 } else { all.samples };
-    SweepOptions { samples, rules, ..all }
-}
 
 fn finding(set: &ApplicationSet, points: &[SweepPoint], samples: u32) -> String {
     format!(
@@ -174,13 +176,12 @@ fn figures_3_to_5(name: &'static str) -> Result<Made, Failure> {
     let execution = Some(Duration::from_ns(300_000_000));
     let variation = Variation { execution, tightness_percent: Some(130), ..Variation::default() };
     let set = variation.apply(&built_in(NARROW)?, Duration::ZERO)?;
-    random_injections(name, "", &set)
+    random_injections(name, "", &set, &SweepOptions::default())
 }
 
-fn random_injections(name: &str, suffix: &str, set: &ApplicationSet) -> Result<Made, Failure> {
+fn random_injections(name: &str, suffix: &str, set: &ApplicationSet, options: &SweepOptions) -> Result<Made, Failure> {
     let counts: Vec<u32> = (1..=10).map(|tens| 10 * tens).collect();
-    let options = options(set, EvrRules::default());
-    let points = random_injection(set, &counts, Duration::from_ns(500_000_000), &options)?;
+    let points = random_injection(set, &counts, Duration::from_ns(500_000_000), options)?;
     let injected = "applications injected, gaps within 0.5 s";
     let pictures = [
         ("3", "Figure 3: requirements met", Quantity::Met),
@@ -193,23 +194,19 @@ fn random_injections(name: &str, suffix: &str, set: &ApplicationSet) -> Result<M
         files.push(curves(&format!("gpu-evr2014-figure-{part}{suffix}"), title, injected, quantity, &points)?);
     }
     let report = PointDocument { set, seed: 0, points: &points };
-    files.push(File { name: format!("{name}.csv"), text: csv_of(&report) });
+    files.push(File::csv(name, csv_of(&report)));
     Ok(Made { files, finding: finding(set, &points, options.samples) })
 }
 
-fn injections_per_period(name: &str, set: &str, period_ms: u64, rules: EvrRules) -> Result<Made, Failure> {
+fn injections_per_period(name: &str, set: &str, period_ms: u64, options: &SweepOptions) -> Result<Made, Failure> {
     let set = built_in(set)?;
     let counts: Vec<u32> = (1..=15).collect();
     let period = Duration::from_ns(period_ms * 1_000_000);
-    let options = options(&set, rules);
-    let points = per_period(&set, &counts, period, 10, &options)?;
+    let points = per_period(&set, &counts, period, 10, options)?;
     let title = "Figure 6: requirements met per period";
     let x_title = format!("applications injected per period of {period}, ten periods");
     let report = PointDocument { set: &set, seed: 0, points: &points };
-    let files = vec![
-        curves(name, title, &x_title, Quantity::Met, &points)?,
-        File { name: format!("{name}.csv"), text: csv_of(&report) },
-    ];
+    let files = vec![curves(name, title, &x_title, Quantity::Met, &points)?, File::csv(name, csv_of(&report))];
     Ok(Made { files, finding: finding(&set, &points, options.samples) })
 }
 
@@ -239,6 +236,67 @@ fn regions(name: &'static str) -> Result<Made, Failure> {
     );
     let csv = csv_of(&SummaryDocument { study: &study, summary: &summary });
     Ok(Made::of(name, &scheduler_regions(&cells, title, panel), csv, finding))
+}
+
+/// Which of the numbers of SMs that an application has one after the other.
+#[derive(Debug, Clone, Copy)]
+enum Which {
+    First,
+    Most,
+    Last,
+}
+
+/// On how many SMs applications A and B of Fig. 1 are, one number after the other.
+fn values_of_figure_1() -> Result<Vec<Printed>, Failure> {
+    let set = built_in("gpu-evr-figure-1")?;
+    let trace = Scheduler::GpuEvr.run(&set, EvrRules::default())?;
+    let outcome = Outcome::new(&set, Scheduler::GpuEvr.name(), &trace);
+    let place = "Sec. III-A, Fig. 1";
+    let mut values = vec![Printed::new(place, "SMs", 4_u32, set.device.sms)];
+    let known = [
+        ("A", "at t", Which::First, 3_u32),
+        ("B", "at t + tau, when one SM is available", Which::First, 1),
+        ("B", "after the first three blocks of A", Which::Most, 3),
+        ("A", "after B is done: the entire GPU", Which::Last, 4),
+    ];
+    for (name, when, which, printed) in known {
+        let number = outcome.outcomes.iter().find(|one| one.name == name).map(|one| one.injection);
+        let counts: Vec<u32> =
+            number.map_or(&[][..], |number| outcome.sms_over_time(number)).iter().map(|one| one.sms).collect();
+        let counts: Vec<u32> = counts.into_iter().filter(|&sms| sms > 0).collect();
+        let here = match which {
+            Which::First => counts.first(),
+            Which::Most => counts.iter().max(),
+            Which::Last => counts.last(),
+        };
+        values.push(Printed::or_nothing(
+            place,
+            format!("SMs of {name} {when}"),
+            printed,
+            here.copied().map(Value::from),
+        ));
+    }
+    Ok(values)
+}
+
+/// Section V's list of applications by class, by their names in the built-in sets.
+const CLASSES: [(Class, &[&str]); 3] = [
+    (Class::High, &["leukocyte", "heartwall", "hotspot", "srad"]),
+    (Class::Medium, &["backprop", "pathfinder", "kmeans", "streamcluster"]),
+    (Class::Low, &["bfs", "b+tree", "gaussian", "lud", "cfd"]),
+];
+
+fn values_of_classes() -> Result<Vec<Printed>, Failure> {
+    let set = built_in(RODINIA_LIKE)?;
+    let mut values = Vec::new();
+    for (class, names) in CLASSES {
+        for name in names {
+            let found = set.applications.iter().find(|application| *application.name == **name);
+            let here = found.map(|found| Value::from(found.class.name()));
+            values.push(Printed::or_nothing("Sec. V, list of classes", format!("class of {name}"), class.name(), here));
+        }
+    }
+    Ok(values)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Table 3 of Yang and others, ECRTS 2018: which calls of CUDA make their caller wait for the GPU, let kernels that are
 //! launched later wait (implicit synchronization), and hold the calls of other CPU tasks.
 
-use super::compared;
 use super::figure::{Figure, Make};
+use super::made;
 use super::made::{Failure, File, Made};
+use super::made::{Published, published};
 use super::paper::Paper;
-use super::timeline::{Published, published};
 use crate::hosts::simulate;
 use crate::pictures::timeline::{Timeline, TimelineOptions};
 use crate::printed::Printed;
@@ -102,7 +102,7 @@ fn values() -> Result<Vec<Printed>, Failure> {
 }
 
 fn make(name: &'static str) -> Result<Made, Failure> {
-    let Made { mut files, finding } = compared::make(name, Paper::Ecrts2018, &values()?);
+    let Made { mut files, finding } = made::make_compared(name, Paper::Ecrts2018, &values()?);
     let options = TimelineOptions { waits: true, ..TimelineOptions::default() };
     for (number, (drawn, file)) in DRAWN.into_iter().enumerate() {
         let Some(source) = SOURCES.into_iter().find(|(name, ..)| *name == drawn) else { continue };
@@ -110,7 +110,7 @@ fn make(name: &'static str) -> Result<Made, Failure> {
         let run = simulate(&scenario)?;
         let summary = Summary::of(&run);
         let picture = Timeline::new(&summary, &options)?.draw(&summary, &options);
-        files.insert(number, File { name: format!("{name}-{file}.svg"), text: picture.to_svg() });
+        files.insert(number, File::svg(format!("{name}-{file}"), &picture));
     }
     Ok(Made { files, finding })
 }

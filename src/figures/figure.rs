@@ -1,12 +1,12 @@
-//! One figure or table of a paper.
+//! One figure or table of a paper, and why it could not be made.
 
 use std::time::Duration;
 
-use super::error::FigureError;
-use super::made::{Failure, Made};
+use thiserror::Error;
+
+use super::made::{Failure, Made, Published};
 use super::paper::Paper;
-use super::timeline::{self, Published};
-use super::{analysed, axes, compared};
+use super::{made, paper};
 use crate::printed::Printed;
 
 /// A figure or table of a paper that is computed here.
@@ -93,11 +93,11 @@ impl Figure {
     /// As [`Self::make`].
     pub fn make_within(&self, limit: Duration) -> Result<Made, FigureError> {
         let made = match self.make {
-            Make::Timeline(published) => timeline::make(self.name, published),
-            Make::Analysed(published) => analysed::make(self.name, published),
+            Make::Timeline(published) => made::make_timeline(self.name, published),
+            Make::Analysed(published) => made::make_analysed(self.name, published),
             Make::Own(make) => make(self.name),
             Make::Limited(make) => make(self.name, limit),
-            Make::Compared => self.values().map(|values| compared::make(self.name, self.paper, &values)),
+            Make::Compared => self.values().map(|values| made::make_compared(self.name, self.paper, &values)),
         };
         made.map_err(|source| FigureError { figure: self.name, source })
     }
@@ -107,7 +107,7 @@ impl Figure {
         match self.make {
             // A table of values has no picture.
             Make::Compared => None,
-            Make::Timeline(_) | Make::Analysed(_) | Make::Own(_) | Make::Limited(_) => axes::note(self.name),
+            Make::Timeline(_) | Make::Analysed(_) | Make::Own(_) | Make::Limited(_) => paper::note_on_axes(self.name),
         }
     }
 
@@ -122,7 +122,7 @@ impl Figure {
     fn values(&self) -> Result<Vec<Printed>, Failure> {
         match (self.printed, self.make) {
             (Some(printed), _) => printed(),
-            (None, Make::Timeline(published) | Make::Analysed(published)) => compared::with_expected(published),
+            (None, Make::Timeline(published) | Make::Analysed(published)) => made::with_expected(published),
             (None, Make::Own(_) | Make::Limited(_) | Make::Compared) => Ok(Vec::new()),
         }
     }
@@ -149,4 +149,14 @@ impl Figure {
         }
         commands
     }
+}
+
+/// Why a figure could not be made: what it is made of is compiled in, so this means a defect of ours.
+#[derive(Debug, Error)]
+#[error("{figure}: {source}")]
+pub struct FigureError {
+    /// The figure's name.
+    pub figure: &'static str,
+    /// What went wrong.
+    pub source: Failure,
 }

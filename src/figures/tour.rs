@@ -5,8 +5,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::error::FigureError;
-use super::timeline::{Published, published};
+use super::figure::FigureError;
+use super::made::{Published, published};
 use crate::hosts::simulate;
 use crate::pictures::{HtmlScene, HtmlTimeline, write_html_tour};
 use crate::run::Summary;

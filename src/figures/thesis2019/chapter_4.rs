@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::super::analysed::read;
-use super::super::compared::with_expected;
+use super::super::made::Published;
+use super::super::made::read;
+use super::super::made::with_expected;
 use super::super::made::{Failure, File, Made};
-use super::super::timeline::Published;
 use super::{FIGURE_4_7, FIGURE_4_9, SCENARIO_1, SCENARIO_2, SCENARIO_3, SECTION_3_5};
 use crate::analysis::{Comparison, analyse};
 use crate::hosts::simulate;
@@ -165,7 +165,7 @@ pub(super) fn make(name: &'static str) -> Result<Made, Failure> {
         tally.elsewhere.len(),
         tally.elsewhere.join(", "),
     );
-    Ok(Made { files: vec![File { name: format!("{name}.csv"), text: csv }], finding })
+    Ok(Made { files: vec![File::csv(name, csv)], finding })
 }
 
 fn add(experiment: &Experiment, csv: &mut String, table: &mut String, tally: &mut Tally) -> Result<(), Failure> {
