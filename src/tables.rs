@@ -6,38 +6,72 @@ mod application_table;
 mod device_table;
 mod explained;
 mod measured;
-mod printed;
-mod rule_words;
 mod run;
-mod signed;
 mod study_table;
-mod study_words;
 mod tasks;
 mod warps;
 
-pub use analysis::bounded_responses::BoundedResponses;
-pub use analysis::job_set_report::JobSetReport;
-pub use analysis::ladder_report::LadderReport;
-pub use analysis::occupancy::OccupancyDocument;
-pub use analysis::report::AnalysisReport;
-pub use analysis::sporadic_report::SporadicReport;
+use std::collections::BTreeSet;
+
+use crate::formats::Page;
+use crate::proven::OrMost;
+use crate::time::Duration;
+use crate::trace::Rule;
+
+pub use amalthea_table::RunnableTimes;
+pub use analysis::verdicts::{JobSetReport, LadderReport};
+pub use analysis::{AnalysisReport, BoundedResponses, SporadicReport};
 pub use application_table::{OutcomeDocument, PointDocument};
-pub use device_table::{DeviceReport, DevicesReport};
-pub use explained::ExplainReport;
-pub use measured::profile_audit::ProfileAuditReport;
+pub use device_table::{DeviceReport, DevicesReport, OccupancyDocument};
+pub use explained::{ExplainReport, OfPaper, PrintedDocument};
+pub use measured::ReplayReport;
 pub use measured::profile_replay::ProfileReplayDocument;
-pub use measured::replay::ReplayReport;
-pub use printed::{OfPaper, PrintedDocument};
+pub use measured::profiles::ProfileAuditReport;
 pub use run::blame::{Behind, BlameRow, BlameRules, BlameTables};
 pub use run::examiner_log::ExaminerLog;
-pub use run::report::{LongReport, SimulationReport};
-pub use run::runnable_times::RunnableTimes;
+pub use run::{LongReport, SimulationReport};
 pub use study_table::{ShardsDocument, SummaryDocument};
-pub(crate) use study_table::{measure, names};
-pub(crate) use study_words::{WEIGHTED, axis_title, is_beside, name_of, with_value};
-pub use tasks::curve_report::CurveReport;
-pub use tasks::segment_bounds::SegmentReport;
-pub use tasks::segment_run::SegmentRunReport;
-pub use tasks::task_analysis::TaskReport;
-pub use tasks::task_run::TaskRunReport;
+pub use tasks::curves::CurveReport;
+pub use tasks::segments::{SegmentReport, SegmentRunReport};
+pub use tasks::{TaskReport, TaskRunReport};
 pub use warps::WarpsDocument;
+
+pub(crate) use study_table::{WEIGHTED, axis_title, is_beside, measure, name_of, names, with_value};
+
+/// A time \[ns\] that may be negative: `-1.5 ms`.
+fn signed_time(ns: i128) -> String {
+    let length = Duration::from_ns(u64::try_from(ns.unsigned_abs()).or_most());
+    if ns < 0 { format!("-{length}") } else { length.to_string() }
+}
+
+/// A difference of times \[ns\], of which one that is positive bears its sign too: `+1.5 ms`.
+fn signed_difference(ns: i128) -> String {
+    if ns > 0 { format!("+{}", signed_time(ns)) } else { signed_time(ns) }
+}
+
+/// What people read below a table whose rows say themselves what each rule did.
+const HINT: &str = "gpusched explain RULE says what a rule says, and shows it in a run";
+
+/// The rules whose codes stand in the tables of a page.
+#[derive(Debug, Default)]
+struct RuleWords {
+    /// Those of the last table.
+    seen: BTreeSet<Rule>,
+    explained: BTreeSet<Rule>,
+}
+
+impl RuleWords {
+    /// Its code stands in a table.
+    fn see(&mut self, rule: Rule) {
+        self.seen.insert(rule);
+    }
+
+    /// Adds a line below a table, with what those codes mean that are not explained above.
+    fn add_to(&mut self, page: &mut Page) {
+        let new: Vec<Rule> = self.seen.difference(&self.explained).copied().collect();
+        let Some(first) = new.first() else { return };
+        let words: Vec<String> = new.iter().map(|rule| format!("{rule}: {}", rule.meaning())).collect();
+        page.line(&format!("{} (more: gpusched explain {first})", words.join("; ")));
+        self.explained.append(&mut self.seen);
+    }
+}

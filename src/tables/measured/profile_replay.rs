@@ -1,14 +1,19 @@
-//! A replayed profile as JSON, CSV and for people.
+//! A profile simulated again, beside its recording or without the changes that were asked for, and two profiles side by
+//! side.
 
-use super::activity::{activity_rows, activity_table, of_what_if};
-use crate::experiments::profile_replay::{HeldOut, HeldOutErrors, ProfileReplay, ReplayErrors, ReplayedKernel};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::experiments::profile_replay::{
+    Activity, HeldOut, HeldOutErrors, KernelChange, ProfileComparison, ProfileReplay, ReplayErrors, ReplayedKernel,
+};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{ToldBy, short_name};
 use crate::run::Summary;
 use crate::scenario::Scenario;
 use crate::spelling::{formats, option};
 use crate::tables::run::blame::{add_stream_waits, blame_columns, stream_waits};
-use crate::tables::signed;
+use crate::tables::{signed_difference, signed_time};
 use crate::time::Duration;
 use crate::words::counted;
 
@@ -19,23 +24,22 @@ fn columns<'k>() -> [Column<&'k ReplayedKernel>; 16] {
         Column::new("stream", "stream", |kernel: &&ReplayedKernel| (&*kernel.stream).into()).left(),
         Column::new("block_time", "block time", |kernel: &&ReplayedKernel| kernel.source.name().into()).left(),
         Column::data("recorded_start_ns", |kernel| kernel.recorded_start_ns.into()),
-        Column::table("start recorded", |kernel: &&ReplayedKernel| {
-            signed::time(kernel.recorded_start_ns.into()).into()
-        }),
+        Column::table("start recorded", |kernel: &&ReplayedKernel| signed_time(kernel.recorded_start_ns.into()).into()),
         Column::data("simulated_start_ns", |kernel| kernel.simulated_start_ns.into()),
         Column::table("simulated", |kernel| Duration::from_ns(kernel.simulated_start_ns).into()),
         Column::data("start_error_ns", |kernel| kernel.start_error_ns().into()),
-        Column::table("off by", |kernel| signed::difference(kernel.start_error_ns().into()).into()),
+        Column::table("off by", |kernel| signed_difference(kernel.start_error_ns().into()).into()),
         Column::data("recorded_duration_ns", |kernel| kernel.recorded_duration_ns.into()),
         Column::table("duration recorded", |kernel| Duration::from_ns(kernel.recorded_duration_ns).into()),
         Column::data("simulated_duration_ns", |kernel| kernel.simulated_duration_ns.into()),
         Column::table("simulated", |kernel| Duration::from_ns(kernel.simulated_duration_ns).into()),
         Column::data("duration_error_ns", |kernel| kernel.duration_error_ns().into()),
-        Column::table("off by", |kernel| signed::difference(kernel.duration_error_ns().into()).into()),
+        Column::table("off by", |kernel| signed_difference(kernel.duration_error_ns().into()).into()),
     ]
 }
 
-/// Kernels of a table at most: those with the largest errors of duration, or of start where durations are fitted.
+/// Kernels of a table at most: of a replay those with the largest errors of duration, or of start where durations are
+/// fitted; of two profiles those whose total times change most.
 const SHOWN: usize = 20;
 
 /// A profile whose launches were simulated.
@@ -193,7 +197,7 @@ fn held_out_columns<'r>() -> [Column<HeldOutRow<'r>>; 5] {
             Duration::from_ns(row.errors.median_start_error_ns).into()
         }),
         Column::table("makespan off by", |row: &HeldOutRow<'_>| {
-            signed::difference(row.errors.makespan_error_ns.into()).into()
+            signed_difference(row.errors.makespan_error_ns.into()).into()
         }),
         Column::table("correlation of slow-downs", |row: &HeldOutRow<'_>| {
             row.errors.slow_down_correlation.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}")).into()
@@ -213,4 +217,157 @@ fn line(what: &str, errors: &ReplayErrors) -> String {
         "{what}: {}, start off by {start} (95 %: {start_95}), duration by {duration} (95 %: {duration_95})",
         counted(errors.kernels, "kernel")
     )
+}
+
+/// One sum in both runs \[ns\].
+#[derive(Debug)]
+pub(super) struct ActivityRow {
+    what: String,
+    one: u64,
+    other: u64,
+}
+
+impl ActivityRow {
+    fn change(&self) -> i128 {
+        i128::from(self.other) - i128::from(self.one)
+    }
+}
+
+/// The sums of two runs, and those of their streams.
+pub(super) fn activity_rows(one: &Activity, other: &Activity) -> [Vec<ActivityRow>; 2] {
+    let row =
+        |what: &str, sum: fn(&Activity) -> u64| ActivityRow { what: what.to_owned(), one: sum(one), other: sum(other) };
+    let sums = vec![
+        row("makespan", |activity| activity.makespan_ns),
+        row("a kernel runs, no collective", |activity| activity.compute_ns),
+        row("a collective runs", |activity| activity.communication_ns),
+        row("a collective and no other kernel (exposed)", |activity| activity.exposed_communication_ns),
+        row("a copy or memset runs", |activity| activity.copies_ns),
+        row("two operations or more run (overlap)", |activity| activity.overlap_ns),
+        row("nothing runs", |activity| activity.idle_ns),
+    ];
+    let mut streams: BTreeMap<&str, [[u64; 2]; 2]> = BTreeMap::new();
+    let mut names: Vec<&str> = Vec::new();
+    for (side, activity) in [one, other].into_iter().enumerate() {
+        for stream in &activity.streams {
+            names.push(&stream.stream);
+            let of_stream = streams.entry(&stream.stream).or_default();
+            of_stream[side] = [stream.busy_ns, stream.end_ns];
+        }
+    }
+    let of_streams = names.into_iter().filter_map(|name| Some((name, streams.remove(name)?)));
+    let of_streams = of_streams.flat_map(|(name, [[busy, end], [other_busy, other_end]])| {
+        [("busy", busy, other_busy), ("ends", end, other_end)].map(|(what, one, other)| ActivityRow {
+            what: format!("{name}: {what}"),
+            one,
+            other,
+        })
+    });
+    [sums, of_streams.collect()]
+}
+
+/// Columns of a table whose sides are the recording without changes and with them.
+pub(super) fn of_what_if<'r>() -> [Column<&'r ActivityRow>; 4] {
+    [
+        Column::table("time", |row: &&ActivityRow| row.what.clone().into()).left(),
+        Column::table("base", |row: &&ActivityRow| Duration::from_ns(row.one).into()),
+        Column::table("what if", |row: &&ActivityRow| Duration::from_ns(row.other).into()),
+        Column::table("change", |row: &&ActivityRow| signed_difference(row.change()).into()),
+    ]
+}
+
+/// Columns of a table whose sides are two recordings.
+pub(super) fn of_profiles<'r>() -> [Column<&'r ActivityRow>; 4] {
+    let [time, _, _, change] = of_what_if();
+    [
+        time,
+        Column::table("first", |row: &&ActivityRow| Duration::from_ns(row.one).into()),
+        Column::table("second", |row: &&ActivityRow| Duration::from_ns(row.other).into()),
+        change,
+    ]
+}
+
+/// Rows about streams at most.
+const STREAM_ROWS: usize = 20;
+
+/// Writes the table for people, streams by how much they change.
+pub(super) fn activity_table<'r>(
+    page: &mut Page,
+    [sums, streams]: &'r [Vec<ActivityRow>; 2],
+    columns: &[Column<&'r ActivityRow>],
+) {
+    let mut of_streams: Vec<&ActivityRow> = streams.iter().collect();
+    if of_streams.len() > STREAM_ROWS {
+        crate::sorted::sort_by_key(&mut of_streams, |row| std::cmp::Reverse(row.change().unsigned_abs()));
+    }
+    let left_out = of_streams.len().saturating_sub(STREAM_ROWS);
+    page.trimmed_table(columns, sums.iter().chain(of_streams.into_iter().take(STREAM_ROWS)));
+    page.rest(left_out, " times of streams, which change less", &formats(&["json"]));
+}
+
+fn change_columns<'k>() -> [Column<&'k KernelChange>; 11] {
+    [
+        Column::data("name", |kernel: &&KernelChange| (&*kernel.name).into()),
+        Column::table("kernel", |kernel: &&KernelChange| short_name(&kernel.name).into()).names(),
+        Column::new("first_launches", "launches, first", |kernel| kernel.launches[0].into()),
+        Column::new("second_launches", "second", |kernel| kernel.launches[1].into()),
+        Column::data("first_ns", |kernel| kernel.total_ns[0].into()),
+        Column::table("total time, first", |kernel| Duration::from_ns(kernel.total_ns[0]).into()),
+        Column::data("second_ns", |kernel| kernel.total_ns[1].into()),
+        Column::table("second", |kernel| Duration::from_ns(kernel.total_ns[1]).into()),
+        Column::data("first_median_ns", |kernel| kernel.median_ns[0].into()),
+        Column::data("second_median_ns", |kernel| kernel.median_ns[1].into()),
+        Column::table("change", |kernel| signed_difference(kernel.change_ns()).into()),
+    ]
+}
+
+/// What both GPUs did in sums, and the kernels, for people those whose total time changes most.
+impl Report for ProfileComparison {
+    const IS_INDENTED: bool = true;
+    const TABLE: &'static str = "kernels";
+
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
+        fields!(to, self => files, first, second, collectives);
+        to.rows("kernels", &change_columns(), &self.kernels)
+    }
+
+    fn text(&self, page: &mut Page) {
+        let [first, second] = &self.files;
+        page.line(&format!("recorded: first {first}, second {second}"));
+        activity_table(page, &activity_rows(&self.first, &self.second), &of_profiles());
+        page.blank();
+        if let Some(split) = &self.collectives {
+            let ([first, second], time) = (split.ranks, Duration::from_ns);
+            page.line(&match split.matched {
+                0 => format!(
+                    "no collectives of ranks {first} and {second} go together: waiting is not told from transfer"
+                ),
+                matched => format!(
+                    "{} of ranks {first} and {second}, ending together: transfer {}; waiting, at least, \
+                     as other ranks may come later: rank {first} {}, rank {second} {}",
+                    counted(matched, "collective"),
+                    time(split.transfer_ns),
+                    time(split.waiting_ns[0]),
+                    time(split.waiting_ns[1]),
+                ),
+            });
+            if split.unmatched != [0, 0] {
+                let [first, second] = split.unmatched;
+                page.line(&format!(
+                    "not split: {first} and {second} of functions that they launched differently often"
+                ));
+            }
+            page.blank();
+        } else if self.first.communication_ns > 0 && self.second.communication_ns > 0 {
+            page.line(
+                "the profiles do not state that they are of two ranks of one run: waiting of collectives is not told from \
+                 transfer",
+            );
+            page.blank();
+        }
+        let mut most: Vec<&KernelChange> = self.kernels.iter().collect();
+        crate::sorted::sort_by_key(&mut most, |kernel| Reverse(kernel.change_ns().unsigned_abs()));
+        let rest = " kernels, whose total time changes less";
+        page.first_rows(SHOWN, &change_columns(), most, rest, &formats(&["json", "csv"]));
+    }
 }

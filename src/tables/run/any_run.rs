@@ -1,14 +1,18 @@
-//! A run as tables read it: its record, or of a long run what comes by while it runs again.
+//! A run as tables read it: its record, or of a long run what comes by while it runs again. And its blocks as the table
+//! that every command reads which takes logs of blocks.
 
-use super::context_turns::TurnRow;
-use super::kernels::{CopyRow, KernelRow};
+use std::io::{self, Write};
+
+use super::kernels::{BlockRow, CopyRow, KernelRow, TurnRow};
+use crate::device::BlockShape;
+use crate::formats::{Column, RowsPart, RowsWriter};
 use crate::hosts::{AnyLength, LongRun, Need};
 use crate::limits::count_turn;
 use crate::run::{Jobs, KernelSummary, Recorded, Responses, RuleSums, RunPiece, SmUtilization, Summary, each_response};
 use crate::scenario::Scenario;
 use crate::time::Instant;
 use crate::trace::{Block, OperationRecord};
-use crate::workload::{OperationId, OperationKind};
+use crate::workload::{CheckedStream, NULL_STREAM, OperationId, OperationKind, ProcessId, StreamId};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AnyRun<'a> {
@@ -215,4 +219,65 @@ fn rows<'a, R>(
             }
         }
     })
+}
+
+/// A block with what it takes of an SM.
+struct Row<'k, 'a> {
+    block: BlockRow<'k, 'a>,
+    shape: BlockShape,
+    process: &'a str,
+    stream: Option<&'a CheckedStream>,
+    is_null: bool,
+}
+
+fn block_table_columns<'k, 'a: 'k>(has_processes: bool) -> Vec<Column<Row<'k, 'a>>> {
+    let mut columns = vec![
+        Column::csv("kernel", |row: &Row<'_, '_>| row.block.kernel.launch.title().into()),
+        Column::csv("launch", |row| row.block.kernel.launch.id.into()),
+        Column::csv("stream", |row| {
+            if row.is_null { NULL_STREAM } else { row.block.kernel.launch.stream_name() }.into()
+        }),
+        Column::csv("priority", |row| row.stream.map(|stream| i64::from(stream.priority)).into()),
+        Column::csv("non_blocking", |row| u32::from(row.stream.is_some_and(|stream| !stream.blocking)).into()),
+        Column::csv("block", |row| row.block.block.index.into()),
+        Column::csv("sm", |row| row.block.block.sm.into()),
+        Column::csv("start_ns", |row| row.block.block.start.into()),
+        Column::csv("end_ns", |row| row.block.end.into()),
+        Column::csv("launched_ns", |row| row.block.kernel.launched_ns.into()),
+        Column::csv("threads", |row| row.shape.threads.into()),
+        Column::csv("shared_memory_bytes", |row| row.shape.shared_memory_bytes.into()),
+        Column::csv("registers_per_thread", |row| row.shape.registers_per_thread.into()),
+    ];
+    if has_processes {
+        columns.insert(0, Column::csv("process", |row: &Row<'_, '_>| row.process.into()));
+    }
+    columns
+}
+
+impl AnyLength<'_> {
+    /// Writes the blocks of a run as a table, which `audit`, `replay-log` and `convert` read (docs/block-logs.md).
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_blocks(&self, out: &mut dyn Write) -> io::Result<()> {
+        let run = AnyRun::from(self);
+        let scenario = run.scenario();
+        let has_processes = scenario.has_processes();
+        let mut writer = RowsWriter::begin(RowsPart::CSV, &block_table_columns(has_processes), out)?;
+        run.each_with_blocks(|Summary { trace, .. }, kernel| {
+            let id = OperationId(kernel.launch.id);
+            let shape = trace.kernel_of(id).map_or(BlockShape::default(), |kernel| kernel.shape);
+            let stream = trace.record(id).map_or(StreamId::NULL, |record| record.stream);
+            let process = trace.process_of(id).unwrap_or(ProcessId::FIRST);
+            let rows = BlockRow::of(trace, kernel).map(|block| Row {
+                block,
+                shape,
+                process: scenario.catalogue.process_name(process),
+                stream: scenario.streams().get(stream.index()),
+                is_null: scenario.catalogue.is_null_stream(stream),
+            });
+            writer.rows(&block_table_columns(has_processes), rows)
+        })?;
+        writer.end()
+    }
 }

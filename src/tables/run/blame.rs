@@ -12,7 +12,7 @@ use crate::limits::NowAndThen;
 use crate::named::named;
 use crate::run::{Recorded, Summary, title_of};
 use crate::spelling::{formats, option};
-use crate::tables::rule_words::RuleWords;
+use crate::tables::RuleWords;
 use crate::time::Duration;
 use crate::trace::{Accuser, BehindHeads, Blame, Queue, Reason, Rule, reasons};
 use crate::workload::{OperationId, ProcessId, StreamId};

@@ -1,13 +1,13 @@
-//! The kernel launches, blocks and copies of a run: their columns.
+//! The columns of a run: of its kernel launches, blocks and copies, of the turns of contexts, and of response times.
 
 use std::cell::OnceCell;
+use std::io::{self, Write};
 
-use super::launches::{OfLaunch, launch_columns};
-use crate::formats::Column;
-use crate::run::{KernelSummary, RunPiece, Summary};
+use crate::formats::{Column, write_csv};
+use crate::run::{KernelSummary, Responses, RunPiece, Summary};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
-use crate::trace::{Block, OperationRecord, Rule, Trace};
+use crate::trace::{Block, ContextTurn, OperationRecord, Rule, Trace};
 use crate::workload::OperationId;
 
 pub(crate) struct KernelRow<'a> {
@@ -200,4 +200,94 @@ pub(crate) fn copy_columns<'a>(scenario: &Scenario) -> Vec<Column<CopyRow<'a>>> 
     let column = Column::new("paused_ns", "paused", |row: &CopyRow<'_>| row.paused.into());
     with_pauses(scenario, "finished", &mut columns, column);
     columns
+}
+
+/// A row about a kernel launch.
+pub(crate) trait OfLaunch {
+    fn launch(&self) -> &KernelLaunch<'_>;
+}
+
+/// Which launch of which kernel; the last column is the iteration.
+pub(crate) fn launch_columns<R: OfLaunch>() -> Vec<Column<R>> {
+    vec![
+        Column::data("id", |row| row.launch().id.into()),
+        Column::csv("kernel", |row| row.launch().title().into()),
+        Column::table("kernel", |row: &R| row.launch().title().into()).names(),
+        Column::data("benchmark", |row| row.launch().benchmark.into()),
+        Column::data("label", |row| row.launch().label().into()),
+        Column::json("name", |row| row.launch().name().into()),
+        Column::json("title", |row| row.launch().title().into()),
+        Column::data("stream", |row: &R| row.launch().stream.into()).in_frames_as(None),
+        Column::table("stream", |row: &R| row.launch().stream_name().into()).left().in_frames_as(Some("stream")),
+        Column::new("iteration", "iteration", |row| row.launch().iteration.into()),
+    ]
+}
+
+pub(crate) struct TurnRow<'a> {
+    process: &'a str,
+    turn: ContextTurn,
+}
+
+impl<'a> TurnRow<'a> {
+    pub(super) fn new(scenario: &'a Scenario, turn: ContextTurn) -> Self {
+        Self { process: scenario.catalogue.process_name(turn.process), turn }
+    }
+}
+
+pub(crate) fn turn_columns<'a>() -> [Column<TurnRow<'a>>; 5] {
+    [
+        Column::new("process", "process", |row: &TurnRow<'_>| row.process.into()).left(),
+        Column::new("switch_from_ns", "switch from", |row| row.turn.switch_from.into()),
+        Column::new("start_ns", "started", |row| row.turn.start.into()),
+        Column::new("end_ns", "end", |row| row.turn.end.into()),
+        Column::new("ended_by", "ended by", |row: &TurnRow<'_>| row.turn.ended_by.name().into()).left(),
+    ]
+}
+
+impl Responses<'_> {
+    /// The response times as CSV; times in ns, empty where there is none.
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_csv(rows: Vec<Self>, out: &mut dyn Write) -> io::Result<()> {
+        write_csv(&response_columns(), rows, out)
+    }
+
+    /// Whether it says more than the kernels of its only job do.
+    pub(crate) fn is_worth_showing(&self) -> bool {
+        self.jobs > 1 || self.deadline_ns.is_some()
+    }
+
+    /// What the user has to know of its deadline: that jobs missed it, or that it was not decided.
+    pub(crate) fn note(&self) -> Option<String> {
+        let (deadline, misses) = self.deadline_ns.zip(self.misses.filter(|misses| *misses > 0))?;
+        let longest = self.max_ns.map(|longest| format!("; the longest response is {longest}")).unwrap_or_default();
+        let unfinished = match self.unfinished {
+            0 => String::new(),
+            count => format!("; {count} had not finished when the run ended"),
+        };
+        let (stream, jobs) = (self.stream, self.jobs);
+        Some(format!("{stream:?} misses its deadline of {deadline} in {misses} of {jobs} jobs{longest}{unfinished}"))
+    }
+}
+
+pub(crate) fn response_columns<'a>() -> [Column<Responses<'a>>; 11] {
+    [
+        Column::new("stream", "jobs of", |row: &Responses<'_>| row.stream.into()).left(),
+        Column::data("benchmark", |row| row.benchmark.into()),
+        Column::new("jobs", "jobs", |row| row.jobs.into()),
+        Column::new("unfinished", "unfinished", |row| row.unfinished.into()),
+        Column::new("min_ns", "min", |row| row.min_ns.into()),
+        Column::new("mean_ns", "mean", |row| row.mean_ns.into()),
+        Column::new("p95_ns", "95 %", |row| row.p95_ns.into()),
+        Column::new("p99_ns", "99 %", |row| row.p99_ns.into()),
+        Column::new("max_ns", "max response", |row| row.max_ns.into()),
+        Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
+        Column::new("misses", "misses", |row| row.misses.into()),
+    ]
+}
+
+pub(crate) fn bounded_response_columns<'a>() -> Vec<Column<Responses<'a>>> {
+    let bound = Column::new("bound_ns", "bound", |row: &Responses<'_>| row.bound_ns.into());
+    response_columns().into_iter().chain([bound]).collect()
 }

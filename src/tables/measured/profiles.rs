@@ -1,14 +1,14 @@
-//! The audit of a profile, for people and as comma-separated values.
+//! What became of a profile when it was imported, and the audit of a profile.
 
 use crate::audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
 use crate::device::Device;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
-use crate::profile::{GpuProfile, GpuProfileError, short_name};
-use crate::tables::rule_words::HINT;
+use crate::profile::{GpuProfile, GpuProfileError, Import, ImportedStream, short_name};
+use crate::tables::HINT;
 use crate::time::Instant;
 use crate::words::counted;
 
-fn columns<'c>() -> [Column<&'c ProfileCase>; 9] {
+fn case_columns<'c>() -> [Column<&'c ProfileCase>; 9] {
     [
         Column::new("verdict", "verdict", |case: &&ProfileCase| {
             match case.verdict {
@@ -57,7 +57,7 @@ impl Report for ProfileAuditReport {
         let audit = &self.audit;
         fields!(to, audit => kernels, explained, only_by_higher_priority, unexplained, by_rule, long_first_kernels);
         to.list("priorities", &audit.priorities)?;
-        to.elements("cases", &audit.cases, &columns(), &audit.cases)?;
+        to.elements("cases", &audit.cases, &case_columns(), &audit.cases)?;
         fields!(to, self => device, notes);
         Ok(())
     }
@@ -91,7 +91,7 @@ impl Report for ProfileAuditReport {
         let shown: Vec<&ProfileCase> = audit.cases.iter().filter(is_shown).collect();
         if !shown.is_empty() {
             page.blank();
-            page.trimmed_table(&columns(), shown);
+            page.trimmed_table(&case_columns(), shown);
             page.line(HINT);
         }
     }
@@ -119,5 +119,39 @@ impl ProfileAuditReport {
             None => profile.device(gpu)?,
         };
         Ok(Self { audit: audit_profile(profile, gpu, &device), device: device.name.clone(), notes })
+    }
+}
+
+fn stream_columns<'s>() -> [Column<&'s ImportedStream>; 3] {
+    [
+        Column::new("stream", "stream", |stream: &&ImportedStream| stream.name.as_str().into()).left(),
+        Column::new("priority", "priority", |stream| i64::from(stream.priority).into()),
+        Column::new("operations", "operations", |stream| stream.operations.into()),
+    ]
+}
+
+/// The streams of a profile and what was counted.
+impl Report for Import {
+    const IS_INDENTED: bool = true;
+    const TABLE: &'static str = "streams";
+
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.entry("device", &self.scenario.device().name)?;
+        fields!(to, self => gpu, kernels, copies, memsets);
+        to.elements("streams", &self.streams, &stream_columns(), &self.streams)?;
+        fields!(to, self => block_times);
+        to.entry("launch_latency_ns", &self.launch_latency.map(|latency| latency.latency_ns))?;
+        to.entry("kernel_gap_ns", &self.kernel_gap.map(|gap| gap.gap_ns))?;
+        to.entry("notes", &self.scenario.notes)
+    }
+
+    /// How many block times are from where is among the notes.
+    fn text(&self, page: &mut Page) {
+        let Self { kernels, copies, memsets, .. } = self;
+        let numbers =
+            [(kernels, "kernel"), (copies, "copy"), (memsets, "memset")].map(|(count, of)| counted(*count, of));
+        page.line(&format!("{}: {}", self.scenario.device().title, numbers.join(", ")));
+        page.blank();
+        page.trimmed_table(&stream_columns(), &self.streams);
     }
 }

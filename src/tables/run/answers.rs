@@ -1,0 +1,336 @@
+//! What is told of a run where it is asked for, or where there is any: chains, calls that were held because of one that
+//! frees memory, what took the time, which rule let which operation go on, and the state at an instant.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::formats::{Column, MAX_ROWS, Page};
+use crate::run::{
+    ChainDelay, ChainRun, CriticalPath, Firing, HeldCall, OnPath, PathEnd, PathPart, State, Summary, Suspended,
+    SuspendedCopy, TurnState, Waiting, rule_log, title,
+};
+use crate::scenario::{Chain, ChainMeasure};
+use crate::spelling::formats;
+use crate::tables::{HINT, RuleWords};
+use crate::time::{Duration, Instant};
+use crate::trace::Rule;
+use crate::workload::stream_in_words;
+
+/// One measure of a chain, with the jobs on the way of its longest.
+pub(super) struct ChainRow {
+    run: ChainRun,
+    jobs: Option<String>,
+}
+
+impl ChainRow {
+    /// Of a run, in the order of the scenario.
+    pub(super) fn all(summary: &Summary<'_>) -> Vec<Self> {
+        let named = |run: &ChainRun| summary.scenario.chains.iter().find(|chain| chain.name == run.chain);
+        let row = |run: ChainRun| {
+            let path = |(delay, chain): (&ChainDelay, &Chain)| delay.path(chain, summary.scenario);
+            let jobs = run.worst.as_ref().zip(named(&run)).map(path);
+            Self { run, jobs }
+        };
+        summary.chains().into_iter().map(row).collect()
+    }
+}
+
+impl ChainRun {
+    /// What the user has to know of it: that it was longer than it may be, or that nothing is known of that.
+    pub(crate) fn note(&self) -> Option<String> {
+        let limit = self.limit?;
+        let Self { chain, measure, misses, .. } = self;
+        let measure = measure.name();
+        if self.is_unmeasured() {
+            return Some(format!(
+                "the {measure} of {chain:?} is not known to be within its {limit}: none was measured before the run ends"
+            ));
+        }
+        let worst = self.worst.as_ref()?;
+        let (all, worst) = (self.measured + self.unfinished, ChainDelay::known_length(worst.length(), worst.is_cut));
+        (*misses > 0).then(|| {
+            format!("the {measure} of {chain:?} is above its {limit} {misses} of {all} times; the longest is {worst}")
+        })
+    }
+}
+
+pub(super) fn chain_columns<'a>() -> [Column<&'a ChainRow>; 12] {
+    [
+        Column::new("chain", "chain", |row: &&ChainRow| (&*row.run.chain).into()).left(),
+        Column::new("measure", "measure", |row: &&ChainRow| row.run.measure.name().into()).left(),
+        Column::new("measured", "measured", |row| row.run.measured.into()),
+        Column::new("unfinished", "unfinished", |row| row.run.unfinished.into()),
+        Column::data("worst_ns", |row| row.run.worst.as_ref().map(ChainDelay::length).into()),
+        Column::table("longest", |row: &&ChainRow| {
+            row.run.worst.as_ref().map(|worst| ChainDelay::known_length(worst.length(), worst.is_cut)).into()
+        }),
+        Column::new("limit_ns", "at most", |row| row.run.limit.into()),
+        Column::new("misses", "misses", |row| row.run.limit.map(|_| row.run.misses).into()),
+        Column::data("is_cut", |row| row.run.worst.as_ref().is_some_and(|worst| worst.is_cut).into()),
+        Column::data("from_ns", |row| row.run.worst.as_ref().map(|worst| worst.from).into()),
+        Column::data("to_ns", |row| row.run.worst.as_ref().map(|worst| worst.to).into()),
+        Column::data("jobs", |row: &&ChainRow| row.jobs.as_deref().into()),
+    ]
+}
+
+/// The chains of a run, if its scenario has any, and the way of data that took longest.
+pub(super) fn add_chains(page: &mut Page, rows: &[ChainRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    page.blank();
+    page.trimmed_table(&chain_columns(), rows);
+    for row in rows {
+        let worst = row.run.worst.as_ref();
+        let ends = worst.map(|worst| (worst.from, worst.to));
+        add_way(page, (&row.run.chain, row.run.measure), ends, row.jobs.as_deref());
+    }
+}
+
+/// By which jobs data went that took longest.
+pub(in crate::tables) fn add_way(
+    page: &mut Page,
+    (chain, measure): (&str, ChainMeasure),
+    ends: Option<(Instant, Instant)>,
+    jobs: Option<&str>,
+) {
+    if let Some(((from, to), jobs)) = ends.zip(jobs) {
+        page.line(&format!("longest {} of {chain}: {from} to {to}, by {jobs}", measure.name()));
+    }
+}
+
+pub(super) struct HeldCallRow<'a> {
+    host: &'a str,
+    by: &'a str,
+    name: &'static str,
+    call: HeldCall,
+}
+
+impl<'a> HeldCallRow<'a> {
+    /// Those of a run, in the order in which they began.
+    pub(super) fn all(summary: &Summary<'a>) -> impl ExactSizeIterator<Item = Self> + use<'a> {
+        let scenario = summary.scenario;
+        let label = move |number: u32| scenario.threads.get(number as usize).map_or("", |thread| &*thread.label);
+        summary.held_calls.iter().map(move |&call| Self {
+            host: label(call.thread),
+            by: label(call.by),
+            name: call.name(scenario),
+            call,
+        })
+    }
+}
+
+pub(super) fn held_call_columns<'a>() -> [Column<HeldCallRow<'a>>; 9] {
+    [
+        Column::new("host", "host", |row: &HeldCallRow<'_>| row.host.into()).names(),
+        Column::new("iteration", "iteration", |row| row.call.iteration.into()),
+        Column::data("step", |row| row.call.step.into()),
+        Column::new("call", "call", |row: &HeldCallRow<'_>| row.name.into()).left(),
+        Column::new("rule", "rule", |row: &HeldCallRow<'_>| row.call.rule.name().into()).left(),
+        Column::new("by", "held by", |row: &HeldCallRow<'_>| row.by.into()).names(),
+        Column::new("from_ns", "called", |row| row.call.from.into()),
+        Column::new("to_ns", "went on", |row| row.call.to().into()),
+        Column::table("lasted", |row| row.call.to().map(|to| to.since(row.call.from)).into()),
+    ]
+}
+
+/// The calls of a run that were held, if any were.
+pub(super) fn add_held_calls(page: &mut Page, summary: &Summary<'_>) {
+    let rows = HeldCallRow::all(summary);
+    if rows.len() > 0 {
+        page.blank();
+        page.first_rows(MAX_ROWS, &held_call_columns(), rows, " calls that were held", &formats(&["json"]));
+    }
+}
+
+/// Rows that the table of what took the time shows at most.
+const MAX_PATH_ROWS: usize = 40;
+
+/// A part with the names of what it is of.
+#[derive(Debug, Clone)]
+pub(super) struct PartRow {
+    part: PathPart,
+    kind: &'static str,
+    name: String,
+    stream: Option<String>,
+    rule: Option<Rule>,
+}
+
+impl PartRow {
+    fn new(summary: &Summary<'_>, part: PathPart) -> Self {
+        let (trace, threads) = (summary.trace, &summary.scenario.threads);
+        let (kind, operation, rule) = match part.what {
+            OnPath::Operation(id) => (trace.record(id).map_or("", |record| record.kind.name()), Some(id), None),
+            OnPath::Wait(id, rule) => ("wait", Some(id), Some(rule)),
+            OnPath::Host(_) => ("host", None, None),
+        };
+        let name = match (operation, part.what) {
+            (Some(id), _) => title(summary, id),
+            (None, OnPath::Host(thread)) => {
+                threads.get(thread as usize).map_or_else(String::new, |own| own.label.to_string())
+            }
+            (None, _) => String::new(),
+        };
+        let record = operation.and_then(|id| trace.record(id));
+        let stream = record.map(|record| trace.stream_name(record.stream).to_owned());
+        Self { part, kind, name, stream, rule }
+    }
+}
+
+/// The parts in order of time, for programs.
+pub(super) fn part_columns() -> [Column<PartRow>; 6] {
+    [
+        Column::data("from_ns", |row: &PartRow| row.part.from.into()),
+        Column::data("to_ns", |row| row.part.to.into()),
+        Column::data("kind", |row: &PartRow| row.kind.into()),
+        Column::data("name", |row: &PartRow| row.name.as_str().into()),
+        Column::data("stream", |row: &PartRow| row.stream.as_deref().into()),
+        Column::data("rule", |row: &PartRow| row.rule.map(Rule::name).into()),
+    ]
+}
+
+pub(super) fn part_rows(summary: &Summary<'_>, path: &CriticalPath) -> impl Iterator<Item = PartRow> {
+    path.parts.iter().map(|part| PartRow::new(summary, *part))
+}
+
+/// All parts of one thing.
+struct SumRow {
+    first: PartRow,
+    times: u64,
+    time: Duration,
+    of: Duration,
+}
+
+fn sum_columns() -> [Column<SumRow>; 7] {
+    [
+        Column::table("on the path", |row: &SumRow| row.first.kind.into()).left(),
+        Column::table("of", |row: &SumRow| row.first.name.as_str().into()).left(),
+        Column::table("stream", |row: &SumRow| row.first.stream.as_deref().into()).left(),
+        Column::table("rule", |row: &SumRow| row.first.rule.map(Rule::name).into()).left(),
+        Column::table("times", |row| row.times.into()),
+        Column::table("time", |row| row.time.into()),
+        Column::table("share", |row: &SumRow| {
+            format!("{:.1} %", 100.0 * row.time.as_ns() as f64 / row.of.as_ns().max(1) as f64).into()
+        }),
+    ]
+}
+
+/// Which kernels, copies, waits and hosts took the time, the longest first, and how far back that is known.
+pub(super) fn add_critical_path(page: &mut Page, summary: &Summary<'_>, path: &CriticalPath, words: &mut RuleWords) {
+    let label = |thread: u32| summary.scenario.threads.get(thread as usize).map_or("", |thread| &*thread.label);
+    let whole = path.to.since(path.from);
+    let of = path
+        .job
+        .map_or_else(|| "the run".to_owned(), |(thread, job)| format!("job {job} of {:?}, its longest", label(thread)));
+    page.line(&format!(
+        "critical path of {of}: {whole}, from {} to {}; each began when the one before it ended:",
+        at(path.from),
+        at(path.to)
+    ));
+    let mut sums: BTreeMap<_, SumRow> = BTreeMap::new();
+    for row in part_rows(summary, path) {
+        let key = (row.kind, row.name.clone(), row.stream.clone(), row.rule);
+        let time = row.part.time();
+        let sum = sums.entry(key).or_insert_with(|| SumRow { first: row, times: 0, time: Duration::ZERO, of: whole });
+        sum.times += 1;
+        sum.time = sum.time.saturating_add(time);
+    }
+    let mut sums: Vec<SumRow> = sums.into_values().collect();
+    crate::sorted::sort_by_key(&mut sums, |sum| (Reverse(sum.time), sum.first.part.from));
+    sums.iter().take(MAX_PATH_ROWS).filter_map(|sum| sum.first.rule).for_each(|rule| words.see(rule));
+    page.first_rows(MAX_PATH_ROWS, &sum_columns(), sums, "", &formats(&["json"]));
+    words.add_to(page);
+    let begin = path.parts.first().map_or(path.to, |part| part.from);
+    let why = match path.end {
+        PathEnd::Begin => return,
+        PathEnd::Release(_) if begin <= path.from => return,
+        PathEnd::Release(thread) => {
+            let label = label(thread);
+            return page
+                .line(&format!("it begins at {} with the release of {label:?}; nothing before delayed it", at(begin)));
+        }
+        PathEnd::Barrier(thread) => format!("{:?} waited for other hosts at a barrier", label(thread)),
+        PathEnd::Core(thread) => format!("{:?} worked on its core, or waited for it", label(thread)),
+        PathEnd::TooLong(thread) => format!("the steps of {:?} repeat too often to be followed", label(thread)),
+        PathEnd::Unknown => "what let this begin does not follow from the record".to_owned(),
+    };
+    page.line(&format!("before {} the path is not known: {why}", at(begin)));
+}
+
+fn at(instant: Instant) -> Duration {
+    instant.since(Instant::ZERO)
+}
+
+/// The table of them.
+pub(super) fn add_rules(page: &mut Page, summary: &Summary<'_>) {
+    let firings = rule_log(summary);
+    let columns = [
+        Column::table("at", |firing: &&Firing<'_>| firing.at_ns.into()),
+        Column::table("rule", |firing: &&Firing<'_>| firing.rule.into()).left(),
+        Column::table("operation", |firing: &&Firing<'_>| (&*firing.operation).into()).left(),
+        Column::table("", |firing: &&Firing<'_>| firing.what.into()).left(),
+    ];
+    // CSV has the kernels alone.
+    page.first_rows(MAX_ROWS, &columns, &firings, " steps", &formats(&["json"]));
+    page.line(HINT);
+}
+
+fn turn_in_words(turn: &TurnState) -> String {
+    let (Some(process), Some(from), Some(to)) = (&turn.process, turn.from_ns, turn.to_ns) else {
+        return "turn: nobody's".to_owned();
+    };
+    let what = if turn.switching { "switch to" } else { "turn:" };
+    format!("{what} {process}, from {from} to {to}")
+}
+
+impl State {
+    /// The state at one instant as text.
+    pub fn text(&self) -> String {
+        let mut text = format!("state at {}\n", self.at_ns);
+        if let Some(turn) = &self.turn {
+            let _ = writeln!(text, "  {}", turn_in_words(turn));
+        }
+        // Why the heads of queues wait is asked for most; what stands behind them in its stream is told after that.
+        let (behind, heads): (Vec<&Waiting>, Vec<&Waiting>) =
+            self.waiting.iter().partition(|waiting| waiting.rule.is_behind_in_stream());
+        for waiting in heads.into_iter().chain(behind) {
+            let _ = writeln!(text, "  {} waits ({}): {}", waiting.operation, waiting.rule, waiting.why);
+        }
+        let list = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
+        for queue in &self.stream_queues {
+            let _ = writeln!(text, "  {}: {}", stream_in_words(&queue.name), list(&queue.operations));
+        }
+        for queue in &self.ee_queues {
+            let of = queue.context.as_ref().map_or_else(String::new, |context| format!(" of {context}"));
+            let _ = writeln!(text, "  EE queue{of}, priority {}: {}", queue.priority, list(&queue.operations));
+        }
+        for (engine, (queue, served)) in self.ce_queues.iter().zip(&self.copy_engines).enumerate() {
+            let _ = writeln!(text, "  CE queue {engine}: {}", list(queue));
+            let served = if served.names().is_empty() { "idle".to_owned() } else { served.names().join(", ") };
+            let _ = writeln!(text, "  copy engine {engine}: {served}");
+        }
+        for sm in &self.sms {
+            let residents: Vec<String> =
+                sm.resident.iter().map(|resident| format!("{} x {}", resident.blocks, resident.kernel)).collect();
+            let _ = writeln!(
+                text,
+                "  SM {}: {}; free: {} threads, {} block slots, {} bytes of shared memory, {} registers",
+                sm.sm,
+                list(&residents),
+                sm.free_threads,
+                sm.free_blocks,
+                sm.free_shared_memory,
+                sm.free_registers
+            );
+        }
+        for suspended in self.suspended.iter().flatten() {
+            let Suspended { process, blocks } = suspended;
+            let _ = writeln!(text, "  suspended, of {process}: {} x {}", blocks.blocks, blocks.kernel);
+        }
+        for SuspendedCopy { process, copy, .. } in self.suspended_copies.iter().flatten() {
+            let _ = writeln!(text, "  suspended, of {process}: {copy}");
+        }
+        text
+    }
+}
