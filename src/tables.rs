@@ -17,7 +17,6 @@ use crate::formats::Page;
 use crate::proven::OrMost;
 use crate::time::Duration;
 use crate::trace::Rule;
-
 pub use amalthea_table::RunnableTimes;
 pub use analysis::verdicts::{JobSetReport, LadderReport};
 pub use analysis::{AnalysisReport, BoundedResponses, SporadicReport};
@@ -31,12 +30,11 @@ pub use run::blame::{Behind, BlameRow, BlameRules, BlameTables};
 pub use run::examiner_log::ExaminerLog;
 pub use run::{LongReport, SimulationReport};
 pub use study_table::{ShardsDocument, SummaryDocument};
+pub(crate) use study_table::{WEIGHTED, axis_title, is_beside, measure, name_of, names, with_value};
 pub use tasks::curves::CurveReport;
 pub use tasks::segments::{SegmentReport, SegmentRunReport};
 pub use tasks::{TaskReport, TaskRunReport};
 pub use warps::WarpsDocument;
-
-pub(crate) use study_table::{WEIGHTED, axis_title, is_beside, measure, name_of, names, with_value};
 
 /// A time \[ns\] that may be negative: `-1.5 ms`.
 fn signed_time(ns: i128) -> String {

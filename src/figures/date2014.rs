@@ -157,8 +157,8 @@ fn power(points: &[SweepPoint]) -> String {
 
 /// Applications that fill 4 of 13 SMs.
 const NARROW: &str = "narrow-k20m";
-/// Applications of which most fill the GPU alone. Their thousands of blocks take longer to simulate than narrow ones, 17
-/// times as long in Figure 6 and more than 40 times in Figures 3 to 5, so their figures have a fifth of the samples.
+/// Applications of which most fill the GPU alone. Their thousands of blocks take longer to simulate than narrow ones,
+/// 17 times as long in Figure 6 and more than 40 times in Figures 3 to 5, so their figures have a fifth of the samples.
 const RODINIA_LIKE: &str = "rodinia-like-k20m";
 
 fn finding(set: &ApplicationSet, points: &[SweepPoint], samples: u32) -> String {

@@ -2,9 +2,7 @@
 //! launched later wait (implicit synchronization), and hold the calls of other CPU tasks.
 
 use super::figure::{Figure, Make};
-use super::made;
-use super::made::{Failure, File, Made};
-use super::made::{Published, published};
+use super::made::{self, Failure, File, Made, Published, published};
 use super::paper::Paper;
 use crate::hosts::simulate;
 use crate::pictures::timeline::{Timeline, TimelineOptions};

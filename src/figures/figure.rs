@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::made::{Failure, Made, Published};
-use super::paper::Paper;
-use super::{made, paper};
+use super::made::{self, Failure, Made, Published};
+use super::paper::{self, Paper};
 use crate::printed::Printed;
 
 /// A figure or table of a paper that is computed here.

@@ -5,8 +5,8 @@ use std::fmt::{Display, Write};
 use std::num::NonZeroU32;
 
 use super::paper::Paper;
-use crate::analysis::printed::Turn;
-use crate::analysis::{Analysis, Comparison, analyse, merged_scenario, printed};
+use crate::analysis::printed::{self, Turn};
+use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
 use crate::device::Device;
 use crate::draw::Drawing;
 use crate::formats::{Column, TableStyle, csv_of, csv_text, text_of};
@@ -18,7 +18,6 @@ use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::tables::{OfPaper, PrintedDocument, RunnableTimes, SimulationReport};
 use crate::time::{Duration, Instant};
-
 /// Whatever goes wrong while a figure is made.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 

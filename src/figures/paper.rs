@@ -1,5 +1,5 @@
-//! The papers whose figures are computed, and in what our pictures are drawn otherwise than theirs: axes, legends, curves
-//! and lanes.
+//! The papers whose figures are computed, and in what our pictures are drawn otherwise than theirs: axes, legends,
+//! curves and lanes.
 
 use crate::named::named;
 

@@ -1,5 +1,5 @@
-//! Figures of Amert and others, RTSS 2017, which have the rules, one experiment each, and of Otterness and others, OSPERT
-//! 2017, which have the first of them, on a Jetson TX1.
+//! Figures of Amert and others, RTSS 2017, which have the rules, one experiment each, and of Otterness and others,
+//! OSPERT 2017, which have the first of them, on a Jetson TX1.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -76,8 +76,8 @@ pub(super) const CHAPTER_3: &[Figure] = &[
     ).with_values(chapter_3::values_of_figure_3_10),
 ];
 
-/// And the appendix, then the model of the TX2 in the manner of the WATERS Industrial Challenge 2019, for which the thesis
-/// was made.
+/// And the appendix, then the model of the TX2 in the manner of the WATERS Industrial Challenge 2019, for which the
+/// thesis was made.
 pub(super) const CHAPTER_4: &[Figure] = &[
     Paper::Thesis2019.computed(
         "thesis2019-figure-4-1",

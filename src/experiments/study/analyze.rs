@@ -1,20 +1,19 @@
-//! Verdicts on scenarios of a file or drawn, as a study.
+//! Verdicts on scenarios of a file or drawn, as a study: what is known of the deadlines of one, and of those of a
+//! point.
 
+use std::fmt;
 use std::ops::Range;
 
-use super::command::StudyExperiment;
-use super::compute::{Experiment, Worker};
+use super::compute::{Point, Tally};
 use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read};
 use super::scenario_point::{self, ScenarioPoint};
-use super::tally::Tally;
-use super::verdict_tally::{ScenarioVerdicts, VerdictTally};
 use crate::analysis::{BoundOptions, LadderRow, Rung, SearchOptions, Verdict, judge, ladder_of_runs};
 use crate::effort::{self, Progress};
 use crate::input::LastRead;
 use crate::json::{Node, Problem};
 use crate::scenario::{HostThread, Scenario};
 use crate::spelling::{self, Spelling};
-use crate::statistics::nearest_rank;
+use crate::statistics::{Measure, Moments, PartsOfRuns, nearest_rank};
 use crate::time::Duration;
 
 /// One point: scenarios, and what is asked of them.
@@ -34,13 +33,8 @@ impl Default for AnalyzePoint {
 impl Parameters for AnalyzePoint {
     /// Those that a scenario does not have.
     const KEYS: &'static [(&'static str, Read<Self>)] = &[
-        ("search_runs", |value, _| {
-            Ok(Self::set(value.whole_number(1, 1_000_000)?, |point, it| point.search_runs = it))
-        }),
-        ("tests", |value, _| {
-            let tests = grid::distinct(value, &Rung::ALL.map(Rung::name), Rung::from_name)?;
-            Ok(Self::set(tests, |point, it| point.tests = it))
-        }),
+        ("search_runs", |value, _| Self::set(value.whole_number(1, 1_000_000), |point, it| point.search_runs = it)),
+        ("tests", |value, _| Self::set(grid::distinct(value, &Rung::ALL, Rung::name), |point, it| point.tests = it)),
     ];
 
     fn keys() -> Vec<&'static str> {
@@ -83,45 +77,28 @@ pub(super) fn checked(
     Ok(points)
 }
 
-#[derive(Debug)]
-pub(super) struct AnalyzeStudy {
-    pub(super) points: Vec<AnalyzePoint>,
-}
+impl Point for AnalyzePoint {
+    type Kept<'p> = LastRead<'p>;
 
-impl Experiment for AnalyzeStudy {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(AnalyzeWorker { points: &self.points, last: LastRead::default() })
-    }
-}
-
-impl StudyExperiment for AnalyzeStudy {
-    fn columns(&self) -> &'static str {
+    fn columns() -> &'static str {
         ScenarioVerdicts::COLUMNS
     }
 
-    fn input(&self, point: u64, sample: u64) -> Result<String, String> {
-        super::point(&self.points, point)?.scenario.input(sample)
-    }
-
-    fn tally(&self, _point: u64) -> Box<dyn Tally> {
-        Box::new(VerdictTally::default())
-    }
-}
-
-struct AnalyzeWorker<'a> {
-    points: &'a [AnalyzePoint],
-    last: LastRead<'a>,
-}
-
-impl Worker for AnalyzeWorker<'_> {
-    fn values(&mut self, number: u64, samples: Range<u64>) -> Result<String, String> {
-        let point = super::point(self.points, number)?;
-        let made = point.scenario.scenario(samples.start, &mut self.last);
+    fn values<'p>(&'p self, samples: Range<u64>, last: &mut LastRead<'p>) -> Result<String, String> {
+        let made = self.scenario.scenario(samples.start, last);
         let (scenario, thread) = made.map_err(|error| error.to_string())?;
-        let verdicts = spelling::within(Spelling::Key, || verdicts(&scenario, thread, point))?;
+        let verdicts = spelling::within(Spelling::Key, || verdicts(&scenario, thread, self))?;
         // Bounds of work that was stopped are others.
         effort::check().map_err(|over| over.to_string())?;
         Ok(verdicts.to_string())
+    }
+
+    fn input(&self, sample: u64) -> Result<String, String> {
+        self.scenario.scenario_file(sample)
+    }
+
+    fn tally(&self) -> Box<dyn Tally> {
+        Box::new(VerdictTally::default())
     }
 }
 
@@ -165,4 +142,146 @@ fn of_all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
         (Verdict::Proven, Verdict::Proven) => Verdict::Proven,
         _ => Verdict::Open,
     })
+}
+
+/// One scenario in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ScenarioVerdicts {
+    /// Jobs with a deadline, and how many of them are of each [`Verdict`].
+    pub(super) counts: [u64; 4],
+    /// Bound / worst found of a job, the median over the jobs and the most \[thousandths\].
+    pub(super) ratios: [Option<u64>; 2],
+    /// On all streams together under each [`Rung`], if that was asked for.
+    pub(super) tests: [Option<Verdict>; Rung::ALL.len()],
+}
+
+impl ScenarioVerdicts {
+    pub(super) const COLUMNS: &'static str = "jobs,proven,missed,open,bound_over_worst_permille,most_bound_over_worst_permille,\
+         sporadic,jitter,given,stated-times,declared-order,order-and-times,run";
+
+    fn parse(values: &str) -> Option<Self> {
+        let mut fields = values.split(',');
+        let mut read = Self { counts: [0; 4], ratios: [None; 2], tests: [None; Rung::ALL.len()] };
+        for count in &mut read.counts {
+            *count = fields.next()?.parse().ok()?;
+        }
+        for ratio in &mut read.ratios {
+            let field = fields.next()?;
+            if !field.is_empty() {
+                *ratio = Some(field.parse().ok()?);
+            }
+        }
+        for test in &mut read.tests {
+            let field = fields.next()?;
+            if !field.is_empty() {
+                *test = Some(Verdict::ALL.into_iter().find(|verdict| verdict.name() == field)?);
+            }
+        }
+        fields.next().is_none().then_some(read)
+    }
+}
+
+impl fmt::Display for ScenarioVerdicts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [jobs, proven, missed, open] = self.counts;
+        write!(f, "{jobs},{proven},{missed},{open}")?;
+        for ratio in self.ratios {
+            write!(f, ",{}", ratio.map_or_else(String::new, |ratio| ratio.to_string()))?;
+        }
+        self.tests.iter().try_for_each(|test| write!(f, ",{}", test.map_or("", Verdict::name)))
+    }
+}
+
+/// The scenarios of a point, which are drawn independently of each other, as their jobs are not.
+#[derive(Debug, Default)]
+pub(super) struct VerdictTally {
+    verdicts: [PartsOfRuns; 3],
+    ratio: Moments,
+    most: Option<u64>,
+    /// Under each assumption that was asked for: how many are proven, and how many not known to miss.
+    tests: [Option<[PartsOfRuns; 2]>; Rung::ALL.len()],
+}
+
+/// The names under which the shares of an assumption are told: proven, and no miss found in any run; of the one run
+/// these are the same.
+const fn names(test: Rung) -> [&'static str; 2] {
+    match test {
+        Rung::Sporadic => ["sporadic", "sporadic_no_miss"],
+        Rung::Jitter => ["jitter", "jitter_no_miss"],
+        Rung::Given => ["given", "given_no_miss"],
+        Rung::StatedTimes => ["stated-times", "stated-times_no_miss"],
+        Rung::DeclaredOrder => ["declared-order", "declared-order_no_miss"],
+        Rung::OrderAndTimes => ["order-and-times", "order-and-times_no_miss"],
+        Rung::Run => ["run", ""],
+    }
+}
+
+impl Tally for VerdictTally {
+    fn add(&mut self, _samples: u64, values: &str) -> Option<()> {
+        let ScenarioVerdicts { counts: [jobs, verdicts @ ..], ratios: [median, most], tests } =
+            ScenarioVerdicts::parse(values)?;
+        for (sum, count) in self.verdicts.iter_mut().zip(verdicts) {
+            sum.add(count, jobs);
+        }
+        if let Some(median) = median {
+            self.ratio.add(median as f64 / 1_000.0);
+        }
+        self.most = self.most.max(most);
+        for (sums, verdict) in self.tests.iter_mut().zip(tests) {
+            let Some(verdict) = verdict else { continue };
+            let [proven, no_miss] = sums.get_or_insert_default();
+            proven.add(u64::from(verdict == Verdict::Proven), 1);
+            no_miss.add(u64::from(verdict != Verdict::Missed), 1);
+        }
+        Some(())
+    }
+
+    fn measures(&self) -> Vec<(&'static str, Measure)> {
+        let mut measures = Vec::new();
+        for (test, sums) in Rung::ALL.into_iter().zip(&self.tests) {
+            if let Some(sums) = sums {
+                let named = names(test).into_iter().filter(|name| !name.is_empty());
+                measures.extend(named.zip(sums.map(Measure::PartsOfRuns)));
+            }
+        }
+        let names = ["jobs_proven", "jobs_missed", "jobs_open"];
+        measures.extend(names.into_iter().zip(self.verdicts.map(Measure::PartsOfRuns)));
+        let ratio = Measure::Mean { statistic: self.ratio.statistic(), count: self.ratio.count() };
+        measures.push(("bound_over_worst", ratio));
+        measures.extend(self.most.map(|most| ("most_bound_over_worst", Measure::Largest(most as f64 / 1_000.0))));
+        measures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_read_back() {
+        let tests = [None, None, Some(Verdict::Open), None, None, Some(Verdict::Proven), Some(Verdict::Missed)];
+        let row = ScenarioVerdicts { counts: [5, 2, 1, 2], ratios: [Some(1_250), None], tests };
+        assert_eq!(row.to_string(), "5,2,1,2,1250,,,,open,,,proven,missed");
+        assert_eq!(ScenarioVerdicts::parse(&row.to_string()), Some(row));
+        assert_eq!(ScenarioVerdicts::COLUMNS.split(',').count(), row.to_string().split(',').count());
+        assert!(ScenarioVerdicts::COLUMNS.ends_with(&Rung::ALL.map(Rung::name).join(",")));
+        for wrong in ["", "5,2,1,2,1250,,,,open,,,proven", "5,2,1,2,1250,,,,opened,,,proven,missed"] {
+            assert_eq!(ScenarioVerdicts::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn shares_are_of_scenarios_and_of_their_jobs() {
+        let mut tally = VerdictTally::default();
+        for row in ["4,4,0,0,1000,1000,,,proven,,,,", "4,1,1,2,3000,9000,,,missed,,,,", "4,2,0,2,,,,,open,,,,"] {
+            tally.add(1, row).expect("it is a row");
+        }
+        let value =
+            |name: &str| tally.measures().iter().find(|(other, _)| *other == name).and_then(|(_, it)| it.value());
+        let third = Some(1.0 / 3.0);
+        assert_eq!((value("given"), value("given_no_miss")), (third, Some(2.0 / 3.0)));
+        assert_eq!(["jobs_proven", "jobs_missed", "jobs_open"].map(value), [Some(7.0 / 12.0), Some(1.0 / 12.0), third]);
+        assert_eq!((value("bound_over_worst"), value("most_bound_over_worst")), (Some(2.0), Some(9.0)));
+        assert_eq!(value("sporadic"), None, "it was not asked for");
+    }
 }

@@ -1,15 +1,16 @@
-//! Applications with timing requirements under GPU-EvR and other schedulers, as a study.
+//! Applications with timing requirements under GPU-EvR and other schedulers, as a study, and points of curves over
+//! applications that are injected at random, which are computed as rows of one.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::command::StudyExperiment;
-use super::compute::{Experiment, Worker};
+use super::StudyError;
+use super::compute::{Experiment, Layout, Point, Points, StudyCommand, Tally, Worker, compute_all};
 use super::grid::{self, Grid, Parameters, Read};
-use super::tally::Tally;
 use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome};
 use crate::device::Device;
-use crate::experiments::evr::{PointTally, Variation};
+use crate::effort;
+use crate::experiments::evr::{PointTally, SweepOptions, SweepPoint, Variation};
 use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
 use crate::hosts::{Scheduler, UsageDetail};
 use crate::json::{Node, Problem};
@@ -68,34 +69,34 @@ impl Parameters for EvrParameters {
                 Some(text) => text.to_owned(),
                 None => files.text(value, &name)?,
             };
-            Ok(Self::set(Arc::new((name, text)), |point, it| point.applications = Some(it)))
+            Self::set(Ok(Arc::new((name, text))), |point, it| point.applications = Some(it))
         }),
         ("device", |value, files| {
-            Ok(Self::set(Arc::new(grid::device(value, files)?), |point, it| point.device = Some(it)))
+            Self::set(grid::device(value, files).map(Arc::new), |point, it| point.device = Some(it))
         }),
-        ("execution", |value, _| Ok(Self::set(value.time()?, |point, it| point.variation.execution = Some(it)))),
-        ("gap", |value, _| Ok(Self::set(value.time()?, |point, it| point.gap = it))),
-        ("inject", |value, _| Ok(Self::set(count(value)?, |point, it| point.inject = Some(it)))),
-        ("per_period", |value, _| Ok(Self::set(count(value)?, |point, it| point.per_period = Some(it)))),
-        ("period", |value, _| Ok(Self::set(value.time()?, |point, it| point.period = it))),
-        ("periods", |value, _| Ok(Self::set(count(value)?, |point, it| point.periods = it))),
+        ("execution", |value, _| Self::set(value.time(), |point, it| point.variation.execution = Some(it))),
+        ("gap", |value, _| Self::set(value.time(), |point, it| point.gap = it)),
+        ("inject", |value, _| Self::set(count(value), |point, it| point.inject = Some(it))),
+        ("per_period", |value, _| Self::set(count(value), |point, it| point.per_period = Some(it))),
+        ("period", |value, _| Self::set(value.time(), |point, it| point.period = it)),
+        ("periods", |value, _| Self::set(count(value), |point, it| point.periods = it)),
         ("rules", |value, _| {
             let mut rules = EvrRules::default();
             for (key, node) in value.object()?.into_distinct_entries()? {
                 rules.set(&key, &node.string()?).map_err(|error| node.problem(error.to_string()))?;
             }
-            Ok(Self::set(rules, |point, it| point.rules = it))
+            Self::set(Ok(rules), |point, it| point.rules = it)
         }),
         ("saturation_sms", |value, _| {
-            Ok(Self::set(value.whole_u32(1, MAX_SMS)?, |point, it| point.variation.saturation_sms = Some(it)))
+            Self::set(value.whole_u32(1, MAX_SMS), |point, it| point.variation.saturation_sms = Some(it))
         }),
         ("scheduler", |value, _| {
-            let it = grid::one_of(value, &Scheduler::ALL.map(Scheduler::name), Scheduler::from_name)?;
-            Ok(Self::set(it, |point, it| point.scheduler = it))
+            Self::set(grid::one_of(value, &Scheduler::ALL, Scheduler::name), |point, it| point.scheduler = it)
         }),
         ("tightness_percent", |value, _| {
-            let it = value.whole_u32(1, MAX_TIGHTNESS_PERCENT)?;
-            Ok(Self::set(it, |point, it| point.variation.tightness_percent = Some(it)))
+            Self::set(value.whole_u32(1, MAX_TIGHTNESS_PERCENT), |point, it| {
+                point.variation.tightness_percent = Some(it)
+            })
         }),
     ];
 
@@ -188,29 +189,6 @@ fn checked_point(node: Node<'_>, point: &EvrParameters, known: &mut Vec<KnownSet
     Ok(EvrPoint { set, scheduler: point.scheduler, injections, rules: point.rules, seed: point.seed })
 }
 
-/// A study of schedulers of applications.
-#[derive(Debug)]
-pub(super) struct EvrStudy {
-    pub(super) points: Vec<EvrPoint>,
-}
-
-impl Experiment for EvrStudy {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(EvrWorker { points: &self.points, own: None })
-    }
-}
-
-impl StudyExperiment for EvrStudy {
-    fn columns(&self) -> &'static str {
-        "met,violation_ns,utilization,mean_power_w,application_power_w,energy_per_application_j"
-    }
-
-    fn tally(&self, point: u64) -> Box<dyn Tally> {
-        let periods = super::point(&self.points, point).map_or(1, |point| periods(point.injections).1);
-        Box::new(EvrTally { periods, sums: PointTally::default() })
-    }
-}
-
 /// How many applications are injected, in all or in each of so many periods.
 pub(super) fn periods(injections: Injections) -> (u32, u32) {
     match injections {
@@ -219,25 +197,29 @@ pub(super) fn periods(injections: Injections) -> (u32, u32) {
     }
 }
 
-struct EvrWorker<'a> {
-    points: &'a [EvrPoint],
+impl Point for EvrPoint {
     /// The applications of the row computed last, to get injections.
-    own: Option<(Arc<ApplicationSet>, ApplicationSet)>,
-}
+    type Kept<'p> = Option<(Arc<ApplicationSet>, ApplicationSet)>;
 
-impl Worker for EvrWorker<'_> {
-    fn values(&mut self, point: u64, samples: Range<u64>) -> Result<String, String> {
-        let point = super::point(self.points, point)?;
-        if !self.own.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, &point.set)) {
-            self.own = None;
+    fn columns() -> &'static str {
+        "met,violation_ns,utilization,mean_power_w,application_power_w,energy_per_application_j"
+    }
+
+    fn values(&self, samples: Range<u64>, kept: &mut Self::Kept<'_>) -> Result<String, String> {
+        if !kept.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, &self.set)) {
+            *kept = None;
         }
-        let (_, own) = self.own.get_or_insert_with(|| (Arc::clone(&point.set), (*point.set).clone()));
+        let (_, own) = kept.get_or_insert_with(|| (Arc::clone(&self.set), (*self.set).clone()));
         // A row has one sample: quantities of several would have to be rounded.
         own.injections =
-            point.injections.draw(&point.set, point.seed, samples.start).map_err(|error| error.to_string())?;
-        let usage = point.scheduler.usage(own, point.rules, UsageDetail::Totals).map_err(|error| error.to_string())?;
-        let outcome = Outcome::of_usage(own, point.scheduler.name(), usage);
+            self.injections.draw(&self.set, self.seed, samples.start).map_err(|error| error.to_string())?;
+        let usage = self.scheduler.usage(own, self.rules, UsageDetail::Totals).map_err(|error| error.to_string())?;
+        let outcome = Outcome::of_usage(own, self.scheduler.name(), usage);
         Ok(PointTally::quantities(&outcome).map(|quantity| quantity.to_string()).join(","))
+    }
+
+    fn tally(&self) -> Box<dyn Tally> {
+        Box::new(EvrTally { periods: periods(self.injections).1, sums: PointTally::default() })
     }
 }
 
@@ -275,4 +257,117 @@ impl Tally for EvrTally {
         .map(|(name, statistic)| (name, Measure::Mean { statistic, count }))
         .into()
     }
+}
+
+/// DATE 2014, Figures 3 to 5: `counts` applications, each up to `gap` after the one before.
+///
+/// # Errors
+/// As [`sample_applications`].
+pub(crate) fn random_injection(
+    set: &ApplicationSet,
+    counts: &[u32],
+    gap: Duration,
+    options: &SweepOptions,
+) -> Result<Vec<SweepPoint>, StudyError> {
+    all_points(set, counts.iter().map(|&count| Injections::Random { count, gap }), options)
+}
+
+/// DATE 2014, Figure 6: `counts` applications in each of `periods` periods; met and violations are per period.
+///
+/// # Errors
+/// As [`sample_applications`].
+pub(crate) fn per_period(
+    set: &ApplicationSet,
+    counts: &[u32],
+    period: Duration,
+    periods: u32,
+    options: &SweepOptions,
+) -> Result<Vec<SweepPoint>, StudyError> {
+    all_points(set, counts.iter().map(|&count| Injections::PerPeriod { count, period, periods }), options)
+}
+
+/// Runs every sample of one kind of injections under every scheduler; means and spreads are in the order of the
+/// schedulers. Of samples that were run, `done` hears. When the work is stopped, the points are of what was complete by
+/// then, and schedulers of which no sample was are not among them.
+///
+/// # Errors
+/// [`StudyError::Sample`] if nothing can be injected, or the applications cannot be run; [`StudyError::EarlyEnd`] if
+/// nothing was complete when it was stopped.
+pub fn sample_applications(
+    set: &ApplicationSet,
+    injections: Injections,
+    options: &SweepOptions,
+    done: &mut (dyn FnMut(u64) + Send),
+) -> Result<Vec<SweepPoint>, StudyError> {
+    let points = points(set, std::iter::once(injections), options, done)?;
+    if points.is_empty() {
+        effort::check()?;
+    }
+    Ok(points)
+}
+
+/// [`points`], if all of their samples are complete.
+fn all_points(
+    set: &ApplicationSet,
+    injections: impl Iterator<Item = Injections>,
+    options: &SweepOptions,
+) -> Result<Vec<SweepPoint>, StudyError> {
+    let points = points(set, injections, options, &mut |_| {})?;
+    effort::check()?;
+    Ok(points)
+}
+
+/// A study whose points are samples of another, and the samples of each the points of that.
+struct BySample<'a>(&'a Points<EvrPoint>);
+
+impl Experiment for BySample<'_> {
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(SampleWorker(self.0.worker()))
+    }
+}
+
+struct SampleWorker<'a>(Box<dyn Worker + 'a>);
+
+impl Worker for SampleWorker<'_> {
+    fn values(&mut self, sample: u64, points: Range<u64>) -> Result<String, String> {
+        // A row has one sample.
+        self.0.values(points.start, sample..sample + 1)
+    }
+}
+
+/// A study with one point for each kind of injections and scheduler.
+fn points(
+    set: &ApplicationSet,
+    injections: impl Iterator<Item = Injections>,
+    options: &SweepOptions,
+    done: &mut (dyn FnMut(u64) + Send),
+) -> Result<Vec<SweepPoint>, StudyError> {
+    let set = Arc::new(set.clone());
+    let (seed, rules) = (options.seed, options.rules);
+    let mut experiment = Points(Vec::new());
+    for injections in injections {
+        let point = |&scheduler| EvrPoint { set: Arc::clone(&set), scheduler, injections, rules, seed };
+        experiment.0.extend(options.schedulers.iter().map(point));
+    }
+    let points = &experiment.0;
+    // Each sample is run of all points before the next one is, so that they have equally many whenever it ends.
+    let layout = Layout { points: u64::from(options.samples), samples: points.len() as u64, per_row: 1 };
+    let mut tallies = vec![PointTally::default(); points.len()];
+    compute_all(&BySample(&experiment), (layout, StudyCommand::Evr), |row| {
+        let place = usize::try_from(row.place.first).ok()?;
+        let (point, tally) = points.get(place).zip(tallies.get_mut(place))?;
+        done(1);
+        tally.add(quantities(&row.values)?, periods(point.injections).1);
+        Some(())
+    })
+    .map_err(|error| match error {
+        StudyError::Sample { point, first, what, .. } => {
+            StudyError::Sample { point: first, first: point, last: point, what }
+        }
+        error => error,
+    })?;
+    let of = |(point, tally): (&EvrPoint, &PointTally)| {
+        tally.point(point.scheduler.name().to_owned(), set.synthetic, periods(point.injections).0)
+    };
+    Ok(points.iter().zip(&tallies).map(of).filter(|point| point.samples > 0).collect())
 }

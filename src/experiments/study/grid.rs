@@ -1,11 +1,15 @@
-//! The points of a study: every combination of the values in its grid.
+//! The points of a study: every combination of the values in its grid. And the files that it names, of which some are
+//! samples.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::RangeInclusive;
 
+use crate::device::{BUILTIN_NAMES, Device};
 use crate::json::{Node, Object, Problem};
+use crate::limits::count_turn;
 use crate::words::did_you_mean;
 
 const MAX_POINTS: usize = 100_000;
@@ -66,9 +70,13 @@ pub(super) trait Parameters: Clone + 'static {
 
     fn set_seed(&mut self, seed: u64);
 
-    /// The change that gives a point a value which was read.
-    fn set<T: Clone + 'static>(value: T, put: impl Fn(&mut Self, T) + 'static) -> Change<Self> {
-        Box::new(move |point| put(point, value.clone()))
+    /// The change that gives a point a value, if that could be read.
+    fn set<T: Clone + 'static>(
+        value: Result<T, Problem>,
+        put: impl Fn(&mut Self, T) + 'static,
+    ) -> Result<Change<Self>, Problem> {
+        let value = value?;
+        Ok(Box::new(move |point| put(point, value.clone())))
     }
 }
 
@@ -220,15 +228,18 @@ fn change<P: Parameters>(key: &str, value: Node<'_>, files: &Files<'_>) -> Resul
     Err(value.problem(format!("unknown key {key:?}{near}")).with_help(help))
 }
 
-pub(super) fn one_of<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
-    let expected = || node.expected_name(&format!("one of {}", names.join(", ")), names);
-    node.string().ok().and_then(|name| find(&name)).ok_or_else(expected)
+/// One of some values, by its name.
+pub(super) fn one_of<T: Copy>(node: Node<'_>, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, Problem> {
+    let found = node.string().ok().and_then(|stated| all.iter().find(|one| name(**one) == stated));
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+        node.expected_name(&format!("one of {}", names.join(", ")), &names)
+    })
 }
 
 /// A value of a table by its name.
-pub(super) fn named<T: Copy>(value: Node<'_>, table: &[(&str, T)]) -> Result<T, Problem> {
-    let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
-    one_of(value, &names, |name| table.iter().find(|entry| entry.0 == name).map(|entry| entry.1))
+pub(super) fn named<T: Copy>(value: Node<'_>, table: &[(&'static str, T)]) -> Result<T, Problem> {
+    one_of(value, table, |(name, _)| name).map(|(_, value)| value)
 }
 
 /// A list of the least number and the most, or one number for both.
@@ -254,10 +265,10 @@ pub(super) fn range<T: TryFrom<u64> + Copy>(
 /// A list of names, each of which stands there once.
 pub(super) fn distinct<T: Copy + PartialEq>(
     list: Node<'_>,
-    names: &[&str],
-    find: impl Fn(&str) -> Option<T>,
+    all: &[T],
+    name: fn(T) -> &'static str,
 ) -> Result<Vec<T>, Problem> {
-    let found = list.filled_list()?.into_iter().map(|node| one_of(node, names, &find));
+    let found = list.filled_list()?.into_iter().map(|node| one_of(node, all, name));
     let found = found.collect::<Result<Vec<T>, Problem>>()?;
     if (1..found.len()).any(|index| found[..index].contains(&found[index])) {
         return Err(list.problem("a test stands twice"));
@@ -265,9 +276,17 @@ pub(super) fn distinct<T: Copy + PartialEq>(
     Ok(found)
 }
 
+/// The GPU of studies that name none.
+const DEFAULT_DEVICE: &str = "tx2";
+
+/// The GPU of studies that name none.
+pub(super) fn default_device() -> Result<Device, String> {
+    let found = Device::builtin(DEFAULT_DEVICE).map_err(|error| error.to_string())?;
+    found.ok_or_else(|| format!("there is no device {DEFAULT_DEVICE}"))
+}
+
 /// A built-in device, or one from a file.
-pub(super) fn device(node: Node<'_>, files: &Files<'_>) -> Result<crate::device::Device, Problem> {
-    use crate::device::{BUILTIN_NAMES, Device};
+pub(super) fn device(node: Node<'_>, files: &Files<'_>) -> Result<Device, Problem> {
     let name = node.string()?;
     if let Some(device) = Device::builtin(&name).map_err(|error| node.problem(error.to_string()))? {
         return Ok(device);
@@ -277,4 +296,118 @@ pub(super) fn device(node: Node<'_>, files: &Files<'_>) -> Result<crate::device:
         problem.with_help(format!("built-in devices are {}{near}", BUILTIN_NAMES.join(", ")))
     })?;
     Device::from_json(&name, &text).map_err(|error| node.problem(error.to_string()))
+}
+
+/// The key that names them.
+pub(super) const FILES: &str = "files";
+
+/// How the files of a folder end that are samples.
+const EXTENSION: &str = ".json";
+
+/// The files of the key, with what `of` makes of their names and contents.
+pub(super) fn each_file<T>(
+    value: Node<'_>,
+    files: &Files<'_>,
+    of: impl Fn(&str, Vec<u8>) -> Result<T, String>,
+) -> Result<Vec<T>, Problem> {
+    let named = if value.is_list() { of_list(value)? } else { of_folder(value, files)? };
+    let made = named.into_iter().map(|(node, name)| {
+        let content = files.bytes(node, &name)?;
+        of(&name, content).map_err(|what| node.problem(what))
+    });
+    made.collect()
+}
+
+/// The same of files that are text.
+pub(super) fn each_text_file<T>(
+    value: Node<'_>,
+    files: &Files<'_>,
+    of: impl Fn(&str, &str) -> Result<T, String>,
+) -> Result<Vec<T>, Problem> {
+    each_file(value, files, |name, content| {
+        let text = String::from_utf8(content).map_err(|_| format!("{name} is no text"))?;
+        of(name, &text)
+    })
+}
+
+fn of_list(value: Node<'_>) -> Result<Vec<(Node<'_>, String)>, Problem> {
+    let mut named: Vec<(Node<'_>, String)> = Vec::new();
+    for node in value.filled_list()? {
+        let name = node.string()?;
+        if named.iter().any(|(_, known)| *known == name) {
+            return Err(node.problem(format!("{name:?} stands twice: samples are independent")));
+        }
+        named.push((node, name));
+    }
+    Ok(named)
+}
+
+fn of_folder<'a>(value: Node<'a>, files: &Files<'_>) -> Result<Vec<(Node<'a>, String)>, Problem> {
+    let name = value.string().map_err(|_| value.expected("the name of a folder, or a list of files"))?;
+    let folder = format!("{}/", name.trim_end_matches('/'));
+    let help = "a string is a folder; a list has the names of files";
+    let listed = files.text(value, &folder).map_err(|problem| problem.with_help(help))?;
+    let mut names: Vec<&str> = listed.lines().filter(|name| name.ends_with(EXTENSION)).collect();
+    if names.is_empty() {
+        return Err(value.problem(format!("{folder} has no file that ends in {EXTENSION}")));
+    }
+    names.sort_by(|one, other| by_numbers(one, other));
+    Ok(names.into_iter().map(|name| (value, format!("{folder}{name}"))).collect())
+}
+
+/// By name, where numbers in it count as numbers: sample-2 comes before sample-10.
+fn by_numbers(one: &str, other: &str) -> Ordering {
+    let key = |name: &str| -> Vec<(String, usize, String)> {
+        let is_digit = |character: char| character.is_ascii_digit();
+        let mut parts = Vec::new();
+        let mut rest = name;
+        while !rest.is_empty() {
+            count_turn();
+            let (text, behind) = rest.split_at(rest.find(is_digit).unwrap_or(rest.len()));
+            let (number, behind) = behind.split_at(behind.find(|it| !is_digit(it)).unwrap_or(behind.len()));
+            let number = number.trim_start_matches('0');
+            parts.push((text.to_owned(), number.len(), number.to_owned()));
+            rest = behind;
+        }
+        parts
+    };
+    key(one).cmp(&key(other)).then_with(|| one.cmp(other))
+}
+
+/// Refuses keys that say how samples are drawn where they are files; `others` are those that say something else.
+pub(super) fn check_keys(grid: &Grid<'_>, others: &[&str]) -> Result<(), Problem> {
+    let keys = grid.keys()?;
+    let is_drawn = |(key, _): &&(String, Node<'_>)| key != FILES && key != "seed" && !others.contains(&&**key);
+    match keys.iter().find(is_drawn).filter(|_| keys.iter().any(|(key, _)| key == FILES)) {
+        Some((key, node)) => {
+            Err(node.problem(format!("{key:?} is for samples that are drawn, and {FILES:?} names those there are")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses more samples than there are files at some point.
+pub(super) fn check_count(
+    counts: impl Iterator<Item = Option<usize>>,
+    (samples, node): (u64, Node<'_>),
+) -> Result<(), Problem> {
+    match counts.flatten().min() {
+        Some(files) if samples > files as u64 => {
+            Err(node.problem(format!("there are {samples} samples, and {FILES:?} has {files} of them")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_count_as_numbers() {
+        let mut names = ["s-10.json", "a.json", "s-2.json", "s-02.json", "s-1-9.json", "s.json", "s-1-10.json"];
+        names.sort_by(|one, other| by_numbers(one, other));
+        let order = ["a.json", "s-1-9.json", "s-1-10.json", "s-02.json", "s-2.json", "s-10.json", "s.json"];
+        assert_eq!(names, order);
+    }
 }

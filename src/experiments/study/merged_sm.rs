@@ -3,12 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::command::{StudyCommand, StudyExperiment};
-use super::compute::{Experiment, Work, Worker};
-use super::error::StudyError;
+use super::StudyError;
+use super::compute::{Layout, Point, Points, StudyCommand, Tally, compute_all};
 use super::grid::{self, Parameters, Read};
-use super::layout::{Layout, Shard};
-use super::tally::Tally;
 use crate::device::Device;
 use crate::experiments::validation::{Agreement, Campaign, CampaignReport, Family, FamilyTally, Sample, Sampler};
 use crate::json::{Node, Problem};
@@ -24,12 +21,8 @@ pub(super) struct MergedSmPoint {
     seed: u64,
 }
 
-/// The device of a study that names none.
-const DEFAULT_DEVICE: &str = "tx2";
-
 pub(super) fn default_point(root: Node<'_>) -> Result<MergedSmPoint, Problem> {
-    let device = Device::builtin(DEFAULT_DEVICE).ok().flatten();
-    let device = device.ok_or_else(|| root.problem(format!("there is no device {DEFAULT_DEVICE}")))?;
+    let device = grid::default_device().map_err(|what| root.problem(what))?;
     Ok(MergedSmPoint {
         device: Arc::new(device),
         placement: Placement::default(),
@@ -40,14 +33,12 @@ pub(super) fn default_point(root: Node<'_>) -> Result<MergedSmPoint, Problem> {
 
 impl Parameters for MergedSmPoint {
     const KEYS: &'static [(&'static str, Read<Self>)] = &[
-        ("device", |value, files| Ok(Self::set(Arc::new(grid::device(value, files)?), |point, it| point.device = it))),
+        ("device", |value, files| Self::set(grid::device(value, files).map(Arc::new), |point, it| point.device = it)),
         ("family", |value, _| {
-            let it = grid::one_of(value, &Family::ALL.map(Family::name), Family::from_name)?;
-            Ok(Self::set(it, |point, it| point.family = it))
+            Self::set(grid::one_of(value, &Family::ALL, Family::name), |point, it| point.family = it)
         }),
         ("placement", |value, _| {
-            let it = grid::one_of(value, &Placement::ALL.map(Placement::name), Placement::from_name)?;
-            Ok(Self::set(it, |point, it| point.placement = it))
+            Self::set(grid::one_of(value, &Placement::ALL, Placement::name), |point, it| point.placement = it)
         }),
     ];
 
@@ -56,47 +47,30 @@ impl Parameters for MergedSmPoint {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct MergedSmStudy {
-    pub(super) points: Vec<MergedSmPoint>,
-}
+impl Point for MergedSmPoint {
+    /// For the device and placement of the row computed last.
+    type Kept<'p> = Option<(Arc<Device>, Placement, Sampler)>;
 
-impl Experiment for MergedSmStudy {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(MergedSmWorker { points: &self.points, sampler: None })
-    }
-}
-
-impl StudyExperiment for MergedSmStudy {
-    fn columns(&self) -> &'static str {
+    fn columns() -> &'static str {
         FamilyTally::COLUMNS
     }
 
-    fn tally(&self, _point: u64) -> Box<dyn Tally> {
-        Box::new(FamilyTally::default())
-    }
-}
-
-struct MergedSmWorker<'a> {
-    points: &'a [MergedSmPoint],
-    /// For the device and placement of the row computed last.
-    sampler: Option<(Arc<Device>, Placement, Sampler)>,
-}
-
-impl Worker for MergedSmWorker<'_> {
-    fn values(&mut self, point: u64, samples: Range<u64>) -> Result<String, String> {
-        let point = super::point(self.points, point)?;
+    fn values(&self, samples: Range<u64>, kept: &mut Self::Kept<'_>) -> Result<String, String> {
         let fits = |(device, placement, _): &(Arc<Device>, Placement, Sampler)| {
-            Arc::ptr_eq(device, &point.device) && *placement == point.placement
+            Arc::ptr_eq(device, &self.device) && *placement == self.placement
         };
-        if !self.sampler.as_ref().is_some_and(fits) {
-            self.sampler = None;
+        if !kept.as_ref().is_some_and(fits) {
+            *kept = None;
         }
-        let (_, _, sampler) = self.sampler.get_or_insert_with(|| {
-            (Arc::clone(&point.device), point.placement, Sampler::new(&point.device, point.placement))
+        let (_, _, sampler) = kept.get_or_insert_with(|| {
+            (Arc::clone(&self.device), self.placement, Sampler::new(&self.device, self.placement))
         });
-        let tally = sampler.tally(point.family, point.seed, samples).map_err(|error| error.to_string())?;
+        let tally = sampler.tally(self.family, self.seed, samples).map_err(|error| error.to_string())?;
         Ok(tally.to_string())
+    }
+
+    fn tally(&self) -> Box<dyn Tally> {
+        Box::new(FamilyTally::default())
     }
 }
 
@@ -136,25 +110,18 @@ impl Campaign {
             family: *family,
             seed: self.seed,
         };
-        let experiment = MergedSmStudy { points: self.families.iter().map(point).collect() };
-        let layout = Layout {
-            points: self.families.len() as u64,
-            samples: self.samples,
-            per_row: StudyCommand::MergedSm.samples_per_row(),
-        };
+        let experiment = Points(self.families.iter().map(point).collect());
+        let command = StudyCommand::MergedSm;
+        let (points, per_row) = (self.families.len() as u64, command.samples_per_row());
+        let layout = Layout { points, samples: self.samples, per_row };
         let mut tallies = vec![FamilyTally::default(); self.families.len()];
-        let work = Work { experiment: &experiment, layout, shard: Shard::WHOLE, done: 0 };
-        let complete = work.run(|rows| {
-            for row in rows {
-                let values = || StudyError::Values { row: row.number, command: StudyCommand::MergedSm.name() };
-                let index = usize::try_from(row.place.point).map_err(|_| values())?;
-                let family = self.families[index];
-                let mut draw = |sample| Sample::draw(family, &self.device, self.seed, sample);
-                let tally = FamilyTally::parse(&row.values, Some(&mut draw)).ok_or_else(values)?;
-                tallies[index] = std::mem::take(&mut tallies[index]).and(tally);
-                done(row.place.samples);
-            }
-            Ok(())
+        let complete = compute_all(&experiment, (layout, command), |row| {
+            let index = usize::try_from(row.place.point).ok()?;
+            let mut draw = |sample| Sample::draw(self.families[index], &self.device, self.seed, sample);
+            let tally = FamilyTally::parse(&row.values, Some(&mut draw))?;
+            tallies[index] = std::mem::take(&mut tallies[index]).and(tally);
+            done(row.place.samples);
+            Some(())
         })?;
         Ok(self.report(&tallies, !complete))
     }

@@ -14,7 +14,7 @@ use crate::time::Duration;
 named! {
     /// How streams come to their periods.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum PeriodsAre: ALL, from_name {
+    pub(super) enum PeriodsAre: ALL {
         /// Each has one of the list.
         OneEach = "one-each",
         /// Each draws one of the list.
@@ -25,7 +25,7 @@ named! {
 named! {
     /// How the load is divided among streams.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum LoadsAre: ALL, from_name {
+    pub(super) enum LoadsAre: ALL {
         /// Each has the same share.
         Equal = "equal",
         /// By `UUniFast`.
@@ -36,7 +36,7 @@ named! {
 named! {
     /// Which priorities streams have.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) enum Priorities: ALL, from_name {
+    pub(super) enum Priorities: ALL {
         /// The shorter the period, the higher; those for which the device has no level are all at the lowest.
         RateMonotonic = "rate-monotonic",
         /// All have the lowest.

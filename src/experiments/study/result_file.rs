@@ -5,13 +5,9 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::compute::StudyRow;
-use super::error::StudyError;
-use super::file::Study;
-use super::header;
-use super::layout::Shard;
-use super::row;
-use super::rows::Rows;
+use super::compute::{Shard, StudyRow};
+use super::rows::{self, Rows};
+use super::{Study, StudyError};
 
 /// How often rows are forced from memory to disk: what a power failure can lose. A killed process loses nothing of
 /// what it wrote.
@@ -108,7 +104,7 @@ impl ResultFile {
         file.cut(sound).map_err(cannot)?;
         let mut opened = Self { path, disk: file, bytes: sound, rows, dropped, synced: Instant::now() };
         if sound == 0 {
-            opened.put(header::text(study, shard).as_bytes(), 0)?;
+            opened.put(rows::header_text(study, shard).as_bytes(), 0)?;
         }
         Ok(opened)
     }
@@ -154,7 +150,7 @@ impl<D: Disk> ResultFile<D> {
     pub fn on(disk: D, study: &Study, shard: Shard) -> Result<Self, StudyError> {
         let mut opened =
             Self { path: shard.file_name().into(), disk, bytes: 0, rows: 0, dropped: 0, synced: Instant::now() };
-        opened.put(header::text(study, shard).as_bytes(), 0)?;
+        opened.put(rows::header_text(study, shard).as_bytes(), 0)?;
         Ok(opened)
     }
 
@@ -185,7 +181,7 @@ impl<D: Disk> ResultFile<D> {
     pub fn append(&mut self, rows: &[StudyRow]) -> Result<(), StudyError> {
         let mut text = String::with_capacity(64 * rows.len());
         for row in rows {
-            row::push_line(&mut text, row);
+            rows::push_line(&mut text, row);
         }
         self.put(text.as_bytes(), rows.len() as u64)?;
         if self.synced.elapsed() >= SYNC_EVERY { self.sync() } else { Ok(()) }

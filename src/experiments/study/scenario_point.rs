@@ -10,8 +10,6 @@ use rustc_hash::FxBuildHasher;
 
 use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read};
 use super::pipelines::{LoadsAre, PeriodsAre, Pipelines, Priorities};
-use super::sample_files;
-use crate::device::Device;
 use crate::input::options::{OPTIONS, ScenarioOption, ScenarioOptions};
 use crate::input::{Input, InputError, LastRead};
 use crate::json::{Edited, JsonError, Node, Problem, is_comment, with_field};
@@ -72,9 +70,6 @@ const SEED: &str = "seed";
 /// The key of several fields that are set together.
 const SET: &str = "set";
 
-/// The GPU of what is drawn, if none is said.
-const DEFAULT_DEVICE: &str = "tx2";
-
 /// Fields of a scenario that change nothing of how it runs.
 const WITHOUT_EFFECT: [&str; 5] = ["format", "name", "source", "expected", "$schema"];
 
@@ -83,12 +78,12 @@ const MOST: u32 = 1_000;
 
 fn of_pipelines<T: Clone + 'static>(
     key: &'static str,
-    value: T,
+    value: Result<T, Problem>,
     put: impl Fn(&mut Pipelines, T) + 'static,
-) -> Change<ScenarioPoint> {
-    Box::new(move |point| {
+) -> Result<Change<ScenarioPoint>, Problem> {
+    ScenarioPoint::set(value, move |point, it| {
         point.of_pipelines.push(key);
-        put(&mut point.pipelines, value.clone());
+        put(&mut point.pipelines, it);
     })
 }
 
@@ -105,61 +100,60 @@ fn positive(value: &Node<'_>) -> Result<Duration, Problem> {
 impl Parameters for ScenarioPoint {
     const KEYS: &'static [(&'static str, Read<Self>)] = &[
         ("deadline_percent", |value, _| {
-            Ok(of_pipelines("deadline_percent", value.whole_u32(1, MOST)?, |it, percent| it.deadline_percent = percent))
+            of_pipelines("deadline_percent", value.whole_u32(1, MOST), |it, percent| it.deadline_percent = percent)
         }),
-        (sample_files::KEY, |value, files| {
+        (grid::FILES, |value, files| {
             let of = |name: &str, content| Input::of(name, content).map_err(|error| error.to_string());
-            let inputs = Arc::new(sample_files::each(value, files, of)?);
-            Ok(Self::set(inputs, |point, it| point.files = Some(it)))
+            Self::set(grid::each_file(value, files, of).map(Arc::new), |point, it| point.files = Some(it))
         }),
         ("kernels_per_job", |value, _| {
-            Ok(of_pipelines("kernels_per_job", range(value, 1)?, |it, kernels| it.kernels = kernels))
+            of_pipelines("kernels_per_job", range(value, 1), |it, kernels| it.kernels = kernels)
         }),
         ("load_percent", |value, _| {
-            Ok(of_pipelines("load_percent", value.whole_u32(1, MOST)?, |it, load| it.load_percent = load))
+            of_pipelines("load_percent", value.whole_u32(1, MOST), |it, load| it.load_percent = load)
         }),
         ("loads_are", |value, _| {
-            let loads = grid::one_of(value, &LoadsAre::ALL.map(LoadsAre::name), LoadsAre::from_name)?;
-            Ok(of_pipelines("loads_are", loads, |it, loads| it.loads_are = loads))
+            of_pipelines("loads_are", grid::one_of(value, &LoadsAre::ALL, LoadsAre::name), |it, loads| {
+                it.loads_are = loads
+            })
         }),
         ("periods", |value, _| {
-            let periods: Vec<Duration> = value.filled_list()?.iter().map(positive).collect::<Result<_, _>>()?;
-            Ok(of_pipelines("periods", periods, |it, periods| it.periods = periods))
+            let periods = value.filled_list()?.iter().map(positive).collect();
+            of_pipelines("periods", periods, |it, periods| it.periods = periods)
         }),
         ("periods_are", |value, _| {
-            let are = grid::one_of(value, &PeriodsAre::ALL.map(PeriodsAre::name), PeriodsAre::from_name)?;
-            Ok(of_pipelines("periods_are", are, |it, are| it.periods_are = are))
+            of_pipelines("periods_are", grid::one_of(value, &PeriodsAre::ALL, PeriodsAre::name), |it, are| {
+                it.periods_are = are
+            })
         }),
         ("priorities", |value, _| {
-            let are = grid::one_of(value, &Priorities::ALL.map(Priorities::name), Priorities::from_name)?;
-            Ok(of_pipelines("priorities", are, |it, are| it.priorities = are))
+            of_pipelines("priorities", grid::one_of(value, &Priorities::ALL, Priorities::name), |it, are| {
+                it.priorities = are
+            })
         }),
         ("releases_until", |value, _| {
-            Ok(of_pipelines("releases_until", positive(&value)?, |it, until| it.releases_until = Some(until)))
+            of_pipelines("releases_until", positive(&value), |it, until| it.releases_until = Some(until))
         }),
-        ("responses_of", |value, _| Ok(Self::set(value.string()?, |point, it| point.responses_of = Some(it)))),
+        ("responses_of", |value, _| Self::set(value.string(), |point, it| point.responses_of = Some(it))),
         ("scenario", |value, files| {
             let name = value.string()?;
             let input = Input::of(&name, files.bytes(value, &name)?);
-            let input = Arc::new(input.map_err(|error| value.problem(error.to_string()))?);
-            Ok(Self::set(input, |point, it| point.input = Some(it)))
+            let input = input.map(Arc::new).map_err(|error| value.problem(error.to_string()));
+            Self::set(input, |point, it| point.input = Some(it))
         }),
         (SET, |value, _| {
             let entries = value.object()?.into_distinct_entries()?;
-            let edits: Vec<Edit> =
-                entries.iter().map(|(path, value)| Edit::of(path, *value)).collect::<Result<_, _>>()?;
-            Ok(Self::set(edits, |point, it| point.edits.extend(it)))
+            let edits: Result<Vec<Edit>, Problem> =
+                entries.iter().map(|(path, value)| Edit::of(path, *value)).collect();
+            Self::set(edits, |point, it| point.edits.extend(it))
         }),
-        ("streams", |value, _| {
-            Ok(of_pipelines("streams", value.whole_u32(1, MOST)?, |it, streams| it.streams = streams))
-        }),
+        ("streams", |value, _| of_pipelines("streams", value.whole_u32(1, MOST), |it, streams| it.streams = streams)),
         ("threads_per_block", |value, _| {
-            let threads: Vec<u32> =
-                value.filled_list()?.iter().map(|one| one.whole_u32(1, 1_024)).collect::<Result<_, _>>()?;
-            Ok(of_pipelines("threads_per_block", threads, |it, threads| it.threads = threads))
+            let threads = value.filled_list()?.iter().map(|one| one.whole_u32(1, 1_024)).collect();
+            of_pipelines("threads_per_block", threads, |it, threads| it.threads = threads)
         }),
         ("waves_percent", |value, _| {
-            Ok(of_pipelines("waves_percent", range(value, 1)?, |it, waves| it.waves_percent = waves))
+            of_pipelines("waves_percent", range(value, 1), |it, waves| it.waves_percent = waves)
         }),
     ];
 
@@ -172,8 +166,7 @@ impl Parameters for ScenarioPoint {
 
     fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
         if is_path(key) {
-            let edit = Edit::of(key, value);
-            return Some(edit.map(|edit| Self::set(edit, |point, it| point.edits.push(it))));
+            return Some(Self::set(Edit::of(key, value), |point, it| point.edits.push(it)));
         }
         let of_option = || ScenarioOption::of(key).map(|option| Self::read_option(option, value, files));
         grid::of_table(key, value, files).or_else(of_option)
@@ -295,7 +288,7 @@ impl ScenarioPoint {
     }
 
     /// The scenario of a sample, as a file.
-    pub(super) fn input(&self, sample: u64) -> Result<String, String> {
+    pub(super) fn scenario_file(&self, sample: u64) -> Result<String, String> {
         let (scenario, _) = self.scenario(sample, &mut LastRead::default()).map_err(|error| error.to_string())?;
         scenario.to_native_json().map_err(|error| error.to_string())
     }
@@ -315,7 +308,7 @@ impl ScenarioPoint {
             return read(&input, &edits);
         };
         if let Some(key) = self.of_pipelines.first() {
-            let by = if self.files.is_some() { sample_files::KEY } else { "scenario" };
+            let by = if self.files.is_some() { grid::FILES } else { "scenario" };
             return Err(NoScenario::said(format!("{key:?} is for scenarios that are drawn, and {by:?} names a file")));
         }
         if self.edits.is_empty() {
@@ -334,10 +327,7 @@ impl ScenarioPoint {
         if let Some(wrong) = self.pipelines.wrong() {
             return Err(NoScenario::said(wrong));
         }
-        let default = || {
-            let found = Device::builtin(DEFAULT_DEVICE).map_err(NoScenario::said)?;
-            found.ok_or_else(|| NoScenario::said(format!("there is no device {DEFAULT_DEVICE}")))
-        };
+        let default = || grid::default_device().map_err(NoScenario::said);
         let device = self.options.read.device.clone().map_or_else(default, Ok)?;
         Ok(self.pipelines.scenario(&device, self.seed(), sample))
     }
@@ -388,7 +378,7 @@ pub(super) fn check(
     (samples, node): (u64, Node<'_>),
     wrong: &dyn Fn(&Scenario, Option<u32>) -> Option<String>,
 ) -> Result<bool, Problem> {
-    sample_files::check_count(points.iter().map(|point| Some(point.files.as_ref()?.len())), (samples, node))?;
+    grid::check_count(points.iter().map(|point| Some(point.files.as_ref()?.len())), (samples, node))?;
     let place = grid.parameters.or(grid.axes).unwrap_or(grid.root);
     let sets_fields = |axis: &GridAxis| axis.values.len() > 1 && (axis.key == SET || is_path(&axis.key));
     let (mut is_drawn, mut digests, mut last) = (false, Vec::new(), LastRead::default());

@@ -1,30 +1,26 @@
-//! Acceptance of random sets of tasks with segments, and runs of them, as a study.
+//! Acceptance of random sets of tasks with segments, and runs of them, as a study: what tests and runs say of one set,
+//! and of those of a point.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::command::StudyExperiment;
-use super::compute::{Experiment, Worker};
+use super::compute::{Point, Tally};
 use super::grid::{self, Change, Grid, Parameters, Read};
-use super::sample_files;
-use super::segment_tally::{COLUMNS, OfRuns, SegmentOutcome, SegmentTally};
-use super::tally::Tally;
 use crate::broken_bound::BrokenBound;
-use crate::device::Device;
 use crate::effort::{self, Progress};
 use crate::hosts::{SegmentRunOptions, run_segment_tasks};
 use crate::json::{Node, Problem};
+use crate::statistics::{Measure, Moments, PartsOfRuns};
 use crate::tasks::segments::{
     GpuPolicy, GpuWait, Overload, SegmentGenerator, SegmentPreset, SegmentSets, SegmentTaskSet, SegmentTest, TaskBound,
 };
 use crate::time::Duration;
-
-/// The GPU of runs. Nothing of it counts but that it takes one kernel: contexts come by turns.
-const DEVICE: &str = "tx2";
 
 /// One point: a distribution of sets, and what is asked of them.
 #[derive(Clone)]
@@ -62,69 +58,63 @@ const MAX_PERIOD_MS: u64 = 281_474_976;
 const MAX_CPUS: u32 = 1_024;
 const MAX_TASKS: u64 = 100;
 
-fn changed<T: Clone + Send + Sync + 'static>(value: T, put: fn(&mut SegmentGenerator, T)) -> Change<SegmentPoint> {
+fn changed<T: Clone + Send + Sync + 'static>(
+    value: Result<T, Problem>,
+    put: fn(&mut SegmentGenerator, T),
+) -> Result<Change<SegmentPoint>, Problem> {
+    let value = value?;
     let change: Other = Arc::new(move |generator| put(generator, value.clone()));
-    Box::new(move |point| point.changes.push(Arc::clone(&change)))
+    Ok(Box::new(move |point| point.changes.push(Arc::clone(&change))))
 }
 
 impl Parameters for SegmentPoint {
     const KEYS: &'static [(&'static str, Read<Self>)] = &[
         ("best_effort_permille", |value, _| {
-            Ok(changed(value.whole_u32(0, 1_000)?, |it, permille| it.best_effort_permille = permille))
+            changed(value.whole_u32(0, 1_000), |it, permille| it.best_effort_permille = permille)
         }),
-        ("channel_reset", |value, _| Ok(changed(value.time()?, |it, time| it.gpu.channel_reset = time))),
-        ("cpus", |value, _| Ok(changed(value.whole_u32(1, MAX_CPUS)?, |it, cpus| it.cpus = cpus))),
-        (sample_files::KEY, |value, files| {
-            let sets = sample_files::each_text(value, files, |name, text| {
+        ("channel_reset", |value, _| changed(value.time(), |it, time| it.gpu.channel_reset = time)),
+        ("cpus", |value, _| changed(value.whole_u32(1, MAX_CPUS), |it, cpus| it.cpus = cpus)),
+        (grid::FILES, |value, files| {
+            let sets = grid::each_text_file(value, files, |name, text| {
                 SegmentTaskSet::from_json(name, text).map_err(|error| error.to_string())
-            })?;
-            Ok(Self::set(Arc::new(sets), |point, it| point.files = Some(it)))
+            });
+            Self::set(sets.map(Arc::new), |point, it| point.files = Some(it))
         }),
         ("gpu_segments", |value, _| {
-            Ok(changed(grid::range(value, (1, MAX_TASKS))?, |it, segments| it.gpu_segments = segments))
+            changed(grid::range(value, (1, MAX_TASKS)), |it, segments| it.gpu_segments = segments)
         }),
         ("gpu_tasks_permille", |value, _| {
-            Ok(changed(grid::range(value, (0, 1_000))?, |it, range| it.gpu_tasks_permille = range))
+            changed(grid::range(value, (0, 1_000)), |it, range| it.gpu_tasks_permille = range)
         }),
         ("gpu_to_cpu_permille", |value, _| {
-            Ok(changed(grid::range(value, (0, 1_000_000))?, |it, range| it.gpu_to_cpu_permille = range))
+            changed(grid::range(value, (0, 1_000_000)), |it, range| it.gpu_to_cpu_permille = range)
         }),
-        ("misc_permille", |value, _| {
-            Ok(changed(grid::range(value, (0, 1_000))?, |it, range| it.misc_permille = range))
-        }),
-        ("period_ms", |value, _| {
-            Ok(changed(grid::range(value, (1, MAX_PERIOD_MS))?, |it, range| it.period_ms = range))
-        }),
-        ("periods_are", |value, _| {
-            Ok(changed(grid::named(value, &PERIODS_ARE)?, |it, is_so| it.harmonic_periods = is_so))
-        }),
+        ("misc_permille", |value, _| changed(grid::range(value, (0, 1_000)), |it, range| it.misc_permille = range)),
+        ("period_ms", |value, _| changed(grid::range(value, (1, MAX_PERIOD_MS)), |it, range| it.period_ms = range)),
+        ("periods_are", |value, _| changed(grid::named(value, &PERIODS_ARE), |it, is_so| it.harmonic_periods = is_so)),
         ("preset", |value, _| {
-            let preset = grid::one_of(value, &SegmentPreset::ALL.map(SegmentPreset::name), SegmentPreset::from_name)?;
-            Ok(Self::set(preset, |point, it| point.preset = it))
+            Self::set(grid::one_of(value, &SegmentPreset::ALL, SegmentPreset::name), |point, it| point.preset = it)
         }),
-        ("sets", |value, _| Ok(changed(grid::named(value, &SETS)?, |it, sets| it.sets = sets))),
+        ("sets", |value, _| changed(grid::named(value, &SETS), |it, sets| it.sets = sets)),
         ("simulated_runs", |value, _| {
-            Ok(Self::set(value.whole_number(0, 1_000_000)?, |point, it| point.simulated_runs = it))
+            Self::set(value.whole_number(0, 1_000_000), |point, it| point.simulated_runs = it)
         }),
-        ("switch_cost", |value, _| Ok(changed(value.time()?, |it, time| it.gpu.switch_cost = time))),
-        ("tasks", |value, _| Ok(changed(value.whole_u32(1, 1_000)?, |it, tasks| it.tasks = Some(tasks)))),
-        ("tasks_per_cpu", |value, _| {
-            Ok(changed(grid::range(value, (1, MAX_TASKS))?, |it, tasks| it.tasks_per_cpu = tasks))
-        }),
+        ("switch_cost", |value, _| changed(value.time(), |it, time| it.gpu.switch_cost = time)),
+        ("tasks", |value, _| changed(value.whole_u32(1, 1_000), |it, tasks| it.tasks = Some(tasks))),
+        ("tasks_per_cpu", |value, _| changed(grid::range(value, (1, MAX_TASKS)), |it, tasks| it.tasks_per_cpu = tasks)),
         ("tests", |value, _| {
-            let tests = grid::distinct(value, &SegmentTest::ALL.map(SegmentTest::name), SegmentTest::from_name)?;
-            Ok(Self::set(tests, |point, it| point.tests = it))
+            Self::set(grid::distinct(value, &SegmentTest::ALL, SegmentTest::name), |point, it| point.tests = it)
         }),
         ("time_slice", |value, _| {
             let slice = value.time()?;
             if slice == Duration::ZERO {
                 return Err(value.expected("a time above zero"));
             }
-            Ok(changed(slice, |it, time| it.gpu.time_slice = time))
+            changed(Ok(slice), |it, time| it.gpu.time_slice = time)
         }),
-        ("update_cost", |value, _| Ok(changed(value.time()?, |it, time| it.gpu.update_cost = time))),
+        ("update_cost", |value, _| changed(value.time(), |it, time| it.gpu.update_cost = time)),
         ("utilization_permille", |value, _| {
-            Ok(changed(grid::range(value, (1, 1_000))?, |it, range| it.utilization_permille = range))
+            changed(grid::range(value, (1, 1_000)), |it, range| it.utilization_permille = range)
         }),
     ];
 
@@ -139,8 +129,8 @@ pub(super) fn checked(
     mut points: Vec<SegmentPoint>,
     samples: (u64, Node<'_>),
 ) -> Result<Vec<SegmentPoint>, Problem> {
-    sample_files::check_keys(grid, &["simulated_runs", "tests"])?;
-    sample_files::check_count(points.iter().map(|point| Some(point.files.as_ref()?.len())), samples)?;
+    grid::check_keys(grid, &["simulated_runs", "tests"])?;
+    grid::check_count(points.iter().map(|point| Some(point.files.as_ref()?.len())), samples)?;
     let keys = grid.keys()?;
     let node_of = |key: &str| keys.iter().find(|(known, _)| known == key).map(|(_, node)| *node);
     for key in ["utilization_permille", "tasks_per_cpu"] {
@@ -176,39 +166,26 @@ impl SegmentPoint {
     }
 }
 
-pub(super) struct SegmentStudy {
-    pub(super) points: Vec<SegmentPoint>,
-}
+impl Point for SegmentPoint {
+    type Kept<'p> = ();
 
-impl Experiment for SegmentStudy {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(SegmentWorker(&self.points))
-    }
-}
-
-impl StudyExperiment for SegmentStudy {
-    fn columns(&self) -> &'static str {
+    fn columns() -> &'static str {
         &COLUMNS
     }
 
-    fn input(&self, point: u64, sample: u64) -> Result<String, String> {
-        Ok(super::point(&self.points, point)?.sample(sample).to_json())
-    }
-
-    fn tally(&self, _point: u64) -> Box<dyn Tally> {
-        Box::new(SegmentTally::default())
-    }
-}
-
-struct SegmentWorker<'a>(&'a [SegmentPoint]);
-
-impl Worker for SegmentWorker<'_> {
-    fn values(&mut self, number: u64, samples: Range<u64>) -> Result<String, String> {
-        let point = super::point(self.0, number)?;
-        let set = point.sample(samples.start);
-        let outcome = outcome(point, &set, point.seed.wrapping_add(samples.start))?;
+    fn values(&self, samples: Range<u64>, (): &mut ()) -> Result<String, String> {
+        let set = self.sample(samples.start);
+        let outcome = outcome(self, &set, self.seed.wrapping_add(samples.start))?;
         effort::check().map_err(|over| over.to_string())?;
         Ok(outcome.to_string())
+    }
+
+    fn input(&self, sample: u64) -> Result<String, String> {
+        Ok(self.sample(sample).to_json())
+    }
+
+    fn tally(&self) -> Box<dyn Tally> {
+        Box::new(SegmentTally::default())
     }
 }
 
@@ -246,8 +223,8 @@ struct Runs {
 impl Runs {
     /// Runs a set: all tasks released together, then with random offsets and gaps.
     fn of(set: &SegmentTaskSet, test: SegmentTest, runs: u64, seed: u64) -> Result<Self, String> {
-        let device = Device::builtin(DEVICE).map_err(|error| error.to_string())?;
-        let device = device.ok_or_else(|| format!("there is no device {DEVICE}"))?;
+        // Nothing of it counts but that it takes one kernel: contexts come by turns.
+        let device = grid::default_device()?;
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         let longest_period = set.tasks.iter().map(|task| task.period).max().unwrap_or_default();
         let (mut worst, mut no_miss) = (vec![Duration::ZERO; set.tasks.len()], true);
@@ -287,5 +264,188 @@ impl Runs {
         let mean = ratios.iter().sum::<u128>().checked_div(ratios.len() as u128);
         let found_permille_of_bound = mean.and_then(|mean| u64::try_from(mean).ok());
         Ok(OfRuns { no_miss: self.no_miss, found_permille_of_bound })
+    }
+}
+
+/// What runs of a set show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OfRuns {
+    /// Whether no job was late in any.
+    pub(super) no_miss: bool,
+    /// The longest response found in parts of the bound \[thousandths\], the mean over tasks that have one.
+    pub(super) found_permille_of_bound: Option<u64>,
+}
+
+/// One set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SegmentOutcome {
+    /// What all its tasks need, in parts of the cores \[thousandths\].
+    load_permille: u64,
+    /// Whether nothing is known that no schedule could give it, where tasks are suspended and where they are busy.
+    pub(super) necessary: [bool; 2],
+    /// By the test's name: whether it accepts the set. Those that were not applied are missing.
+    pub(super) accepted: BTreeMap<&'static str, bool>,
+    /// By the name of the sound test that shares the GPU likewise.
+    pub(super) runs: BTreeMap<&'static str, OfRuns>,
+}
+
+/// The names of columns and measures.
+struct Names {
+    /// Of each test: accepted, and that weighted by utilization.
+    tests: Vec<(&'static str, String)>,
+    /// Of each sound test: its own, no miss in any run, and found / bound.
+    runs: Vec<(&'static str, String, String)>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| Names {
+    tests: SegmentTest::ALL.iter().map(|test| (test.name(), format!("{}_weighted", test.name()))).collect(),
+    runs: SegmentTest::sound()
+        .map(|test| (test.name(), format!("{}_no_miss", test.name()), format!("{}_found_over_bound", test.name())))
+        .collect(),
+});
+
+const NECESSARY: [&str; 2] = ["necessary-suspend", "necessary-busy"];
+
+/// The columns of a row.
+pub(super) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
+    let first = ["load_permille"].into_iter().chain(NECESSARY).map(str::to_owned);
+    let tests = NAMES.tests.iter().map(|(name, _)| (*name).to_owned());
+    let runs = NAMES.runs.iter().flat_map(|(_, no_miss, ratio)| [no_miss.clone(), format!("{ratio}_permille")]);
+    first.chain(tests).chain(runs).collect::<Vec<_>>().join(",")
+});
+
+impl SegmentOutcome {
+    pub(super) fn new(load_permille: u64) -> Self {
+        Self { load_permille, necessary: [true; 2], accepted: BTreeMap::new(), runs: BTreeMap::new() }
+    }
+
+    fn parse(values: &str) -> Option<Self> {
+        let mut fields = values.split(',');
+        let mut read = Self::new(fields.next()?.parse().ok()?);
+        for necessary in &mut read.necessary {
+            *necessary = flag(fields.next()?)?;
+        }
+        for (name, _) in &NAMES.tests {
+            let field = fields.next()?;
+            if !field.is_empty() {
+                read.accepted.insert(name, flag(field)?);
+            }
+        }
+        for (name, ..) in &NAMES.runs {
+            let (no_miss, ratio) = (fields.next()?, fields.next()?);
+            if no_miss.is_empty() {
+                continue;
+            }
+            let ratio = if ratio.is_empty() { None } else { Some(ratio.parse().ok()?) };
+            read.runs.insert(name, OfRuns { no_miss: flag(no_miss)?, found_permille_of_bound: ratio });
+        }
+        fields.next().is_none().then_some(read)
+    }
+}
+
+fn flag(field: &str) -> Option<bool> {
+    match field {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
+}
+
+impl fmt::Display for SegmentOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [suspend, busy] = self.necessary.map(u8::from);
+        write!(f, "{},{suspend},{busy}", self.load_permille)?;
+        let or_empty = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+        for (name, _) in &NAMES.tests {
+            write!(f, ",{}", or_empty(self.accepted.get(name).copied().map(u64::from)))?;
+        }
+        for (name, ..) in &NAMES.runs {
+            let of = self.runs.get(name);
+            let ratio = of.and_then(|of| of.found_permille_of_bound);
+            write!(f, ",{},{}", or_empty(of.map(|of| u64::from(of.no_miss))), or_empty(ratio))?;
+        }
+        Ok(())
+    }
+}
+
+/// The sets of a point, which are drawn independently of each other.
+#[derive(Debug, Default)]
+pub(super) struct SegmentTally {
+    necessary: [PartsOfRuns; 2],
+    /// By test: of how many sets it accepts which, plain and weighted by utilization (A. Bastoni, B. B. Brandenburg and
+    /// J. H. Anderson, "Cache-related preemption and migration delays", OSPERT 2010).
+    accepted: BTreeMap<&'static str, [PartsOfRuns; 2]>,
+    runs: BTreeMap<&'static str, (PartsOfRuns, Moments)>,
+}
+
+impl Tally for SegmentTally {
+    fn add(&mut self, _samples: u64, values: &str) -> Option<()> {
+        let SegmentOutcome { load_permille, necessary, accepted, runs } = SegmentOutcome::parse(values)?;
+        for (sum, holds) in self.necessary.iter_mut().zip(necessary) {
+            sum.add(u64::from(holds), 1);
+        }
+        for (name, is_accepted) in accepted {
+            let [plain, weighted] = self.accepted.entry(name).or_default();
+            plain.add(u64::from(is_accepted), 1);
+            weighted.add(if is_accepted { load_permille } else { 0 }, load_permille);
+        }
+        for (name, OfRuns { no_miss, found_permille_of_bound }) in runs {
+            let (sum, ratios) = self.runs.entry(name).or_default();
+            sum.add(u64::from(no_miss), 1);
+            if let Some(ratio) = found_permille_of_bound {
+                ratios.add(ratio as f64 / 1_000.0);
+            }
+        }
+        Some(())
+    }
+
+    fn measures(&self) -> Vec<(&'static str, Measure)> {
+        let applied =
+            || NAMES.tests.iter().filter_map(|(name, weighted)| Some((*name, &**weighted, self.accepted.get(name)?)));
+        let run =
+            || NAMES.runs.iter().filter_map(|(name, no_miss, ratio)| Some((no_miss, ratio, self.runs.get(name)?)));
+        let necessary = NECESSARY.into_iter().zip(self.necessary.map(Measure::PartsOfRuns));
+        let plain = applied().map(|(name, _, sums)| (name, Measure::PartsOfRuns(sums[0])));
+        let no_miss = run().map(|(name, _, (sum, _))| (&**name, Measure::PartsOfRuns(*sum)));
+        let weighted = applied().map(|(_, name, sums)| (name, Measure::PartsOfRuns(sums[1])));
+        let mean = |moments: &Moments| Measure::Mean { statistic: moments.statistic(), count: moments.count() };
+        let ratios = run().map(|(_, name, (_, ratios))| (&**name, mean(ratios)));
+        necessary.chain(plain).chain(no_miss).chain(weighted).chain(ratios).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(load: u64, accepted: bool, no_miss: bool, ratio: Option<u64>) -> SegmentOutcome {
+        let mut outcome = SegmentOutcome::new(load);
+        outcome.accepted.insert("gcaps-suspend", accepted);
+        outcome.runs.insert("gcaps-suspend", OfRuns { no_miss, found_permille_of_bound: ratio });
+        outcome
+    }
+
+    #[test]
+    fn a_row_is_read_back() {
+        let row = outcome(512, true, false, Some(250));
+        assert_eq!(SegmentOutcome::parse(&row.to_string()), Some(row.clone()));
+        assert_eq!(row.to_string().split(',').count(), COLUMNS.split(',').count());
+        for wrong in ["", "512,1", "512,1,2"] {
+            assert_eq!(SegmentOutcome::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    /// Accepted are sets of 200 and 400 thousandths, and not one of 600: half of all utilization.
+    #[test]
+    fn weighted_shares_are_of_utilization() {
+        let mut tally = SegmentTally::default();
+        for (load, accepted, ratio) in [(200, true, Some(500)), (400, true, Some(1_000)), (600, false, None)] {
+            tally.add(1, &outcome(load, accepted, true, ratio).to_string()).expect("it is a row");
+        }
+        let value =
+            |name: &str| tally.measures().iter().find(|(other, _)| *other == name).and_then(|(_, it)| it.value());
+        assert_eq!((value("gcaps-suspend"), value("gcaps-suspend_weighted")), (Some(2.0 / 3.0), Some(0.5)));
+        assert_eq!((value("gcaps-suspend_no_miss"), value("gcaps-suspend_found_over_bound")), (Some(1.0), Some(0.75)));
+        assert_eq!((value("necessary-busy"), value("mpcp-busy")), (Some(1.0), None));
     }
 }

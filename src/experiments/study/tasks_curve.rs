@@ -4,14 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::command::{StudyCommand, StudyExperiment};
-use super::compute::{Experiment, Work, Worker};
-use super::error::StudyError;
+use super::StudyError;
+use super::compute::{Layout, Point, Points, StudyCommand, Tally, compute_all};
 use super::grid::{self, Grid, Parameters, Read};
-use super::layout::{Layout, Shard};
-use super::sample_files;
-use super::tally::Tally;
-use crate::device::Device;
 use crate::effort;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted, drawn};
 use crate::json::{Node, Problem};
@@ -44,9 +39,6 @@ const PERIODS_ARE: [(&str, PeriodsAre); 3] =
     [("list", PeriodsAre::List), ("harmonic", PeriodsAre::Harmonic), ("log-uniform", PeriodsAre::LogUniform)];
 const RESERVATIONS: [(&str, ReservationPeriod); 2] =
     [("drawn", ReservationPeriod::Drawn), ("shortest", ReservationPeriod::Shortest)];
-
-/// The GPU that measures kernels of sets in files, as of `gpusched tasks`.
-const DEVICE: &str = "tx2";
 
 /// Most tasks on an SM, or of all SMs.
 const MAX_TASKS: u32 = 1_000;
@@ -83,56 +75,57 @@ impl Default for CurveParameters {
 impl Parameters for CurveParameters {
     const KEYS: &'static [(&'static str, Read<Self>)] = &[
         ("deadlines_from_percent", |value, _| {
-            Ok(Self::set(value.whole_u32(0, 100)?, |point, it| point.generator.deadline_percent = it))
+            Self::set(value.whole_u32(0, 100), |point, it| point.generator.deadline_percent = it)
         }),
-        (sample_files::KEY, |value, files| {
-            let device = Device::builtin(DEVICE).map_err(|error| value.problem(error.to_string()))?;
-            let device = device.ok_or_else(|| value.problem(format!("there is no device {DEVICE}")))?;
-            let sets = sample_files::each_text(value, files, |name, text| {
+        (grid::FILES, |value, files| {
+            // It measures the kernels of sets, as of `gpusched tasks`.
+            let device = grid::default_device().map_err(|what| value.problem(what))?;
+            let sets = grid::each_text_file(value, files, |name, text| {
                 let set = TaskSet::from_json(name, text, &device).map_err(|error| error.to_string())?;
                 Ok((name.to_owned(), set))
-            })?;
-            Ok(Self::set(Arc::new(sets), |point, it| point.files = Some(it)))
+            });
+            Self::set(sets.map(Arc::new), |point, it| point.files = Some(it))
         }),
         ("gang_tasks", |value, _| {
-            Ok(Self::set(value.whole_u32(0, MAX_TASKS)? as usize, |point, it| point.generator.gang_tasks = it))
+            Self::set(value.whole_u32(0, MAX_TASKS).map(|tasks| tasks as usize), |point, it| {
+                point.generator.gang_tasks = it
+            })
         }),
         ("gang_utilization_permille", |value, _| {
-            Ok(Self::set(value.whole_u32(0, 1_000)?, |point, it| point.generator.gang_permille = it))
+            Self::set(value.whole_u32(0, 1_000), |point, it| point.generator.gang_permille = it)
         }),
         ("periods", |value, _| {
             let help = "two periods with \"periods_are\": \"log-uniform\" are the shortest and the longest";
             let periods = value.filled_list().map_err(|problem| problem.with_help(help))?.into_iter();
             let periods = periods.map(|period| period.whole_number(1, 1 << 48).map(TaskTime::from_units));
-            let periods = periods.collect::<Result<Vec<_>, Problem>>()?;
-            Ok(Self::set(periods, |point, it| point.periods = it))
+            Self::set(periods.collect(), |point, it| point.periods = it)
         }),
-        ("periods_are", |value, _| {
-            Ok(Self::set(grid::named(value, &PERIODS_ARE)?, |point, it| point.periods_are = it))
-        }),
+        ("periods_are", |value, _| Self::set(grid::named(value, &PERIODS_ARE), |point, it| point.periods_are = it)),
         ("reservation_period", |value, _| {
             let period = if value.is_string() {
                 grid::named(value, &RESERVATIONS)?
             } else {
                 ReservationPeriod::Fixed(TaskTime::from_units(value.whole_number(1, 1 << 48)?))
             };
-            Ok(Self::set(period, |point, it| point.generator.reservation = it))
+            Self::set(Ok(period), |point, it| point.generator.reservation = it)
         }),
-        ("sms", |value, _| Ok(Self::set(value.whole_u32(1, 128)?, |point, it| point.generator.sms = it))),
+        ("sms", |value, _| Self::set(value.whole_u32(1, 128), |point, it| point.generator.sms = it)),
         ("tasks_per_sm", |value, _| {
-            Ok(Self::set(value.whole_u32(0, MAX_TASKS)? as usize, |point, it| point.generator.tasks_per_sm = it))
+            Self::set(value.whole_u32(0, MAX_TASKS).map(|tasks| tasks as usize), |point, it| {
+                point.generator.tasks_per_sm = it
+            })
         }),
         ("tests", |value, _| {
-            let names = ReservationTest::ALL.map(ReservationTest::name);
-            let tests = grid::distinct(value, &names, ReservationTest::from_name)?;
-            Ok(Self::set(tests, |point, it| point.tests = it))
+            let tests = grid::distinct(value, &ReservationTest::ALL, ReservationTest::name);
+            Self::set(tests, |point, it| point.tests = it)
         }),
         ("utilization_permille", |value, _| {
-            Ok(Self::set(value.whole_u32(0, 1_000)?, |point, it| point.generator.single_permille = it))
+            Self::set(value.whole_u32(0, 1_000), |point, it| point.generator.single_permille = it)
         }),
         ("utilizations", |value, _| {
-            let it = grid::one_of(value, &Utilizations::ALL.map(Utilizations::name), Utilizations::from_name)?;
-            Ok(Self::set(it, |point, it| point.generator.utilizations = it))
+            Self::set(grid::one_of(value, &Utilizations::ALL, Utilizations::name), |point, it| {
+                point.generator.utilizations = it
+            })
         }),
     ];
 
@@ -164,8 +157,8 @@ pub(super) fn checked(
     mut points: Vec<CurveParameters>,
     samples: (u64, Node<'_>),
 ) -> Result<Vec<CurveParameters>, Problem> {
-    sample_files::check_keys(grid, &["reservation_period", "tests"])?;
-    sample_files::check_count(points.iter().map(|point| Some(point.files.as_ref()?.len())), samples)?;
+    grid::check_keys(grid, &["reservation_period", "tests"])?;
+    grid::check_count(points.iter().map(|point| Some(point.files.as_ref()?.len())), samples)?;
     let node = grid.parameters.or(grid.axes).unwrap_or(grid.root);
     let states_reservation = grid.keys()?.iter().any(|(key, _)| key == "reservation_period");
     for point in &mut points {
@@ -210,46 +203,29 @@ impl CurveParameters {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct CurveStudy {
-    pub(super) points: Vec<CurveParameters>,
-}
+impl Point for CurveParameters {
+    type Kept<'p> = ();
 
-impl Experiment for CurveStudy {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(CurveWorker(&self.points))
-    }
-}
-
-impl StudyExperiment for CurveStudy {
-    fn columns(&self) -> &'static str {
+    fn columns() -> &'static str {
         "drawn,necessary,sbf,sbf-linear,chunks,harmonic,digraph,exact,periodic-resource,chunks-as-printed,harmonic-as-printed"
     }
 
-    fn input(&self, point: u64, sample: u64) -> Result<String, String> {
-        let point = super::point(&self.points, point)?;
-        point
-            .of_sample(sample)
-            .map(|set| set.to_json())
-            .ok_or_else(|| "the utilization cannot be divided so".to_owned())
-    }
-
-    fn tally(&self, point: u64) -> Box<dyn Tally> {
-        Box::new(AcceptanceTally::new(super::point(&self.points, point).map_or(&[][..], |point| &point.tests)))
-    }
-}
-
-struct CurveWorker<'a>(&'a [CurveParameters]);
-
-impl Worker for CurveWorker<'_> {
-    fn values(&mut self, point: u64, samples: Range<u64>) -> Result<String, String> {
-        let point = super::point(self.0, point)?;
-        let counts = count_accepted(&point.tests, samples.map(|sample| point.of_sample(sample)));
-        let accepted = ReservationTest::ALL.map(|test| point.tests.iter().position(|other| *other == test));
+    fn values(&self, samples: Range<u64>, (): &mut ()) -> Result<String, String> {
+        let counts = count_accepted(&self.tests, samples.map(|sample| self.of_sample(sample)));
+        let accepted = ReservationTest::ALL.map(|test| self.tests.iter().position(|other| *other == test));
         let places = [Some(0), Some(1)].into_iter().chain(accepted.map(|place| place.map(|place| place + 2)));
         let fields: Vec<String> =
             places.map(|place| place.map_or_else(String::new, |place| counts[place].to_string())).collect();
         Ok(fields.join(","))
+    }
+
+    fn input(&self, sample: u64) -> Result<String, String> {
+        let set = self.of_sample(sample).ok_or_else(|| "the utilization cannot be divided so".to_owned())?;
+        Ok(set.to_json())
+    }
+
+    fn tally(&self) -> Box<dyn Tally> {
+        Box::new(AcceptanceTally::new(&self.tests))
     }
 }
 
@@ -307,18 +283,13 @@ impl Curve {
             seed: self.seed,
             ..CurveParameters::default()
         };
-        let experiment = CurveStudy { points: vec![parameters] };
-        let per_row = StudyCommand::TasksCurve.samples_per_row();
-        let layout = Layout { points: 1, samples: self.samples, per_row };
+        let command = StudyCommand::TasksCurve;
+        let layout = Layout { points: 1, samples: self.samples, per_row: command.samples_per_row() };
         let mut tally = AcceptanceTally::new(&self.tests);
-        let work = Work { experiment: &experiment, layout, shard: Shard::WHOLE, done: 0 };
-        work.run(|rows| {
-            for row in rows {
-                let wrong = || StudyError::Values { row: row.number, command: StudyCommand::TasksCurve.name() };
-                tally.add(row.place.samples, &row.values).ok_or_else(wrong)?;
-                done(row.place.samples);
-            }
-            Ok(())
+        compute_all(&Points(vec![parameters]), (layout, command), |row| {
+            tally.add(row.place.samples, &row.values)?;
+            done(row.place.samples);
+            Some(())
         })?;
         effort::check()?;
         let of_test = |test: &ReservationTest| ReservationTest::ALL.iter().position(|other| other == test);

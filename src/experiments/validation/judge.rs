@@ -5,8 +5,7 @@ use std::collections::BinaryHeap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::family::Family;
-use super::sample::{NS_PER_MS, Sample};
+use super::sample::{Family, NS_PER_MS, Sample};
 use crate::analysis::{MergedKernel, MergedResources, MergedSm, PooledKernel, needs, pool};
 use crate::device::{BlockDemand, Device};
 use crate::gpu::{ContextBackend, Gpu, GpuInterface, GpuOptions, Host, RunError, SubmitError};

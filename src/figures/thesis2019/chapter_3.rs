@@ -1,5 +1,5 @@
-//! What chapters 2 and 3 of the thesis print, beside what comes out here: limits of the TX2, the relations of section 3.3,
-//! the worked example of section 3.5, and the equations of section 3.6.
+//! What chapters 2 and 3 of the thesis print, beside what comes out here: limits of the TX2, the relations of section
+//! 3.3, the worked example of section 3.5, and the equations of section 3.6.
 
 use std::fmt::Write;
 use std::num::NonZeroU32;

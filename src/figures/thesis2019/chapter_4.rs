@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::super::made::Published;
-use super::super::made::read;
-use super::super::made::with_expected;
-use super::super::made::{Failure, File, Made};
+use super::super::made::{Failure, File, Made, Published, read, with_expected};
 use super::{FIGURE_4_7, FIGURE_4_9, SCENARIO_1, SCENARIO_2, SCENARIO_3, SECTION_3_5};
 use crate::analysis::{Comparison, analyse};
 use crate::hosts::simulate;

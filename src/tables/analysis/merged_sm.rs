@@ -1,6 +1,6 @@
-//! Finish times on one merged SM as columns and reports: of one analysis, beside a simulation, over launch orders, and of
-//! campaigns of random scenarios. Times are in ns, empty where there is none. In JSON the elements of lists are the results
-//! themselves.
+//! Finish times on one merged SM as columns and reports: of one analysis, beside a simulation, over launch orders, and
+//! of campaigns of random scenarios. Times are in ns, empty where there is none. In JSON the elements of lists are the
+//! results themselves.
 
 use std::io::{self, Write};
 

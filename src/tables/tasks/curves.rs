@@ -1,5 +1,5 @@
-//! Curves of acceptance ratios, whole in every format, and as a table that is written and read again line by line, as curves
-//! may take long.
+//! Curves of acceptance ratios, whole in every format, and as a table that is written and read again line by line, as
+//! curves may take long.
 
 use std::io::{self, Write};
 

@@ -1,18 +1,32 @@
-//! A scenario from nothing but logs.
+//! The scenarios of a measurement: from nothing but logs, and the one that made them with what was measured put in.
 
 use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::durations::block_times;
 use crate::audit::Tolerances;
 use crate::device::{BlockShape, Device};
-use crate::hosts::ProgramError;
-use crate::logs::{LogRun, LogTime, LogTimeError};
+use crate::hosts::{LaunchOrder, ProgramError};
+use crate::limits::count_turn;
+use crate::logs::{Log, LogRun, LogTime, LogTimeError, LoggedKernel, Pairing, unrolled};
 use crate::proven::OrMost;
 use crate::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Step};
+use crate::statistics::upper_median;
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Kernel, StreamId, StreamSpec, WorkloadError};
+use crate::workload::{BlockClock, BlockTime, Kernel, KernelId, StreamId, StreamSpec, WorkloadError};
+
+/// The block times of one kernel launch: one that stands for all, and if they differ by more than the clock's noise,
+/// those of the single blocks.
+pub(super) fn block_times(kernel: &LoggedKernel, tolerance_ns: i64) -> (Duration, Option<Arc<[Duration]>>) {
+    let length = |[start, end]: &[LogTime; 2]| u64::try_from(end.since(*start)).unwrap_or(0);
+    let mut sorted: Vec<u64> = kernel.blocks.times.iter().map(length).collect();
+    sorted.sort_unstable();
+    let median = upper_median(&sorted).unwrap_or(0);
+    let (least, most) = (sorted.first().copied().unwrap_or(0), sorted.last().copied().unwrap_or(0));
+    let each = (most - least > tolerance_ns.unsigned_abs())
+        .then(|| kernel.blocks.times.iter().map(|time| Duration::from_ns(length(time))).collect());
+    (Duration::from_ns(median), each)
+}
 
 /// Why logs cannot be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -127,4 +141,76 @@ pub(crate) fn scenario_of_logs(
 /// The logs of [`scenario_of_logs`] in the order of its threads, by index.
 pub(super) fn logs_by_thread(run: &LogRun) -> Vec<Option<usize>> {
     (0..run.logs.len()).filter(|&log| !run.logs[log].kernels.is_empty()).map(Some).collect()
+}
+
+/// The scenario that made some logs, with measured block times in place of stated ones and as many iterations as were
+/// logged. Programs, delays, streams and priorities stay what they are, and so do threads without a log.
+pub(crate) fn with_measured_times(
+    run: &LogRun,
+    scenario: &Scenario,
+    pairing: &Pairing,
+    tolerances: &Tolerances,
+) -> Scenario {
+    let mut scenario = scenario.clone();
+    // What the logs are not about.
+    (scenario.examiner, scenario.expected) = (None, None);
+    for index in 0..scenario.threads.len() {
+        let Some(log) = log_of(run, pairing, index) else { continue };
+        let thread = scenario.threads[index].clone();
+        scenario.threads[index] = unroll(&mut scenario, thread, &log.kernels, tolerances);
+    }
+    scenario
+}
+
+/// The order in which the threads of [`with_measured_times`] launch at one instant: that in which the calls returned,
+/// as kernels enter their queues in that order.
+pub(crate) fn measured_launch_order(run: &LogRun, scenario: &Scenario, pairing: &Pairing) -> LaunchOrder {
+    let returns = |log: &Log| log.kernels.iter().map(|kernel| kernel.launch_return_ns.as_ns()).collect();
+    let ranks = |thread: usize| log_of(run, pairing, thread).map(returns).unwrap_or_default();
+    LaunchOrder::new((0..scenario.threads.len()).map(ranks).collect())
+}
+
+fn log_of<'a>(run: &'a LogRun, pairing: &Pairing, thread: usize) -> Option<&'a Log> {
+    run.logs.get(pairing.log_of_thread.get(thread).copied().flatten()?)
+}
+
+/// Writes all iterations of a thread out one after another, each launch with a kernel of its own.
+fn unroll(scenario: &mut Scenario, thread: HostThread, logged: &[LoggedKernel], tolerances: &Tolerances) -> HostThread {
+    let once = unrolled(&thread);
+    let mut logged = logged.iter();
+    let mut steps = Vec::new();
+    while logged.len() > 0 {
+        count_turn();
+        if !steps.is_empty() {
+            steps.extend(thread.barrier.map(Step::Barrier));
+        }
+        for &step in &once {
+            let own = match step {
+                Step::Launch(kernel, stream) => {
+                    let own = logged.next().and_then(|logged| add_kernel(scenario, kernel, logged, tolerances));
+                    Step::Launch(own.unwrap_or(kernel), stream)
+                }
+                step => step,
+            };
+            steps.push(own);
+        }
+    }
+    HostThread { steps, iterations: Some(1), time_limit: None, until: None, period: None, ..thread }
+}
+
+fn add_kernel(
+    scenario: &mut Scenario,
+    stated: KernelId,
+    logged: &LoggedKernel,
+    tolerances: &Tolerances,
+) -> Option<KernelId> {
+    let (time, each) = block_times(logged, tolerances.one_clock_ns);
+    let stated = scenario.kernels().get(stated.index())?;
+    let kernel = Kernel { duration: BlockTime::fixed(time), ..Kernel::clone(stated) };
+    // The device takes it as it takes the stated one.
+    let id = scenario.catalogue.add_kernel(kernel).ok()?;
+    if let Some(each) = each {
+        scenario.block_times.insert(id, each);
+    }
+    Some(id)
 }
