@@ -122,48 +122,35 @@ pub(crate) fn study(
     sets: u64,
     seed: u64,
 ) -> Result<Vec<LoopIterations>, TimeOverflow> {
-    let mut points = Vec::new();
-    for &variant in variants {
-        for &kernels in sizes {
-            points.push(point(g_max, largest_grid, variant, kernels, sets, seed)?);
-        }
-    }
-    Ok(points)
-}
-
-fn point(
-    g_max: NonZeroU32,
-    largest_grid: u32,
-    variant: LoopVariant,
-    kernels: usize,
-    sets: u64,
-    seed: u64,
-) -> Result<LoopIterations, TimeOverflow> {
-    let mut mean = LoopIterations {
-        variant,
-        kernels,
-        sets,
-        blocks: 0.0,
-        finishing_turns: 0.0,
-        placing_turns: 0.0,
-        pairs_compared: 0.0,
-        most_pairs: 0,
-        turns_over_estimate: 0.0,
-    };
     let share = 1.0 / sets.max(1) as f64;
-    for number in 0..sets {
-        let set = variant.task_sets(largest_grid).draw(kernels, seed, number);
-        let done: LoopWork = work(g_max, &set, variant.empty_pairs())?;
-        let blocks: f64 = set.iter().map(|kernel| f64::from(kernel.blocks)).sum();
-        let estimate = kernels as f64 * blocks / f64::from(g_max.get());
-        mean.blocks += share * blocks;
-        mean.finishing_turns += share * done.finishing_turns as f64;
-        mean.placing_turns += share * done.placing_turns as f64;
-        mean.pairs_compared += share * done.pairs_compared as f64;
-        mean.most_pairs = mean.most_pairs.max(done.most_pairs);
-        mean.turns_over_estimate += share * done.turns() as f64 / estimate;
-    }
-    Ok(mean)
+    let sizes = variants.iter().flat_map(|&variant| sizes.iter().map(move |&kernels| (variant, kernels)));
+    let point = |(variant, kernels): (LoopVariant, usize)| {
+        let mut mean = LoopIterations {
+            variant,
+            kernels,
+            sets,
+            blocks: 0.0,
+            finishing_turns: 0.0,
+            placing_turns: 0.0,
+            pairs_compared: 0.0,
+            most_pairs: 0,
+            turns_over_estimate: 0.0,
+        };
+        for number in 0..sets {
+            let set = variant.task_sets(largest_grid).draw(kernels, seed, number);
+            let done: LoopWork = work(g_max, &set, variant.empty_pairs())?;
+            let blocks: f64 = set.iter().map(|kernel| f64::from(kernel.blocks)).sum();
+            let estimate = kernels as f64 * blocks / f64::from(g_max.get());
+            mean.blocks += share * blocks;
+            mean.finishing_turns += share * done.finishing_turns as f64;
+            mean.placing_turns += share * done.placing_turns as f64;
+            mean.pairs_compared += share * done.pairs_compared as f64;
+            mean.most_pairs = mean.most_pairs.max(done.most_pairs);
+            mean.turns_over_estimate += share * done.turns() as f64 / estimate;
+        }
+        Ok(mean)
+    };
+    sizes.map(point).collect()
 }
 
 /// A figure of the thesis.

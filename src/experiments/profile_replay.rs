@@ -101,7 +101,7 @@ pub(crate) struct ReplayedKernel {
 
 impl ReplayedKernel {
     /// Whether its block time is that of other launches, which ran alone.
-    pub(crate) fn is_predicted(&self) -> bool {
+    fn is_predicted(&self) -> bool {
         self.source.is_of_other_launches()
     }
 

@@ -18,6 +18,7 @@ use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::tables::{OfPaper, PrintedDocument, RunnableTimes, SimulationReport};
 use crate::time::{Duration, Instant};
+
 /// Whatever goes wrong while a figure is made.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 

@@ -53,38 +53,6 @@ pub struct AnalysisReport<'s> {
 }
 
 impl<'s> AnalysisReport<'s> {
-    /// Of an [analysis](crate::analysis::analyse_and_bound), the [verdicts](JobVerdicts) beside it and the jobs of the
-    /// scenario's own run; `demands` are those of an AMALTHEA model, `search_note` tells what was not searched.
-    fn new(
-        scenario: &'s Scenario,
-        mut analysis: Analysis<'s>,
-        mut verdicts: JobVerdicts<'s>,
-        (own, chains): (Jobs, ChainVerdicts),
-        demands: Option<&ModelDemands>,
-        search_note: Option<String>,
-    ) -> Self {
-        let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
-        let merged_notes = analysis.notes.len();
-        analysis.notes.extend(verdicts.notes.iter().cloned());
-        analysis.notes.extend(RequirementVerdict::notes(requirements.as_deref().unwrap_or_default()));
-        let of_jobs = verdicts.jobs.iter_mut().map(|job| (&*job.stream, &mut job.verdict));
-        analysis.notes.extend(open_doubtful(demands, of_jobs));
-        analysis.notes.extend(chains.notes.iter().cloned());
-        analysis.notes.extend(search_note);
-        Self {
-            scenario,
-            analysis,
-            verdicts,
-            requirements,
-            chains,
-            steps: None,
-            verdicts_alone: false,
-            slack: None,
-            own,
-            merged_notes,
-        }
-    }
-
     /// Analyses a scenario beside its own run, and judges its jobs, searched for `search` or as long as does not hold
     /// its user up.
     ///
@@ -106,7 +74,7 @@ impl<'s> AnalysisReport<'s> {
     /// # Errors
     /// As there.
     pub fn judged(
-        (analysis, bounds): (Analysis<'s>, FinishBounds),
+        (mut analysis, bounds): (Analysis<'s>, FinishBounds),
         run: &Run<'_>,
         demands: Option<&ModelDemands>,
         search: Option<Duration>,
@@ -126,8 +94,26 @@ impl<'s> AnalysisReport<'s> {
         let doubts: Vec<String> =
             demands.into_iter().flat_map(|demands| &demands.doubts).map(|doubt| doubt.what.clone()).collect();
         let chains = chain_verdicts(scenario, run, &verdicts, &doubts)?;
-        let unsearched = SearchOptions::left_out_note(run, search);
-        Ok(Self::new(scenario, analysis, verdicts, (own, chains), demands, unsearched))
+        let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
+        let merged_notes = analysis.notes.len();
+        analysis.notes.extend(verdicts.notes.iter().cloned());
+        analysis.notes.extend(RequirementVerdict::notes(requirements.as_deref().unwrap_or_default()));
+        let of_jobs = verdicts.jobs.iter_mut().map(|job| (&*job.stream, &mut job.verdict));
+        analysis.notes.extend(open_doubtful(demands, of_jobs));
+        analysis.notes.extend(chains.notes.iter().cloned());
+        analysis.notes.extend(SearchOptions::left_out_note(run, search));
+        Ok(Self {
+            scenario,
+            analysis,
+            verdicts,
+            requirements,
+            chains,
+            steps: None,
+            verdicts_alone: false,
+            slack: None,
+            own,
+            merged_notes,
+        })
     }
 
     /// Finds out how much longer the jobs of each thread may take while what is proven stays proven; `demands` are

@@ -238,10 +238,10 @@ fn lock(file: &File, path: &Path, shard: Shard) -> Result<(), StudyError> {
 /// How much of a file is sound \[bytes\], and how many rows that is. A header that was torn is no header.
 fn scan(study: &Study, shard: Shard, path: &Path) -> Result<(u64, u64), StudyError> {
     let Some(mut rows) = Rows::open(study, path, CHUNK)? else { return Ok((0, 0)) };
-    if rows.shard() != shard {
-        let what = format!("its rows are of shard {}, not {shard}", rows.shard());
+    if rows.shard != shard {
+        let what = format!("its rows are of shard {}, not {shard}", rows.shard);
         return Err(StudyError::Foreign { path: path.to_owned(), what });
     }
     let sound = rows.skip_all()?;
-    Ok((sound, rows.given()))
+    Ok((sound, rows.given))
 }

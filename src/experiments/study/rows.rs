@@ -79,9 +79,10 @@ pub(super) struct Found<'a> {
 /// The rows of a result file, each of them checked.
 pub(super) struct Rows<'a> {
     study: &'a Study,
-    shard: Shard,
+    pub(super) shard: Shard,
     lines: Lines,
-    given: u64,
+    /// Rows given so far.
+    pub(super) given: u64,
 }
 
 impl<'a> Rows<'a> {
@@ -103,15 +104,6 @@ impl<'a> Rows<'a> {
             }
             Some(_) => Err(StudyError::NotRows { path: path.to_owned() }),
         }
-    }
-
-    pub(super) fn shard(&self) -> Shard {
-        self.shard
-    }
-
-    /// Rows given so far.
-    pub(super) fn given(&self) -> u64 {
-        self.given
     }
 
     /// Rows that the file should have.
@@ -170,7 +162,7 @@ pub(super) fn header_text(study: &Study, shard: Shard) -> String {
 }
 
 /// Checks that `first_line`, without its end, is the header of rows of this study by this version; returns whose.
-pub(super) fn shard_of(study: &Study, path: &Path, first_line: &[u8]) -> Result<Shard, StudyError> {
+fn shard_of(study: &Study, path: &Path, first_line: &[u8]) -> Result<Shard, StudyError> {
     let not_rows = || StudyError::NotRows { path: path.to_owned() };
     let line = std::str::from_utf8(first_line).map_err(|_| not_rows())?;
     let about: Value =
@@ -201,13 +193,13 @@ pub(super) fn shard_of(study: &Study, path: &Path, first_line: &[u8]) -> Result<
 }
 
 /// Whether a text without line end is what a header may look like that was not written to its end.
-pub(super) fn is_torn_header(text: &[u8]) -> bool {
+fn is_torn_header(text: &[u8]) -> bool {
     let magic = MAGIC.as_bytes();
     text.starts_with(magic) || magic.starts_with(text)
 }
 
 /// The columns before the values of a command.
-pub(super) const FIRST_COLUMNS: &str = "point,sample,samples";
+const FIRST_COLUMNS: &str = "point,sample,samples";
 /// The column after them.
 pub const CHECKSUM_COLUMN: &str = "crc32";
 

@@ -72,7 +72,7 @@ fn one(study: &Study, directory: &Path, shard: Shard) -> Result<ShardStatus, Stu
     let (mut rows, mut behind_bytes) = (0, 0);
     if started && let Some(mut found) = Rows::open(study, &path, CHUNK)? {
         let sound = found.skip_all()?;
-        rows = found.given();
+        rows = found.given;
         let length = fs::metadata(&path).map_err(|source| StudyError::Read { path: path.clone(), source })?.len();
         behind_bytes = length.saturating_sub(sound);
     }
@@ -138,10 +138,10 @@ impl StudySummary {
         while let Some(Found { place, values, .. }) = rows.next()? {
             count_turn();
             if sums.add(place, values).is_none() {
-                return Err(StudyError::Values { row: rows.given() - 1, command: study.command.name() });
+                return Err(StudyError::Values { row: rows.given - 1, command: study.command.name() });
             }
         }
-        Ok(Self { rows: rows.given(), expected: rows.expected(), points: sums.points() })
+        Ok(Self { rows: rows.given, expected: rows.expected(), points: sums.points() })
     }
 
     /// Of the whole study, computed here and now on rayon's current threads, without a file.
@@ -230,10 +230,10 @@ fn in_order<'a>(study: &'a Study, paths: &[PathBuf]) -> Result<Vec<Rows<'a>>, St
             None => what.push(format!("{} has no rows yet", path.display())),
         }
     }
-    crate::sorted::sort_by_key(&mut found, Rows::shard);
+    crate::sorted::sort_by_key(&mut found, |rows| rows.shard);
     let foreign = |path: &Path, what: String| Err(StudyError::Foreign { path: path.to_owned(), what });
     for pair in found.windows(2) {
-        let (one, other) = (pair[0].shard(), pair[1].shard());
+        let (one, other) = (pair[0].shard, pair[1].shard);
         if one.count() != other.count() {
             let first = pair[0].path().display();
             return foreign(
@@ -245,9 +245,9 @@ fn in_order<'a>(study: &'a Study, paths: &[PathBuf]) -> Result<Vec<Rows<'a>>, St
             return foreign(pair[1].path(), format!("{} is shard {one} too", pair[0].path().display()));
         }
     }
-    let count = found.first().map_or(0, |rows| rows.shard().count());
+    let count = found.first().map_or(0, |rows| rows.shard.count());
     let missing: Vec<String> = (0..count)
-        .filter(|index| found.binary_search_by_key(index, |rows| rows.shard().index()).is_err())
+        .filter(|index| found.binary_search_by_key(index, |rows| rows.shard.index()).is_err())
         .map(|index| format!("{index}/{count}"))
         .collect();
     if !missing.is_empty() {
@@ -263,12 +263,12 @@ fn incomplete(shards: Vec<Rows<'_>>) -> StudyError {
     let mut what = Vec::new();
     for mut rows in shards {
         match rows.skip_all() {
-            Ok(_) if rows.given() < rows.expected() => what.push(format!(
+            Ok(_) if rows.given < rows.expected() => what.push(format!(
                 "{} has {} of {} rows: run shard {} again",
                 rows.path().display(),
-                rows.given(),
+                rows.given,
                 rows.expected(),
-                rows.shard()
+                rows.shard
             )),
             Ok(_) => {}
             Err(error) => return error,

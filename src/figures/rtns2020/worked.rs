@@ -17,7 +17,7 @@ use crate::tasks::{
     Allocation, Reservation, ReservationTest, Reservations, TaskSet, TaskTime, TaskVerdict, Timing, chunks, hyperperiod,
 };
 
-pub(super) const TAU_1: Timing = Timing::new(3, 10, 10);
+const TAU_1: Timing = Timing::new(3, 10, 10);
 
 /// Table 1 with the reservations of Example 2.
 pub(super) fn table_1(device: &Device) -> Result<TaskSet, Failure> {
@@ -25,7 +25,7 @@ pub(super) fn table_1(device: &Device) -> Result<TaskSet, Failure> {
     Ok(TaskSet::from_json("witnesses/rtns2020/table-1.json", text, device)?)
 }
 
-pub(super) fn run_of_figure_2(set: &TaskSet, device: Device) -> Result<TaskRun, Failure> {
+fn run_of_figure_2(set: &TaskSet, device: Device) -> Result<TaskRun, Failure> {
     let options = RunOptions {
         strategy: Strategy::Gang,
         policy: Policy::Edf,
@@ -84,7 +84,7 @@ pub(super) struct TauChunk {
 }
 
 /// All chunks of tau1 in a hyperperiod.
-pub(super) fn chunks_of_tau_1(reservation: Reservation, end: TaskTime) -> Vec<TauChunk> {
+fn chunks_of_tau_1(reservation: Reservation, end: TaskTime) -> Vec<TauChunk> {
     let mut found = Vec::new();
     for job in 1..=end / TAU_1.period {
         let release = (job - 1) * TAU_1.period;
@@ -99,6 +99,11 @@ pub(super) fn chunks_of_tau_1(reservation: Reservation, end: TaskTime) -> Vec<Ta
         }
     }
     found
+}
+
+/// The chunks that Definition 1 does not keep.
+fn eliminated(chunks: &[TauChunk]) -> Vec<String> {
+    chunks.iter().filter(|chunk| !chunk.is_kept).map(|chunk| format!("v{}", chunk.number)).collect()
 }
 
 /// Vertices with the distances between them, round the end of the hyperperiod.
@@ -138,8 +143,6 @@ pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
         "Fig. 4: tau1**, each job's longest chunk with (C, D)",
         &vertices(&kept, end, |_| TAU_1.wcet.to_string()),
     );
-    let eliminated: Vec<String> =
-        chunks_found.iter().filter(|chunk| !chunk.is_kept).map(|chunk| format!("v{}", chunk.number)).collect();
     let converted =
         chunks::converted(&TAU_1, reservation).map_err(|_| "tau1 has a chunk in each job, and few of them")?;
     Ok(Made {
@@ -152,7 +155,7 @@ pub(super) fn figures_3_and_4(name: &'static str) -> Result<Made, Failure> {
             "{} chunks; eliminated are {}. On the edges stands the time between the starts of chunks. By Definition 2, \
              tau1 becomes (C, D', T') = ({}, {}, {}).",
             chunks_found.len(),
-            eliminated.join(" and "),
+            eliminated(&chunks_found).join(" and "),
             converted.wcet,
             converted.deadline,
             converted.period
@@ -170,7 +173,7 @@ pub(super) struct Counterexample {
     pub(super) reservation: Reservation,
 }
 
-pub(super) const COUNTEREXAMPLES: [Counterexample; 2] = [
+const COUNTEREXAMPLES: [Counterexample; 2] = [
     Counterexample {
         half: "left",
         tasks: [Timing::new(4, 10, 5), Timing::new(6, 40, 40)],
@@ -288,8 +291,6 @@ pub(super) fn examples_3_and_4() -> Result<Vec<Printed>, Failure> {
     let of_job = |job: u64| -> Vec<String> {
         chunks.iter().filter(|chunk| chunk.job == job).map(|chunk| format!("v{}", chunk.number)).collect()
     };
-    let eliminated: Vec<String> =
-        chunks.iter().filter(|chunk| !chunk.is_kept).map(|chunk| format!("v{}", chunk.number)).collect();
     let apart = chunk(&chunks, 2)?.start - chunk(&chunks, 1)?.start;
     Ok(vec![
         Printed::new("Example 3", "execution time of v1", 3_u32, units(TAU_1.wcet)),
@@ -299,7 +300,7 @@ pub(super) fn examples_3_and_4() -> Result<Vec<Printed>, Failure> {
         Printed::new("Example 3", "chunks of the fourth job", "v4, v5", of_job(4).join(", ")),
         Printed::new("Example 3", "deadline of v4", 2_u32, length(4)?),
         Printed::new("Example 3", "deadline of v5", 4_u32, length(5)?),
-        Printed::new("Example 4", "eliminated", "v4, v7", eliminated.join(", ")),
+        Printed::new("Example 4", "eliminated", "v4, v7", eliminated(&chunks).join(", ")),
     ])
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn analysis_columns<'k, 'a: 'k>() -> Vec<Column<&'k AnalysedKernel<'a
     columns
 }
 
-pub(crate) fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<'a>>> {
+fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<'a>>> {
     let mut columns = launch_columns();
     columns.extend([
         Column::new("simulated_finish_ns", "simulated", |kernel: &&ComparedKernel<'_>| {
@@ -75,7 +75,7 @@ pub(crate) fn comparison_columns<'k, 'a: 'k>() -> Vec<Column<&'k ComparedKernel<
     columns
 }
 
-pub(crate) fn orders_columns<'k, 'a: 'k>() -> Vec<Column<&'k OrderedKernel<'a>>> {
+fn orders_columns<'k, 'a: 'k>() -> Vec<Column<&'k OrderedKernel<'a>>> {
     let mut columns = launch_columns();
     columns.extend([
         Column::new("best_finish_ns", "best", |kernel: &&OrderedKernel<'_>| kernel.best_finish_ns.into()),
@@ -98,7 +98,7 @@ fn order_of(threads: &[&str], ready: &[u32]) -> String {
     if ready.is_empty() { threads } else { format!("{threads}, ready_order {ready:?}") }
 }
 
-pub(crate) fn campaign_columns<'k>() -> [Column<&'k FamilyReport>; 13] {
+fn campaign_columns<'k>() -> [Column<&'k FamilyReport>; 13] {
     [
         Column::new("family", "family", |family: &&FamilyReport| family.family.into()).left(),
         Column::new("samples", "samples", |family| family.samples.into()),

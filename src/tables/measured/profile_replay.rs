@@ -100,7 +100,7 @@ impl Report for ProfileReplayDocument<'_> {
             page.line(&held_out.verdict(self.kernel_times));
         }
         if close.all.kernels > 0 {
-            page.line(&if close.has_host_calls { within(close) } else { as_recorded(close) });
+            page.line(&closeness(close));
         }
         if let Some(errors) = self.recorded_launches.map(|replay| replay.all) {
             let [median, off] = [errors.median_start_error_ns, errors.p95_start_error_ns].map(Duration::from_ns);
@@ -153,23 +153,19 @@ impl Report for ProfileReplayDocument<'_> {
     }
 }
 
-/// That starts are not predicted, as the host's calls are unknown.
-fn as_recorded(replay: &ProfileReplay) -> String {
+/// How close the replay comes to the recording, and so from what difference on a what-if says something; or that starts
+/// are not predicted, as the host's calls are unknown.
+fn closeness(replay: &ProfileReplay) -> String {
     let [off, recorded, simulated] =
         [replay.all.p95_start_error_ns, replay.recorded_makespan_ns(), replay.simulated_makespan_ns()]
             .map(Duration::from_ns);
-    let told = if replay.predicted.kernels > 0 { "no start is predicted" } else { "nothing is predicted" };
-    format!(
-        "starts are the recorded ones, as the file has no host calls: {told} (95 % of starts are simulated within {off}); \
-         the recording lasts {recorded} (simulated {simulated})"
-    )
-}
-
-/// How close the replay comes to the recording, and so from what difference on a what-if says something.
-fn within(replay: &ProfileReplay) -> String {
-    let [off, recorded, simulated] =
-        [replay.all.p95_start_error_ns, replay.recorded_makespan_ns(), replay.simulated_makespan_ns()]
-            .map(Duration::from_ns);
+    if !replay.has_host_calls {
+        let told = if replay.predicted.kernels > 0 { "no start is predicted" } else { "nothing is predicted" };
+        return format!(
+            "starts are the recorded ones, as the file has no host calls: {told} (95 % of starts are simulated within \
+             {off}); the recording lasts {recorded} (simulated {simulated})"
+        );
+    }
     let trust = if replay.is_far_off() {
         "do not trust what-ifs that change less than that"
     } else {
@@ -234,7 +230,7 @@ impl ActivityRow {
 }
 
 /// The sums of two runs, and those of their streams.
-pub(super) fn activity_rows(one: &Activity, other: &Activity) -> [Vec<ActivityRow>; 2] {
+fn activity_rows(one: &Activity, other: &Activity) -> [Vec<ActivityRow>; 2] {
     let row =
         |what: &str, sum: fn(&Activity) -> u64| ActivityRow { what: what.to_owned(), one: sum(one), other: sum(other) };
     let sums = vec![
@@ -267,7 +263,7 @@ pub(super) fn activity_rows(one: &Activity, other: &Activity) -> [Vec<ActivityRo
 }
 
 /// Columns of a table whose sides are the recording without changes and with them.
-pub(super) fn of_what_if<'r>() -> [Column<&'r ActivityRow>; 4] {
+fn of_what_if<'r>() -> [Column<&'r ActivityRow>; 4] {
     [
         Column::table("time", |row: &&ActivityRow| row.what.clone().into()).left(),
         Column::table("base", |row: &&ActivityRow| Duration::from_ns(row.one).into()),
@@ -277,7 +273,7 @@ pub(super) fn of_what_if<'r>() -> [Column<&'r ActivityRow>; 4] {
 }
 
 /// Columns of a table whose sides are two recordings.
-pub(super) fn of_profiles<'r>() -> [Column<&'r ActivityRow>; 4] {
+fn of_profiles<'r>() -> [Column<&'r ActivityRow>; 4] {
     let [time, _, _, change] = of_what_if();
     [
         time,
@@ -291,7 +287,7 @@ pub(super) fn of_profiles<'r>() -> [Column<&'r ActivityRow>; 4] {
 const STREAM_ROWS: usize = 20;
 
 /// Writes the table for people, streams by how much they change.
-pub(super) fn activity_table<'r>(
+fn activity_table<'r>(
     page: &mut Page,
     [sums, streams]: &'r [Vec<ActivityRow>; 2],
     columns: &[Column<&'r ActivityRow>],
