@@ -95,7 +95,7 @@ impl Parameters for EvrParameters {
         }),
         ("tightness_percent", |value, _| {
             Self::set(value.whole_u32(1, MAX_TIGHTNESS_PERCENT), |point, it| {
-                point.variation.tightness_percent = Some(it)
+                point.variation.tightness_percent = Some(it);
             })
         }),
     ];

@@ -114,7 +114,7 @@ impl Parameters for ScenarioPoint {
         }),
         ("loads_are", |value, _| {
             of_pipelines("loads_are", grid::one_of(value, &LoadsAre::ALL, LoadsAre::name), |it, loads| {
-                it.loads_are = loads
+                it.loads_are = loads;
             })
         }),
         ("periods", |value, _| {
@@ -123,12 +123,12 @@ impl Parameters for ScenarioPoint {
         }),
         ("periods_are", |value, _| {
             of_pipelines("periods_are", grid::one_of(value, &PeriodsAre::ALL, PeriodsAre::name), |it, are| {
-                it.periods_are = are
+                it.periods_are = are;
             })
         }),
         ("priorities", |value, _| {
             of_pipelines("priorities", grid::one_of(value, &Priorities::ALL, Priorities::name), |it, are| {
-                it.priorities = are
+                it.priorities = are;
             })
         }),
         ("releases_until", |value, _| {

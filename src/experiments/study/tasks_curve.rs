@@ -88,7 +88,7 @@ impl Parameters for CurveParameters {
         }),
         ("gang_tasks", |value, _| {
             Self::set(value.whole_u32(0, MAX_TASKS).map(|tasks| tasks as usize), |point, it| {
-                point.generator.gang_tasks = it
+                point.generator.gang_tasks = it;
             })
         }),
         ("gang_utilization_permille", |value, _| {
@@ -112,7 +112,7 @@ impl Parameters for CurveParameters {
         ("sms", |value, _| Self::set(value.whole_u32(1, 128), |point, it| point.generator.sms = it)),
         ("tasks_per_sm", |value, _| {
             Self::set(value.whole_u32(0, MAX_TASKS).map(|tasks| tasks as usize), |point, it| {
-                point.generator.tasks_per_sm = it
+                point.generator.tasks_per_sm = it;
             })
         }),
         ("tests", |value, _| {
@@ -124,7 +124,7 @@ impl Parameters for CurveParameters {
         }),
         ("utilizations", |value, _| {
             Self::set(grid::one_of(value, &Utilizations::ALL, Utilizations::name), |point, it| {
-                point.generator.utilizations = it
+                point.generator.utilizations = it;
             })
         }),
     ];
