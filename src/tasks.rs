@@ -18,49 +18,30 @@
 //! | what is called "as printed" | comparison with the printed text | nothing: unsound |
 
 mod analysis;
-mod blocking;
-mod budget;
 pub(crate) mod chunks;
-mod chunks_as_printed;
 pub(crate) mod demand;
 mod digraph;
 mod exact;
 mod generate;
 mod harmonic;
-mod harmonic_as_printed;
-mod hyperperiod;
-pub(crate) mod limited_preemption;
-mod limited_preemption_as_printed;
-pub(crate) mod necessary;
-pub(crate) mod non_preemptive_edf;
-mod periodic_resource;
-mod processor_demand;
-mod proportional;
-mod rand_fixed_sum;
-mod read;
 mod reservation;
-mod sbf;
-mod sbf_linear;
 pub mod segments;
-mod supply;
+pub(crate) mod streams;
+mod task_file;
 mod task_set;
 mod task_time;
-mod unroll;
-mod utilization;
-mod uunifast;
+mod utilizations;
 mod verdict;
-mod whole_times;
-mod write;
 
-pub use analysis::{Partition, ReservationTest, TestResults};
-pub use budget::{SmallestBudget, smallest_budgets};
+pub(crate) use analysis::necessary;
+pub use analysis::{Partition, ReservationTest, SmallestBudget, TestResults, smallest_budgets};
 pub use generate::{Generator, Periods, ReservationPeriod, Utilizations};
-pub use hyperperiod::hyperperiod;
+pub(crate) use reservation::{LinearSupply, Supply, SupplyBound};
 pub use reservation::{Reservation, Reservations};
-pub(crate) use supply::{LinearSupply, Supply, SupplyBound};
 pub use task_set::{Allocation, Task, TaskKernel, TaskSet, Timing};
 pub use task_time::TaskTime;
-pub(crate) use uunifast::uunifast;
+pub use task_time::hyperperiod;
+pub(crate) use utilizations::uunifast;
 pub use verdict::{Rejection, TaskVerdict};
 
 #[cfg(test)]

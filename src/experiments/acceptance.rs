@@ -208,7 +208,7 @@ pub(crate) fn count_accepted<'s>(
     let mut counts = vec![0; tests.len() + 2];
     for set in sets.flatten() {
         counts[0] += 1;
-        counts[1] += u64::from(necessary::test(&set) == Some(true));
+        counts[1] += u64::from(necessary(&set) == Some(true));
         for (count, &test) in counts[2..].iter_mut().zip(tests) {
             *count += u64::from(accepts(test, &set));
         }

@@ -1,25 +1,34 @@
 //! All tests on one task set.
 
-use super::reservation::{Reservation, Reservations};
+use super::reservation::{LinearSupply, PeriodicResource, Reservation, Reservations, SupplyBound};
 use super::task_set::{Allocation, Task, TaskSet, Timing};
-use super::task_time::TaskTime;
+use super::task_time::{TaskTime, compare_utilization};
 use super::verdict::TaskVerdict;
-use super::{
-    chunks, chunks_as_printed, digraph, exact, harmonic, harmonic_as_printed, limited_preemption,
-    limited_preemption_as_printed, necessary, non_preemptive_edf, periodic_resource, sbf, sbf_linear,
-};
+use super::{chunks, demand, digraph, exact, harmonic, streams};
+use crate::effort;
+use crate::limits::count_turn;
 use crate::named::named;
 
 named! {
     /// A test of tasks in a reservation.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum ReservationTest: ALL, from_name {
+        /// The supply bound function (RTNS 2020, Theorem 3): dbf(t) <= sbf(t) at every absolute deadline t.
+        ///
+        /// Exact for sporadic tasks whose releases are not tied to the reservation's clock: sbf is attained by the
+        /// interval that begins where the budget ends. For periodic tasks released at 0 it ignores that the schedule of
+        /// the reservation is known.
         Sbf = "sbf",
+        /// The linear lower bound of sbf (Eq. 10; SBF* in the paper's figures): dbf(t) <= max(0, (Q / P)(t - (P - Q))).
+        ///
+        /// The printed Eq. 10 is zero up to the reservation's offset and negative from there to P - Q.
         SbfLinear = "sbf-linear",
         Chunks = "chunks",
         Harmonic = "harmonic",
         Digraph = "digraph",
         Exact = "exact",
+        /// The periodic resource of Shin and Lee (RTSS 2003, the paper's reference \[19\]), of which only budget and
+        /// period are known. What it refuses and [`Self::Sbf`] accepts is what time-triggering is worth.
         PeriodicResource = "periodic-resource",
         /// Theorem 5 as printed, unsound.
         ChunksAsPrinted = "chunks-as-printed",
@@ -53,15 +62,15 @@ impl ReservationTest {
     /// Applies it.
     pub fn apply(self, tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
         match self {
-            Self::Sbf => sbf::test(tasks, reservation),
-            Self::SbfLinear => sbf_linear::test(tasks, reservation),
+            Self::Sbf => demand::within(tasks, &SupplyBound(reservation)),
+            Self::SbfLinear => demand::within(tasks, &LinearSupply(reservation)),
             Self::Chunks => chunks::test(tasks, reservation),
             Self::Harmonic => harmonic::test(tasks, reservation),
             Self::Digraph => digraph::test(tasks, reservation),
             Self::Exact => exact::test(tasks, reservation),
-            Self::PeriodicResource => periodic_resource::test(tasks, reservation),
-            Self::ChunksAsPrinted => chunks_as_printed::test(tasks, reservation),
-            Self::HarmonicAsPrinted => harmonic_as_printed::test(tasks, reservation),
+            Self::PeriodicResource => demand::within(tasks, &PeriodicResource(reservation)),
+            Self::ChunksAsPrinted => chunks::test_as_printed(tasks, reservation),
+            Self::HarmonicAsPrinted => harmonic::test_as_printed(tasks, reservation),
         }
     }
 }
@@ -104,8 +113,8 @@ impl TestResults {
             tests.iter().map(|&test| (test, verdicts(test).collect())).collect()
         };
         Self {
-            necessary: necessary::test(set),
-            single_stream: non_preemptive_edf::test(&set.timings()),
+            necessary: necessary(set),
+            single_stream: streams::non_preemptive(&set.timings()),
             multi_stream: multi_stream(set, &with_costs),
             multi_stream_as_printed: None,
             in_reservations: set.reservations.as_ref().map_or_else(Vec::new, apply),
@@ -114,7 +123,7 @@ impl TestResults {
 
     /// The same with what Lemma 1 says of `set` as printed.
     pub fn with_multi_stream_as_printed(self, set: &TaskSet) -> Self {
-        let verdict = limited_preemption_as_printed::test(&with_costs(set), set.priority_levels);
+        let verdict = streams::limited_preemption_as_printed(&with_costs(set), set.priority_levels);
         Self { multi_stream_as_printed: Some(verdict), ..self }
     }
 
@@ -134,7 +143,7 @@ impl TestResults {
 
 /// EDF in streams of several priorities. What it accepts is proved for tasks of all SMs with blocks of one shape.
 fn multi_stream(set: &TaskSet, with_costs: &[(Timing, TaskTime)]) -> TaskVerdict {
-    let verdict = limited_preemption::test(with_costs, set.priority_levels);
+    let verdict = streams::limited_preemption(with_costs, set.priority_levels);
     if !verdict.is_yes() || set.priority_levels <= 1 {
         return verdict;
     }
@@ -186,4 +195,92 @@ impl Partition {
         }
         test.apply(&set.timings_of(self.allocation), self.reservation).renumbered(&indexes)
     }
+}
+
+/// Budgets tried one by one, at most, where the answer need not be monotone.
+const MAX_TRIED: u64 = 20_000;
+
+/// What a test needs with a given period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SmallestBudget {
+    /// The test.
+    pub test: ReservationTest,
+    /// `Q_L`: the smallest budget of R(0, Q, P) with which every SM's tasks pass; `None`: none does, or it was not
+    /// found.
+    pub single: Option<TaskTime>,
+    /// `Q_B`: the smallest budget of R(P - Q, Q, P) with which the gang tasks pass.
+    pub all: Option<TaskTime>,
+    /// Whether both fit into one period.
+    pub fits: bool,
+}
+
+/// For each test, the smallest budgets of two reservations of one period that pass it, `R_L` at the period's beginning
+/// and `R_B` at its end.
+///
+/// Where more service can never hurt, by bisection. The answers of the other tests need not be monotone in the budget;
+/// there every budget is tried, from the smallest, and the search is given up after 20,000. Tests that are not sound
+/// are left out. What is stopped or too much by [`effort`] is not found.
+pub fn smallest_budgets(set: &TaskSet, period: TaskTime, tests: &[ReservationTest]) -> Vec<SmallestBudget> {
+    let passes = |test: ReservationTest, allocation: Allocation, reservation: Reservation| {
+        set.timings_of(allocation).is_empty()
+            || Partition { allocation, reservation }.verdict(set, test) == TaskVerdict::Yes
+    };
+    tests
+        .iter()
+        .filter(|test| test.is_sound())
+        .map(|&test| {
+            let on_sms = |budget: TaskTime| {
+                (0..set.sms)
+                    .all(|sm| passes(test, Allocation::Sm(sm), Reservation { offset: TaskTime::ZERO, budget, period }))
+            };
+            let gang = |budget: TaskTime| {
+                let offset = (period - budget) % period;
+                passes(test, Allocation::All, Reservation { offset, budget, period })
+            };
+            let single = smallest(period, test, on_sms);
+            let all = smallest(period, test, gang);
+            let fits = single.zip(all).is_some_and(|(single, all)| single + all <= period);
+            SmallestBudget { test, single, all, fits }
+        })
+        .collect()
+}
+
+fn smallest(period: TaskTime, test: ReservationTest, passes: impl Fn(TaskTime) -> bool) -> Option<TaskTime> {
+    if !test.is_monotone_in_budget() {
+        return (0..=period.units().min(MAX_TRIED))
+            .map(TaskTime::from_units)
+            .map_while(|budget| effort::check().is_ok().then_some(budget))
+            .find(|&budget| passes(budget));
+    }
+    if !passes(period) {
+        return None;
+    }
+    let (mut low, mut high) = (0, period.units());
+    while low < high {
+        count_turn();
+        let middle = low + (high - low) / 2;
+        if passes(TaskTime::from_units(middle)) { high = middle } else { low = middle + 1 }
+    }
+    Some(TaskTime::from_units(low))
+}
+
+/// Whether no SM is asked for more than it has. `None` if that is too close to tell in 128 bits.
+///
+/// What no gang schedule can do without (RTNS 2020, Lemma 2, sharpened).
+///
+/// Every SM has to serve its own tasks and all gang tasks: `U_p` + `U_B` <= 1 for each SM p. Summed up over m SMs this
+/// gives the paper's condition, sum of `U_p` + m `U_B` <= m, which can hold while one SM is overloaded.
+pub(crate) fn necessary(set: &TaskSet) -> Option<bool> {
+    let all = set.timings_of(Allocation::All);
+    let mut answer = Some(true);
+    for sm in 0..set.sms {
+        let own = set.timings_of(Allocation::Sm(sm));
+        let load = own.iter().chain(&all).map(Timing::load);
+        match compare_utilization(load, std::iter::once((1, 1))) {
+            Some(order) if order.is_gt() => return Some(false),
+            Some(_) => {}
+            None => answer = None,
+        }
+    }
+    answer
 }

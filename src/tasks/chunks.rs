@@ -5,15 +5,13 @@
 //! the end of the hyperperiod too; the test is dbf'(t) <= t. Sufficient: whoever is done within the chunks kept runs
 //! inside the reservation and in time, and EDF finds a schedule where there is one.
 
-use super::blocking::Blocking;
-use super::processor_demand;
-use super::reservation::Reservation;
-use super::supply::Dedicated;
+use super::demand;
+use super::reservation::{Dedicated, Reservation};
 use super::task_set::Timing;
-use super::task_time::TaskTime;
-use super::unroll::{Chunk, Job, cycle, jobs};
+use super::task_time::{TaskTime, hyperperiod};
 use super::verdict::{Rejection, TaskVerdict};
 use crate::effort::{self, Counted};
+use crate::limits::{count_turn, end_if_stopped};
 
 /// Jobs of one task that are unrolled at most.
 const MAX_JOBS: u64 = 5_000_000;
@@ -85,12 +83,66 @@ fn longest(chunks: impl Iterator<Item = Chunk>, budget: TaskTime) -> Option<Chun
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`, and if not, why. Instants,
 /// demand and supply in the reason are those of the converted tasks.
 pub(crate) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+    test_converted(tasks, |task| converted(task, reservation).map(Some))
+}
+
+/// What Theorem 4 says of the chunks that Algorithm 1 leaves, read literally. Unsound, for comparison only: a yes
+/// proves nothing.
+///
+/// Algorithm 1 makes a chunk of each overlap of a job with an instance of the reservation. A job that overlaps none
+/// leaves no chunk behind, and nothing after it (Definitions 1 and 2, Theorem 4) asks what became of that job: C is
+/// demanded of the other jobs only. [`test`] refuses such a set. If each job has a chunk, the two agree.
+pub(super) fn test_as_printed(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+    test_converted(tasks, |task| Ok(of_chunks_kept(task, reservation)?.0))
+}
+
+/// Whether the converted tasks ask for no more than there is; `convert` may leave one out, or end the test.
+fn test_converted(tasks: &[Timing], convert: impl Fn(&Timing) -> Result<Option<Timing>, TaskVerdict>) -> TaskVerdict {
     let mut all_converted = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
-        match converted(task, reservation) {
-            Ok(task) => all_converted.push(task),
+        match convert(task) {
+            Ok(converted) => all_converted.extend(converted),
             Err(verdict) => return verdict.renumbered(&[index]),
         }
     }
-    processor_demand::verdict(&all_converted, &Dedicated, &Blocking::default(), 1)
+    demand::within(&all_converted, &Dedicated)
+}
+
+/// Part of one instance of a reservation that lies between release and deadline of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chunk {
+    pub(super) start: TaskTime,
+    pub(super) end: TaskTime,
+}
+
+impl Chunk {
+    pub(super) fn length(self) -> TaskTime {
+        self.end - self.start
+    }
+}
+
+/// A job with its release and absolute deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) release: TaskTime,
+    pub(super) deadline: TaskTime,
+}
+
+impl Job {
+    pub(super) fn chunks(self, reservation: Reservation) -> impl Iterator<Item = Chunk> {
+        let served = reservation.served(self.release, self.deadline).inspect(|_| count_turn());
+        served.map(|(start, end)| Chunk { start, end })
+    }
+}
+
+/// After what time releases of a task and the reservation repeat; `None` if that does not fit 62 bits.
+pub(super) fn cycle(task: &Timing, reservation: Reservation) -> Option<TaskTime> {
+    hyperperiod([task.period, reservation.period])
+}
+
+/// The jobs of a synchronous periodic task that are released in [0, `end`).
+pub(super) fn jobs(task: &Timing, end: TaskTime) -> impl Iterator<Item = Job> + use<> {
+    let Timing { period, deadline, .. } = *task;
+    let job = move |job| Job { release: job * period, deadline: job * period + deadline };
+    (0..end.div_ceil(period)).inspect(|_| end_if_stopped()).map(job)
 }

@@ -6,10 +6,10 @@
 //! The run takes place in the time of the reservation: an instant t becomes the service sigma(t) supplied until t, and
 //! a job that ends at service v is in time exactly if v <= sigma(d).
 
-use super::hyperperiod::hyperperiod;
 use super::reservation::Reservation;
 use super::task_set::Timing;
 use super::task_time::TaskTime;
+use super::task_time::hyperperiod;
 use super::verdict::{Rejection, TaskVerdict};
 use crate::effort::{self, Counted};
 use crate::limits::count_turn;

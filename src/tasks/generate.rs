@@ -4,12 +4,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::rand_fixed_sum::rand_fixed_sum;
 use super::reservation::Reservations;
 use super::task_set::{Allocation, MAX_TIME, Task, TaskSet, Timing};
 use super::task_time::TaskTime;
-use super::uunifast::{uunifast, uunifast_discard};
-use super::whole_times::whole_times;
+use super::utilizations::rand_fixed_sum;
+use super::utilizations::whole_times;
+use super::utilizations::{uunifast, uunifast_discard};
 use crate::named::named;
 
 named! {

@@ -7,19 +7,16 @@
 //!   inside the reservation for all of them: D' = min(D, T - (P - O - Q)) - O, T' = T, C' = C. Impossible if D' <= 0.
 //!
 //! Then dbf'(t) <= t. Sufficient: in both cases the converted jobs run inside the reservation and in time.
-//! The printed theorem ([`harmonic_as_printed`](super::harmonic_as_printed)) ignores D; for D = T the two are one.
+//! The printed theorem ([`test_as_printed`]) ignores D; for D = T the two are one.
 
-use super::blocking::Blocking;
-use super::hyperperiod::common_multiple;
-use super::processor_demand;
-use super::reservation::Reservation;
-use super::supply::Dedicated;
+use super::demand::{self, Blocking};
+use super::reservation::{Dedicated, Reservation};
 use super::task_set::{MAX_TIME, Timing};
-use super::task_time::TaskTime;
+use super::task_time::{TaskTime, common_multiple};
 use super::verdict::{Rejection, TaskVerdict};
 
 /// One converted task: (C, T', D') and n, by which C is to be divided.
-pub(super) type Converted = (Timing, u64);
+type Converted = (Timing, u64);
 
 fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
     let Reservation { offset, budget, period } = reservation;
@@ -32,13 +29,29 @@ fn convert(task: &Timing, reservation: Reservation) -> Option<Converted> {
     Some((Timing { wcet: task.wcet, period: task.period, deadline }, 1))
 }
 
+/// Definition 3 as printed: T' = min(P, T), D' = max(0, T' - (P - Q)), C' = C / ceil(T / P), here an exact fraction.
+fn convert_as_printed(task: &Timing, reservation: Reservation) -> Option<Converted> {
+    let Reservation { budget, period, .. } = reservation;
+    let shorter = task.period.min(period);
+    let deadline = shorter.checked_sub(period - budget).filter(|&deadline| deadline > TaskTime::ZERO)?;
+    Some((Timing { wcet: task.wcet, period: shorter, deadline }, task.period.div_ceil(period)))
+}
+
 /// Whether synchronous periodic tasks meet their deadlines under EDF in `reservation`, and if not, why.
 pub(super) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
-    of_converted(tasks, reservation, |task| convert(task, reservation))
+    test_converted(tasks, reservation, |task| convert(task, reservation))
+}
+
+/// What Theorem 6 says as printed. Unsound for D < T, for comparison only: then a yes proves nothing.
+///
+/// D does not occur in it: section 6.3 has D = T, where this is the same as [`test`] and sufficient. The paper's own
+/// generator (section 7.1.1) draws D < T, and then it accepts sets that miss.
+pub(super) fn test_as_printed(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
+    test_converted(tasks, reservation, |task| convert_as_printed(task, reservation))
 }
 
 /// The test with a conversion of tasks; a task for which that gives nothing gets no service.
-pub(super) fn of_converted(
+fn test_converted(
     tasks: &[Timing],
     reservation: Reservation,
     convert: impl Fn(&Timing) -> Option<Converted>,
@@ -55,16 +68,11 @@ pub(super) fn of_converted(
     }
     let mut converted: Vec<Converted> = Vec::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
-        match convert(task) {
-            Some(task) => converted.push(task),
-            None => {
-                return TaskVerdict::No(Rejection::NoService {
-                    task: index,
-                    release: TaskTime::ZERO,
-                    deadline: task.deadline,
-                });
-            }
-        }
+        let Some(one) = convert(task) else {
+            let (release, deadline) = (TaskTime::ZERO, task.deadline);
+            return TaskVerdict::No(Rejection::NoService { task: index, release, deadline });
+        };
+        converted.push(one);
     }
     // Times scaled by a common denominator make the fractions whole.
     let unit = common_multiple(converted.iter().map(|(_, divisor)| *divisor));
@@ -80,7 +88,7 @@ pub(super) fn of_converted(
         Some((converted.iter().map(scale).collect::<Option<Vec<_>>>()?, unit))
     });
     match scaled {
-        Some((scaled, unit)) => processor_demand::verdict(&scaled, &Dedicated, &Blocking::default(), unit),
+        Some((scaled, unit)) => demand::verdict(&scaled, &Dedicated, &Blocking::default(), unit),
         None => TaskVerdict::Unknown("the common denominator of the execution times is too large".to_owned()),
     }
 }

@@ -13,31 +13,22 @@
 //! | `Mpcp`, `FmlpPlus` | one lock, by priority or first come, first served | response times, proven |
 //! | what is called "as printed" or "as published" | as above | what the paper prints, or its authors published: unsound, for comparison |
 
-pub(crate) mod drive_os;
-mod fixed_point;
+mod bounds;
 mod gcaps;
-mod gcaps_as_printed;
-mod gpu_priorities;
 mod locks;
-mod locks_as_published;
-mod necessary;
-mod read;
-mod round_robin;
-mod round_robin_as_printed;
+mod segment_file;
 mod segment_generator;
 mod segment_task_set;
 mod segment_test;
-mod slack;
-mod suspension;
-mod task_bound;
-mod write;
+mod time_slices;
 
-pub(crate) use necessary::Overload;
-pub(in crate::tasks) use read::FORMAT;
+pub use bounds::{ResponseBounds, TaskBound};
+pub(in crate::tasks) use segment_file::FORMAT;
 pub use segment_generator::{SegmentGenerator, SegmentPreset, SegmentSets};
 pub use segment_task_set::{GpuSegment, GpuSharing, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};
+pub(crate) use segment_test::Overload;
 pub use segment_test::{GpuPolicy, SegmentTest};
-pub use task_bound::{ResponseBounds, TaskBound};
+pub(crate) use time_slices::drive_os_latency;
 
 #[cfg(test)]
 mod tests;

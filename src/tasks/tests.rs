@@ -3,13 +3,12 @@
 use proptest::prelude::*;
 
 use super::exact::Miss;
-use super::supply::PeriodicResource;
-use super::utilization::compare_utilization;
+use super::reservation::PeriodicResource;
+use super::task_time::compare_utilization;
 use super::*;
 
 mod brute_force;
 mod digraph_small;
-mod generators;
 mod preemptive_rta;
 
 /// (C, D, T), as the paper prints them.
@@ -42,7 +41,9 @@ fn theorem_5_first_set_is_refused_by_sbf_and_accepted_by_chunks() {
     assert_eq!(chunks::converted(&set[1], reservation), Ok(task((6, 16, 40))));
     assert_eq!(answers(&set, reservation)[..3], [NO, NO, YES]);
     assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
-    let TaskVerdict::No(Rejection::Demand { task, instant, demand, supply, .. }) = sbf::test(&set, reservation) else {
+    let TaskVerdict::No(Rejection::Demand { task, instant, demand, supply, .. }) =
+        ReservationTest::Sbf.apply(&set, reservation)
+    else {
         panic!("refused for its demand")
     };
     assert_eq!((task, instant, demand, supply), (0, 5.0, 4.0, 1.0));
@@ -52,7 +53,7 @@ fn theorem_5_first_set_is_refused_by_sbf_and_accepted_by_chunks() {
 fn theorem_5_second_set_is_accepted_by_sbf_and_refused_by_chunks() {
     let set = tasks(&[(3, 10, 10), (4, 15, 15)]);
     let reservation = Reservation::new(0, 8, 12);
-    assert_eq!(sbf::test(&set, reservation), TaskVerdict::Yes);
+    assert_eq!(ReservationTest::Sbf.apply(&set, reservation), TaskVerdict::Yes);
     assert_eq!(chunks::converted(&set[0], reservation), Ok(task((3, 4, 4))));
     assert_eq!(chunks::test(&set, reservation).answer(), NO);
     assert_eq!(exact::test(&set, reservation), TaskVerdict::Yes);
@@ -72,7 +73,7 @@ fn table_1_the_last_job_of_tau_1_misses_its_deadline() {
 fn figure_3_the_chunks_of_tau_1() {
     let task = task((3, 10, 10));
     let reservation = Reservation::new(0, 8, 12);
-    let chunks: Vec<Vec<(u64, u64)>> = unroll::jobs(&task, time(60))
+    let chunks: Vec<Vec<(u64, u64)>> = chunks::jobs(&task, time(60))
         .map(|job| job.chunks(reservation).map(|chunk| (chunk.start.units(), chunk.end.units())).collect())
         .collect();
     let expected: Vec<Vec<(u64, u64)>> = vec![
@@ -105,7 +106,7 @@ fn a_periodic_resource_waits_twice_as_long_as_a_time_triggered_reservation() {
     let set = tasks(&[(3, 10, 10), (4, 15, 15)]);
     // Theorem 5's second set: sbf(10) = 4 >= 3, but the periodic resource supplies 2 by then.
     assert!(matches!(
-        periodic_resource::test(&set, Reservation::new(0, 8, 12)),
+        ReservationTest::PeriodicResource.apply(&set, Reservation::new(0, 8, 12)),
         TaskVerdict::No(Rejection::Demand { task: 0, instant: 10.0, demand: 3.0, supply: 2.0, .. })
     ));
 }
@@ -115,7 +116,7 @@ fn algorithm_1_as_printed_loses_a_job_without_chunk_and_accepts_what_misses() {
     // The job released at 5 lies in [5, 10), outside the budget [0, 5) of every 10.
     let set = tasks(&[(1, 5, 5)]);
     let reservation = Reservation::new(0, 5, 10);
-    assert_eq!(chunks_as_printed::test(&set, reservation), TaskVerdict::Yes);
+    assert_eq!(chunks::test_as_printed(&set, reservation), TaskVerdict::Yes);
     assert_eq!(
         chunks::test(&set, reservation),
         TaskVerdict::No(Rejection::NoService { task: 0, release: time(5), deadline: time(10) })
@@ -124,7 +125,7 @@ fn algorithm_1_as_printed_loses_a_job_without_chunk_and_accepts_what_misses() {
     assert_eq!(exact::test(&set, reservation), TaskVerdict::No(missed));
     // A task of which no job has a chunk leaves nothing.
     let none = tasks(&[(1, 5, 10)]);
-    assert_eq!(chunks_as_printed::test(&none, Reservation::new(5, 5, 10)), TaskVerdict::Yes);
+    assert_eq!(chunks::test_as_printed(&none, Reservation::new(5, 5, 10)), TaskVerdict::Yes);
     assert_eq!(exact::test(&none, Reservation::new(5, 5, 10)).answer(), NO);
 }
 
@@ -132,12 +133,12 @@ fn algorithm_1_as_printed_loses_a_job_without_chunk_and_accepts_what_misses() {
 fn theorem_6_as_printed_accepts_a_deadline_before_the_budget() {
     let set = tasks(&[(1, 1, 2)]);
     let reservation = Reservation::new(1, 1, 2);
-    assert_eq!(harmonic_as_printed::test(&set, reservation), TaskVerdict::Yes);
+    assert_eq!(harmonic::test_as_printed(&set, reservation), TaskVerdict::Yes);
     assert_eq!(harmonic::test(&set, reservation).answer(), NO);
     assert_eq!(exact::test(&set, reservation).answer(), NO);
     // The quotient 3 / 2 is taken as it is; rounded down it would be 1, and accepted.
-    assert_eq!(harmonic_as_printed::test(&tasks(&[(3, 4, 4)]), Reservation::new(0, 1, 2)).answer(), NO);
-    assert_eq!(harmonic_as_printed::test(&tasks(&[(1, 4, 4)]), Reservation::new(0, 1, 2)).answer(), YES);
+    assert_eq!(harmonic::test_as_printed(&tasks(&[(3, 4, 4)]), Reservation::new(0, 1, 2)).answer(), NO);
+    assert_eq!(harmonic::test_as_printed(&tasks(&[(1, 4, 4)]), Reservation::new(0, 1, 2)).answer(), YES);
 }
 
 #[test]
@@ -163,13 +164,13 @@ fn supply_bound_function_by_the_paper() {
 fn limited_preemption_blocks_twice() {
     let set: Vec<_> = [(2, 10, 1), (4, 8, 4), (4, 14, 2)].map(|(c, d, pc)| (Timing::new(c, 24, d), time(pc))).into();
     let TaskVerdict::No(Rejection::Demand { instant, demand, blocking, supply, .. }) =
-        limited_preemption::test(&set, 2)
+        streams::limited_preemption(&set, 2)
     else {
         panic!("refused for its demand")
     };
     assert_eq!((instant, demand, blocking, supply), (8.0, 6.0, time(4), 8.0));
     let timings: Vec<_> = set.iter().map(|(task, _)| *task).collect();
-    assert_eq!(non_preemptive_edf::test(&timings), TaskVerdict::Yes);
+    assert_eq!(streams::non_preemptive(&timings), TaskVerdict::Yes);
 }
 
 #[test]
@@ -211,10 +212,10 @@ fn one_overloaded_sm_fails_the_necessary_condition_that_the_paper_lets_pass() {
     let mut set = TaskSet { sms: 2, tasks: Vec::new(), reservations: None, priority_levels: 2 };
     set.tasks.push(Task::new("a", Timing::new(9, 10, 10), 0, Allocation::Sm(0)));
     set.tasks.push(Task::new("b", Timing::new(1, 10, 10), 0, Allocation::All));
-    assert_eq!(necessary::test(&set), YES);
+    assert_eq!(necessary(&set), YES);
     set.tasks.push(Task::new("c", Timing::new(1, 10, 10), 0, Allocation::Sm(0)));
     // 1.0 + 2 * 0.1 <= 2, but SM 0 has 1.1 to do.
-    assert_eq!(necessary::test(&set), NO);
+    assert_eq!(necessary(&set), NO);
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn a_hyperperiod_that_does_not_fit_is_said_so() {
     let set: Vec<Timing> = primes.iter().map(|&prime| Timing::new(1, prime, prime)).collect();
     assert!(matches!(exact::test(&set, Reservation::new(0, 1, 2)), TaskVerdict::Unknown(_)));
     // A shorter interval decides, so the others have an answer.
-    assert_eq!(sbf::test(&set, Reservation::new(0, 1, 2)), TaskVerdict::Yes);
+    assert_eq!(ReservationTest::Sbf.apply(&set, Reservation::new(0, 1, 2)), TaskVerdict::Yes);
 }
 
 proptest! {
@@ -256,8 +257,8 @@ proptest! {
 
     #[test]
     fn more_time_never_hurts_and_more_work_never_helps(
-        set in generators::tasks(4, 12),
-        reservation in generators::reservation(12),
+        set in random_tasks(4, 12),
+        reservation in random_reservation(12),
         which in 0..4_usize,
     ) {
         let which = which % set.len();
@@ -271,9 +272,9 @@ proptest! {
             let mut other = set.clone();
             other[which] = changed;
             for passes in [
-                |tasks: &[Timing], reservation| sbf::test(tasks, reservation).answer(),
-                |tasks: &[Timing], reservation| sbf_linear::test(tasks, reservation).answer(),
-                |tasks: &[Timing], _| non_preemptive_edf::test(tasks).answer(),
+                |tasks: &[Timing], reservation| ReservationTest::Sbf.apply(tasks, reservation).answer(),
+                |tasks: &[Timing], reservation| ReservationTest::SbfLinear.apply(tasks, reservation).answer(),
+                |tasks: &[Timing], _| streams::non_preemptive(tasks).answer(),
             ] {
                 prop_assert!(passes(&other, reservation) != YES || passes(&set, reservation) == YES);
             }
@@ -281,15 +282,15 @@ proptest! {
     }
 
     #[test]
-    fn one_priority_level_is_the_non_preemptive_test(set in generators::tasks(4, 12), cost in 0..4_u64) {
+    fn one_priority_level_is_the_non_preemptive_test(set in random_tasks(4, 12), cost in 0..4_u64) {
         let with_costs: Vec<_> = set.iter().map(|&task| (task, time(cost))).collect();
-        prop_assert_eq!(limited_preemption::test(&with_costs, 1), non_preemptive_edf::test(&set));
+        prop_assert_eq!(streams::limited_preemption(&with_costs, 1), streams::non_preemptive(&set));
     }
 
     /// Section 6.3 assumes D = T; there Theorem 6 is right as printed, with exact fractions.
     #[test]
     fn theorem_6_as_printed_is_the_corrected_one_if_deadlines_are_periods(
-        mut set in generators::tasks(3, 12), period in 1..12_u64, offset in 0..12_u64, budget in 0..12_u64,
+        mut set in random_tasks(3, 12), period in 1..12_u64, offset in 0..12_u64, budget in 0..12_u64,
     ) {
         for task in &mut set {
             task.deadline = task.period;
@@ -297,23 +298,23 @@ proptest! {
         let offset = offset % period;
         let reservation = Reservation::new(offset, budget % (period - offset + 1), period);
         let (printed, corrected) =
-            (harmonic_as_printed::test(&set, reservation).answer(), harmonic::test(&set, reservation).answer());
+            (harmonic::test_as_printed(&set, reservation).answer(), harmonic::test(&set, reservation).answer());
         prop_assert_eq!(printed, corrected);
         prop_assert!(printed != YES || exact::test(&set, reservation).is_yes());
     }
 
     #[test]
     fn chunks_as_printed_differ_only_if_a_job_has_no_chunk(
-        set in generators::tasks(3, 12), reservation in generators::reservation(12),
+        set in random_tasks(3, 12), reservation in random_reservation(12),
     ) {
-        let (printed, ours) = (chunks_as_printed::test(&set, reservation), chunks::test(&set, reservation));
+        let (printed, ours) = (chunks::test_as_printed(&set, reservation), chunks::test(&set, reservation));
         if !matches!(ours, TaskVerdict::No(Rejection::NoService { .. })) {
             prop_assert_eq!(printed, ours);
         }
     }
 
     #[test]
-    fn the_linear_bound_never_exceeds_sbf(reservation in generators::reservation(12), t in 0..60_u64) {
+    fn the_linear_bound_never_exceeds_sbf(reservation in random_reservation(12), t in 0..60_u64) {
         let (supply, linear, t) = (SupplyBound(reservation), LinearSupply(reservation), time(t));
         prop_assert!(linear.within(t) <= supply.within(t));
         for supply in [&supply as &dyn Supply, &linear] {
@@ -323,4 +324,19 @@ proptest! {
             prop_assert!(is_least);
         }
     }
+}
+
+/// Up to `most` tasks with periods up to `longest`.
+fn random_tasks(most: usize, longest: u64) -> impl Strategy<Value = Vec<Timing>> {
+    let task = (1..=longest)
+        .prop_flat_map(|period| (Just(period), 1..=period))
+        .prop_flat_map(|(period, deadline)| (Just(period), Just(deadline), 1..=deadline.div_ceil(2)));
+    prop::collection::vec(task.prop_map(|(period, deadline, wcet)| Timing::new(wcet, period, deadline)), 1..=most)
+}
+
+/// Any reservation with a period up to `longest`, also one that reaches past the end of its period.
+fn random_reservation(longest: u64) -> impl Strategy<Value = Reservation> {
+    (1..=longest)
+        .prop_flat_map(|period| (0..period, 0..=period, Just(period)))
+        .prop_map(|(offset, budget, period)| Reservation::new(offset, budget, period))
 }

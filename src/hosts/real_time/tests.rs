@@ -13,7 +13,7 @@ use crate::device::{BlockShape, Device};
 use crate::effort::Progress;
 use crate::tasks::{
     Allocation, Partition, Reservation, ReservationTest, Reservations, Task, TaskKernel, TaskSet, TaskTime, Timing,
-    limited_preemption, non_preemptive_edf,
+    streams,
 };
 
 fn tx2() -> Device {
@@ -59,7 +59,7 @@ fn blocks_of_the_low_stream_fill_the_last_wave_and_delay_the_next_high_job() {
     let run = run(&set, Strategy::MultiStream, Policy::Edf, Some(3), 0);
     assert_eq!(finishes(&run), [Some(16_000), Some(7_000), Some(15_000)]);
     assert!(run.jobs[2].is_late(), "its deadline is 11002");
-    assert_eq!(limited_preemption::test(&with_costs(&set), 2).answer(), Some(false));
+    assert_eq!(streams::limited_preemption(&with_costs(&set), 2).answer(), Some(false));
 }
 
 #[test]
@@ -234,13 +234,13 @@ fn no_tight_set_misses(strategy: Strategy, accepts: impl Fn(&TaskSet) -> bool) {
 #[test]
 fn no_set_that_the_limited_preemption_test_accepts_misses_on_the_gpu() {
     no_tight_set_misses(Strategy::MultiStream, |set| {
-        limited_preemption::test(&with_costs(set), set.priority_levels).is_yes()
+        streams::limited_preemption(&with_costs(set), set.priority_levels).is_yes()
     });
 }
 
 #[test]
 fn no_set_that_the_single_stream_test_accepts_misses_on_the_gpu() {
-    no_tight_set_misses(Strategy::SingleStream, |set| non_preemptive_edf::test(&set.timings()).is_yes());
+    no_tight_set_misses(Strategy::SingleStream, |set| streams::non_preemptive(&set.timings()).is_yes());
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::broken_bound::BrokenBound;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
 use crate::hosts::{SegmentJob, SegmentRun};
-use crate::tasks::segments::{Overload, ResponseBounds, SegmentTask, SegmentTaskSet, SegmentTest, TaskBound, drive_os};
+use crate::tasks::segments::{Overload, ResponseBounds, SegmentTask, SegmentTaskSet, SegmentTest, TaskBound, drive_os_latency};
 use crate::time::Duration;
 
 /// A set, and what some tests say about it.
@@ -152,7 +152,7 @@ impl Report for SegmentReport<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         to.entry("cpus", &self.set.cpus)?;
         to.entry("tests", &self.tests())?;
-        to.entry("drive_os_latency_ns", &drive_os::latency(self.set))?;
+        to.entry("drive_os_latency_ns", &drive_os_latency(self.set))?;
         let notes = self.tests.iter().filter_map(|(test, _)| Some(format!("{}: {}", test.name(), caveat(*test)?)));
         to.entry("notes", &notes.collect::<Vec<_>>())?;
         to.rows("bounds", &self.columns(), self.lines())
@@ -178,7 +178,7 @@ impl Report for SegmentReport<'_> {
                 page.line_of_several(&line);
             }
         }
-        if let Some(latency) = drive_os::latency(self.set) {
+        if let Some(latency) = drive_os_latency(self.set) {
             page.line(&format!(
                 "a context of high level gets the GPU within {latency}, by DRIVE OS' formula; here it is not proven"
             ));

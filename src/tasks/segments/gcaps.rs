@@ -2,13 +2,13 @@
 //!
 //! The policy of Wang, Liu, Wong and Kim, ECRTS 2024, section 5: a call of cost ε at each end of a GPU segment puts the
 //! task's context on the runlist alone, or behind. The bound is ours, because the paper's leaves out what happens on
-//! the CPU of whoever holds the GPU ([`super::gcaps_as_printed`]). `docs/tasks.md` has the proof, in short: at each
+//! the CPU of whoever holds the GPU ([`bounds_as_printed`]). `docs/tasks.md` has the proof, in short: at each
 //! instant of a response, the task itself goes on, or a job of a more urgent task does, or a driver call of a less
 //! urgent one is under way; and each of these is counted.
 
-use super::fixed_point::{Interference, least_response};
+use super::bounds::{Interference, NoBound, ResponseBounds, Responses, in_order, isolated, known_of, least_response};
 use super::segment_task_set::{GpuWait, SegmentTaskSet};
-use super::task_bound::{NoBound, Responses, isolated, known_of};
+use crate::limits::count_turn;
 use crate::time::Duration;
 
 /// Bounds for all tasks.
@@ -120,5 +120,101 @@ impl View<'_> {
         }
         let delayed = self.update * self.ready_intervals(other) * self.callers_on_core_of(other);
         other_task.misc_ns() + other_task.exec_ns() + self.calls_ns(other) + delayed + preempting
+    }
+}
+
+/// What section 6.3 of the paper says of all tasks, as printed. Unsound, for comparison only: it proves nothing.
+///
+/// Lemmas 10 and 13 count what a more urgent task on another core does on the GPU, and forget what it does on its CPU
+/// between the two driver calls, alone or preempted there, while its context alone is on the runlist. Lemma 8 counts
+/// one blocking for each GPU segment, which has two driver calls. `docs/errata.md` has witnesses.
+pub(super) fn bounds_as_printed(set: &SegmentTaskSet, waiting: GpuWait) -> ResponseBounds {
+    in_order(set, |task, known| response_as_printed(set, waiting, task, known))
+}
+
+/// What it says of one task, if that is at most the deadline, from what is `known` of all that are more urgent.
+pub(super) fn response_as_printed(
+    set: &SegmentTaskSet,
+    waiting: GpuWait,
+    task: usize,
+    known: &[Option<Duration>],
+) -> Option<Duration> {
+    let update = u128::from(set.gpu.update().as_ns());
+    let this = &set.tasks[task];
+    let mut interference = Vec::new();
+    for other in set.more_urgent(task) {
+        let other_task = &set.tasks[other];
+        let (period, response) = (other_task.period, known[other]?);
+        let (cpu, misc, exec) = (other_task.cpu_ns(), other_task.misc_ns(), other_task.exec_ns());
+        let updates = 2 * update * u128::from(other_task.gpu_count());
+        let is_local = set.on_one_core(task, other);
+        // J^g = R - G^e, also where the work is more than that (Lemmas 10, 11 and 13).
+        let remote = |work_ns| Interference { work_ns, ..Interference::carried_in(period, response, exec) };
+        match (waiting, is_local, other_task.uses_gpu()) {
+            (_, true, false) => interference.push(Interference::released_within(period, cpu)),
+            (_, false, false) => {}
+            (GpuWait::Busy, true, true) => {
+                interference.push(Interference::released_within(period, cpu + misc + exec + updates));
+            }
+            (GpuWait::Suspend, true, true) => {
+                let carried = Interference::carried_in(period, response, cpu + misc);
+                interference.push(Interference { work_ns: cpu + misc + updates, ..carried });
+                if this.uses_gpu() {
+                    interference.push(remote(exec));
+                }
+            }
+            (GpuWait::Suspend, false, true) if !this.uses_gpu() => {}
+            (_, false, true) => interference.push(remote(exec + updates)),
+        }
+    }
+    let base = this.alone_ns() + update * u128::from(1 + 3 * this.gpu_count());
+    least_response(base, &interference, this.deadline)
+}
+
+/// The bound of one task of a set, if it is at most the deadline, from bounds of all that are more urgent.
+type Response<'r> = &'r dyn Fn(&SegmentTaskSet, usize, &[Option<Duration>]) -> Option<Duration>;
+
+/// Gives GPU segments priorities that differ from those on the CPU (ECRTS 2024, sections 5.3 and 6.4).
+///
+/// On each core the GPU segments keep the order that their tasks have on the CPU, or tasks could wait for each other
+/// for ever. Then the order of GPU priorities is one order of all tasks that also says who is more urgent on each core:
+/// CPU priorities count nowhere else. So whatever bounds a set with one priority for each task bounds this too, and an
+/// assignment is the set with other priorities.
+///
+/// This is Audsley's search: the lowest priority that is left goes to the least urgent task that stays within its
+/// deadline there, while nothing is known of more urgent ones but that they meet theirs. Only the last of each core is
+/// tried. Gives the set with the priorities found, the most urgent being 0; nothing if some priority fits no task, in which
+/// case there may still be an assignment.
+pub(super) fn search(set: &SegmentTaskSet, response: Response<'_>) -> Option<SegmentTaskSet> {
+    let deadlines: Vec<Option<Duration>> = set.tasks.iter().map(|task| Some(task.deadline)).collect();
+    let mut left = set.by_urgency();
+    let mut trial = set.clone();
+    rank(&mut trial, &left);
+    while !left.is_empty() {
+        count_turn();
+        let lowest = left.len() - 1;
+        let is_last_of_core =
+            |&place: &usize| left[place + 1..].iter().all(|&other| !set.on_one_core(left[place], other));
+        let fits = |&place: &usize| {
+            let mut at_the_end = left.clone();
+            let task = at_the_end.remove(place);
+            at_the_end.push(task);
+            rank(&mut trial, &at_the_end);
+            response(&trial, task, &deadlines).is_some()
+        };
+        let candidates: Vec<usize> = (0..left.len()).rev().filter(is_last_of_core).collect();
+        let chosen = candidates.into_iter().find(fits)?;
+        let task = left.remove(chosen);
+        left.push(task);
+        rank(&mut trial, &left);
+        left.truncate(lowest);
+    }
+    Some(trial)
+}
+
+/// Gives these tasks the most urgent priorities, in this order.
+fn rank(set: &mut SegmentTaskSet, order: &[usize]) {
+    for (rank, &task) in order.iter().enumerate() {
+        set.tasks[task].priority = Some(rank as u64);
     }
 }

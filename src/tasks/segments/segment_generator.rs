@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::super::uunifast::uunifast;
+use super::super::utilizations::uunifast;
 use super::segment_task_set::{GpuSegment, GpuSharing, SegmentTask, SegmentTaskSet, TaskSegment};
 use crate::named::named;
 use crate::time::Duration;

@@ -1,14 +1,14 @@
-//! The tests by name, and what they say of a set.
+//! The tests by name; what they say of a set, how much longer its tasks may take, and what no test can accept.
 
 use std::borrow::Cow;
 
-use super::segment_task_set::{GpuWait, SegmentTaskSet};
-use super::suspension::{self, SuspensionIs};
-use super::task_bound::{ResponseBounds, Responses, TaskBound};
-use super::{gcaps, gcaps_as_printed, gpu_priorities, locks, locks_as_published, round_robin, round_robin_as_printed};
-use locks::LockOrder;
-use round_robin_as_printed::Print;
-
+use super::bounds::{ResponseBounds, Responses, TaskBound};
+use super::locks::LockOrder;
+use super::segment_task_set::{GpuSegment, GpuWait, SegmentTask, SegmentTaskSet, TaskSegment};
+use super::time_slices::{Print, SuspensionIs};
+use super::{gcaps, locks, time_slices};
+use crate::effort;
+use crate::limits::count_turn;
 use crate::time::Duration;
 
 /// By what tasks share the GPU.
@@ -176,10 +176,10 @@ impl SegmentTest {
         }
         let waiting = self.waiting();
         let found = match self {
-            Self::GcapsAssigned(_) => gpu_priorities::search(set, &|set, task, known| {
+            Self::GcapsAssigned(_) => gcaps::search(set, &|set, task, known| {
                 gcaps::response(set, waiting, (task, set.tasks[task].deadline), known).ok()
             }),
-            _ => gpu_priorities::search(set, &|set, task, known| gcaps_as_printed::response(set, waiting, task, known)),
+            _ => gcaps::search(set, &|set, task, known| gcaps::response_as_printed(set, waiting, task, known)),
         };
         // The proven bound also depends on the order of more urgent tasks, which the search changes later.
         let passes = |other: &SegmentTaskSet| plain.bounds(other).iter().all(TaskBound::is_accepted);
@@ -191,13 +191,13 @@ impl SegmentTest {
     pub fn bounds(self, set: &SegmentTaskSet) -> ResponseBounds {
         let waiting = self.waiting();
         match self {
-            Self::RoundRobinAsPrinted(_) => round_robin_as_printed::bounds(set, waiting, Print::Equations),
-            Self::RoundRobinTable5(_) => round_robin_as_printed::bounds(set, waiting, Print::Table5),
-            Self::RoundRobinAsPublished(_) => round_robin_as_printed::bounds(set, waiting, Print::Published),
-            Self::GcapsAsPrinted(_) => gcaps_as_printed::bounds(set, waiting),
-            Self::GcapsAssignedAsPrinted(_) => gcaps_as_printed::bounds(&self.assigned(set), waiting),
-            Self::MpcpAsPublished(_) => locks_as_published::bounds(set, LockOrder::Priority, waiting),
-            Self::FmlpPlusAsPublished(_) => locks_as_published::bounds(set, LockOrder::Fifo, waiting),
+            Self::RoundRobinAsPrinted(_) => time_slices::bounds_as_printed(set, waiting, Print::Equations),
+            Self::RoundRobinTable5(_) => time_slices::bounds_as_printed(set, waiting, Print::Table5),
+            Self::RoundRobinAsPublished(_) => time_slices::bounds_as_printed(set, waiting, Print::Published),
+            Self::GcapsAsPrinted(_) => gcaps::bounds_as_printed(set, waiting),
+            Self::GcapsAssignedAsPrinted(_) => gcaps::bounds_as_printed(&self.assigned(set), waiting),
+            Self::MpcpAsPublished(_) => locks::bounds_as_published(set, LockOrder::Priority, waiting),
+            Self::FmlpPlusAsPublished(_) => locks::bounds_as_published(set, LockOrder::Fifo, waiting),
             sound => sound.responses(set).map_or_else(Vec::new, |responses| responses.bounds),
         }
     }
@@ -212,15 +212,150 @@ impl SegmentTest {
     fn responses(self, set: &SegmentTaskSet) -> Option<Responses> {
         let waiting = self.waiting();
         Some(match self {
-            Self::RoundRobin(_) => round_robin::responses(set, waiting),
+            Self::RoundRobin(_) => time_slices::responses(set, waiting),
             Self::Gcaps(_) => gcaps::responses(set, waiting),
             Self::GcapsAssigned(_) => gcaps::responses(&self.assigned(set), waiting),
             Self::Mpcp(_) => locks::responses(set, LockOrder::Priority, waiting),
             Self::FmlpPlus(_) => locks::responses(set, LockOrder::Fifo, waiting),
-            Self::RoundRobinOblivious => suspension::responses(set, SuspensionIs::Execution),
-            Self::RoundRobinBlocking => suspension::responses(set, SuspensionIs::Blocking),
-            Self::RoundRobinUnified => suspension::responses(set, SuspensionIs::WhatServesBest),
+            Self::RoundRobinOblivious => time_slices::responses_by_suspension(set, SuspensionIs::Execution),
+            Self::RoundRobinBlocking => time_slices::responses_by_suspension(set, SuspensionIs::Blocking),
+            Self::RoundRobinUnified => time_slices::responses_by_suspension(set, SuspensionIs::WhatServesBest),
             _ => return None,
         })
     }
+}
+
+/// Growth of a task is counted in these parts of its time.
+const PARTS: u128 = 100_000;
+
+impl SegmentTest {
+    /// The slack of each task: how much longer a job of it may take, all its segments longer in one proportion, while
+    /// the others stay as they are and the test still proves that all meet their deadlines. Found by bisection, to a
+    /// hundred-thousandth of C + G.
+    ///
+    /// That the set is proven with the longer task is what makes it safe: bounds hold for jobs that take less, so no
+    /// growth up to it makes a job late. It need not be the most where a larger one passes after a smaller one failed.
+    ///
+    /// `None` of best-effort tasks, and of all where the test proves nothing of the set as it is, or nothing at all.
+    /// What is stopped by [`effort`] is not found.
+    pub fn slack(self, set: &SegmentTaskSet) -> Vec<Option<Duration>> {
+        let proves = |set: &SegmentTaskSet| self.proves(&self.bounds(set));
+        if !proves(set) {
+            return vec![None; set.tasks.len()];
+        }
+        let mut longer = set.clone();
+        let mut of_task = |number: usize, task: &SegmentTask| {
+            task.priority?;
+            let mut passes = |growth: u128| {
+                longer.tasks[number] = grown(task, growth)?;
+                Some(effort::check().is_ok() && proves(&longer))
+            };
+            let room = u128::from(task.deadline.as_ns()).checked_sub(task.alone_ns())?;
+            let (mut low, mut high) = (0, (room * PARTS).checked_div(task.alone_ns())?);
+            while low < high {
+                count_turn();
+                let middle = low + (high - low).div_ceil(2);
+                if passes(middle)? { low = middle } else { high = middle - 1 }
+            }
+            longer.tasks[number] = task.clone();
+            effort::check().ok()?;
+            // Each segment was rounded up; what all of them are together is rounded down.
+            u64::try_from(task.alone_ns() * low / PARTS).ok().map(Duration::from_ns)
+        };
+        set.tasks.iter().enumerate().map(|(number, task)| of_task(number, task)).collect()
+    }
+}
+
+/// A task with all its segments longer by so many parts of them; `None` past the longest time there is.
+fn grown(task: &SegmentTask, growth: u128) -> Option<SegmentTask> {
+    let longer = |time: Duration| {
+        let more = (u128::from(time.as_ns()) * growth).div_ceil(PARTS);
+        time.checked_add(Duration::from_ns(u64::try_from(more).ok()?))
+    };
+    let segments = task.segments.iter().map(|segment| {
+        Some(match *segment {
+            TaskSegment::Cpu(time) => TaskSegment::Cpu(longer(time)?),
+            TaskSegment::Gpu(GpuSegment { misc, exec }) => {
+                TaskSegment::Gpu(GpuSegment { misc: longer(misc)?, exec: longer(exec)? })
+            }
+        })
+    });
+    Some(SegmentTask { segments: segments.collect::<Option<_>>()?, ..task.clone() })
+}
+
+/// Which tasks of a set, or which of its resources, are asked for too much.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Overload {
+    /// By task: why jobs miss their deadline, if that is known of this task.
+    pub(crate) tasks: Vec<Option<&'static str>>,
+    /// Why some task misses its deadline, of which it is not told which.
+    pub(crate) some: Option<String>,
+}
+
+impl Overload {
+    /// Of a set whose tasks share the GPU by a policy, wait for it in this way, and have these bounds by a sound test.
+    pub(crate) fn of(set: &SegmentTaskSet, policy: GpuPolicy, waiting: GpuWait, bounds: &[TaskBound]) -> Self {
+        let mut overload = Self { tasks: vec![None; set.tasks.len()], some: None };
+        for (task, missed) in set.tasks.iter().zip(&mut overload.tasks) {
+            if task.priority.is_some() && task.alone_ns() > u128::from(task.deadline.as_ns()) {
+                *missed = Some("C + G exceeds the deadline");
+            }
+        }
+        for cpu in 0..set.cpus {
+            overload.look_at_core(set, (policy, waiting), (cpu, bounds));
+        }
+        let promised = || set.tasks.iter().filter(|task| task.priority.is_some());
+        if promised().map(|task| share(task, task.exec_ns())).sum::<u128>() > ONE {
+            overload
+                .some
+                .get_or_insert_with(|| "the GPU is asked for more than it has (utilization above 1)".to_owned());
+        }
+        overload
+    }
+
+    /// Whether some task is known to miss its deadline, whichever it is.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.some.is_some() || self.tasks.iter().any(Option::is_some)
+    }
+
+    /// The tasks of a core from the most urgent down to the first with which they ask for more than the core has. If
+    /// those above it get what they ask for, it does not.
+    fn look_at_core(
+        &mut self,
+        set: &SegmentTaskSet,
+        (policy, waiting): (GpuPolicy, GpuWait),
+        (cpu, bounds): (u32, &[TaskBound]),
+    ) {
+        // Who has a lock is above all others of its core. Without one the GPU works on for a task that asks for it when
+        // a more urgent one takes its core; only the most urgent keeps the core until the GPU is done.
+        let has_lock = matches!(policy, GpuPolicy::Mpcp | GpuPolicy::FmlpPlus);
+        let mut keeps_core = waiting == GpuWait::Busy;
+        let of_core = set.by_urgency().into_iter().filter(|&task| set.tasks[task].cpu == cpu);
+        let (mut sum, mut above_get_theirs) = (0_u128, true);
+        for number in of_core {
+            let task = &set.tasks[number];
+            let busy = if keeps_core { task.exec_ns() } else { 0 };
+            keeps_core &= has_lock;
+            sum = sum.saturating_add(share(task, task.cpu_ns() + task.misc_ns() + busy));
+            if sum > ONE {
+                if above_get_theirs {
+                    self.tasks[number].get_or_insert("its core is asked for more than it has (utilization above 1)");
+                } else {
+                    let why = || format!("core {cpu} is asked for more than it has (utilization above 1)");
+                    self.some.get_or_insert_with(why);
+                }
+                return;
+            }
+            // What never waits for the GPU, and what is done within its deadline, gets all that it asks for.
+            above_get_theirs &= !task.uses_gpu() || bounds.get(number).is_some_and(|bound| bound.bound().is_some());
+        }
+    }
+}
+
+/// The whole of a core.
+const ONE: u128 = 1 << 64;
+
+/// The share of a core that `ns` in each period are, rounded down, so that a sum above [`ONE`] is one.
+fn share(task: &SegmentTask, ns: u128) -> u128 {
+    (ns.min(1 << 63) << 64) / u128::from(task.period.as_ns().max(1))
 }

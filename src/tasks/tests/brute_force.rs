@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::supply::PeriodicResource;
+use super::reservation::PeriodicResource;
 use super::*;
 
 /// (C, T, D) as numbers.
@@ -100,7 +100,7 @@ proptest! {
 
     #[test]
     fn exact_equals_a_simulation_unit_by_unit(
-        set in generators::tasks(4, 8), reservation in generators::reservation(8),
+        set in random_tasks(4, 8), reservation in random_reservation(8),
     ) {
         let jobs = synchronous(&set, cycle(&set, reservation));
         let meets = edf_meets(jobs, |t| is_served(reservation, t));
@@ -133,12 +133,12 @@ proptest! {
 
     #[test]
     fn no_set_that_sbf_accepts_misses_with_sporadic_releases(
-        set in generators::tasks(3, 10),
-        reservation in generators::reservation(10),
+        set in random_tasks(3, 10),
+        reservation in random_reservation(10),
         gaps in prop::collection::vec(prop::collection::vec(0..4_u64, 6), 3),
         first in prop::collection::vec(0..12_u64, 3),
     ) {
-        if sbf::test(&set, reservation).answer() == YES {
+        if ReservationTest::Sbf.apply(&set, reservation).answer() == YES {
             let mut jobs = Vec::new();
             for ((task, gaps), &first) in set.iter().zip(&gaps).zip(&first) {
                 let (wcet, period, deadline) = units(task);
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn a_periodic_resource_supplies_what_shin_and_lee_write(reservation in generators::reservation(12), t in 0..60_u64) {
+    fn a_periodic_resource_supplies_what_shin_and_lee_write(reservation in random_reservation(12), t in 0..60_u64) {
         let (budget, period) = (reservation.budget.units(), reservation.period.units());
         let gap = period - budget;
         // k = max(ceil((t - gap) / period), 1), and the interval in which the supply grows.
@@ -187,19 +187,19 @@ proptest! {
 
     #[test]
     fn sbf_equals_every_integer_instant_and_every_interval(
-        set in generators::tasks(3, 8), reservation in generators::reservation(8),
+        set in random_tasks(3, 8), reservation in random_reservation(8),
     ) {
         let cycle = cycle(&set, reservation);
         let worst = |t: u64| (0..reservation.period.units()).map(|from| service(reservation, from, from + t)).min();
         let load: u64 = set.iter().map(units).map(|(wcet, period, _)| wcet * (cycle / period)).sum();
         let fits = load <= cycle / reservation.period.units() * reservation.budget.units();
         let holds = fits && (0..=cycle).all(|t| Some(demand(&set, t)) <= worst(t));
-        prop_assert_eq!(sbf::test(&set, reservation).answer(), Some(holds));
-        prop_assert_eq!(sbf::test(&set, reservation).answer(), Some(holds));
+        prop_assert_eq!(ReservationTest::Sbf.apply(&set, reservation).answer(), Some(holds));
+        prop_assert_eq!(ReservationTest::Sbf.apply(&set, reservation).answer(), Some(holds));
     }
 
     #[test]
-    fn non_preemptive_edf_equals_every_integer_instant(set in generators::tasks(4, 12)) {
+    fn non_preemptive_edf_equals_every_integer_instant(set in random_tasks(4, 12)) {
         let cycle = hyperperiod(set.iter().map(|task| task.period)).expect("it is small").units();
         let tasks: Vec<_> = set.iter().map(units).collect();
         let load: u64 = tasks.iter().map(|(wcet, period, _)| wcet * (cycle / period)).sum();
@@ -209,6 +209,6 @@ proptest! {
         let blocking = |t| tasks.iter().filter(|task| task.2 > t).map(|task| task.0).max().unwrap_or(0);
         let holds = load <= cycle
             && (0..=cycle).filter(|&t| is_deadline(t)).all(|t| demand(&set, t) + blocking(t) <= t);
-        prop_assert_eq!(non_preemptive_edf::test(&set).answer(), Some(holds));
+        prop_assert_eq!(streams::non_preemptive(&set).answer(), Some(holds));
     }
 }

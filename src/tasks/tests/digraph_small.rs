@@ -114,7 +114,7 @@ proptest! {
     /// Whole units of a set three times as long are thirds.
     #[test]
     fn what_passes_in_whole_units_halves_or_thirds_passes(
-        set in generators::tasks(3, 6), reservation in generators::reservation(6), parts in 1..4_u64,
+        set in random_tasks(3, 6), reservation in random_reservation(6), parts in 1..4_u64,
     ) {
         let verdict = digraph::test(&set, reservation);
         let (parted, longer_reservation) = longer(&set, reservation, parts);
@@ -127,7 +127,7 @@ proptest! {
 
     #[test]
     fn the_instants_of_a_refusal_are_enough_to_refuse_every_whole_division(
-        set in generators::tasks(3, 6), reservation in generators::reservation(6),
+        set in random_tasks(3, 6), reservation in random_reservation(6),
     ) {
         if let TaskVerdict::No(Rejection::EveryDivision { instants }) = digraph::test(&set, reservation) {
             prop_assert!(plain::passes_at(&set, reservation, Some(&instants)) != Some(true), "{:?}", instants);
@@ -184,7 +184,7 @@ proptest! {
 
     #[test]
     fn no_set_that_the_digraph_test_accepts_misses(
-        set in generators::tasks(3, 6), reservation in generators::reservation(6),
+        set in random_tasks(3, 6), reservation in random_reservation(6),
     ) {
         let verdict = digraph::test(&set, reservation);
         prop_assert!(!verdict.is_yes() || exact::test(&set, reservation).is_yes());

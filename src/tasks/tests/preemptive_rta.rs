@@ -52,13 +52,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn demand_on_a_processor_of_ones_own_agrees_with_response_times(set in generators::tasks(4, 12)) {
-        prop_assert_eq!(sbf::test(&set, Reservation::new(0, 1, 1)).answer(), Some(preemptive(&set)));
+    fn demand_on_a_processor_of_ones_own_agrees_with_response_times(set in random_tasks(4, 12)) {
+        prop_assert_eq!(ReservationTest::Sbf.apply(&set, Reservation::new(0, 1, 1)).answer(), Some(preemptive(&set)));
     }
 
     /// That analysis lets a job block for C - 1, ours for C, so ours never accepts more.
     #[test]
-    fn non_preemptive_demand_is_never_more_optimistic_than_response_times(set in generators::tasks(4, 12)) {
-        prop_assert!(non_preemptive_edf::test(&set).answer() != YES || non_preemptive(&set));
+    fn non_preemptive_demand_is_never_more_optimistic_than_response_times(set in random_tasks(4, 12)) {
+        prop_assert!(streams::non_preemptive(&set).answer() != YES || non_preemptive(&set));
     }
 }

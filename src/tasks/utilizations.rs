@@ -1,9 +1,103 @@
-//! Whole execution times whose utilization is what was asked for.
+//! Dividing a utilization among tasks: real shares with a given sum (`UUniFast`, `RandFixedSum`), and the whole
+//! execution times that come closest to them.
 
 use num_integer::gcd;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 
-use super::hyperperiod::common_multiple;
-use super::task_time::TaskTime;
+use super::task_time::{TaskTime, common_multiple};
+
+/// Vectors drawn before UUniFast-Discard gives up.
+const MAX_DRAWS: u32 = 100_000;
+
+/// `n` utilizations that add up to `total` (Bini and Buttazzo, "Measuring the Performance of Schedulability Tests",
+/// Real-Time Systems 30, 2005). For `total` above 1 single ones may exceed 1; see `uunifast_discard`.
+pub(crate) fn uunifast(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
+    let mut utilizations = Vec::with_capacity(n);
+    let mut rest = total;
+    for left in (1..n).rev() {
+        let next = rest * numbers.random::<f64>().powf(1.0 / left as f64);
+        utilizations.push(rest - next);
+        rest = next;
+    }
+    if n > 0 {
+        utilizations.push(rest);
+    }
+    utilizations
+}
+
+/// The same, drawn again until none exceeds 1 (Davis and Burns, "Improved Priority Assignment for Global Fixed
+/// Priority Pre-emptive Scheduling in Multiprocessor Real-Time Systems", Real-Time Systems 47, 2011). `None` if
+/// 100,000 draws did not give one.
+pub(crate) fn uunifast_discard(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Option<Vec<f64>> {
+    if total > n as f64 {
+        return None;
+    }
+    (0..MAX_DRAWS).map(|_| uunifast(n, total, numbers)).find(|drawn| drawn.iter().all(|&share| share <= 1.0))
+}
+
+/// `n` utilizations in [0, 1] that add up to `total`, 0 <= `total` <= `n` (Stafford's algorithm, as Emberson, Stafford
+/// and Davis describe it in "Techniques for the Synthesis of Multiprocessor Tasksets", WATERS 2010).
+///
+/// The polytope is cut into simplexes by how many coordinates are passed on the way; a table holds the relative volumes
+/// of those cuts, by which a walk from (n, k) down to (1, 1) chooses the simplex, and each step draws one coordinate.
+pub(crate) fn rand_fixed_sum(n: usize, total: f64, numbers: &mut ChaCha8Rng) -> Vec<f64> {
+    if n == 0 {
+        return Vec::new();
+    }
+    let total = total.clamp(0.0, n as f64);
+    // The cube corner layer in which the sum lies: k <= total <= k + 1.
+    let k = (0..n - 1).find(|&k| total <= (k + 1) as f64).unwrap_or(n - 1);
+    let turn_left = turns(n, total, k);
+
+    let mut utilizations = vec![0.0; n];
+    let (mut sum, mut product, mut rest) = (0.0, 1.0, total);
+    let mut layer = k + 1;
+    for row in (1..n).rev() {
+        // In the lowest layer the probability is 0, but for rounding.
+        let goes_left = numbers.random::<f64>() <= turn_left[row - 1][layer - 1] && layer > 1;
+        let step = numbers.random::<f64>().powf(1.0 / row as f64);
+        sum += (1.0 - step) * product * rest / (row + 1) as f64;
+        product *= step;
+        utilizations[n - row - 1] = sum + product * f64::from(u8::from(goes_left));
+        if goes_left {
+            rest -= 1.0;
+            layer -= 1;
+        }
+    }
+    utilizations[n - 1] = sum + product * rest;
+    shuffle(&mut utilizations, numbers);
+    utilizations
+}
+
+/// For each dimension and layer, the probability of passing a unit coordinate.
+fn turns(n: usize, total: f64, k: usize) -> Vec<Vec<f64>> {
+    let below: Vec<f64> = (0..n).map(|i| total - (k as f64 - i as f64)).collect();
+    let above: Vec<f64> = (0..n).map(|i| (k + n) as f64 - i as f64 - total).collect();
+    let mut volumes = vec![0.0; n + 1];
+    volumes[1] = f64::MAX;
+    let mut turns = vec![vec![0.0; n]; n - 1];
+    for row in 2..=n {
+        let mut next = vec![0.0; n + 1];
+        for layer in 1..=row {
+            let left = volumes[layer] * below[layer - 1] / row as f64;
+            let right = volumes[layer - 1] * above[n - row + layer - 1] / row as f64;
+            next[layer] = left + right;
+            let whole = left + right + f64::MIN_POSITIVE;
+            turns[row - 2][layer - 1] =
+                if above[n - row + layer - 1] > below[layer - 1] { right / whole } else { 1.0 - left / whole };
+        }
+        volumes = next;
+    }
+    turns
+}
+
+/// Fisher and Yates.
+fn shuffle(values: &mut [f64], numbers: &mut ChaCha8Rng) {
+    for last in (1..values.len()).rev() {
+        values.swap(last, numbers.random_range(0..=last));
+    }
+}
 
 /// Residues tried for one task, at most.
 const MAX_TRIED: u64 = 1_000;

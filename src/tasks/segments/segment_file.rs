@@ -1,4 +1,6 @@
-//! Reader of files of tasks with segments, `"format": "gpusched-segments/1"`.
+//! Reading and writing files of tasks with segments, `"format": "gpusched-segments/1"`.
+
+use serde_json::{Value, json};
 
 use super::segment_task_set::{GpuSegment, GpuSharing, SegmentTask, SegmentTaskSet, TaskSegment};
 use crate::json::{Document, JsonError, Node, Object, Problem};
@@ -180,5 +182,57 @@ fn positive(node: Node<'_>) -> Result<Duration, Problem> {
     match time(node)? {
         Duration::ZERO => Err(node.expected("a time above 0")),
         time => Ok(time),
+    }
+}
+
+impl SegmentTaskSet {
+    /// The set as a file.
+    pub(crate) fn to_json(&self) -> String {
+        let gpu = json!({
+            "time_slice": text(self.gpu.time_slice), "switch_cost": text(self.gpu.switch_cost),
+            "update_cost": text(self.gpu.update_cost), "channel_reset": text(self.gpu.channel_reset),
+        });
+        let tasks: Vec<Value> = self.tasks.iter().map(written).collect();
+        json!({"format": FORMAT, "cpus": self.cpus, "gpu": gpu, "tasks": tasks}).to_string()
+    }
+}
+
+fn written(task: &SegmentTask) -> Value {
+    let segment = |segment: &TaskSegment| match segment {
+        TaskSegment::Cpu(length) => json!({"cpu": text(*length)}),
+        TaskSegment::Gpu(gpu) => json!({"misc": text(gpu.misc), "gpu": text(gpu.exec)}),
+    };
+    let segments: Vec<Value> = task.segments.iter().map(segment).collect();
+    let mut written = json!({
+        "name": &*task.name, "cpu": task.cpu, "T": text(task.period), "D": text(task.deadline), "segments": segments,
+        "offset": text(task.offset), "sporadic": task.sporadic,
+        "level": if task.has_high_level { "high" } else { "low" },
+    });
+    match task.priority {
+        Some(priority) => written["priority"] = priority.into(),
+        None => written["best_effort"] = true.into(),
+    }
+    written
+}
+
+fn text(time: Duration) -> String {
+    format!("{} ns", time.as_ns())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SegmentPreset;
+    use super::*;
+
+    #[test]
+    fn a_drawn_set_is_read_back() {
+        for preset in SegmentPreset::ALL {
+            let mut generator = preset.generator();
+            generator.best_effort_permille = 200;
+            for sample in 0..20 {
+                let set = generator.sample(1, sample);
+                assert_eq!(SegmentTaskSet::from_json("set.json", &set.to_json()), Ok(set));
+            }
+        }
     }
 }
