@@ -1,7 +1,8 @@
-//! What the words of reports mean: rules, verdicts, findings, and messages, each with what to read of it.
+//! What the words of reports mean: rules, verdicts, findings, terms and messages, each with what to read of it. Terms
+//! and messages are the sections of a page of the documentation, `docs/explain.md`; the others have their words where
+//! they are defined.
 
-mod messages;
-mod terms;
+use std::sync::LazyLock;
 
 use crate::analysis::Verdict;
 use crate::audit::AuditRule;
@@ -10,8 +11,14 @@ use crate::named::named;
 use crate::trace::{RULES, RuleText};
 use crate::words::did_you_mean;
 
-use messages::{MESSAGES, Message};
-use terms::{CAMERA, TERMS, Term, VERDICTS};
+/// The page with the terms and messages.
+const PAGE: &str = include_str!("../docs/explain.md");
+
+const VERDICTS: &str = "docs/analysis.md#5-jobs-and-their-verdicts";
+const CAMERA: Option<&str> = Some("gpusched analyze scenarios/deadlines/camera-and-lidar.json --verdicts");
+
+/// What the page says, section by section.
+static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| Section::all(PAGE));
 
 named! {
     /// What something that is explained is.
@@ -62,9 +69,9 @@ impl Topic {
             .iter()
             .map(Self::of_rule)
             .chain(Verdict::ALL.map(Self::of_verdict))
-            .chain(TERMS.iter().map(Self::of_term))
+            .chain(Section::of_kind(TopicKind::Term).map(Self::of_section))
             .chain(findings.map(Self::of_finding))
-            .chain(MESSAGES.iter().map(Self::of_message))
+            .chain(Section::of_kind(TopicKind::Message).map(Self::of_section))
             .collect()
     }
 
@@ -122,9 +129,9 @@ impl Topic {
         Self { example: CAMERA, ..Self::of(verdict.name(), TopicKind::Verdict, verdict.words(), VERDICTS) }
     }
 
-    fn of_term(term: &Term) -> Self {
-        let Term { name, also, more, example, says } = *term;
-        Self { also, example, ..Self::of(name, TopicKind::Term, says, more) }
+    fn of_section(section: &'static Section) -> Self {
+        let Section { name, kind, also, says, example, more } = section;
+        Self { also, example: *example, ..Self::of(name, *kind, says, &format!("docs/{more}")) }
     }
 
     /// Whether it is called so, in capitals or not.
@@ -136,9 +143,54 @@ impl Topic {
     fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.also.iter().copied())
     }
+}
 
-    fn of_message(message: &Message) -> Self {
-        Self::of(message.part, TopicKind::Message, message.says, message.more)
+/// A section of the page: a term or a message, which is the section's title, and what is said of it.
+struct Section {
+    name: &'static str,
+    kind: TopicKind,
+    /// What else it explains.
+    also: Vec<&'static str>,
+    says: String,
+    /// A command that shows it.
+    example: Option<&'static str>,
+    /// The page that says more, beside this one, and the place on it.
+    more: &'static str,
+}
+
+impl Section {
+    /// The sections of `page`. Terms come before the part on notes and errors. In a section there are lines of text, and
+    /// lists of what else it explains, of a command, and of a link.
+    fn all(page: &'static str) -> Vec<Self> {
+        let (mut kind, mut sections) = (TopicKind::Term, Vec::new());
+        for line in page.lines() {
+            if line == "## Notes and errors" {
+                kind = TopicKind::Message;
+            } else if let Some(name) = line.strip_prefix("### ") {
+                sections.push(Self { name, kind, also: Vec::new(), says: String::new(), example: None, more: "" });
+            } else if let Some(section) = sections.last_mut().filter(|_| !line.is_empty() && !line.starts_with("## ")) {
+                section.read(line);
+            }
+        }
+        sections
+    }
+
+    /// Takes in one line that is not empty.
+    fn read(&mut self, line: &'static str) {
+        if let Some(also) = line.strip_prefix("- also: ") {
+            self.also = also.split("; ").collect();
+        } else if let Some(example) = line.strip_prefix("- shown by: ") {
+            self.example = Some(example.trim_matches('`'));
+        } else if let Some((_, link)) = line.strip_prefix("- more: ").and_then(|link| link.split_once("](")) {
+            self.more = link.trim_end_matches(')');
+        } else {
+            let space = if self.says.is_empty() { "" } else { " " };
+            self.says.extend([space, line]);
+        }
+    }
+
+    fn of_kind(kind: TopicKind) -> impl Iterator<Item = &'static Self> {
+        SECTIONS.iter().filter(move |section| section.kind == kind)
     }
 }
 
@@ -182,6 +234,14 @@ mod tests {
         assert!(rule.waits.is_some_and(|waits| waits.contains("no SM")));
         assert_eq!(rule.finding, Some("More shared memory on one SM than it has."));
         assert!(rule.example.is_some_and(|example| example.contains("scenarios/rtss2017/")));
+    }
+
+    #[test]
+    fn every_section_of_the_page_says_something_and_where_there_is_more() {
+        assert!(SECTIONS.len() > 100, "only {} sections", SECTIONS.len());
+        for section in SECTIONS.iter() {
+            assert!(section.says.ends_with('.') && section.more.contains(".md"), "{}", section.name);
+        }
     }
 
     #[test]
