@@ -5,27 +5,22 @@
 
 mod chart;
 mod drawing;
-mod error;
 pub(crate) mod font;
 mod format;
 mod geometry;
-#[cfg(feature = "pdf")]
-mod pdf;
 #[cfg(feature = "png")]
 mod png;
-mod sheet;
 mod svg;
 mod tex;
 pub(crate) mod theme;
-mod ticks;
 
 pub(crate) use chart::Look;
 pub(crate) use chart::{Axis, Chart, Series};
+pub(crate) use drawing::Sheet;
 pub(crate) use drawing::{Anchor, Dash, Shape, Stroke, Text};
 pub use drawing::{Drawing, PictureOptions};
-pub use error::DrawError;
+pub use format::DrawError;
 pub use format::FigureFormat;
+pub(crate) use geometry::{AxisTicks, round_ticks, time_ticks, time_ticks_since};
 pub(crate) use geometry::{COLUMN_WIDTH, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect, as_length};
 pub use geometry::{Length, MM};
-pub(crate) use sheet::Sheet;
-pub(crate) use ticks::{AxisTicks, round_ticks, time_ticks, time_ticks_since};

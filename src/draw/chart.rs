@@ -3,8 +3,6 @@
 //! The legend stands above the plot, where it hides nothing. Series differ in colour, in dashes and in the form of
 //! their points, so that they can be told apart in grey.
 
-mod bars;
-mod canvas;
 mod curve;
 
 use std::ops::Range;
@@ -14,14 +12,11 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::{ChartBuilder, DrawingAreaErrorKind, IntoDrawingArea, IntoLogRange, LogCoord};
 use plotters::style::{Color, IntoFont, TRANSPARENT, TextStyle};
 
-use self::bars::{BarLook, Bars};
-use self::canvas::{Canvas, rgb};
-use self::curve::Curve;
 pub(crate) use self::curve::Look;
-use super::drawing::{Anchor, Drawing};
-use super::error::DrawError;
+use self::curve::{BarLook, Bars, Canvas, Curve, rgb};
+use super::drawing::{Anchor, Drawing, Sheet};
+use super::format::DrawError;
 use super::geometry::{COLUMN_WIDTH, Length, MM, Point};
-use super::sheet::Sheet;
 use super::theme::{Colour, Theme};
 use crate::proven::OrMost;
 

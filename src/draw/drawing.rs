@@ -1,7 +1,10 @@
-//! Pictures as a list of shapes, independent of any file format.
+//! Pictures as a list of shapes, independent of any file format, and how they are made in the look of the theme.
 
-use super::geometry::{COLUMN_WIDTH, Length, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect, in_millimetres};
-use super::theme::{Colour, Fill};
+use super::font;
+use super::geometry::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect, in_millimetres};
+use super::theme::{Colour, Fill, Theme, series_fill, series_repeat};
+use crate::effort::Counted;
+use crate::limits::count;
 
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,5 +214,172 @@ impl Shape {
             Self::Polygon { fill, .. } => Some(*fill),
             _ => None,
         }
+    }
+}
+
+/// From one tick of an axis to the next, at least.
+const TICK_DISTANCE: Length = 11 * MM;
+const TICK: Length = 6 * MM / 10;
+
+/// A drawing in the making: shapes in the theme's look, for diagrams that need no layout of their own.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    shapes: Vec<Shape>,
+}
+
+impl Sheet {
+    pub(crate) const fn new() -> Self {
+        Self { shapes: Vec::new() }
+    }
+
+    pub(crate) const FRAME: Stroke = Stroke { colour: Colour::FRAME, width: Theme::PAPER.thin_line };
+    pub(crate) const GRID: Stroke = Stroke { colour: Colour::GRID, width: Theme::PAPER.thin_line };
+    pub(crate) const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: Theme::PAPER.line };
+    /// Narrower bars are all outline, and get none.
+    const LEAST_OUTLINED: Length = MM / 3;
+    pub(crate) const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: Theme::PAPER.thin_line };
+    /// Around every picture.
+    pub(crate) const MARGIN: Length = MM / 2;
+
+    pub(crate) fn push(&mut self, shape: Shape) {
+        count(Counted::Shapes, 1);
+        self.shapes.push(shape);
+    }
+
+    /// The shapes that `draw` draws, with an explanation.
+    pub(crate) fn explained(&mut self, tooltip: String, draw: impl FnOnce(&mut Self)) {
+        let mut inner = Self::new();
+        draw(&mut inner);
+        self.push(Shape::Explained { tooltip, shapes: inner.shapes });
+    }
+
+    pub(crate) fn line(&mut self, from: (Length, Length), to: (Length, Length), stroke: Stroke) {
+        let point = |(x, y)| Point { x, y };
+        self.push(Shape::Line { from: point(from), to: point(to), stroke });
+    }
+
+    /// A rectangle.
+    pub(crate) fn area(&mut self, area: Rect, fill: Option<Fill>, stroke: Option<Stroke>) {
+        self.push(Shape::Box { area, fill, stroke });
+    }
+
+    /// Text of the theme's size for names, its middle at `middle` from the top.
+    pub(crate) fn text(&mut self, text: impl Into<String>, x: Length, middle: Length, anchor: Anchor) {
+        self.write(text.into(), (x, middle), anchor, Theme::PAPER.text_size, false);
+    }
+
+    /// Text of the theme's size for labels, its middle at `middle` from the top.
+    pub(crate) fn small(&mut self, text: impl Into<String>, x: Length, middle: Length, anchor: Anchor) {
+        self.write(text.into(), (x, middle), anchor, Theme::PAPER.small_size, false);
+    }
+
+    /// A title at the top, as much of it as fits `width`; gives where it ends.
+    pub(crate) fn title(&mut self, text: &str, width: Length) -> Length {
+        let size = Theme::PAPER.title_size;
+        let text = font::shortened(text, size, true, width - 2 * Self::MARGIN);
+        self.write(text, (Self::MARGIN, Self::MARGIN + size / 2), Anchor::Start, size, true);
+        Self::MARGIN + size + MM
+    }
+
+    /// The first of some texts that fits in the middle of `room` with some space around it, on a plate of the fill's
+    /// background; nothing if none does.
+    pub(crate) fn label(&mut self, texts: &[&str], room: &Rect, fill: Fill) {
+        let size = Theme::PAPER.small_size;
+        let height = size + size / 5;
+        let fits = |text: &&&str| Self::label_width(text) <= room.width && height <= room.height;
+        let Some(text) = texts.iter().find(fits) else { return };
+        self.plated(text, room.centre(), (Self::label_width(text), height), fill);
+    }
+
+    /// How wide the room of [`Self::label`] must be.
+    pub(crate) fn label_width(text: &str) -> Length {
+        Self::small_width(text) + Theme::PAPER.small_size / 4
+    }
+
+    /// A bar with the first of some texts that fits in it; one that is too narrow for an outline is its colour, at
+    /// least as wide as a line.
+    pub(crate) fn bar(&mut self, area: Rect, fill: Fill, texts: &[&str]) {
+        if area.width < Self::LEAST_OUTLINED {
+            let area = Rect { width: area.width.max(Self::GRID.width), ..area };
+            self.area(area, Some(fill.without_hatch()), None);
+        } else {
+            self.area(area, Some(fill), Some(Self::OUTLINE));
+            self.label(texts, &area, fill);
+        }
+    }
+
+    /// Text on a plate of the fill's background.
+    fn plated(&mut self, text: &str, middle: Point, (width, height): (Length, Length), fill: Fill) {
+        if fill.ink != fill.background {
+            let plate = Rect { x: middle.x - width / 2, y: middle.y - height / 2, width, height };
+            self.area(plate, Some(Fill::plain(fill.background)), None);
+        }
+        self.small(text, middle.x, middle.y, Anchor::Middle);
+    }
+
+    /// The mark of a series in a list, with its number if it shares its hatch with others.
+    pub(crate) fn series_mark(&mut self, area: Rect, index: usize) {
+        let fill = series_fill(index);
+        self.area(area, Some(fill), Some(Self::OUTLINE));
+        if let Some(number) = series_repeat(index) {
+            let (text, size) = (number.to_string(), Theme::PAPER.small_size);
+            // Marks are hardly higher than a number.
+            let size = (Self::small_width(&text) + size / 4, size.min(area.height));
+            self.plated(&text, area.centre(), size, fill);
+        }
+    }
+
+    fn write(&mut self, text: String, (x, middle): (Length, Length), anchor: Anchor, size: Length, bold: bool) {
+        let at = Point { x, y: middle + Theme::baseline(size) };
+        self.push(Shape::Text(Text { text, at, anchor, size, colour: Colour::BLACK, bold, upwards: false }));
+    }
+
+    pub(crate) fn text_width(text: &str) -> Length {
+        font::width(text, Theme::PAPER.text_size, false)
+    }
+
+    pub(crate) fn small_width(text: &str) -> Length {
+        font::width(text, Theme::PAPER.small_size, false)
+    }
+
+    /// As much of the beginning and the end of `text`, written as a name, as fits `room`.
+    pub(crate) fn fitted(text: &str, room: Length) -> String {
+        font::shortened(text, Theme::PAPER.text_size, false, room)
+    }
+
+    /// As [`Self::fitted`], of several names, so that different ones stay different where that can be.
+    pub(crate) fn fitted_apart<'n>(names: impl Iterator<Item = &'n str>, room: Length) -> Vec<String> {
+        let names: Vec<(&str, Length)> = names.map(|name| (name, room)).collect();
+        font::shortened_apart(&names, Theme::PAPER.text_size)
+    }
+
+    /// How many ticks an axis of this width has room for.
+    pub(crate) fn ticks_on(width: Length) -> u64 {
+        u64::try_from(width / TICK_DISTANCE).unwrap_or(2).max(2)
+    }
+
+    /// An axis from `left` to `right` with its ticks and its title at the left; gives where it ends.
+    pub(crate) fn axis(
+        &mut self,
+        (left, right): (Length, Length),
+        y: Length,
+        ticks: impl IntoIterator<Item = (Length, String)>,
+        title: &str,
+    ) -> Length {
+        self.line((left, y), (right, y), Self::AXIS);
+        let size = Theme::PAPER.small_size;
+        let middle = y + TICK + MM / 5 + size / 2;
+        let mut title_right = left - MM;
+        for (x, text) in ticks {
+            self.line((x, y), (x, y + TICK), Self::AXIS);
+            title_right = title_right.min(x - Self::small_width(&text) / 2 - MM);
+            self.small(text, x, middle, Anchor::Middle);
+        }
+        self.text(title, title_right, middle, Anchor::End);
+        middle + Theme::PAPER.text_size / 2 + Self::MARGIN
+    }
+
+    pub(crate) fn into_drawing(self, title: String, width: Length, height: Length) -> Drawing {
+        Drawing { width, height, title, shapes: self.shapes }
     }
 }

@@ -1,9 +1,10 @@
-//! File formats of pictures.
+//! File formats of pictures, and why a picture cannot be drawn.
 
 use std::path::Path;
 
+use thiserror::Error;
+
 use super::drawing::Drawing;
-use super::error::DrawError;
 use crate::effort::Counted;
 use crate::limits::count;
 
@@ -67,4 +68,79 @@ impl Drawing {
             FigureFormat::Tex => Ok(self.to_tex().into_bytes()),
         }
     }
+
+    /// The picture as a PDF file of one page in its size, with real text in the embedded font.
+    ///
+    /// # Errors
+    /// [`DrawError::Backend`] if the picture cannot be drawn.
+    #[cfg(feature = "pdf")]
+    pub fn to_pdf(&self) -> Result<Vec<u8>, DrawError> {
+        use std::sync::Arc;
+
+        use krilla::geom::Size;
+        use krilla::page::PageSettings;
+        use krilla_svg::{SurfaceExt, SvgSettings};
+        use krilla_usvg::{Options, Tree, fontdb::Database};
+
+        use super::geometry::{Length, MM};
+        use super::theme::Theme;
+
+        const POINTS_PER_MM: f64 = 72.0 / 25.4;
+
+        let backend = |error: String| DrawError::Backend { format: "PDF", error };
+        let mut fonts = Database::new();
+        fonts.load_font_data(dejavu::sans::regular().to_vec());
+        fonts.load_font_data(dejavu::sans::bold().to_vec());
+        let family = Theme::PAPER.font_family.split(',').next().unwrap_or_default();
+        let options = Options { fontdb: Arc::new(fonts), font_family: family.to_owned(), ..Options::default() };
+        let tree = Tree::from_str(&self.to_svg(), &options).map_err(|error| backend(error.to_string()))?;
+
+        #[expect(clippy::cast_possible_truncation, reason = "a page is a few hundred points")]
+        let points = |length: Length| (length as f64 / MM as f64 * POINTS_PER_MM) as f32;
+        let size = Size::from_wh(points(self.width), points(self.height))
+            .ok_or_else(|| backend("the page has no size".to_owned()))?;
+        let mut document = krilla::Document::new();
+        let mut page = document.start_page_with(PageSettings::new(size));
+        let mut surface = page.surface();
+        surface
+            .draw_svg(&tree, size, SvgSettings::default())
+            .ok_or_else(|| backend("the SVG cannot be converted".to_owned()))?;
+        surface.finish();
+        page.finish();
+        document.finish().map_err(|error| backend(format!("{error:?}")))
+    }
+}
+
+/// A picture that cannot be drawn.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DrawError {
+    /// A scale that makes no picture.
+    #[error("the scale {scale} makes no picture of 1 to 30000 pixels on each side")]
+    Scale {
+        /// The scale.
+        scale: f64,
+    },
+    /// A file name that tells no format.
+    #[error("{name:?} does not end in .svg, .png, .tex or .pdf, which would tell the format")]
+    UnknownFormat {
+        /// The name.
+        name: String,
+    },
+    /// PNG without what it needs.
+    #[error("this gpusched was built without PNG; build it with the cargo feature \"png\", or write .svg or .tex")]
+    NoPng,
+    /// PDF without what it needs.
+    #[error(
+        "this gpusched was built without PDF; build it with the cargo feature \"pdf\", or write .svg, .png or .tex"
+    )]
+    NoPdf,
+    /// What a library refused.
+    #[error("the {format} cannot be drawn: {error}")]
+    Backend {
+        /// The format.
+        format: &'static str,
+        /// Its message.
+        error: String,
+    },
 }

@@ -5,8 +5,9 @@
 //! the drawing states. Places are those computed for `DejaVu Sans`, which is wider than the usual fonts of papers, so
 //! what fits there fits here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use super::drawing::{Anchor, Dash, Drawing, Shape, Stroke, Text};
 use super::geometry::{Length, MM, Point, Rect, millimetres};
@@ -171,7 +172,7 @@ fn name(Colour(red, green, blue): Colour) -> String {
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
-        if let Some(command) = command(character) {
+        if let Some(command) = BY_CHARACTER.get(&character) {
             out.push_str(command);
         } else if character.is_control() {
             out.push(' ');
@@ -185,97 +186,25 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// How a character is written that cannot stand for itself.
-const fn command(character: char) -> Option<&'static str> {
-    Some(match character {
-        '{' => "$\\{$",
-        '}' => "$\\}$",
-        '\\' => "$\\backslash$",
-        '<' => "$<$",
-        '>' => "$>$",
-        '|' => "$|$",
-        '~' => "$\\sim$",
-        '^' => "\\^{}",
-        '$' => "\\$",
-        '&' => "\\&",
-        '#' => "\\#",
-        '_' => "\\_",
-        '%' => "\\%",
-        // Neither dashes nor ligatures nor quotation marks.
-        '-' => "{-}",
-        '`' => "{`}",
-        '\'' => "{'}",
-        ',' => "{,}",
-        '?' => "{?}",
-        '!' => "{!}",
-        '"' => "{'}{'}",
-        '−' => "$-$",
-        '±' => "$\\pm$",
-        '×' => "$\\times$",
-        '·' => "$\\cdot$",
-        '→' => "$\\rightarrow$",
-        '←' => "$\\leftarrow$",
-        '≤' => "$\\leq$",
-        '≥' => "$\\geq$",
-        '≠' => "$\\neq$",
-        '∞' => "$\\infty$",
-        '°' => "$^\\circ$",
-        '²' => "$^2$",
-        '³' => "$^3$",
-        '₀' => "$_0$",
-        '₁' => "$_1$",
-        '₂' => "$_2$",
-        '₃' => "$_3$",
-        'α' => "$\\alpha$",
-        'β' => "$\\beta$",
-        'δ' => "$\\delta$",
-        'λ' => "$\\lambda$",
-        'µ' | 'μ' => "$\\mu$",
-        'π' => "$\\pi$",
-        'σ' => "$\\sigma$",
-        'τ' => "$\\tau$",
-        '‰' => "$^0\\!/_{00}$",
-        '…' => "\\dots{}",
-        '–' => "--",
-        '—' => "---",
-        '‘' => "`",
-        '’' => "'",
-        '“' => "``",
-        '”' => "''",
-        '\u{a0}' => "~",
-        'Ä' => "\\\"A",
-        'Ö' => "\\\"O",
-        'Ü' => "\\\"U",
-        'ä' => "\\\"a",
-        'ë' => "\\\"e",
-        'ï' => "\\\"\\i{}",
-        'ö' => "\\\"o",
-        'ü' => "\\\"u",
-        'ß' => "\\ss{}",
-        'á' => "\\'a",
-        'à' => "\\`a",
-        'â' => "\\^a",
-        'ã' => "\\~a",
-        'å' => "\\aa{}",
-        'æ' => "\\ae{}",
-        'ç' => "\\c{c}",
-        'É' => "\\'E",
-        'é' => "\\'e",
-        'è' => "\\`e",
-        'ê' => "\\^e",
-        'í' => "\\'\\i{}",
-        'ñ' => "\\~n",
-        'ó' => "\\'o",
-        'ò' => "\\`o",
-        'ô' => "\\^o",
-        'ø' => "\\o{}",
-        'ú' => "\\'u",
-        'š' => "\\v{s}",
-        'č' => "\\v{c}",
-        'ž' => "\\v{z}",
-        _ => return None,
-    })
-}
+/// Characters that cannot stand for themselves, each with how it is written: those to which TeX gives a meaning, dashes,
+/// ligatures and quotation marks, signs, and letters with accents.
+const COMMANDS: &str = r##"
+    { $\{$   } $\}$   \ $\backslash$   < $<$   > $>$   | $|$   ~ $\sim$   ^ \^{}   $ \$   & \&   # \#   _ \_   % \%
+    - {-}   ` {`}   ' {'}   , {,}   ? {?}   ! {!}   " {'}{'}   − $-$   ± $\pm$   × $\times$   · $\cdot$
+    → $\rightarrow$   ← $\leftarrow$   ≤ $\leq$   ≥ $\geq$   ≠ $\neq$   ∞ $\infty$   ° $^\circ$   ² $^2$   ³ $^3$
+    ₀ $_0$   ₁ $_1$   ₂ $_2$   ₃ $_3$   α $\alpha$   β $\beta$   δ $\delta$   λ $\lambda$   µ $\mu$   μ $\mu$
+    π $\pi$   σ $\sigma$   τ $\tau$   ‰ $^0\!/_{00}$   … \dots{}   – --   — ---   ‘ `   ’ '   “ ``   ” ''   Ä \"A
+    Ö \"O   Ü \"U   ä \"a   ë \"e   ï \"\i{}   ö \"o   ü \"u   ß \ss{}   á \'a   à \`a   â \^a   ã \~a   å \aa{}
+    æ \ae{}   ç \c{c}   É \'E   é \'e   è \`e   ê \^e   í \'\i{}   ñ \~n   ó \'o   ò \`o   ô \^o   ø \o{}   ú \'u
+    š \v{s}   č \v{c}   ž \v{z}
+"##;
+
+/// [`COMMANDS`] by their characters, and the blank at which no line ends.
+static BY_CHARACTER: LazyLock<HashMap<char, &str>> = LazyLock::new(|| {
+    let mut words = COMMANDS.split_ascii_whitespace();
+    let pairs = std::iter::from_fn(|| Some((words.next()?.chars().next()?, words.next()?)));
+    pairs.chain([('\u{a0}', "~")]).collect()
+});
 
 #[cfg(test)]
 mod tests {
