@@ -6,29 +6,17 @@
 //! time E(K, P) depends on the number P of SMs. [`ApplicationSet`] is the input, read from a file or generated;
 //! [`Scheduler::run`](crate::hosts::Scheduler::run) runs it under a scheduler; [`Outcome`] is what came of it.
 
-mod builtin;
-mod error;
-mod generate;
-mod injection;
 mod model;
 mod outcome;
-mod power;
-mod profile;
 mod read;
-mod segments;
 mod set;
-mod usage;
 
-pub use builtin::BUILTIN_SETS;
-pub use error::ApplicationError;
-pub(crate) use injection::MAX_INJECTIONS;
-pub use injection::{Injection, Injections};
-pub use model::{Application, ApplicationKernel, Class, KernelTimes};
-pub use outcome::{ApplicationOutcome, Outcome};
-pub use profile::ExecutionProfile;
-pub use segments::{Segment, SmCount, segments};
-pub use set::ApplicationSet;
-pub use usage::{ApplicationUsage, Usage};
+pub(crate) use model::MAX_INJECTIONS;
+pub use model::{
+    Application, ApplicationError, ApplicationKernel, Class, ExecutionProfile, Injection, Injections, KernelTimes,
+};
+pub use outcome::{ApplicationOutcome, ApplicationUsage, Outcome, Segment, SmCount, Usage, segments};
+pub use set::{ApplicationSet, BUILTIN_SETS};
 
 #[cfg(test)]
 mod tests;

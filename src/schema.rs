@@ -13,13 +13,20 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::device::range;
-
-mod names;
-mod options;
-
-use names::names;
-use options::properties;
+use crate::analysis::Rung;
+use crate::applications::{BUILTIN_SETS, Class};
+use crate::device::{
+    BUILTIN_NAMES, ChannelOrder, CopyDirection, CopySharing, Preemption, RegisterDealing, Runlists, SmNumbering,
+    SynchronousMemset, range,
+};
+use crate::experiments::study::StudyCommand;
+use crate::experiments::validation::Family;
+use crate::hosts::Scheduler;
+use crate::hosts::gpu_evr::{FullGpu, Keep, Late, Leftover, Remaining, UrgentQueue};
+use crate::input::options::{OPTIONS, OptionKind, ScenarioOption};
+use crate::tasks::ReservationTest;
+use crate::tasks::segments::{SegmentPreset, SegmentTest};
+use crate::workload::{BlockClock, InterleaveLevel, Placement};
 
 /// Names of the schemas.
 pub const NAMES: [&str; 7] = ["scenario", "device", "tasks", "segments", "applications", "study", "warps"];
@@ -147,4 +154,74 @@ fn references(node: &Value, found: &mut Vec<String>) {
         Value::Array(list) => list.iter().for_each(|inner| references(inner, found)),
         _ => {}
     }
+}
+
+/// The names of what a schema asks for.
+fn names(what: &str) -> Option<Vec<&'static str>> {
+    Some(match what {
+        "application set" => BUILTIN_SETS.to_vec(),
+        "channel order" => ChannelOrder::ALL.map(ChannelOrder::name).to_vec(),
+        "assumption" => Rung::ALL.map(Rung::name).to_vec(),
+        "class" => Class::ALL.map(Class::name).to_vec(),
+        "clock" => BlockClock::ALL.map(BlockClock::name).to_vec(),
+        "synchronous memset" => SynchronousMemset::ALL.map(SynchronousMemset::name).to_vec(),
+        "copy sharing" => CopySharing::ALL.map(CopySharing::name).to_vec(),
+        "device" => BUILTIN_NAMES.to_vec(),
+        "direction" => CopyDirection::ALL.map(CopyDirection::name).to_vec(),
+        "family" => Family::ALL.map(Family::name).to_vec(),
+        "full GPU" => FullGpu::ALL.iter().map(|rule| rule.name()).collect(),
+        "interleave level" => InterleaveLevel::ALL.map(InterleaveLevel::name).to_vec(),
+        "keep" => Keep::ALL.iter().map(|rule| rule.name()).collect(),
+        "late" => Late::ALL.iter().map(|rule| rule.name()).collect(),
+        "leftover" => Leftover::ALL.iter().map(|rule| rule.name()).collect(),
+        "placement" => Placement::ALL.map(Placement::name).to_vec(),
+        "preemption" => Preemption::ALL.map(Preemption::name).to_vec(),
+        "remaining" => Remaining::ALL.iter().map(|rule| rule.name()).collect(),
+        "runlists" => Runlists::ALL.map(Runlists::name).to_vec(),
+        "register dealing" => RegisterDealing::ALL.map(RegisterDealing::name).to_vec(),
+        "SM numbering" => SmNumbering::ALL.map(SmNumbering::name).to_vec(),
+        "scheduler" => Scheduler::ALL.map(Scheduler::name).to_vec(),
+        "segment preset" => SegmentPreset::ALL.map(SegmentPreset::name).to_vec(),
+        "segment test" => SegmentTest::ALL.map(SegmentTest::name).to_vec(),
+        "study command" => StudyCommand::ALL.map(StudyCommand::name).to_vec(),
+        "test" => ReservationTest::ALL.map(ReservationTest::name).to_vec(),
+        "urgent queue" => UrgentQueue::ALL.iter().map(|rule| rule.name()).collect(),
+        _ => return None,
+    })
+}
+
+/// Each with the schema of its values; the seed is the study's own.
+fn properties() -> impl Iterator<Item = (String, Value)> {
+    let of_points = OPTIONS.iter().filter(|option| option.key != "seed");
+    of_points.map(|option| (option.key.to_owned(), property(option)))
+}
+
+fn property(option: &ScenarioOption) -> Value {
+    let by_name = |each: Value| json!({"type": "object", "additionalProperties": each});
+    let time = || json!({"$ref": "#/$defs/time"});
+    let positive_time = || json!({"$ref": "#/$defs/positive_time"});
+    let values = match option.kind {
+        OptionKind::Flag(_) => json!({"type": "boolean"}),
+        OptionKind::Time(_) => time(),
+        OptionKind::TimeAboveZero(_) => positive_time(),
+        OptionKind::Number(least, most, _) => json!({"type": "integer", "minimum": least, "maximum": most}),
+        OptionKind::Percents(_) => {
+            json!({"type": "string", "pattern": r"^\s*[+]?[0-9]+\s*\.\.\s*[+]?[0-9]+\s*$"})
+        }
+        OptionKind::OneOf(names, _) => json!({"enum": names()}),
+        OptionKind::Names(_) => json!({"type": "array", "items": {"type": "string"}}),
+        OptionKind::Name(_) | OptionKind::Frequency(_) | OptionKind::File(_) => json!({"type": "string"}),
+        OptionKind::TimeOf(_) => by_name(time()),
+        OptionKind::TimeAboveZeroOf(_) => by_name(positive_time()),
+        OptionKind::DeadlineOf(_) => by_name(json!({"$ref": "#/$defs/deadline"})),
+        OptionKind::PriorityOf(_) => by_name(json!({"type": "integer", "minimum": i32::MIN, "maximum": 0})),
+        OptionKind::NameOf(_) | OptionKind::MaskOf(_) => by_name(json!({"type": "string"})),
+        OptionKind::SizeOf(_) => by_name(json!({"type": "integer", "minimum": 1, "maximum": u32::MAX})),
+    };
+    let mut schema = json!({"description": option.help});
+    if let (Some(schema), Value::Object(values)) = (schema.as_object_mut(), values) {
+        schema.extend(values);
+        schema.insert("examples".to_owned(), json!([option.example_in_json()]));
+    }
+    schema
 }

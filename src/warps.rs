@@ -25,43 +25,31 @@
 
 mod answer;
 mod bound;
-mod choice;
 mod construct;
-mod estimate;
 #[cfg(feature = "ilp")]
 mod highs;
 mod histogram;
 mod ilp;
 mod instance;
 mod kernel_string;
-mod lp_file;
-mod pessimistic;
-mod pick;
 mod schedule;
 mod search;
-mod sigma;
-mod table;
-mod verify;
 
 pub use answer::{Answer, ExactBy, Question, answer};
-pub use bound::{Bound, BoundKind, bound};
+pub use bound::{Bound, BoundKind, Estimate, bound, estimate, pessimistic};
 pub use construct::{Constructed, construct};
-pub use estimate::{Estimate, estimate};
 #[cfg(feature = "ilp")]
 pub(crate) use highs::solve_ilp;
 #[cfg(feature = "ilp")]
 pub use highs::{IlpError, answer_by_program};
 pub use ilp::{Ilp, IlpTooLarge, WorkConserving};
 pub use instance::Instance;
-pub use kernel_string::{KernelString, KernelStringError, Unit};
-pub use pessimistic::pessimistic;
+pub use kernel_string::{KernelString, KernelStringError, Sigma, SigmaError, Unit};
 pub(crate) use schedule::Issue;
-pub use schedule::Schedule;
 #[cfg(test)]
 pub(crate) use schedule::report_figure_2;
+pub use schedule::{Schedule, Violation, verify};
 pub use search::{MakespanSearch, Objective, SearchLimits, SearchSize, TooLarge};
-pub use sigma::{Sigma, SigmaError};
-pub use verify::{Violation, verify};
 
 #[cfg(test)]
 mod tests;

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::injection::{Injection, Injections, MAX_INJECTIONS};
-use super::model::{Application, ApplicationKernel, Class, KernelTimes};
-use super::power::PowerModel;
-use super::profile::ExecutionProfile;
-use super::set::ApplicationSet;
+use super::model::{
+    Application, ApplicationKernel, Class, ExecutionProfile, Injection, Injections, KernelTimes, MAX_INJECTIONS,
+};
+use super::set::{ApplicationSet, PowerModel};
 use crate::device::{BUILTIN_NAMES, BlockShape, Device};
 use crate::json::{Document, JsonError, Node, Problem};
 use crate::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-use super::power::PowerModel;
+use super::set::PowerModel;
 use super::*;
 use crate::device::Device;
 use crate::experiments::evr::{Variation, load};

@@ -1,10 +1,8 @@
 //! Everything that can be said about one string and one number of warps.
 
-use super::bound::{Bound, best_case_bound, bound};
+use super::bound::{Bound, Estimate, best_case_bound, bound, estimate, pessimistic, pessimistic_as_printed};
 use super::construct::construct;
-use super::estimate::{Estimate, estimate};
 use super::kernel_string::{KernelString, UnitKind};
-use super::pessimistic::{pessimistic, pessimistic_as_printed};
 use super::schedule::Schedule;
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
 use crate::broken_bound::BrokenBound;

@@ -1,4 +1,5 @@
-//! Proven bounds on the makespan, for any number of warps. `docs/warps.md` has the proofs.
+//! Proven bounds on the makespan, for any number of warps (`docs/warps.md` has the proofs); and what the report has in
+//! their place: its pessimistic makespan and its approximation, which is not a bound.
 
 use super::kernel_string::KernelString;
 
@@ -92,6 +93,51 @@ pub(crate) fn best_case_bound(string: &KernelString, warps: u32) -> u64 {
     units.unwrap_or(0).max(string.len() as u64)
 }
 
+/// The report's value T = `ceil(W / sigma_L) I_L + ceil(W / sigma_C) I_C` \[cycles\], over all units of the string
+/// (Berezovskyi et al., HURRAY-TR-120710, 2012, Eq. 5 to 7, whose brackets are ceilings), sigma being the whole warps
+/// that the units serve in a cycle after the transformation.
+///
+/// It bounds the makespan only if these are 1 ([`KernelString::one_warp_per_unit`]), as in all of the report's inputs:
+/// "LL" with `sigma_L` = 2 and four warps can take 5 cycles, and this gives 4.
+pub fn pessimistic(string: &KernelString, warps: u32) -> u64 {
+    (0..).zip(string.units()).map(|(unit, kind)| u64::from(warps.div_ceil(kind.capacity)) * string.steps_on(unit)).sum()
+}
+
+/// The same with sigma as it stands, if that leaves [units over](super::Sigma::has_rest): 3/2 for 48 units, the CUDA
+/// cores that the report's section 3 gives to compute capability 2.1. No bound: four warps of "C" take 4 cycles, and
+/// this gives 3.
+pub(crate) fn pessimistic_as_printed(string: &KernelString, warps: u32) -> Option<u64> {
+    let used = || (0..).zip(string.units()).filter(|&(unit, _)| string.steps_on(unit) > 0);
+    if !used().any(|(_, kind)| kind.sigma.has_rest()) {
+        return None;
+    }
+    // What the transformation has repeated is counted already.
+    let rounds = |sigma: super::Sigma| {
+        if sigma.has_rest() { sigma.rounds(warps) } else { warps.div_ceil(sigma.capacity().get()).into() }
+    };
+    Some(used().map(|(unit, kind)| rounds(kind.sigma) * string.steps_on(unit)).sum())
+}
+
+/// The report's `T_approx(x)` (Berezovskyi et al., HURRAY-TR-120710, 2012, Eq. 42 and 43).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// The smallest `ceil(W / y) T(y)` for y <= x \[cycles\]. NOT a bound: "LCL", one warp per unit: T(2) = 4, so
+    /// four warps are estimated at 8 cycles, and they can take 9.
+    pub cycles: u64,
+    /// The smallest y that gives it.
+    pub from: u32,
+    /// The report's x: makespans of up to so many warps were known.
+    pub known: u32,
+}
+
+/// The estimate for `warps` warps from the exact worst cases of 0, 1, ..., x warps; `None` where x is 0.
+pub fn estimate(warps: u32, makespans: &[u64]) -> Option<Estimate> {
+    let counts = || (0_u32..).zip(makespans).skip(1);
+    let known = counts().map(|(count, _)| count).last()?;
+    let values = counts().map(|(count, &makespan)| (u64::from(warps.div_ceil(count)) * makespan, count));
+    values.min().map(|(cycles, from)| Estimate { cycles, from, known })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Unit;
@@ -120,5 +166,14 @@ mod tests {
         }
         assert_eq!(bound(&string("LCLCL"), 600), Bound { cycles: 1802, by: BoundKind::Changes });
         assert_eq!(bound(&string("LLC"), 0).cycles, 0);
+    }
+
+    #[test]
+    fn the_estimate_of_four_lcl_warps_is_below_what_they_can_take() {
+        // T(1), T(2) by hand: 3 and 4.
+        assert_eq!(estimate(4, &[0, 3, 4]), Some(Estimate { cycles: 8, from: 2, known: 2 }));
+        assert_eq!(estimate(5, &[0, 3]), Some(Estimate { cycles: 15, from: 1, known: 1 }));
+        assert_eq!(estimate(5, &[0]), None);
+        assert_eq!(estimate(0, &[0, 3]), Some(Estimate { cycles: 0, from: 1, known: 1 }));
     }
 }

@@ -2,9 +2,8 @@
 //! case at most.
 
 use super::bound::{best_case_bound, bound};
-use super::histogram::Histogram;
+use super::histogram::{Histogram, Pick};
 use super::kernel_string::KernelString;
-use super::pick::Pick;
 use super::schedule::{Naming, Schedule};
 use super::search::{MakespanSearch, Objective, SearchLimits, SearchSize};
 use crate::effort::Progress;

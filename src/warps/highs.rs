@@ -9,8 +9,7 @@ use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, v
 use super::answer::{Answer, ExactBy, Question, answer_with};
 use super::ilp::{Constraint, Ilp, IlpTooLarge, MAX_SOLVED_COEFFICIENTS, Relation, WorkConserving};
 use super::kernel_string::KernelString;
-use super::schedule::Schedule;
-use super::verify::{Violation, verify};
+use super::schedule::{Schedule, Violation, verify};
 
 /// What the solver found, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! An instance of the problem as a file, from which the report's program works too (section 6, Fig. 4).
 
-use super::kernel_string::{KernelString, Unit};
-use super::sigma::Sigma;
+use super::kernel_string::{KernelString, Sigma, Unit};
 use crate::json::{Document, JsonError, Node, Object, Problem};
 
 /// Threads of a warp where the file does not say.

@@ -3,8 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::bound::{best_case_bound, change_weight, changes_bound, waiting_bound};
-use super::pessimistic::pessimistic_as_printed;
+use super::bound::{best_case_bound, change_weight, changes_bound, pessimistic_as_printed, waiting_bound};
 use super::{
     KernelString, MakespanSearch, Objective, SearchLimits, Sigma, Unit, bound, construct, estimate, pessimistic, verify,
 };
