@@ -39,8 +39,7 @@ pub use generate::{Generator, Periods, ReservationPeriod, Utilizations};
 pub(crate) use reservation::{LinearSupply, Supply, SupplyBound};
 pub use reservation::{Reservation, Reservations};
 pub use task_set::{Allocation, Task, TaskKernel, TaskSet, Timing};
-pub use task_time::TaskTime;
-pub use task_time::hyperperiod;
+pub use task_time::{TaskTime, hyperperiod};
 pub(crate) use utilizations::uunifast;
 pub use verdict::{Rejection, TaskVerdict};
 

@@ -8,8 +8,7 @@
 
 use super::reservation::Reservation;
 use super::task_set::Timing;
-use super::task_time::TaskTime;
-use super::task_time::hyperperiod;
+use super::task_time::{TaskTime, hyperperiod};
 use super::verdict::{Rejection, TaskVerdict};
 use crate::effort::{self, Counted};
 use crate::limits::count_turn;
@@ -42,6 +41,7 @@ pub(super) struct Miss {
 
 /// A task during the run. Deadlines do not exceed periods and the run ends at the first miss, so a task has at most
 /// one job that is not done. Services are instants in the time of the reservation.
+#[derive(Clone, Default)]
 struct Running {
     /// What is left of the present job; 0 if it is done.
     left: TaskTime,
@@ -57,15 +57,7 @@ struct Running {
 /// Simulates preemptive EDF inside `reservation` for the jobs released in [0, `end`), until all are done or one misses
 /// its deadline. Ties of deadlines go to the earlier release, then to the first task.
 pub(super) fn simulate(tasks: &[Timing], reservation: Reservation, end: TaskTime) -> EdfRun {
-    let start = |_: &Timing| Running {
-        left: TaskTime::ZERO,
-        release: TaskTime::ZERO,
-        deadline: TaskTime::ZERO,
-        due: TaskTime::ZERO,
-        next_release: TaskTime::ZERO,
-        next_service: TaskTime::ZERO,
-    };
-    let mut running: Vec<Running> = tasks.iter().map(start).collect();
+    let mut running = vec![Running::default(); tasks.len()];
     let (mut completed, mut now) = (0, TaskTime::ZERO);
     loop {
         count_turn();

@@ -7,9 +7,7 @@ use serde::Serialize;
 use super::reservation::Reservations;
 use super::task_set::{Allocation, MAX_TIME, Task, TaskSet, Timing};
 use super::task_time::TaskTime;
-use super::utilizations::rand_fixed_sum;
-use super::utilizations::whole_times;
-use super::utilizations::{uunifast, uunifast_discard};
+use super::utilizations::{rand_fixed_sum, uunifast, uunifast_discard, whole_times};
 use crate::named::named;
 
 named! {

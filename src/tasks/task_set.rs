@@ -33,9 +33,7 @@ impl Timing {
             deadline: TaskTime::from_units(deadline),
         }
     }
-}
 
-impl Timing {
     /// C / T as numerator and denominator.
     pub fn load(&self) -> (u128, u64) {
         (self.wcet.into(), self.period.units())

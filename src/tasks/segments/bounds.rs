@@ -94,10 +94,7 @@ pub(super) fn in_order(
     for task in set.by_urgency() {
         bounds[task] = match failed {
             Some(other) => TaskBound::DependsOn(other),
-            None => match response(task, &known) {
-                Some(bound) => TaskBound::Bounded(bound),
-                None => TaskBound::Exceeds,
-            },
+            None => response(task, &known).map_or(TaskBound::Exceeds, TaskBound::Bounded),
         };
         known[task] = bounds[task].bound();
         if failed.is_none() && known[task].is_none() {
