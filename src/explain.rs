@@ -159,8 +159,8 @@ struct Section {
 }
 
 impl Section {
-    /// The sections of `page`. Terms come before the part on notes and errors. In a section there are lines of text, and
-    /// lists of what else it explains, of a command, and of a link.
+    /// The sections of `page`. Terms come before the part on notes and errors. In a section there are lines of text,
+    /// and a list of what else it explains, of a command that shows it, and of a link to more.
     fn all(page: &'static str) -> Vec<Self> {
         let (mut kind, mut sections) = (TopicKind::Term, Vec::new());
         for line in page.lines() {

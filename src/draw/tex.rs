@@ -186,8 +186,8 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Characters that cannot stand for themselves, each with how it is written: those to which TeX gives a meaning, dashes,
-/// ligatures and quotation marks, signs, and letters with accents.
+/// Characters that cannot stand for themselves, each with how it is written: those to which TeX gives a meaning,
+/// dashes, ligatures and quotation marks, signs, and letters with accents.
 const COMMANDS: &str = r##"
     { $\{$   } $\}$   \ $\backslash$   < $<$   > $>$   | $|$   ~ $\sim$   ^ \^{}   $ \$   & \&   # \#   _ \_   % \%
     - {-}   ` {`}   ' {'}   , {,}   ? {?}   ! {!}   " {'}{'}   − $-$   ± $\pm$   × $\times$   · $\cdot$

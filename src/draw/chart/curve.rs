@@ -198,8 +198,8 @@ impl Bars {
     }
 }
 
-/// What plotters draws on, our paper: its pixels are hundredths of a millimetre, so that nothing is rounded visibly, and
-/// its charts come in every file format.
+/// What plotters draws on, our paper: its pixels are hundredths of a millimetre, so that nothing is rounded visibly,
+/// and its charts come in every file format.
 pub(super) struct Canvas<'s> {
     pub(super) size: (u32, u32),
     pub(super) shapes: &'s mut Vec<Shape>,

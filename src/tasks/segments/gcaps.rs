@@ -183,8 +183,8 @@ type Response<'r> = &'r dyn Fn(&SegmentTaskSet, usize, &[Option<Duration>]) -> O
 ///
 /// This is Audsley's search: the lowest priority that is left goes to the least urgent task that stays within its
 /// deadline there, while nothing is known of more urgent ones but that they meet theirs. Only the last of each core is
-/// tried. Gives the set with the priorities found, the most urgent being 0; nothing if some priority fits no task, in which
-/// case there may still be an assignment.
+/// tried. Gives the set with the priorities found, the most urgent being 0; nothing if some priority fits no task, in
+/// which case there may still be an assignment.
 pub(super) fn search(set: &SegmentTaskSet, response: Response<'_>) -> Option<SegmentTaskSet> {
     let deadlines: Vec<Option<Duration>> = set.tasks.iter().map(|task| Some(task.deadline)).collect();
     let mut left = set.by_urgency();
