@@ -1,4 +1,4 @@
-//! Against the letters and hatches of other renderers, and by hand.
+//! Where the lines of hatches, letters and edges come to stand, in pixels.
 
 use super::*;
 
