@@ -188,7 +188,7 @@ fn escaped(text: &str) -> String {
 
 /// Characters that cannot stand for themselves, each with how it is written: those to which TeX gives a meaning,
 /// dashes, ligatures and quotation marks, signs, and letters with accents.
-const COMMANDS: &str = r##"
+const COMMANDS: &str = r#"
     { $\{$   } $\}$   \ $\backslash$   < $<$   > $>$   | $|$   ~ $\sim$   ^ \^{}   $ \$   & \&   # \#   _ \_   % \%
     - {-}   ` {`}   ' {'}   , {,}   ? {?}   ! {!}   " {'}{'}   − $-$   ± $\pm$   × $\times$   · $\cdot$
     → $\rightarrow$   ← $\leftarrow$   ≤ $\leq$   ≥ $\geq$   ≠ $\neq$   ∞ $\infty$   ° $^\circ$   ² $^2$   ³ $^3$
@@ -197,7 +197,7 @@ const COMMANDS: &str = r##"
     Ö \"O   Ü \"U   ä \"a   ë \"e   ï \"\i{}   ö \"o   ü \"u   ß \ss{}   á \'a   à \`a   â \^a   ã \~a   å \aa{}
     æ \ae{}   ç \c{c}   É \'E   é \'e   è \`e   ê \^e   í \'\i{}   ñ \~n   ó \'o   ò \`o   ô \^o   ø \o{}   ú \'u
     š \v{s}   č \v{c}   ž \v{z}
-"##;
+"#;
 
 /// [`COMMANDS`] by their characters, and the blank at which no line ends.
 static BY_CHARACTER: LazyLock<HashMap<char, &str>> = LazyLock::new(|| {
