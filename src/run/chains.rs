@@ -337,9 +337,8 @@ impl<'a> Summary<'a> {
     /// The way of data to show, if the scenario has chains and one of them has an output.
     pub(crate) fn longest_way(&self) -> Option<LongestWay<'a>> {
         let measure = ChainMeasure::ReactionTime;
-        let end = self.known_until();
         let ways = self.scenario.chains.iter().filter_map(|chain| {
-            let times = ChainTimes::new(chain, self.scenario, self, end, |job| Some((job, true)));
+            let times = self.times_of(chain);
             let delay = times.sum_up(chain, measure).worst?;
             let jobs = chain.links.iter().zip(&times.links).zip(&delay.jobs);
             let jobs = jobs.filter_map(|((link, times), &job)| {
@@ -359,16 +358,15 @@ impl<'a> Summary<'a> {
 }
 
 impl Summary<'_> {
-    /// Until when it says what chains take: it was ended then, or has fewer jobs from then on than there are.
-    fn known_until(&self) -> Option<Instant> {
-        if self.ended == Ended::Horizon { Some(self.trace.end()) } else { self.scenario.cut_at() }
+    /// When the jobs of a chain read and wrote: until the run was ended, or has fewer jobs than there are.
+    fn times_of(&self, chain: &Chain) -> ChainTimes {
+        let end = if self.ended == Ended::Horizon { Some(self.trace.end()) } else { self.scenario.cut_at() };
+        ChainTimes::new(chain, self.scenario, self, end, |job| Some((job, true)))
     }
 
     /// What the chains of the scenario came to, each by both measures.
     pub fn chains(&self) -> Vec<ChainRun> {
-        let end = self.known_until();
-        let times = |chain: &Chain| ChainTimes::new(chain, self.scenario, self, end, |job| Some((job, true)));
-        let chains = self.scenario.chains.iter().map(|chain| (chain, times(chain)));
+        let chains = self.scenario.chains.iter().map(|chain| (chain, self.times_of(chain)));
         chains.flat_map(|(chain, times)| ChainMeasure::ALL.map(|measure| times.sum_up(chain, measure))).collect()
     }
 }

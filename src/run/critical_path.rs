@@ -10,8 +10,8 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use super::record::{HeldCall, IterationSpan};
 use super::summary::Summary;
+use super::{HeldCall, IterationSpan};
 use crate::limits::count_turn;
 use crate::scenario::{HostThread, Step, UnknownStream, followed};
 use crate::time::{Duration, Instant};
