@@ -1,11 +1,13 @@
-//! What is wrong with a log.
+//! What a file of logs held, and what is wrong with it.
 
-use crate::proven::OrMost;
 use std::fmt;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use thiserror::Error;
+
+use super::log::Log;
+use crate::proven::OrMost;
 
 /// Something in a log that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,6 +158,13 @@ impl Defect {
     }
 }
 
+impl Dropped {
+    /// Of a file as a whole.
+    pub(super) fn of_file(file: &str, defect: Defect) -> Self {
+        Self { file: file.to_owned(), kernel: None, defect }
+    }
+}
+
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kernel {
@@ -174,5 +183,31 @@ impl Serialize for Dropped {
         object.serialize_field("blocks", &self.defect.blocks())?;
         object.serialize_field("what", &self.defect.to_string())?;
         object.end()
+    }
+}
+
+/// What a file held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogReading {
+    /// The log; `None` if the file is none: it has no list `times`.
+    pub log: Option<Log>,
+    /// What was left out.
+    pub dropped: Vec<Dropped>,
+}
+
+/// What a file held: one log of the examiner, or a table of blocks with a log for each stream.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LogsReading {
+    /// The logs; none if the file is neither.
+    pub logs: Vec<Log>,
+    /// What was left out.
+    pub dropped: Vec<Dropped>,
+    /// What was assumed.
+    pub notes: Vec<String>,
+}
+
+impl From<LogReading> for LogsReading {
+    fn from(reading: LogReading) -> Self {
+        Self { logs: reading.log.into_iter().collect(), dropped: reading.dropped, notes: Vec::new() }
     }
 }

@@ -1,9 +1,8 @@
 //! Logs as the examiner writes them, read byte by byte: plain decimals, plain strings, lists of numbers. Whatever is
 //! written otherwise is left to the reader of any JSON, which gives the same for these.
 
-use super::clock::LogTime;
-use super::number::NO_TIME;
-use super::visit::{Draft, Entry};
+use super::log::LogTime;
+use super::visit::{Draft, Entry, NO_TIME};
 
 /// Times below this are the same by way of an `f64` of seconds, whose error is less than a quarter \[ns\].
 const EXACT_BELOW_NS: u64 = 1 << 50;
