@@ -1,17 +1,10 @@
 //! The host threads of a scenario, such as the examiner's.
 
-mod barriers;
 mod cores;
-mod device_waits;
-mod error;
-mod frees;
-mod launch_order;
-pub(super) mod least_work;
 pub(super) mod long_run;
-mod releases;
-mod simulate;
+pub(super) mod simulate;
 mod state;
-mod waiting;
+mod waits;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,17 +17,12 @@ use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::NEVER;
 use crate::workload::{OperationId, OperationKind, Origin, StreamId};
-pub use error::ProgramError;
-pub use launch_order::LaunchOrder;
-pub use simulate::{SimulateOptions, simulate, simulate_with};
-pub(crate) use simulate::{simulate_placed, trace_on};
 
-use barriers::Barrier;
 use cores::Cores;
-use device_waits::DeviceWaits;
-use frees::Frees;
-use releases::Releases;
-use waiting::Waiting;
+use waits::{Barrier, DeviceWaits, Frees, Releases, Waiting};
+
+pub use simulate::{LaunchOrder, ProgramError, SimulateOptions, simulate, simulate_with};
+pub(crate) use simulate::{simulate_placed, trace_on};
 
 /// Runs the threads of a scenario.
 ///
@@ -246,7 +234,7 @@ impl<'a> ProgramHost<'a> {
                 turn.dedup();
             }
             if self.order.is_some() && !self.cores.are_shared() {
-                while let Some(next) = launch_order::first(turn.iter().map(|&thread| self.rank(thread, gpu))) {
+                while let Some(next) = simulate::first(turn.iter().map(|&thread| self.rank(thread, gpu))) {
                     // If it could launch more, others may come before that.
                     if !self.run(turn[next], gpu)? {
                         turn.remove(next);

@@ -5,23 +5,21 @@
 //! turns and switches (rules T1 to T4). Under GCAPS the host keeps every context off the runlist but that of the most
 //! urgent task between its calls; a call takes ε - θ on its core, for the GPU itself takes θ to switch.
 
-mod cores;
 mod segment_host;
-mod segment_job;
 
 use thiserror::Error;
 
-use super::timed::Timed;
+use super::Timed;
 use crate::device::Device;
 use crate::effort::Progress;
 use crate::gpu::{Gpu, GpuOptions, RunError, Simulated, SubmitError};
 use crate::spelling::option;
-use crate::tasks::segments::{SegmentTaskSet, SegmentTest};
+use crate::tasks::segments::{GpuWait, SegmentTask, SegmentTaskSet, SegmentTest};
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
-use segment_host::SegmentHost;
+use crate::workload::{KernelId, OperationId};
 
-pub use segment_job::{CoreRun, CoreUse, SegmentJob};
+use segment_host::SegmentHost;
 
 /// Jobs that a run may release at most, so that a long horizon cannot fill the memory.
 const MAX_JOBS: u128 = 5_000_000;
@@ -126,4 +124,109 @@ fn hyperperiod(set: &SegmentTaskSet) -> Option<Duration> {
     let all = periods.try_fold(first, Duration::least_common_multiple)?;
     let offset = set.tasks.iter().map(|task| task.offset).max().unwrap_or_default();
     (all.as_ns() < 1 << 62).then(|| all.saturating_add(offset))
+}
+
+/// A job that was released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentJob {
+    /// Its task, as an index into the set.
+    pub task: usize,
+    /// Its number among the task's jobs.
+    pub number: u64,
+    /// When it was released.
+    pub released: Instant,
+    /// When it was done.
+    pub finished: Option<Instant>,
+}
+
+impl SegmentJob {
+    /// From release to end, if it was done.
+    pub fn response(&self) -> Option<Duration> {
+        self.finished.map(|finished| finished.since(self.released))
+    }
+}
+
+/// What a core was busy with, without a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoreRun {
+    /// The core.
+    pub cpu: u32,
+    /// Whose job it was, as an index into the set.
+    pub task: usize,
+    /// What for.
+    pub what: CoreUse,
+    /// From when.
+    pub from: Instant,
+    /// To when.
+    pub to: Instant,
+}
+
+/// What a task has a core for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreUse {
+    /// A CPU segment, or the CPU's part of a GPU segment.
+    Works,
+    /// A driver call.
+    Call,
+    /// Nothing: it waits for the GPU or for a driver call.
+    Waits,
+}
+
+impl CoreUse {
+    /// As a sentence has it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Works => "works",
+            Self::Call => "is in a driver call",
+            Self::Waits => "keeps the core busy",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// So much on the CPU is left.
+    Cpu(Duration),
+    /// Work of the GPU, and the operation once it is submitted.
+    Gpu { kernel: KernelId, operation: Option<OperationId> },
+    /// A driver call, the first or second of a segment.
+    Call { is_first: bool, left: Duration, state: CallState },
+    /// Wants the lock, for which it asked then.
+    Lock { asked: Option<Instant> },
+    /// Gives the lock back.
+    Unlock,
+}
+
+/// Where a driver call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CallState {
+    /// Not reached on a core.
+    Ahead,
+    /// Waits until no other call is under way, on its core.
+    Asked,
+    UnderWay,
+}
+
+/// How urgent a task is, the smallest first; tasks of best effort come last, in the order of the set.
+fn rank(tasks: &[SegmentTask], task: usize) -> (bool, Option<u64>, usize) {
+    let priority = tasks[task].priority;
+    (priority.is_none(), priority, task)
+}
+
+/// Whether a step needs a core, or keeps it busy.
+fn is_ready(step: Step, waiting: GpuWait) -> bool {
+    match step {
+        Step::Cpu(_) | Step::Call { .. } | Step::Unlock => true,
+        Step::Gpu { .. } => waiting == GpuWait::Busy,
+        Step::Lock { asked } => asked.is_none(),
+    }
+}
+
+/// Above its priority: who is in a driver call, then who holds the lock.
+fn class(step: Step, holds_lock: bool) -> u8 {
+    match step {
+        Step::Call { state: CallState::UnderWay, .. } => 0,
+        _ if holds_lock => 1,
+        _ => 2,
+    }
 }

@@ -1,31 +1,19 @@
 //! GPU-EvR: applications share the GPU's SMs by class and by what they need to meet their requirements.
 //!
 //! Lee and Al Faruque, "GPU-EvR: Run-Time Event Based Real-Time Scheduling Framework on GPGPU Platform", DATE 2014. Two
-//! levels decide: the [workload manager](workload_manager) (Algorithm 1), which application comes to the GPU; the [GPU
-//! manager](gpu_manager) (Algorithm 2), how many SMs each application there has. Both rely on a [timing model](timing)
-//! (Equations 3 to 9). The `mapping` then has the blocks follow: it launches only as many blocks as can start, on SMs
-//! that belong to their application, and passes an SM on when the last block on it has completed. So the hardware's
-//! queues are always empty when a launch comes.
+//! `managers` decide: the workload manager (Algorithm 1), which application comes to the GPU; the GPU manager
+//! (Algorithm 2), how many SMs each application there has. Both rely on a [timing model](timing) (Equations 4 to 9).
+//! The `mapping` then has the blocks follow: it launches only as many blocks as can start, on SMs that belong to their
+//! application, and passes an SM on when the last block on it has completed. So the hardware's queues are always empty
+//! when a launch comes.
 //!
 //! Where the pseudo-code is incomplete, [`EvrRules`] name the decisions and their alternatives; `docs/gpu-evr.md`
 //! measures their effect.
 
-pub mod gpu_manager;
+mod managers;
 mod mapping;
 mod rules;
-mod running;
-mod sm_set;
 pub mod timing;
-pub mod workload_manager;
-
-use gpu_manager::GpuManager;
-use mapping::Mapping;
-use workload_manager::WorkloadManager;
-
-pub(crate) use mapping::MAX_SMS;
-pub use rules::{EvrRules, FullGpu, Keep, Late, Leftover, Remaining, RuleError, UrgentQueue};
-pub(crate) use running::RunningApp;
-pub use running::Stage;
 
 use std::cmp::Reverse;
 
@@ -33,6 +21,14 @@ use crate::applications::{ApplicationSet, ExecutionProfile};
 use crate::gpu::{GpuEvent, GpuInterface, Host, RunError};
 use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
+
+use managers::{GpuManager, WorkloadManager};
+use mapping::Mapping;
+
+pub(crate) use mapping::MAX_SMS;
+pub use rules::{EvrRules, FullGpu, Keep, Late, Leftover, Remaining, RuleError, UrgentQueue};
+pub(crate) use timing::RunningApp;
+pub use timing::Stage;
 
 /// Launches for which room is made beforehand, at most: some 200 MB.
 const MAX_EXPECTED: usize = 1_000_000;

@@ -6,8 +6,6 @@
 mod repeats;
 mod window;
 
-use std::borrow::Cow;
-
 use super::simulate::refuse_too_many;
 use super::{ProgramError, ProgramHost, SimulateOptions};
 use crate::canonical::Canonical;
@@ -19,6 +17,7 @@ use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Piece, Shift};
 use crate::workload::Items;
+
 use repeats::{Repeated, Repeats};
 
 /// How much of a run is held.
@@ -92,11 +91,7 @@ pub(crate) fn simulate_summed<'s>(
     let mut pieces = Pieces::new(scenario, options, Need::Instants, (whole, piece))?;
     if let Some(ended) = pieces.run_until(whole, None)? {
         let Pieces { gpu, host, .. } = pieces;
-        host.refuse_endless_wait(ended)?;
-        let (trace, iterations) = (gpu.into_trace(), host.spans);
-        let (cores, held_calls) = (host.cores.into_spans(trace.end()), host.frees.into_calls());
-        let scenario = Cow::Borrowed(scenario);
-        return Ok(AnyLength::Recorded(Run { scenario, trace, ended, iterations, cores, held_calls }));
+        return Ok(AnyLength::Recorded(host.into_run(scenario, gpu.into_trace(), ended)?));
     }
     // Only pictures ask for it, which are of recorded runs.
     pieces.host.forget_observed();

@@ -8,11 +8,9 @@
 //! reservation exactly as `exact` has it; longer blocks delay more urgent jobs and waste the
 //! ends of budgets, which none of the paper's tests accounts for.
 
-use super::activations::Activations;
-use super::dispatch::Dispatch;
 use super::grid::{Grid, GridError};
-use super::job::JobId;
-use super::ready_queue::{JobPriority, ReadyQueue};
+use super::jobs::{Activations, JobId, JobPriority, ReadyQueue};
+use super::strategies::Dispatch;
 use crate::gpu::{GpuInterface, SubmitError};
 use crate::tasks::{Allocation, Reservation, Reservations, Task, TaskTime};
 use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};

@@ -6,9 +6,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::grid::GridError;
-use super::job::TaskJob;
-use super::ready_queue::Policy;
-use super::run_tasks::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
+use super::jobs::{Policy, TaskJob};
+use super::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};
 use crate::device::{BlockShape, Device};
 use crate::effort::Progress;
 use crate::tasks::{

@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::super::sporadic_delays::SporadicDelays;
-use super::cores::{class, is_ready, rank};
-use super::segment_job::{CallState, CoreRun, CoreUse, SegmentJob, Step};
+use super::super::SporadicDelays;
+use super::{CallState, CoreRun, CoreUse, SegmentJob, Step, class, is_ready, rank};
 use crate::device::BlockShape;
 use crate::gpu::{GpuEvent, GpuInterface, Host, RunError, SubmitError};
 use crate::proven::Proven;

@@ -2,13 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::gpu_manager::GpuManager;
-use super::running::{RunningApp, Stage};
-use super::sm_set::SmSet;
+use super::managers::GpuManager;
+use super::timing::{RunningApp, SmSet, Stage};
 use crate::applications::ApplicationSet;
 use crate::device::CopyDirection;
 use crate::gpu::{GpuInterface, SubmitError};
-use crate::hosts::applications::whole_application::{Catalogue, KernelKey};
+use crate::hosts::applications::whole::{Catalogue, KernelKey};
 use crate::proven::Proven;
 use crate::workload::{OperationId, OperationKind, Origin, StreamId, StreamSpec};
 

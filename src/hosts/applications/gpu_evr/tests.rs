@@ -1,4 +1,4 @@
-use super::sm_set::SmSet;
+use super::timing::SmSet;
 use super::timing::*;
 use super::*;
 use crate::applications::{ApplicationSet, Class};

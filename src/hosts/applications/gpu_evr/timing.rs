@@ -1,11 +1,12 @@
-//! The timing model: Equations 4 to 9 of the paper. (Equations 1 and 2, E(A, P), are [`ExecutionProfile::execution`];
-//! Equation 3 is [`Injection::due`](crate::applications::Injection::due).)
+//! An application on the GPU: how far it is, which SMs it has, and the timing model, Equations 4 to 9 of the paper.
+//! (Equations 1 and 2, E(A, P), are [`ExecutionProfile::execution`]; Equation 3 is
+//! [`Injection::due`](crate::applications::Injection::due).)
 //!
 //! Times are rounded up to whole nanoseconds, so that an estimate never becomes optimistic by rounding.
 
 use super::rules::{Late, Remaining};
-use super::running::{RunningApp, Stage};
-use crate::applications::ExecutionProfile;
+use crate::applications::{Class, ExecutionProfile};
+use crate::device::SmMask;
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
 
@@ -92,4 +93,166 @@ pub(crate) fn required_sms(app: &RunningApp<'_>, now: Instant, estimate: Remaini
 pub(crate) fn fastest_sms(app: &RunningApp<'_>, estimate: Remaining) -> u32 {
     let on = |sms: &u32| remaining(app.profile, &app.progress, *sms, estimate);
     (1..=app.profile.sms()).min_by_key(on).unwrap_or(1)
+}
+
+/// How far an application has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing has been done for it yet.
+    Submitted,
+    /// Its input is being copied.
+    CopyIn,
+    /// A kernel runs, or is about to.
+    Kernel {
+        /// Which, from 0.
+        kernel: usize,
+        /// Which of its launches, from 0.
+        launch: u32,
+        /// Blocks of this launch that were given to the hardware.
+        submitted: u32,
+        /// Blocks of this launch that have completed, N'.
+        completed: u32,
+    },
+    /// All kernels have completed.
+    KernelsDone,
+}
+
+/// An application that waits for the GPU or has SMs.
+#[derive(Debug, Clone)]
+pub(crate) struct RunningApp<'a> {
+    /// Number of its injection.
+    pub number: u32,
+    /// Its class.
+    pub class: Class,
+    /// `T_resp` (Equation 3).
+    pub due: Instant,
+    /// Its profile.
+    pub profile: &'a ExecutionProfile,
+    /// How far it has come.
+    pub progress: Stage,
+    /// SMs that the GPU manager has allotted to it, `P_i`.
+    pub allotted: u32,
+    /// SMs lent to it beyond those.
+    pub lent: u32,
+    /// SMs that belong to it now. More than it should have until its blocks there complete, or fewer until another
+    /// application's do.
+    pub owned: SmSet,
+    /// Those of `owned` on which nothing runs.
+    pub idle: SmSet,
+}
+
+impl<'a> RunningApp<'a> {
+    /// An application that has just arrived.
+    pub(crate) fn new(number: u32, class: Class, due: Instant, profile: &'a ExecutionProfile) -> Self {
+        Self {
+            number,
+            class,
+            due,
+            profile,
+            progress: Stage::Submitted,
+            allotted: 0,
+            lent: 0,
+            owned: SmSet::EMPTY,
+            idle: SmSet::EMPTY,
+        }
+    }
+
+    /// SMs that it should have.
+    pub(crate) fn target(&self) -> u32 {
+        self.allotted + self.lent
+    }
+
+    /// Whether any of its blocks was given to the hardware, after which it may not be suspended.
+    pub(crate) fn has_started(&self) -> bool {
+        match self.progress {
+            Stage::Submitted | Stage::CopyIn => false,
+            Stage::Kernel { kernel, launch, submitted, .. } => (kernel, launch, submitted) != (0, 0, 0),
+            Stage::KernelsDone => true,
+        }
+    }
+
+    /// Its first kernel may start.
+    pub(super) fn begin_kernels(&mut self) {
+        self.progress = Stage::Kernel { kernel: 0, launch: 0, submitted: 0, completed: 0 };
+    }
+
+    /// `blocks` more blocks were given to the hardware.
+    pub(super) fn count_submitted(&mut self, blocks: u32) {
+        if let Stage::Kernel { submitted, .. } = &mut self.progress {
+            *submitted += blocks;
+        }
+    }
+
+    /// `blocks` more blocks have completed; when they are the last of a launch, the next launch or kernel may start.
+    pub(super) fn count_completed(&mut self, blocks: u32) {
+        let Stage::Kernel { kernel, launch, completed, .. } = &mut self.progress else { return };
+        *completed += blocks;
+        if *completed < self.profile.blocks(*kernel) {
+            return;
+        }
+        let next = if launch.saturating_add(1) < self.profile.launches(*kernel) {
+            (*kernel, *launch + 1)
+        } else {
+            (*kernel + 1, 0)
+        };
+        self.progress = if next.0 < self.profile.kernels() {
+            Stage::Kernel { kernel: next.0, launch: next.1, submitted: 0, completed: 0 }
+        } else {
+            Stage::KernelsDone
+        };
+    }
+}
+
+/// SMs with numbers below 128, as many as an SM mask has bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct SmSet(u128);
+
+impl SmSet {
+    /// No SM.
+    pub(crate) const EMPTY: Self = Self(0);
+
+    /// SMs 0 to `sms` - 1; at most 128.
+    pub(crate) fn first(sms: u32) -> Self {
+        Self(1_u128.checked_shl(sms).map_or(u128::MAX, |bit| bit - 1))
+    }
+
+    /// How many.
+    pub(crate) fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The lowest number.
+    pub(crate) fn lowest(self) -> Option<u32> {
+        (self.0 != 0).then(|| self.0.trailing_zeros())
+    }
+
+    /// The `count` lowest numbers, or all if there are fewer.
+    pub(crate) fn lowest_of(self, count: u32) -> Self {
+        let (mut left, mut taken) = (self.0, 0);
+        for _ in 0..count.min(self.len()) {
+            let bit = left & left.wrapping_neg();
+            left ^= bit;
+            taken |= bit;
+        }
+        Self(taken)
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Removes those of `other`.
+    pub(crate) fn remove(&mut self, other: Self) {
+        self.0 &= !other.0;
+    }
+
+    /// The mask under which blocks run on these SMs only, on a device with one SM per TPC.
+    pub(crate) fn mask(self) -> SmMask {
+        SmMask::only(self.0)
+    }
 }

@@ -1,16 +1,137 @@
-//! Who releases jobs, and the record of every job.
+//! Jobs of real-time tasks: who releases them, in which order they wait, and the record of every one.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
+use std::hash::BuildHasherDefault;
 
-use super::super::sporadic_delays::SporadicDelays;
-use super::job::{JobId, TaskJob};
-use super::ready_queue::{JobPriority, Policy};
+use priority_queue::PriorityQueue;
+use rustc_hash::FxHasher;
+
+use super::super::SporadicDelays;
 use crate::gpu::{GpuInterface, SubmitError};
+use crate::named::named;
 use crate::proven::Proven;
 use crate::tasks::{Task, TaskTime};
 use crate::time::Instant;
 use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId};
+
+/// Number of a job, in the order of release.
+pub(crate) type JobId = u32;
+
+/// One job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskJob {
+    /// Its task.
+    pub task: u32,
+    /// Which job of its task, from 0.
+    pub number: u32,
+    /// Release.
+    pub release: TaskTime,
+    /// Absolute deadline.
+    pub deadline: TaskTime,
+    /// When it was done; `None`: not before the run ended.
+    pub finish: Option<TaskTime>,
+    /// How often a job of higher priority was put in front of it before all its blocks were assigned.
+    pub preemptions: u32,
+}
+
+impl TaskJob {
+    /// Finish minus release.
+    pub fn response(&self) -> Option<TaskTime> {
+        self.finish.map(|finish| finish.saturating_sub(self.release))
+    }
+
+    /// Whether it was done after its deadline, or not at all.
+    pub fn is_late(&self) -> bool {
+        self.finish.is_none_or(|finish| finish > self.deadline)
+    }
+}
+
+named! {
+    /// Who goes first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Policy: ALL, from_name {
+        /// Earliest deadline first: a job's priority is its absolute deadline.
+        Edf = "edf",
+        /// Fixed priorities: those the tasks state, or else their relative deadlines.
+        Fp = "fp",
+    }
+}
+
+impl Policy {
+    pub(super) fn key(self, task: &Task, job: &TaskJob) -> JobPriority {
+        let urgency = match self {
+            Self::Edf => job.deadline.units(),
+            Self::Fp => task.priority.unwrap_or(task.timing.deadline.units()),
+        };
+        JobPriority { urgency, release: job.release, task: job.task }
+    }
+}
+
+/// The priority of a job; the smaller, the more urgent. Ties go to the earlier release, then to the first task: fields
+/// are compared in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct JobPriority {
+    /// The absolute deadline \[ns\], or the number of the fixed priority.
+    pub(super) urgency: u64,
+    /// When the job was released \[ns\].
+    pub(super) release: TaskTime,
+    pub(super) task: u32,
+}
+
+/// Activated jobs, keyed by task: a task is there with the priority of its oldest job that is not done or taken, and
+/// that priority changes when the job goes.
+///
+/// Each operation costs O(log n) for n tasks.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ReadyQueue {
+    queue: PriorityQueue<u32, Reverse<JobPriority>, BuildHasherDefault<FxHasher>>,
+    /// Activated jobs of each task, oldest first.
+    waiting: Vec<VecDeque<(JobId, JobPriority)>>,
+}
+
+impl ReadyQueue {
+    /// An empty queue for tasks number 0 to `tasks - 1`.
+    pub(super) fn new(tasks: usize) -> Self {
+        Self { queue: PriorityQueue::default(), waiting: vec![VecDeque::new(); tasks] }
+    }
+
+    /// Enters an activated job.
+    pub(super) fn activate(&mut self, job: JobId, key: JobPriority) {
+        let Some(waiting) = self.waiting.get_mut(key.task as usize) else { return };
+        waiting.push_back((job, key));
+        if waiting.len() == 1 {
+            self.queue.push(key.task, Reverse(key));
+        }
+    }
+
+    /// The most urgent job.
+    pub(super) fn first(&self) -> Option<(JobId, JobPriority)> {
+        let (&task, _) = self.queue.peek()?;
+        self.waiting.get(task as usize)?.front().copied()
+    }
+
+    /// Takes out the most urgent job.
+    pub(super) fn take_first(&mut self) -> Option<(JobId, JobPriority)> {
+        let (&task, _) = self.queue.peek()?;
+        self.take(task)
+    }
+
+    /// Takes out the oldest job of `task`. The next one takes its place, with its own priority.
+    pub(super) fn take(&mut self, task: u32) -> Option<(JobId, JobPriority)> {
+        let waiting = self.waiting.get_mut(task as usize)?;
+        let oldest = waiting.pop_front();
+        match waiting.front() {
+            Some(&(_, next)) => {
+                self.queue.change_priority(&task, Reverse(next));
+            }
+            None => {
+                self.queue.remove(&task);
+            }
+        }
+        oldest
+    }
+}
 
 /// Releases the jobs of all tasks before a horizon. Periodic ones at offset + k T; sporadic ones with a random delay of
 /// up to half a period added to each gap, from a stream of random numbers of each task's own.

@@ -1,6 +1,9 @@
-//! The strategies of RTNS 2020 that move jobs from queues to streams of low and high priority, of which those in use
-//! are a stack: a job goes on top of it if a level is left and it is more urgent than the job there, and preempts that
-//! at the end of its blocks.
+//! The strategies of RTNS 2020 without reservations, and what all strategies share: jobs are released, a strategy moves
+//! them to streams, and what completes is recorded.
+//!
+//! [`Stacks`] move jobs from queues to streams of low and high priority, of which those in use are a stack: a job goes
+//! on top of it if a level is left and it is more urgent than the job there, and preempts that at the end of its
+//! blocks.
 //!
 //! **Single stream** (section 5.1): one stream, h-sq. "When scheduler is invoked and the stream queue is empty, the
 //! highest priority job in rq is moved to h-sq." Nothing is preempted.
@@ -21,15 +24,65 @@
 //!
 //! What the GPU makes of it is not what independent cores would do: the EE queue of a priority serves all SMs, so a
 //! kernel that waits for its own SM holds back those behind it for another (X1), and lower priorities (A2).
+//!
+//! **A stream per task** (section 7.2, "the default execution"): no scheduler at all. Every job is launched when it is
+//! activated, in its task's own stream of the default priority, and the GPU does as it pleases.
 
-use super::activations::Activations;
-use super::dispatch::Dispatch;
 use super::grid::{Grid, GridError};
-use super::job::JobId;
-use super::ready_queue::{JobPriority, ReadyQueue};
-use crate::gpu::{GpuInterface, SubmitError};
+use super::jobs::{Activations, JobId, JobPriority, ReadyQueue};
+use crate::gpu::{GpuEvent, GpuInterface, Host, RunError, SubmitError};
 use crate::tasks::{Allocation, Task};
 use crate::workload::{KernelId, OperationId, StreamId, StreamSpec};
+
+/// What strategies differ in.
+pub(super) trait Dispatch {
+    fn released(&mut self, job: JobId, key: JobPriority);
+
+    /// An operation of a job, whose task is named beside it, has completed. Says whether the job is done.
+    fn completed(&mut self, operation: OperationId, of: (JobId, u32)) -> bool;
+
+    /// All blocks of an operation were assigned.
+    fn dispatched(&mut self, _operation: OperationId) {}
+
+    /// Moves jobs to streams.
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl GpuInterface) -> Result<(), SubmitError>;
+}
+
+/// A strategy in front of the GPU.
+#[derive(Debug)]
+pub(super) struct Scheduled<D> {
+    pub(super) activations: Activations,
+    pub(super) strategy: D,
+}
+
+impl<D: Dispatch> Host for Scheduled<D> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
+        self.activations.start(gpu);
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: GpuEvent, gpu: &impl GpuInterface) {
+        match event {
+            GpuEvent::Completed(operation) => {
+                let job = self.activations.job_of(operation.0);
+                let task = self.activations.job(job).task;
+                if self.strategy.completed(operation, (job, task)) {
+                    self.activations.finish(job, gpu.now());
+                }
+            }
+            GpuEvent::FullyDispatched(operation) => self.strategy.dispatched(operation),
+        }
+    }
+
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
+        while let Some((job, key)) = self.activations.next_released(gpu) {
+            self.strategy.released(job, key);
+        }
+        Ok(self.strategy.dispatch(&mut self.activations, gpu)?)
+    }
+}
 
 /// Moves jobs from queues to stacks of streams.
 #[derive(Debug)]
@@ -158,6 +211,43 @@ impl Dispatch for Stacks {
             for job in preempted {
                 activations.preempt(job);
             }
+        }
+        Ok(())
+    }
+}
+
+/// Launches every job at its release.
+#[derive(Debug)]
+pub(super) struct StreamPerTask {
+    launches: Vec<(StreamId, KernelId)>,
+    released: Vec<(JobId, JobPriority)>,
+}
+
+impl StreamPerTask {
+    /// Makes streams and kernels known to `gpu`.
+    pub(super) fn new(tasks: &[Task], gpu: &mut impl GpuInterface) -> Result<Self, GridError> {
+        let mut streams = Vec::new();
+        for task in tasks {
+            streams.push(gpu.add_stream(StreamSpec { blocking: false, ..StreamSpec::new(task.name.clone()) })?);
+        }
+        let launches = streams.into_iter().zip(Grid::add_kernels(tasks, gpu)?).collect();
+        Ok(Self { launches, released: Vec::new() })
+    }
+}
+
+impl Dispatch for StreamPerTask {
+    fn released(&mut self, job: JobId, key: JobPriority) {
+        self.released.push((job, key));
+    }
+
+    fn completed(&mut self, _operation: OperationId, _of: (JobId, u32)) -> bool {
+        true
+    }
+
+    fn dispatch(&mut self, activations: &mut Activations, gpu: &mut impl GpuInterface) -> Result<(), SubmitError> {
+        for (job, key) in self.released.drain(..) {
+            let (stream, kernel) = self.launches[key.task as usize];
+            activations.submit(job, stream, kernel, gpu)?;
         }
         Ok(())
     }

@@ -1,11 +1,14 @@
-//! Submitting an application as it is, and the kernels and copies of applications as the GPU knows them.
+//! Schedulers that submit an application as it is, whole: plain streams, and two that give the GPU to one application
+//! at a time. Below them is what all schedulers of applications share: kernels and copies as the GPU knows them.
+
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::applications::{ApplicationSet, Injection};
+use crate::applications::{ApplicationSet, Class, Injection};
 use crate::device::{CopyDirection, SmMask};
-use crate::gpu::{GpuInterface, SubmitError};
-use crate::time::Duration;
+use crate::gpu::{GpuEvent, GpuInterface, Host, RunError, SubmitError};
+use crate::time::{Duration, Instant};
 use crate::workload::{
     BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
 };
@@ -35,9 +38,15 @@ impl<'a> Catalogue<'a> {
 
     /// The injection of that number. One that is not in the set has no application, and nothing is submitted for it.
     pub(super) fn injection(&self, number: u32) -> Injection {
-        const NONE: Injection =
-            Injection { application: u32::MAX, arrival: crate::time::Instant::MAX, requirement: Duration::ZERO };
+        const NONE: Injection = Injection { application: u32::MAX, arrival: Instant::MAX, requirement: Duration::ZERO };
         self.set.injections.get(number as usize).copied().unwrap_or(NONE)
+    }
+
+    /// Asks to be woken when each injection arrives, by its number.
+    fn wake_at_arrivals(&self, gpu: &mut impl GpuInterface) {
+        for (token, injection) in (0..).zip(&self.set.injections) {
+            gpu.wake_at(injection.arrival, token);
+        }
     }
 
     /// Whether injection `number` copies anything.
@@ -121,5 +130,111 @@ impl<'a> Catalogue<'a> {
             }
         }
         Ok(self.submit_copy(gpu, number, stream, CopyDirection::DeviceToHost)?.or(last))
+    }
+}
+
+/// A scheduler that gives the whole GPU to one application at a time, and takes it from none. Whenever the GPU has
+/// nothing to do, it submits the waiting application with the smallest rank; of equals the one that arrived first.
+#[derive(Debug)]
+struct OneAtATime<'a, R> {
+    catalogue: Catalogue<'a>,
+    rank: fn(&ApplicationSet, &Injection) -> R,
+    waiting: BTreeSet<(R, u32)>,
+    /// The last operation of the application that has the GPU.
+    running: Option<OperationId>,
+}
+
+impl<'a, R: Ord> OneAtATime<'a, R> {
+    fn new(set: &'a ApplicationSet, rank: fn(&ApplicationSet, &Injection) -> R) -> Self {
+        Self { catalogue: Catalogue::new(set), rank, waiting: BTreeSet::new(), running: None }
+    }
+}
+
+impl<R: Ord> Host for OneAtATime<'_, R> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
+        self.catalogue.wake_at_arrivals(gpu);
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: GpuEvent, _gpu: &impl GpuInterface) {
+        if let GpuEvent::Completed(operation) = event
+            && self.running == Some(operation)
+        {
+            self.running = None;
+        }
+    }
+
+    fn on_wake(&mut self, token: u64) {
+        let Ok(number) = u32::try_from(token) else { return };
+        let rank = (self.rank)(self.catalogue.set, &self.catalogue.injection(number));
+        self.waiting.insert((rank, number));
+    }
+
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
+        if self.running.is_none()
+            && let Some((_, number)) = self.waiting.pop_first()
+        {
+            self.running = self.catalogue.submit_whole(gpu, number)?;
+        }
+        Ok(())
+    }
+}
+
+/// TimeGraph, as GPU-EvR was compared with it: one application at a time on the whole GPU, the highest class first;
+/// within a class, first come, first served.
+///
+/// Kato, Lakshmanan, Rajkumar and Ishikawa, "TimeGraph: GPU Scheduling for Real-Time Multi-Tasking Environments",
+/// USENIX ATC 2011, schedule GPU commands by task priority. Lee and Al Faruque (DATE 2014) compare with it as a
+/// framework that handles one application at a time; its reservations, which bound the GPU time of a task, play no part
+/// there and none here. A running application is never preempted.
+pub(super) fn timegraph(set: &ApplicationSet) -> impl Host<Error = RunError> {
+    OneAtATime::new(set, |set, injection| set.of(injection).map_or(Class::Low, |(application, _)| application.class))
+}
+
+/// Global EDF, as GPU-EvR was compared with it: one application at a time on the whole GPU, the earliest due first; of
+/// applications due at one instant, first come, first served.
+///
+/// Elliott and Anderson, "Globally Scheduled Real-Time Multiprocessor Systems with GPUs", RTNS 2010, treat the GPU as a
+/// resource that jobs of a globally EDF-scheduled system lock. Lee and Al Faruque (DATE 2014) compare with it as a
+/// framework that handles one application at a time; the CPUs play no part there and none here. A running application
+/// is never preempted.
+pub(super) fn global_edf(set: &ApplicationSet) -> impl Host<Error = RunError> {
+    OneAtATime::new(set, |_, injection| injection.due())
+}
+
+/// Plain CUDA streams: what a user gets who installs no framework at all.
+///
+/// Every application has a stream of its own, of the default priority, and submits everything at the instant of its
+/// arrival. The hardware's rules do the rest: concurrency where blocks fit, and first in, first out between kernels
+/// (X1). Neither class nor requirement is known to anybody.
+pub(super) fn plain_streams(set: &ApplicationSet) -> impl Host<Error = RunError> {
+    PlainStreams { catalogue: Catalogue::new(set), arrived: Vec::new() }
+}
+
+#[derive(Debug)]
+struct PlainStreams<'a> {
+    catalogue: Catalogue<'a>,
+    arrived: Vec<u32>,
+}
+
+impl Host for PlainStreams<'_> {
+    type Error = RunError;
+
+    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
+        self.catalogue.wake_at_arrivals(gpu);
+        Ok(())
+    }
+
+    fn on_wake(&mut self, token: u64) {
+        self.arrived.extend(u32::try_from(token));
+    }
+
+    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
+        for number in std::mem::take(&mut self.arrived) {
+            self.catalogue.submit_whole(gpu, number)?;
+        }
+        Ok(())
     }
 }
