@@ -1,54 +1,28 @@
 //! The command line: arguments in, one domain call, one report out.
 
-mod allocation;
-mod amalthea;
 mod analyze;
-mod audit;
-mod choices;
-mod compare;
-mod completions;
-mod convert;
-mod devices;
+mod conversion;
 mod ending;
 mod evr;
-mod examples;
-mod exit_status;
-mod explain;
 mod figure_options;
 mod figures;
 mod help;
-mod html_options;
-mod import;
 mod input;
-mod jobs;
-mod limits;
-mod log_input;
-mod man;
+mod kernels;
+mod measured;
 mod merged_sm;
 mod needs;
-mod notes;
-mod occupancy;
 mod option_arguments;
-mod orders;
 mod output;
-mod outputs;
-mod perfetto_blocks;
-mod picture;
 mod progress;
-mod recorded_above;
-mod replay_log;
-mod responses_file;
+mod reference;
+mod resources;
+mod run_files;
 mod run_options;
-mod runnable_times_option;
-mod schema;
-mod screen;
-mod search_options;
 mod several;
 mod simulate;
 mod study;
 mod tasks;
-mod temporary;
-mod tour;
 mod warps;
 mod written;
 
@@ -65,7 +39,7 @@ use gpusched::effort::{EarlyEnd, PartialBounds};
 use gpusched::hosts::ProgramError;
 use gpusched::spelling;
 
-use exit_status::ExitStatus;
+use ending::ExitStatus;
 
 /// Simulate and analyse how an NVIDIA GPU's hardware schedules thread blocks.
 #[derive(Debug, Parser)]
@@ -74,7 +48,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    limits: limits::Limits,
+    limits: resources::Limits,
 }
 
 /// Declares the commands: what help says of each, and its options, which know how it runs.
@@ -99,23 +73,23 @@ commands! {
     /// Say whether deadlines are met in every run: bounds, verdicts, and an analysis on one merged SM
     Analyze(Box<analyze::Analyze>),
     /// Set simulated beside analysed finish times
-    Compare(Box<compare::Compare>),
+    Compare(Box<merged_sm::Compare>),
     /// Find each kernel's best and worst finish over all orders of simultaneous launches
-    Orders(Box<orders::Orders>),
+    Orders(Box<kernels::Orders>),
     /// Test the merged-SM assumption on random scenarios
     MergedSm(merged_sm::MergedSm),
     /// Check measured logs against the published scheduling rules
-    Audit(Box<audit::Audit>),
+    Audit(Box<measured::Audit>),
     /// Simulate a measured run again, and set measured against simulated
-    ReplayLog(Box<replay_log::ReplayLog>),
+    ReplayLog(Box<measured::ReplayLog>),
     /// Write any input as a scenario in gpusched's own format
-    Convert(Box<convert::Convert>),
+    Convert(Box<conversion::Convert>),
     /// Make a scenario of a profile of PyTorch, Nsight Systems or nvprof
-    Import(Box<import::Import>),
+    Import(Box<conversion::Import>),
     /// How each kernel fills the GPU, and what limits it
-    Occupancy(Box<occupancy::Occupancy>),
+    Occupancy(Box<kernels::Occupancy>),
     /// List what is read of an AMALTHEA model
-    Amalthea(amalthea::Amalthea),
+    Amalthea(conversion::Amalthea),
     /// Test real-time task sets, run them on the GPU, draw acceptance curves
     Tasks(Box<tasks::Tasks>),
     /// How long W warps of one kernel can take on one SM
@@ -127,18 +101,18 @@ commands! {
     /// Repeat a command over millions of random samples, on one machine or many
     Study(Box<study::StudyArguments>),
     /// Write a tour of five scenes as a page for the browser, from one kernel to why a kernel waits
-    Tour(tour::Tour),
+    Tour(figures::Tour),
     /// List the built-in devices, or show one with the source of every number
-    Devices(devices::Devices),
+    Devices(reference::Devices),
     /// What a rule, a verdict, a finding or a note means
-    Explain(explain::Explain),
+    Explain(reference::Explain),
     /// Print the JSON Schema of an input file
-    Schema(schema::Schema),
+    Schema(reference::Schema),
     /// Print shell completions
-    Completions(completions::Completions),
+    Completions(reference::Completions),
     /// Write the man pages
     #[command(hide = true)]
-    Man(man::Man),
+    Man(reference::Man),
 }
 
 /// What a command that ran to its end has to say.
@@ -151,7 +125,7 @@ pub(crate) enum Answer {
 
 /// Parses the arguments, runs the command and tells how it went.
 pub(crate) fn main() -> ExitCode {
-    allocation::keep_what_is_freed();
+    resources::keep_what_is_freed();
     spelling::use_flags();
     let mut known = help::shortened(command());
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -165,7 +139,7 @@ pub(crate) fn main() -> ExitCode {
     }
     let parsed = known.try_get_matches_from_mut(arguments);
     let parsed = parsed.and_then(|matches| {
-        let checked = outputs::check(&known, &matches).and_then(|()| needs::remember(&known, &matches));
+        let checked = written::refuse_same_files(&known, &matches).and_then(|()| needs::remember(&known, &matches));
         Ok((Cli::from_arg_matches(&matches)?, checked))
     });
     let result = match parsed {
@@ -228,7 +202,7 @@ fn ended(result: anyhow::Result<Answer>) -> ExitCode {
 
 /// What is parsed, with the examples and exit statuses in its help, and our options of help.
 fn command() -> clap::Command {
-    let command = examples::added_to(Cli::command());
+    let command = help::added_to(Cli::command());
     let example = command.get_after_help().cloned().unwrap_or_default();
     help::with_options(command.after_help(format!("{example}\n\n{}", ExitStatus::help())))
 }

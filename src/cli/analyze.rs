@@ -1,4 +1,4 @@
-//! `gpusched analyze`
+//! `gpusched analyze`, and its options of the search for runs that miss deadlines.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use gpusched::scenario::{ReleaseOrder, Scenario};
 use gpusched::tables::{AnalysisReport, JobSetReport, LadderReport, SporadicReport};
 use gpusched::time::Duration;
 
-use super::choices::one_of;
-use super::ending;
 use super::needs::{self, Kind, Lacking};
-use super::output::{Format, note, write_whole};
+use super::option_arguments::one_of;
+use super::output::{self, Format, note};
 use super::progress::{self, Unit};
+use super::resources::Jobs;
+use super::run_files::RunnableTimesOption;
 use super::run_options::RunOptions;
-use super::runnable_times_option::RunnableTimesOption;
-use super::search_options::{Search, write_witness};
 use super::several::{self, Part};
-use super::{Answer, input, notes};
+use super::written::{write_bytes, write_whole};
+use super::{Answer, ending, input};
 
 fn parse_jitter(text: &str) -> Result<(String, Duration), String> {
     let (stream, time) = text.rsplit_once('=').ok_or("expected STREAM=TIME, for example camera=40ms")?;
@@ -118,7 +118,7 @@ impl Analyze {
         let files = run.files()?;
         files.refuse_options(&[
             ("--runnable-times", runnable_times.is_some()),
-            ("--witness", self.search.witness_file().is_some()),
+            ("--witness", self.search.witness.as_deref().is_some()),
             ("--certificate", self.certificate.is_some()),
         ])?;
         let scenarios = files.paths.iter().map(|path| run.read_with_demands(path));
@@ -190,7 +190,7 @@ impl Analyze {
         let analysed = analyse_and_bound(scenario, BoundOptions { block_times, ..BoundOptions::of(scenario) })?;
         let operations = self.certificate.is_some().then(|| analysed.1.operations.clone());
         let steps = self.steps.then(|| analysed.0.printed_steps()).transpose().context("--steps")?;
-        let search = |watch: Progress<'_>| AnalysisReport::judged(analysed, &run, demands, self.search.time(), watch);
+        let search = |watch: Progress<'_>| AnalysisReport::judged(analysed, &run, demands, self.search.time, watch);
         let mut report = self.search.watched(search)??;
         (report.steps, report.verdicts_alone) = (steps, self.verdicts_alone);
         if self.slack {
@@ -212,13 +212,13 @@ impl Analyze {
             note(text);
         }
         if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone {
-            notes::show_abridged(&needs::lacking(Lacking::Verdicts)?, note);
+            output::show_abridged(&needs::lacking(Lacking::Verdicts)?, note);
         }
         self.note_assumptions(scenario, part);
         if self.verdicts_alone {
-            notes::show_abridged(report.notes_on_verdicts(), note);
+            output::show_abridged(report.notes_on_verdicts(), note);
         } else {
-            notes::show_abridged(&report.analysis.notes, note);
+            output::show_abridged(&report.analysis.notes, note);
         }
         let verdicts = &report.verdicts;
         match (verdicts.latest_miss(), report.chains.first_miss()) {
@@ -242,13 +242,13 @@ impl Analyze {
     }
 
     fn ladder(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let search = |watch: Progress<'_>| LadderReport::of(scenario, demands, self.search.time(), watch);
+        let search = |watch: Progress<'_>| LadderReport::of(scenario, demands, self.search.time, watch);
         let report = self.search.watched(search)??;
         if report.ladder.rows.is_empty() {
             bail!("--ladder: no job has a deadline; --deadline STREAM=TIME gives one");
         }
         let out = part.turn()?;
-        notes::show_abridged(&report.ladder.notes, |text| part.note(text));
+        output::show_abridged(&report.ladder.notes, |text| part.note(text));
         self.note_assumptions(scenario, part);
         part.print(&report, out)?;
         Ok(Answer::Done)
@@ -256,7 +256,7 @@ impl Analyze {
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
         let jitter = SporadicReport::jitter_of_threads(scenario, self.jitter()?).context("--jitter")?;
-        let search = |watch: Progress<'_>| SporadicReport::of(scenario, &jitter, demands, self.search.time(), watch);
+        let search = |watch: Progress<'_>| SporadicReport::of(scenario, &jitter, demands, self.search.time, watch);
         let report = self.search.watched(search)??;
         let SporadicReport { verdicts, requirements, notes, .. } = &report;
         let chains = report.chains.rows.iter().map(|row| row.verdict);
@@ -266,7 +266,7 @@ impl Analyze {
         if let Some(text) = &unchecked {
             part.note(text);
         }
-        notes::show_abridged(notes, |text| part.note(text));
+        output::show_abridged(notes, |text| part.note(text));
         self.note_assumptions(scenario, part);
         self.write_witness(verdicts.latest_miss(), |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
@@ -335,12 +335,13 @@ impl Analyze {
         miss: Option<M>,
         describe: impl FnOnce(M) -> (Option<Scenario>, String),
     ) -> anyhow::Result<()> {
-        let Some(path) = self.search.witness_file() else { return Ok(()) };
+        let Some(path) = self.search.witness.as_deref() else { return Ok(()) };
         let Some((witness, miss)) = miss.map(describe) else {
             note(&format!("--witness: no run was found that misses a deadline, so {} is not written", path.display()));
             return Ok(());
         };
-        write_witness(path, &witness.context("the run found cannot be written as a scenario")?)?;
+        let witness = witness.context("the run found cannot be written as a scenario")?;
+        write_bytes(path, witness.to_native_json()?.as_bytes())?;
         note(&format!("{0} has a run in which {miss}; gpusched simulate {0} shows it", path.display()));
         Ok(())
     }
@@ -348,8 +349,35 @@ impl Analyze {
 
 /// Writes what the proven checker needs, and notes what has no certificate.
 fn write_certificate(path: &Path, certificate: &Certificate, note: impl Fn(&str)) -> anyhow::Result<()> {
-    notes::show_abridged(certificate.notes(), &note);
+    output::show_abridged(certificate.notes(), &note);
     write_whole(path, |out| Ok(serde_json::to_writer_pretty(out, certificate)?))?;
     note(&format!("{} has certificates of {} verdicts", path.display(), certificate.proven()));
     Ok(())
+}
+
+/// For how long to look for bad runs, and where to put the worst.
+#[derive(Debug, Args)]
+struct Search {
+    /// Look for runs with long responses for this long [default: some hundred runs; of more than 100,000 operations
+    /// without a deadline only the scenario's own]
+    #[arg(long = "search", value_name = "TIME", value_parser = Duration::parse)]
+    time: Option<Duration>,
+    /// Write a witness: of the runs found that miss a deadline the one that is latest, as a scenario of which `gpusched
+    /// simulate FILE` shows how it comes to that; nothing is written if no run misses one
+    #[arg(long, value_name = "FILE")]
+    witness: Option<PathBuf>,
+    #[command(flatten)]
+    jobs: Jobs,
+}
+
+impl Search {
+    /// Runs `work` on the threads asked for, with progress on a terminal; Ctrl-C ends the search, and what was found
+    /// by then counts.
+    fn watched<T>(&self, work: impl FnOnce(Progress<'_>) -> T) -> anyhow::Result<T> {
+        ending::keep_complete_results();
+        self.jobs.share()?;
+        let answer = progress::counted("searching bad runs", Unit::Of("runs"), None, work);
+        ending::stop_working()?;
+        Ok(answer)
+    }
 }

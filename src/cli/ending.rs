@@ -1,4 +1,5 @@
-//! How a command ends before its time: Ctrl-C, SIGTERM, and the limits that it was given.
+//! How a command ends: its exit status, and what ends it before its time (Ctrl-C, SIGTERM, and the limits that it was
+//! given).
 //!
 //! One thread watches. A command that keeps what is complete is asked to stop, and tells it; any other ends at once.
 //! Either way no file is left half-written, and the exit status says what happened.
@@ -8,6 +9,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -17,8 +19,6 @@ use anyhow::{Context, bail};
 use gpusched::effort::{self, EarlyEnd, Effort, Limits};
 use gpusched::limits::Memory;
 use gpusched::time::Duration;
-
-use super::exit_status::ExitStatus;
 
 /// Between two looks at the clock and the memory.
 const EVERY: StdDuration = StdDuration::from_millis(20);
@@ -363,5 +363,44 @@ impl Watcher {
             }
         }
         end(reason, false)
+    }
+}
+
+/// How a command ended, by its number. A fault has that of `sysexits.h` for software (`EX_SOFTWARE`), and a stop that
+/// of a shell for what Ctrl-C ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitStatus {
+    Done = 0,
+    No = 1,
+    Refused = 2,
+    Limited = 3,
+    Fault = 70,
+    Stopped = 130,
+}
+
+impl ExitStatus {
+    const MEANINGS: [(Self, &str); 6] = [
+        (Self::Done, "done"),
+        (Self::No, "done, and what was to be checked does not hold (--check, audit)"),
+        (Self::Refused, "a wrong option, a bad input, or an output that cannot be written"),
+        (Self::Limited, "stopped by a limit: --max-time, --max-memory, --limits strict, ulimit -v"),
+        (Self::Fault, "a fault of gpusched: a run is above a bound on all runs; please report it"),
+        (Self::Stopped, "stopped by Ctrl-C or a signal to end"),
+    ];
+
+    const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// All of them, as help has them.
+    pub(crate) fn help() -> String {
+        let lines = Self::MEANINGS.map(|(status, meaning)| format!("\n  {:>3}  {meaning}", status.code()));
+        format!("Exit status:{}", lines.concat())
+    }
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        Self::from(status.code())
     }
 }

@@ -16,13 +16,13 @@ use gpusched::tables::{OutcomeDocument, PointDocument};
 use gpusched::time::Duration;
 use gpusched::words::did_you_mean;
 
-use super::choices::one_of;
-use super::jobs::Jobs;
+use super::figure_options::{self, Look};
 use super::needs::{self, Lacking};
-use super::output::{Format, note, print_report};
-use super::picture::Look;
+use super::option_arguments::one_of;
+use super::output::{self, Format, note, print_report};
 use super::progress::{self, Unit};
-use super::{Answer, ending, input, notes, picture};
+use super::resources::Jobs;
+use super::{Answer, ending, input};
 
 /// Run applications with timing requirements under GPU-EvR (DATE 2014) and the schedulers it is compared with, all on
 /// the same simulated GPU: how many requirements are met, by how much the others are late, utilization and power.
@@ -84,7 +84,7 @@ pub(crate) struct Evr {
 
 impl Evr {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        picture::check(self.figure.as_deref())?;
+        figure_options::refuse_other_figure(self.figure.as_deref())?;
         let mut set = self.read()?;
         let rules = self.rules()?;
         let schedulers = if self.scheduler.is_empty() { Scheduler::ALL.to_vec() } else { self.scheduler.clone() };
@@ -105,7 +105,7 @@ impl Evr {
             ..Variation::default()
         };
         set = set.varied(&variation, generator)?;
-        notes::show_abridged(&set.notes, note);
+        output::show_abridged(&set.notes, note);
         if self.samples > 1 {
             let injections = generator.ok_or(InjectedError::SamplesArrivals)?;
             return self.sample(
@@ -147,8 +147,7 @@ impl Evr {
         }
         ending::stop_working()?;
         self.draw(&set, &outcomes)?;
-        print_report(&OutcomeDocument { set: &set, seed: self.seed, outcomes: &outcomes }, self.format)?;
-        Ok(Answer::Done)
+        print_report(&OutcomeDocument { set: &set, seed: self.seed, outcomes: &outcomes }, self.format)
     }
 
     fn read(&self) -> anyhow::Result<ApplicationSet> {
@@ -198,12 +197,14 @@ impl Evr {
         if complete < samples {
             note(&format!("stopped after {complete} of {samples} samples: each mean is of those of its scheduler"));
         }
-        print_report(&PointDocument { set, seed: self.seed, points: &points }, self.format)?;
-        Ok(Answer::Done)
+        print_report(&PointDocument { set, seed: self.seed, points: &points }, self.format)
     }
 
     fn draw(&self, set: &ApplicationSet, outcomes: &[Outcome]) -> anyhow::Result<()> {
         let (Some(path), Some(outcome)) = (&self.figure, outcomes.first()) else { return Ok(()) };
-        picture::write(path, &gantt(set, outcome, &[GanttRows::Application, GanttRows::Sm], self.look.options())?)
+        figure_options::write_figure(
+            path,
+            &gantt(set, outcome, &[GanttRows::Application, GanttRows::Sm], self.look.options())?,
+        )
     }
 }

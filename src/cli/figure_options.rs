@@ -1,4 +1,4 @@
-//! Options of figures.
+//! Options of figures: all those of timelines, and the few that other pictures have.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,11 @@ use gpusched::run::Summary;
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 
-use super::choices::explained;
 use super::needs::{self, Lacking};
-use super::picture::{parse_width, write_scaled};
+use super::option_arguments::explained;
+use super::output::note;
 use super::progress::{self, Unit};
+use super::written::write_bytes;
 
 /// What to draw, and where to.
 #[derive(Debug, Args)]
@@ -172,3 +173,57 @@ impl Figure<'_> {
         write_scaled(self.path, &drawing, self.format, self.scale).context("--figure")
     }
 }
+
+/// How a picture looks; the command says what `--figure` draws.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Figure")]
+pub(crate) struct Look {
+    /// Width of the figure: one or two columns of an IEEE paper (88.57 mm, 181 mm), or millimetres [default: what the
+    /// figure needs]
+    #[arg(long, value_name = "column|page|MM", value_parser = parse_width, requires = "figure")]
+    width: Option<Length>,
+    /// Leave out the title above the figure
+    #[arg(long, requires = "figure")]
+    no_title: bool,
+}
+
+impl Look {
+    /// As the library takes it.
+    pub(crate) fn options(self) -> PictureOptions {
+        PictureOptions { width: self.width, title: !self.no_title }
+    }
+}
+
+/// The width of a figure from the command line.
+pub(crate) fn parse_width(text: &str) -> Result<Length, String> {
+    const EXPECTED: &str = "expected column, page, or a number of millimetres such as 120";
+    PictureOptions::width_named(text).ok_or_else(|| EXPECTED.to_owned())
+}
+
+/// Refuses a file whose extension tells no format, before anything is computed.
+pub(crate) fn refuse_other_figure(path: Option<&Path>) -> anyhow::Result<()> {
+    path.map(FigureFormat::of).transpose().context("--figure")?;
+    Ok(())
+}
+
+/// Writes a picture in the format that the file's extension states; PNGs have 300 pixels per inch.
+pub(crate) fn write_figure(path: &Path, drawing: &Drawing) -> anyhow::Result<()> {
+    let format = FigureFormat::of(path).with_context(|| format!("cannot draw {}", path.display()))?;
+    write_scaled(path, drawing, format, 1.0)
+}
+
+/// Writes a picture in a format; `scale` counts for PNG.
+pub(crate) fn write_scaled(path: &Path, drawing: &Drawing, format: FigureFormat, scale: f64) -> anyhow::Result<()> {
+    let file = drawing.to_file(format, scale).with_context(|| format!("cannot draw {}", path.display()))?;
+    let shapes = drawing.shapes();
+    if format == FigureFormat::Tex && shapes > MOST_TEX_SHAPES {
+        note(&format!(
+            "{} has {shapes} shapes, which may be more than TeX's memory holds; .svg or .pdf",
+            path.display()
+        ));
+    }
+    write_bytes(path, &file)
+}
+
+/// TeX holds a picture in memory, some hundred words for each shape, of usually five million.
+const MOST_TEX_SHAPES: usize = 10_000;

@@ -1,4 +1,4 @@
-//! `gpusched figures`
+//! `gpusched figures`, which makes what the papers show, and `gpusched tour`, a page that explains it.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, catalogue, gallery};
+use gpusched::figures::{Figure, FigureKind, GALLERY_MARK, Made, TIME_LIMIT, catalogue, gallery, write_tour};
 use gpusched::tables::{OfPaper, PrintedDocument};
 use gpusched::time::Duration;
 use gpusched::words::did_you_mean;
 
-use super::output::{Format, note, print_report, write_whole};
+use super::output::{self, Format, note, print_report};
 use super::progress::{self, Unit};
-use super::{Answer, jobs, output};
+use super::written::write_bytes;
+use super::{Answer, resources, run_files};
 
 /// Make every figure and table of the papers that can be computed: SVG pictures, the data behind each as CSV, and a
 /// gallery page beside what was published. All of them take some minutes.
@@ -40,7 +41,7 @@ pub(crate) struct Figures {
     #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table, requires = "check")]
     format: Format,
     #[command(flatten)]
-    jobs: jobs::Jobs,
+    jobs: resources::Jobs,
 }
 
 impl Figures {
@@ -76,7 +77,7 @@ impl Figures {
         }
         progress::end();
         if self.only.is_empty() {
-            write_whole(&page, |out| out.write_all(gallery(&made).as_bytes()))?;
+            write_bytes(&page, gallery(&made).as_bytes())?;
         }
         Ok(Answer::Done)
     }
@@ -129,7 +130,7 @@ impl Figures {
         let mut out = output::stdout();
         for file in &made.files {
             let path = self.out.join(&file.name);
-            write_whole(&path, |out| out.write_all(file.text.as_bytes()))?;
+            write_bytes(&path, file.text.as_bytes())?;
             writeln!(out, "{}", path.display())?;
         }
         if !self.only.is_empty() {
@@ -159,4 +160,25 @@ fn list(figures: &[Figure]) -> anyhow::Result<Answer> {
     }
     out.flush()?;
     Ok(Answer::Done)
+}
+
+/// Write a tour of how a GPU schedules blocks, to read in a browser: eight scenes on shipped scenarios, from one kernel
+/// to why a kernel waits, and six on newer GPUs, each with a figure, a few sentences and a question.
+#[derive(Debug, Args)]
+pub(crate) struct Tour {
+    /// The file to write; one of that name is replaced
+    #[arg(short, long, value_name = "FILE", default_value = "tour.html")]
+    output: PathBuf,
+}
+
+impl Tour {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        run_files::refuse_other_page("--output", &self.output)?;
+        progress::begin("making", Unit::Of("scenes"), None);
+        let mut page = Vec::new();
+        write_tour(&mut page)?;
+        write_bytes(&self.output, &page)?;
+        output::print(format!("{}: open it in a browser\n", self.output.display()).as_bytes())?;
+        Ok(Answer::Done)
+    }
 }

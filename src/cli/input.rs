@@ -70,7 +70,7 @@ pub(crate) fn log(path: &Path, columns: &BlockColumns) -> anyhow::Result<LogsRea
     progress::begin("reading", Unit::Bytes, Some(metadata.len()));
     if metadata.is_file() {
         effort::spend(Counted::Bytes, metadata.len())?;
-        let mut file = progress::CountedRead::new(File::open(path).with_context(cannot)?);
+        let mut file = progress::Counted::reader(File::open(path).with_context(cannot)?);
         return read_logs_from(&name, &mut file, columns).with_context(cannot);
     }
     let bytes = std::fs::read(path).with_context(cannot)?;

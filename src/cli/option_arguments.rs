@@ -1,4 +1,5 @@
-//! Options of scenarios as arguments: made of the library's list of them.
+//! Options as arguments of a command: those of scenarios, made of the library's list of them, and values that are one
+//! of a few by name.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use anyhow::bail;
-use clap::builder::{OsStringValueParser, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use gpusched::input::options::{
     OPTIONS, OptionFile, OptionGroup, OptionKind, OptionValue, ScenarioOption, ScenarioOptions, Setting,
@@ -232,4 +233,29 @@ impl OptionValue for Word<'_> {
     fn file(&self) -> Result<OptionFile, String> {
         Ok(OptionFile::Path(PathBuf::from(self.word)))
     }
+}
+
+/// Takes the name of one of these values.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    taking(all.map(|value| (PossibleValue::new(name(value)), value)))
+}
+
+/// The same, with what help says of each.
+pub(crate) fn explained<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [(&'static str, T, &'static str); N],
+) -> impl TypedValueParser<Value = T> {
+    taking(all.map(|(name, value, help)| (PossibleValue::new(name).help(help), value)))
+}
+
+fn taking<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [(PossibleValue, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(all.clone().map(|(name, _)| name));
+    names.try_map(move |text| {
+        let found = all.iter().find(|(name, _)| name.get_name() == text);
+        found.map(|(_, value)| *value).ok_or("it is none of these values")
+    })
 }

@@ -1,20 +1,16 @@
-//! Writing output so that nothing is ever half-written, and saying things on stderr.
+//! What goes to the terminal or into a pipe: reports in any format, and notes on standard error.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser, ValueParser};
 use gpusched::formats::{Cut, Report, RowFormat, RowsPart, TableStyle, text_of, write_json, write_json_lines};
 
+use super::Answer;
 use super::ending::{self, Reason};
 use super::progress::{self, Counted};
-use super::screen::Screen;
-use super::temporary::Temporary;
 
 /// What is printed on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -70,22 +66,21 @@ impl fmt::Display for Format {
 pub(crate) fn stdout() -> Out {
     let out = io::stdout().lock();
     let is_terminal = out.is_terminal();
-    BufWriter::with_capacity(1 << 16, Counted::new(Screen::new(out), is_terminal))
+    BufWriter::with_capacity(1 << 16, Counted::writer(Screen::new(out), is_terminal))
 }
 
 pub(crate) type Out = BufWriter<Counted<Screen<io::StdoutLock<'static>>>>;
-
-pub(crate) type OutFile = BufWriter<Counted<File>>;
 
 pub(crate) fn stderr() -> Screen<io::Stderr> {
     Screen::new(io::stderr())
 }
 
 /// Prints a report, and whether the command was stopped before it was done with its work.
-pub(crate) fn print_report(report: &impl Report, format: Format) -> io::Result<()> {
+pub(crate) fn print_report(report: &impl Report, format: Format) -> anyhow::Result<Answer> {
     let mut out = stdout();
     write_report(report, format, format.rows(), ending::reason(), &mut out)?;
-    end(format, &mut out)
+    end(format, &mut out)?;
+    Ok(Answer::Done)
 }
 
 /// Writes a report in any format: of several files what is about the one of this part, which was stopped for this
@@ -128,96 +123,143 @@ pub(crate) fn note(text: &str) {
     let _ = progress::aside(|| writeln!(stderr(), "note: {text}"));
 }
 
-/// Writes `path` by way of a temporary file beside it, so that it holds all or nothing of what `write` writes.
-pub(crate) fn write_whole(path: &Path, write: impl FnOnce(&mut OutFile) -> io::Result<()>) -> anyhow::Result<()> {
-    // Devices and pipes cannot be replaced by a renamed file.
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-        let opened = OpenOptions::new().write(true).open(path);
-        let written = opened.and_then(|file| {
-            let mut out = BufWriter::with_capacity(1 << 16, Counted::new(file, false));
-            write(&mut out).and_then(|()| out.flush())
-        });
-        return written.with_context(|| format!("cannot write {}", path.display()));
+/// A stream of the process. If it is a terminal, control characters are shown by their codes: names come out of files
+/// that others wrote, and an escape sequence in one could colour, move or hide what is shown. What goes into files and
+/// pipes is left as it is.
+#[derive(Debug)]
+pub(crate) struct Screen<W> {
+    out: W,
+    is_terminal: bool,
+    /// The byte before the next.
+    before: u8,
+}
+
+impl<W: IsTerminal> Screen<W> {
+    pub(crate) fn new(out: W) -> Self {
+        let is_terminal = out.is_terminal();
+        Self { out, is_terminal, before: 0 }
     }
-    Written::beside(path, write)?.rename()
 }
 
-/// Writes several files, all or none of them.
-pub(crate) fn write_together<T>(
-    files: &[T],
-    path: impl Fn(&T) -> PathBuf,
-    write: impl Fn(&T, &mut OutFile) -> io::Result<()>,
-) -> anyhow::Result<()> {
-    let written = files.iter().map(|file| Written::beside(&path(file), |out| write(file, out)));
-    let written: Vec<Written> = written.collect::<anyhow::Result<_>>()?;
-    Written::rename_all(&written)
-}
-
-/// Writes several files at once, all or none of them. Each is open meanwhile.
-pub(crate) fn write_side_by_side(
-    paths: &[PathBuf],
-    write: impl FnOnce(&mut [OutFile]) -> io::Result<()>,
-) -> anyhow::Result<()> {
-    let begun = paths.iter().map(|path| Written::begin(path));
-    let (written, mut outs): (Vec<Written>, Vec<OutFile>) = begun.collect::<anyhow::Result<_>>()?;
-    let done = write(&mut outs).and_then(|()| outs.iter_mut().try_for_each(Write::flush));
-    let names = || paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
-    done.with_context(|| format!("cannot write {}", names()))?;
-    Written::rename_all(&written)
-}
-
-/// A file that has not got its name yet.
-struct Written {
-    temporary: Temporary,
-    path: PathBuf,
-}
-
-impl Written {
-    fn begin(path: &Path) -> anyhow::Result<(Self, OutFile)> {
-        if path.is_dir() {
-            bail!("cannot write {}: it is a directory", path.display());
+impl<W: Write> Write for Screen<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.is_terminal {
+            return self.out.write(bytes);
         }
-        let created = Temporary::create(temporary_beside(path));
-        let (temporary, file) = created.with_context(|| format!("cannot write {}", path.display()))?;
-        let out = BufWriter::with_capacity(1 << 16, Counted::new(file, false));
-        Ok((Self { temporary, path: path.to_owned() }, out))
-    }
-
-    /// All of it.
-    fn beside(path: &Path, write: impl FnOnce(&mut OutFile) -> io::Result<()>) -> anyhow::Result<Self> {
-        let (written, mut out) = Self::begin(path)?;
-        let done = write(&mut out).and_then(|()| out.flush());
-        done.with_context(|| format!("cannot write {}", path.display()))?;
+        let mut before = self.before;
+        let commands = |&byte: &u8| is_command(std::mem::replace(&mut before, byte), byte);
+        let written = match bytes.iter().position(commands).unwrap_or(bytes.len()) {
+            0 if bytes.is_empty() => 0,
+            0 => write!(self.out, "\\x{:02x}", bytes[0]).map(|()| 1)?,
+            plain => self.out.write(&bytes[..plain])?,
+        };
+        if let Some(&last) = written.checked_sub(1).and_then(|last| bytes.get(last)) {
+            self.before = last;
+        }
         Ok(written)
     }
 
-    fn rename_all(written: &[Self]) -> anyhow::Result<()> {
-        // What could fail has been done: there is room for all, and every folder takes files.
-        Temporary::rename_all(written.iter().map(|one| (&one.temporary, &*one.path)))
-            .map_err(|(path, error)| anyhow::Error::new(error).context(format!("cannot write {}", path.display())))
-    }
-
-    fn rename(self) -> anyhow::Result<()> {
-        let Self { temporary, path } = &self;
-        temporary.rename(path).with_context(|| format!("cannot write {}", path.display()))
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
-/// What file systems take as a name \[bytes\].
-const LONGEST_NAME: usize = 255;
+/// Control characters: those of ASCII but for ends of lines and tabs, and those that UTF-8 writes as 0xc2 and this.
+fn is_command(before: u8, byte: u8) -> bool {
+    let is_of_ascii = byte.is_ascii_control() && byte != b'\n' && byte != b'\t';
+    is_of_ascii || before == 0xc2 && (0x80..0xa0).contains(&byte)
+}
 
-fn temporary_beside(path: &Path) -> PathBuf {
-    let own = path.file_name().unwrap_or_default();
-    let end = format!(".{}.tmp", std::process::id());
-    let mut name = std::ffi::OsString::from(".");
-    if own.len() + end.len() < LONGEST_NAME {
-        name.push(own);
-    } else {
-        // A name that leaves no room for more is told from others by what it hashes to.
-        let mut hasher = DefaultHasher::new();
-        own.hash(&mut hasher);
-        name.push(format!("{:016x}", hasher.finish()));
+/// So many notes of one kind are all told.
+const TOLD: usize = 3;
+
+/// Tells notes in their order; of a kind that has many, the first one and how many more there are.
+pub(crate) fn show_abridged<T: AsRef<str>>(notes: impl IntoIterator<Item = T>, note: impl Fn(&str)) {
+    let notes: Vec<(String, T)> = notes.into_iter().map(|text| (kind(text.as_ref()), text)).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (kind, _) in &notes {
+        *counts.entry(kind).or_default() += 1;
     }
-    name.push(end);
-    path.with_file_name(name)
+    for (kind, text) in &notes {
+        // Of a kind that was summed up already nothing is left to tell.
+        let Some(&count) = counts.get(&**kind) else { continue };
+        note(text.as_ref());
+        if count > TOLD {
+            counts.remove(&**kind);
+            note(&format!("and {} more like this one", count - 1));
+        }
+    }
+}
+
+/// What notes of one kind have in common: all but numbers, names in quotation marks, and a name before a colon.
+fn kind(note: &str) -> String {
+    let mut kind = String::with_capacity(note.len());
+    let (mut is_quoted, mut letters) = (false, note.chars());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if is_quoted => _ = letters.next(),
+            '"' => {
+                is_quoted = !is_quoted;
+                kind.push('"');
+            }
+            _ if is_quoted => {}
+            '0'..='9' => {
+                if !kind.ends_with('0') {
+                    kind.push('0');
+                }
+            }
+            _ => kind.push(letter),
+        }
+    }
+    match kind.split_once(": ") {
+        Some((_, behind)) => behind.to_owned(),
+        None => kind,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_escape_sequences_and_a_file_gets_everything() {
+        let text = "one\u{1b}[31mred\u{7}\r\ntwo\tπ\u{9b}2Jé";
+        let shown = |is_terminal, at_once: usize| {
+            let mut screen = Screen { out: Vec::new(), is_terminal, before: 0 };
+            for part in text.as_bytes().chunks(at_once) {
+                screen.write_all(part).expect("there is room");
+            }
+            String::from_utf8_lossy(&screen.out).into_owned()
+        };
+        for at_once in [1, 2, 3, 100] {
+            assert_eq!(shown(true, at_once), "one\\x1b[31mred\\x07\\x0d\ntwo\tπ\u{fffd}\\x9b2Jé");
+            assert_eq!(shown(false, at_once), text);
+        }
+    }
+
+    fn told(notes: &[String]) -> Vec<String> {
+        let said = RefCell::new(Vec::new());
+        show_abridged(notes, |text| said.borrow_mut().push(text.to_owned()));
+        said.into_inner()
+    }
+
+    #[test]
+    fn many_notes_of_one_kind_are_counted_and_few_are_told() {
+        let unused = |name: &str| format!("kernel {name:?} is never launched");
+        let few = ["a", "b", "\"", "no \\ effect"].map(unused);
+        assert_eq!(told(&few[..3]), few[..3]);
+        assert_eq!(told(&few), [few[0].clone(), "and 3 more like this one".to_owned()]);
+        let other = "several contexts ran".to_owned();
+        let mixed = [std::slice::from_ref(&other), &few[..], std::slice::from_ref(&other)].concat();
+        assert_eq!(told(&mixed), [other.clone(), few[0].clone(), "and 3 more like this one".to_owned(), other]);
+    }
+
+    #[test]
+    fn names_and_numbers_make_no_kinds() {
+        assert_eq!(kind("camera: slower on 12 SMs than on 11"), kind("a b: slower on 2 SMs than on 1"));
+        assert_eq!(kind("\"S\" misses 2 of 30 jobs"), kind("\"a \\\" misses\" misses 17 of 9 jobs"));
+        assert_ne!(kind("kernel \"K\" is never launched"), kind("event \"K\" is never launched"));
+    }
 }

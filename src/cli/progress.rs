@@ -106,15 +106,17 @@ pub(crate) fn own() -> Progress<'static> {
     Progress::counted_in(&DONE)
 }
 
-/// So much of the present stage is done in all.
+/// So much of the present stage is done in all, if that is what is shown.
 pub(crate) fn reach(amount: u64) {
-    DONE.store(amount, Ordering::Relaxed);
+    if !HELD.load(Ordering::Relaxed) {
+        DONE.store(amount, Ordering::Relaxed);
+    }
 }
 
-/// So much of the file is parsed, if that is what is shown.
-pub(crate) fn has_parsed(amount: u64) {
+/// So much more of the present stage is done, if that is what is shown.
+fn advance_stage(amount: usize) {
     if !HELD.load(Ordering::Relaxed) {
-        reach(amount);
+        advance(amount as u64);
     }
 }
 
@@ -198,58 +200,43 @@ pub(crate) fn read_to_end(mut source: impl Read, bytes: &mut Vec<u8>) -> io::Res
         if read == 0 {
             return Ok(());
         }
-        if !HELD.load(Ordering::Relaxed) {
-            advance(read as u64);
-        }
+        advance_stage(read);
     }
 }
 
+/// Counts what is read or written through it, as the present stage unless another is held.
 #[derive(Debug)]
-pub(crate) struct CountedRead<R> {
-    source: R,
-}
+pub(crate) struct Counted<T>(T);
 
-impl<R> CountedRead<R> {
-    pub(crate) fn new(source: R) -> Self {
-        Self { source }
+impl<T> Counted<T> {
+    pub(crate) fn reader(source: T) -> Self {
+        Self(source)
     }
-}
 
-impl<R: Read> Read for CountedRead<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(bytes)?;
-        if !HELD.load(Ordering::Relaxed) {
-            advance(read as u64);
-        }
-        Ok(read)
-    }
-}
-
-impl<R: Seek> Seek for CountedRead<R> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = self.source.seek(to)?;
-        if !HELD.load(Ordering::Relaxed) {
-            reach(position);
-        }
-        Ok(position)
-    }
-}
-
-/// Counts what is written, and shows it unless it is written to a terminal.
-#[derive(Debug)]
-pub(crate) struct Counted<W> {
-    out: W,
-}
-
-impl<W> Counted<W> {
-    /// The command begins to write, to a terminal or elsewhere.
-    pub(crate) fn new(out: W, is_terminal: bool) -> Self {
+    /// The command begins to write, to a terminal, where that is not shown, or elsewhere.
+    pub(crate) fn writer(out: T, is_terminal: bool) -> Self {
         if is_terminal {
             end();
         } else {
             begin("writing", Unit::Bytes, None);
         }
-        Self { out }
+        Self(out)
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(bytes)?;
+        advance_stage(read);
+        Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for Counted<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = self.0.seek(to)?;
+        reach(position);
+        Ok(position)
     }
 }
 
@@ -258,15 +245,13 @@ impl<W: Write> Write for Counted<W> {
         if let Err(over @ EarlyEnd::TooMuch { .. }) = effort::spend(Work::Bytes, bytes.len() as u64) {
             return Err(io::Error::other(over));
         }
-        let written = self.out.write(bytes)?;
-        if !HELD.load(Ordering::Relaxed) {
-            advance(written as u64);
-        }
+        let written = self.0.write(bytes)?;
+        advance_stage(written);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.0.flush()
     }
 }
 

@@ -15,17 +15,15 @@ use gpusched::scenario::{Chain, ChainMeasure, HostThread, LogUse, Scenario};
 use gpusched::tables::{BlameTables, ExaminerLog, LongReport, SimulationReport};
 use gpusched::time::{Duration, Instant};
 
-use super::figure_options::FigureOptions;
-use super::html_options::HtmlOptions;
-use super::jobs::Jobs;
-use super::output::{Format, write_side_by_side, write_together, write_whole};
-use super::perfetto_blocks::known_to_perfetto;
+use super::figure_options::{self, FigureOptions};
+use super::output::{self, Format};
 use super::progress::{self, Unit};
-use super::responses_file::ResponsesFile;
+use super::resources::Jobs;
+use super::run_files::{HtmlOptions, ResponsesFile, RunnableTimesOption, known_to_perfetto};
 use super::run_options::RunOptions;
-use super::runnable_times_option::RunnableTimesOption;
 use super::several::{self, Part};
-use super::{Answer, ending, notes, outputs, picture};
+use super::written::{write_side_by_side, write_together, write_whole};
+use super::{Answer, ending, written};
 
 /// The options that write files and need no record of the run.
 const RESPONSES: &str = "--responses";
@@ -254,7 +252,7 @@ impl Simulate {
             write_whole(path, |out| run.write_blocks(out))?;
         }
         let out = part.turn()?;
-        notes::show_abridged(run.notes(), |text| part.note(text));
+        output::show_abridged(run.notes(), |text| part.note(text));
         let states = self.states();
         match run {
             AnyLength::Recorded(run) => {
@@ -357,7 +355,10 @@ impl Simulate {
             html.write(HtmlTimeline::new(*summary), self.force)?;
         }
         if let Some(path) = &self.blame_figure {
-            picture::write(path, &blame_figure(summary, blame.get_or_init(|| BlameTables::new(summary))))?;
+            figure_options::write_figure(
+                path,
+                &blame_figure(summary, blame.get_or_init(|| BlameTables::new(summary))),
+            )?;
         }
         if let Some(table) = self.runnable_times.table()? {
             table.write(summary, None)?;
@@ -388,7 +389,7 @@ impl Simulate {
         if let Some(existing) = paths.iter().find(|path| path.exists() && !self.force) {
             bail!("{} exists; --force replaces it", existing.display());
         }
-        if let Some(input) = paths.iter().find(|path| outputs::are_one(path, self.run.path())) {
+        if let Some(input) = paths.iter().find(|path| written::are_one(path, self.run.path())) {
             bail!("--logs: {} is the scenario itself; logs need names of their own", input.display());
         }
         for path in &paths {

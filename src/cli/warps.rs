@@ -11,11 +11,12 @@ use gpusched::warps::{
     self, Answer as Makespans, Ilp, Instance, KernelString, Question, SearchLimits, Sigma, Unit, WorkConserving,
 };
 
-use super::choices::explained;
+use super::figure_options::{self, Look};
 use super::needs::{self, Lacking};
-use super::output::{Format, note, print_report, write_whole};
-use super::picture::Look;
-use super::{Answer, ending, input, notes, picture, progress};
+use super::option_arguments::explained;
+use super::output::{self, Format, note, print_report};
+use super::written::write_whole;
+use super::{Answer, ending, input, progress};
 
 /// How long W warps of one kernel can take on one SM under any work-conserving warp scheduler.
 ///
@@ -108,7 +109,7 @@ fn parse_cycles(text: &str) -> Result<(char, u32), String> {
 
 impl Warps {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        picture::check(self.figure.as_deref())?;
+        figure_options::refuse_other_figure(self.figure.as_deref())?;
         if self.solver == Solver::Ilp && !cfg!(feature = "ilp") {
             bail!(
                 "--solver ilp: this build has no integer program solver; build it with cargo build --release \
@@ -145,12 +146,14 @@ impl Warps {
         makespans.check()?;
         if let Some(path) = &self.figure {
             let Some(schedule) = &makespans.schedule else { bail!("--figure: there is no schedule to draw") };
-            picture::write(path, &gpusched::pictures::schedule_figure(&string, schedule, self.look.options()))?;
+            figure_options::write_figure(
+                path,
+                &gpusched::pictures::schedule_figure(&string, schedule, self.look.options()),
+            )?;
         }
-        notes::show_abridged(&makespans.notes, note);
+        output::show_abridged(&makespans.notes, note);
         let report = WarpsDocument { written: &text, string: &string, answer: &makespans };
-        print_report(&report, self.format)?;
-        Ok(Answer::Done)
+        print_report(&report, self.format)
     }
 
     /// What is asked, by the file or by the options.

@@ -211,7 +211,7 @@ fn a_log_read_in_pieces_of_any_size_is_the_log() {
     for text in [SOUND, DEFECTS, &names, &behind, &before, &inside, &twice, &cut, "", "[1]", "{}"] {
         let whole = read(text);
         for size in 1..=text.len().min(400) {
-            let pieces = read::in_pieces("log.json", &mut std::io::Cursor::new(text), size);
+            let pieces = read::in_pieces("log.json", &mut Cursor::new(text), size);
             assert_eq!(pieces.expect("memory can be read"), whole, "pieces of {size} bytes of {text}");
         }
     }
@@ -234,7 +234,7 @@ fn read_table(text: &str, columns: &str) -> LogsReading {
 
 /// Start, end and SM of every block of a log, kernel by kernel.
 fn blocks(log: &Log) -> Vec<Vec<(i64, i64, u32)>> {
-    let of = |kernel: &crate::logs::LoggedKernel| {
+    let of = |kernel: &LoggedKernel| {
         kernel.blocks.iter().map(|block| (block.start_ns.as_ns(), block.end_ns.as_ns(), block.sm)).collect()
     };
     log.kernels.iter().map(of).collect()

@@ -256,7 +256,7 @@ fn nothing_is_started_but_sbatch_and_no_network_connection_is_opened() {
             assert_eq!(text.matches("Command::new(").count(), 1, "{}", path.display());
         }
     }
-    assert_eq!(starts, ["src/cli/study/submit.rs"]);
+    assert_eq!(starts, ["src/cli/study/run.rs"]);
     for root in ["src/lib.rs", "src/main.rs"] {
         let text = fs::read_to_string(root).expect("it is there");
         let manifest = fs::read_to_string("Cargo.toml").expect("it is there");

@@ -1,23 +1,27 @@
-//! `gpusched tasks curve`
+//! `gpusched tasks curve`, and the file that has the rows of a curve, also those of an interrupted run.
 
+use std::fs::{OpenOptions, TryLockError};
+use std::io::{Read, Write, sink};
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::experiments::acceptance::{Curve, CurvePoint, Inputs, Theorem6};
-use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve};
-use gpusched::pictures::acceptance_plot;
+use gpusched::experiments::segment_acceptance::{Fig8Panel, SegmentCurve, SegmentCurvePoint};
+use gpusched::experiments::study::{CHECKSUM_COLUMN, with_checksum, without_checksum};
+use gpusched::pictures::{acceptance_plot, segment_acceptance_plot};
 use gpusched::tables::CurveReport;
 use gpusched::tasks::segments::{SegmentPreset, SegmentSets};
 use gpusched::tasks::{Generator, Periods, ReservationPeriod, TaskTime, Utilizations};
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::super::choices::{explained, one_of};
-use super::super::jobs::Jobs;
-use super::super::output::{Format, print_report};
+use super::super::option_arguments::{explained, one_of};
+use super::super::output::{self, Format, print_report};
 use super::super::progress::{self, Unit};
-use super::super::{Answer, picture};
-use super::curve_file::{Rows, stated};
+use super::super::resources::Jobs;
+use super::super::{Answer, figure_options, written};
 
 /// Draw random task sets and count how many each test accepts, against the utilization of each SM's own tasks.
 ///
@@ -143,7 +147,7 @@ const DIVISIONS: [(&str, Utilizations, &str); 3] = [
 
 impl CurveCommand {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        picture::check(self.figure.as_deref())?;
+        figure_options::refuse_other_figure(self.figure.as_deref())?;
         if let Some(panel) = self.segments {
             return self.run_segments(panel);
         }
@@ -184,30 +188,17 @@ impl CurveCommand {
         progress::hold("drawing", Unit::Of("task sets"), Some(samples));
         let mut all = Vec::new();
         for (number, curve) in curves.iter().enumerate() {
-            let mut points = Vec::new();
-            for &point in &curve.points {
-                let is_it = |known: &CurvePoint| {
-                    known.single_permille == point && known.gang_permille == curve.generator.gang_permille
-                };
-                let known = rows.known(|line| curve.read_line(line).filter(is_it));
-                if known.is_some() {
-                    progress::advance(curve.samples);
-                }
-                let is_new = known.is_none();
-                let point = match known {
-                    Some(point) => point,
-                    None => curve.point(point, progress::advance)?,
-                };
-                if is_new {
-                    rows.add(&point.line())?;
-                }
-                points.push(point);
-            }
+            let gang = curve.generator.gang_permille;
+            let is_it =
+                |point: u32| move |known: &CurvePoint| known.single_permille == point && known.gang_permille == gang;
+            let read = |line: &str, point| curve.read_line(line).filter(is_it(point));
+            let make = |point| Ok(curve.point(point, progress::advance)?);
+            let points = rows.points(&curve.points, curve.samples, read, make, CurvePoint::line)?;
             if let Some(path) = &self.figure {
                 let path = if curves.len() > 1 { numbered(path, number + 1) } else { path.clone() };
                 let gang = f64::from(curve.generator.gang_permille) / 1000.0;
                 let title = format!("Acceptance ratio, gang utilization {gang}, {} sets a point", curve.samples);
-                picture::write(&path, &acceptance_plot(&title, &points)?)?;
+                figure_options::write_figure(&path, &acceptance_plot(&title, &points)?)?;
             }
             all.extend(points);
         }
@@ -220,12 +211,12 @@ impl CurveCommand {
     }
 
     fn run_segments(&self, panel: Fig8Panel) -> anyhow::Result<Answer> {
-        let tests = super::segments::chosen(&self.tests)?;
+        let tests = super::test::chosen(&self.tests)?;
         let preset = self.preset.unwrap_or(SegmentPreset::Paper);
         let mut base = preset.generator();
         base.sets = self.sets.unwrap_or(base.sets);
         let curve = SegmentCurve { panel, base, preset, samples: self.samples, seed: self.seed, tests };
-        super::segment_curve::run(&curve, self.jobs, self.out.as_deref(), self.figure.as_deref(), self.format)
+        run_segment_curve(&curve, self.jobs, self.out.as_deref(), self.figure.as_deref(), self.format)
     }
 
     fn curve(&self) -> anyhow::Result<Curve> {
@@ -278,4 +269,151 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{stem}-{number}.{extension}"))
+}
+
+/// Writes how many sets of each point each test accepts, and draws that.
+fn run_segment_curve(
+    curve: &SegmentCurve,
+    jobs: Jobs,
+    out: Option<&Path>,
+    figure: Option<&Path>,
+    format: Option<Format>,
+) -> anyhow::Result<Answer> {
+    jobs.share()?;
+    let points = curve.panel.points(curve.preset);
+    let generator = points.first().map(|&point| curve.panel.generator(&curve.base, point));
+    // With the generator of the first point.
+    let stated = stated(curve.seed, curve.samples, &generator)?;
+    let mut rows = Rows::open(out, format.is_some(), &stated, &curve.header())?;
+    progress::hold("drawing", Unit::Of("task sets"), Some(points.len() as u64 * curve.samples));
+    let is_it = |point| move |known: &SegmentCurvePoint| known.point == point;
+    let read = |line: &str, point| curve.read_line(line).filter(is_it(point));
+    let make = |point| Ok(curve.point(point, progress::advance));
+    let found = rows.points(&points, curve.samples, read, make, |new| curve.line(new))?;
+    if let Some(path) = figure {
+        let title = format!("Acceptance ratio, {} sets a point", curve.samples);
+        figure_options::write_figure(path, &segment_acceptance_plot(&title, curve, &found)?)?;
+    }
+    progress::end();
+    rows.finish()?;
+    if let Some(format) = format {
+        print_report(&CurveReport::of_segments(stated, curve, &found), format)?;
+    }
+    Ok(Answer::Done)
+}
+
+/// Everything that the rows depend on, so that a file of another curve is not taken for this one's.
+fn stated(seed: u64, samples: u64, generators: &impl Serialize) -> anyhow::Result<Value> {
+    Ok(json!({"seed": seed, "sets_a_point": samples, "generator": serde_json::to_value(generators)?}))
+}
+
+/// Where rows go: to the end of a file, which also tells what is done already; to standard output; or, where that has a
+/// report of all of them at the end, nowhere.
+struct Rows {
+    out: Box<dyn Write>,
+    /// The file, in which each row has its checksum.
+    file: Option<PathBuf>,
+    /// Sound lines found in the file, without its head and their checksums.
+    known: Vec<String>,
+}
+
+impl Rows {
+    /// Begins with a line `stated` of all that the rows depend on, and with their `header`. A file that begins
+    /// otherwise is refused.
+    fn open(path: Option<&Path>, has_report: bool, stated: &Value, header: &str) -> anyhow::Result<Self> {
+        let stated = format!("# {stated}\n");
+        let Some(path) = path else {
+            let mut out: Box<dyn Write> = if has_report { Box::new(sink()) } else { Box::new(output::stdout()) };
+            out.write_all(format!("{stated}{header}").as_bytes())?;
+            return Ok(Self { out, file: None, known: Vec::new() });
+        };
+        let head = format!("{stated}{},{CHECKSUM_COLUMN}\n", header.trim_end());
+        let cannot = || format!("cannot write {}", path.display());
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).with_context(cannot)?;
+        // Two runs would each write the rows that the other lacks.
+        // Where there are no locks, nobody is told.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            bail!("{} is being written by another run; name another file", path.display());
+        }
+        let mut before = String::new();
+        file.read_to_string(&mut before).with_context(|| format!("cannot read {}", path.display()))?;
+        let Some(rows) = before.strip_prefix(&head) else {
+            // A disk that was full can have torn the head.
+            if !head.starts_with(&before) {
+                bail!("{} belongs to a curve with other parameters; remove it or name another file", path.display());
+            }
+            file.set_len(0).with_context(cannot)?;
+            let mut rows = Self { out: Box::new(file), file: Some(path.to_owned()), known: Vec::new() };
+            rows.write(&head)?;
+            return Ok(rows);
+        };
+        // A run that was interrupted left a torn line; what follows a line that is not sound is not trusted either.
+        let mut sound = 0;
+        let mut known = Vec::new();
+        for line in rows.split_inclusive('\n') {
+            let Some(row) = line.strip_suffix('\n').and_then(|line| without_checksum(line.as_bytes())) else { break };
+            known.push(row.to_owned());
+            sound += line.len();
+        }
+        if sound < rows.len() {
+            let (cut, at) = (rows.len() - sound, path.display());
+            output::note(&format!("{at}: {cut} bytes behind the last sound row are cut off, and computed again"));
+        }
+        file.set_len((head.len() + sound) as u64).with_context(cannot)?;
+        Ok(Self { out: Box::new(file), file: Some(path.to_owned()), known })
+    }
+
+    /// The points of a curve, of so many samples each: what `read` makes of a line of the file, if it takes one for
+    /// that point, or else what `make` makes, of which a `line` is added.
+    fn points<X: Copy, P>(
+        &mut self,
+        points: &[X],
+        samples: u64,
+        read: impl Fn(&str, X) -> Option<P>,
+        make: impl Fn(X) -> anyhow::Result<P>,
+        line: impl Fn(&P) -> String,
+    ) -> anyhow::Result<Vec<P>> {
+        let mut found = Vec::with_capacity(points.len());
+        for &point in points {
+            if let Some(known) = self.known.iter().find_map(|line| read(line, point)) {
+                progress::advance(samples);
+                found.push(known);
+                continue;
+            }
+            let new = make(point)?;
+            self.add(&line(&new))?;
+            found.push(new);
+        }
+        Ok(found)
+    }
+
+    /// Adds a line, which ends with a line break.
+    fn add(&mut self, line: &str) -> anyhow::Result<()> {
+        if self.file.is_some() {
+            return self.write(&(with_checksum(line.trim_end()) + "\n"));
+        }
+        self.write(line)
+    }
+
+    fn write(&mut self, text: &str) -> anyhow::Result<()> {
+        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        match &self.file {
+            Some(path) => written.with_context(|| {
+                format!("cannot write {}; the same command goes on there once the cause is mended", path.display())
+            }),
+            None => Ok(written?),
+        }
+    }
+
+    /// The rows are complete.
+    fn finish(self) -> anyhow::Result<()> {
+        match self.file {
+            Some(path) if !path.exists() => bail!("{} was removed while rows were written to it", path.display()),
+            Some(path) => {
+                written::remember(&path);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
 }

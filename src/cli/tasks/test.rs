@@ -1,4 +1,4 @@
-//! `gpusched tasks FILE`
+//! `gpusched tasks FILE`: the tests of tasks of SMs, and of tasks with CPU and GPU segments.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use gpusched::effort;
 use gpusched::pictures::demand_plot;
-use gpusched::tables::TaskReport;
-use gpusched::tasks::segments::SegmentTest;
+use gpusched::tables::{SegmentReport, TaskReport};
+use gpusched::tasks::segments::{ResponseBounds, SegmentTaskSet, SegmentTest};
 use gpusched::tasks::{
     Partition, ReservationTest, Reservations, TaskSet, TaskTime, TestResults, hyperperiod, smallest_budgets,
 };
@@ -17,8 +17,8 @@ use super::super::needs::{self, Lacking};
 use super::super::output::Format;
 use super::super::progress::{self, Unit};
 use super::super::several::{Files, Part};
-use super::super::{Answer, ending, picture};
-use super::{TaskFile, segments};
+use super::super::{Answer, ending, figure_options};
+use super::TaskFile;
 
 /// Apply the schedulability tests to a task set. Several sets, or a directory of them, are tested one by one.
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ pub(crate) struct Test {
 
 impl Test {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        picture::check(self.figure.as_deref())?;
+        figure_options::refuse_other_figure(self.figure.as_deref())?;
         let files = Files::new(&self.file)?;
         files.refuse_options(&[("--figure", self.figure.is_some())])?;
         let read = |path: &PathBuf| files.about(path, super::read_file(path, &self.device));
@@ -76,7 +76,7 @@ impl Test {
         }
         files.run(sets, 1, self.format, |file, part| match file {
             TaskFile::Sms(set, _) => self.test(set, part),
-            TaskFile::Segments(set) => segments::test(&set, &self.tests, (self.check.as_deref(), self.slack), part),
+            TaskFile::Segments(set) => test_segments(&set, &self.tests, (self.check.as_deref(), self.slack), part),
         })
     }
 
@@ -127,7 +127,7 @@ impl Test {
             let cycle = hyperperiod(timings.iter().map(|task| task.period).chain([both.single.period]));
             let title = format!("Demand and supply, {}", self.figure_of);
             let figure = demand_plot(&title, &timings, partition.reservation, cycle.unwrap_or(TaskTime::MAX))?;
-            picture::write(path, &figure)?;
+            figure_options::write_figure(path, &figure)?;
         }
         let budgets = found.as_ref().map(|(period, budgets)| (*period, &budgets[..]));
         let report = TaskReport { set: &set, analysis: &analysis, budgets };
@@ -187,4 +187,59 @@ fn check(analysis: &TestResults, name: &str) -> anyhow::Result<bool> {
             TestResults::all_pass(*test, verdicts) == Some(true)
         }
     })
+}
+
+/// The tests of these names, or all that are sound.
+pub(super) fn chosen(names: &[String]) -> anyhow::Result<Vec<SegmentTest>> {
+    let known = |name: &String| {
+        let unknown = || anyhow!("--tests: {name:?} is not for tasks with segments; {}", available());
+        SegmentTest::from_name(name).ok_or_else(unknown)
+    };
+    if names.is_empty() { Ok(SegmentTest::sound().collect()) } else { names.iter().map(known).collect() }
+}
+
+fn available() -> String {
+    format!("there are {}", SegmentTest::ALL.map(SegmentTest::name).join(", "))
+}
+
+/// Applies tests to a set and prints what they say.
+fn test_segments(
+    set: &SegmentTaskSet,
+    names: &[String],
+    (check, slack): (Option<&str>, bool),
+    part: &Part<'_>,
+) -> anyhow::Result<Answer> {
+    let chosen = chosen(names)?;
+    progress::begin("testing", Unit::Of("tests"), Some(chosen.len() as u64));
+    let tests = chosen.into_iter().map(|test| {
+        let bounds = test.bounds(set);
+        progress::advance(1);
+        (test, bounds)
+    });
+    let tests: Vec<(SegmentTest, ResponseBounds)> = tests.collect();
+    let answer = check.map(|name| is_proven(&tests, name)).transpose()?;
+    let slack = slack.then(|| {
+        progress::begin("searching slack", Unit::Of("tests"), Some(tests.len() as u64));
+        let of_tests = tests.iter().map(|(test, _)| {
+            let slack = test.slack(set);
+            progress::advance(1);
+            slack
+        });
+        of_tests.collect::<Vec<_>>()
+    });
+    let report = SegmentReport { set, tests: &tests, slack: slack.as_deref() };
+    let out = part.turn()?;
+    part.print(&report, out)?;
+    Ok(if answer == Some(false) { Answer::No } else { Answer::Done })
+}
+
+/// Whether the test of that name proves that the whole set meets its deadlines.
+fn is_proven(tests: &[(SegmentTest, ResponseBounds)], name: &str) -> anyhow::Result<bool> {
+    let applied = tests.iter().find(|(test, _)| test.name() == name);
+    let (test, bounds) =
+        applied.ok_or_else(|| anyhow!("--check: the test {name:?} was not applied; {}", available()))?;
+    if !test.is_sound() {
+        bail!("--check: {name:?} is the paper's text taken literally, and runs exceed its bounds");
+    }
+    Ok(SegmentReport::all_proven(*test, bounds) == Some(true))
 }

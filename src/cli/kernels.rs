@@ -1,15 +1,54 @@
-//! `gpusched occupancy`
+//! Commands with a row for each kernel: `gpusched orders` and `gpusched occupancy`.
 
 use clap::Args;
-use gpusched::analysis::{OccupancyReport, occupancy_of_profile, occupancy_of_scenario};
+use gpusched::analysis::{OccupancyReport, launch_orders, occupancy_of_profile, occupancy_of_scenario, orders_to_try};
 use gpusched::input::Input;
 use gpusched::profile::GpuProfile;
 use gpusched::scenario::LogUse;
 use gpusched::tables::OccupancyDocument;
 
-use super::output::{Format, note, print_report};
+use super::needs::{self, Lacking};
+use super::output::{self, Format, note, print_report};
+use super::progress::{self, Unit};
 use super::run_options::RunOptions;
-use super::{Answer, notes};
+use super::{Answer, ending, resources};
+
+/// Each kernel's best and worst finish over the orders of simultaneous launches, and the orders that give them. Up to
+/// 40320 orders all are tried (those of 8 threads that launch together), else a seeded sample. One of threads is kept
+/// throughout a run, and a note says what that leaves out; each has all orders of what else becomes ready at one
+/// instant.
+#[derive(Debug, Args)]
+pub(crate) struct Orders {
+    #[command(flatten)]
+    run: RunOptions,
+    /// What to print
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
+    format: Format,
+    /// Orders to draw where there are too many to try all
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    samples: u64,
+    #[command(flatten)]
+    jobs: resources::Jobs,
+}
+
+impl Orders {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let scenario = self.run.read(LogUse::Unused)?;
+        self.jobs.share()?;
+        let run = progress::simulated(&scenario, note)?;
+        ending::keep_complete_results();
+        progress::begin("trying", Unit::Of("orders"), Some(orders_to_try(&run, self.samples)));
+        let mut orders = launch_orders(&run, self.samples, scenario.seed, progress::own())?;
+        ending::stop_working()?;
+        if orders.orders == Some(orders.orders_tried) && orders.seed.is_none() {
+            orders.notes.extend(needs::lacking(Lacking::DrawnOrders)?);
+            let is_drawn = scenario.depends_on_seed();
+            orders.notes.extend(if is_drawn { Vec::new() } else { needs::lacking(Lacking::OrdersOrDraws)? });
+        }
+        output::show_abridged(&orders.notes, note);
+        print_report(&orders, self.format)
+    }
+}
 
 /// How each kernel fills the GPU when it runs alone: resident blocks per SM, what limits them, waves; of a profile
 /// beside what the profiler itself says.
@@ -36,9 +75,8 @@ impl Occupancy {
                 (scenario.device().name.clone(), report, scenario.notes)
             }
         };
-        notes::show_abridged(&notes, note);
-        print_report(&OccupancyDocument { device: &device, report: &report, notes: &notes }, self.format)?;
-        Ok(Answer::Done)
+        output::show_abridged(&notes, note);
+        print_report(&OccupancyDocument { device: &device, report: &report, notes: &notes }, self.format)
     }
 
     fn of_profile(&self, profile: &GpuProfile) -> anyhow::Result<(String, OccupancyReport, Vec<String>)> {
