@@ -1,4 +1,5 @@
-//! What messages say: names near to an unknown one, texts shortened to the room that there is, counts, causes of errors.
+//! What messages say: names near to an unknown one, texts shortened to the room that there is, counts, and causes of
+//! errors.
 
 use std::collections::BTreeMap;
 use std::error::Error;

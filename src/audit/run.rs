@@ -83,7 +83,9 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
     // Each looks at all blocks again, so they do so at once; what they find is put together in a fixed order.
     let by = |checks: &[Check]| {
         let mut found = Vec::new();
-        checks.iter().for_each(|check| check(&case, &mut found));
+        for check in checks {
+            check(&case, &mut found);
+        }
         found
     };
     let none = || {

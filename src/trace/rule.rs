@@ -62,65 +62,43 @@ named! {
 }
 
 impl Rule {
-    /// What is said of what waits under it: why, in few words; in a sentence, before the name of what it waits for; and
-    /// where, or for what, as it follows "waits".
-    const fn words_of_wait(self) -> [&'static str; 3] {
+    /// What is said of what waits under it: why, in few words; and in a sentence, before the name of what it waits for.
+    const fn words_of_wait(self) -> [&'static str; 2] {
         match self {
-            Self::G2 => ["not at the head of its stream", "in its stream, behind", "in its stream"],
-            Self::C1 => ["copy not at the head of its stream", "in its stream, behind", "in its stream"],
-            Self::X1 => ["not at the head of its EE queue", "in its EE queue, behind", "in its EE queue"],
-            Self::A2 => [
-                "an EE queue of higher priority is not empty",
-                "while an EE queue of higher priority holds",
-                "for higher priority",
-            ],
-            Self::R2 => ["no SM has enough free threads and a free block slot", "behind", "for threads"],
-            Self::R3 => ["no SM with enough threads has enough free shared memory", "behind", "for shared memory"],
-            Self::Registers => ["no SM with enough of the rest has enough free registers", "behind", "for registers"],
-            Self::C2 => ["the copy engine is busy", "until its copy engine is idle, which serves", "for copy engine"],
+            Self::G2 => ["not at the head of its stream", "in its stream, behind"],
+            Self::C1 => ["copy not at the head of its stream", "in its stream, behind"],
+            Self::X1 => ["not at the head of its EE queue", "in its EE queue, behind"],
+            Self::A2 => ["an EE queue of higher priority is not empty", "while an EE queue of higher priority holds"],
+            Self::R2 => ["no SM has enough free threads and a free block slot", "behind"],
+            Self::R3 => ["no SM with enough threads has enough free shared memory", "behind"],
+            Self::Registers => ["no SM with enough of the rest has enough free registers", "behind"],
+            Self::C2 => ["the copy engine is busy", "until its copy engine is idle, which serves"],
             Self::N1 => [
                 "the NULL stream waits for blocking streams",
                 "until an earlier operation of a blocking stream completes:",
-                "for blocking streams",
             ],
             Self::N2 => [
                 "a blocking stream waits for the NULL stream",
                 "until an earlier operation of the NULL stream completes:",
-                "for NULL stream",
             ],
-            Self::Channel => ["not next in its hardware channel, or none is free", "behind", "for a channel"],
-            Self::E2 => ["an event is not recorded yet", "behind", "for an event"],
-            Self::L1 => ["launch latency", "until the launch latency is over", "for launch latency"],
-            Self::L2 => [
-                "gap between kernels of a stream",
-                "until the gap behind the kernel before it in its stream is over",
-                "for the gap before it",
-            ],
-            Self::T1 => ["not the turn of its context", "until it is the turn of its context", "for its turn"],
-            Self::T4 => {
-                ["suspended: not the turn of its context", "until it is the turn of its context", "for its turn"]
+            Self::Channel => ["not next in its hardware channel, or none is free", "behind"],
+            Self::E2 => ["an event is not recorded yet", "behind"],
+            Self::L1 => ["launch latency", "until the launch latency is over"],
+            Self::L2 => {
+                ["gap between kernels of a stream", "until the gap behind the kernel before it in its stream is over"]
             }
-            Self::T5 => {
-                ["copy stands still: not the turn of its context", "until its engine has served", "for its turn"]
+            Self::T1 => ["not the turn of its context", "until it is the turn of its context"],
+            Self::T4 => ["suspended: not the turn of its context", "until it is the turn of its context"],
+            Self::T5 => ["copy stands still: not the turn of its context", "until its engine has served"],
+            Self::Mps => {
+                ["no SM that its process may use has room", "until one of the SMs that its process may use has room"]
             }
-            Self::Mps => [
-                "no SM that its process may use has room",
-                "until one of the SMs that its process may use has room",
-                "for SMs of its share",
-            ],
-            Self::Cluster => {
-                ["no GPC has enough SMs with room for a cluster of blocks", "behind", "for SMs of one GPC"]
-            }
+            Self::Cluster => ["no GPC has enough SMs with room for a cluster of blocks", "behind"],
             Self::H1 => [
                 "the call frees memory: its process still has work on the GPU",
                 "until all of its process has completed, before",
-                "to free memory",
             ],
-            Self::H2 => [
-                "a call of its process that frees memory has not returned",
-                "until memory is freed, before",
-                "for memory to be freed",
-            ],
+            Self::H2 => ["a call of its process that frees memory has not returned", "until memory is freed, before"],
         }
     }
 
@@ -132,11 +110,6 @@ impl Rule {
     /// What is said of an operation that waits under it, before the name of the operation that it waits for.
     pub(super) const fn phrase(self) -> &'static str {
         self.words_of_wait()[1]
-    }
-
-    /// Where an operation waits under it, or for what, as it follows "waits".
-    pub(crate) const fn in_short(self) -> &'static str {
-        self.words_of_wait()[2]
     }
 
     /// With what the cause of one wait can change while it lasts; `None`: it is the same from its beginning to its end.

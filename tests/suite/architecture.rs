@@ -19,49 +19,50 @@ const PAGE: &str = include_str!("../../docs/architecture.md");
 
 /// The rooms of `src/`, the lowest first: a room may import only those before it. With each, how many lines of code it
 /// may have: who needs more in one room lowers another in the same commit.
-const ROOMS: [(&str, usize); 38] = [
+const ROOMS: [(&str, usize); 39] = [
     ("proven", 30),
-    ("spelling", 82),
-    ("effort", 283),
-    ("limits", 272),
+    ("spelling", 67),
+    ("effort", 222),
+    ("limits", 156),
     ("broken_bound", 25),
     ("named", 66),
-    ("words", 217),
-    ("joined", 31),
-    ("time", 291),
+    ("words", 158),
+    ("sorted", 18),
+    ("joined", 20),
+    ("time", 290),
     ("canonical", 83),
-    ("printed", 118),
-    ("statistics", 220),
-    ("json", 1115),
-    ("draw", 1720),
-    ("device", 1484),
-    ("workload", 1578),
-    ("tasks", 3445),
-    ("warps", 1784),
-    ("trace", 3261),
-    ("applications", 744),
-    ("scenario", 8513),
-    ("profile", 3420),
-    ("gpu", 4422),
-    ("run", 2112),
-    ("hosts", 4155),
-    ("logs", 2411),
+    ("printed", 94),
+    ("statistics", 165),
+    ("json", 1076),
+    ("draw", 1589),
+    ("device", 1457),
+    ("workload", 1523),
+    ("tasks", 3289),
+    ("warps", 1598),
+    ("trace", 3238),
+    ("applications", 743),
+    ("scenario", 8228),
+    ("profile", 3406),
+    ("gpu", 4369),
+    ("run", 2095),
+    ("hosts", 4074),
+    ("logs", 2363),
     ("input", 604),
-    ("audit", 4327),
-    ("analysis", 10849),
-    ("explain", 973),
-    ("experiments", 6435),
+    ("audit", 4098),
+    ("analysis", 10281),
+    ("explain", 152),
+    ("experiments", 6068),
     ("schema", 174),
-    ("formats", 1244),
-    ("tables", 4561),
-    ("pictures", 9301),
-    ("figures", 3206),
+    ("formats", 1140),
+    ("tables", 4472),
+    ("pictures", 8566),
+    ("figures", 3130),
     ("prelude", 0),
-    ("cli", 5793),
+    ("cli", 5401),
 ];
 
 /// Of all rooms.
-const LINES: usize = 89_349;
+const LINES: usize = 84_528;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -172,6 +173,16 @@ fn no_room_has_more_lines_than_its_budget() {
     assert!(over.is_empty(), "{over:#?}");
     let all: usize = ROOMS.iter().map(|(_, budget)| budget).sum();
     assert!(all <= LINES, "all rooms may have {LINES} lines together, and have {all}");
+}
+
+/// Files of `src/`: each holds one subject, of which there are no more.
+const FILES: usize = 488;
+
+#[test]
+fn the_sources_have_no_more_files_than_they_say() {
+    let mut files = Vec::new();
+    rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    assert!(files.len() <= FILES, "{} files, instead of {FILES}", files.len());
 }
 
 #[test]
@@ -301,7 +312,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
     for folder in ["src", "tests", "benches", "examples", "python/src", "web", "fuzz"] {
         rust_files(&root.join(folder), &mut files);
     }
-    assert!(files.len() > 800, "only {} files are looked at", files.len());
+    assert!(files.len() > 500, "only {} files are looked at", files.len());
     let mut wrong = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).expect("it is text");

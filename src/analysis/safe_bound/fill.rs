@@ -196,16 +196,15 @@ const MOST_UNITS: u64 = 127;
 /// Classes that a set can be told apart by.
 const MOST_CLASSES: usize = 64;
 
-/// Answers for the classes of one scenario.
-///
-/// Whether a given set of blocks, placed by an adversary, can keep a head out of every SM that it may use.
+/// Whether a given set of blocks, placed by an adversary, can keep a head out of every SM that it may use: answers for
+/// the classes of one scenario.
 ///
 /// Two tests, each of which may say "can" of a set that cannot, but never the reverse:
 ///
 /// - weights ([`Weights`]): on each SM, what keeps the head out weighs a share of 1 at least, so a set that weighs
-/// less than all shares together leaves an SM to the head;
+///   less than all shares together leaves an SM to the head;
 /// - for one or two SMs, whether the blocks can be split so that on each SM one resource is taken beyond what the head
-/// leaves and not beyond the SM's limit.
+///   leaves and not beyond the SM's limit.
 #[derive(Debug)]
 pub(super) struct Blocking<'a> {
     by_weight: ByWeight<'a>,

@@ -286,9 +286,9 @@ impl Twins {
         let place = |stream: usize| to.get(&stream).copied().unwrap_or(stream);
         dispatched.moved(place);
         let moved = |node: usize| graph.streams[place(graph.nodes[node].stream)][graph.nodes[node].position];
-        move_nodes(&mut state.finish, &moved);
-        move_nodes(&mut state.running, &moved);
-        move_nodes(&mut state.certain, &moved);
+        move_nodes(&mut state.finish, moved);
+        move_nodes(&mut state.running, moved);
+        move_nodes(&mut state.certain, moved);
     }
 
     /// Makes what is known of one of several twins known of all.
@@ -309,6 +309,8 @@ impl Twins {
 
 /// What is known by operation, of those in whose place these are.
 fn move_nodes<T>(known: &mut [(usize, T)], to: impl Fn(usize) -> usize) {
-    known.iter_mut().for_each(|(node, _)| *node = to(*node));
+    for (node, _) in known.iter_mut() {
+        *node = to(*node);
+    }
     known.sort_unstable_by_key(|(node, _)| *node);
 }

@@ -163,7 +163,7 @@ fn a_stream_waits_for_the_event_that_it_waited_for() {
         assert_eq!(count(|step| matches!(step, Step::Record(..))), 1);
         assert_eq!(count(|step| matches!(step, Step::Wait(..))), 1);
         assert_eq!(&*import.scenario.events()[0], "event 2");
-        let faster = import(&events, launches, &half());
+        let faster = self::import(&events, launches, &half());
         assert_eq!(starts(&faster.scenario), [10_000, 60_000]);
     }
 }
@@ -234,7 +234,7 @@ fn latency_and_gap_of_a_profile_are_those_of_its_device() {
     assert_eq!((device.launch_latency.as_ns(), device.kernel_gap.as_ns()), (10_000, 2_500));
     assert_eq!(starts(&import.scenario), [10_000, 112_500, 215_000, 317_500, 420_000]);
     let none = ReadOptions { kernel_gap: Some(Duration::ZERO), ..ReadOptions::default() };
-    let none = import(&events, Launches::Recorded, &none);
+    let none = self::import(&events, Launches::Recorded, &none);
     assert_eq!(starts(&none.scenario), [10_000, 110_000, 210_000, 310_000, 410_000]);
 }
 

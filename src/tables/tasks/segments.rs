@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use crate::broken_bound::BrokenBound;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
 use crate::hosts::{SegmentJob, SegmentRun};
-use crate::tasks::segments::{Overload, ResponseBounds, SegmentTask, SegmentTaskSet, SegmentTest, TaskBound, drive_os_latency};
+use crate::tasks::segments::{
+    Overload, ResponseBounds, SegmentTask, SegmentTaskSet, SegmentTest, TaskBound, drive_os_latency,
+};
 use crate::time::Duration;
 
 /// A set, and what some tests say about it.

@@ -292,7 +292,7 @@ fn as_blocking(above: &[Above]) -> Vec<bool> {
     above.iter().map(|one| one.suspension_ns <= one.work_ns).collect()
 }
 
-/// The documented drive_os_latency of the high-level contexts of a set, until one of them runs. The execution time of a
+/// The documented latency of the high-level contexts of a set, until one of them runs. The execution time of a
 /// low-level one is its longest GPU segment: the guide's formula is for low-level work that does not yield. `None` if
 /// no task has a context of high level.
 pub(crate) fn drive_os_latency(set: &SegmentTaskSet) -> Option<Duration> {
