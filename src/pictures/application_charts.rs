@@ -355,6 +355,6 @@ mod tests {
         {
             assert!(svg.contains(text), "{text}");
         }
-        assert!(!svg.contains("all alike"), "nothing is in the region_legend that is not in the map");
+        assert!(!svg.contains("all alike"), "nothing is in the legend that is not in the map");
     }
 }
