@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use gpusched::causes::with_causes;
+use gpusched::words::with_causes;
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::figures::{TOUR, TourScene};
 use gpusched::formats::TableStyle;
