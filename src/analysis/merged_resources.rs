@@ -36,7 +36,7 @@ pub(crate) struct PooledKernel {
 
 /// One SM with the resources of all; kernels are placed one after another, as they enter the EE queue.
 ///
-/// Costs as [`MergedSm`](super::MergedSm) does: whole cycles are one step here too, because a kernel whose next block
+/// Costs as [`MergedSm`] does: whole cycles are one step here too, because a kernel whose next block
 /// does not fit takes exactly the places again that its own blocks leave.
 #[derive(Debug, Clone)]
 pub(crate) struct MergedResources {

@@ -2,7 +2,7 @@
 //! 2 as printed and for ours.
 //!
 //! Wall-clock times differ from machine to machine and from run to run; what is the same everywhere is the work of the
-//! printed algorithm's loop, so that is counted too ([`LoopWork`](crate::analysis::printed::LoopWork)).
+//! printed algorithm's loop, so that is counted too ([`LoopWork`]).
 
 use std::hint::black_box;
 use std::num::NonZeroU32;

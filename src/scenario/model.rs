@@ -128,7 +128,7 @@ impl Scenario {
         self.catalogue.streams()
     }
 
-    /// Names of the events, by [`EventId`].
+    /// Names of the events, by [`EventId`](crate::workload::EventId).
     pub fn events(&self) -> &[Arc<str>] {
         self.catalogue.events()
     }
@@ -138,7 +138,7 @@ impl Scenario {
         self.catalogue.kernels()
     }
 
-    /// Copies, by [`CopyId`].
+    /// Copies, by [`CopyId`](crate::workload::CopyId).
     pub fn copies(&self) -> &[CheckedCopy] {
         self.catalogue.copies()
     }

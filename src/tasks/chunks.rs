@@ -91,7 +91,7 @@ pub(crate) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
 ///
 /// Algorithm 1 makes a chunk of each overlap of a job with an instance of the reservation. A job that overlaps none
 /// leaves no chunk behind, and nothing after it (Definitions 1 and 2, Theorem 4) asks what became of that job: C is
-/// demanded of the other jobs only. [`test`] refuses such a set. If each job has a chunk, the two agree.
+/// demanded of the other jobs only. [`test()`] refuses such a set. If each job has a chunk, the two agree.
 pub(super) fn test_as_printed(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     test_converted(tasks, |task| Ok(of_chunks_kept(task, reservation)?.0))
 }

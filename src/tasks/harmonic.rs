@@ -44,7 +44,7 @@ pub(super) fn test(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
 
 /// What Theorem 6 says as printed. Unsound for D < T, for comparison only: then a yes proves nothing.
 ///
-/// D does not occur in it: section 6.3 has D = T, where this is the same as [`test`] and sufficient. The paper's own
+/// D does not occur in it: section 6.3 has D = T, where this is the same as [`test()`] and sufficient. The paper's own
 /// generator (section 7.1.1) draws D < T, and then it accepts sets that miss.
 pub(super) fn test_as_printed(tasks: &[Timing], reservation: Reservation) -> TaskVerdict {
     test_converted(tasks, reservation, |task| convert_as_printed(task, reservation))

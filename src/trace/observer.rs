@@ -1,6 +1,6 @@
 //! Observers: who is told what happens on the GPU, as it happens.
 //!
-//! The engine keeps no record. A [`Recorder`](super::Recorder) makes a trace, [`Finishes`] keeps one instant of each
+//! The engine keeps no record. A [`Recorder`] makes a trace, [`Finishes`] keeps one instant of each
 //! operation, and others keep whatever sums they need. An observer is a type parameter of the GPU, so what it ignores
 //! costs nothing.
 

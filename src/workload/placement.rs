@@ -113,7 +113,7 @@ impl Sequence {
     /// Lets `blocks` blocks choose SMs one by one, by the policy's definition; moves the cursor.
     ///
     /// `parts` are SMs with room, in the policy's order of preference. There is room for
-    /// all the blocks. Costs O(blocks * parts). [`distribute`](distribute) gives the same counts
+    /// all the blocks. Costs O(blocks * parts). [`distribute`] gives the same counts
     /// faster, and the trace needs the order only when somebody looks at single blocks.
     pub(crate) fn choose(&mut self, policy: Placement, parts: &[Part], blocks: u32, start: &mut Start) -> &[u32] {
         self.order.clear();

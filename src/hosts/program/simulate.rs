@@ -59,7 +59,7 @@ pub(crate) fn simulate_placed(scenario: &Scenario, placement: Placement, seed: u
 }
 
 /// Simulates a scenario with the given options in place of its own. A run that [may be cut](GpuOptions::may_be_cut) is
-/// complete up to where its [effort](crate::effort) let it go, and [`Ended::Cut`](crate::gpu::Ended::Cut).
+/// complete up to where its [effort](crate::effort) let it go, and [`Ended::Cut`].
 ///
 /// # Errors
 /// As [`simulate`].
