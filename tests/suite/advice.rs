@@ -65,7 +65,6 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("experiments/study/shards.rs", &[]),
     ("figures/", &["figures"]),
     ("figures/tour.rs", &["simulate"]),
-    ("hosts/real_time.rs", &["tasks run"]),
     ("hosts/segments.rs", &["tasks run"]),
     ("input/options.rs", &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log"]),
     ("logs/", &["audit", "replay-log", "convert"]),
