@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gpusched::analysis::{Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
-use gpusched::words::with_causes;
 use gpusched::effort::Progress;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::pictures::{HtmlRun, HtmlTimeline};
@@ -12,6 +11,7 @@ use gpusched::run::Summary;
 use gpusched::scenario::ReleaseOrder;
 use gpusched::tables::{AnalysisReport, LadderReport, SporadicReport};
 use gpusched::time::Duration;
+use gpusched::words::with_causes;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

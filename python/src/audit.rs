@@ -9,11 +9,11 @@ use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, au
 use gpusched::effort::Progress;
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::logs::{BlockColumns, LogFiles, LogFilesError, LogFilesReader, LogsReading, read_logs_from};
-use gpusched::words::did_you_mean_file;
 use gpusched::profile::GpuProfile;
 use gpusched::scenario::ReadOptions;
 use gpusched::tables::ProfileAuditReport;
 use gpusched::time::Duration;
+use gpusched::words::did_you_mean_file;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -3,14 +3,14 @@
 use std::error::Error;
 use std::path::Path;
 
-use gpusched::words::with_causes;
 use gpusched::experiments::study::StudyError;
 use gpusched::hosts::ProgramError;
 use gpusched::input::InputError as LibraryInputError;
 use gpusched::json::JsonError;
-use gpusched::words::did_you_mean_file;
 use gpusched::profile::GpuProfileError;
 use gpusched::scenario::amalthea::AmaltheaError;
+use gpusched::words::did_you_mean_file;
+use gpusched::words::with_causes;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

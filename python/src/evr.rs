@@ -1,13 +1,13 @@
 //! Applications with timing requirements under GPU-EvR and the schedulers it is compared with.
 
 use gpusched::applications::{ApplicationSet, Injections, Outcome};
-use gpusched::words::with_causes;
 use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail};
 use gpusched::tables::{OutcomeDocument, PointDocument};
 use gpusched::time::Duration;
+use gpusched::words::with_causes;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};

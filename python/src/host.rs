@@ -9,13 +9,13 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant as WallTime;
 
-use gpusched::words::with_causes;
 use gpusched::device::{BlockShape, CopyDirection, Device, SmMask};
 use gpusched::gpu::{GpuEvent, GpuInterface, GpuOptions, Host, RunError, Simulated, SubmitError};
 use gpusched::limits::Allowance;
 use gpusched::run::Run as LibraryRun;
 use gpusched::scenario::{ReadOptions, ScenarioBuilder};
 use gpusched::time::Instant;
+use gpusched::words::with_causes;
 use gpusched::workload::{
     BlockClock, BlockTime, Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin,
     Placement, StreamId, StreamSpec, WorkloadError,

@@ -5,16 +5,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gpusched::words::with_causes;
 use gpusched::draw::{DrawError, Drawing, FigureFormat, MM, PictureOptions};
 use gpusched::formats::{TableStyle, csv_of, frames_of, text_of};
 use gpusched::hosts::least_work;
-use gpusched::words::did_you_mean;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::{CriticalPath, State, Summary};
 use gpusched::tables::SimulationReport;
 use gpusched::time::Instant;
+use gpusched::words::did_you_mean;
+use gpusched::words::with_causes;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 
-use gpusched::words::with_causes;
 use gpusched::device::{BUILTIN_NAMES, Device};
 use gpusched::figures::{TOUR, TourScene};
 use gpusched::formats::TableStyle;
@@ -12,6 +11,7 @@ use gpusched::json::JsonError;
 use gpusched::scenario::Scenario;
 use gpusched::schema::json_schema;
 use gpusched::trace::{RULES, Rule, RuleText};
+use gpusched::words::with_causes;
 use gpusched::workload::{Placement, StreamId};
 use serde::Serialize;
 use serde_json::value::RawValue;
