@@ -53,9 +53,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// Indexes of 32 bits are cast to usize, and lengths to u64: neither loses anything.
-const _: () = assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS);
-
 // Tests beside the code share samples with the suite, which names the library so.
 #[cfg(test)]
 extern crate self as gpusched;
@@ -68,41 +65,32 @@ mod campaign;
 #[allow(dead_code, reason = "the suite needs more of it")]
 mod generate;
 
+use gpusched_engine::{canonical, named, proven};
+#[doc(inline)]
+pub use gpusched_engine::{device, effort, gpu, json, limits, spelling, time, trace, words, workload};
+
 pub mod analysis;
 pub mod applications;
 pub mod audit;
 pub mod broken_bound;
-mod canonical;
-pub mod device;
 pub mod draw;
-pub mod effort;
 pub mod experiments;
 pub mod explain;
 pub mod figures;
 pub mod formats;
-pub mod gpu;
 pub mod hosts;
 pub mod input;
 mod joined;
-pub mod json;
-pub mod limits;
 pub mod logs;
-mod named;
 pub mod pictures;
 pub mod prelude;
 pub mod printed;
 pub mod profile;
-mod proven;
 pub mod run;
 pub mod scenario;
 pub mod schema;
 mod sorted;
-pub mod spelling;
 pub mod statistics;
 pub mod tables;
 pub mod tasks;
-pub mod time;
-pub mod trace;
 pub mod warps;
-pub mod words;
-pub mod workload;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{directory, gpusched, stderr};
+use crate::common::{SOURCES, directory, gpusched, stderr};
 
 /// The commands that take a scenario.
 const SCENARIO: &[&str] = &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy"];
@@ -18,7 +18,7 @@ const PROFILE: &[&str] =
 
 const IMPORT: &[&str] = &["simulate", "analyze", "compare", "orders", "convert", "import", "replay-log"];
 
-/// Which commands can print what stands in a file of `src/`: the longest beginning counts. Logs read the scenario
+/// Which commands can print what stands in a file of the sources: the longest beginning counts. Logs read the scenario
 /// beside them too; that they are told nothing of options of other commands, the second test shows. A file that serves
 /// commands with options of their own has a row for each set of them.
 const EMITTERS: &[(&str, &[&str])] = &[
@@ -202,12 +202,15 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
 
 #[test]
 fn every_option_in_a_message_is_one_of_the_commands_that_print_it() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let roots = SOURCES.map(|root| Path::new(env!("CARGO_MANIFEST_DIR")).join(root));
     let (mut files, mut commands, mut seen) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
-    sources(&root, &mut files);
+    for root in &roots {
+        sources(root, &mut files);
+    }
     let mut wrong = Vec::new();
     for file in files {
-        let name = file.strip_prefix(&root).expect("it is below").display().to_string().replace('\\', "/");
+        let name = roots.iter().find_map(|root| file.strip_prefix(root).ok()).expect("it is below");
+        let name = name.display().to_string().replace('\\', "/");
         let text = fs::read_to_string(&file).expect("it is text");
         // Tests inside of sources print nothing.
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();

@@ -12,6 +12,9 @@ use std::thread::{self, ThreadId};
 use gpusched::device::Device;
 use serde_json::Value;
 
+/// The roots of the library's sources, below that of the project: the engine's crate, and what stands on it.
+pub(crate) const SOURCES: [&str; 2] = ["engine/src", "src"];
+
 /// The device of most published results, with a channel for each stream.
 pub(crate) fn tx2() -> Device {
     Device::builtin("tx2").expect("the file is sound").expect("it is built in").without_channels()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gpusched::explain::{Topic, TopicKind};
 use gpusched::trace::{RULES, Rule};
 
-use crate::common::{gpusched, json, stderr, stdout};
+use crate::common::{SOURCES, gpusched, json, stderr, stdout};
 
 const MODEL: &str = include_str!("../../docs/model.md");
 
@@ -105,7 +105,9 @@ fn sources(folder: &Path, text: &mut String) {
 #[test]
 fn every_message_that_is_explained_is_one() {
     let mut text = String::new();
-    sources(Path::new("src"), &mut text);
+    for root in SOURCES {
+        sources(Path::new(root), &mut text);
+    }
     for topic in Topic::all().iter().filter(|topic| topic.kind == TopicKind::Message) {
         assert!(text.contains(topic.name), "nothing says {:?}", topic.name);
     }

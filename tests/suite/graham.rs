@@ -16,7 +16,7 @@ const TIMES_MS: [u64; 9] = [3, 2, 2, 2, 4, 4, 4, 4, 9];
 
 /// A GPU of so many SMs, each with room for one of the jobs: a kernel of one block. `edges` lead from one to another.
 fn dag(sms: u64, times_ms: [u64; 9], edges: &[(usize, usize)]) -> Scenario {
-    let path = format!("{}/src/device/data/tx2.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/engine/src/device/data/tx2.json", env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(path).expect("the device is there");
     let mut device: Value = serde_json::from_str(&text).expect("it is JSON");
     (device["sms"], device["name"], device["channels"]) = (json!(sms), json!("of his"), json!(16));

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::SOURCES;
+
 const PAGES: [&str; 2] = ["SECURITY.md", "docs/testing.md"];
 
 /// Words of a promise that say nothing of what it is about.
@@ -106,7 +108,8 @@ fn words(says: &str) -> BTreeSet<String> {
 }
 
 fn sources() -> Vec<(PathBuf, String)> {
-    let (mut found, mut folders) = (Vec::new(), ["src", "tests", "fuzz", "web/wasm/src"].map(PathBuf::from).to_vec());
+    let (mut found, mut folders) = (Vec::new(), ["tests", "fuzz", "web/wasm/src"].map(PathBuf::from).to_vec());
+    folders.extend(SOURCES.map(PathBuf::from));
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder of the project") {
             let path = entry.expect("an entry").path();
@@ -245,7 +248,7 @@ fn a_promise_without_its_test_or_with_that_of_another_is_found() {
 #[test]
 fn nothing_is_started_but_sbatch_and_no_network_connection_is_opened() {
     let mut starts = Vec::new();
-    for (path, text) in sources().iter().filter(|(path, _)| path.starts_with("src")) {
+    for (path, text) in sources().iter().filter(|(path, _)| SOURCES.iter().any(|root| path.starts_with(root))) {
         for network in ["std::net", "TcpStream", "UdpSocket", "ureq", "UnixStream"] {
             assert!(!text.contains(network), "{}: {network}", path.display());
         }
@@ -257,9 +260,9 @@ fn nothing_is_started_but_sbatch_and_no_network_connection_is_opened() {
         }
     }
     assert_eq!(starts, ["src/cli/study/run.rs"]);
-    for root in ["src/lib.rs", "src/main.rs"] {
-        let text = fs::read_to_string(root).expect("it is there");
-        let manifest = fs::read_to_string("Cargo.toml").expect("it is there");
-        assert!(text.contains("#![forbid(unsafe_code)]") || manifest.contains("unsafe_code = \"forbid\""), "{root}");
+    let manifest = |path: &str| fs::read_to_string(path).expect("it is there");
+    assert!(manifest("Cargo.toml").contains("unsafe_code = \"forbid\""));
+    for package in ["Cargo.toml", "engine/Cargo.toml"] {
+        assert!(manifest(package).contains("[lints]\nworkspace = true\n"), "{package}");
     }
 }

@@ -9,7 +9,7 @@ use gpusched::figures::{Figure, Paper, catalogue};
 use gpusched::printed::{Printed, Value};
 use gpusched::time::Duration;
 
-use crate::common::{absent, directory, gpusched, gpusched_in, stderr, stdout};
+use crate::common::{SOURCES, absent, directory, gpusched, gpusched_in, stderr, stdout};
 
 /// A command of a page.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -280,7 +280,7 @@ fn a_figure_of_which_print_gives_no_value_refuses_to_be_checked() {
 #[test]
 fn every_test_that_pages_name_exists() {
     let mut sources = String::new();
-    let mut folders = vec![root().join("src"), root().join("tests")];
+    let mut folders = SOURCES.iter().chain(&["tests"]).map(|folder| root().join(folder)).collect::<Vec<_>>();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("readable") {
             let path = entry.expect("readable").path();

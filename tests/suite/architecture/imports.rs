@@ -1,7 +1,7 @@
 //! Which file imports which, read from the sources as text.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A module: the names of the modules it is in, from the crate's root, and its own.
 pub(super) type Module = Vec<String>;
@@ -20,10 +20,11 @@ pub(super) struct Imports {
 }
 
 impl Imports {
-    /// Reads all files below `root`, tests aside.
-    pub(super) fn of(root: &Path) -> Self {
+    /// Reads all files below the roots of the crates, tests aside. What a crate gives again of one below it is named as
+    /// if all were one.
+    pub(super) fn of(roots: &[PathBuf]) -> Self {
         let mut modules = BTreeMap::new();
-        let mut folders = vec![(root.to_owned(), Vec::new())];
+        let mut folders: Vec<_> = roots.iter().map(|root| (root.clone(), Vec::new())).collect();
         while let Some((folder, within)) = folders.pop() {
             for entry in folder.read_dir().expect("a folder of sources") {
                 let path = entry.expect("a file").path();

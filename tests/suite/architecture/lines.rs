@@ -30,7 +30,11 @@ fn of_text(text: &str) -> usize {
         let begins = begins.iter().any(|word| line.starts_with(word));
         let is_of_import = is_import || begins;
         is_import = is_of_import && !line.ends_with(';');
-        !line.is_empty() && line != "#[cfg(test)]" && !line.starts_with("//") && !is_of_import && !is_test
+        !line.is_empty()
+            && !["#[cfg(test)]", "#[doc(hidden)]"].contains(&line)
+            && !line.starts_with("//")
+            && !is_of_import
+            && !is_test
     };
     text.lines().filter(is_code).count()
 }

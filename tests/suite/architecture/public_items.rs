@@ -4,25 +4,27 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use super::imports::Module;
 
 /// An item: the module that declares it, and its name.
 type Item = (Module, String);
 
-pub(super) fn public_items(root: &Path) -> BTreeSet<Item> {
+pub(super) fn public_items(roots: &[PathBuf]) -> BTreeSet<Item> {
     let (mut found, mut open) = (BTreeSet::new(), vec![Module::new()]);
     while let Some(module) = open.pop() {
-        let text = source(root, &module).expect("a module has a file");
+        let text = source(roots, &module).expect("a module has a file");
         found.extend(declared(&text).map(|name| (module.clone(), name.to_owned())));
         open.extend(statements(&text, "pub mod ").map(|name| child(&module, name)));
-        for mut path in statements(&text, "pub use ").flat_map(|tree| leaves(&module, tree)) {
-            if source(root, &path).is_some() {
+        // What the library gives again of the engine's crate is found there.
+        let again = statements(&text, "pub use ").filter(|tree| !tree.starts_with("gpusched_engine::"));
+        for mut path in again.flat_map(|tree| leaves(&module, tree)) {
+            if source(roots, &path).is_some() {
                 open.push(path);
             } else {
                 let name = path.pop().expect("a path ends with a name");
-                found.insert(home(root, path, name));
+                found.insert(home(roots, path, name));
             }
         }
     }
@@ -30,8 +32,8 @@ pub(super) fn public_items(root: &Path) -> BTreeSet<Item> {
 }
 
 /// Where that is declared which `module` calls `name`.
-fn home(root: &Path, module: Module, name: String) -> Item {
-    let text = source(root, &module).unwrap_or_default();
+fn home(roots: &[PathBuf], module: Module, name: String) -> Item {
+    let text = source(roots, &module).unwrap_or_default();
     if declared(&text).any(|declared| declared == name) {
         return (module, name);
     }
@@ -40,25 +42,30 @@ fn home(root: &Path, module: Module, name: String) -> Item {
     match through {
         Some(mut path) if path.len() > 1 && path[..path.len() - 1] != module => {
             path.pop();
-            home(root, path, name)
+            home(roots, path, name)
         }
         _ => (module, name),
     }
 }
 
-fn source(root: &Path, module: &Module) -> Option<String> {
+fn source(roots: &[PathBuf], module: &Module) -> Option<String> {
     let file = if module.is_empty() { "lib.rs".to_owned() } else { format!("{}.rs", module.join("/")) };
-    fs::read_to_string(root.join(file)).ok()
+    let texts: Vec<String> = roots.iter().filter_map(|root| fs::read_to_string(root.join(&file)).ok()).collect();
+    (!texts.is_empty()).then(|| texts.concat())
 }
 
 fn child(module: &Module, name: &str) -> Module {
     module.iter().cloned().chain([name.to_owned()]).collect()
 }
 
+/// What stands above that which only the project's own crates may use.
+const HIDDEN: &str = "#[doc(hidden)]\n";
+
 /// The names of the public items in a file: those that stand at the margin, and those within a macro that declares
 /// them.
 fn declared(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| {
+    let lines = std::iter::once("").chain(text.lines()).zip(text.lines());
+    lines.filter(|(before, _)| *before != HIDDEN.trim_end()).filter_map(|(_, line)| {
         let within = line
             .strip_prefix("    ")
             .filter(|line| ["pub enum ", "pub struct "].iter().any(|start| line.starts_with(start)));
@@ -74,7 +81,8 @@ fn declared(text: &str) -> impl Iterator<Item = &str> {
 /// What follows `start` at the margin, up to a semicolon.
 fn statements<'t>(text: &'t str, start: &'t str) -> impl Iterator<Item = &'t str> {
     let at_margin = text.match_indices(start).filter(|(at, _)| *at == 0 || text.as_bytes()[at - 1] == b'\n');
-    at_margin.filter_map(move |(at, _)| text[at + start.len()..].split(';').next())
+    let shown = at_margin.filter(|(at, _)| !text[..*at].ends_with(HIDDEN));
+    shown.filter_map(move |(at, _)| text[at + start.len()..].split(';').next())
 }
 
 /// The paths that an import in `module` names, from the crate's root.

@@ -1,0 +1,38 @@
+//! GPUs as data: limits, allocation granularities, copy engines, and what one block takes from its SM.
+//!
+//! A [`Device`] is checked when it is made and never changes; a [`DeviceSpec`] is the same, unchecked. Built-in ones
+//! are JSON files embedded in the library ([`Device::builtin`]); a user's own has the same form
+//! ([`Device::from_json`]). Every number in a built-in file has a source or is marked as an assumption.
+
+mod builtin;
+mod compute_capability;
+mod demand;
+mod file;
+mod limits;
+mod model;
+mod sm_sets;
+mod validated;
+
+pub use builtin::BUILTIN_NAMES;
+pub use compute_capability::{ComputeCapability, SmArchitecture};
+pub use demand::{BlockDemand, BlockShape, DemandError, KernelOccupancy, OccupancyLimit, Resource};
+#[doc(hidden)]
+pub use demand::{RegisterFile, ResidentWarps};
+#[doc(hidden)]
+pub use file::device as read_device;
+pub use limits::DeviceError;
+#[doc(hidden)]
+pub use limits::{Sided, SidesError, range};
+pub use model::Placement;
+pub use model::{
+    ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
+    RegisterDealing, SharedMemoryAllocation, SmOrder, SynchronousMemset,
+};
+pub use model::{Gpcs, Preemption, Runlists, SmNumbering, TimeSlicing};
+#[doc(hidden)]
+pub use sm_sets::SplitRounding;
+pub use sm_sets::{MaskError, SmMask};
+pub use validated::Device;
+
+#[cfg(test)]
+mod tests;

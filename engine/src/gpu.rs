@@ -1,0 +1,42 @@
+//! The simulated GPU: it knows the hardware's rules and nothing else.
+//!
+//! A frontend with streams, a backend with SMs: whoever decides *when* to submit work is a [`Host`] before it, and an
+//! observer is told what happens, such as the recorder that makes a [`Trace`](crate::trace::Trace). The rules are those
+//! of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS
+//! 2017, by their published names; each has one home here:
+//!
+//! | rule | where |
+//! | --- | --- |
+//! | G1, G4, C4 | `frontend`, `frontend/stream_queue` |
+//! | G2, C1, N1, N2, channels | `frontend/promote` |
+//! | X1, G3, A1, A2, C2, C3 | `backend/sm_backend`, `backend/ee_queue`, `backend/copy_engine` |
+//! | R1, R2, R3 | `backend/assign`, `backend/sm` |
+//! | T1 to T6 | `contexts` |
+//! | which SM | [`workload::Placement`](crate::workload::Placement) |
+//!
+//! What happens at one instant, in this order, is written down in `simulation`. A backend of another kind may stand
+//! behind the same front, as the merged SM of gpusched's analysis does.
+
+mod backend;
+mod calendar;
+mod catalogue;
+mod contexts;
+mod frontend;
+mod host;
+mod simulation;
+
+#[doc(hidden)]
+pub use backend::{Backend, BackendContext, ReadyOperation};
+#[doc(hidden)]
+pub use calendar::{Calendar, Event};
+#[doc(hidden)]
+pub use catalogue::GpuCatalogue;
+#[doc(hidden)]
+pub use contexts::{ContextBackend, runlist};
+pub use host::{Ended, GpuEvent, GpuInterface, GpuOptions, Host, RunError, SubmitError};
+#[doc(hidden)]
+pub use simulation::Gpu;
+pub use simulation::Simulated;
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,0 @@
-//! How far work may go: how much memory there is for it, and how it ends wherever it is.
-
-mod memory;
-mod unwinding;
-
-pub use memory::{Allowance, Memory};
-pub use unwinding::Unfinished;
-pub(crate) use unwinding::end_if_stopped;
-pub(crate) use unwinding::{NowAndThen, count, count_steps, count_turn, count_turns, in_any_case};
