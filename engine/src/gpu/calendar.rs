@@ -233,6 +233,7 @@ impl Calendar {
     }
 
     /// The instant of the next event.
+    #[inline]
     pub(crate) fn next(&self) -> Option<Instant> {
         let completion = self.completions.peek().map(|first| first.at + self.held);
         earlier(completion, self.next_besides_completions())
@@ -246,6 +247,7 @@ impl Calendar {
     }
 
     /// Takes out the next latency if it ends by `at`.
+    #[inline]
     pub(crate) fn pop_latency(&mut self, at: Instant) -> Option<Latency> {
         self.latencies.peek().filter(|Reverse(latency)| latency.until <= at)?;
         self.latencies.pop().map(|Reverse(latency)| latency)

@@ -188,6 +188,7 @@ impl GpuCatalogue {
     }
 
     /// SMs that a kernel may use in a stream, in the order of preference: its own mask replaces the stream's.
+    #[inline]
     pub(super) fn sms_of(&self, kernel: KernelId, stream: StreamId) -> &[u16] {
         let own = self.kernel_sms.get(kernel.index()).and_then(Option::as_deref);
         own.or_else(|| self.stream_sms.get(stream.index())?.as_deref()).unwrap_or(&self.sms)

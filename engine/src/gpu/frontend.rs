@@ -431,15 +431,18 @@ impl Frontend {
     }
 
     /// An operation that has not completed.
+    #[inline]
     fn operation(&self, number: u32) -> Operation {
         self.operations[(number - self.completed_in_a_row) as usize]
     }
 
+    #[inline]
     fn operation_mut(&mut self, number: u32) -> &mut Operation {
         &mut self.operations[(number - self.completed_in_a_row) as usize]
     }
 
     /// Forgets operations that have completed, up to the first that has not.
+    #[inline]
     fn forget_completed(&mut self) {
         while self.operations.front().is_some_and(|operation| operation.is_complete) {
             self.operations.pop_front();

@@ -108,16 +108,19 @@ impl<'a> Node<'a> {
     }
 
     /// Whether this is `null`.
+    #[inline]
     pub fn is_null(&self) -> bool {
         self.first_byte() == b'n'
     }
 
     /// Whether this is an object.
+    #[inline]
     pub fn is_object(&self) -> bool {
         self.first_byte() == b'{'
     }
 
     /// Whether this is a list.
+    #[inline]
     pub fn is_list(&self) -> bool {
         self.first_byte() == b'['
     }

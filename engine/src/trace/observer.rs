@@ -78,6 +78,11 @@ pub trait Observer {
         let _ = (operation, order, at);
     }
 
+    /// Whether [`Observer::chose`] makes a difference to it.
+    fn notes_choices(&self) -> bool {
+        false
+    }
+
     /// Of `among` operations that might enter a queue next at one instant, the one of number `chosen` does.
     fn chose(&mut self, among: usize, chosen: usize) {
         let _ = (among, chosen);
@@ -277,6 +282,7 @@ impl Observer for Recorder {
         self.stretch = (NO_STRETCH, 0);
     }
 
+    #[inline]
     fn launched(&mut self, operation: OperationId, launch: &Launch) {
         debug_assert_eq!(self.trace.place(operation), Some(self.trace.operations.len()));
         self.trace.operations.push(OperationRecord::new(launch.kind, launch.stream, launch.origin, launch.at));
@@ -286,10 +292,12 @@ impl Observer for Recorder {
         self.trace.awaited.push((operation, record));
     }
 
+    #[inline]
     fn reached_head(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.reached_head = at);
     }
 
+    #[inline]
     fn queued(&mut self, operation: OperationId, order: Option<u32>, at: Instant) {
         self.with(operation, |record| {
             record.queued = at;
@@ -297,26 +305,34 @@ impl Observer for Recorder {
         });
     }
 
+    fn notes_choices(&self) -> bool {
+        self.trace.ready_choices.len() < MOST_CHOICES
+    }
+
     fn chose(&mut self, among: usize, chosen: usize) {
-        if self.trace.ready_choices.len() < MOST_CHOICES {
+        if self.notes_choices() {
             // A queue's operations have numbers of 32 bits.
             let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
             self.trace.ready_choices.push((number(among), number(chosen)));
         }
     }
 
+    #[inline]
     fn reached_queue_head(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.reached_queue_head = at);
     }
 
+    #[inline]
     fn dispatched(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.first_start = at);
     }
 
+    #[inline]
     fn fully_dispatched(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.last_start = at);
     }
 
+    #[inline]
     fn finished(&mut self, operation: OperationId, at: Instant) {
         self.with(operation, |record| record.finish = at);
     }

@@ -64,6 +64,7 @@ impl Trace {
 
 impl Recorder {
     /// What is held: roughly how many bytes.
+    #[inline]
     pub fn held_bytes(&self) -> usize {
         self.trace.bytes()
     }

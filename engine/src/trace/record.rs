@@ -84,6 +84,7 @@ impl Trace {
     }
 
     /// When a block completed; `None` if the run ended before that, and nothing is known of what came after.
+    #[inline]
     pub fn completed(&self, block: &Block) -> Option<Instant> {
         Some(block.end).filter(|&end| end <= self.end)
     }
@@ -207,6 +208,7 @@ impl Trace {
     }
 
     /// The kernel of a kernel launch; `None` for what is none, and for unknown operations.
+    #[inline]
     pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
         match self.record(operation)?.kind {
             OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.index()).map(|kernel| &**kernel),

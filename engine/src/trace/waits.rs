@@ -135,11 +135,13 @@ impl Trace {
 
     /// What holds the head of a stream queue behind others' operations: the NULL stream's waits for blocking streams,
     /// and they for it.
+    #[inline]
     fn null_rule(&self, stream: StreamId) -> Rule {
         if self.is_null_stream(stream) { Rule::N1 } else { Rule::N2 }
     }
 
     /// What the record has of an operation's waits; nothing as long as the run is not over.
+    #[inline]
     fn noted_waits(&self, operation: OperationId) -> &[NotedWait] {
         let Some(place) = self.place(operation) else { return &[] };
         match (self.first_wait.get(place), self.first_wait.get(place + 1)) {

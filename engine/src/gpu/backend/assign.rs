@@ -137,6 +137,7 @@ impl SmBackend {
     }
 
     /// A wave on so many SMs, or a look at them, is work too: one instant may have any number of them.
+    #[inline]
     fn count_shares(&mut self, parts: usize) -> Result<(), RunError> {
         /// What a wave costs on no SM, and how much of it costs as much as an instant without.
         const SHARES: [u64; 2] = [16, 64];

@@ -30,6 +30,7 @@ impl Sm {
     }
 
     /// R1: how many further blocks fit, all resources on this one SM.
+    #[inline]
     pub(super) fn room(&self, demand: &BlockDemand) -> u32 {
         // Most SMs are full most of the time, and a comparison is cheaper than a division.
         if self.warps < demand.warps || self.blocks == 0 {
@@ -103,6 +104,7 @@ impl EeQueue {
     }
 
     /// G2: enters at the end. Says whether it is the head now.
+    #[inline]
     pub(super) fn push(&mut self, kernel: u32) -> bool {
         self.queue.push_back(kernel);
         self.queue.len() == 1

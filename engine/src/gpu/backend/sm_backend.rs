@@ -127,6 +127,7 @@ pub(super) struct Share {
 
 impl RunningWave {
     /// Another wave takes this place.
+    #[inline]
     pub(super) fn renew(&mut self, kernel: u32, blocks: u32, parts: &[Part]) {
         (self.kernel, self.blocks) = (kernel, blocks);
         self.others.clear();
@@ -248,6 +249,7 @@ impl SmBackend {
     }
 
     /// A2: the head of the EE queue of highest priority that is not empty.
+    #[inline]
     pub(super) fn first_head(&self) -> Option<u32> {
         self.ee_queues.iter().find_map(EeQueue::head)
     }

@@ -10,6 +10,7 @@ use crate::workload::OperationId;
 impl SmBackend {
     /// For how long blocks of a kernel stand at their wait that begin at `start` and run for `run`; `None`: that is not
     /// known yet.
+    #[inline]
     pub(super) fn stands(&self, kernel: u32, start: Instant, run: Duration) -> Option<Duration> {
         let kernel = &self.kernels[kernel as usize];
         if !kernel.programmatic.is_dependent {
@@ -32,6 +33,7 @@ impl SmBackend {
     }
 
     /// Blocks are known to trigger.
+    #[inline]
     pub(super) fn count_trigger(&mut self, kernel: u32, start: Instant, run: Duration, stood: Duration) {
         let kernel = &mut self.kernels[kernel as usize];
         if let Some(after) = kernel.programmatic.triggers_after(run, stood) {
@@ -40,6 +42,7 @@ impl SmBackend {
     }
 
     /// Once all blocks of a kernel are assigned and it is known when each triggers, its dependent may be told.
+    #[inline]
     pub(super) fn note_trigger(&mut self, kernel: u32) {
         let kernel = &self.kernels[kernel as usize];
         if kernel.programmatic.trigger.is_some() && kernel.unassigned == 0 && kernel.untriggered == 0 {

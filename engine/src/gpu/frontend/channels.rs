@@ -78,6 +78,7 @@ impl Frontend {
     }
 
     /// The channel of a kernel whose stream was dealt to one: by pool, and number there.
+    #[inline]
     pub(super) fn dealt_channel(&self, operation: u32) -> Option<(u32, u32)> {
         let super::Operation { kind, stream, .. } = self.operation(operation);
         let StreamQueue { pool, channel, .. } = self.streams[stream.index()];
@@ -86,6 +87,7 @@ impl Frontend {
     }
 
     /// Whether a kernel may have to wait for what is ahead of it in its channel.
+    #[inline]
     pub(super) fn shares_channel(&self, operation: u32) -> bool {
         let channel = self.dealt_channel(operation);
         channel.is_some_and(|(pool, number)| self.pools[pool as usize].dealt[number as usize].users > 1)

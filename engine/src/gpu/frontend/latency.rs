@@ -32,6 +32,7 @@ impl Frontend {
     }
 
     /// L1: when the launch latency of an operation is over; what needs no engine has none.
+    #[inline]
     fn launch_latency_over(&self, operation: u32) -> Instant {
         let operation = self.operation(operation);
         if operation.kind.is_instant() { Instant::ZERO } else { operation.launched.saturating_add(self.launch_latency) }
@@ -217,6 +218,7 @@ impl Frontend {
 
     /// An operation leaves a stream queue at `now`: what that means for a kernel behind it that was launched
     /// programmatically.
+    #[inline]
     pub(super) fn note_end(&mut self, stream: StreamId, kind: OperationKind, triggered: Instant, now: Instant) {
         let released = now.saturating_add(self.pdl_latencies.1);
         let queue = &mut self.streams[stream.index()];

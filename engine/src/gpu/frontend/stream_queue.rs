@@ -271,12 +271,12 @@ impl Frontend {
         backend: &mut impl Backend,
         context: &mut BackendContext<'_, O>,
     ) {
-        let (by_call, channel) = (self.is_ready_by_call(operation, context.now), self.dealt_channel(operation));
-        let ready = Ready { operation, by_call, channel };
-        if ready.by_call && self.entering.ready.is_empty() {
+        let by_call = self.is_ready_by_call(operation, context.now);
+        if by_call && self.entering.ready.is_empty() {
             self.enter(operation, backend, context);
         } else {
-            self.entering.ready.push(ready);
+            let channel = self.dealt_channel(operation);
+            self.entering.ready.push(Ready { operation, by_call, channel });
         }
     }
 
@@ -309,7 +309,9 @@ impl Frontend {
             return;
         }
         let mut ready = std::mem::take(&mut self.entering.ready);
-        if ready.len() == 1 || ready.iter().all(|ready| ready.by_call) {
+        // Without a choice that is left or noted, whatever is next of its queue is the first of it.
+        let is_open = self.entering.taken < self.entering.choices.len() || context.observer.notes_choices();
+        if ready.len() == 1 || !is_open || ready.iter().all(|ready| ready.by_call) {
             for Ready { operation, .. } in ready.drain(..) {
                 self.enter(operation, backend, context);
             }

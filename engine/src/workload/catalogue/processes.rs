@@ -55,6 +55,7 @@ impl Catalogue {
 
     /// Who has EE queues: 0 is whatever is in no green context and of no client with a part of the SMs; each of these
     /// has a number of its own. There are green contexts of one process only, which is no such client.
+    #[inline]
     pub(crate) fn queues_of(&self, stream: &StreamSpec) -> usize {
         match stream.green_context {
             Some(green) => green.index() + 1,
