@@ -1,8 +1,9 @@
 //! States as numbers that are the same where the states are, but for when they are and how much came before.
 //!
-//! Whoever has state writes all of it that may make a difference to what comes, taken apart to its last field, so that
-//! a new one has to be thought of: instants as seen from the present one, operations and other running numbers counted
-//! back from the last. Numbers of two states are compared as they are; none stands for another.
+//! Each part of the simulation writes every field of its state that can affect what happens next. It takes itself apart
+//! field by field, so that a new field does not compile until it is handled. Instants are written relative to now,
+//! operations and other running numbers relative to the newest, so that equal situations at different times give equal
+//! numbers. Numbers of two states are compared as they are; none stands for another.
 
 use std::hash::{Hash, Hasher};
 

@@ -23,12 +23,11 @@ pub use file::device as read_device;
 pub use limits::DeviceError;
 #[doc(hidden)]
 pub use limits::{Sided, SidesError, range};
-pub use model::Placement;
 pub use model::{
-    ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, PerBlockLimits, PerSmLimits, RegisterAllocation,
-    RegisterDealing, SharedMemoryAllocation, SmOrder, SynchronousMemset,
+    ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, Gpcs, PerBlockLimits, PerSmLimits, Placement,
+    Preemption, RegisterAllocation, RegisterDealing, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder,
+    SynchronousMemset, TimeSlicing,
 };
-pub use model::{Gpcs, Preemption, Runlists, SmNumbering, TimeSlicing};
 #[doc(hidden)]
 pub use sm_sets::SplitRounding;
 pub use sm_sets::{MaskError, SmMask};

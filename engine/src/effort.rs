@@ -1,10 +1,9 @@
 //! How much work an input may ask for, and whether somebody wants it to end.
 //!
-//! Work is counted and not timed: the same input comes to the same count on every machine and under every load. Whoever
-//! starts work says how far it may go and does it [`Effort::within`] that; what lasts tells of each step
-//! ([`spend`]), and ends if it is told to: with a result, or where there is none by
-//! `limits::end_if_stopped`. Work that
-//! nobody limits is neither counted nor stopped.
+//! Work is counted and not timed: the same input comes to the same count on every machine and under every load. The
+//! caller sets limits and runs the work in [`Effort::within`]. Long loops report each step with [`spend`], and stop
+//! when it returns an error: with a partial result or, where there is none to return, by `limits::end_if_stopped`,
+//! which unwinds the stack. Work that nobody limits is neither counted nor stopped.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -267,7 +266,8 @@ impl Here {
     }
 }
 
-/// Does work that is counted and not stopped: what has to be done in any case, unless nothing is kept anyway.
+/// Runs work to its end even if a stop is requested; exceeding a limit still ends it. If partial results would be
+/// thrown away anyway, a stop ends it as usual.
 pub(crate) fn uncut<T>(work: impl FnOnce() -> T) -> T {
     /// Gives a thread back what it was, also if the work panics.
     struct Restore(bool);
@@ -281,13 +281,14 @@ pub(crate) fn uncut<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Does work that is neither counted nor stopped: what has to be done in any case, unless nothing is kept anyway.
+/// Runs work without counting it, to its end even if a stop is requested. If partial results would be thrown away
+/// anyway, it is counted and stopped as usual.
 pub fn unlimited<T>(work: impl FnOnce() -> T) -> T {
     Here(here().0.filter(|effort| !effort.keeps_parts)).within(work)
 }
 
-/// Does work that tells what it has when it is stopped: once this thread has looked at half of the states that may
-/// still be, it is.
+/// Runs work that can return a partial result. It is told to stop once this thread has used half of the states that
+/// were still allowed when it began.
 #[doc(hidden)]
 pub fn in_part<T>(work: impl FnOnce() -> T) -> T {
     let Some(left) = left(Counted::States).filter(|_| PART.get().is_none()) else { return work() };

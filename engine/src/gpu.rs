@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | G1, G4, C4 | `frontend`, `frontend/stream_queue` |
 //! | G2, C1, N1, N2, channels | `frontend/promote` |
-//! | X1, G3, A1, A2, C2, C3 | `backend/sm_backend`, `backend/ee_queue`, `backend/copy_engine` |
+//! | X1, G3, A1, A2, C2, C3 | `backend/sm_backend`, `backend/sm`, `backend/copy_engine` |
 //! | R1, R2, R3 | `backend/assign`, `backend/sm` |
 //! | T1 to T6 | `contexts` |
 //! | which SM | [`workload::Placement`](crate::workload::Placement) |

@@ -3,7 +3,8 @@
 //!
 //! It needs nothing but a [`Device`](device::Device) and a [`Host`](gpu::Host) that submits work, and knows neither
 //! files of scenarios, nor analyses, nor pictures: those are `gpusched`, which gives these modules again under the same
-//! names. Use that crate; what is hidden here is for it alone and can change with any version.
+//! names. Depend on `gpusched`, not on this crate: what is hidden from this documentation is for `gpusched` alone, and
+//! can change with any version.
 
 // Indexes of 32 bits are cast to usize, and lengths to u64: neither loses anything.
 const _: () = assert!(usize::BITS >= u32::BITS && usize::BITS <= u64::BITS);

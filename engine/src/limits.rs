@@ -6,6 +6,4 @@ mod unwinding;
 pub use memory::{Allowance, Memory};
 pub use unwinding::Unfinished;
 #[doc(hidden)]
-pub use unwinding::end_if_stopped;
-#[doc(hidden)]
-pub use unwinding::{NowAndThen, count, count_steps, count_turn, count_turns, in_any_case};
+pub use unwinding::{NowAndThen, count, count_steps, count_turn, count_turns, end_if_stopped, in_any_case};

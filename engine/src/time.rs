@@ -40,7 +40,7 @@ pub const NS_PER_SECOND: u64 = 1_000_000_000;
 #[doc(hidden)]
 pub const MAX_INPUT_NS: u64 = 1 << 63;
 
-/// A point in simulated time \[ns\], counted from t = 0, at which every benchmark has passed the start barrier.
+/// A point in simulated time \[ns\], counted from the start of the run.
 ///
 /// Adding two instants does not compile; the difference of two instants is a [`Duration`].
 ///

@@ -39,9 +39,10 @@ mod launch_attributes;
 mod placement;
 mod process;
 
+pub(crate) use catalogue::channel_of;
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
 #[doc(hidden)]
-pub use catalogue::{ChannelId, channel_of, dealt_channels};
+pub use catalogue::{ChannelId, dealt_channels};
 pub use error::WorkloadError;
 pub use green_context::{GreenContext, GreenContextId, SmSplit};
 #[doc(hidden)]

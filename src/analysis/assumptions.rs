@@ -13,7 +13,8 @@ use crate::workload::{
     ChannelId, CheckedCopy, GreenContextId, KernelId, OperationKind, ProcessId, StreamId, dealt_channels,
 };
 
-/// An assumption of the exactness theorem (`docs/analysis.md`, "When merging is exact") that an input does not keep.
+/// An assumption of the exactness theorem (`docs/analysis.md`, "When merging the SMs is exact") that an input does not
+/// keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 #[non_exhaustive]
 pub enum Departure {

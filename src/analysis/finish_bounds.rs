@@ -106,8 +106,9 @@ pub fn finish_bounds(scenario: &Scenario, options: BoundOptions) -> Result<Finis
 /// bounds say that no wait outlasts the time to the next release: then all launches are at releases, as without waits.
 /// (Up to the first release that a wait delays, the run is one without waits, so the bounds hold until then.)
 ///
-/// What another thread submits may come between a launch and the wait for its stream: none is known that uses the
-/// stream too, but for the first wait where the order of simultaneous releases is declared.
+/// Another thread may submit to the stream between a launch and the wait for it. So nothing is bounded where another
+/// thread uses a stream that is waited for, but for a thread's first wait in the declared order of simultaneous
+/// releases.
 fn bounds_on_time(scenario: &Scenario, options: BoundOptions) -> Option<FinishBounds> {
     if waits_for_shared_stream(&scenario.threads, options.order) {
         return None;
@@ -334,8 +335,6 @@ fn of_jobs(
     FinishBounds { responses, notes, stopped: effort::check().is_err(), ..FinishBounds::none(refusal, options) }
 }
 
-/// Bounds of all operations.
-///
 /// By when equal, independent kernels have finished, whatever the order of those that are launched at one instant.
 ///
 /// By Kiefer and Wolfowitz no block starts earlier when others are put before it or run longer. So let all that several

@@ -172,10 +172,9 @@ impl<'a> HostEnds<'a> {
     }
 }
 
-/// By job, in the order in which they were given: by thread, then number.
-///
-/// Bounds on the responses of the jobs of a scenario, from those on its operations: of jobs that end while all that is
-/// released is known, and of those after that as far as something else bounds them.
+/// By job, in the order of threads, then numbers: bounds on the responses of the jobs of a scenario, from those on its
+/// operations: of jobs that end while all that is released is known, and of those after that as far as something else
+/// bounds them.
 pub(super) struct JobResponses {
     /// From its release to its end; `None`: not bounded.
     pub(super) responses: Vec<Option<Duration>>,

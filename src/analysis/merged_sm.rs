@@ -229,8 +229,8 @@ impl<D: Ord + Copy> Pending<D> {
 
     /// How many whole cycles of `block_time` the own blocks repeat with `rest` blocks to place: each takes all own
     /// entries out and puts them back later, which changes nothing but the time. Only before another kernel's block
-    /// ends, and so that at least one block is left for an ordinary step (section 8 of the specification: one wave
-    /// less than the quotient of all blocks, or the last wave would be counted as waiting).
+    /// ends, and so that at least one block is left for an ordinary step (one wave less than the quotient of all
+    /// blocks, or the last wave would be counted as waiting).
     pub(super) fn whole_cycles(&self, rest: u32, block_time: Duration) -> u32 {
         let Some(&(last, _)) = self.own.back() else { return 0 };
         let by_blocks = u64::from(rest.saturating_sub(1)) / self.own_blocks.max(1);

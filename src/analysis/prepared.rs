@@ -153,8 +153,10 @@ pub(super) struct Repeats {
     pub(super) hyperperiod: Duration,
 }
 
-/// How long after its end a job of a thread is certain to leave nothing at that instant: what takes no time, and may be
-/// the last of it, is not before what is released just then, nor is a wait that a host begins at its end.
+/// 1 ns if a job of the thread has an operation that takes no time, or its host may begin a wait for others' work after
+/// its release; otherwise 0.
+/// Added to the end of a job, so that one that ends exactly when others are released is not taken to be over before
+/// them.
 pub(super) fn last_instant(scenario: &Scenario, thread: u32) -> Duration {
     let takes_no_time = |kind: OperationKind| match kind {
         OperationKind::Kernel(kernel) => scenario.longest_block_time(kernel) == Some(Duration::ZERO),

@@ -3,7 +3,7 @@
 //!
 //! For equal, independent kernels the analysed finish is such a bound (Kiefer and Wolfowitz, "On the theory of queues
 //! with many servers", 1955). Elsewhere a shorter block can delay a later kernel, and this bound is used, of Graham's
-//! kind ("Bounds for certain multiprocessing anomalies", 1966). `docs/analysis.md` has both proofs. In short:
+//! kind ("Bounds on multiprocessing timing anomalies", 1969). `docs/analysis.md` has both proofs. In short:
 //!
 //! Follow from kernel k backwards what it waited for: a chain of operations, each of which was launched, or became the
 //! head of its stream, when the one before it had completed. While an operation of the chain waits for SMs, some head

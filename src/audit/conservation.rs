@@ -306,8 +306,9 @@ impl<'c, 'a> Sweep<'c, 'a> {
     }
 }
 
-/// From when on it may be the turn of another context (or it is the switch from it), and from when on surely not any
-/// more: while another one may have kernels, and as long behind that as clocks and a switch may take.
+/// The instants at which it becomes possible (`true`), and impossible again (`false`), that another context has the
+/// turn or is switched from. Where turns were not recorded: while another context may have kernels, longer by the
+/// tolerance of clocks and one switch.
 fn others_turns(case: &Case<'_>, context: usize) -> Vec<(LogTime, bool)> {
     match &case.observation.contexts {
         ObservedContexts::One => return Vec::new(),

@@ -1,5 +1,5 @@
-//! Jobs: what deadlines and response times are about. Of a recorded run all are made of the record; of a run that is
-//! told of while it goes on, a window has those that are not over, or of which operations are still to be told.
+//! Jobs: what deadlines and response times are about. A recorded run gives all jobs from its record. Of a long run only
+//! a window is held: jobs that are not over yet, and jobs some of whose operations are still to be reported.
 
 use std::collections::VecDeque;
 

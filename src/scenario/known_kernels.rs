@@ -8,10 +8,11 @@ use rustc_hash::FxBuildHasher;
 
 use crate::workload::{CheckedKernel, Kernel};
 
-/// So many different kernels are looked for among those before; where there are more, few come again.
+/// At most this many different kernels are kept to be looked up; where there are more, few come again.
 const MOST: usize = 1 << 18;
 
-/// Of so many kernels behind these one is looked for: those that come again do so in a row.
+/// Once that many are kept, one kernel in this many is looked up: those that come again do so in a row, so that one hit
+/// finds the rest.
 const EVERY: u32 = 16;
 
 /// The different kernels among those of a catalogue, by their places there.

@@ -354,3 +354,17 @@ fn the_library_makes_no_more_items_public_than_it_says() {
     assert!(["Run", "simulate", "KernelId", "Rule", "BUILTIN_NAMES"].into_iter().all(named));
     assert!(public.len() <= MOST_PUBLIC_ITEMS, "{} public items", public.len());
 }
+
+/// What the engine's crate makes public for the others alone: items, methods and lists of them.
+const MOST_HIDDEN: usize = 91;
+
+#[test]
+fn the_engine_hides_no_more_than_it_says() {
+    let mut files = Vec::new();
+    for root in roots() {
+        rust_files(&root, &mut files);
+    }
+    let of = |file: &PathBuf| fs::read_to_string(file).expect("it is text").matches("#[doc(hidden)]").count();
+    let hidden: usize = files.iter().map(of).sum();
+    assert!(hidden <= MOST_HIDDEN, "{hidden} hidden items, instead of {MOST_HIDDEN}");
+}

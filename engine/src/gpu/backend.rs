@@ -53,8 +53,8 @@ pub trait Backend {
     /// Takes over a ready operation. Operations of one instant come in their order.
     fn enter<O: Observer>(&mut self, ready: ReadyOperation, context: &mut BackendContext<'_, O>);
 
-    /// What it entered in the calendar has come. Gives the operation that is complete by that, if one is: the one of
-    /// the event's number, unless the backend counts otherwise.
+    /// An event that this backend put into the calendar is due. Gives the operation that is complete now, if any: by
+    /// default the one whose number the event of a wave or copy carries.
     fn complete<O: Observer>(&mut self, event: Event, context: &mut BackendContext<'_, O>) -> Option<OperationId> {
         let _ = context;
         match event {

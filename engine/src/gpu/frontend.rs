@@ -87,8 +87,9 @@ struct Operation {
     is_dependent: bool,
     /// PDL: a record of a programmatic event, or a wait for one.
     is_early: bool,
-    /// PDL: when all its blocks have triggered and that is known to the GPU, of a record those of the kernel before it;
-    /// of a wait when blocks stand for its record no longer. [`Instant::MAX`]: that is not known.
+    /// PDL. Of a kernel: when the last of its blocks has triggered, and the trigger latency is over. Of the record of a
+    /// programmatic event: the same instant of the kernel before it. Of a wait for such an event: when the record has
+    /// completed, and the release latency is over. [`Instant::MAX`]: not known yet.
     triggered: Instant,
 }
 

@@ -3,7 +3,8 @@
 mod processes;
 mod sm_sets;
 
-pub use processes::{ChannelId, channel_of, dealt_channels};
+pub(crate) use processes::channel_of;
+pub use processes::{ChannelId, dealt_channels};
 
 use std::collections::BTreeSet;
 use std::ops::Deref;

@@ -146,7 +146,8 @@ impl Window<'_> {
         &self.tasks.tasks[self.task]
     }
 
-    /// Whether operation `last`, or its last block, may take longer than it runs, so that the window lasts to its end.
+    /// Whether operation `last` can be interrupted or slowed after it has begun (turns of contexts, a shared link, a
+    /// shared core), so that the window lasts to its end.
     fn is_to_the_end(&self, last: usize) -> bool {
         let is_preempted = self.own().core.is_some() && self.own().operations[last].work.is_of_host();
         self.tasks.turns.is_some() || self.tasks.linked || is_preempted

@@ -1,9 +1,10 @@
 //! Bounds by work, counted from the last instant at which nothing that was launched before was unfinished.
 //!
 //! The critical chain to an operation ends with a launch. If something that was launched earlier is unfinished then,
-//! the chain goes on with what that waited for, and so on until a launch at which nothing is: only what is launched
-//! from there on counts, and of it everything once. `docs/analysis.md`, "Carried-over work", has the proof, also of
-//! this for the highest priorities alone, where what is below counts as far as it can be in the waits of one chain.
+//! the chain goes on with what that waited for, and so on back to a launch before which nothing is unfinished. Only
+//! operations launched from there on count, each once. The same is done for the highest priorities alone: then lower
+//! ones count only as far as their blocks can run during the waits of one chain. `docs/analysis.md`, "Carried-over
+//! work", has the proofs.
 
 use rustc_hash::FxHashMap;
 

@@ -97,7 +97,7 @@ pub(super) struct Node {
     /// Not before.
     pub(super) launched: Instant,
     /// Not after \[ns\]; [`u64::MAX`]: perhaps never. What is always launched together with something before it in its
-    /// stream need not be later than that, so it has 0.
+    /// stream has 0, as the end of that already bounds when it is ready.
     pub(super) launched_by: u64,
     pub(super) work: Work,
     /// Its EE queue, 0 is the highest priority.

@@ -84,7 +84,8 @@ pub(super) struct State {
     pub(super) kernel: Interval,
     /// When the operation that was dispatched last was, not before \[ns\].
     pub(super) last: u64,
-    /// By level: no kernel that is not dispatched has assigned a block after this \[ns\]; `None`: has assigned any.
+    /// By priority level: the latest instant at which a kernel that is not dispatched may have assigned a block \[ns\];
+    /// `None`: none has assigned any.
     pub(super) begun: Vec<Option<u64>>,
     /// When each copy engine is idle.
     pub(super) engines: Vec<Interval>,

@@ -304,9 +304,9 @@ impl Background {
         all.min(self.in_waits(1, 1).saturating_add(self.in_waits(waits - 1, 0)))
     }
 
-    /// The same, of blocks that run `less` ns less. It is the least of several sums, each of which is enough: at a
-    /// price for what a wait has of weight, of which there is 1, a block is worth what it is longer than that, and of
-    /// each stream what is worth most is in the waits.
+    /// As [`Self::most`], of blocks that run `less` ns less. For every price this is a safe sum: the price for each
+    /// wait and, of each stream, as many values as there are waits, the largest ones, of weight times what the block
+    /// takes longer than the price. The smallest of these sums is given.
     fn in_waits(&self, waits: u64, less: u128) -> u128 {
         self.prices(less).into_iter().map(|price| self.at_price(price, waits, less)).min().unwrap_or(0)
     }

@@ -3,9 +3,9 @@
 //!
 //! A window begins with a launch. What was launched before has ended by then, if its bound says so, and is left out;
 //! the rest is *open*, and may be at any point of its course. Where nothing is open the GPU is certainly idle, and the
-//! window begins like a scenario of its own. A window ends before a launch, too: what is bounded without looking at
-//! that and what comes later has ended by then, if the bound does, so the bound holds whatever comes later.
-//! `docs/analysis.md`, "Windows", has the proofs.
+//! window begins like a scenario of its own. A window ends before some launch. A bound that is computed without the
+//! operations launched there or later holds for the whole scenario if it is not later than that launch, as nothing
+//! launched then changes what ended before. `docs/analysis.md`, "Windows", has the proofs.
 
 use rustc_hash::FxHashMap;
 
@@ -317,21 +317,18 @@ pub(in crate::analysis) enum Begin {
     Event,
 }
 
-/// A job that may come.
+/// A job that may come. Its earliest release is `after` - `before` \[ns\] after that of the job looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Job<'a> {
     /// What it does, in an order in which it can be done.
     pub(in crate::analysis) operations: &'a [Operation],
-    /// So long before the release of the job looked at \[ns\], or
     pub(in crate::analysis) before: u64,
-    /// so long after it \[ns\], it is released at the earliest.
     pub(in crate::analysis) after: u64,
     pub(in crate::analysis) begin: Begin,
 }
 
-/// A job and those that may come beside it.
-///
-/// The finish of one job whose release is given, among jobs of which only the earliest release is known.
+/// A job and those that may come beside it: the finish of one job whose release is given, among jobs of which only the
+/// earliest release is known.
 ///
 /// The orders of dispatch are those of given releases ([`super::explore`]), with launches that may come at any time, or
 /// never. What happened before the release is unknown: other jobs may then have had the GPU, but have ended.

@@ -1,5 +1,5 @@
-//! A run as tables read it: its record, or of a long run what comes by while it runs again. And its blocks as the table
-//! that every command reads which takes logs of blocks.
+//! A run as tables read it: a recorded run, or a long one, of which sums are kept and which is simulated again for
+//! rows. Also writes the table of blocks that commands for logs of blocks read.
 
 use std::io::{self, Write};
 

@@ -14,7 +14,7 @@ struct TimeSource {
     paths: Vec<Vec<String>>,
 }
 
-/// The crate's files, and what they name of each other.
+/// The crates' files, and what they name of each other.
 pub(super) struct Imports {
     modules: BTreeMap<Module, TimeSource>,
 }
@@ -73,7 +73,7 @@ impl Imports {
         let mut rest = path;
         while let [first, after @ ..] = rest {
             match first.as_str() {
-                "crate" => at.clear(),
+                "crate" | "gpusched_engine" => at.clear(),
                 "super" => drop(at.pop()),
                 "self" => {}
                 _ => break,

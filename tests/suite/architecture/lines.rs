@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// Lines of code proper of a room of `root`: neither empty, nor a comment, nor an import, nor of tests.
+/// Lines of code proper of a room of `root`: neither empty, nor a comment, nor an import, nor of tests, nor the mark of
+/// what documentation hides.
 pub(super) fn lines_of_code(root: &Path, room: &str) -> usize {
     let file = root.join(room).with_extension("rs");
     let own = fs::read_to_string(file).map_or(0, |text| of_text(&text));

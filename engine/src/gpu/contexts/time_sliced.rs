@@ -1,7 +1,7 @@
 //! Contexts that take turns: rules T1 to T5.
 //!
-//! What happens at one instant is as ever (`simulation`): completions, then the host, then blocks are assigned. Before
-//! they are, it is seen whose turn it is, and they are those of that context:
+//! The order within an instant is the usual one (see `simulation`): completions, then the host, then blocks are
+//! assigned. Before that it is decided which context has the turn, and only its blocks are assigned:
 //!
 //! - A turn ends when its context has neither blocks nor anything that waits for SMs (T2), or when its slice is over
 //!   and another context has work. Alone, a context goes on without an end; its slices are counted on all the same, so
@@ -149,8 +149,8 @@ impl TimeSliced {
         }
     }
 
-    /// Sees whether the slice counts, because another context has work. If it did not until now, it may have been over
-    /// once or several times, and begun again.
+    /// A slice limits the turn only while another context has work. If none had until now and the slice has run out,
+    /// its end is moved forward by whole slices, to the first end that is not before `now`.
     fn look_around(&mut self, now: Instant) {
         let Turn::Of { context, until, contended } = &mut self.turn else { return };
         let Context { time_slice, works, .. } = self.contexts[*context];

@@ -216,7 +216,7 @@ pub struct ChannelId {
 }
 
 /// Which of `all` channels a stream is dealt to before which so many others were.
-pub fn channel_of(streams: u32, all: u32) -> u32 {
+pub(crate) fn channel_of(streams: u32, all: u32) -> u32 {
     streams % all.max(1)
 }
 

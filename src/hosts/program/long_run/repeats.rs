@@ -2,10 +2,11 @@
 //!
 //! The state of a run is looked at whenever its slowest thread has come to the next iteration. If GPU and host are in a
 //! state in which they were before, but for the time and for what was counted until then, all that comes is what came
-//! then, until a thread ends or the run does. The cycle between the two is run once more, to see also what is held of
-//! operations and jobs come again: if it does, what was added to the sums in between is added as often as the cycle
-//! still comes whole, or what left in between leaves as often again. The rest is simulated, as if time had stood still
-//! meanwhile; what depends on the time itself (the horizon, when threads end) is told how much was skipped.
+//! then, until a thread ends or the run does. The cycle between the two is simulated once more, to check that the
+//! operations and jobs that are still held repeat, too. If they do, what the cycle added to the sums is added once for
+//! each further whole cycle; where rows are wanted, the pieces of the record that left in it leave again, moved in
+//! time. The rest is simulated, as if time had stood still meanwhile; what depends on the time itself (the horizon,
+//! when threads end) is told how much was skipped.
 //!
 //! States are compared whole ([`Canonical`]). Of those before one is kept: the first, the second after it, the fourth
 //! after that and so on (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980). So a cycle is

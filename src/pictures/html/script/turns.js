@@ -95,7 +95,7 @@ function spansInView(run, view) {
   return spans;
 }
 
-/** Puts spans together to whole rounds, each wide enough to be seen, as `timeline/rounds.rs` does for figures; a turn that is
+/** Puts spans together to whole rounds, each wide enough to be seen, as `timeline/turns.rs` does for figures; a turn that is
  * wide is one of its own. */
 function roundsOf(spans, nobody) {
   const rounds = [];

@@ -49,7 +49,8 @@ impl Freeing {
         self.noted = None;
     }
 
-    /// The calendar may have stood still, and what it has come later by that.
+    /// Forgets the instant that was noted: while its context was suspended the calendar stood still, so that the event
+    /// comes later than noted.
     pub(in crate::gpu::backend) fn forget_note(&mut self) {
         self.noted = None;
     }
@@ -75,7 +76,7 @@ impl Freeing {
 }
 
 impl SmBackend {
-    /// What comes free by now does.
+    /// Gives back what ended blocks still hold, if their gap is over at `now`.
     pub(in crate::gpu::backend) fn free_what_is_due(&mut self, now: Instant) {
         while let Some(held) = self.freeing.held.pop_front_if(|held| held.until <= now) {
             for &Share { sm, blocks } in &held.shares {
