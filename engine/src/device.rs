@@ -4,33 +4,33 @@
 //! are JSON files embedded in the library ([`Device::builtin`]); a user's own has the same form
 //! ([`Device::from_json`]). Every number in a built-in file has a source or is marked as an assumption.
 
+mod block_demand;
 mod builtin;
 mod compute_capability;
-mod demand;
 mod file;
 mod limits;
-mod model;
 mod sm_sets;
+mod spec;
 mod validated;
 
+pub use block_demand::{BlockDemand, BlockShape, DemandError, KernelOccupancy, OccupancyLimit, Resource};
+#[doc(hidden)]
+pub use block_demand::{RegisterFile, ResidentWarps};
 pub use builtin::BUILTIN_NAMES;
 pub use compute_capability::{ComputeCapability, SmArchitecture};
-pub use demand::{BlockDemand, BlockShape, DemandError, KernelOccupancy, OccupancyLimit, Resource};
-#[doc(hidden)]
-pub use demand::{RegisterFile, ResidentWarps};
 #[doc(hidden)]
 pub use file::device as read_device;
 pub use limits::DeviceError;
 #[doc(hidden)]
 pub use limits::{Sided, SidesError, range};
-pub use model::{
+#[doc(hidden)]
+pub use sm_sets::SplitRounding;
+pub use sm_sets::{MaskError, SmMask};
+pub use spec::{
     ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, Gpcs, PerBlockLimits, PerSmLimits, Placement,
     Preemption, RegisterAllocation, RegisterDealing, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder,
     SynchronousMemset, TimeSlicing,
 };
-#[doc(hidden)]
-pub use sm_sets::SplitRounding;
-pub use sm_sets::{MaskError, SmMask};
 pub use validated::Device;
 
 #[cfg(test)]

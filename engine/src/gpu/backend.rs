@@ -3,9 +3,9 @@
 mod assign;
 mod clients;
 mod copy_engine;
+mod dependent_blocks;
 mod sm;
 mod sm_backend;
-mod standing;
 
 pub(super) use copy_engine::write_queue;
 pub(crate) use sm_backend::SmBackend;

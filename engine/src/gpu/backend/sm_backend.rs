@@ -1,12 +1,12 @@
 //! The simulated back: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
 
 mod block_times;
-mod registers;
+mod mixed_registers;
 mod state;
 mod stretch;
 
 use block_times::Freeing;
-use registers::Registers;
+use mixed_registers::Registers;
 use stretch::{Period, Running};
 
 use super::clients::Clients;
