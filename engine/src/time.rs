@@ -45,6 +45,7 @@ pub const MAX_INPUT_NS: u64 = 1 << 63;
 /// Adding two instants does not compile; the difference of two instants is a [`Duration`].
 ///
 /// ```compile_fail
+/// # use gpusched_engine as gpusched;
 /// use gpusched::time::Instant;
 /// let _ = Instant::from_ns(1) + Instant::from_ns(2);
 /// ```

@@ -187,8 +187,8 @@ fn add(h: &mut Vec<(Instant, u32)>, time: Instant, blocks: u32) {
 /// With d = `g_i` - `g_f`: if d <= 0, `f_i` = `t_a` + C and `g_f` decreases by `g_i`. Otherwise K = floor((d - 1) /
 /// `g_max`), `t_a` increases by (K + 1) C, `f_i` = `t_a` + C, `g_f` = `g_max` - (d - K `g_max`).
 ///
-/// This is the thesis' special case (section 3.6): all kernels released together and all blocks of the same length. No h
-/// is needed then, and each kernel costs the same whatever its grid. These are the corrected equations;
+/// This is the thesis' special case (section 3.6): all kernels released together and all blocks of the same length.
+/// No h is needed then, and each kernel costs the same whatever its grid. These are the corrected equations;
 /// `printed_with_cases` and `printed_without_cases` have those in print, to show where they differ (`docs/errata.md`,
 /// entries 1 and 2).
 ///

@@ -132,6 +132,7 @@ pub enum GpuEvent {
 /// may submit operations. A host that needs no errors of its own has [`RunError`] for its [`Host::Error`].
 ///
 /// ```
+/// # use gpusched_engine as gpusched;
 /// use gpusched::device::Device;
 /// use gpusched::gpu::{GpuInterface, GpuOptions, Host, RunError, Simulated};
 /// use gpusched::time::{Duration, Instant};

@@ -183,8 +183,8 @@ fn last(ends: &Ends) -> u64 {
 /// Steps to a fixed point that are tried.
 const MOST_RAISES: usize = 10_000;
 
-/// A job whose host works, in parts: between two of them the host has waited for all that it has submitted. Its response
-/// is bounded part by part (`docs/analysis.md`, "Cores").
+/// A job whose host works, in parts: between two of them the host has waited for all that it has submitted. Its
+/// response is bounded part by part (`docs/analysis.md`, "Cores").
 #[derive(Debug, Clone)]
 struct Segments {
     /// How long the host works and sleeps in all \[ns\].

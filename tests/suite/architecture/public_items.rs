@@ -1,6 +1,6 @@
-//! What the library makes public, read from the sources of its crates as text: each function, struct, enumeration, trait,
-//! type and constant that a path of public modules and re-exports leads to from a crate's root, once. Methods, fields,
-//! variants and what documentation hides do not count. `cargo doc` lists the same on its page of all items.
+//! What the library makes public, read from the sources of its crates as text: each function, struct, enumeration,
+//! trait, type and constant that a path of public modules and re-exports leads to from a crate's root, once. Methods,
+//! fields, variants and what documentation hides do not count. `cargo doc` lists the same on its page of all items.
 
 use std::collections::BTreeSet;
 use std::fs;
