@@ -385,7 +385,6 @@ impl Host for PythonHost<'_> {
                 (&self.methods.completed, operation)
             }
             GpuEvent::FullyDispatched(operation) => (&self.methods.dispatched, operation),
-            _ => return,
         };
         if let Some(method) = method {
             let OperationId(operation) = operation;
