@@ -97,10 +97,7 @@ fn glossary() -> Vec<(&'static str, Vec<&'static str>)> {
 
 #[test]
 fn the_names_of_the_glossary_are_declared_in_the_sources() {
-    let mut files = Vec::new();
-    for root in roots() {
-        rust_files(&root, &mut files);
-    }
+    let files = source_files();
     let mut declared = BTreeSet::new();
     for file in files {
         let text = fs::read_to_string(&file).expect("it is text");
@@ -146,6 +143,15 @@ fn roots() -> [PathBuf; 2] {
     SOURCES.map(|root| Path::new(env!("CARGO_MANIFEST_DIR")).join(root))
 }
 
+/// All Rust files below them.
+fn source_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for root in roots() {
+        rust_files(&root, &mut files);
+    }
+    files
+}
+
 fn sources() -> Imports {
     Imports::of(&roots())
 }
@@ -189,10 +195,7 @@ const FILES: usize = 488;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
-    let mut files = Vec::new();
-    for root in roots() {
-        rust_files(&root, &mut files);
-    }
+    let files = source_files();
     assert!(files.len() <= FILES, "{} files, instead of {FILES}", files.len());
 }
 
@@ -360,10 +363,7 @@ const MOST_HIDDEN: usize = 91;
 
 #[test]
 fn the_engine_hides_no_more_than_it_says() {
-    let mut files = Vec::new();
-    for root in roots() {
-        rust_files(&root, &mut files);
-    }
+    let files = source_files();
     let of = |file: &PathBuf| fs::read_to_string(file).expect("it is text").matches("#[doc(hidden)]").count();
     let hidden: usize = files.iter().map(of).sum();
     assert!(hidden <= MOST_HIDDEN, "{hidden} hidden items, instead of {MOST_HIDDEN}");
