@@ -2,6 +2,8 @@
 //! and messages are the sections of a page of the documentation, `docs/explain.md`; the others have their words where
 //! they are defined.
 
+mod report;
+
 use std::sync::LazyLock;
 
 use crate::analysis::Verdict;
@@ -10,6 +12,8 @@ use crate::limits::count_turn;
 use crate::named::named;
 use crate::trace::{RULES, RuleText};
 use crate::words::did_you_mean;
+
+pub use report::{ExplainReport, OfPaper, PrintedDocument};
 
 /// The page with the terms and messages.
 const PAGE: &str = include_str!("../docs/explain.md");

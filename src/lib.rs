@@ -57,40 +57,40 @@
 #[cfg(test)]
 extern crate self as gpusched;
 
-#[cfg(test)]
-#[path = "../tests/suite/campaign.rs"]
-mod campaign;
-#[cfg(test)]
-#[path = "../tests/suite/generate.rs"]
-#[allow(dead_code, reason = "the suite needs more of it")]
-mod generate;
-
-use gpusched_engine::{canonical, named, proven};
+pub use gpusched_core::{
+    analysis, audit, broken_bound, draw, formats, logs, printed, replay, run, scenario, statistics,
+};
+use gpusched_engine::named;
 #[doc(inline)]
 pub use gpusched_engine::{device, effort, gpu, json, limits, spelling, time, trace, words, workload};
+pub use gpusched_imports::{amalthea, input, profile};
+pub use gpusched_papers::experiments;
+pub use gpusched_systems::{applications, tasks, warps};
 
-pub mod analysis;
-pub mod applications;
-pub mod audit;
-pub mod broken_bound;
-pub mod draw;
-pub mod experiments;
 pub mod explain;
 pub mod figures;
-pub mod formats;
-pub mod hosts;
-pub mod input;
-mod joined;
-pub mod logs;
-pub mod pictures;
 pub mod prelude;
-pub mod printed;
-pub mod profile;
-pub mod run;
-pub mod scenario;
 pub mod schema;
-mod sorted;
-pub mod statistics;
-pub mod tables;
-pub mod tasks;
-pub mod warps;
+
+/// Hosts: everything that decides when work is submitted to the simulated GPU.
+pub mod hosts {
+    pub use gpusched_core::hosts::*;
+    pub use gpusched_systems::hosts::*;
+}
+
+/// Tables: what is said of a run, an analysis or a measurement, in columns and as JSON documents.
+pub mod tables {
+    pub use gpusched_core::tables::*;
+    pub use gpusched_imports::tables::*;
+    pub use gpusched_papers::tables::*;
+    pub use gpusched_systems::tables::*;
+
+    pub use crate::explain::{ExplainReport, OfPaper, PrintedDocument};
+}
+
+/// Pictures: timelines, charts and maps, the page in HTML, and Perfetto's traces.
+pub mod pictures {
+    pub use gpusched_core::pictures::*;
+    pub use gpusched_papers::pictures::*;
+    pub use gpusched_systems::pictures::*;
+}

@@ -1,7 +1,7 @@
 //! Any text as an AMALTHEA model: a model, and of it a scenario, or an error.
 
 use gpusched::scenario::ReadOptions;
-use gpusched::scenario::amalthea::{AmaltheaModel, AmaltheaOptions};
+use gpusched::amalthea::{AmaltheaModel, AmaltheaOptions};
 
 pub(crate) fn run(text: &str) {
     match AmaltheaModel::parse("model.amxmi", text) {

@@ -8,7 +8,7 @@ use gpusched::hosts::ProgramError;
 use gpusched::input::InputError as LibraryInputError;
 use gpusched::json::JsonError;
 use gpusched::profile::GpuProfileError;
-use gpusched::scenario::amalthea::AmaltheaError;
+use gpusched::amalthea::AmaltheaError;
 use gpusched::words::did_you_mean_file;
 use gpusched::words::with_causes;
 use pyo3::create_exception;

@@ -1,7 +1,8 @@
 //! Applications with timing requirements under GPU-EvR and the schedulers it is compared with.
 
-use gpusched::applications::{ApplicationSet, Injections, Outcome};
-use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
+use gpusched::applications::{ApplicationSet, Injections, Outcome, Variation};
+use gpusched::applications::InjectedError;
+use gpusched::experiments::evr::SweepOptions;
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail};
@@ -150,7 +151,7 @@ pub(crate) fn evr(
         }
         let failed = |error: InjectedError| Failure::input(&error);
         let generator = asked.injections().or(set.generator);
-        let set = set.varied(&asked.variation, generator).map_err(failed)?;
+        let set = asked.variation.varied(set, generator).map_err(failed)?;
         if asked.samples > 1 {
             return sampled(&set, generator.ok_or(InjectedError::SamplesArrivals).map_err(failed)?, asked);
         }

@@ -8,7 +8,7 @@ use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionFile, OptionValue, ScenarioOption, ScenarioOptions};
 use gpusched::profile::Import;
 use gpusched::scenario::Scenario;
-use gpusched::scenario::amalthea::ModelDemands;
+use gpusched::amalthea::ModelDemands;
 use gpusched::time::Duration;
 use gpusched::words::did_you_mean;
 use pyo3::exceptions::{PyTypeError, PyValueError};

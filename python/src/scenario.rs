@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpusched::scenario::amalthea::ModelDemands;
+use gpusched::amalthea::ModelDemands;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};

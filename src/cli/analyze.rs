@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use gpusched::amalthea::ModelDemands;
 use gpusched::analysis::{BlockTimes, BoundOptions, Certificate, RequirementVerdict, Verdict, analyse_and_bound};
 use gpusched::effort::Progress;
 use gpusched::run::Summary;
-use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{ReleaseOrder, Scenario};
 use gpusched::tables::{AnalysisReport, JobSetReport, LadderReport, SporadicReport};
 use gpusched::time::Duration;

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use gpusched::amalthea::AmaltheaModel;
 use gpusched::effort::Progress;
 use gpusched::experiments::profile_replay::HeldOut;
-use gpusched::experiments::replay::replay;
 use gpusched::input::Input;
 use gpusched::json;
 use gpusched::profile::Import as ImportedProfile;
-use gpusched::scenario::amalthea::AmaltheaModel;
+use gpusched::replay::replay;
 use gpusched::scenario::{LogUse, ReadOptions, Scenario};
 use gpusched::time::Duration;
 

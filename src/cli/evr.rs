@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS, Injections, Outcome};
+use gpusched::applications::{InjectedError, Variation};
 use gpusched::effort::{self, EarlyEnd};
-use gpusched::experiments::evr::{InjectedError, SweepOptions, Variation};
+use gpusched::experiments::evr::SweepOptions;
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;
 use gpusched::hosts::{Scheduler, UsageDetail};
@@ -104,7 +105,7 @@ impl Evr {
             tightness_percent: self.tightness_percent,
             ..Variation::default()
         };
-        set = set.varied(&variation, generator)?;
+        set = variation.varied(set, generator)?;
         output::show_abridged(&set.notes, note);
         if self.samples > 1 {
             let injections = generator.ok_or(InjectedError::SamplesArrivals)?;

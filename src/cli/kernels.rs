@@ -1,7 +1,7 @@
 //! Commands with a row for each kernel: `gpusched orders` and `gpusched occupancy`.
 
 use clap::Args;
-use gpusched::analysis::{OccupancyReport, launch_orders, occupancy_of_profile, occupancy_of_scenario, orders_to_try};
+use gpusched::analysis::{OccupancyReport, launch_orders, occupancy_of_scenario, orders_to_try};
 use gpusched::input::Input;
 use gpusched::profile::GpuProfile;
 use gpusched::scenario::LogUse;
@@ -96,7 +96,7 @@ impl Occupancy {
             }
             (Some(device), _) => (device, true),
         };
-        let report = occupancy_of_profile(profile, gpu, &device, is_recorded_on);
+        let report = profile.occupancy(gpu, &device, is_recorded_on);
         Ok((device.name.clone(), report, notes))
     }
 }

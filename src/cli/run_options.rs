@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{ArgAction, Args};
+use gpusched::amalthea::ModelDemands;
 use gpusched::audit::Tolerances;
 use gpusched::device::Device;
 use gpusched::input::options::{OPTIONS, OptionFile, OptionGroup, ScenarioOptions};
@@ -12,7 +13,6 @@ use gpusched::input::{Input, InputError};
 use gpusched::logs::{BlockColumns, LogFiles, LogFilesError, LogFilesReader, LogInput, LogsReading};
 use gpusched::pictures::timeline::Lanes;
 use gpusched::profile::{GpuProfile, Import};
-use gpusched::scenario::amalthea::ModelDemands;
 use gpusched::scenario::{LogUse, ReadProgress, Scenario, WhatIf};
 use gpusched::spelling::option;
 use gpusched::time::Duration;

@@ -3,9 +3,9 @@
 use super::figure::{Figure, Make};
 use super::made::{Failure, File, Made};
 use super::paper::Paper;
-use crate::applications::{ApplicationSet, Class, Outcome};
+use crate::applications::{ApplicationSet, Class, Outcome, Variation};
 use crate::draw::PictureOptions;
-use crate::experiments::evr::{Ratio, SweepOptions, SweepPoint, Variation, ratios};
+use crate::experiments::evr::{Ratio, SweepOptions, SweepPoint, ratios};
 use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
 use crate::formats::csv_of;
 use crate::hosts::Scheduler;

@@ -5,6 +5,7 @@ use std::fmt::{Display, Write};
 use std::num::NonZeroU32;
 
 use super::paper::Paper;
+use crate::amalthea::{AmaltheaModel, AmaltheaOptions};
 use crate::analysis::printed::{self, Turn};
 use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
 use crate::device::Device;
@@ -14,7 +15,6 @@ use crate::hosts::simulate;
 use crate::pictures::timeline::{FinishMark, Panels, Timeline, TimelineOptions};
 use crate::printed::Printed;
 use crate::run::{self, NotComparable, Summary};
-use crate::scenario::amalthea::AmaltheaOptions;
 use crate::scenario::{ReadOptions, Scenario};
 use crate::tables::{OfPaper, PrintedDocument, RunnableTimes, SimulationReport};
 use crate::time::{Duration, Instant};
@@ -117,7 +117,7 @@ pub(super) fn read(published: Published) -> Result<Scenario, Failure> {
     let Published { path, text } = published;
     let options = ReadOptions::default();
     Ok(if is_model(published) {
-        Scenario::from_amalthea(path, text, &AmaltheaOptions::default(), &options)?
+        AmaltheaModel::read_scenario(path, text, &AmaltheaOptions::default(), &options)?
     } else {
         Scenario::from_json(path, text, &options)?
     })

@@ -27,6 +27,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/jobs.rs", &["analyze"]),
     ("analysis/search/affordable.rs", &["analyze"]),
     ("analysis/verdict.rs", &["analyze"]),
+    ("amalthea/", SCENARIO),
     ("cli/analyze.rs", &["analyze"]),
     ("cli/conversion.rs", &["convert"]),
     // Every command has its options.
@@ -76,7 +77,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("tables/analysis", &["analyze"]),
     ("tables/application_table.rs", &["evr"]),
     ("tables/measured", &["audit", "replay-log", "compare"]),
-    ("tables/measured/profile_replay.rs", &["replay-log"]),
+    ("tables/profile_replay.rs", &["replay-log"]),
     ("tables/run", &["simulate"]),
     ("tables/warps.rs", &["warps"]),
 ];

@@ -11,8 +11,8 @@ mod shipped;
 mod stimuli;
 mod tasks;
 
+use gpusched::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions};
 use gpusched::formats::write_json;
-use gpusched::scenario::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Decimal;
 use serde_json::Value;
@@ -96,7 +96,7 @@ fn refusal(text: &str) -> AmaltheaError {
 }
 
 fn scenario_with(text: &str, chosen: &AmaltheaOptions) -> Result<Scenario, AmaltheaError> {
-    Scenario::from_amalthea("in.amxmi", text, chosen, &ReadOptions::default())
+    AmaltheaModel::read_scenario("in.amxmi", text, chosen, &ReadOptions::default())
 }
 
 /// These runnables with two blocks each.

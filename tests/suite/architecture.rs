@@ -19,52 +19,60 @@ mod public_items;
 
 const PAGE: &str = include_str!("../../docs/architecture.md");
 
-/// The rooms of the crates, the lowest first: a room may import only those before it. With each, how many lines of code
-/// it may have: who needs more in one room lowers another in the same commit.
-const ROOMS: [(&str, usize); 39] = [
-    ("proven", 30),
-    ("spelling", 67),
-    ("effort", 221),
-    ("limits", 153),
-    ("broken_bound", 25),
-    ("named", 67),
-    ("words", 158),
-    ("sorted", 18),
-    ("joined", 20),
-    ("time", 290),
-    ("canonical", 83),
-    ("printed", 94),
-    ("statistics", 165),
-    ("json", 1053),
-    ("draw", 1589),
-    ("device", 1457),
-    ("workload", 1522),
-    ("tasks", 3289),
-    ("warps", 1592),
-    ("trace", 3236),
-    ("applications", 743),
-    ("scenario", 8228),
-    ("profile", 3406),
-    ("gpu", 4356),
-    ("run", 2095),
-    ("hosts", 4074),
-    ("logs", 2357),
-    ("input", 604),
-    ("audit", 4093),
-    ("analysis", 10281),
-    ("explain", 152),
-    ("experiments", 6068),
-    ("schema", 174),
-    ("formats", 1138),
-    ("tables", 4472),
-    ("pictures", 8566),
-    ("figures", 3130),
-    ("prelude", 0),
-    ("cli", 5401),
+/// The rooms, each with its crate, the lowest first: a room may import only those before it. With each, how many lines
+/// of code it may have: who needs more in one room lowers another in the same commit.
+const ROOMS: [(&str, usize); 47] = [
+    ("engine/proven", 30),
+    ("engine/spelling", 67),
+    ("engine/effort", 221),
+    ("engine/limits", 153),
+    ("engine/named", 67),
+    ("engine/words", 158),
+    ("engine/time", 290),
+    ("engine/canonical", 83),
+    ("engine/json", 1053),
+    ("engine/device", 1457),
+    ("engine/workload", 1522),
+    ("engine/trace", 3236),
+    ("engine/gpu", 4356),
+    ("core/broken_bound", 25),
+    ("core/sorted", 18),
+    ("core/joined", 20),
+    ("core/printed", 94),
+    ("core/statistics", 165),
+    ("core/draw", 1592),
+    ("core/scenario", 4612),
+    ("core/run", 2095),
+    ("core/hosts", 1765),
+    ("core/logs", 2357),
+    ("core/audit", 3775),
+    ("core/analysis", 10260),
+    ("core/replay", 406),
+    ("core/formats", 1134),
+    ("core/tables", 2357),
+    ("core/pictures", 6986),
+    ("systems/tasks", 3289),
+    ("systems/warps", 1592),
+    ("systems/applications", 901),
+    ("systems/hosts", 2310),
+    ("systems/tables", 654),
+    ("systems/pictures", 628),
+    ("imports/profile", 3743),
+    ("imports/amalthea", 3618),
+    ("imports/input", 604),
+    ("imports/tables", 417),
+    ("papers/experiments", 5504),
+    ("papers/tables", 939),
+    ("papers/pictures", 944),
+    ("src/explain", 259),
+    ("src/schema", 174),
+    ("src/figures", 3130),
+    ("src/prelude", 0),
+    ("src/cli", 5401),
 ];
 
 /// Of all rooms.
-const LINES: usize = 84_467;
+const LINES: usize = 84_461;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -74,7 +82,11 @@ fn quoted() -> impl Iterator<Item = &'static str> {
 #[test]
 fn every_file_named_on_the_page_on_architecture_exists() {
     let files: Vec<&str> = quoted()
-        .filter(|name| ["src/", "engine/", "tests/", "docs/", "examples/"].iter().any(|room| name.starts_with(room)))
+        .filter(|name| {
+            ["src/", "engine/", "core/", "systems/", "imports/", "papers/", "tests/", "docs/", "examples/"]
+                .iter()
+                .any(|room| name.starts_with(room))
+        })
         .collect();
     assert!(files.len() > 30, "only {} files found", files.len());
     for file in files {
@@ -139,7 +151,7 @@ fn a_rule_takes_at_most_three_files() {
 }
 
 /// The roots of the library's crates.
-fn roots() -> [PathBuf; 2] {
+fn roots() -> [PathBuf; SOURCES.len()] {
     SOURCES.map(|root| Path::new(env!("CARGO_MANIFEST_DIR")).join(root))
 }
 
@@ -152,14 +164,25 @@ fn source_files() -> Vec<PathBuf> {
     files
 }
 
+/// The folder of a crate, by which its rooms are told from those of others.
+fn crate_of(root: &str) -> &str {
+    root.strip_suffix("/src").unwrap_or(root)
+}
+
 fn sources() -> Imports {
-    Imports::of(&roots())
+    let named = |root: &str| (Path::new(env!("CARGO_MANIFEST_DIR")).join(root), crate_of(root).to_owned());
+    Imports::of(&SOURCES.map(named))
+}
+
+/// The room of a module, with its crate; `None` for the crate's root.
+fn room(module: &Module) -> Option<String> {
+    (module.len() > 1).then(|| module[..2].join("/"))
 }
 
 /// The room of a module, as its height; `None` for the crate's root.
 fn height(module: &Module) -> Option<usize> {
-    let room = module.first()?;
-    let height = ROOMS.iter().position(|(known, _)| known == room);
+    let room = room(module)?;
+    let height = ROOMS.iter().position(|(known, _)| *known == room);
     Some(height.unwrap_or_else(|| panic!("the room {room} has no place in the order of the rooms")))
 }
 
@@ -178,7 +201,11 @@ fn every_arrow_between_rooms_points_down() {
 
 #[test]
 fn no_room_has_more_lines_than_its_budget() {
-    let lines = |room| roots().iter().map(|root| lines_of_code(root, room)).sum::<usize>();
+    let root = |of: &str| SOURCES.into_iter().find(|root| crate_of(root) == of).expect("a crate");
+    let lines = |room: &str| {
+        let (of, room) = room.split_once('/').expect("a crate and a room");
+        lines_of_code(&Path::new(env!("CARGO_MANIFEST_DIR")).join(root(of)), room)
+    };
     let over: Vec<String> = ROOMS
         .iter()
         .map(|&(room, budget)| (room, lines(room), budget))
@@ -191,7 +218,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 488;
+const FILES: usize = 506;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -202,9 +229,10 @@ fn the_sources_have_no_more_files_than_they_say() {
 #[test]
 fn every_room_is_on_the_page_on_architecture() {
     let sources = sources();
-    let rooms: BTreeSet<&String> = sources.modules().filter_map(|module| module.first()).collect();
+    let rooms: BTreeSet<String> = sources.modules().filter_map(room).collect();
     for (room, _) in ROOMS {
-        assert!(rooms.iter().any(|found| *found == room), "there is no room {room}");
+        assert!(rooms.contains(room), "there is no room {room}");
+        let room = room.rsplit('/').next().expect("a name");
         assert!(PAGE.contains(&format!("{room}/")) || PAGE.contains(&format!("`{room}`")), "{room} is not on the page");
     }
     assert_eq!(rooms.len(), ROOMS.len(), "{rooms:?}");
@@ -323,7 +351,20 @@ fn no_line_of_prose_is_wider_than_125_characters() {
 fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in ["src", "engine", "tests", "benches", "examples", "python/src", "web", "fuzz"] {
+    for folder in [
+        "src",
+        "engine",
+        "core",
+        "systems",
+        "imports",
+        "papers",
+        "tests",
+        "benches",
+        "examples",
+        "python/src",
+        "web",
+        "fuzz",
+    ] {
         rust_files(&root.join(folder), &mut files);
     }
     assert!(files.len() > 500, "only {} files are looked at", files.len());
@@ -358,11 +399,11 @@ fn the_library_makes_no_more_items_public_than_it_says() {
     assert!(public.len() <= MOST_PUBLIC_ITEMS, "{} public items", public.len());
 }
 
-/// What the engine's crate makes public for the others alone: items, methods and lists of them.
-const MOST_HIDDEN: usize = 91;
+/// What crates make public for each other alone: items, methods, fields and lists of them.
+const MOST_HIDDEN: usize = 340;
 
 #[test]
-fn the_engine_hides_no_more_than_it_says() {
+fn the_crates_hide_no_more_than_they_say() {
     let files = source_files();
     let of = |file: &PathBuf| fs::read_to_string(file).expect("it is text").matches("#[doc(hidden)]").count();
     let hidden: usize = files.iter().map(of).sum();

@@ -12,8 +12,8 @@ use std::thread::{self, ThreadId};
 use gpusched::device::Device;
 use serde_json::Value;
 
-/// The roots of the library's sources, below that of the project: the engine's crate, and what stands on it.
-pub(crate) const SOURCES: [&str; 2] = ["engine/src", "src"];
+/// The roots of the library's crates, below that of the project, the lowest first.
+pub(crate) const SOURCES: [&str; 6] = ["engine/src", "core/src", "systems/src", "imports/src", "papers/src", "src"];
 
 /// The device of most published results, with a channel for each stream.
 pub(crate) fn tx2() -> Device {

@@ -8,8 +8,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::applications::{ApplicationError, ApplicationSet, Class, Injections, Outcome};
-use crate::experiments::evr::{SweepOptions, SweepPoint, Variation, ratios};
+use crate::applications::{ApplicationError, ApplicationSet, Class, Injections, Outcome, Variation};
+use crate::experiments::evr::{SweepOptions, SweepPoint, ratios};
 use crate::experiments::study::{Study, StudySummary, per_period, random_injection};
 use crate::formats::csv_of;
 use crate::hosts::gpu_evr::EvrRules;

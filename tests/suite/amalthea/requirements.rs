@@ -84,7 +84,7 @@ fn releases_that_the_model_allows_and_no_job_has_leave_a_requirement_open() {
         (
             "average",
             text.clone(),
-            AmaltheaOptions { ticks: gpusched::scenario::amalthea::TickBound::Average, ..AmaltheaOptions::default() },
+            AmaltheaOptions { ticks: gpusched::amalthea::TickBound::Average, ..AmaltheaOptions::default() },
         ),
     ] {
         assert_eq!(verdicts(&text, &chosen), open, "{what}");
@@ -102,7 +102,8 @@ fn releases_that_the_model_allows_and_no_job_has_leave_a_requirement_open() {
 
 /// What is known of the jobs of [`periodic`] with these periods, where Detect is due after so many ms; and the notes.
 fn of_jobs(text: &str, options: &ReadOptions, deadline_ms: u64) -> (Vec<Option<Verdict>>, Vec<String>) {
-    let mut scenario = Scenario::from_amalthea("in.amxmi", text, &AmaltheaOptions::default(), options).expect("sound");
+    let mut scenario =
+        AmaltheaModel::read_scenario("in.amxmi", text, &AmaltheaOptions::default(), options).expect("sound");
     scenario.threads[0].deadline = Deadline::After(ms(deadline_ms));
     let searched = SearchOptions { runs: 50, ..SearchOptions::default() };
     let judged = judge(&scenario, &searched, watch()).expect("it runs");
@@ -129,7 +130,7 @@ fn no_job_is_proven_by_the_releases_of_a_stimulus_that_is_sporadic_or_not_read()
     assert!(notes.iter().any(|note| note.contains("stimulus \"Request\" is sporadic")), "{notes:?}");
     // As Plan may come at 4 and 19 ms, too: then Detect's job of 20 ms waits until 22 and ends at 27 ms.
     let mut late =
-        Scenario::from_amalthea("in.amxmi", &sporadic, &AmaltheaOptions::default(), &options).expect("sound");
+        AmaltheaModel::read_scenario("in.amxmi", &sporadic, &AmaltheaOptions::default(), &options).expect("sound");
     late.threads[1].period = Some(ms(15));
     let run = simulate(&late).expect("it runs");
     let second = run.jobs().get(0, 1).and_then(gpusched::run::Job::response);
@@ -165,7 +166,7 @@ fn what_a_task_does_beside_the_gpu_leaves_its_requirement_open_and_no_other() {
 fn a_task_without_a_stimulus_is_noted_unless_its_period_is_given() {
     let text = periodic().replace(" stimuli=\"Frame?type=PeriodicStimulus\"", "");
     let notes = |options: &ReadOptions| {
-        Scenario::from_amalthea("in.amxmi", &text, &AmaltheaOptions::default(), options).expect("sound").notes
+        AmaltheaModel::read_scenario("in.amxmi", &text, &AmaltheaOptions::default(), options).expect("sound").notes
     };
     let is_told = |notes: &[String]| notes.iter().any(|note| note.contains("\"period\": {\"Detect\": \"TIME\"}"));
     assert!(is_told(&notes(&ReadOptions::default())));

@@ -1,9 +1,9 @@
 //! Runnables as kernels.
 
+use gpusched::amalthea::{Frequency, TickBound};
 use gpusched::device::CopyDirection;
 use gpusched::hosts::simulate;
 use gpusched::scenario::Step;
-use gpusched::scenario::amalthea::{Frequency, TickBound};
 use gpusched::time::Duration;
 use gpusched::workload::BlockTime;
 
@@ -98,7 +98,7 @@ fn variation_in_percent_applies_to_the_bounds() {
     );
     let options = ReadOptions { vary_percent: Some((50, 110)), ..ReadOptions::default() };
     let bounds = AmaltheaOptions { ticks: TickBound::Bounds, ..chosen(&["R"]) };
-    let scenario = Scenario::from_amalthea("in.amxmi", &text, &bounds, &options).expect("sound");
+    let scenario = AmaltheaModel::read_scenario("in.amxmi", &text, &bounds, &options).expect("sound");
     let time = scenario.kernels()[0].duration;
     assert_eq!((time.best.as_ns(), time.worst.as_ns()), (50, 220));
 }
@@ -243,10 +243,11 @@ fn a_runnable_without_ticks_takes_the_block_duration_that_the_user_gives() {
     assert!(error.help.is_some_and(|help| help.contains("\"block_duration\": {\"R\": \"TIME\"}")));
     let options =
         ReadOptions { block_durations: [("R".to_owned(), Duration::from_ns(77))].into(), ..ReadOptions::default() };
-    let scenario = Scenario::from_amalthea("in.amxmi", &text, &chosen(&["R"]), &options).expect("sound");
+    let scenario = AmaltheaModel::read_scenario("in.amxmi", &text, &chosen(&["R"]), &options).expect("sound");
     assert_eq!(block_times(&scenario), [77]);
     let with_ticks = one_runnable(&graph(&ticks_item("1")));
-    let error = Scenario::from_amalthea("in.amxmi", &with_ticks, &chosen(&["R"]), &options).expect_err("it has ticks");
+    let error =
+        AmaltheaModel::read_scenario("in.amxmi", &with_ticks, &chosen(&["R"]), &options).expect_err("it has ticks");
     assert!(error.what.contains("no launched runnable of that name lacks ticks"), "{error}");
 }
 

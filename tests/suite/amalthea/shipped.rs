@@ -1,9 +1,9 @@
 //! The models in `scenarios/amalthea/`.
 
+use gpusched::amalthea::TickBound;
 use gpusched::analysis::analyse;
 use gpusched::hosts::simulate;
 use gpusched::run::Summary;
-use gpusched::scenario::amalthea::TickBound;
 use gpusched::tables::RunnableTimes;
 use gpusched::time::{Duration, Instant};
 

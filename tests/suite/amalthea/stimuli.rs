@@ -15,7 +15,7 @@ fn periodic() -> String {
 
 fn read(text: &str, chosen: &AmaltheaOptions, horizon_ms: Option<u64>) -> Result<Scenario, AmaltheaError> {
     let horizon = horizon_ms.map(|ms| Duration::from_ns(ms * 1_000_000));
-    Scenario::from_amalthea("in.amxmi", text, chosen, &ReadOptions { horizon, ..ReadOptions::default() })
+    AmaltheaModel::read_scenario("in.amxmi", text, chosen, &ReadOptions { horizon, ..ReadOptions::default() })
 }
 
 /// Release, period and deadline in microseconds, and jobs.
@@ -156,7 +156,8 @@ fn work_that_is_not_read_is_an_error_for_the_runnable_unless_its_time_is_given()
         assert!(error.contains(words) && error.contains("\"block_duration\""), "{error}");
         let given =
             ReadOptions { block_durations: [("R".to_owned(), Duration::from_ns(77))].into(), ..ReadOptions::default() };
-        let scenario = Scenario::from_amalthea("in.amxmi", &text, &chosen(&["R"]), &given).expect("its time is given");
+        let scenario =
+            AmaltheaModel::read_scenario("in.amxmi", &text, &chosen(&["R"]), &given).expect("its time is given");
         assert_eq!(scenario.kernels()[0].duration.worst, Duration::from_ns(77));
     }
 }

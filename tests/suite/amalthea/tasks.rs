@@ -149,7 +149,8 @@ fn tasks_that_trigger_each_other_or_are_not_triggered_have_no_releases() {
     // A period that the user states is no single launch.
     let periods = [("Kernel".to_owned(), ms(50))].into();
     let options = ReadOptions { periods, ..ReadOptions::default() };
-    let scenario = Scenario::from_amalthea("in.amxmi", &nobody, &AmaltheaOptions::default(), &options).expect("sound");
+    let scenario =
+        AmaltheaModel::read_scenario("in.amxmi", &nobody, &AmaltheaOptions::default(), &options).expect("sound");
     assert!(!scenario.notes.iter().any(|note| note.contains("launched once")), "{:?}", scenario.notes);
 }
 

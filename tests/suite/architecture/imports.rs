@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// A module: the names of the modules it is in, from the crate's root, and its own.
+/// A module: its crate, the names of the modules it is in, and its own.
 pub(super) type Module = Vec<String>;
 
 /// What one file says.
@@ -20,11 +20,12 @@ pub(super) struct Imports {
 }
 
 impl Imports {
-    /// Reads all files below the roots of the crates, tests aside. What a crate gives again of one below it is named as
-    /// if all were one.
-    pub(super) fn of(roots: &[PathBuf]) -> Self {
+    /// Reads all files below the roots of the crates, tests aside. A module's first name is that of its crate: the
+    /// folder's, or `src` of the one at the top.
+    pub(super) fn of(roots: &[(PathBuf, String)]) -> Self {
         let mut modules = BTreeMap::new();
-        let mut folders: Vec<_> = roots.iter().map(|root| (root.clone(), Vec::new())).collect();
+        let mut folders: Vec<_> =
+            roots.iter().map(|(root, crate_name)| (root.clone(), vec![crate_name.clone()])).collect();
         while let Some((folder, within)) = folders.pop() {
             for entry in folder.read_dir().expect("a folder of sources") {
                 let path = entry.expect("a file").path();
@@ -33,7 +34,7 @@ impl Imports {
                     continue;
                 }
                 let module: Module =
-                    if name == "lib" { Vec::new() } else { within.iter().cloned().chain([name]).collect() };
+                    if name == "lib" { within.clone() } else { within.iter().cloned().chain([name]).collect() };
                 if path.is_dir() {
                     folders.push((path, module));
                 } else if path.extension().is_some_and(|extension| extension == "rs") {
@@ -73,9 +74,11 @@ impl Imports {
         let mut rest = path;
         while let [first, after @ ..] = rest {
             match first.as_str() {
-                "crate" | "gpusched_engine" => at.clear(),
+                "crate" => at.truncate(1),
                 "super" => drop(at.pop()),
                 "self" => {}
+                "gpusched" => at = vec!["src".to_owned()],
+                name if name.starts_with("gpusched_") => at = vec![name["gpusched_".len()..].to_owned()],
                 _ => break,
             }
             rest = after;

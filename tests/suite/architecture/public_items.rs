@@ -16,9 +16,10 @@ pub(super) fn public_items(roots: &[PathBuf]) -> BTreeSet<Item> {
     while let Some(module) = open.pop() {
         let text = source(roots, &module).expect("a module has a file");
         found.extend(declared(&text).map(|name| (module.clone(), name.to_owned())));
-        open.extend(statements(&text, "pub mod ").map(|name| child(&module, name)));
-        // What the library gives again of the engine's crate is found there.
-        let again = statements(&text, "pub use ").filter(|tree| !tree.starts_with("gpusched_engine::"));
+        // What a crate gives again of those below it is found there.
+        let inner = statements(&text, "pub mod ").filter(|name| !name.contains(' '));
+        open.extend(inner.map(|name| child(&module, name)));
+        let again = statements(&text, "pub use ").filter(|tree| !tree.starts_with("gpusched_"));
         for mut path in again.flat_map(|tree| leaves(&module, tree)) {
             if source(roots, &path).is_some() {
                 open.push(path);
@@ -65,7 +66,7 @@ const HIDDEN: &str = "#[doc(hidden)]\n";
 /// them.
 fn declared(text: &str) -> impl Iterator<Item = &str> {
     let lines = std::iter::once("").chain(text.lines()).zip(text.lines());
-    lines.filter(|(before, _)| *before != HIDDEN.trim_end()).filter_map(|(_, line)| {
+    lines.filter(|(before, _)| before.trim_start() != HIDDEN.trim_end()).filter_map(|(_, line)| {
         let within = line
             .strip_prefix("    ")
             .filter(|line| ["pub enum ", "pub struct "].iter().any(|start| line.starts_with(start)));

@@ -4,11 +4,10 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use gpusched::applications::{ApplicationSet, Outcome};
+use gpusched::applications::{ApplicationSet, Outcome, Variation};
 use gpusched::audit::{Tolerances, audit, audit_logs};
 use gpusched::device::Device;
 use gpusched::effort::Progress;
-use gpusched::experiments::evr::Variation;
 use gpusched::experiments::study::{ShardStatus, Study};
 use gpusched::formats::{Report, write_json};
 use gpusched::hosts::gpu_evr::EvrRules;
@@ -154,7 +153,7 @@ fn of_applications(file: &str, content: &[u8]) -> Answer {
         scheduler.check(&set.device).map_err(|error| undone(&error))?;
     }
     let generator = set.generator;
-    let set = set.varied(&Variation::default(), generator).map_err(|error| undone(&error))?;
+    let set = Variation::default().varied(set, generator).map_err(|error| undone(&error))?;
     let set = set.injected(generator, 0).map_err(|error| undone(&error))?;
     for scheduler in Scheduler::ALL {
         scheduler.check_work(&set).map_err(|error| undone(&error))?;

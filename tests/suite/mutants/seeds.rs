@@ -47,7 +47,7 @@ const FILES: &[(Reader, &[&str])] = &[
         &["tests/data/small/log.json", "tests/data/logs/two-streams/two.json", "tests/data/logs/broken/defects.json"],
     ),
     (DEVICE, &["tests/data/small/device.json", "engine/src/device/data/h100.json"]),
-    (APPLICATIONS, &["tests/data/small/applications.json", "src/applications/data/gpu-evr-figure-1.json"]),
+    (APPLICATIONS, &["tests/data/small/applications.json", "systems/src/applications/data/gpu-evr-figure-1.json"]),
     (TASKS, &["tests/data/small/tasks.json", "tests/data/small/segments.json", "witnesses/ecrts2024/case-study.json"]),
     (WARPS, &["tests/data/small/warps.json", "witnesses/cister2012/llc-of-four-warps.json"]),
     (STUDY, &["tests/data/small/study.json", "studies/rtns2020-parameters.json"]),

@@ -2,11 +2,11 @@
 
 use std::io;
 
+use gpusched::amalthea::AmaltheaModel;
 use gpusched::formats::{TableStyle, text_of, write_json};
 use gpusched::pictures::HtmlTimeline;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::Summary;
-use gpusched::scenario::amalthea::AmaltheaModel;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::tables::SimulationReport;
 

@@ -2,9 +2,9 @@
 
 use gpusched::audit::{Audit, Observation, Tolerances, audit};
 use gpusched::effort::Progress;
-use gpusched::experiments::replay::{Replay, replay};
 use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate, simulate_any_length};
 use gpusched::logs::{Defect, Dropped, LogRun, Pairing, read_log, sort_into_runs};
+use gpusched::replay::{Replay, replay};
 use gpusched::run::Summary;
 use gpusched::scenario::{HostThread, ReadOptions, Scenario};
 use gpusched::tables::ExaminerLog;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gpusched::audit::{AuditReport, Tolerances, audit, audit_logs};
 use gpusched::draw::FigureFormat;
 use gpusched::effort::Progress;
-use gpusched::experiments::replay::{Replay, replay};
+use gpusched::replay::{Replay, replay};
 use gpusched::formats::text_of;
 use gpusched::input::options::ScenarioOptions;
 use gpusched::logs::{BlockColumns, Dropped, LogFiles, LogFilesError, LogFilesReader, LogsReading, read_logs_from};

@@ -10,7 +10,7 @@ use gpusched::pictures::HtmlTimeline;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::WhatIf;
-use gpusched::scenario::amalthea::ModelDemands;
+use gpusched::amalthea::ModelDemands;
 use gpusched::tables::{AnalysisReport, SimulationReport};
 use serde::Serialize;
 

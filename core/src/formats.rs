@@ -1,0 +1,27 @@
+//! What all formats need: a table is declared once, by its columns, and follows as text, Markdown, CSV, JSON or Arrow.
+
+#[cfg(feature = "arrow")]
+mod arrow_rows;
+mod cell;
+pub(crate) mod columns;
+mod json;
+mod page;
+mod report;
+mod rows;
+
+#[doc(hidden)]
+pub use cell::{Cell, CellKind, CellOf, Flag, Kind, Real, Signed, Source, Text, Time, Unsigned};
+#[doc(hidden)]
+pub use columns::{Column, Field, RowObject, entries};
+pub use columns::{RowFormat, RowsPart};
+pub use json::{Cut, write_json, write_json_lines};
+#[doc(hidden)]
+pub use json::{Streamed, StreamedMap};
+#[doc(hidden)]
+pub use page::MAX_ROWS;
+pub use page::{Page, TableStyle, escaped_html, escaped_markdown};
+pub use report::{DocumentWriter, Frame, Report, csv_of, frame_of_rows, frames_of, text_of};
+#[doc(hidden)]
+pub use report::{Rows, fields};
+#[doc(hidden)]
+pub use rows::{RowsWriter, cells_line, csv_text, write_csv};

@@ -1,0 +1,379 @@
+//! What a profile says, whatever its format, and why one cannot be used.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::kernel_medians::{KernelShape, OtherMedians};
+use crate::device::{BlockShape, ComputeCapability, CopyDirection};
+use crate::named::named;
+use crate::proven::Proven;
+use crate::words::did_you_mean;
+use crate::workload::{StreamSpec, is_stream_meant, numbered_stream};
+
+named! {
+    /// Which profiler wrote it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum ProfileFormat {
+        /// JSON of PyTorch's profiler (Kineto).
+        Kineto = "Kineto JSON",
+        NsightSystems = "Nsight Systems SQLite export",
+        /// `nvprof --print-gpu-trace --csv`.
+        Nvprof = "nvprof CSV",
+    }
+}
+
+/// What ran on the GPUs of one machine, and what its host did. Times are nanoseconds on the profile's own clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GpuProfile {
+    /// The file's name, for messages.
+    pub file: String,
+    /// Which profiler wrote it.
+    pub(crate) format: ProfileFormat,
+    /// What it says of its GPUs, by their number; formats that say nothing leave this empty.
+    pub(crate) gpus: BTreeMap<u32, GpuProperties>,
+    /// Names of kernel functions, whole, as [`ProfiledKernel::function`] counts them.
+    pub(super) functions: Vec<Arc<str>>,
+    /// Streams that something ran in, as [`ProfiledOperation::stream`] counts them.
+    #[doc(hidden)]
+    pub streams: Vec<ProfiledStream>,
+    /// Kernels, copies and memsets, by start.
+    #[doc(hidden)]
+    pub operations: Vec<ProfiledOperation>,
+    /// Host threads, as [`HostCall::thread`] counts them.
+    pub(crate) threads: Vec<ProfiledThread>,
+    /// Calls that submitted something or may have waited, by start.
+    #[doc(hidden)]
+    pub calls: Vec<HostCall>,
+    /// What is known of waits: of the host for the GPU, and of one stream for another.
+    pub(crate) syncs: Vec<ProfiledSync>,
+    /// Medians of another profile, which are taken where that knows the kernel.
+    pub(super) other: Option<Box<OtherMedians>>,
+    /// How many hardware channels its kernels name; 0 if none does.
+    pub channels: usize,
+    /// Which rank of a distributed run it is of, if it says so.
+    pub rank: Option<u32>,
+    /// How many entries were left out, by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+}
+
+/// Functions that a note names.
+const MOST_NAMED: usize = 5;
+
+impl GpuProfile {
+    #[doc(hidden)]
+    pub fn name_of(&self, kernel: &ProfiledKernel) -> &Arc<str> {
+        self.functions.get(kernel.function as usize).proven("its number is one of the profile's functions")
+    }
+
+    /// The functions of most launches, of which there are so many: `3 of gemm, 1 of softmax`.
+    pub(super) fn most_launched(&self, launches: &BTreeMap<u32, u64>) -> String {
+        let named = |(&function, &count): (&u32, &u64)| Some((count, self.functions.get(function as usize)?.as_ref()));
+        let mut functions: Vec<(u64, &str)> = launches.iter().filter_map(named).collect();
+        crate::sorted::sort_by_key(&mut functions, |&(count, name)| (Reverse(count), name));
+        let most = functions.iter().take(MOST_NAMED).map(|(count, name)| format!("{count} of {}", short_name(name)));
+        let most = most.collect::<Vec<_>>().join(", ");
+        match functions.len().saturating_sub(MOST_NAMED) {
+            0 => most,
+            others => format!("{most}, and those of {others} more functions"),
+        }
+    }
+
+    /// Gives streams priorities, in place of those that it states; they go by `stream 7` or their number. Where it
+    /// states none, those of the others are 0.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] for a stream that does not exist.
+    pub fn set_priorities(&mut self, priorities: &[(String, i32)]) -> Result<(), GpuProfileError> {
+        for (name, priority) in priorities {
+            let is_meant = |stream: &&mut ProfiledStream| is_stream_meant(&numbered_stream(stream.number), name);
+            let mut meant = self.streams.iter_mut().filter(is_meant).peekable();
+            if meant.peek().is_none() {
+                drop(meant);
+                let names: Vec<String> = self.streams.iter().map(|stream| numbered_stream(stream.number)).collect();
+                let near = did_you_mean(name, names.iter().map(String::as_str));
+                return Err(GpuProfileError::new(&self.file, format!("no stream is called {name:?}{near}")));
+            }
+            meant.for_each(|stream| stream.priority = Some(*priority));
+        }
+        if !priorities.is_empty() {
+            for stream in &mut self.streams {
+                stream.priority.get_or_insert(StreamSpec::DEFAULT_PRIORITY);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A stream of one context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfiledStream {
+    /// Process that owns it; 0 where the format does not say.
+    pub process: u64,
+    /// GPU.
+    pub gpu: u32,
+    /// CUDA context.
+    pub context: u32,
+    /// Number that CUPTI gives it.
+    pub number: i64,
+    /// Priority, 0 or negative; `None`: the format does not say.
+    pub priority: Option<i32>,
+    /// Whether it is the legacy default (NULL) stream.
+    pub is_null: bool,
+    /// Whether it waits for the NULL stream and it for this one; `None`: the format does not say.
+    pub blocking: Option<bool>,
+}
+
+/// Something that a GPU did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProfiledOperation {
+    /// When it started.
+    pub start_ns: u64,
+    /// How long it took.
+    pub duration_ns: u64,
+    /// Index of its stream.
+    pub stream: u32,
+    /// Index of the call that submitted it; `None`: there is none in the file.
+    pub call: Option<u32>,
+    /// What it was.
+    pub kind: ProfiledKind,
+}
+
+impl ProfiledOperation {
+    /// When it ended.
+    #[doc(hidden)]
+    pub const fn end_ns(&self) -> u64 {
+        self.start_ns.saturating_add(self.duration_ns)
+    }
+
+    #[doc(hidden)]
+    pub const fn kernel(&self) -> Option<&ProfiledKernel> {
+        match &self.kind {
+            ProfiledKind::Kernel(kernel) => Some(kernel),
+            _ => None,
+        }
+    }
+}
+
+/// What an operation was.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ProfiledKind {
+    /// A kernel.
+    Kernel(ProfiledKernel),
+    /// A copy.
+    Copy {
+        /// Which way.
+        direction: CopyDirection,
+        /// Size \[bytes\], if the profile says.
+        bytes: Option<u64>,
+        /// Whether host memory took part that is not page-locked, so that the host had to wait.
+        pageable: bool,
+    },
+    /// A memset.
+    Memset,
+}
+
+/// One launch of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProfiledKernel {
+    /// Index of its function's name.
+    pub function: u32,
+    /// Blocks of its grid.
+    pub blocks: u32,
+    /// What one block takes.
+    pub shape: BlockShape,
+    /// Occupancy that the profiler estimated \[percent\].
+    pub recorded_occupancy: Option<f64>,
+}
+
+impl ProfiledKernel {
+    /// What launches have in common that should take as long.
+    #[doc(hidden)]
+    pub const fn key(&self) -> KernelShape {
+        (self.function, self.blocks, self.shape)
+    }
+}
+
+/// A host thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProfiledThread {
+    /// Process number, as the file has it.
+    pub process: String,
+    /// Thread number, as the file has it.
+    pub thread: String,
+}
+
+/// A call of the CUDA runtime or driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostCall {
+    /// Index of the host thread.
+    pub thread: u32,
+    /// When it began.
+    pub start_ns: u64,
+    /// When it returned.
+    pub end_ns: u64,
+    /// The number that ties it to what it submitted and to syncs.
+    pub correlation: u64,
+    /// What it may wait for.
+    pub kind: CallKind,
+}
+
+/// What a wait waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncKind {
+    /// The host waits for an event.
+    Event,
+    /// A stream waits for an event.
+    StreamWait,
+    /// The host waits for a stream.
+    Stream,
+    /// The host waits for everything of a context.
+    Context,
+}
+
+/// What the profiler says of one wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ProfiledSync {
+    /// Index of the host call; `None`: there is none in the file.
+    pub call: Option<u32>,
+    /// What waits for what.
+    pub kind: SyncKind,
+    /// The stream that waits ([`SyncKind::StreamWait`]) or is waited for ([`SyncKind::Stream`]).
+    pub stream: Option<u32>,
+    /// The stream in which the event was recorded that is waited for.
+    pub of_stream: Option<u32>,
+    /// Index of the host call that recorded that event.
+    pub recorded_by: Option<u32>,
+    /// When the wait began, on the host's clock.
+    pub at_ns: u64,
+}
+
+/// What a call of the CUDA runtime or driver does to its host thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallKind {
+    /// It returns without waiting for the GPU.
+    Asynchronous,
+    /// It waits for everything.
+    DeviceSync,
+    /// It waits for a stream.
+    StreamSync,
+    /// It waits for an event.
+    EventSync,
+    /// It waits for the copy or memset that it submits.
+    OwnOperation,
+    /// It makes a stream wait for an event.
+    StreamWait,
+    /// It records an event in a stream.
+    Record,
+}
+
+impl CallKind {
+    /// Tells by the name of the function, with or without the version that Nsight Systems appends to it. What is not
+    /// known counts as asynchronous.
+    pub(crate) fn of(function: &str) -> Self {
+        let base = function.split_once("_v").map_or(function, |(base, _)| base);
+        let base = base.strip_suffix("_ptsz").or_else(|| base.strip_suffix("_ptds")).unwrap_or(base);
+        match base {
+            "cudaDeviceSynchronize" | "cudaThreadSynchronize" | "cuCtxSynchronize" | "cudaFree" | "cuMemFree" => {
+                Self::DeviceSync
+            }
+            "cudaStreamSynchronize" | "cuStreamSynchronize" => Self::StreamSync,
+            "cudaEventSynchronize" | "cuEventSynchronize" => Self::EventSync,
+            "cudaStreamWaitEvent" | "cuStreamWaitEvent" => Self::StreamWait,
+            "cudaEventRecord" | "cudaEventRecordWithFlags" | "cuEventRecord" => Self::Record,
+            _ if base.contains("Memcpy") && !base.contains("Async") && !base.contains("Graph") => Self::OwnOperation,
+            _ => Self::Asynchronous,
+        }
+    }
+}
+
+/// Why a profile cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}: {what}{}", help.as_ref().map_or_else(String::new, |help| format!(" ({help})")))]
+pub struct GpuProfileError {
+    /// The file's name.
+    pub file: String,
+    /// What is wrong, with the position where there is one.
+    pub what: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl GpuProfileError {
+    pub(crate) fn new(file: &str, what: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), what: what.into(), help: None }
+    }
+
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Limits of one GPU; `None`: the file does not say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct GpuProperties {
+    /// Name of the board.
+    pub name: String,
+    /// Compute capability.
+    pub compute_capability: Option<ComputeCapability>,
+    /// SMs.
+    pub sms: Option<u32>,
+    /// Threads per warp.
+    pub warp_size: Option<u32>,
+    /// Threads of one SM.
+    pub threads_per_sm: Option<u32>,
+    /// Block slots of one SM.
+    pub blocks_per_sm: Option<u32>,
+    /// Threads of one block at most.
+    pub threads_per_block: Option<u32>,
+    /// Registers of one SM.
+    pub registers_per_sm: Option<u32>,
+    /// Registers of one block at most.
+    pub registers_per_block: Option<u32>,
+    /// Shared memory of one SM \[bytes\].
+    pub shared_memory_per_sm: Option<u32>,
+    /// Shared memory of one block at most, with opt-in \[bytes\].
+    pub shared_memory_per_block: Option<u32>,
+    /// Memory of the GPU \[bytes\].
+    pub memory_bytes: Option<u64>,
+    /// The clock that its SMs reach \[Hz\].
+    pub clock_hz: Option<u64>,
+    /// How fast its memory is read or written \[bytes/s\].
+    pub memory_bytes_per_s: Option<u64>,
+    /// Copy engines.
+    pub copy_engines: Option<u32>,
+}
+
+/// Functions that only wrap what their template argument names.
+const WRAPPERS: [&str; 3] = ["Kernel", "Kernel2", "device_kernel"];
+
+/// The function's own name, without return type, namespaces, template arguments and parameters:
+/// `vectorized_elementwise_kernel` of `void at::native::vectorized_elementwise_kernel<4, …>(int, …)`. A name that has
+/// no such parts stays as it is.
+pub fn short_name(name: &str) -> &str {
+    let mut function = name.strip_prefix("void ").unwrap_or(name);
+    // An unnamed namespace has parentheses of its own.
+    while let Some((before, after)) = function.split_once("(anonymous namespace)::")
+        && !before.contains(['<', '('])
+    {
+        function = after;
+    }
+    let own = last_component(function);
+    let inner = function.split_once('<').map(|(_, inner)| last_component(inner));
+    match inner {
+        Some(inner) if WRAPPERS.contains(&own) && !inner.is_empty() => inner,
+        _ if own.is_empty() => name,
+        _ => own,
+    }
+}
+
+/// What stands last between `::` before anything in brackets.
+fn last_component(text: &str) -> &str {
+    let end = text.find(['<', '>', '(', ',']).unwrap_or(text.len());
+    let path = text[..end].trim();
+    path.rsplit_once("::").map_or(path, |(_, last)| last)
+}

@@ -1,0 +1,205 @@
+//! Who submits the operations of a profile, and when: at given times, or waiting for the GPU as the recorded hosts did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closed_loop::Unseen;
+use events::{EventFinder, Events};
+
+use super::Launches;
+use super::model::GpuProfile;
+use super::submissions::Submissions;
+use crate::scenario::{HostThread, ScenarioBuilder, Step};
+use crate::time::Duration;
+use crate::workload::{StreamId, WorkloadError, numbered_stream};
+
+mod closed_loop;
+mod events;
+
+/// An operation that was taken, and the step that submits it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Submitted {
+    pub(super) index: u32,
+    pub(super) step: Step,
+    /// What holds it that is not in the file, which comes before it in its stream.
+    pub(super) held: Option<Step>,
+}
+
+/// What stands for none of the profile's operations in the list of those that a thread submits.
+pub const UNSEEN: u32 = u32::MAX;
+
+/// Host threads.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    pub(super) threads: Vec<HostThread>,
+    /// Of each thread, the operations that it submits, in that order.
+    pub(super) submitted: Vec<Vec<u32>>,
+    /// What t = 0 is on the profile's clock.
+    pub(super) base_ns: u64,
+    pub(super) notes: Vec<String>,
+}
+
+/// The threads that submit `steps`, whose operations stand by start, and the events that streams and hosts wait for,
+/// which become known to `builder`; a launch takes `latency_ns` to reach the GPU.
+pub(super) fn programs(
+    profile: &GpuProfile,
+    gpu: u32,
+    steps: &[Submitted],
+    streams: &BTreeMap<u32, StreamId>,
+    latency_ns: u64,
+    launches: Launches,
+    builder: &mut ScenarioBuilder<'_>,
+) -> Result<Programs, WorkloadError> {
+    let submissions = Submissions::new(profile, gpu);
+    let mut events =
+        EventFinder::new(profile, &submissions, streams, builder).find(steps, launches == Launches::Host)?;
+    let submitted_at = profile.submission_times(gpu);
+    let times = submission_times(profile, steps, &submitted_at, latency_ns);
+    let calls = steps.iter().filter_map(|step| profile.operations[step.index as usize].call);
+    let begins = calls.chain(events.at_call.keys().copied());
+    let begins = begins.filter_map(|call| Some(profile.calls.get(call as usize)?.start_ns));
+    let base_ns = times.iter().copied().chain(begins).min().unwrap_or(0);
+    let mut programs = Programs { base_ns, notes: std::mem::take(&mut events.notes), ..Programs::default() };
+    match launches {
+        Launches::Recorded => add_open_loop(profile, steps, &times, &events, "", &mut programs),
+        Launches::Host => {
+            let stream = |submitted: &Submitted| profile.operations[submitted.index as usize].stream;
+            let has_call = |submitted: &&Submitted| profile.operations[submitted.index as usize].call.is_some();
+            let with: Vec<Submitted> = steps.iter().filter(has_call).copied().collect();
+            let seen: BTreeSet<u32> = with.iter().map(stream).collect();
+            // Between others that calls submitted to its stream, an operation without a call keeps its place.
+            let unseen = steps.iter().copied().zip(times).filter(|(submitted, _)| !has_call(&submitted));
+            let (between, alone): (Vec<Unseen>, Vec<Unseen>) =
+                unseen.partition(|(submitted, _)| seen.contains(&stream(submitted)));
+            let (alone, alone_at): (Vec<Submitted>, Vec<u64>) = alone.into_iter().unzip();
+            let kind = if with.is_empty() { "" } else { ", launched unseen" };
+            add_open_loop(profile, &alone, &alone_at, &events.unseen(), kind, &mut programs);
+            let recorded = (profile, gpu, &submissions);
+            closed_loop::add(recorded, (&with, &submitted_at), &between, streams, &events, &mut programs);
+        }
+    }
+    Ok(programs)
+}
+
+/// A thread in the making.
+#[derive(Debug)]
+struct Program {
+    start_ns: u64,
+    /// How far the steps have come, on the clock of the recording.
+    now_ns: u64,
+    steps: Vec<Step>,
+    submitted: Vec<u32>,
+}
+
+impl Program {
+    fn new(start_ns: u64) -> Self {
+        Self { start_ns, now_ns: start_ns, steps: Vec::new(), submitted: Vec::new() }
+    }
+
+    /// Lets time pass until `at_ns`.
+    fn at(&mut self, at_ns: u64) {
+        let ns = at_ns.saturating_sub(self.now_ns);
+        if ns > 0 {
+            self.steps.push(Step::Sleep(Duration::from_ns(ns)));
+        }
+        self.now_ns = self.now_ns.max(at_ns);
+    }
+
+    /// Submits an operation, behind what it waits for, and what is recorded right behind it.
+    fn submit(&mut self, submitted: Submitted, events: &events::Events) {
+        self.steps.extend(events.before.get(&submitted.index).into_iter().flatten());
+        if let Some(held) = submitted.held {
+            self.steps.push(held);
+            self.submitted.push(UNSEEN);
+        }
+        self.steps.push(submitted.step);
+        self.submitted.push(submitted.index);
+        self.steps.extend(events.behind.get(&submitted.index).into_iter().flatten());
+    }
+
+    fn finish(self, label: String, programs: &mut Programs) {
+        if !self.steps.iter().any(|step| step.submission().is_some()) {
+            return;
+        }
+        let release = Duration::from_ns(self.start_ns.saturating_sub(programs.base_ns));
+        programs.threads.push(HostThread::once(label, release, self.steps));
+        programs.submitted.push(self.submitted);
+    }
+}
+
+/// When each operation is submitted: when its call did it, but in a stream not before what started before it. One
+/// without a call was submitted `latency_ns` before it started, or before everything that started after it in its
+/// stream.
+fn submission_times(
+    profile: &GpuProfile,
+    steps: &[Submitted],
+    submitted_at: &[Option<u64>],
+    latency_ns: u64,
+) -> Vec<u64> {
+    let mut latest: BTreeMap<u32, u64> = BTreeMap::new();
+    let by_call = steps.iter().map(|submitted| {
+        let operation = &profile.operations[submitted.index as usize];
+        let called = submitted_at.get(submitted.index as usize).copied().flatten()?;
+        let latest = latest.entry(operation.stream).or_insert(0);
+        *latest = called.max(*latest);
+        Some(*latest)
+    });
+    let by_call: Vec<Option<u64>> = by_call.collect();
+    let mut next_in: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut times: Vec<u64> = steps
+        .iter()
+        .zip(by_call)
+        .rev()
+        .map(|(submitted, by_call)| {
+            let operation = &profile.operations[submitted.index as usize];
+            let next = next_in.entry(operation.stream).or_insert(u64::MAX);
+            *next = by_call.unwrap_or(operation.start_ns.saturating_sub(latency_ns)).min(*next);
+            *next
+        })
+        .collect();
+    times.reverse();
+    times
+}
+
+/// One thread for each stream, which submits at given times; records and waits stand where their calls were.
+fn add_open_loop(
+    profile: &GpuProfile,
+    steps: &[Submitted],
+    times: &[u64],
+    events: &Events,
+    kind: &str,
+    programs: &mut Programs,
+) {
+    let mut by_stream: BTreeMap<u32, Vec<(u64, Submitted)>> = BTreeMap::new();
+    let mut between_in: BTreeMap<u32, Vec<(u64, Step)>> = BTreeMap::new();
+    for (submitted, &at) in steps.iter().zip(times) {
+        let stream = profile.operations[submitted.index as usize].stream;
+        by_stream.entry(stream).or_default().push((at, *submitted));
+    }
+    for (call, list) in &events.at_call {
+        let at = profile.calls.get(*call as usize).map_or(0, |call| call.start_ns);
+        for (stream, step) in list {
+            by_stream.entry(*stream).or_default();
+            between_in.entry(*stream).or_default().push((at, *step));
+        }
+    }
+    for (stream, operations) in by_stream {
+        let between = between_in.remove(&stream).unwrap_or_default();
+        let number = profile.streams.get(stream as usize).map_or(0, |stream| stream.number);
+        let first = operations.first().map(|(at, _)| *at).into_iter().chain(between.first().map(|(at, _)| *at)).min();
+        let mut program = Program::new(first.unwrap_or(0));
+        let mut between = between.into_iter().peekable();
+        for (at, submitted) in operations {
+            while let Some((earlier, step)) = between.next_if(|(earlier, _)| *earlier <= at) {
+                program.at(earlier);
+                program.steps.push(step);
+            }
+            program.at(at);
+            program.submit(submitted, events);
+        }
+        for (at, step) in between {
+            program.at(at);
+            program.steps.push(step);
+        }
+        program.finish(numbered_stream(number) + kind, programs);
+    }
+}
