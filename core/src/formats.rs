@@ -9,6 +9,9 @@ mod page;
 mod report;
 mod rows;
 
+#[cfg(feature = "arrow")]
+#[doc(hidden)]
+pub use arrow_rows::ArrowRows;
 #[doc(hidden)]
 pub use cell::{Cell, CellKind, CellOf, Flag, Kind, Real, Signed, Source, Text, Time, Unsigned};
 #[doc(hidden)]

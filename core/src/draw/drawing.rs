@@ -100,7 +100,6 @@ pub enum Anchor {
 
 /// A line of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::struct_field_names, reason = "a text has a text")]
 pub struct Text {
     /// The text.
     pub text: String,

@@ -19,7 +19,7 @@ use super::columns::{Field, RowFormat, RowsPart};
 const BATCH_ROWS: usize = 8192;
 
 /// Writes a stream of Arrow IPC.
-pub(crate) struct ArrowRows<'f> {
+pub struct ArrowRows<'f> {
     out: &'f mut dyn Write,
     part: RowsPart<'f>,
     schema: SchemaRef,

@@ -234,6 +234,9 @@ impl<R> Serialize for RowObject<'_, R> {
 }
 
 /// The columns of one row as entries of a JSON object that may have others.
+///
+/// # Errors
+/// That of `map`.
 pub fn entries<R, M: SerializeMap>(columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
     entries_by(|column| column.json, columns, row, map)
 }

@@ -125,6 +125,9 @@ impl DocumentWriter for OneTable<'_> {
 /// Rows of columns as lists of a document.
 pub trait Rows: DocumentWriter {
     /// The rows with their columns for JSON.
+    ///
+    /// # Errors
+    /// That of the writer.
     fn rows<R>(
         &mut self,
         key: &str,
@@ -138,6 +141,9 @@ pub trait Rows: DocumentWriter {
     }
 
     /// A list whose elements tell more than its columns, or in another order.
+    ///
+    /// # Errors
+    /// That of the writer.
     fn elements<R>(
         &mut self,
         key: &str,
@@ -149,6 +155,9 @@ pub trait Rows: DocumentWriter {
     }
 
     /// The rows of the table for programs, which the document has as lines alone.
+    ///
+    /// # Errors
+    /// That of the writer.
     fn lines<R>(
         &mut self,
         key: &str,

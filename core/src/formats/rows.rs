@@ -29,6 +29,7 @@ pub enum RowsWriter<'f> {
     /// Comma-separated values.
     Csv(RowsPart<'f>, &'f mut dyn Write),
     #[cfg(feature = "arrow")]
+    /// A stream of Arrow IPC.
     Arrow(Box<ArrowRows<'f>>),
 }
 

@@ -313,6 +313,9 @@ pub fn against_expected<'e>(
 }
 
 /// What of [`against_expected`] differs.
+///
+/// # Errors
+/// [`NotComparable`] if the trace says too little.
 pub fn differing<'e>(
     expected: &'e Expected,
     trace: &Trace,

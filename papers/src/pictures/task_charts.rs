@@ -91,6 +91,9 @@ pub fn boundary_map(
 const NS_PER_MS: f64 = 1e6;
 
 /// Fig. 9: response time of the most urgent task, job by job.
+///
+/// # Errors
+/// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn figure_9_plot(title: &str, figure: &Figure9) -> Result<Drawing, DrawError> {
     let curve = |responses: &[u64]| -> Vec<(f64, f64)> {
         responses.iter().enumerate().map(|(job, &response)| (job as f64, response as f64 / NS_PER_MS)).collect()
@@ -106,6 +109,9 @@ pub fn figure_9_plot(title: &str, figure: &Figure9) -> Result<Drawing, DrawError
 }
 
 /// Fig. 10: execution time of the low-priority job against its number of blocks.
+///
+/// # Errors
+/// [`DrawError::Backend`] if plotters cannot draw it.
 pub fn figure_10_plot(points: &[Figure10Point]) -> Result<Drawing, DrawError> {
     let curve = |value: fn(&Figure10Point) -> u64| -> Vec<(f64, f64)> {
         points.iter().map(|point| (f64::from(point.low_blocks), value(point) as f64 / NS_PER_MS)).collect()

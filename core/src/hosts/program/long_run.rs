@@ -81,6 +81,9 @@ pub fn simulate_any_length<'s>(
 }
 
 /// The same, of which chains are not asked for and response times of kernels may be.
+///
+/// # Errors
+/// As [`simulate_any_length`].
 pub fn simulate_summed<'s>(
     scenario: &'s Scenario,
     options: SimulateOptions<'s>,
