@@ -3,16 +3,7 @@
 //! A frontend with streams, a backend with SMs: whoever decides *when* to submit work is a [`Host`] before it, and an
 //! observer is told what happens, such as the recorder that makes a [`Trace`](crate::trace::Trace). The rules are those
 //! of Amert, Otterness, Yang, Anderson and Smith, "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS
-//! 2017, by their published names; each has one home here:
-//!
-//! | rule | where |
-//! | --- | --- |
-//! | G1, G4, C4 | `frontend`, `frontend/stream_queue` |
-//! | G2, C1, N1, N2, channels | `frontend/promote` |
-//! | X1, G3, A1, A2, C2, C3 | `backend/sm_backend`, `backend/sm`, `backend/copy_engine` |
-//! | R1, R2, R3 | `backend/assign`, `backend/sm` |
-//! | T1 to T6 | `contexts` |
-//! | which SM | [`workload::Placement`](crate::workload::Placement) |
+//! 2017, by their published names; where each lives is on the repository's page `docs/architecture.md`.
 //!
 //! What happens at one instant, in this order, is written down in `simulation`. A backend of another kind may stand
 //! behind the same front, as the merged SM of gpusched's analysis does.

@@ -9,6 +9,7 @@
 mod bounds;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -18,6 +19,7 @@ use super::assumptions::{Departure, departures, launches, sms_at_once};
 use super::finish_bounds::BoundedOperation;
 use super::merged_resources::{Pool, kinds_of_warps, needs};
 use super::prepared::demands;
+use super::safe_bound::NullRule;
 use super::sporadic::SporadicVerdict;
 use super::verdict::{JobVerdict, Verdict, text};
 use crate::device::{CopySharing, RegisterFile};
@@ -291,8 +293,7 @@ struct Launch {
     /// How long a wave of it takes, and how many there are.
     block_time: Duration,
     waves: u64,
-    is_of_null_stream: bool,
-    is_blocking: bool,
+    null_rule: NullRule,
 }
 
 impl Launch {
@@ -350,8 +351,7 @@ impl Launches {
                 kind,
                 block_time,
                 waves,
-                is_of_null_stream: scenario.catalogue.is_null_stream(id),
-                is_blocking: stream.blocking,
+                null_rule: NullRule::of(id, scenario),
             });
         }
         let levels = device.priority_levels as usize;
@@ -359,12 +359,18 @@ impl Launches {
         Ok(Self { all, levels, level_of_thread, engine_of })
     }
 
-    /// Whether nothing of the highest `levels` waits for a lower stream but for blocks that run: not for the NULL
-    /// stream or as it, and not for a copy.
+    /// Whether operations of some levels and others wait for each other by N1 and N2.
+    fn couple(&self, some: Range<usize>, others: Range<usize>) -> bool {
+        let [some, others] = [some, others].map(|levels| {
+            let launches = self.all.iter().filter(|launch| levels.contains(&launch.level));
+            launches.map(|launch| launch.null_rule).collect::<BTreeSet<NullRule>>()
+        });
+        some.iter().any(|one| others.iter().any(|other| one.couples(*other)))
+    }
+
+    /// Whether nothing of the highest `levels` waits for a lower stream but for blocks that run: not by N1 and N2, and
+    /// not for a copy.
     fn are_apart(&self, levels: usize) -> bool {
-        let is_above = |launch: &&Launch| launch.level < levels;
-        let of_null = || self.all.iter().filter(|launch| launch.is_of_null_stream);
-        let blocking = || self.all.iter().filter(|launch| !launch.is_of_null_stream && launch.is_blocking);
         let engine = |launch: &Launch| match launch.kind {
             OperationKind::Copy(copy) => self.engine_of.get(copy.index()).copied(),
             _ => None,
@@ -372,21 +378,15 @@ impl Launches {
         let mut users: BTreeMap<usize, [bool; 2]> = BTreeMap::new();
         for launch in &self.all {
             if let Some(engine) = engine(launch) {
-                users.entry(engine).or_default()[usize::from(is_above(&launch))] = true;
+                users.entry(engine).or_default()[usize::from(launch.level < levels)] = true;
             }
         }
-        (blocking().all(|launch| is_above(&launch)) || !of_null().any(|launch| is_above(&launch)))
-            && (of_null().all(|launch| is_above(&launch)) || !blocking().any(|launch| is_above(&launch)))
-            && users.values().all(|used| *used != [true, true])
+        !self.couple(0..levels, levels..self.levels) && users.values().all(|used| *used != [true, true])
     }
 
-    /// Whether besides no stream of the highest `levels` waits for another: not for the NULL stream or as it.
+    /// Whether besides no stream of the highest `levels` waits for another by N1 and N2.
     fn stand_alone(&self, levels: usize) -> bool {
-        let is_null = |launch: &Launch| launch.is_of_null_stream;
-        let is_blocking = |launch: &Launch| !launch.is_of_null_stream && launch.is_blocking;
-        let are_held = self.all.iter().any(is_null) && self.all.iter().any(is_blocking);
-        let mut upper = self.all.iter().filter(|launch| launch.level < levels);
-        !are_held || !upper.any(|launch| is_null(launch) || is_blocking(launch))
+        !self.couple(0..levels, 0..self.levels)
     }
 
     /// Of each of the highest `levels`, the longest block of a kernel below it.

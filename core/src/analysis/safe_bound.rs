@@ -16,7 +16,7 @@
 //!
 //! plus, if a copy is among k and what precedes it, the time of all copies once.
 
-use graph::{Graph, NullRule, Relatives};
+use graph::{Graph, Relatives};
 use serde::Serialize;
 
 use super::merged_resources::{Analysed, Costs};
@@ -26,7 +26,7 @@ use crate::limits::count_steps;
 use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 
-pub(super) use graph::{Work, level_of, work_of};
+pub(super) use graph::{NullRule, Work, level_of, work_of};
 pub(super) use weights::Background;
 pub(super) use weights::{Class, ONE, Weights};
 pub(super) use windows::{Begin, Job, Operation, Phased};

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analysis::safe_bound::{Operation, Work};
+use crate::analysis::safe_bound::{NullRule, Operation, Work};
 use crate::limits::count_turn;
 use crate::scenario::{BarrierId, HostThread, Scenario, Step, followed};
 use crate::time::Duration;
@@ -42,12 +42,9 @@ pub(super) struct Program {
 /// What the scenario says of an operation.
 pub(super) type Describe<'a> = dyn Fn(OperationKind, StreamId) -> Operation + 'a;
 
-/// Two streams of a process one of which is its NULL stream and for which N1 and N2 hold.
-pub(super) fn couple(scenario: &Scenario, one: StreamId, other: StreamId) -> bool {
-    let is_null = |stream| scenario.catalogue.is_null_stream(stream);
-    let blocks = |stream: StreamId| is_null(stream) || scenario.streams()[stream.index()].blocking;
-    let process = |stream: StreamId| scenario.streams()[stream.index()].process;
-    is_null(one) != is_null(other) && blocks(one) && blocks(other) && process(one) == process(other)
+/// Whether operations of two streams wait for each other by N1 and N2.
+fn couple(scenario: &Scenario, one: StreamId, other: StreamId) -> bool {
+    NullRule::of(one, scenario).couples(NullRule::of(other, scenario))
 }
 
 /// A thread in the making of a job.

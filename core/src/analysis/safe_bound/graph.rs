@@ -12,7 +12,7 @@ use crate::joined::Joined;
 use crate::limits::{count_steps, count_turn};
 use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
-use crate::workload::{CheckedStream, EventId, OperationKind, ProcessId, StreamId};
+use crate::workload::{EventId, OperationKind, ProcessId, StreamId};
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -380,8 +380,8 @@ impl Graph {
 const MOST_WAITS: usize = 1 << 20;
 
 /// What N1 and N2 say of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NullRule {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::analysis) enum NullRule {
     /// It is the NULL stream of this process.
     Null(ProcessId),
     /// It waits for that, and that for it.
@@ -391,22 +391,24 @@ pub(super) enum NullRule {
 }
 
 impl NullRule {
+    pub(in crate::analysis) fn of(id: StreamId, scenario: &Scenario) -> Self {
+        let stream = &scenario.streams()[id.index()];
+        if scenario.catalogue.is_null_stream(id) {
+            Self::Null(stream.process)
+        } else if stream.blocking {
+            Self::Blocking(stream.process)
+        } else {
+            Self::None
+        }
+    }
+
     /// Those of all streams of a scenario.
     pub(super) fn all(scenario: &Scenario) -> Vec<Self> {
-        let rule = |(id, stream): (StreamId, &CheckedStream)| {
-            if scenario.catalogue.is_null_stream(id) {
-                Self::Null(stream.process)
-            } else if stream.blocking {
-                Self::Blocking(stream.process)
-            } else {
-                Self::None
-            }
-        };
-        (0..).map(StreamId).zip(scenario.streams()).map(rule).collect()
+        (0..).map(StreamId).zip(scenario.streams()).map(|(id, _)| Self::of(id, scenario)).collect()
     }
 
     /// Whether operations of two streams wait for each other by N1 and N2.
-    pub(super) fn couples(self, other: Self) -> bool {
+    pub(in crate::analysis) fn couples(self, other: Self) -> bool {
         match (self, other) {
             (Self::Null(one), Self::Blocking(other)) | (Self::Blocking(one), Self::Null(other)) => one == other,
             _ => false,
