@@ -8,6 +8,7 @@
 //! | a reference to a definition that the file has not | that definition: a time, or a whole device |
 //! | `"range": KEY` | the range of that key of a device file |
 //! | `"names": WHAT` | the names of an enumeration |
+//! | `"page": WORDS` | nothing: what the guide's table of these keys says where it has more room than the description |
 //! | `"options_and": NAME` | also the properties of that definition, and those of the options of scenarios |
 //! | `"lists_of": DEFINITION` | the axes of a study's grid: for each parameter of the definition a list of its values, and seeds |
 
@@ -71,9 +72,8 @@ fn shared(name: &str) -> Option<Value> {
     if name != "device" {
         return parsed(SHARED).remove(name);
     }
-    let mut device = parsed(DEVICE);
-    device.retain(|key, _| key != "$schema" && key != "title");
-    let mut device = Value::Object(device);
+    let device = parsed(DEVICE).into_iter().filter(|(key, _)| key != "$schema" && key != "title");
+    let mut device = Value::Object(device.collect());
     complete(&mut device, &Value::Null);
     Some(device)
 }
@@ -82,6 +82,7 @@ fn shared(name: &str) -> Option<Value> {
 fn complete(node: &mut Value, definitions: &Value) {
     match node {
         Value::Object(fields) => {
+            fields.retain(|key, words| key != "page" || !words.is_string());
             let word = |fields: &Map<String, Value>, key: &str| Some(fields.get(key)?.as_str()?.to_owned());
             if let Some((least, most)) = word(fields, "range").and_then(|field| range(&field)) {
                 fields.shift_remove("range");

@@ -1,6 +1,6 @@
 //! Files in which every key stands that there is, for tests that change them.
 
-/// A native scenario with every key there is.
+/// A native scenario with every key there is, but those of the next.
 pub(crate) const NATIVE: &str = r#"{
     "$schema": "any.schema.json", "format": "gpusched-scenario/1",
     "name": "all keys", "source": "made up", "comment": 1, "placement": "most-room",
@@ -31,6 +31,30 @@ pub(crate) const NATIVE: &str = r#"{
          "place": "Fig. 1", "sm_of_block": [1, null, 1, 1, 1, 1]}]}
 }"#;
 
+/// A native scenario with the keys that do not go with those of the other one.
+pub(crate) const OTHER_NATIVE: &str = r#"{
+    "format": "gpusched-scenario/1", "name": "other keys", "device": "b200", "release_order": "declared",
+    "green_contexts": [{"sms": 16, "names": ["A"], "remaining": "B"}, {"sms": 8, "of": "B", "names": ["C"], "work_queues": 2}],
+    "kernels": {
+        "K1": {"blocks": 8, "threads": 32, "duration": "1 ms", "trigger": 0.5, "wait": 0.25, "cluster": 4, "cluster_fallback": 2},
+        "K2": {"blocks": 2, "threads": 32, "block_times": ["1 ms", "2 ms"], "clock": "wall"},
+        "K3": {"blocks": 2, "threads": 32, "duration": "1 ms", "items": 4}},
+    "graphs": {"G": {"nodes": {"a": {"kernel": "K2"}, "b": {"memset": 4, "after": ["a"]},
+        "d": {"kernel": "K2", "after": ["a"]},
+        "c": {"copy": "host-to-device", "bytes": 8, "duration": "1 us", "after": [{"node": "a", "edge": "full"}]}}}},
+    "streams": [
+        {"name": "S1", "green_context": "A", "operations": [{"graph": "G"}, {"kernel": "K1"},
+            {"kernel": "K1", "programmatic": true}, {"record": "E", "programmatic": true}]},
+        {"name": "S2", "operations": [{"wait": "E", "programmatic": true}, {"kernel": "K3"}]}, {"name": "S3"}],
+    "hosts": [
+        {"name": "H", "steps": [{"graph": "G", "stream": "S3"}, {"launch": "K1", "stream": "S3"},
+            {"launch": "K1", "programmatic": true, "stream": "S3"}, {"record": "F", "programmatic": true, "stream": "S3"},
+            {"wait": "F", "programmatic": true, "stream": "NULL"},
+            {"copy": "device-to-host", "duration": "1 us", "stream": "S3"}]}],
+    "chains": [{"name": "X", "path": ["S1", {"job": "H", "reads": {"kernel": "K1"}, "writes": {"copy": "device-to-host"}}],
+        "reaction_time": "1 s", "data_age": "2 s"}]
+}"#;
+
 /// An examiner scenario with every key and every kind of benchmark there is.
 pub(crate) const EXAMINER: &str = r#"{
     "$schema": "any.schema.json", "name": "all keys", "max_iterations": 2, "max_time": 9,
@@ -52,10 +76,11 @@ pub(crate) const EXAMINER: &str = r#"{
             {"type": "kernel", "label": "L", "delay": 0.1, "parameters": {"type": "timer_spin", "duration": 1000,
              "block_count": 1, "thread_count": 1, "shared_memory_size": 1, "sm_mask": "x"}},
             {"type": "kernel", "parameters": {"type": "counter_spin", "duration": 1000}},
-            {"type": "malloc", "parameters": {"host": true, "size": 1}}, {"type": "free"},
-            {"type": "memset", "parameters": {"async": true, "size": 1}},
-            {"type": "memcpy", "parameters": {"async": false, "size": 1, "direction": "deviceToHost"}},
-            {"type": "synchronize", "parameters": {"device": true}}]}},
+            {"type": "malloc", "label": "L", "delay": 0.1, "parameters": {"host": true, "size": 1}}, {"type": "free"},
+            {"type": "memset", "label": "L", "delay": 0.1, "parameters": {"async": true, "size": 1}},
+            {"type": "memcpy", "label": "L", "delay": 0.1,
+             "parameters": {"async": false, "size": 1, "direction": "deviceToHost"}},
+            {"type": "synchronize", "label": "L", "delay": 0.1, "parameters": {"device": true}}]}},
         {"filename": "task_host.so", "thread_count": 0, "block_count": 0, "data_size": 0, "additional_info": {
             "name": "nested", "max_iterations": 1, "max_time": 0, "cuda_device": 0, "sync_every_iteration": true,
             "benchmarks": [{"filename": "timer_spin.so", "thread_count": 1, "block_count": 1, "data_size": 0}]}},
@@ -95,6 +120,7 @@ pub(crate) const SEGMENTS: &str = r#"{
     "gpu": {"time_slice": "1 ms", "switch_cost": "200 us", "update_cost": "1 ms", "channel_reset": "5 ms", "comment": 1},
     "tasks": [
         {"name": "a", "cpu": 0, "T": "100 ms", "D": "90 ms", "priority": 1, "level": "high", "comment": 1,
+         "best_effort": false, "offset": "1 ms", "sporadic": true,
          "segments": [{"cpu": "1 ms", "comment": 1}, {"misc": "1 ms", "gpu": "10 ms", "comment": 1}]},
         {"cpu": 1, "T": "100 ms", "best_effort": true, "segments": [{"gpu": "10 ms"}]}]
 }"#;
@@ -106,8 +132,8 @@ pub(crate) const WARPS: &str = r#"{
     "comment": 1, "units": [{"letter": "L", "count": 16, "comment": 1}, {"letter": "S", "sigma": "1/8", "cycles": 2}, {"letter": "C", "sigma": 2}]
 }"#;
 
-/// Application files with every key there is, with arrivals and with a generator.
-pub(crate) const APPLICATIONS: [&str; 2] = [
+/// Application files with every key there is, with arrivals and with each generator.
+pub(crate) const APPLICATIONS: [&str; 3] = [
     r#"{"$schema": "any.schema.json", "format": "gpusched-applications/1",
         "name": "all keys", "synthetic": true, "source": "made up", "comment": 1,
         "device": "k20m", "power": {"idle_w": 50, "per_busy_sm_w": 13.5, "source": "assumed"}, "applications": [
@@ -118,6 +144,9 @@ pub(crate) const APPLICATIONS: [&str; 2] = [
             {"blocks": 1, "threads": 64, "execution_time": {"1": "2 ms", "13": "1 ms", "comment": "c"}}]}]}"#,
     r#"{"format": "gpusched-applications/1", "name": "drawn", "injection": {"per_period": {"count": 2, "period": "1 s",
         "periods": 3}}, "applications": [{"name": "A", "class": "low", "requirement": ["2 s", "3 s"],
+        "kernels": [{"blocks": 2, "threads": 32, "block_time": "1 ms"}]}]}"#,
+    r#"{"format": "gpusched-applications/1", "name": "drawn", "injection": {"random": {"count": 2, "gap": "1 s"}},
+        "applications": [{"name": "A", "class": "low", "requirement": "2 s",
         "kernels": [{"blocks": 2, "threads": 32, "block_time": "1 ms"}]}]}"#,
 ];
 

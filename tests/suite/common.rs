@@ -39,6 +39,12 @@ pub(crate) fn directory(test: &str) -> PathBuf {
     path
 }
 
+/// Whether a file was written anew, as the environment asks for by `VARIABLE=overwrite`: for texts that are made.
+pub(crate) fn overwritten(variable: &str, path: &Path, text: &str) -> bool {
+    let is_asked_for = std::env::var(variable).is_ok_and(|value| value == "overwrite");
+    is_asked_for && fs::write(path, text).is_ok()
+}
+
 /// The command, not run yet.
 pub(crate) fn command() -> Command {
     Command::new(env!("CARGO_BIN_EXE_gpusched"))

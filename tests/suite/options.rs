@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionGroup, OptionKind, ScenarioOption, ScenarioOptions};
 
-use crate::common::{directory, gpusched_in, stderr, stdout};
+use crate::common::{directory, gpusched_in, overwritten, stderr, stdout};
 
 /// A folder with inputs in which every example of an option means something.
 fn inputs(test: &str) -> PathBuf {
@@ -176,10 +176,8 @@ fn texts_generated_from_the_options_are_those_in_the_files() {
         let text = fs::read_to_string(&path).expect("it is there");
         let (head, rest) = text.split_once(before).expect("the beginning is marked");
         let (stands, tail) = rest.split_once(after).expect("the end is marked");
-        if std::env::var("OPTIONS").is_ok_and(|value| value == "overwrite") {
-            fs::write(&path, format!("{head}{before}{made}{after}{tail}")).expect("it can be written");
-        } else {
-            assert!(stands == made, "{file}: OPTIONS=overwrite cargo test --test suite generated_from_the_options");
-        }
+        let whole = format!("{head}{before}{made}{after}{tail}");
+        let is_so = stands == made || overwritten("OPTIONS", &path, &whole);
+        assert!(is_so, "{file}: OPTIONS=overwrite cargo test --test suite generated_from_the_options");
     }
 }

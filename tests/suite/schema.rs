@@ -6,7 +6,7 @@
 //! - what arithmetic decides: products of dimensions, best above worst, sums of blocks, rounding to 0 ns or past 2^63;
 //! - runs that would never end, kernels whose block time nobody states, contexts of their own, nesting depth.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gpusched::applications::{ApplicationSet, BUILTIN_SETS};
 use gpusched::device::{BUILTIN_NAMES, Device};
@@ -22,7 +22,8 @@ use gpusched::warps::Instance;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::all_keys::{APPLICATIONS, EXAMINER, NATIVE, OTHER_EXAMINER, SEGMENTS, STUDIES, TASKS, WARPS};
+use crate::all_keys::{APPLICATIONS, EXAMINER, NATIVE, OTHER_EXAMINER, OTHER_NATIVE, SEGMENTS, STUDIES, TASKS, WARPS};
+use crate::common::overwritten;
 use crate::mutants::every_place::mutants;
 use crate::published;
 
@@ -135,16 +136,69 @@ fn nothing_in_a_schema_is_left_to_be_put_in() {
     }
 }
 
+/// Keys of which other numbers of the file decide how large theirs may be.
+const RELATIVE: [&str; 10] = [
+    "sms_per_tpc",
+    "sm_of_block",
+    "device_to_device_engine",
+    "thread_count",
+    "block_count",
+    "cpu",
+    "sm",
+    "D",
+    "offset",
+    "budget",
+];
+
 /// Whether a reader's complaint is about form: a key, a type, a range. Those are a schema's business, but for what a
-/// study sets in another file.
+/// study sets in another file, and for what other numbers decide.
 fn is_about_form(error: &JsonError) -> bool {
     let what = &error.what;
-    if what.contains(".json: ") || what.starts_with("drawn: ") {
+    let key = error.path.rsplit('.').next().and_then(|last| last.split('[').next()).unwrap_or_default();
+    let is_relative = RELATIVE.contains(&key) && what.contains(" from ") || what.contains(" the least and the most");
+    if is_relative || what.contains(".json: ") || what.starts_with("drawn: ") {
         return false;
     }
     let form = ["unknown key", "is missing", "is no SM mask", "has no known unit"];
     what.starts_with("expected ") && !what.contains("the device of the surrounding scenario")
         || form.iter().any(|form| what.contains(form))
+}
+
+/// Every value inside `node`, with its place.
+fn places<'v>(node: &'v Value, place: String, found: &mut Vec<(String, &'v Value)>) {
+    match node {
+        Value::Object(fields) => {
+            for (key, inner) in fields {
+                places(inner, format!("{place}/{}", key.replace('/', "~1")), found);
+            }
+        }
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(index, inner)| places(inner, format!("{place}/{index}"), found));
+        }
+        _ => {}
+    }
+    found.push((place, node));
+}
+
+/// A document with each of its numbers replaced by every one that is a bound of something, or just beyond it.
+fn with_bounds(document: &Value, schema: &Value) -> Vec<Value> {
+    let (mut numbers, mut bounds) = (Vec::new(), Vec::new());
+    places(document, String::new(), &mut numbers);
+    places(schema, String::new(), &mut bounds);
+    let beyond = |(place, bound): &(String, &Value)| match place.rsplit('/').next() {
+        Some("minimum") => bound.as_i64().map(|bound| [json!(bound), json!(bound - 1)]),
+        Some("maximum") => bound.as_u64().map(|bound| [json!(bound), json!(bound.saturating_add(1))]),
+        _ => None,
+    };
+    let bounds: BTreeMap<String, Value> =
+        bounds.iter().filter_map(beyond).flatten().map(|bound| (bound.to_string(), bound)).collect();
+    let numbers = numbers.iter().filter(|(_, value)| value.is_number());
+    let with = |place: &str, bound: &Value| {
+        let mut changed = document.clone();
+        *changed.pointer_mut(place).expect("it has the place") = bound.clone();
+        changed
+    };
+    numbers.flat_map(|(place, _)| bounds.values().map(|bound| with(place, bound))).collect()
 }
 
 fn agree(name: &str, text: &str, read: impl Fn(&str) -> Result<(), JsonError>) {
@@ -153,7 +207,8 @@ fn agree(name: &str, text: &str, read: impl Fn(&str) -> Result<(), JsonError>) {
     assert_eq!(errors(&validator, &value), Vec::<String>::new());
     read(text).expect("the original is sound");
     let (mut refused, mut stricter) = (0, 0);
-    for mutant in mutants(&value) {
+    let schema = serde_json::from_str(&json_schema(name).expect("it is known")).expect("it is JSON");
+    for mutant in mutants(&value).into_iter().chain(with_bounds(&value, &schema)) {
         let text = mutant.to_string();
         match (validator.is_valid(&mutant), read(&text)) {
             (true, Ok(())) => {}
@@ -169,6 +224,7 @@ fn agree(name: &str, text: &str, read: impl Fn(&str) -> Result<(), JsonError>) {
 #[test]
 fn native_reader_and_schema_agree_on_mutated_scenarios() {
     agree("scenario", NATIVE, read_scenario);
+    agree("scenario", OTHER_NATIVE, read_scenario);
 }
 
 #[test]
@@ -186,6 +242,7 @@ fn device_reader_and_schema_agree_on_mutated_devices() {
         let text = Device::builtin_json(name).expect("it is built in");
         agree("device", text, |text| Device::from_json("mutant.json", text).map(drop));
     }
+    agree("device", &device(), |text| Device::from_json("mutant.json", text).map(drop));
 }
 
 #[test]
@@ -218,6 +275,60 @@ fn study_reader_and_schema_agree_on_mutated_studies() {
     }
 }
 
+/// A device file with every key there is.
+fn device() -> String {
+    let text = Device::builtin_json("b200").expect("it is built in");
+    let mut device: Value = serde_json::from_str(text).expect("it is JSON");
+    device["$schema"] = json!("any.schema.json");
+    device["register_allocation"]["dealing"] = json!("worst");
+    device["copy"]["device_to_device_engine"] = json!(1);
+    (device["channels"], device["channel_order"]) = (json!(8), json!("fifo"));
+    (device["copies"], device["synchronous_memset"]) = (json!("shared-link"), json!("caller-waits"));
+    for latency in ["launch_latency_ns", "kernel_gap_ns", "block_gap_ns"] {
+        device[latency] = json!(1);
+    }
+    device.to_string()
+}
+
+#[test]
+fn every_key_of_a_schema_but_that_of_studies_stands_in_a_file_that_is_mutated() {
+    let files: [(&str, &[&str]); 6] = [
+        ("scenario", &[NATIVE, OTHER_NATIVE, EXAMINER, OTHER_EXAMINER]),
+        ("device", &[&device()]),
+        ("tasks", &[TASKS]),
+        ("segments", &[SEGMENTS]),
+        ("applications", &APPLICATIONS),
+        ("warps", &[WARPS]),
+    ];
+    let mut absent = Vec::new();
+    for (name, files) in files {
+        let files: Vec<Value> = files.iter().map(|text| serde_json::from_str(text).expect("it is JSON")).collect();
+        let schema: Value = serde_json::from_str(&json_schema(name).expect("it is known")).expect("it is JSON");
+        let mut all = Vec::new();
+        places(&schema, String::new(), &mut all);
+        // A device within another file is one as in a file of its own.
+        let of_keys = all.into_iter().filter(|(place, says)| {
+            let mut ways = place.rsplit('/');
+            let is_key = ways.nth(1) == Some("properties") && says.is_object() && !place.starts_with("/$defs/device/");
+            is_key && !ways.any(|way| ["if", "not", "anyOf"].contains(&way))
+        });
+        let of_keys: Vec<String> = of_keys.map(|(place, _)| place).collect();
+        // What a validator comes by is known of what has a title.
+        let mut titled = schema.clone();
+        of_keys.iter().for_each(|place| titled.pointer_mut(place).expect("it has the key")["title"] = json!("a key"));
+        let titled = jsonschema::draft202012::new(&titled).expect("it compiles");
+        let seen = files.iter().flat_map(|file| {
+            let evaluation = titled.evaluate(file);
+            assert!(evaluation.flag().valid, "{name}");
+            evaluation.iter_annotations().map(|of| of.schema_location.to_owned()).collect::<Vec<_>>()
+        });
+        let seen: BTreeSet<String> = seen.collect();
+        absent
+            .extend(of_keys.into_iter().filter(|place| !seen.contains(place)).map(|place| format!("{name}: {place}")));
+    }
+    assert_eq!(absent, Vec::<String>::new());
+}
+
 #[test]
 fn a_device_within_a_scenario_has_the_form_of_a_device_file() {
     let inline = |name: &str| {
@@ -235,4 +346,92 @@ fn a_device_within_a_scenario_has_the_form_of_a_device_file() {
         assert_eq!(Some(scenario.device()), Device::builtin(name).expect("sound").as_ref());
     }
     agree("scenario", &inline("tx2"), read_scenario);
+}
+
+/// The head of a table of keys on a page.
+const HEAD: &str = "\n| key | meaning |\n| --- | --- |\n";
+
+/// A table of keys: of each object of the schema that it shows, what stands before its keys, where it is, and how many
+/// of its keys the table leaves out.
+type Table = &'static [(&'static str, &'static str, usize)];
+
+/// The pages with tables of keys: of which schema they are, in the order of the page.
+const PAGES: [(&str, &str, &[Table]); 4] = [
+    (
+        "scenario-format",
+        "scenario",
+        &[
+            &[("", "/$defs/native", 0)],
+            &[("", "/$defs/process", 0)],
+            &[("", "/$defs/split", 0)],
+            &[("", "/$defs/kernel", 0)],
+            &[("", "/$defs/stream", 0)],
+            &[("", "/$defs/host", 0)],
+            &[("", "/$defs/chain", 0)],
+            &[("", "/$defs/chain/properties/path/items/oneOf/1", 0)],
+            &[("", "/$defs/expected", 0)],
+            &[("", "/$defs/expected_kernel", 0)],
+        ],
+    ),
+    ("tasks", "tasks", &[&[("", "/$defs/task", 0)]]),
+    ("tasks", "segments", &[&[("", "", 1), ("gpu.", "/properties/gpu", 0), ("", "/$defs/task", 0)]]),
+    ("studies", "study", &[&[("", "/$defs/scenario-keys", 4)]]),
+];
+
+/// What a table says of a key: its words for the page or else for editors, and whatever else the schema has of it that
+/// they do not say.
+fn meaning(schema: &Value, raw: &Value, object: &Value, key: &str) -> String {
+    let stated = &object["properties"][key];
+    let referred = stated["$ref"].as_str().and_then(|to| schema.pointer(&to[1..]));
+    let of = |word: &str| stated.get(word).or_else(|| referred?.get(word));
+    let words = raw["properties"][key].get("page").or_else(|| of("description")).and_then(Value::as_str);
+    let quoted = |value: &Value| format!("`{value}`");
+    let listed = |values: &[Value]| values.iter().map(quoted).collect::<Vec<_>>().join(", ");
+    let mut sentences = vec![words.unwrap_or_default().trim_end_matches('.').to_owned()];
+    let names = of("enum").and_then(Value::as_array).cloned().or_else(|| Some(vec![of("const")?.clone()]));
+    if let Some(names) = names.filter(|names| !names.iter().all(|name| sentences[0].contains(&quoted(name)))) {
+        sentences.push(format!("{} {}", if names.len() > 1 { "One of" } else { "Always" }, listed(&names)));
+    }
+    let most = of("maximum").filter(|most| most.as_f64() < Some(f64::from(i32::MAX)));
+    sentences.extend(of("minimum").zip(most).map(|(least, most)| format!("From {least} to {most}")));
+    let needed = object["dependentRequired"][key].as_array();
+    sentences.extend(needed.map(|needed| format!("Needs {}", listed(needed).replace('"', ""))));
+    let is_required = object["required"].as_array().is_some_and(|required| required.contains(&json!(key)));
+    sentences.extend(is_required.then(|| "Required".to_owned()));
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences.join(". ").replace('|', "\\|")
+}
+
+fn table(name: &str, shown: Table) -> String {
+    let whole: Value = serde_json::from_str(&json_schema(name).expect("it is known")).expect("it is JSON");
+    let file = std::fs::read_to_string(format!("src/schema/{name}.json")).expect("it is there");
+    let file: Value = serde_json::from_str(&file).expect("it is JSON");
+    let mut rows = Vec::new();
+    for (before, place, left_out) in shown {
+        let [object, raw] = [&whole, &file].map(|schema| schema.pointer(place).expect("it has the object"));
+        let keys = raw["properties"].as_object().expect("it has keys").keys().skip(*left_out);
+        rows.extend(keys.map(|key| format!("| `{before}{key}` | {} |\n", meaning(&whole, raw, object, key))));
+    }
+    rows.concat()
+}
+
+/// `KEYS=overwrite cargo test --test suite tables_of_keys` writes them anew.
+#[test]
+fn tables_of_keys_are_made_of_the_schemas() {
+    let mut pages: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (page, name, tables) in PAGES {
+        pages.entry(page).or_default().extend(tables.iter().map(|shown| table(name, shown)));
+    }
+    for (page, tables) in pages {
+        let path = published::root().with_file_name("docs").join(page).with_extension("md");
+        let text = std::fs::read_to_string(&path).expect("the page is there");
+        let (first, rest) = text.split_once(HEAD).expect("there is a table");
+        let rest: Vec<&str> = rest.split(HEAD).collect();
+        assert_eq!(rest.len(), tables.len(), "{page} has tables of keys that are not listed here");
+        let made = tables.iter().zip(rest).fold(first.to_owned(), |made, (table, part)| {
+            made + HEAD + table + "\n" + part.split_once("\n\n").expect("a table ends").1
+        });
+        let is_so = made == text || overwritten("KEYS", &path, &made);
+        assert!(is_so, "{page}: KEYS=overwrite cargo test --test suite tables_of_keys");
+    }
 }
