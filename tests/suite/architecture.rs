@@ -13,6 +13,7 @@ use public_items::public_items;
 use crate::common::SOURCES;
 
 mod imports;
+mod limits;
 mod lines;
 mod loops;
 mod public_items;
