@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{
     ChannelOrder, CopyEngines, CopySharing, Device, DeviceSpec, Gpcs, PerBlockLimits, PerSmLimits, Placement,
@@ -45,11 +46,12 @@ pub fn device(node: Node<'_>) -> Result<Device, Problem> {
         priority_levels: limits::PRIORITY_LEVELS.read_u32(file.required("priority_levels")?)?,
         sm_order: sm_order(file.required("sm_order")?, sms)?,
         gpcs: file.optional("gpcs")?.map(gpcs).transpose()?,
-        placement: match file.optional("placement")? {
-            Some(node) => node.named(&Placement::ALL.map(Placement::name), Placement::from_name)?,
-            None => Placement::default(),
+        placement: named(file.optional("placement")?, &Placement::ALL.map(Placement::name), Placement::from_name)?,
+        copy: {
+            let node = file.required("copy")?;
+            let names = CopySharing::ALL.map(CopySharing::name);
+            copy(node, copy_engines, either(file.optional("copies")?, names, CopySharing::from_name)?)?
         },
-        copy: copy(file.required("copy")?, copy_engines, copy_sharing(&mut file)?)?,
         channels: file.optional("channels")?.map(|node| limits::CHANNELS.read_u32(node)).transpose()?,
         channel_order: match file.optional("channel_order")? {
             Some(node) => ChannelOrder::from_name(&node.string()?)
@@ -61,11 +63,9 @@ pub fn device(node: Node<'_>) -> Result<Device, Problem> {
         block_gap: latency(&mut file, "block_gap_ns", &limits::BLOCK_GAP)?,
         pdl_trigger_latency: latency(&mut file, "pdl_trigger_latency_ns", &limits::TRIGGER_LATENCY)?,
         pdl_wait_latency: latency(&mut file, "pdl_wait_latency_ns", &limits::WAIT_LATENCY)?,
-        synchronous_memset: match file.optional("synchronous_memset")? {
-            Some(node) => {
-                node.named(&SynchronousMemset::ALL.map(SynchronousMemset::name), SynchronousMemset::from_name)?
-            }
-            None => SynchronousMemset::default(),
+        synchronous_memset: {
+            let names = SynchronousMemset::ALL.map(SynchronousMemset::name);
+            named(file.optional("synchronous_memset")?, &names, SynchronousMemset::from_name)?
         },
         time_slicing: time_slicing(&mut file)?,
         boost_clock_mhz: file
@@ -118,9 +118,9 @@ fn registers(node: Node<'_>) -> Result<RegisterAllocation, Problem> {
         unit_per_warp: limits::REGISTER_UNIT.read_u32(group.required("unit_per_warp")?)?,
         sub_partitions: limits::SUB_PARTITIONS.read_u32(group.required("sub_partitions")?)?,
         warps_rounded_to: limits::WARPS_ROUNDED_TO.read_u32(group.required("warps_rounded_to")?)?,
-        dealing: match group.optional("dealing")? {
-            Some(node) => node.named(&RegisterDealing::ALL.map(RegisterDealing::name), RegisterDealing::from_name)?,
-            None => RegisterDealing::default(),
+        dealing: {
+            let names = RegisterDealing::ALL.map(RegisterDealing::name);
+            named(group.optional("dealing")?, &names, RegisterDealing::from_name)?
         },
     };
     group.finish()?;
@@ -137,9 +137,15 @@ fn shared_memory(node: Node<'_>) -> Result<SharedMemoryAllocation, Problem> {
     Ok(allocation)
 }
 
-fn copy_sharing(file: &mut Object<'_>) -> Result<CopySharing, Problem> {
-    let Some(node) = file.optional("copies")? else { return Ok(CopySharing::default()) };
-    CopySharing::from_name(&node.string()?).ok_or_else(|| node.expected("\"one-at-a-time\" or \"shared-link\""))
+/// What is stated by one of a few names; nothing: as it is if nobody says so.
+fn named<T: Default>(node: Option<Node<'_>>, names: &[&str], find: fn(&str) -> Option<T>) -> Result<T, Problem> {
+    node.map_or_else(|| Ok(T::default()), |node| node.named(names, find))
+}
+
+/// The same, of two names.
+fn either<T: Default>(node: Option<Node<'_>>, names: [&str; 2], find: fn(&str) -> Option<T>) -> Result<T, Problem> {
+    let expected = || format!("{:?} or {:?}", names[0], names[1]);
+    node.map_or_else(|| Ok(T::default()), |node| find(&node.string()?).ok_or_else(|| node.expected(&expected())))
 }
 
 fn copy(node: Node<'_>, engines: u32, sharing: CopySharing) -> Result<CopyEngines, Problem> {
@@ -175,18 +181,9 @@ fn time_slicing(file: &mut Object<'_>) -> Result<TimeSlicing, Problem> {
     let time_slice = time("time_slice_ns", &limits::TIME_SLICE, nominal.time_slice)?;
     let switch_cost = time("switch_cost_ns", &limits::SWITCH_COST, nominal.switch_cost)?;
     let copy_time_slice = time("copy_time_slice_ns", &limits::COPY_TIME_SLICE, nominal.copy_time_slice)?;
-    let runlists = match file.optional("runlists")? {
-        Some(node) => {
-            Runlists::from_name(&node.string()?).ok_or_else(|| node.expected("\"separate\" or \"shared\""))?
-        }
-        None => nominal.runlists,
-    };
-    let preemption = match file.optional("preemption")? {
-        Some(node) => {
-            Preemption::from_name(&node.string()?).ok_or_else(|| node.expected("\"mid-block\" or \"block-end\""))?
-        }
-        None => nominal.preemption,
-    };
+    let runlists = either(file.optional("runlists")?, Runlists::ALL.map(Runlists::name), Runlists::from_name)?;
+    let preemption =
+        either(file.optional("preemption")?, Preemption::ALL.map(Preemption::name), Preemption::from_name)?;
     Ok(TimeSlicing { time_slice, switch_cost, copy_time_slice, runlists, preemption })
 }
 
@@ -211,10 +208,11 @@ fn gpcs(node: Node<'_>) -> Result<Gpcs, Problem> {
     let gpcs = Gpcs {
         tpcs: tpcs.iter().map(|tpcs| limits::GPC_TPCS.read_u32(*tpcs)).collect::<Result<_, _>>()?,
         lone_tpcs: group.optional("lone_tpcs")?.map_or(Ok(0), |node| limits::LONE_TPCS.read_u32(node))?,
-        numbering: match group.optional("numbering")? {
-            Some(node) => node.named(&SmNumbering::ALL.map(SmNumbering::name), SmNumbering::from_name)?,
-            None => SmNumbering::default(),
-        },
+        numbering: named(
+            group.optional("numbering")?,
+            &SmNumbering::ALL.map(SmNumbering::name),
+            SmNumbering::from_name,
+        )?,
     };
     group.finish()?;
     Ok(gpcs)
@@ -260,27 +258,6 @@ impl Device {
             SmOrder::Descending => json!("descending"),
             SmOrder::EvenThenOdd => json!("even-then-odd"),
         };
-        let mut file = Map::new();
-        let mut put = |key: &str, value: Value| file.insert(key.to_owned(), value);
-        put("name", json!(self.name));
-        put("title", json!(self.title));
-        put("compute_capability", json!(self.compute_capability));
-        put("sms", json!(self.sms));
-        put("sms_per_tpc", json!(self.sms_per_tpc));
-        put("warp_size", json!(self.warp_size));
-        put("per_sm", json!(self.per_sm));
-        put("per_block", json!(self.per_block));
-        put("register_allocation", json!(self.register_allocation));
-        put("shared_memory_allocation", json!(self.shared_memory_allocation));
-        put("priority_levels", json!(self.priority_levels));
-        put("sm_order", order);
-        if let Some(gpcs) = &self.gpcs {
-            put("gpcs", json!(gpcs));
-        }
-        if self.placement != Placement::default() {
-            put("placement", json!(self.placement));
-        }
-        put("copy_engines", json!(self.copy.engines));
         let mut copy = json!({
             "latency_ns": self.copy.latency,
             "host_to_device_bytes_per_s": self.copy.host_to_device_bytes_per_s,
@@ -290,48 +267,51 @@ impl Device {
         if self.copy.device_to_device_engine > 0 {
             copy["device_to_device_engine"] = json!(self.copy.device_to_device_engine);
         }
-        put("copy", copy);
-        if self.copy.sharing != CopySharing::default() {
-            put("copies", json!(self.copy.sharing));
-        }
-        if let Some(channels) = self.channels {
-            put("channels", json!(channels));
-        }
-        if self.channel_order != ChannelOrder::default() {
-            put("channel_order", json!(self.channel_order));
-        }
-        let latencies = [
-            ("launch_latency_ns", self.launch_latency),
-            ("kernel_gap_ns", self.kernel_gap),
-            ("block_gap_ns", self.block_gap),
-            ("pdl_trigger_latency_ns", self.pdl_trigger_latency),
-            ("pdl_wait_latency_ns", self.pdl_wait_latency),
-        ];
-        for (key, latency) in latencies {
-            if latency > Duration::ZERO {
-                put(key, json!(latency));
-            }
-        }
-        if self.synchronous_memset != SynchronousMemset::default() {
-            put("synchronous_memset", json!(self.synchronous_memset));
-        }
         let TimeSlicing { time_slice, switch_cost, copy_time_slice, runlists, preemption } = self.time_slicing;
-        put("time_slice_ns", json!(time_slice));
-        put("switch_cost_ns", json!(switch_cost));
-        put("copy_time_slice_ns", json!(copy_time_slice));
-        put("runlists", json!(runlists));
-        put("preemption", json!(preemption));
-        if let Some(clock) = self.boost_clock_mhz {
-            put("boost_clock_mhz", json!(clock));
-        }
-        if let Some(bandwidth) = self.memory_bytes_per_s {
-            put("memory_bytes_per_s", json!(bandwidth));
-        }
-        put("ns_per_spin_iteration", json!(self.spin_iteration_atto as f64 / 1e9));
-        put("sources", json!(self.sources));
-        put("assumptions", json!(self.assumptions));
-        Value::Object(file)
+        let entries = [
+            ("name", Some(json!(self.name))),
+            ("title", Some(json!(self.title))),
+            ("compute_capability", Some(json!(self.compute_capability))),
+            ("sms", Some(json!(self.sms))),
+            ("sms_per_tpc", Some(json!(self.sms_per_tpc))),
+            ("warp_size", Some(json!(self.warp_size))),
+            ("per_sm", Some(json!(self.per_sm))),
+            ("per_block", Some(json!(self.per_block))),
+            ("register_allocation", Some(json!(self.register_allocation))),
+            ("shared_memory_allocation", Some(json!(self.shared_memory_allocation))),
+            ("priority_levels", Some(json!(self.priority_levels))),
+            ("sm_order", Some(order)),
+            ("gpcs", stated(&self.gpcs)),
+            ("placement", stated(&self.placement)),
+            ("copy_engines", Some(json!(self.copy.engines))),
+            ("copy", Some(copy)),
+            ("copies", stated(&self.copy.sharing)),
+            ("channels", stated(&self.channels)),
+            ("channel_order", stated(&self.channel_order)),
+            ("launch_latency_ns", stated(&self.launch_latency)),
+            ("kernel_gap_ns", stated(&self.kernel_gap)),
+            ("block_gap_ns", stated(&self.block_gap)),
+            ("pdl_trigger_latency_ns", stated(&self.pdl_trigger_latency)),
+            ("pdl_wait_latency_ns", stated(&self.pdl_wait_latency)),
+            ("synchronous_memset", stated(&self.synchronous_memset)),
+            ("time_slice_ns", Some(json!(time_slice))),
+            ("switch_cost_ns", Some(json!(switch_cost))),
+            ("copy_time_slice_ns", Some(json!(copy_time_slice))),
+            ("runlists", Some(json!(runlists))),
+            ("preemption", Some(json!(preemption))),
+            ("boost_clock_mhz", stated(&self.boost_clock_mhz)),
+            ("memory_bytes_per_s", stated(&self.memory_bytes_per_s)),
+            ("ns_per_spin_iteration", Some(json!(self.spin_iteration_atto as f64 / 1e9))),
+            ("sources", Some(json!(self.sources))),
+            ("assumptions", Some(json!(self.assumptions))),
+        ];
+        entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
     }
+}
+
+/// What differs from what is so if nobody says so.
+fn stated<T: Default + PartialEq + Serialize>(value: &T) -> Option<Value> {
+    (*value != T::default()).then(|| json!(value))
 }
 
 fn plain(value: &Value) -> String {

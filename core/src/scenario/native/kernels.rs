@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::operations::one_of;
 use super::reading::{NamedKernel, NamedKernels, Reading};
 use crate::device::{BlockDemand, BlockShape, Device, RegisterFile, ResidentWarps, Sided};
 use crate::json::{Node, Object, Problem};
@@ -167,8 +168,7 @@ fn share(node: Node<'_>) -> Result<Share, Problem> {
 
 /// On which clock a block's time passes.
 fn block_clock(node: Node<'_>) -> Result<BlockClock, Problem> {
-    let expected = || node.expected("\"run_time\" or \"wall\"");
-    BlockClock::from_name(&node.string().map_err(|_| expected())?).ok_or_else(expected)
+    one_of(node, &BlockClock::ALL.map(BlockClock::name), BlockClock::from_name)
 }
 
 /// Times of single blocks, the first ones of the grid.

@@ -8,13 +8,6 @@ use crate::workload::{Copy, EventId, StreamId};
 
 /// Which one of `keys` an entry has: the key says what kind of entry it is.
 pub(super) fn kind(entry: &Object<'_>, keys: &[&'static str]) -> Result<&'static str, Problem> {
-    let quoted = |keys: &[&str], last: &str| {
-        let quoted: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
-        match quoted.split_last() {
-            Some((end, start)) if !start.is_empty() => format!("{} {last} {end}", start.join(", ")),
-            _ => quoted.concat(),
-        }
-    };
     let present: Vec<&'static str> = keys.iter().copied().filter(|key| entry.has(key)).collect();
     match present.as_slice() {
         [only] => Ok(only),
@@ -25,6 +18,19 @@ pub(super) fn kind(entry: &Object<'_>, keys: &[&'static str]) -> Result<&'static
             quoted(several, "and")
         ))),
     }
+}
+
+fn quoted(names: &[&str], last: &str) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    match quoted.split_last() {
+        Some((end, start)) if !start.is_empty() => format!("{} {last} {end}", start.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+/// What is stated by one of a few names.
+pub(super) fn one_of<T>(node: Node<'_>, names: &[&str], find: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
+    node.text().ok().and_then(|name| find(&name)).ok_or_else(|| node.expected(&quoted(names, "or")))
 }
 
 /// What an entry submits whose kind is told by its key `kind`: of a kernel launch, that holds the kernel's name.
@@ -121,6 +127,5 @@ fn event(entry: &mut Object<'_>, key: &'static str, reading: &mut Reading<'_, '_
 }
 
 pub(super) fn direction(node: Node<'_>) -> Result<CopyDirection, Problem> {
-    let known = node.text().ok().and_then(|name| CopyDirection::from_name(&name));
-    known.ok_or_else(|| node.expected("\"host-to-device\", \"device-to-host\" or \"device-to-device\""))
+    one_of(node, &CopyDirection::ALL.map(CopyDirection::name), CopyDirection::from_name)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::operations::one_of;
 use super::reading::{Reading, unknown};
 use crate::json::{Node, Object, Problem};
 use crate::scenario::reader;
@@ -72,8 +73,7 @@ fn time_slice(node: Node<'_>, level: Option<InterleaveLevel>) -> Result<Duration
 const BY_LEVEL: &str = "by level";
 
 fn level(node: Node<'_>) -> Result<InterleaveLevel, Problem> {
-    let expected = || node.expected("\"low\", \"medium\" or \"high\"");
-    InterleaveLevel::from_name(&node.string().map_err(|_| expected())?).ok_or_else(expected)
+    one_of(node, &InterleaveLevel::ALL.map(InterleaveLevel::name), InterleaveLevel::from_name)
 }
 
 /// A percentage above 0 and up to 100, which may have decimals.

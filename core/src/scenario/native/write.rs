@@ -85,23 +85,22 @@ impl Scenario {
         file.put("device", device(self.device()));
         file.put("placement", self.placement.name());
         file.put("seed", self.seed);
-        let order = Some(self.release_order).filter(|order| *order != ReleaseOrder::default());
-        file.put_some("release_order", order.map(ReleaseOrder::name));
-        file.put_filled("assumptions", self.assumptions.clone());
-        file.put_filled("ready_order", self.ready_order.to_vec());
+        file.put_some("release_order", unusual(self.release_order, ReleaseOrder::name));
+        file.put_some("assumptions", self.assumptions.clone());
+        file.put_some("ready_order", self.ready_order.to_vec());
         if self.horizon == Some(Duration::ZERO) {
             return Err(NotNative::NoTime);
         }
         file.put_some("horizon", self.horizon.map(time));
         writer.processes(&mut file);
-        file.put_filled("green_contexts", writer.splits());
+        file.put_some("green_contexts", writer.splits());
         file.put_some("kernels", (!self.kernels().is_empty()).then(|| writer.kernels()));
         let (streams, hosts, names) = writer.threads()?;
-        file.put_filled("streams", streams);
-        file.put_filled("hosts", hosts);
+        file.put_some("streams", streams);
+        file.put_some("hosts", hosts);
         // One of which a thread never runs never tells anybody anything.
         let chains = self.chains.iter().filter_map(|chain| chains::write(chain, |thread| names.get(&thread)));
-        file.put_filled("chains", chains.collect::<Vec<Value>>());
+        file.put_some("chains", chains.collect::<Vec<Value>>());
         Ok(format!("{:#}\n", Value::Object(file.0)))
     }
 }
@@ -118,6 +117,11 @@ fn time(duration: Duration) -> String {
     duration.to_string()
 }
 
+/// The name of what is not as it is if nobody says so.
+fn unusual<T: Default + PartialEq>(value: T, name: fn(T) -> &'static str) -> Option<&'static str> {
+    (value != T::default()).then(|| name(value))
+}
+
 /// An object of the file, key by key.
 #[derive(Default)]
 struct Entry(Map<String, Value>);
@@ -128,15 +132,10 @@ impl Entry {
     }
 
     /// A key that stands only where there is something to say.
-    fn put_some(&mut self, key: &str, value: Option<impl Into<Value>>) {
-        if let Some(value) = value {
+    fn put_some<T: Default + PartialEq + Into<Value>>(&mut self, key: &str, value: T) {
+        if value != T::default() {
             self.put(key, value);
         }
-    }
-
-    /// A list that stands only where it is not empty.
-    fn put_filled(&mut self, key: &str, list: Vec<impl Into<Value>>) {
-        self.put_some(key, (!list.is_empty()).then_some(list));
     }
 }
 
@@ -182,7 +181,7 @@ impl<'a> Writer<'a> {
     fn processes(&self, file: &mut Entry) {
         let catalogue = &self.scenario.catalogue;
         let ProcessSharing { mps, switch_cost } = catalogue.sharing();
-        file.put_some("mps", mps.then_some(true));
+        file.put_some("mps", mps);
         file.put_some("switch_cost", switch_cost.map(time));
         if !self.names_processes() {
             return;
@@ -190,8 +189,7 @@ impl<'a> Writer<'a> {
         let entries = self.processes.iter().zip(catalogue.processes()).map(|(name, process)| {
             let mut entry = Entry::default();
             entry.put_some("time_slice", process.time_slice.map(time));
-            let level = Some(process.level).filter(|level| *level != InterleaveLevel::default());
-            entry.put_some("level", level.map(InterleaveLevel::name));
+            entry.put_some("level", unusual(process.level, InterleaveLevel::name));
             let percentage = Some(process.mps_percentage).filter(|percentage| *percentage != MpsPercentage::ALL);
             entry.put_some("mps_percentage", percentage.map(MpsPercentage::percent));
             entry.put_some("sms", process.sms);
@@ -243,10 +241,7 @@ impl<'a> Writer<'a> {
         let bounds = || json!({"best": time(best), "worst": time(worst)});
         entry.put("duration", if best == worst { time(worst).into() } else { bounds() });
         entry.put_some("items", items.map(|_| in_loop.map_or_else(|| json!(TRY_CANCEL), |(items, _)| json!(items))));
-        entry.put_some(
-            "clock",
-            Some(kernel.clock).filter(|clock| *clock != BlockClock::default()).map(BlockClock::name),
-        );
+        entry.put_some("clock", unusual(kernel.clock, BlockClock::name));
         let own_times = self.scenario.block_times.get(&id).filter(|_| in_loop.is_none());
         let listed = |times: &Arc<[Duration]>| {
             times.iter().take(kernel.blocks as usize).copied().map(time).collect::<Vec<String>>()
@@ -259,9 +254,8 @@ impl<'a> Writer<'a> {
         let clusters = kernel.clusters();
         entry.put_some("cluster", clusters.map(|clusters| clusters.size));
         entry.put_some("cluster_fallback", clusters.and_then(|clusters| clusters.fallback));
-        let above_zero = |number: u32| Some(number).filter(|number| *number > 0);
-        entry.put_some("shared_memory_bytes", above_zero(kernel.shape.shared_memory_bytes));
-        entry.put_some("registers_per_thread", above_zero(kernel.shape.registers_per_thread));
+        entry.put_some("shared_memory_bytes", kernel.shape.shared_memory_bytes);
+        entry.put_some("registers_per_thread", kernel.shape.registers_per_thread);
         entry.put_some("sm_mask", kernel.sm_mask.map(|mask| mask.to_string()));
         Value::Object(entry.0)
     }
@@ -370,7 +364,7 @@ impl<'a> Writer<'a> {
         if let Some(CoreShare { core, priority, spins }) = thread.core {
             entry.put("core", core);
             entry.put("cpu_priority", priority);
-            entry.put_some("spin", spins.then_some(true));
+            entry.put_some("spin", spins);
         }
         // The steps read so far, each with the number of the first step that it stands for.
         let mut steps: Vec<(usize, Value)> = Vec::new();
@@ -408,7 +402,7 @@ impl<'a> Writer<'a> {
             Step::Launch(kernel, stream) => {
                 entry.put(launch, self.kernels.get(kernel.index()).ok_or_else(unknown)?.as_str());
                 let stated = self.scenario.kernels().get(kernel.index()).ok_or_else(unknown)?;
-                entry.put_some("programmatic", stated.programmatic().is_dependent.then_some(true));
+                entry.put_some("programmatic", stated.programmatic().is_dependent);
                 entry.put("stream", stream_name(stream)?);
                 Value::Object(entry.0)
             }
@@ -424,7 +418,7 @@ impl<'a> Writer<'a> {
             Step::Record(event, stream) | Step::Wait(event, stream) => {
                 entry.put(if matches!(step, Step::Record(..)) { "record" } else { "wait" }, event_name(event)?);
                 let is_programmatic = self.scenario.catalogue.is_programmatic_event(event);
-                entry.put_some("programmatic", is_programmatic.then_some(true));
+                entry.put_some("programmatic", is_programmatic);
                 entry.put("stream", stream_name(stream)?);
                 Value::Object(entry.0)
             }
