@@ -33,7 +33,7 @@ pub(crate) const NATIVE: &str = r#"{
 
 /// A native scenario with the keys that do not go with those of the other one.
 pub(crate) const OTHER_NATIVE: &str = r#"{
-    "format": "gpusched-scenario/1", "name": "other keys", "device": "b200", "release_order": "declared",
+    "format": "gpusched-scenario/1", "name": "other keys", "device": "b200", "mps": true, "release_order": "declared",
     "green_contexts": [{"sms": 16, "names": ["A"], "remaining": "B"}, {"sms": 8, "of": "B", "names": ["C"], "work_queues": 2}],
     "kernels": {
         "K1": {"blocks": 8, "threads": 32, "duration": "1 ms", "trigger": 0.5, "wait": 0.25, "cluster": 4, "cluster_fallback": 2},
@@ -43,9 +43,9 @@ pub(crate) const OTHER_NATIVE: &str = r#"{
         "d": {"kernel": "K2", "after": ["a"]},
         "c": {"copy": "host-to-device", "bytes": 8, "duration": "1 us", "after": [{"node": "a", "edge": "full"}]}}}},
     "streams": [
-        {"name": "S1", "green_context": "A", "operations": [{"graph": "G"}, {"kernel": "K1"},
-            {"kernel": "K1", "programmatic": true}, {"record": "E", "programmatic": true}]},
-        {"name": "S2", "operations": [{"wait": "E", "programmatic": true}, {"kernel": "K3"}]}, {"name": "S3"}],
+        {"name": "S1", "green_context": "A", "operations": [{"kernel": "K1"}, {"kernel": "K1", "programmatic": true},
+            {"record": "E", "programmatic": true}, {"wait": "E", "programmatic": true}]},
+        {"name": "S2", "operations": [{"graph": "G"}, {"kernel": "K3"}]}, {"name": "S3"}],
     "hosts": [
         {"name": "H", "steps": [{"graph": "G", "stream": "S3"}, {"launch": "K1", "stream": "S3"},
             {"launch": "K1", "programmatic": true, "stream": "S3"}, {"record": "F", "programmatic": true, "stream": "S3"},
