@@ -180,7 +180,8 @@ fn places<'v>(node: &'v Value, place: String, found: &mut Vec<(String, &'v Value
     found.push((place, node));
 }
 
-/// A document with each of its numbers replaced by every one that is a bound of something, or just beyond it.
+/// A document with each of its numbers, of a list of them the first, replaced by every one that is a bound of
+/// something, or just beyond it.
 fn with_bounds(document: &Value, schema: &Value) -> Vec<Value> {
     let (mut numbers, mut bounds) = (Vec::new(), Vec::new());
     places(document, String::new(), &mut numbers);
@@ -192,7 +193,8 @@ fn with_bounds(document: &Value, schema: &Value) -> Vec<Value> {
     };
     let bounds: BTreeMap<String, Value> =
         bounds.iter().filter_map(beyond).flatten().map(|bound| (bound.to_string(), bound)).collect();
-    let numbers = numbers.iter().filter(|(_, value)| value.is_number());
+    let index = |place: &str| place.rsplit('/').next().and_then(|last| last.parse::<usize>().ok());
+    let numbers = numbers.iter().filter(|(place, value)| value.is_number() && index(place).unwrap_or(0) == 0);
     let with = |place: &str, bound: &Value| {
         let mut changed = document.clone();
         *changed.pointer_mut(place).expect("it has the place") = bound.clone();
@@ -377,6 +379,24 @@ fn a_device_within_a_scenario_has_the_form_of_a_device_file() {
         assert_eq!(Some(scenario.device()), Device::builtin(name).expect("sound").as_ref());
     }
     agree("scenario", &inline("tx2"), read_scenario);
+}
+
+#[test]
+fn every_key_of_scenarios_and_tasks_is_on_a_page() {
+    for (name, pages) in
+        [("scenario", ["scenario-format", "examiner"]), ("tasks", ["tasks"; 2]), ("segments", ["tasks"; 2])]
+    {
+        let read = |page| std::fs::read_to_string(format!("docs/{page}.md")).expect("the page is there");
+        let text = pages.map(read).concat();
+        let keys = absent(name, &[]).into_iter().filter_map(|place| Some(place.rsplit('/').next()?.to_owned()));
+        let keys = keys.filter(|key| key != "$schema");
+        let is_there = |key: &str| {
+            let ways = [format!("`{key}`"), format!("`gpu.{key}`"), format!("\"{key}\"")];
+            ways.iter().any(|way| text.contains(way))
+        };
+        let missing: Vec<String> = keys.filter(|key| !is_there(key)).collect();
+        assert_eq!(missing, Vec::<String>::new(), "{name}");
+    }
 }
 
 /// The head of a table of keys on a page.
