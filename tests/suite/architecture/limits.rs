@@ -4,9 +4,11 @@ use std::fs;
 
 use super::source_files;
 
-/// Of each: a page or a file with help, the words around the number, and the constants whose product it is, each with
-/// the end of its file's path.
-const TOLD: [(&str, &str, &[(&str, &str)]); 38] = [
+/// The end of a file's path, and the name of a constant in it.
+type Constant = (&'static str, &'static str);
+
+/// Of each: a page or a file with help, the words around the number, and the constants whose product it is.
+const TOLD: [(&str, &str, &[Constant]); 38] = [
     ("cli/simulate.rs", "of more than {} (--perfetto", &[("cli/simulate.rs", "MANY_BLOCKS")]),
     ("cli/simulate.rs", "--perfetto: {}, above", &[("cli/run_files.rs", "MOST_BLOCKS")]),
     ("cli/simulate.rs", "--html: {}, of which", &[("pictures/html.rs", "MANY_BLOCKS")]),
