@@ -23,7 +23,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::all_keys::{APPLICATIONS, EXAMINER, NATIVE, OTHER_EXAMINER, OTHER_NATIVE, SEGMENTS, STUDIES, TASKS, WARPS};
-use crate::common::overwritten;
+use crate::common::{SOURCES, overwritten};
 use crate::mutants::every_place::mutants;
 use crate::published;
 
@@ -457,7 +457,8 @@ fn meaning(schema: &Value, raw: &Value, object: &Value, key: &str) -> String {
 
 fn table(name: &str, shown: Table) -> String {
     let whole: Value = serde_json::from_str(&json_schema(name).expect("it is known")).expect("it is JSON");
-    let file = std::fs::read_to_string(format!("src/schema/{name}.json")).expect("it is there");
+    let mut files = SOURCES.iter().map(|root| std::fs::read_to_string(format!("{root}/schema/{name}.json")));
+    let file = files.find_map(Result::ok).expect("it is in one of the crates");
     let file: Value = serde_json::from_str(&file).expect("it is JSON");
     let mut rows = Vec::new();
     for (before, place, left_out) in shown {
