@@ -40,6 +40,14 @@ pub const NS_PER_SECOND: u64 = 1_000_000_000;
 #[doc(hidden)]
 pub const MAX_INPUT_NS: u64 = 1 << 63;
 
+/// Whether what ends at `end` meets a deadline: at that very instant it does. Of instants, and of times from a release.
+///
+/// All that tells who is late asks here.
+#[doc(hidden)]
+pub fn is_in_time<T: Ord>(end: T, deadline: T) -> bool {
+    end <= deadline
+}
+
 /// A point in simulated time \[ns\], counted from the start of the run.
 ///
 /// Adding two instants does not compile; the difference of two instants is a [`Duration`].

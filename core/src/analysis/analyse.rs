@@ -18,7 +18,7 @@ use super::printed::Turn;
 use super::safe_bound::BoundOptions;
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::OperationKind;
 
 /// The analysis of a scenario.
@@ -191,8 +191,8 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
             response_ns: finish.map(|finish| finish.since(record.launched)),
             safe_finish_ns: safe_finish,
             deadline_ns: deadline,
-            schedulable: due.zip(finish).map(|(due, finish)| finish <= due),
-            safely_schedulable: due.zip(safe_finish).map(|(due, finish)| finish <= due),
+            schedulable: finish.zip(due).map(|(finish, due)| is_in_time(finish, due)),
+            safely_schedulable: safe_finish.zip(due).map(|(finish, due)| is_in_time(finish, due)),
             utilization_threads: task.and_then(|task| task.utilization()),
         });
     }

@@ -24,7 +24,7 @@ use super::sporadic::SporadicVerdict;
 use super::verdict::{JobVerdict, Verdict, text};
 use crate::device::{CopySharing, RegisterFile};
 use crate::scenario::Scenario;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
 use bounds::Responses;
 use bounds::Shared;
@@ -155,8 +155,10 @@ impl Certificate {
             let by_weight = by_weight.min_by_key(|(until, _)| *until);
             let found = [one_after_another, by_weight].map(|found| found.filter(|(until, _)| *until <= known));
             let bounds = found.each_ref().map(|found| Some(found.as_ref()?.0.since(job.released_ns)));
-            let is_in_time = |(until, _): &(Instant, _)| job.deadline_ns >= Some(until.since(job.released_ns));
-            match found.into_iter().flatten().find(is_in_time) {
+            let proves = |(until, _): &(Instant, _)| {
+                job.deadline_ns.is_some_and(|deadline| is_in_time(until.since(job.released_ns), deadline))
+            };
+            match found.into_iter().flatten().find(proves) {
                 Some((until, proves)) => proves.push(Proven {
                     stream: Arc::clone(&job.stream),
                     job: job.job,

@@ -16,7 +16,7 @@ use crate::hosts::ProgramError;
 use crate::limits::end_if_stopped;
 use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::{OperationKind, Origin, StreamId};
 
 /// Why no bounds are given.
@@ -262,9 +262,8 @@ fn bound_by_jobs(scenario: &Scenario, operations: &mut [BoundedOperation]) {
     let thread = |origin: Origin| scenario.threads.get(origin.thread as usize);
     let is_late = |operation: &BoundedOperation| {
         let deadline = thread(operation.origin).and_then(HostThread::deadline);
-        deadline.is_some_and(|deadline| {
-            operation.finish.is_none_or(|finish| finish > operation.launched.saturating_add(deadline))
-        })
+        let due = deadline.map(|deadline| operation.launched.saturating_add(deadline));
+        due.is_some_and(|due| operation.finish.is_none_or(|finish| !is_in_time(finish, due)))
     };
     if !operations.iter().any(is_late) {
         return;
@@ -316,9 +315,10 @@ fn of_jobs(
     if !is_partial {
         return FinishBounds::none(otherwise().or(refusal), options);
     }
-    let is_late = |(thread, response): (&HostThread, &Option<Duration>)| *response > thread.period.or(*response);
-    let is_any_late = scenario.threads.iter().zip(&responses).any(is_late);
-    let refusal = refusal.or_else(|| if is_any_late { otherwise() } else { None });
+    let is_beyond_period =
+        |(thread, response): (&HostThread, &Option<Duration>)| *response > thread.period.or(*response);
+    let is_any_beyond = scenario.threads.iter().zip(&responses).any(is_beyond_period);
+    let refusal = refusal.or_else(|| if is_any_beyond { otherwise() } else { None });
     let mut notes = vec![
         "bounds of jobs hold for any releases at least as far apart as stated, any order and shorter blocks".to_owned(),
     ];

@@ -16,7 +16,7 @@ use super::safe_bound::BlockTimes;
 use crate::run::{Jobs, Run};
 use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step, followed};
 use crate::spelling::option;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::{OperationKind, Origin, StreamId};
 
 /// One job of a scenario, with its operations.
@@ -240,8 +240,9 @@ impl JobResponses {
             let of_any =
                 of_any.as_ref().and_then(|of_any| of_any.responses.get(job.thread as usize).copied().flatten());
             self.responses[number] = own.into_iter().chain(of_any).min();
-            let is_in_time = of_any.zip(job.deadline).is_some_and(|(response, deadline)| response <= deadline);
-            self.unrepeated[number] = own.is_some() && !is_in_time;
+            let meets_deadline =
+                of_any.zip(job.deadline).is_some_and(|(response, deadline)| is_in_time(response, deadline));
+            self.unrepeated[number] = own.is_some() && !meets_deadline;
         }
     }
 

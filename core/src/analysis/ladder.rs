@@ -14,7 +14,7 @@ use crate::hosts::simulate;
 use crate::named::named;
 use crate::run::{DeadlineOutcome, Jobs, Run};
 use crate::scenario::{ReleaseOrder, Scenario};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::Placement;
 
 named! {
@@ -207,7 +207,8 @@ fn of_jobs<'j>(jobs: impl Iterator<Item = &'j JobVerdict>) -> ResponseRange {
         any = true;
         known.found = known.found.max(job.worst_found_ns);
         // Of what has no end, a bound on these jobs may not be one on all.
-        let is_proof = job.verdict != Some(Verdict::Open) || job.bound_ns > job.deadline_ns;
+        let is_late = job.bound_ns.zip(job.deadline_ns).is_some_and(|(bound, deadline)| !is_in_time(bound, deadline));
+        let is_proof = job.verdict != Some(Verdict::Open) || is_late;
         known.bound = known.bound.zip(job.bound_ns.filter(|_| is_proof)).map(|(most, bound)| most.max(bound));
     }
     known.bound = known.bound.filter(|_| any);

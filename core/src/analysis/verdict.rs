@@ -19,7 +19,7 @@ use crate::named::named;
 use crate::run::{Jobs, Run, overload_notes};
 use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 
 named! {
     /// What is known of a deadline.
@@ -38,9 +38,9 @@ named! {
 impl Verdict {
     /// From the longest response found, the bound on all, and the deadline; or from finishes.
     pub fn new<T: Ord + Copy>(worst_found: Option<T>, bound: Option<T>, deadline: T) -> Self {
-        if worst_found.is_some_and(|found| found > deadline) {
+        if worst_found.is_some_and(|found| !is_in_time(found, deadline)) {
             Self::Missed
-        } else if bound.is_some_and(|bound| bound <= deadline) {
+        } else if bound.is_some_and(|bound| is_in_time(bound, deadline)) {
             Self::Proven
         } else {
             Self::Open

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::summary::Summary;
 use crate::gpu::Ended;
 use crate::scenario::{Chain, ChainLink, ChainMeasure, HostThread, Scenario};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::trace::NEVER;
 use crate::workload::Origin;
 
@@ -190,7 +190,7 @@ impl ChainTimes {
         let length = |delay: &Range<Instant>| delay.end.since(delay.start);
         let unfinished = self.each(measure, |delay, is_cut| {
             sum.measured += u64::from(!is_cut);
-            sum.misses += u64::from(limit.is_some_and(|limit| length(&delay) > limit));
+            sum.misses += u64::from(limit.is_some_and(|limit| !is_in_time(length(&delay), limit)));
             if longest.as_ref().is_none_or(|(longest, _)| length(&delay) > length(longest)) {
                 longest = Some((delay, is_cut));
             }

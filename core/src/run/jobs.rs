@@ -8,7 +8,7 @@ use crate::canonical::Canonical;
 use crate::gpu::Ended;
 use crate::limits::{count_turn, end_if_stopped};
 use crate::scenario::{HostThread, Scenario};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::trace::{OperationRecord, Shift, Trace};
 use crate::workload::{OperationId, Origin};
 
@@ -69,7 +69,7 @@ impl Job {
         // A deadline after the end of representable time cannot be missed.
         let due = self.due()?;
         Some(match self.finished {
-            Some(finished) if finished <= due => DeadlineOutcome::Met,
+            Some(finished) if is_in_time(finished, due) => DeadlineOutcome::Met,
             Some(_) => DeadlineOutcome::Missed,
             // Whatever completes at the end of a run has completed in it.
             None if end >= due => DeadlineOutcome::Missed,

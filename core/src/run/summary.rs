@@ -11,7 +11,7 @@ use super::{CoreSpan, HeldCall, IterationSpan, Run};
 use crate::gpu::Ended;
 use crate::printed::{Printed, Value};
 use crate::scenario::{Expected, ExpectedKernel, KernelLaunch, Scenario};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::trace::{OperationRecord, Rule, Trace};
 use crate::workload::{Kernel, OperationId, OperationKind};
 
@@ -159,7 +159,7 @@ impl<'a> KernelSummary<'a> {
             finish_ns: record.finish(),
             response_ns: record.response(),
             deadline_ns: job.and_then(|job| job.deadline),
-            schedulable: due.zip(record.finish()).map(|(due, finish)| finish <= due),
+            schedulable: record.finish().zip(due).map(|(finish, due)| is_in_time(finish, due)),
             job_response_ns: job.and_then(Job::response),
             job_met: outcome.and_then(DeadlineOutcome::is_met),
         }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::model::Class;
 use super::set::ApplicationSet;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::trace::Trace;
 
 /// What came of one injected application.
@@ -95,7 +95,7 @@ impl Outcome {
                     due_ns: due,
                     start_ns: start,
                     finish_ns: finish,
-                    met: finish.is_some_and(|finish| finish <= due),
+                    met: finish.is_some_and(|finish| is_in_time(finish, due)),
                     late_ns: finish.unwrap_or(usage.end).since(due),
                     sm_time_ns,
                     mean_power_w: set.power.mean_w(sm_time_ns, own_span.as_ns()),

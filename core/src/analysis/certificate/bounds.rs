@@ -13,7 +13,7 @@ use super::{
 };
 use crate::limits::count_turn;
 use crate::scenario::Scenario;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::OperationKind;
 
 /// What keeps a head out of one SM weighs so much: the finest whose sums the checker can take.
@@ -460,7 +460,7 @@ impl Certificate {
                 let by_weight = responses.filter_map(|responses| responses.of(thread));
                 let by_weight = by_weight.min_by_key(|(bound, _)| *bound);
                 let bounds = [&serial, &by_weight].map(|found| found.as_ref().map(|(bound, _)| *bound));
-                match [serial, by_weight].into_iter().flatten().find(|(bound, _)| *bound <= deadline_ns) {
+                match [serial, by_weight].into_iter().flatten().find(|(bound, _)| is_in_time(*bound, deadline_ns)) {
                     Some((bound_ns, proves)) => {
                         proves.push(ProvenStream { stream: Arc::clone(&stream), deadline_ns, bound_ns });
                         Ok(())

@@ -20,7 +20,7 @@ use crate::statistics::{Measure, Moments, PartsOfRuns};
 use crate::tasks::segments::{
     GpuPolicy, GpuWait, Overload, SegmentGenerator, SegmentPreset, SegmentSets, SegmentTaskSet, SegmentTest, TaskBound,
 };
-use crate::time::Duration;
+use crate::time::{Duration, is_in_time};
 
 /// One point: a distribution of sets, and what is asked of them.
 #[derive(Clone)]
@@ -243,7 +243,8 @@ impl Runs {
             let found = run_segment_tasks(&varied, test, options, Progress::NONE).map_err(|error| error.to_string())?;
             for job in &found.jobs {
                 let (task, response) = (&set.tasks[job.task], job.response());
-                no_miss &= task.priority.is_none() || response.is_some_and(|response| response <= task.deadline);
+                no_miss &=
+                    task.priority.is_none() || response.is_some_and(|response| is_in_time(response, task.deadline));
                 worst[job.task] = worst[job.task].max(response.unwrap_or_default());
             }
         }

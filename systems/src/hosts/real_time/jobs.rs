@@ -12,7 +12,7 @@ use crate::gpu::{GpuInterface, SubmitError};
 use crate::named::named;
 use crate::proven::Proven;
 use crate::tasks::{Task, TaskTime};
-use crate::time::Instant;
+use crate::time::{Instant, is_in_time};
 use crate::workload::{KernelId, OperationId, OperationKind, Origin, StreamId};
 
 /// Number of a job, in the order of release.
@@ -43,7 +43,7 @@ impl TaskJob {
 
     /// Whether it was done after its deadline, or not at all.
     pub fn is_late(&self) -> bool {
-        self.finish.is_none_or(|finish| finish > self.deadline)
+        self.finish.is_none_or(|finish| !is_in_time(finish, self.deadline))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::segment_task_set::SegmentTaskSet;
 use crate::limits::count_turn;
-use crate::time::Duration;
+use crate::time::{Duration, is_in_time};
 
 /// What a test says of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(super) fn isolated(
         let bound = response(task, &known);
         known[task] = bound.ok();
         bounds[task] = match bound {
-            Ok(bound) if bound <= set.tasks[task].deadline => TaskBound::Bounded(bound),
+            Ok(bound) if is_in_time(bound, set.tasks[task].deadline) => TaskBound::Bounded(bound),
             Ok(bound) => {
                 late[task] = Some(bound);
                 TaskBound::Exceeds
