@@ -6,10 +6,10 @@
 //!
 //! | what | where |
 //! | --- | --- |
-//! | Algorithm 2 as printed, the oracle of everything else | `printed` |
+//! | Algorithm 2 as printed, the oracle of everything else | `algorithm_2` |
 //! | the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
 //! | blocks that differ, on one SM with the resources of all | `merged_resources` |
-//! | all kernels with the same block time, in closed form | `printed` |
+//! | all kernels with the same block time, in closed form | `algorithm_2` |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |
 //! | by when every operation has finished, in every run | [`finish_bounds()`] |
@@ -27,6 +27,8 @@
 //!
 //! `docs/analysis.md` has the proofs, `docs/errata.md` what was wrong in print.
 
+#[doc(hidden)]
+pub mod algorithm_2;
 mod analyse;
 mod assumptions;
 mod certificate;
@@ -42,14 +44,13 @@ mod merged_resources;
 mod merged_sm;
 mod partitions;
 mod prepared;
-#[doc(hidden)]
-pub mod printed;
 mod requirements;
 mod safe_bound;
 mod search;
 mod sporadic;
 mod verdict;
 
+pub use algorithm_2::AlgorithmStep;
 pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, StepsError, analyse, analyse_and_bound};
 pub use assumptions::Departure;
 pub(crate) use assumptions::{note_on_channels, proven_under};
@@ -71,7 +72,6 @@ pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch
 #[doc(hidden)]
 pub use merged_resources::{MergedResources, PooledKernel, needs, pool};
 pub use merged_sm::{MergedKernel, MergedSm, TimeOverflow, finish_times};
-pub use printed::Turn;
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
 pub(crate) use requirements::{ThreadSlack, slack_of_threads};
 pub use safe_bound::{BlockTimes, BoundOptions};

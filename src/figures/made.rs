@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use super::paper::Paper;
 use crate::amalthea::{AmaltheaModel, AmaltheaOptions};
-use crate::analysis::printed::{self, Turn};
+use crate::analysis::algorithm_2::{self, AlgorithmStep};
 use crate::analysis::{Analysis, Comparison, analyse, merged_scenario};
 use crate::device::Device;
 use crate::draw::Drawing;
@@ -198,9 +198,9 @@ fn runnables_markdown(times: &[RunnableTimes<'_>]) -> String {
 }
 
 /// Every turn of the printed algorithm, if it can be applied.
-pub(super) fn steps(analysis: &Analysis<'_>) -> Result<Option<Vec<Turn>>, Failure> {
+pub(super) fn steps(analysis: &Analysis<'_>) -> Result<Option<Vec<AlgorithmStep>>, Failure> {
     let Some(g_max) = analysis.g_max.and_then(NonZeroU32::new) else { return Ok(None) };
-    Ok(printed::steps(g_max, &analysis.merged, MOST_STEPS)?)
+    Ok(algorithm_2::steps(g_max, &analysis.merged, MOST_STEPS)?)
 }
 
 /// The work of a scenario on one merged SM up to `to`.
@@ -219,12 +219,12 @@ pub(super) fn merged_picture(
 }
 
 /// Steps as a table of Markdown.
-pub(super) fn steps_markdown(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
+pub(super) fn steps_markdown(analysis: &Analysis<'_>, steps: &[AlgorithmStep]) -> String {
     let mut text = "| kernel | blocks to place | t_a | g_f | enough? | h then | t_a then | g_f then |\n\
                     | --- | ---: | ---: | ---: | --- | --- | ---: | ---: |\n"
         .to_owned();
     for step in steps {
-        let Turn { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
+        let AlgorithmStep { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
         let pairs: Vec<String> = step.h.iter().map(|(t, g)| format!("({t}, {g})")).collect();
         let enough = step.finish.map_or_else(|| "no".to_owned(), |finish| format!("yes, f = {finish}"));
         let _ = writeln!(
@@ -238,8 +238,8 @@ pub(super) fn steps_markdown(analysis: &Analysis<'_>, steps: &[Turn]) -> String 
 }
 
 /// Steps as comma-separated values; h as pairs `time:blocks`.
-pub(super) fn steps_csv(analysis: &Analysis<'_>, steps: &[Turn]) -> String {
-    type Row<'a> = (&'a Analysis<'a>, &'a Turn);
+pub(super) fn steps_csv(analysis: &Analysis<'_>, steps: &[AlgorithmStep]) -> String {
+    type Row<'a> = (&'a Analysis<'a>, &'a AlgorithmStep);
     let columns: [Column<Row<'_>>; 8] = [
         Column::data("kernel", |(analysis, step): &Row<'_>| analysis.title_of(step).into()),
         Column::data("blocks_to_place", |(_, step)| step.to_place.into()),

@@ -7,7 +7,7 @@ use super::figure::{Figure, Make};
 use super::made::{Failure, File, Made, tx2};
 use super::paper::Paper;
 use crate::analysis::MergedKernel;
-use crate::analysis::printed::{EmptyPairs, work};
+use crate::analysis::algorithm_2::{EmptyPairs, work};
 use crate::experiments::cost_study::{CostFigure, CostPoint, LoopIterations, LoopVariant, measure, study};
 use crate::experiments::validation::{Campaign, CampaignReport, Family};
 use crate::formats::csv_of;

@@ -6,6 +6,8 @@ use std::num::NonZeroU32;
 use serde::Serialize;
 use thiserror::Error;
 
+use super::algorithm_2;
+use super::algorithm_2::AlgorithmStep;
 use super::assumptions::{Departure, LaunchDependence};
 use super::finish_bounds::{BoundedOperation, FinishBounds, bounds_of};
 use super::merged_resources::{Analysed, Costs, Merged};
@@ -13,8 +15,6 @@ use super::merged_sm::MergedKernel;
 use super::merged_sm::{KernelTask, TimeOverflow};
 use super::prepared::AllReleased;
 use super::prepared::Prepared;
-use super::printed;
-use super::printed::Turn;
 use super::safe_bound::BoundOptions;
 use crate::hosts::ProgramError;
 use crate::scenario::{HostThread, KernelLaunch, Scenario};
@@ -57,7 +57,7 @@ pub struct Analysis<'a> {
 
 impl<'a> Analysis<'a> {
     /// The title of the kernel that a turn of Algorithm 2 is about; empty for a turn of another analysis.
-    pub fn title_of(&self, turn: &Turn) -> &'a str {
+    pub fn title_of(&self, turn: &AlgorithmStep) -> &'a str {
         let kernel = self.merged_order.get(turn.kernel).and_then(|index| self.kernels.get(*index));
         kernel.map_or("", |kernel| kernel.launch.title())
     }
@@ -313,7 +313,7 @@ pub enum StepsError {
     /// There are too many.
     #[error(
         "Algorithm 2 takes more than {MOST_STEPS} steps on this scenario, or its h more than {} pairs in them",
-        MOST_STEPS * printed::PAIRS_OF_A_STEP
+        MOST_STEPS * algorithm_2::PAIRS_OF_A_STEP
     )]
     TooMany,
     /// Times cannot be represented.
@@ -326,8 +326,8 @@ impl Analysis<'_> {
     ///
     /// # Errors
     /// [`StepsError`]
-    pub fn printed_steps(&self) -> Result<Vec<printed::Turn>, StepsError> {
+    pub fn printed_steps(&self) -> Result<Vec<AlgorithmStep>, StepsError> {
         let g_max = self.g_max.and_then(NonZeroU32::new).ok_or(StepsError::NotForIt)?;
-        printed::steps(g_max, &self.merged, MOST_STEPS)?.ok_or(StepsError::TooMany)
+        algorithm_2::steps(g_max, &self.merged, MOST_STEPS)?.ok_or(StepsError::TooMany)
     }
 }

@@ -26,9 +26,9 @@ use crate::device::{CopySharing, RegisterFile};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
+use bounds::BusyWindow;
 use bounds::Responses;
 use bounds::Shared;
-use bounds::Window;
 
 /// The proven verdicts of a scenario with what a checker needs to see it, or why there is nothing to see.
 #[derive(Debug, Serialize)]
@@ -42,7 +42,7 @@ pub struct Certificate {
     shared: Vec<Shared>,
     /// The same where releases are not given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    windows: Vec<Window>,
+    windows: Vec<BusyWindow>,
     /// The same where besides kernels share the GPU.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     responses: Vec<Responses>,
@@ -193,7 +193,7 @@ impl Certificate {
         let intervals = self.parts.iter().flat_map(|part| &part.intervals);
         intervals.map(|interval| interval.proves.len()).sum::<usize>()
             + self.shared.iter().map(Shared::proven).sum::<usize>()
-            + self.windows.iter().map(Window::proven).sum::<usize>()
+            + self.windows.iter().map(BusyWindow::proven).sum::<usize>()
             + self.responses.iter().map(Responses::proven).sum::<usize>()
     }
 

@@ -25,7 +25,7 @@ pub struct MergedKernel {
 /// One merged SM that holds `g_max` equal blocks; kernels are placed one after another, as they enter the EE queue.
 ///
 /// `t_a` is the earliest time at which the next block can start, `g_f` the blocks that are free then, h the blocks that
-/// run, by their ends. Gives the numbers of `printed`, at a cost of O(log `g_max`) amortized for each
+/// run, by their ends. Gives the numbers of `algorithm_2`, at a cost of O(log `g_max`) amortized for each
 /// of at most 2 `g_max` entries that a kernel leaves in h or takes out of it: once nothing but its own blocks ends, a
 /// whole cycle moves every own entry by C and places as many blocks as they hold, so any number of cycles is one
 /// multiplication.
@@ -263,7 +263,7 @@ impl<D: Ord + Copy> Pending<D> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::printed;
+    use super::super::algorithm_2;
     use super::*;
 
     fn kernels(set: &[(u64, u64, u32)]) -> Vec<MergedKernel> {
@@ -323,7 +323,7 @@ mod tests {
             set in prop::collection::vec((prop_oneof![3 => Just(0_u64), 2 => 0_u64..25], 0_u64..9, 1_u32..60), 1..14),
         ) {
             let set = kernels(&set);
-            let printed = printed::finish_times(g_max(blocks), &set).unwrap();
+            let printed = algorithm_2::finish_times(g_max(blocks), &set).unwrap();
             prop_assert_eq!(finish_times(g_max(blocks), &set).unwrap(), printed);
         }
     }

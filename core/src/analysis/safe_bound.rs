@@ -27,12 +27,12 @@ use crate::scenario::{ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
 
 pub(super) use graph::{NullRule, Work, level_of, work_of};
-pub(super) use weights::Background;
+pub(super) use weights::LowerInWaits;
 pub(super) use weights::{Class, ONE, Weights};
 pub(super) use windows::{Begin, Job, Operation, Phased};
 pub(super) use windows::{ProcessorJob, bounds_on_processors};
 
-mod busy;
+mod carried_over;
 mod explore;
 mod fill;
 mod graph;
@@ -233,7 +233,7 @@ impl Interference {
         for (&(time, _), &weight) in self.load.iter().zip(chosen) {
             total = total.checked_add(time.checked_mul(u128::from(weight))?)?;
         }
-        let (mut background, mut whole) = (Background::default(), 0_u128);
+        let (mut background, mut whole) = (LowerInWaits::default(), 0_u128);
         for &(stream, class, blocks, time) in &self.lower {
             let weight = chosen[class];
             whole = whole.checked_add((u128::from(blocks) * u128::from(time)).checked_mul(u128::from(weight))?)?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::run::kernels::bounded_response_columns;
-use crate::analysis::printed::Turn;
+use crate::analysis::algorithm_2::AlgorithmStep;
 use crate::analysis::{
     Analysis, AnalysisError, BlockTimes, BoundOptions, ChainVerdicts, FinishBounds, JobVerdict, JobVerdicts,
     RequirementVerdict, SearchOptions, SporadicVerdicts, ThreadSlack, analyse_and_bound, chain_verdicts,
@@ -41,7 +41,7 @@ pub struct AnalysisReport<'s> {
     /// Which chains are in time.
     pub chains: ChainVerdicts,
     /// Turns of the printed algorithm, if they are asked for.
-    pub steps: Option<Vec<Turn>>,
+    pub steps: Option<Vec<AlgorithmStep>>,
     /// Whether tables are about the verdicts on jobs alone.
     pub verdicts_alone: bool,
     /// How much longer jobs may take, if it is asked for.

@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use crate::analysis::printed::{self, EmptyPairs, LoopWork, work};
+use crate::analysis::algorithm_2::{self, EmptyPairs, LoopWork, work};
 use crate::analysis::{MergedKernel, TimeOverflow, finish_times};
 use crate::named::named;
 use crate::time::{Duration, Instant};
@@ -229,9 +229,9 @@ pub fn measure(
         for kernels in 1..=MOST_KERNELS {
             // Every point has a set of its own, as in the thesis.
             let set = TaskSets::thesis(setting.largest_grid).draw(kernels, seed, points.len() as u64);
-            let printed_turns = printed::work(setting.g_max, &set, EmptyPairs::Entered)?.turns();
+            let printed_turns = algorithm_2::work(setting.g_max, &set, EmptyPairs::Entered)?.turns();
             let mut result = Ok(Vec::new());
-            let printed_s = seconds(&mut || result = printed::finish_times(setting.g_max, black_box(&set)));
+            let printed_s = seconds(&mut || result = algorithm_2::finish_times(setting.g_max, black_box(&set)));
             let printed = std::mem::replace(&mut result, Ok(Vec::new()))?;
             let fast_s = seconds(&mut || result = finish_times(setting.g_max, black_box(&set)));
             debug_assert_eq!(Ok(printed), result);

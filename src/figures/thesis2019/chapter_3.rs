@@ -8,8 +8,8 @@ use super::super::made::{
     Failure, File, Made, Published, against_expected, merged_picture, read, steps, steps_csv, steps_markdown, tx2,
 };
 use super::{FIGURE_3_3_A, FIGURE_3_3_B, FIGURE_3_4, FIGURE_3_5, FIGURE_3_10, SECTION_3_5};
-use crate::analysis::printed::Turn;
-use crate::analysis::printed::{HalfNs, equal_finish_times, printed_with_cases, printed_without_cases};
+use crate::analysis::algorithm_2::AlgorithmStep;
+use crate::analysis::algorithm_2::{HalfNs, equal_finish_times, printed_with_cases, printed_without_cases};
 use crate::analysis::{Analysis, Comparison, analyse};
 use crate::device::{BlockDemand, BlockShape};
 use crate::formats::{Cell, cells_line};
@@ -57,7 +57,7 @@ struct Placed {
     earlier: Vec<Instant>,
     release: Instant,
     block_time: Duration,
-    turns: Vec<Turn>,
+    turns: Vec<AlgorithmStep>,
 }
 
 impl Placed {
@@ -95,7 +95,7 @@ impl Placed {
         }
     }
 
-    fn turn(&self, number: usize) -> Result<&Turn, Failure> {
+    fn turn(&self, number: usize) -> Result<&AlgorithmStep, Failure> {
         Ok(self.turns.get(number).ok_or("the kernel takes as many turns")?)
     }
 }
@@ -159,7 +159,7 @@ pub(super) fn figure_3_5() -> Result<Vec<Printed>, Failure> {
 
 impl Placed {
     /// Whether the kernel ends one block time after a turn's `t_a`.
-    fn ends_after(&self, turn: &Turn) -> bool {
+    fn ends_after(&self, turn: &AlgorithmStep) -> bool {
         turn.finish == turn.t_a.checked_add(self.block_time)
     }
 }

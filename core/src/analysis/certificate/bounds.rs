@@ -368,7 +368,7 @@ const MOST_STEPS: usize = 100_000;
 /// Certificates where releases are not given (`proofs/sporadic.v`): if in a window that begins with any launch no more
 /// can be launched than can be served in it, one operation after another, each operation is over within its length.
 #[derive(Debug, Serialize)]
-pub(super) struct Window {
+pub(super) struct BusyWindow {
     levels: usize,
     length_ns: Duration,
     /// By stream, in the order of the file.
@@ -387,7 +387,7 @@ struct Share {
     of_job_ns: Duration,
 }
 
-impl Window {
+impl BusyWindow {
     /// How many verdicts it proves.
     pub(super) fn proven(&self) -> usize {
         self.proves.len()
@@ -441,7 +441,7 @@ impl Certificate {
         let launches = launches.map(|launches| {
             let level = |thread: usize| launches.level_of_thread.get(thread).copied().flatten();
             let known = (1..=launches.levels).filter(|&levels| launches.are_apart(levels));
-            let windows = known.filter_map(|levels| Window::new(&launches, verdicts, levels, most?));
+            let windows = known.filter_map(|levels| BusyWindow::new(&launches, verdicts, levels, most?));
             certificate.windows = windows.collect();
             let windows: Vec<_> = certificate.windows.iter().map(|it| (it.levels, it.length_ns)).collect();
             certificate.responses = Responses::all(&launches, scenario, verdicts, &windows);
@@ -476,7 +476,7 @@ impl Certificate {
         let last = certificate.responses.iter().rposition(|responses| responses.proven() > 0);
         certificate.responses.truncate(last.map_or(0, |last| last + 1));
         let responses = &certificate.responses;
-        let is_known = |window: &Window| responses.iter().any(|responses| responses.rests_on(window.length_ns));
+        let is_known = |window: &BusyWindow| responses.iter().any(|responses| responses.rests_on(window.length_ns));
         certificate.windows.retain(|window| !window.proves.is_empty() || is_known(window));
         certificate
     }

@@ -79,7 +79,7 @@ impl Task {
     /// How a job begins if it takes no longer than `response` ns. What has no length may end in a later round of the
     /// instant at which the next job begins, when blocks have been assigned.
     pub(super) fn begin(&self, response: Option<u64>) -> Begin {
-        let lasts = |one: &Operation| !matches!(one.work, Work::Memset | Work::Busy(_)) && !has_no_length(&one.work);
+        let lasts = |one: &Operation| !matches!(one.work, Work::Nothing | Work::Busy(_)) && !has_no_length(&one.work);
         // Jobs that queue may begin when the one before has ended.
         let is_over = || {
             response.is_some_and(|response| response < self.period)

@@ -17,7 +17,7 @@ const MOST_EXPLORED: usize = 24;
 /// take longer than is allowed. Bounds hold of the tasks that have one, whatever the others do.
 pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> {
     let windows = Windows::new(tasks, weights);
-    let segments: Vec<Option<Segments>> = tasks.tasks.iter().map(Segments::of).collect();
+    let parts: Vec<Option<Parts>> = tasks.tasks.iter().map(Parts::of).collect();
     let mut explorations = MOST_EXPLORED * tasks.tasks.len();
     let explored = fixed_point(tasks, |task, responses| {
         let by_window = windows.ends(task, responses);
@@ -30,8 +30,8 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> 
             return by_window;
         }
         explorations -= 1;
-        let by_orders = match &segments[task] {
-            Some(segments) => segments.ends(tasks, weights, task, responses),
+        let by_orders = match &parts[task] {
+            Some(parts) => parts.ends(tasks, weights, task, responses),
             None => ends_by_orders(tasks, weights, task, responses),
         };
         smaller(by_orders.filter(|ends| tasks.tasks[task].is_done_within(most_alone, ends)), by_window)
@@ -186,7 +186,7 @@ const MOST_RAISES: usize = 10_000;
 /// A job whose host works, in parts: between two of them the host has waited for all that it has submitted. Its
 /// response is bounded part by part (`docs/analysis.md`, "Cores").
 #[derive(Debug, Clone)]
-struct Segments {
+struct Parts {
     /// How long the host works and sleeps in all \[ns\].
     host: u64,
     /// What it submits in each part, as if a job did nothing else.
@@ -195,7 +195,7 @@ struct Segments {
     operations: usize,
 }
 
-impl Segments {
+impl Parts {
     /// Of a task whose host works; `None`: it does not, or waits for others, or works before it has waited for all.
     fn of(task: &Task) -> Option<Self> {
         let works = |operation: &Operation| matches!(operation.work, Work::Busy(_));

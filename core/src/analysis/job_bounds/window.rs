@@ -2,7 +2,7 @@
 //! programs, processes, links and channels".
 
 use super::model::{Task, TaskSet};
-use crate::analysis::safe_bound::{Background, Begin, ONE, Operation, Weights, Work};
+use crate::analysis::safe_bound::{Begin, LowerInWaits, ONE, Operation, Weights, Work};
 use crate::limits::count_steps;
 
 /// Lengths of a window that are tried.
@@ -167,7 +167,7 @@ impl Window<'_> {
             | Work::Copy { worst: time, .. }
             | Work::Pause(time)
             | Work::Busy(time) => time.as_ns(),
-            Work::Memset => 0,
+            Work::Nothing => 0,
         };
         let operations: usize = self.tasks.tasks.iter().map(|task| task.operations.len()).sum();
         let reach = task.core.map_or(0, |core| core.reach());
@@ -191,7 +191,7 @@ impl Window<'_> {
                 let loss = if self.tasks.linked { LINK_LOSS } else { 0 };
                 (u128::from(worst.as_ns()) + u128::from(loss)).checked_mul(u128::from(ONE))
             }
-            Work::Memset | Work::Pause(_) | Work::Busy(_) => Some(0),
+            Work::Nothing | Work::Pause(_) | Work::Busy(_) => Some(0),
         }
     }
 
@@ -204,7 +204,7 @@ impl Window<'_> {
             }
             Work::Copy { .. } => self.latency(work),
             Work::Pause(time) | Work::Busy(time) => u128::from(time.as_ns()) * u128::from(ONE),
-            Work::Memset => 0,
+            Work::Nothing => 0,
         }
     }
 
@@ -218,7 +218,7 @@ impl Window<'_> {
         let Some(channels) = self.tasks.channels else { return 0 };
         let time = match *work {
             Work::Kernel { block_time, .. } => u128::from(block_time.as_ns()) * u128::from(ONE),
-            Work::Copy { .. } | Work::Memset | Work::Pause(_) | Work::Busy(_) => 0,
+            Work::Copy { .. } | Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
         };
         (time + self.latency(work)).div_ceil(u128::from(channels.max(1)))
     }
@@ -283,7 +283,7 @@ impl Window<'_> {
                         u128::from(block_time.as_ns()) * u128::from(self.weighed[class])
                     }
                     Work::Copy { .. } => own,
-                    Work::Memset | Work::Pause(_) | Work::Busy(_) => 0,
+                    Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
                 };
             }
             self.count_turns(operation, own, &mut met)?;
@@ -404,7 +404,7 @@ impl Window<'_> {
     /// What blocks of a lower priority can add to the waits of a chain's kernels in `window` ns.
     fn blocking(&self, last: usize, window: u64, is_met: impl Fn(&Operation) -> bool) -> u128 {
         let task = self.own();
-        let mut background = Background::default();
+        let mut background = LowerInWaits::default();
         for (index, other) in self.tasks.tasks.iter().enumerate().filter(|(_, other)| other.highest > self.level) {
             let jobs = other.jobs(window, self.responses[index]).unwrap_or(u64::MAX);
             for operation in other.operations.iter().filter(|one| is_met(one)) {

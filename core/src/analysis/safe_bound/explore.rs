@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fill::Blocking;
+use super::fill::KeepOutTest;
 use super::fill::{Filling, MayRun, later_of, latest_starts};
 use super::graph::{Graph, Node, Work};
 use super::launch_orders::Twins;
@@ -26,7 +26,7 @@ pub(super) const MOST_STATES: usize = 20_000;
 /// Streams that are looked at as fast as a state of few streams is.
 const STREAMS_A_STATE: usize = 16;
 
-/// What a state comes to where work is counted, beside the questions of [`Blocking`].
+/// What a state comes to where work is counted, beside the questions of [`KeepOutTest`].
 const STEPS_OF_A_STATE: usize = 256;
 
 /// States with the same operations that are kept apart; one more is merged with one of them.
@@ -95,7 +95,7 @@ struct Explorer<'a> {
     graph: &'a Graph,
     weights: &'a Weights<'a>,
     twins: Twins,
-    blocking: Blocking<'a>,
+    keep_out: KeepOutTest<'a>,
     successors: Vec<Vec<usize>>,
     /// The latest finish in any state so far \[ns\].
     finish: Vec<u64>,
@@ -160,7 +160,7 @@ impl<'a> Explorer<'a> {
                 successors[before].push(number);
             }
         }
-        for (class, lower) in graph.lower.blocks() {
+        for (class, lower) in graph.set_apart.blocks() {
             blocks[class] += lower;
         }
         Self {
@@ -168,7 +168,7 @@ impl<'a> Explorer<'a> {
             weights,
             twins,
             counts: vec![0; blocks.len()],
-            blocking: Blocking::new(weights, blocks),
+            keep_out: KeepOutTest::new(weights, blocks),
             successors,
             finish: vec![0; graph.nodes.len()],
             others: Vec::new(),
@@ -360,9 +360,9 @@ impl<'a> Explorer<'a> {
         let from = entered.max(state.kernel.to);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
         let mut starts = Vec::new();
-        for mut others in graph.lower.choices(&begun, from) {
+        for mut others in graph.set_apart.choices(&begun, from) {
             others.extend_from_slice(&self.others);
-            let mut of_choice = latest_starts(filling, &mut others, &mut self.blocking, &mut self.counts)?;
+            let mut of_choice = latest_starts(filling, &mut others, &mut self.keep_out, &mut self.counts)?;
             self.list_resident(filling, &mut of_choice);
             starts = later_of(&starts, &of_choice);
         }

@@ -40,7 +40,7 @@ const MOST_TURNS: u32 = 100_000;
 pub(super) fn latest_starts(
     filling: Filling,
     others: &mut [MayRun],
-    blocking: &mut Blocking<'_>,
+    keep_out: &mut KeepOutTest<'_>,
     counts: &mut [u32],
 ) -> Option<Vec<(u64, u32)>> {
     let Filling { class, blocks, block_time, from } = filling;
@@ -71,7 +71,7 @@ pub(super) fn latest_starts(
             own_blocks -= ended;
             own.pop_front();
         }
-        let room = blocking.room(class, counts, rest);
+        let room = keep_out.room(class, counts, rest);
         if room > 0 {
             // Blocks of no length make room for one another.
             let room = if block_time == 0 { rest } else { room };
@@ -83,7 +83,7 @@ pub(super) fn latest_starts(
             own.push_back((now.checked_add(block_time)?, room));
             own_blocks += room;
         }
-        let cycles = whole_cycles(filling, rest, &own, own_blocks, others.first(), blocking, counts);
+        let cycles = whole_cycles(filling, rest, &own, own_blocks, others.first(), keep_out, counts);
         if cycles > 0 {
             let shift = block_time.checked_mul(cycles)?;
             for (until, _) in &mut own {
@@ -111,7 +111,7 @@ fn whole_cycles(
     own: &VecDeque<(u64, u32)>,
     own_blocks: u32,
     other: Option<&MayRun>,
-    blocking: &mut Blocking<'_>,
+    keep_out: &mut KeepOutTest<'_>,
     counts: &mut [u32],
 ) -> u64 {
     let by_blocks = u64::from((rest - 1).checked_div(own_blocks).unwrap_or(0));
@@ -123,7 +123,7 @@ fn whole_cycles(
         Some(other) => (other.until - last - 1) / filling.block_time.max(1) + 1,
     };
     counts[filling.class] -= own_blocks;
-    let limit = blocking.room(filling.class, counts, own_blocks + 1);
+    let limit = keep_out.room(filling.class, counts, own_blocks + 1);
     counts[filling.class] += own_blocks - limit;
     if limit == own_blocks { by_blocks.min(by_time) } else { 0 }
 }
@@ -206,13 +206,13 @@ const MOST_CLASSES: usize = 64;
 /// - for one or two SMs, whether the blocks can be split so that on each SM one resource is taken beyond what the head
 ///   leaves and not beyond the SM's limit.
 #[derive(Debug)]
-pub(super) struct Blocking<'a> {
+pub(super) struct KeepOutTest<'a> {
     by_weight: ByWeight<'a>,
     /// Counted in the unit that all classes share.
     resources: Vec<Resource>,
 }
 
-impl<'a> Blocking<'a> {
+impl<'a> KeepOutTest<'a> {
     /// `blocks` says how many of each class there are in all.
     pub(super) fn new(weights: &'a Weights<'a>, blocks: Vec<u64>) -> Self {
         let all: Vec<usize> = (0..blocks.len()).collect();
@@ -377,7 +377,7 @@ const MOST_CHOICES: usize = 32;
 /// Kernels beside those whose orders are explored, of priorities lower than all of these: what they may have on the
 /// SMs.
 #[derive(Debug, Default)]
-pub(super) struct Lower {
+pub(super) struct SetApart {
     groups: Vec<Group>,
 }
 
@@ -395,7 +395,7 @@ struct Group {
     blocks: Vec<(u64, u32)>,
 }
 
-impl Lower {
+impl SetApart {
     /// Adds a kernel: its stream and level, its class, blocks and block time \[ns\]. It is over by `over` \[ns\].
     pub(super) fn add(
         &mut self,

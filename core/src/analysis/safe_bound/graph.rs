@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::BoundOptions;
-use super::fill::Lower;
+use super::fill::SetApart;
 use super::weights::{Class, ONE};
 use crate::analysis::assumptions::sms_of;
 use crate::analysis::merged_resources::{Analysed, Costs, needs};
@@ -29,8 +29,8 @@ pub(in crate::analysis) enum Work {
         best: Duration,
         engine: usize,
     },
-    /// Nothing: a memset, a record, or a wait for an event, which is over when its predecessors are.
-    Memset,
+    /// A memset, a record, or a wait for an event: it is over when its predecessors are.
+    Nothing,
     /// A host thread does something else for exactly so long once its predecessors are over: it sleeps, or, for no
     /// time, goes on after it has waited.
     Pause(Duration),
@@ -48,7 +48,7 @@ impl Work {
     /// How long what needs neither SMs nor a copy engine takes; `None`: it needs one.
     pub(super) fn needs_no_engine(&self) -> Option<Duration> {
         match *self {
-            Self::Memset | Self::Busy(_) => Some(Duration::ZERO),
+            Self::Nothing | Self::Busy(_) => Some(Duration::ZERO),
             Self::Pause(time) => Some(time),
             Self::Kernel { .. } | Self::Copy { .. } => None,
         }
@@ -80,7 +80,7 @@ pub(in crate::analysis) fn work_of(
             let (worst, engine) = costs.copies[copy.index()];
             Work::Copy { worst, best: shortest(worst), engine }
         }
-        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Memset,
+        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Nothing,
     }
 }
 
@@ -130,7 +130,7 @@ impl Node {
     pub(super) fn takes_time(&self) -> bool {
         match self.work {
             Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time > Duration::ZERO,
-            Work::Memset | Work::Pause(_) | Work::Busy(_) => false,
+            Work::Nothing | Work::Pause(_) | Work::Busy(_) => false,
         }
     }
 
@@ -169,7 +169,7 @@ pub(super) struct Graph {
     pub(super) ready_first: bool,
     pub(super) waits: Waits,
     /// Kernels beside the nodes, of priorities lower than all of these.
-    pub(super) lower: Lower,
+    pub(super) set_apart: SetApart,
 }
 
 /// What stands before and behind one operation.
@@ -261,7 +261,7 @@ impl Graph {
     /// \[ns\].
     pub(super) fn add_lower(&mut self, place: (usize, usize), launched: Instant, over: u64, work: Work) {
         if let Work::Kernel { class, blocks, block_time, .. } = work {
-            self.lower.add(place, launched, over, (class, blocks, block_time.as_ns()));
+            self.set_apart.add(place, launched, over, (class, blocks, block_time.as_ns()));
         }
     }
 
@@ -363,7 +363,7 @@ impl Graph {
                     Work::Kernel { class, block_time, .. } => {
                         u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
                     }
-                    Work::Copy { .. } | Work::Memset | Work::Pause(_) | Work::Busy(_) => 0,
+                    Work::Copy { .. } | Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
                 })?;
             }
             let end = begin.checked_add(own)?;

@@ -266,11 +266,11 @@ struct Slot {
 /// While a kernel of the chain waits, no block of a lower priority is assigned. So of each lower stream, blocks of one
 /// kernel at most run in a wait, those that ran when it began; and no block runs in more waits than its length allows.
 #[derive(Debug, Default)]
-pub(in crate::analysis) struct Background {
+pub(in crate::analysis) struct LowerInWaits {
     streams: Vec<(usize, Vec<Slot>)>,
 }
 
-impl Background {
+impl LowerInWaits {
     /// Adds a kernel of `blocks` blocks that run up to `time` ns and weigh `weight` each, of which an empty GPU holds
     /// `resident`; `times`: how often it may be launched, [`u64::MAX`] if that is not known.
     pub(in crate::analysis) fn add(
@@ -408,36 +408,36 @@ mod tests {
 
     const HALF: u64 = ONE / 2;
 
-    fn background(kernels: &[(usize, u64, u64, u64, u64)]) -> Background {
-        let mut background = Background::default();
+    fn lower_in_waits(kernels: &[(usize, u64, u64, u64, u64)]) -> LowerInWaits {
+        let mut lower = LowerInWaits::default();
         for &(stream, blocks, time, weight, resident) in kernels {
-            background.add(stream, (blocks, time, weight), resident, 1);
+            lower.add(stream, (blocks, time, weight), resident, 1);
         }
-        background
+        lower
     }
 
     #[test]
     fn a_kernel_is_in_no_more_waits_than_it_has_blocks_for() {
         // Two blocks fill the GPU: two waves of 10 ns, then one of 4 ns.
-        let background = background(&[(0, 4, 10, HALF, 2), (0, 2, 4, HALF, 2)]);
-        let most = [0, 1, 2, 3, 5].map(|waits| background.most(waits, false));
+        let lower = lower_in_waits(&[(0, 4, 10, HALF, 2), (0, 2, 4, HALF, 2)]);
+        let most = [0, 1, 2, 3, 5].map(|waits| lower.most(waits, false));
         assert_eq!(most, [0, 10, 20, 24, 24].map(|ns| ns * u128::from(ONE)));
     }
 
     #[test]
     fn two_streams_share_what_a_wait_has() {
         // Half a wait of 20 ns, and the other half of the other stream's 10 ns.
-        let background = background(&[(0, 4, 10, HALF, 2), (1, 1, 20, HALF, 2)]);
-        assert_eq!([1, 2].map(|waits| background.most(waits, false)), [15, 25].map(|ns| ns * u128::from(ONE)));
+        let lower = lower_in_waits(&[(0, 4, 10, HALF, 2), (1, 1, 20, HALF, 2)]);
+        assert_eq!([1, 2].map(|waits| lower.most(waits, false)), [15, 25].map(|ns| ns * u128::from(ONE)));
         // What ran at a launch began before it.
-        assert_eq!(background.most(1, true), 14 * u128::from(ONE));
+        assert_eq!(lower.most(1, true), 14 * u128::from(ONE));
     }
 
     #[test]
     fn of_a_stream_that_may_be_overloaded_every_wait_has_the_longest() {
-        let mut background = Background::default();
-        background.add(0, (2, 10, HALF), 2, u64::MAX);
-        assert_eq!(background.most(7, false), 70 * u128::from(ONE));
+        let mut lower = LowerInWaits::default();
+        lower.add(0, (2, 10, HALF), 2, u64::MAX);
+        assert_eq!(lower.most(7, false), 70 * u128::from(ONE));
     }
 
     /// By trying everything, with weights in quarters of a wait: kernels are (stream, blocks, time, resident).
@@ -465,15 +465,15 @@ mod tests {
         fn nothing_that_can_be_tried_is_more(
             kernels in prop::collection::vec((0_usize..2, 1_u64..6, 1_u64..20, 1_u64..6), 1..4), waits in 0_u64..3,
         ) {
-            let mut background = Background::default();
+            let mut lower = LowerInWaits::default();
             for &(stream, blocks, time, resident) in &kernels {
-                background.add(stream, (blocks, time, ONE / 4), resident, 1);
+                lower.add(stream, (blocks, time, ONE / 4), resident, 1);
             }
             let mut left: Vec<u64> = kernels.iter().map(|kernel| kernel.1).collect();
             let tried = tried(&kernels, &mut left, waits);
-            prop_assert!(background.most(waits, false) >= u128::from(tried) * u128::from(ONE / 4));
-            let up_to: Vec<u128> = (0..=waits).map(|waits| background.most(waits, false)).collect();
-            prop_assert_eq!(background.up_to(up_to.len() - 1), up_to);
+            prop_assert!(lower.most(waits, false) >= u128::from(tried) * u128::from(ONE / 4));
+            let up_to: Vec<u128> = (0..=waits).map(|waits| lower.most(waits, false)).collect();
+            prop_assert_eq!(lower.up_to(up_to.len() - 1), up_to);
         }
     }
 }

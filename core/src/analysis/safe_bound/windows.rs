@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::explore::{Extent, MOST_STATES, count};
 use super::graph::{Graph, Node, Work};
 use super::weights::{Class, Weights};
-use super::{MOST_TOGETHER, bound, busy, explore};
+use super::{MOST_TOGETHER, bound, carried_over, explore};
 use crate::effort;
 use crate::limits::count_turn;
 use crate::proven::Proven;
@@ -37,7 +37,7 @@ const AFTER_GIVING_UP: usize = 4;
 /// By when each operation has finished in every run; `None`: not known.
 pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) -> Vec<Option<Instant>> {
     let mut known = vec![None; graph.nodes.len()];
-    busy::lower(graph, weights, &mut known);
+    carried_over::tighten(graph, weights, &mut known);
     let restarts = restarts(graph, &known);
     let mut open: Vec<usize> = Vec::new();
     let mut states = EXPLORATIONS * MOST_STATES / share.max(1);
@@ -83,7 +83,7 @@ pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) 
         let all = Window { graph, members: (0..graph.nodes.len()).collect(), open: 0, from: Instant::ZERO };
         all.by_work(weights, graph.nodes.len(), |known| known.is_none(), &mut known);
     }
-    busy::lower(graph, weights, &mut known);
+    carried_over::tighten(graph, weights, &mut known);
     known
 }
 
@@ -217,7 +217,7 @@ impl Window<'_> {
             if let Some(late) = late {
                 // Something takes its place that ends when it may end.
                 let standing =
-                    Node { launched_by: late.as_ns(), work: Work::Memset, predecessors: Vec::new(), ..*node };
+                    Node { launched_by: late.as_ns(), work: Work::Nothing, predecessors: Vec::new(), ..*node };
                 predecessors.push(part.add(standing));
                 numbers.push(None);
             }
@@ -432,7 +432,7 @@ impl Released {
                 if self.begin == Begin::Event {
                     // Something stands before it that ends when the job is released.
                     let predecessors = std::mem::take(&mut node.predecessors);
-                    let standing = graph.add(Node { work: Work::Memset, predecessors, ..node });
+                    let standing = graph.add(Node { work: Work::Nothing, predecessors, ..node });
                     node = Node { launched_by: 0, predecessors: vec![standing], ..node };
                 }
             }

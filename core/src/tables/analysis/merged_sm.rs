@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use crate::analysis::printed::Turn;
+use crate::analysis::algorithm_2::AlgorithmStep;
 use crate::analysis::{AnalysedKernel, Analysis, ComparedKernel, Comparison, LaunchOrders, OrderedKernel};
 use crate::formats::{Column, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields};
 use crate::scenario::KernelLaunch;
@@ -132,9 +132,9 @@ pub(super) fn add_analysis(page: &mut Page, analysis: &Analysis<'_>) {
 }
 
 /// Every turn of the printed algorithm's loop, as the thesis shows them in section 3.5.
-pub(super) fn add_steps(page: &mut Page, analysis: &Analysis<'_>, steps: &[Turn]) {
+pub(super) fn add_steps(page: &mut Page, analysis: &Analysis<'_>, steps: &[AlgorithmStep]) {
     for step in steps {
-        let Turn { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
+        let AlgorithmStep { t_a, g_f, to_place, next_t_a, next_g_f, .. } = step;
         let pairs: Vec<String> = step.h.iter().map(|(t, g)| format!("({t}, {g})")).collect();
         let answer = match step.finish {
             Some(finish) => format!("yes, f = {finish}"),

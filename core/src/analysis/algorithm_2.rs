@@ -15,7 +15,7 @@ use crate::time::{Duration, Instant};
 
 /// What one turn of the algorithm's loop did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Turn {
+pub struct AlgorithmStep {
     /// Index of the kernel i.
     pub kernel: usize,
     /// `t_a` before the turn.
@@ -52,7 +52,11 @@ pub(super) const PAIRS_OF_A_STEP: usize = 64;
 /// # Errors
 /// [`TimeOverflow`].
 #[doc(hidden)]
-pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<Option<Vec<Turn>>, TimeOverflow> {
+pub fn steps(
+    g_max: NonZeroU32,
+    tasks: &[MergedKernel],
+    most: usize,
+) -> Result<Option<Vec<AlgorithmStep>>, TimeOverflow> {
     let turns: u64 = tasks.iter().map(|task| u64::from(task.blocks / g_max) + 1).sum();
     if usize::try_from(turns).map_or(true, |turns| turns > most) {
         return Ok(None);
@@ -68,7 +72,7 @@ pub fn steps(g_max: NonZeroU32, tasks: &[MergedKernel], most: usize) -> Result<O
         }
         let mut h = h.to_vec();
         h.sort_unstable();
-        steps.push(Turn { h, ..step });
+        steps.push(AlgorithmStep { h, ..step });
         ControlFlow::Continue(())
     })?;
     Ok((!is_over).then_some(steps))
@@ -134,7 +138,7 @@ fn run(
     g_max: NonZeroU32,
     tasks: &[MergedKernel],
     empty: EmptyPairs,
-    mut observe: impl FnMut(Turn, &[(Instant, u32)]) -> ControlFlow<()>,
+    mut observe: impl FnMut(AlgorithmStep, &[(Instant, u32)]) -> ControlFlow<()>,
 ) -> Result<Vec<Instant>, TimeOverflow> {
     let mut f = Vec::with_capacity(tasks.len());
     let (mut t_a, mut g_f) = (Instant::ZERO, g_max.get());
@@ -170,8 +174,16 @@ fn run(
             (t_a, g_f) = h.swap_remove(index);
         }
         let (kernel, old_t_a, old_g_f, to_place) = before;
-        let step =
-            Turn { kernel, t_a: old_t_a, g_f: old_g_f, to_place, finish, h: Vec::new(), next_t_a: t_a, next_g_f: g_f };
+        let step = AlgorithmStep {
+            kernel,
+            t_a: old_t_a,
+            g_f: old_g_f,
+            to_place,
+            finish,
+            h: Vec::new(),
+            next_t_a: t_a,
+            next_g_f: g_f,
+        };
         if observe(step, &h).is_break() {
             break;
         }
@@ -307,7 +319,7 @@ mod tests {
         let tasks = together(&[(101, 4), (103, 4), (107, 4), (109, 4), (113, 40)]);
         let of = |empty| {
             let mut f = Vec::new();
-            let keep = |step: Turn, _: &[_]| {
+            let keep = |step: AlgorithmStep, _: &[_]| {
                 f.extend(step.finish);
                 ControlFlow::Continue(())
             };
