@@ -1,6 +1,7 @@
 //! Bounds on the jobs of host threads, whenever these come: how long each may take, from its arrival to the end of each
 //! of its operations, with whatever holds operations on the GPU (`docs/analysis.md`, "Releases that are not given" and
-//! "Host programs, processes, links and channels").
+//! "Host programs, processes, links and channels"). What **contexts that take turns** and **cores** add is here, each
+//! bound in the file that the table of that page names.
 
 use thiserror::Error;
 
@@ -159,17 +160,17 @@ pub enum SporadicRefusal {
     },
 }
 
-/// How a task has its core.
+/// How a task i has its core: **cores** that hosts share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OnCore {
     core: u32,
     /// A smaller one is more urgent; no two of a core are equal.
     rank: (i32, usize),
-    /// Work of one job at most \[ns\].
+    /// `C_i`: work of one job at most \[ns\].
     work: u64,
     /// Whether it keeps the core while it waits for operations.
     spins: bool,
-    /// Whether it may give up the core in the midst of a job.
+    /// Whether it is in S, and may give up the core in the midst of a job; else it is in N.
     suspends: bool,
     /// Whether a job begins with work and never waits: at the instant at which its work is done it goes on, whoever
     /// else then asks for the core.
@@ -214,6 +215,7 @@ impl OnCore {
     fn takes(&self, period: u64, jitter: u64, response: Option<u64>) -> Option<(u64, u64)> {
         let one = if self.spins { response? } else { self.work };
         let late = match response {
+            // In N: J; in S: R - C, or R if it spins or C > T.
             _ if !self.suspends => jitter,
             response if self.spins || self.work > period => response?,
             response => response?.saturating_sub(self.work),
@@ -222,24 +224,24 @@ impl OnCore {
     }
 }
 
-/// The turns of the contexts of a scenario.
-///
-/// What contexts that take turns leave to one of them: rules T1 to T6.
+/// **Contexts that take turns**, by rules T1 to T6: what they leave to one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Turns {
     contexts: Vec<Context>,
-    /// What a switch costs \[ns\].
+    /// σ: what a switch costs \[ns\].
     switch: u64,
     /// Whether copies run in the turns of their contexts only.
     with_copies: bool,
 }
 
+/// A context p.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Context {
+    /// `Q_p` \[ns\].
     slice: u64,
-    /// Turns in a round.
+    /// `n_p`: its places in a round.
     places: u64,
-    /// For how long blocks may run on when a slice is over \[ns\].
+    /// `L_p`: for how long blocks may run on when a slice is over \[ns\].
     run_out: u64,
 }
 
@@ -274,25 +276,25 @@ impl Turns {
         self.contexts.len()
     }
 
-    /// For how long a context that has work for `operations`, one after another, which take it `work` ns in its turns,
-    /// has no turn meanwhile, or lets blocks run out \[ns\]. `of_others` says by context how long its turns can be in
-    /// all \[ns\], if that is known.
-    fn lost(&self, process: usize, (operations, work): (u64, u128), of_others: &[Option<u128>]) -> Option<u128> {
-        let own = self.contexts.get(process)?;
-        let times = u128::from(operations).checked_add(work / u128::from(own.slice))?;
-        let mut lost = 0_u128;
-        let mut switches = 1_u128;
-        for (number, context) in self.contexts.iter().enumerate().filter(|(number, _)| *number != process) {
-            let turns = times.checked_mul(u128::from(context.places))?;
-            let slices = turns.checked_mul(u128::from(context.slice) + u128::from(context.run_out))?;
-            let known = of_others.get(number).copied().flatten();
-            // What runs out does so beside its work.
-            let run_out = turns.checked_mul(u128::from(context.run_out))?;
-            let known = known.and_then(|known| known.checked_add(run_out));
-            lost = lost.checked_add(known.map_or(slices, |known| known.min(slices)))?;
-            switches += u128::from(context.places);
+    /// `M_p (Σ n_q (Q_q + L_q) + (1 + Σ n_q) σ + L_p)`, with sums over q ≠ p \[ns\]: for how long a context p has no
+    /// turn, or lets blocks run out, while a chain needs its turns for `N_p` operations, and for `B_p` ns in all.
+    /// `work_of` says of each context q for how long it can work meanwhile \[ns\], if that is known.
+    fn lost(&self, p: usize, (n_p, b_p): (u64, u128), work_of: &[Option<u128>]) -> Option<u128> {
+        let own = self.contexts.get(p)?;
+        // M_p = N_p + floor(B_p / Q_p).
+        let m_p = u128::from(n_p).checked_add(b_p / u128::from(own.slice))?;
+        let (mut others, mut switches) = (0_u128, 1_u128);
+        for (q, other) in self.contexts.iter().enumerate().filter(|(q, _)| *q != p) {
+            // M_p n_q (Q_q + L_q), or the work of q and M_p n_q L_q, as what runs out does so beside its work.
+            let turns = m_p.checked_mul(u128::from(other.places))?;
+            let slices = turns.checked_mul(u128::from(other.slice) + u128::from(other.run_out))?;
+            let run_out = turns.checked_mul(u128::from(other.run_out))?;
+            let work = work_of.get(q).copied().flatten().and_then(|work| work.checked_add(run_out));
+            others = others.checked_add(work.map_or(slices, |work| work.min(slices)))?;
+            switches += u128::from(other.places);
         }
+        // M_p ((1 + Σ n_q) σ + L_p).
         let each = switches.checked_mul(u128::from(self.switch))?.checked_add(u128::from(own.run_out))?;
-        lost.checked_add(times.checked_mul(each)?)
+        others.checked_add(m_p.checked_mul(each)?)
     }
 }

@@ -1,8 +1,17 @@
-//! Responses that bound one another: of each job by its window, by the orders of dispatch of what can run beside it,
-//! and part by part where its host works; and of one processor without preemption, exactly.
+//! Responses `R_i` that bound one another, each by the smallest of the bounds that its job has (`docs/analysis.md`,
+//! "Releases that are not given"):
+//!
+//! - the **bound by work over all phasings**, in `window.rs`;
+//! - the **bound by orders of dispatch over all phasings**: with `F_i` the bound by orders of dispatch on a job that is
+//!   released at r, beside jobs of every other stream j released at r - `R_j` + 1 ns + n `T_j` or later, or never, no
+//!   job takes longer than its R if `J_i` + `F_i` <= `R_i` <= `T_i` for all i;
+//! - **part by part**, of a job that is cut where its host has waited for all that it has submitted: with `F_s` a bound
+//!   on what it submits in part s, all is done in J + w, for the least w that holds its work and sleeps, all `F_s`, and
+//!   what more urgent hosts have of its core;
+//! - on **one processor without preemption** the analysis of Davis, Burns, Bril and Lukkien, which is exact.
 
 use super::model::{Task, TaskSet, levels};
-use super::window::{Windows, least_fixed_point};
+use super::window::{ByWork, least_fixed_point};
 use crate::analysis::safe_bound::{Job, Operation, Phased, Weights, Work};
 use crate::effort;
 use crate::limits::count_turn;
@@ -16,31 +25,31 @@ const MOST_EXPLORED: usize = 24;
 /// By when each operation and pause of every task's jobs has ended, from the arrival of a job \[ns\]; `None`: it may
 /// take longer than is allowed. Bounds hold of the tasks that have one, whatever the others do.
 pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> {
-    let windows = Windows::new(tasks, weights);
+    let work = ByWork::new(tasks, weights);
     let parts: Vec<Option<Parts>> = tasks.tasks.iter().map(Parts::of).collect();
     let mut explorations = MOST_EXPLORED * tasks.tasks.len();
     let explored = fixed_point(tasks, |task, responses| {
-        let by_window = windows.ends(task, responses);
+        let by_work = work.ends(task, responses);
         let is_enough = |ends: &Ends| responses[task].is_some_and(|response| last(ends) <= response);
         // By orders of dispatch nothing is known of a job that has others of its own before it.
         let most_alone = tasks.tasks[task].most_alone();
         let may_queue = responses[task].is_none_or(|response| response > most_alone);
-        let is_enough = by_window.as_ref().is_some_and(is_enough) || may_queue;
+        let is_enough = by_work.as_ref().is_some_and(is_enough) || may_queue;
         if is_enough || explorations == 0 || effort::check().is_err() {
-            return by_window;
+            return by_work;
         }
         explorations -= 1;
         let by_orders = match &parts[task] {
             Some(parts) => parts.ends(tasks, weights, task, responses),
             None => ends_by_orders(tasks, weights, task, responses),
         };
-        smaller(by_orders.filter(|ends| tasks.tasks[task].is_done_within(most_alone, ends)), by_window)
+        smaller(by_orders.filter(|ends| tasks.tasks[task].is_done_within(most_alone, ends)), by_work)
     });
     if explored.iter().all(Option::is_some) {
         return explored;
     }
-    let by_window = fixed_point(tasks, |task, responses| windows.ends(task, responses));
-    explored.into_iter().zip(by_window).map(|(one, other)| smaller(one, other)).collect()
+    let by_work = fixed_point(tasks, |task, responses| work.ends(task, responses));
+    explored.into_iter().zip(by_work).map(|(one, other)| smaller(one, other)).collect()
 }
 
 /// The least responses of which each is no less than what `ends` says by all, without those that are beyond their
@@ -77,9 +86,6 @@ const MOST_JOBS: u64 = 32;
 /// those of all tasks and its own is not beyond its period. It holds if none is more than `responses[index]`. `None`:
 /// too much to explore, or something holds operations that the orders of dispatch do not know, or it waits for a task
 /// whose response is not known.
-///
-/// The response of a job by the orders of dispatch of what can run beside it: `docs/analysis.md`, "Releases that are
-/// not given".
 fn ends_by_orders(tasks: &TaskSet, weights: &Weights<'_>, index: usize, responses: &[Option<u64>]) -> Option<Vec<u64>> {
     let task = tasks.tasks.get(index)?;
     // Where threads wait for one another's operations, nothing is known of the order in which they then go on; nor when
@@ -150,7 +156,7 @@ fn of_job(
             lower.push(&other.operations[..]);
             continue;
         }
-        // Jobs that arrived `response` before the release or earlier have ended by then.
+        // Those that arrived by r - R_j are done at r, so that the first of the others comes at r - R_j + 1 ns.
         let before = (*response)?.saturating_sub(1);
         let jobs = other.jobs(responses[index]?.checked_add(before)?, Some(0))?.max(1);
         if jobs > MOST_JOBS {
@@ -171,6 +177,7 @@ fn of_job(
         levels: tasks.levels,
         engines: tasks.engines,
     };
+    // J_i + F_i.
     let ends = phased.ends(&tasks.classes, weights)?;
     ends.into_iter().map(|end| end.checked_add(task.jitter)).collect()
 }
@@ -187,7 +194,7 @@ const MOST_RAISES: usize = 10_000;
 /// response is bounded part by part (`docs/analysis.md`, "Cores").
 #[derive(Debug, Clone)]
 struct Parts {
-    /// How long the host works and sleeps in all \[ns\].
+    /// Work and sleeps of the host in all \[ns\].
     host: u64,
     /// What it submits in each part, as if a job did nothing else.
     parts: Vec<Task>,
@@ -232,39 +239,35 @@ impl Parts {
     /// By when all of a job has ended, from its arrival \[ns\], if `responses` bound those of all tasks.
     fn ends(&self, tasks: &TaskSet, weights: &Weights<'_>, index: usize, responses: &[Option<u64>]) -> Option<Ends> {
         let task = tasks.tasks.get(index)?;
+        // Work and sleeps, and all F_s.
         let mut alone = self.host;
         for part in &self.parts {
-            alone = alone.checked_add(of_part(part, tasks, weights, index, responses)?)?;
+            alone = alone.checked_add(f_s(part, tasks, weights, index, responses)?)?;
         }
         let most = task.within.checked_sub(task.jitter)?;
         let reach = task.core.map_or(0, |core| core.reach());
-        let window = least_fixed_point(alone, (MOST_RAISES, tasks.tasks.len()), |window| {
-            let covered = alone.checked_add(tasks.higher(task, window.checked_add(reach)?, responses)?)?;
-            Some(covered).filter(|covered| *covered <= most.max(window))
+        // And what more urgent hosts have of the core.
+        let w = least_fixed_point(alone, (MOST_RAISES, tasks.tasks.len()), |w| {
+            let sum = alone.checked_add(tasks.higher(task, w.checked_add(reach)?, responses)?)?;
+            Some(sum).filter(|sum| *sum <= most.max(w))
         })?;
-        Some(vec![task.jitter.checked_add(window)?; self.operations])
+        Some(vec![task.jitter.checked_add(w)?; self.operations])
     }
 }
 
-/// How long a part takes from its launch to its end, if a job of the task did nothing else.
-fn of_part(
-    part: &Task,
-    tasks: &TaskSet,
-    weights: &Weights<'_>,
-    index: usize,
-    responses: &[Option<u64>],
-) -> Option<u64> {
+/// `F_s`: how long a part takes from its launch to its end, if a job of the task did nothing else.
+fn f_s(part: &Task, tasks: &TaskSet, weights: &Weights<'_>, index: usize, responses: &[Option<u64>]) -> Option<u64> {
     let mut tasks = tasks.clone();
     tasks.tasks[index] = part.clone();
-    let windows = Windows::new(&tasks, weights);
+    let work = ByWork::new(&tasks, weights);
     let mut responses = responses.to_vec();
     let mut longest = 0;
     for _ in 0..MOST_RAISES {
         responses[index] = Some(longest);
-        let by_window = windows.ends(index, &responses);
-        let is_enough = by_window.as_ref().is_some_and(|ends| last(ends) <= longest);
+        let by_work = work.ends(index, &responses);
+        let is_enough = by_work.as_ref().is_some_and(|ends| last(ends) <= longest);
         let by_orders = if is_enough { None } else { ends_by_orders(&tasks, weights, index, &responses) };
-        let found = last(&smaller(by_orders, by_window)?);
+        let found = last(&smaller(by_orders, by_work)?);
         if found <= longest {
             return Some(longest);
         }

@@ -1,5 +1,15 @@
-//! The busy window of a job, for any GPU and any rules: `docs/analysis.md`, "Releases that are not given" and "Host
-//! programs, processes, links and channels".
+//! **Bound by work over all phasings**, and **jobs that queue** (`docs/analysis.md`, "Releases that are not given"; in
+//! Coq `responses_hold` and `programs_hold`).
+//!
+//! Claim: no job of any stream i takes longer than `R_i`, if for every operation k of its job, and every number q of
+//! jobs of i that queue,
+//!
+//! `R_i` >= `J_i` + `w_(k,q)` + `C_k` - (q - 1) `T_i`, where `w_(k,q)` is the least w with `W_(k,q)(w)` <= w.
+//!
+//! Assumptions: jobs of i arrive `T_i` or more apart, and are released up to `J_i` after they arrive; all bounds R hold
+//! together. What else a scenario has adds to `W_(k,q)(w)`, each by a theorem of its own ("Host programs, processes,
+//! links and channels"): **waits for operations of others** (`waiting_hosts_hold`), clients of MPS on **shared SMs**,
+//! **contexts that take turns**, **shared links**, **channels and latencies**, and **cores**.
 
 use super::model::{Task, TaskSet};
 use crate::analysis::safe_bound::{Begin, LowerInWaits, ONE, Operation, Weights, Work};
@@ -11,26 +21,26 @@ const MOST_STEPS: usize = 100_000;
 /// By how much less than a link could serve a copy that shares it is served, at most \[ns\].
 const LINK_LOSS: u64 = 2;
 
-/// The windows of all tasks.
+/// The bounds by work on the jobs of all tasks.
 #[derive(Debug)]
-pub(super) struct Windows<'a> {
+pub(super) struct ByWork<'a> {
     tasks: &'a TaskSet,
     weights: &'a Weights<'a>,
-    /// By task: weights, each of which gives a bound.
+    /// By task: choices of the weights v, each of which gives a bound.
     choices: Vec<Vec<Vec<u64>>>,
     /// By task and operation: what it waits for in its job, itself included.
     chains: Vec<Vec<Vec<usize>>>,
 }
 
-impl<'a> Windows<'a> {
+impl<'a> ByWork<'a> {
     pub(super) fn new(tasks: &'a TaskSet, weights: &'a Weights<'a>) -> Self {
         let choices = tasks.tasks.iter().map(|task| choices(tasks, weights, task)).collect();
         let chains = tasks.tasks.iter().map(chains).collect();
         Self { tasks, weights, choices, chains }
     }
 
-    /// By when each operation of a task's job has ended, from the arrival of the job \[ns\], if `responses` bound those
-    /// of all tasks.
+    /// By when each operation of a task's job has ended, from the arrival of the job \[ns\], if `responses` are bounds
+    /// R of all tasks.
     pub(super) fn ends(&self, task: usize, responses: &[Option<u64>]) -> Option<Vec<u64>> {
         let &Self { tasks, weights, .. } = self;
         let chains = &self.chains[task];
@@ -38,17 +48,16 @@ impl<'a> Windows<'a> {
         tasks.tasks[task].reached.iter().flatten().for_each(|&other| is_reached[other] = true);
         let is_reached = &is_reached[..];
         let level = lowest_level(tasks, &tasks.tasks[task]);
-        let window =
-            |weighed, queued| Window { tasks, task, queued, level, is_reached, weighed, responses, weights, chains };
+        let sum = |v, q| WorkInWindow { tasks, task, q, level, is_reached, v, responses, weights, chains };
         let Task { operations, most_queued, period, .. } = &tasks.tasks[task];
         let mut ends = vec![0; operations.len()];
-        for queued in 1..=*most_queued {
-            let windows: Vec<Window<'_>> = self.choices[task].iter().map(|weighed| window(weighed, queued)).collect();
-            let end = |last: usize| windows.iter().filter_map(|window| window.end(last)).min();
-            let own: Vec<u64> = (0..operations.len()).map(end).collect::<Option<_>>()?;
-            let is_over = own.iter().all(|end| end <= period);
-            ends.iter_mut().zip(own).for_each(|(end, own)| *end = own.max(*end));
-            // Where the job that comes last of so many has ended before the next one comes, there are no more at once.
+        for q in 1..=*most_queued {
+            let sums: Vec<WorkInWindow<'_>> = self.choices[task].iter().map(|v| sum(v, q)).collect();
+            let end = |k: usize| sums.iter().filter_map(|sum| sum.end(k)).min();
+            let of_q: Vec<u64> = (0..operations.len()).map(end).collect::<Option<_>>()?;
+            let is_over = of_q.iter().all(|end| end <= period);
+            ends.iter_mut().zip(of_q).for_each(|(end, of_q)| *end = of_q.max(*end));
+            // Q: where the last of q jobs has ended before the next one comes, there are no more at once.
             if is_over || *most_queued == 1 {
                 return Some(ends);
             }
@@ -117,52 +126,68 @@ fn lowest_level(tasks: &TaskSet, task: &Task) -> usize {
     reached.fold(task.lowest, usize::max)
 }
 
-struct Window<'a> {
+/// `W_(k,q)` of the operations k of a task's job, with one choice of weights.
+struct WorkInWindow<'a> {
     tasks: &'a TaskSet,
     task: usize,
     /// How many jobs of the task there are: the one looked at, and those before it, each of which made the next wait.
-    queued: u64,
+    q: u64,
     /// The lowest priority of what the job can have to wait for.
     level: usize,
-    /// By task: whether the job can have to wait for what its jobs submit.
+    /// By task: whether it is in S, so that the job can have to wait for what its jobs submit.
     is_reached: &'a [bool],
-    weighed: &'a [u64],
+    /// By class: the weight of a block.
+    v: &'a [u64],
+    /// By task: R; `None`: not known.
     responses: &'a [Option<u64>],
     weights: &'a Weights<'a>,
     chains: &'a [Vec<usize>],
 }
 
-/// What a window has of one context, in units of 1 / ONE ns but for the number.
-#[derive(Clone, Copy, Default)]
-struct OfContext {
-    /// Operations on the chain that need turns.
-    operations: u64,
-    /// For how long they need them.
-    work: u128,
+/// What counts in a window.
+struct Counted {
+    /// Whether a copy is on the chain, so that all copies count.
+    with_copies: bool,
+    /// By context: whether operations of the chain need its turns, so that its operations count.
+    of_chain: Vec<bool>,
 }
 
-impl Window<'_> {
+/// What the chain needs of the turns of a context p.
+#[derive(Clone, Copy, Default)]
+struct NeedOfTurns {
+    /// `N_p`: operations of the chain.
+    n_p: u64,
+    /// `B_p`, in 1 / [`ONE`] ns.
+    b_p: u128,
+}
+
+fn is_copy(one: &Operation) -> bool {
+    matches!(one.work, Work::Copy { .. })
+}
+
+/// All times but those of windows are in 1 / [`ONE`] ns.
+impl WorkInWindow<'_> {
     fn own(&self) -> &Task {
         &self.tasks.tasks[self.task]
     }
 
-    /// Whether operation `last` can be interrupted or slowed after it has begun (turns of contexts, a shared link, a
-    /// shared core), so that the window lasts to its end.
-    fn is_to_the_end(&self, last: usize) -> bool {
-        let is_preempted = self.own().core.is_some() && self.own().operations[last].work.is_of_host();
+    /// Whether operation k can be interrupted or slowed after it has begun (turns of contexts, a shared link, a shared
+    /// core), so that the window lasts to its end.
+    fn is_to_the_end(&self, k: usize) -> bool {
+        let is_preempted = self.own().core.is_some() && self.own().operations[k].work.is_of_host();
         self.tasks.turns.is_some() || self.tasks.linked || is_preempted
     }
 
-    /// The jobs of the task before the one looked at.
+    /// q - 1.
     fn before(&self) -> u64 {
-        self.queued.saturating_sub(1)
+        self.q.saturating_sub(1)
     }
 
-    /// The bound on the end of operation `last` of the job, from its arrival.
-    fn end(&self, last: usize) -> Option<u64> {
+    /// J + `w_(k,q)` + `C_k` - (q - 1) T: the bound on the end of operation k of the job, from its arrival \[ns\].
+    fn end(&self, k: usize) -> Option<u64> {
         let task = self.own();
-        let own = match task.operations[last].work {
-            _ if self.is_to_the_end(last) => 0,
+        let c_k = match task.operations[k].work {
+            _ if self.is_to_the_end(k) => 0,
             Work::Kernel { block_time: time, .. }
             | Work::Copy { worst: time, .. }
             | Work::Pause(time)
@@ -171,22 +196,67 @@ impl Window<'_> {
         };
         let operations: usize = self.tasks.tasks.iter().map(|task| task.operations.len()).sum();
         let reach = task.core.map_or(0, |core| core.reach());
-        // The window begins with the release of the first job, which came so much earlier at least.
+        // The window begins with the release of the first of the q jobs, which came so much earlier at least.
         let earlier = task.period.checked_mul(self.before())?;
-        let most = task.within.checked_add(earlier)?.checked_sub(own)?.checked_sub(task.jitter)?;
-        let window = least_fixed_point(0, (MOST_STEPS, 8 * operations), |window| {
+        let most = task.within.checked_add(earlier)?.checked_sub(c_k)?.checked_sub(task.jitter)?;
+        let w_k = least_fixed_point(0, (MOST_STEPS, 8 * operations), |w| {
             // More is of no use.
-            self.covered(last, window.checked_add(reach)?).filter(|covered| *covered <= most.max(window))
+            self.sum(k, w.checked_add(reach)?).filter(|sum| *sum <= most.max(w))
         })?;
-        Some((task.jitter + window + own).saturating_sub(earlier))
+        Some((task.jitter + w_k + c_k).saturating_sub(earlier))
     }
 
-    /// What an operation takes of the waits, weighed.
-    fn load(&self, work: &Work) -> Option<u128> {
+    /// `W_(k,q)(w)` \[ns, rounded up\], term by term.
+    fn sum(&self, k: usize, w: u64) -> Option<u64> {
+        let task = self.own();
+        let counted = self.counted(k);
+        let mut turns = vec![NeedOfTurns::default(); counted.of_chain.len()];
+        // Of the operations before k in its job: C_o (1 - v_o), along the longest chain.
+        let chain = self.chain_before(k, &mut turns);
+        // Of q - 1 more jobs on the chain: C_o (1 - v_o) + g C v.
+        let mut queued = 0_u128;
+        for operation in &task.operations {
+            let one = self.g_c_v_counted(operation, &counted)?.checked_add(self.c_1_v(&operation.work))?;
+            queued = queued.checked_add(one.checked_mul(u128::from(self.before()))?)?;
+        }
+        // Of all operations of the own job: g C v, less C_k v_k.
+        let own = self.own_job(k, &counted, &mut turns)?;
+        // Of every other task j: ceil((w + R_j) / T_j) jobs, each with its g C v.
+        let (others, lower) = self.other_jobs(w, &counted, &mut turns)?;
+        // Lower priorities add no more than they can have in the waits.
+        let lower = if task.reached.is_none() { lower.min(self.lower_in_waits(k, w, &counted)) } else { lower };
+        // Contexts without a turn, and a core that more urgent hosts have.
+        let lost = self.lost(&turns, w)?;
+        let core = u128::from(self.tasks.higher(task, w, self.responses)?).checked_mul(u128::from(ONE))?;
+        let sum = [chain, queued, own, others, lower, lost, core].into_iter().try_fold(0, u128::checked_add)?;
+        u64::try_from(sum.div_ceil(u128::from(ONE))).ok()
+    }
+
+    fn counted(&self, k: usize) -> Counted {
+        let with_copies = self.tasks.channels.is_some()
+            || self.chain(k).any(is_copy)
+            || self.q > 1 && self.own().operations.iter().any(is_copy);
+        let mut of_chain = Vec::new();
+        for one in self.chain(k).filter(|one| self.needs_turns(&one.work)) {
+            if of_chain.len() <= one.process {
+                of_chain.resize(one.process + 1, false);
+            }
+            of_chain[one.process] = true;
+        }
+        Counted { with_copies, of_chain }
+    }
+
+    /// Whether an operation is of a context of the chain, or needs no turn.
+    fn is_met(&self, one: &Operation, counted: &Counted) -> bool {
+        !self.needs_turns(&one.work) || counted.of_chain.get(one.process) == Some(&true)
+    }
+
+    /// g C v of an operation; of a copy its time, and of one that shares a link 2 ns more.
+    fn g_c_v(&self, work: &Work) -> Option<u128> {
         match *work {
-            Work::Kernel { class, blocks, block_time, .. } => u128::from(blocks)
-                .checked_mul(u128::from(block_time.as_ns()))?
-                .checked_mul(u128::from(self.weighed[class])),
+            Work::Kernel { class, blocks, block_time, .. } => {
+                u128::from(blocks).checked_mul(u128::from(block_time.as_ns()))?.checked_mul(u128::from(self.v[class]))
+            }
             Work::Copy { worst, .. } => {
                 let loss = if self.tasks.linked { LINK_LOSS } else { 0 };
                 (u128::from(worst.as_ns()) + u128::from(loss)).checked_mul(u128::from(ONE))
@@ -195,12 +265,18 @@ impl Window<'_> {
         }
     }
 
-    /// What an operation of the chain takes beside the waits.
-    fn outside(&self, work: &Work) -> u128 {
+    /// The same, where the operation counts.
+    fn g_c_v_counted(&self, one: &Operation, counted: &Counted) -> Option<u128> {
+        let counts = (counted.with_copies || !is_copy(one)) && self.is_met(one, counted);
+        if counts { self.g_c_v(&one.work) } else { Some(0) }
+    }
+
+    /// `C_o (1 - v_o)` of an operation of the chain, of a copy 0, and what latencies add to either; all that a pause or
+    /// work of the host lasts.
+    fn c_1_v(&self, work: &Work) -> u128 {
         match *work {
             Work::Kernel { class, block_time, .. } => {
-                u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(self.weighed[class]))
-                    + self.latency(work)
+                u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(self.v[class])) + self.latency(work)
             }
             Work::Copy { .. } => self.latency(work),
             Work::Pause(time) | Work::Busy(time) => u128::from(time.as_ns()) * u128::from(ONE),
@@ -208,12 +284,14 @@ impl Window<'_> {
         }
     }
 
+    /// Launch latency and kernel gap.
     fn latency(&self, work: &Work) -> u128 {
         let needs_engine = matches!(work, Work::Kernel { .. } | Work::Copy { .. });
         if needs_engine { u128::from(self.tasks.latency) * u128::from(ONE) } else { 0 }
     }
 
-    /// For how long, shared among all channels, an operation may keep one although nothing waits for room on the SMs.
+    /// `C_o` / N with N channels: for how long, shared among all of them, an operation may keep one although nothing
+    /// waits for room on the SMs.
     fn keeps_channel(&self, work: &Work) -> u128 {
         let Some(channels) = self.tasks.channels else { return 0 };
         let time = match *work {
@@ -223,13 +301,13 @@ impl Window<'_> {
         (time + self.latency(work)).div_ceil(u128::from(channels.max(1)))
     }
 
-    /// What the job can wait for before operation `last`, and itself: with others' operations, all that they do.
-    fn chain(&self, last: usize) -> impl Iterator<Item = &Operation> {
+    /// What the job can wait for before operation k, and k itself: with operations of others, all that they do.
+    fn chain(&self, k: usize) -> impl Iterator<Item = &Operation> {
         let task = self.own();
         let others = task.reached.iter().flatten().flat_map(|&other| &self.tasks.tasks[other].operations);
         let own: Box<dyn Iterator<Item = &Operation>> = match task.reached {
             Some(_) => Box::new(task.operations.iter()),
-            None => Box::new(self.chains[last].iter().map(|&number| &task.operations[number])),
+            None => Box::new(self.chains[k].iter().map(|&number| &task.operations[number])),
         };
         own.chain(others)
     }
@@ -240,181 +318,152 @@ impl Window<'_> {
         matches!(work, Work::Kernel { .. }) || turns.with_copies && matches!(work, Work::Copy { .. })
     }
 
-    /// How long operation `last` can wait for its last block, if what comes in `window` ns runs \[ns, rounded up\]; or
-    /// for its end, if its last block may be held up.
-    fn covered(&self, last: usize, window: u64) -> Option<u64> {
+    /// What operations and pauses of the own job take outside the waits, along the longest chain to k; of k itself only
+    /// if the window lasts to its end.
+    fn chain_before(&self, k: usize, turns: &mut [NeedOfTurns]) -> u128 {
         let task = self.own();
-        let is_copy = |work: &Work| matches!(work, Work::Copy { .. });
-        let with_copies = self.tasks.channels.is_some()
-            || self.chain(last).any(|one| is_copy(&one.work))
-            || self.queued > 1 && task.operations.iter().any(|one| is_copy(&one.work));
-        let mut contexts: Vec<OfContext> = Vec::new();
-        if self.tasks.turns.is_some() {
-            for one in self.chain(last).filter(|one| self.needs_turns(&one.work)) {
-                if contexts.len() <= one.process {
-                    contexts.resize(one.process + 1, OfContext::default());
-                }
-                // Those of others are counted with their jobs.
-                contexts[one.process].operations = 1;
+        let to_the_end = self.is_to_the_end(k);
+        let mut need = |operation: &Operation| {
+            if self.needs_turns(&operation.work) {
+                turns[operation.process].n_p += 1;
+                turns[operation.process].b_p += self.c_1_v(&operation.work);
             }
-        }
-        let is_met = |one: &Operation| {
-            !self.needs_turns(&one.work) || contexts.get(one.process).is_some_and(|context| context.operations > 0)
         };
-        let load = |one: &Operation| {
-            let counts = (with_copies || !is_copy(&one.work)) && is_met(one);
-            if counts { self.load(&one.work) } else { Some(0) }
-        };
-        let mut met = contexts.clone();
-        for context in &mut met {
-            context.operations = 0;
+        let latency_of_k = if to_the_end { 0 } else { self.latency(&task.operations[k].work) };
+        if task.reached.is_some() {
+            // All operations of the job are on the chain.
+            let counts = |number: &usize| to_the_end || *number != k;
+            let all = (0..task.operations.len()).filter(counts).map(|number| &task.operations[number]);
+            let sum = all.map(|one| {
+                need(one);
+                self.c_1_v(&one.work)
+            });
+            return sum.sum::<u128>() + latency_of_k;
         }
-        let mut total = self.own_chain(last, &mut met);
-        for operation in &task.operations {
-            let one = load(operation)?.checked_add(self.outside(&operation.work))?;
-            total = total.checked_add(one.checked_mul(u128::from(self.before()))?)?;
+        let mut ends = vec![0_u128; k + 1];
+        for &number in &self.chains[k] {
+            let operation = &task.operations[number];
+            let start = operation.after.iter().map(|&before| ends[before]).max().unwrap_or(0);
+            if number == k && !to_the_end {
+                return start + latency_of_k;
+            }
+            need(operation);
+            ends[number] = start + self.c_1_v(&operation.work);
         }
-        for (number, operation) in task.operations.iter().enumerate() {
-            let mut own = load(operation)?;
-            if number == last && !self.is_to_the_end(last) {
-                // The last block runs after the window.
-                own -= match operation.work {
+        ends[k]
+    }
+
+    /// g C v of all operations of the own job, less `C_k v_k`, as the last block of k runs after the window.
+    fn own_job(&self, k: usize, counted: &Counted, turns: &mut [NeedOfTurns]) -> Option<u128> {
+        let mut sum = 0_u128;
+        for (number, operation) in self.own().operations.iter().enumerate() {
+            let mut one = self.g_c_v_counted(operation, counted)?;
+            if number == k && !self.is_to_the_end(k) {
+                one -= match operation.work {
                     Work::Kernel { class, block_time, .. } => {
-                        u128::from(block_time.as_ns()) * u128::from(self.weighed[class])
+                        u128::from(block_time.as_ns()) * u128::from(self.v[class])
                     }
-                    Work::Copy { .. } => own,
+                    Work::Copy { .. } => one,
                     Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
                 };
             }
-            self.count_turns(operation, own, &mut met)?;
-            total = total.checked_add(own)?.checked_add(self.keeps_channel(&operation.work))?;
+            self.count_turns(operation, one, turns)?;
+            sum = sum.checked_add(one)?.checked_add(self.keeps_channel(&operation.work))?;
         }
-        let mut lower = 0_u128;
-        for (index, other) in self.tasks.tasks.iter().enumerate().filter(|(index, _)| *index != self.task) {
-            let is_reached = self.is_reached[index];
+        Some(sum)
+    }
+
+    /// g C v of the jobs of all other tasks that there can be in the window, and of those in S `C_o (1 - v_o)` as well:
+    /// of all that are not below what the chain waits for, and of those that are.
+    fn other_jobs(&self, w: u64, counted: &Counted, turns: &mut [NeedOfTurns]) -> Option<(u128, u128)> {
+        let (mut sum, mut lower) = (0_u128, 0_u128);
+        for (j, other) in self.tasks.tasks.iter().enumerate().filter(|(j, _)| *j != self.task) {
+            let is_reached = self.is_reached[j];
             let mut of_job = 0_u128;
             for operation in &other.operations {
-                let mut one = load(operation)?.checked_add(self.keeps_channel(&operation.work))?;
+                let g_c_v = self.g_c_v_counted(operation, counted)?;
+                let mut one = g_c_v.checked_add(self.keeps_channel(&operation.work))?;
                 if is_reached && !operation.work.is_of_host() {
-                    one = one.checked_add(self.outside(&operation.work))?;
+                    one = one.checked_add(self.c_1_v(&operation.work))?;
                 }
                 of_job = of_job.checked_add(one)?;
             }
             // What takes no time needs a turn all the same.
-            let takes_turns = || other.operations.iter().filter(|one| self.needs_turns(&one.work) && is_met(one));
+            let takes_turns = || {
+                let operations = other.operations.iter();
+                operations.filter(|one| self.needs_turns(&one.work) && self.is_met(one, counted))
+            };
             let counts = of_job > 0 || is_reached && takes_turns().next().is_some();
             // How many jobs of one that may be beyond its period there are is not known.
-            let jobs = if counts { other.jobs(window, self.responses[index]) } else { Some(0) };
+            let jobs = if counts { other.jobs(w, self.responses[j]) } else { Some(0) };
             for operation in takes_turns().filter(|_| counts) {
                 let jobs = jobs?;
-                let mut one = load(operation)?;
+                let mut one = self.g_c_v_counted(operation, counted)?;
                 if is_reached {
-                    one = one.checked_add(self.outside(&operation.work))?;
-                    met[operation.process].operations = met[operation.process].operations.saturating_add(jobs);
+                    one = one.checked_add(self.c_1_v(&operation.work))?;
+                    turns[operation.process].n_p = turns[operation.process].n_p.saturating_add(jobs);
                 }
-                self.count_turns(operation, one.checked_mul(u128::from(jobs))?, &mut met)?;
+                self.count_turns(operation, one.checked_mul(u128::from(jobs))?, turns)?;
             }
             let of_all = jobs.and_then(|jobs| of_job.checked_mul(u128::from(jobs)));
             // Copies know no priority, nor do channels, nor clients of MPS that have queues of their own.
-            let has_copy = with_copies && other.operations.iter().any(|one| is_copy(&one.work));
+            let has_copy = counted.with_copies && other.operations.iter().any(is_copy);
             let by_priority = self.tasks.channels.is_none() && !self.tasks.queues_by_client;
             let is_lower = other.highest > self.level && !has_copy && !is_reached && by_priority;
             if is_lower {
                 lower = of_all.map_or(u128::MAX, |of_all| lower.saturating_add(of_all));
             } else {
-                total = total.checked_add(of_all?)?;
+                sum = sum.checked_add(of_all?)?;
             }
         }
-        if task.reached.is_none() {
-            lower = lower.min(self.blocking(last, window, is_met));
-        }
-        let core = self.tasks.higher(task, window, self.responses)?;
-        total = total.checked_add(lower)?.checked_add(self.lost(&met, window)?)?;
-        total = total.checked_add(u128::from(core).checked_mul(u128::from(ONE))?)?;
-        u64::try_from(total.div_ceil(u128::from(ONE))).ok()
-    }
-
-    /// What the operations and pauses of the own job take outside the waits, along the longest chain to `last`.
-    fn own_chain(&self, last: usize, met: &mut [OfContext]) -> u128 {
-        let task = self.own();
-        let to_the_end = self.is_to_the_end(last);
-        let mut note = |operation: &Operation| {
-            if self.needs_turns(&operation.work) {
-                met[operation.process].operations += 1;
-                met[operation.process].work += self.outside(&operation.work);
-            }
-        };
-        let own_latency = if to_the_end { 0 } else { self.latency(&task.operations[last].work) };
-        if task.reached.is_some() {
-            let counts = |number: &usize| to_the_end || *number != last;
-            let numbers = (0..task.operations.len()).filter(counts);
-            let all = numbers.map(|number| &task.operations[number]);
-            return all
-                .map(|one| {
-                    note(one);
-                    self.outside(&one.work)
-                })
-                .sum::<u128>()
-                + own_latency;
-        }
-        let mut ends = vec![0_u128; last + 1];
-        for &number in &self.chains[last] {
-            let operation = &task.operations[number];
-            let start = operation.after.iter().map(|&before| ends[before]).max().unwrap_or(0);
-            if number == last && !to_the_end {
-                return start + own_latency;
-            }
-            note(operation);
-            ends[number] = start + self.outside(&operation.work);
-        }
-        ends[last]
+        Some((sum, lower))
     }
 
     /// Counts what an operation runs in the turns of its context.
-    fn count_turns(&self, operation: &Operation, work: u128, met: &mut [OfContext]) -> Option<()> {
+    fn count_turns(&self, operation: &Operation, work: u128, turns: &mut [NeedOfTurns]) -> Option<()> {
         if self.needs_turns(&operation.work)
-            && let Some(context) = met.get_mut(operation.process)
+            && let Some(context) = turns.get_mut(operation.process)
         {
-            context.work = context.work.checked_add(work)?;
+            context.b_p = context.b_p.checked_add(work)?;
         }
         Some(())
     }
 
     /// For how long the contexts of the chain have no turn although they have work.
-    fn lost(&self, met: &[OfContext], window: u64) -> Option<u128> {
+    fn lost(&self, needs: &[NeedOfTurns], w: u64) -> Option<u128> {
         let Some(turns) = &self.tasks.turns else { return Some(0) };
-        let mut of_others: Vec<Option<u128>> = vec![Some(0); turns.contexts()];
-        for (index, task) in self.tasks.tasks.iter().enumerate() {
-            let jobs = task.jobs(window, self.responses[index]).map(u128::from);
+        // The work of each context q in the window: C (1 - v) + g C v of its operations.
+        let mut work_of: Vec<Option<u128>> = vec![Some(0); turns.contexts()];
+        for (j, task) in self.tasks.tasks.iter().enumerate() {
+            let jobs = task.jobs(w, self.responses[j]).map(u128::from);
             for operation in task.operations.iter().filter(|one| self.needs_turns(&one.work)) {
-                let one = self.load(&operation.work)?.checked_add(self.outside(&operation.work))?;
+                let one = self.g_c_v(&operation.work)?.checked_add(self.c_1_v(&operation.work))?;
                 let all = jobs.and_then(|jobs| jobs.checked_mul(one)).map(|all| all.div_ceil(u128::from(ONE)));
-                let of_context = &mut of_others[operation.process];
+                let of_context = &mut work_of[operation.process];
                 *of_context = of_context.zip(all).and_then(|(one, other)| one.checked_add(other));
             }
         }
         let mut lost = 0_u128;
-        for (process, context) in met.iter().enumerate().filter(|(_, context)| context.operations > 0) {
-            let needed = (context.operations, context.work.div_ceil(u128::from(ONE)));
-            lost = lost.checked_add(turns.lost(process, needed, &of_others)?)?;
+        for (p, &NeedOfTurns { n_p, b_p }) in needs.iter().enumerate().filter(|(_, need)| need.n_p > 0) {
+            lost = lost.checked_add(turns.lost(p, (n_p, b_p.div_ceil(u128::from(ONE))), &work_of)?)?;
         }
         lost.checked_mul(u128::from(ONE))
     }
 
-    /// What blocks of a lower priority can add to the waits of a chain's kernels in `window` ns.
-    fn blocking(&self, last: usize, window: u64, is_met: impl Fn(&Operation) -> bool) -> u128 {
+    /// What blocks of lower priorities can add to the waits of the kernels of a chain to k.
+    fn lower_in_waits(&self, k: usize, w: u64, counted: &Counted) -> u128 {
         let task = self.own();
-        let mut background = LowerInWaits::default();
-        for (index, other) in self.tasks.tasks.iter().enumerate().filter(|(_, other)| other.highest > self.level) {
-            let jobs = other.jobs(window, self.responses[index]).unwrap_or(u64::MAX);
-            for operation in other.operations.iter().filter(|one| is_met(one)) {
+        let mut lower = LowerInWaits::default();
+        for (j, other) in self.tasks.tasks.iter().enumerate().filter(|(_, other)| other.highest > self.level) {
+            let jobs = other.jobs(w, self.responses[j]).unwrap_or(u64::MAX);
+            for operation in other.operations.iter().filter(|one| self.is_met(one, counted)) {
                 if let Work::Kernel { class, blocks, block_time, .. } = operation.work {
-                    let blocks = (u64::from(blocks), block_time.as_ns(), self.weighed[class]);
-                    background.add(operation.stream, blocks, self.weights.resident(class), jobs);
+                    let blocks = (u64::from(blocks), block_time.as_ns(), self.v[class]);
+                    lower.add(operation.stream, blocks, self.weights.resident(class), jobs);
                 }
             }
         }
-        let chain = || self.chains[last].iter().map(|&number| &task.operations[number]);
+        let chain = || self.chains[k].iter().map(|&number| &task.operations[number]);
         let is_kernel = |one: &Operation| matches!(one.work, Work::Kernel { .. });
         let kernels_before = task.operations.iter().filter(|one| is_kernel(one)).count() as u64;
         let waits = chain().filter(|one| is_kernel(one)).count() as u64 + self.before().saturating_mul(kernels_before);
@@ -422,6 +471,6 @@ impl Window<'_> {
             && task.begin(self.responses[self.task]) == Begin::Timer
             && !task.pauses()
             && chain().filter(|one| one.after.is_empty()).all(is_kernel);
-        background.most(waits, at_launch)
+        lower.most(waits, at_launch)
     }
 }
