@@ -1,5 +1,6 @@
-//! The table of docs/proofs.md: every lemma is where it says, rests on nothing unproven, and Coq agrees. The program
-//! that is proven to follow the rules accepts the runs of shipped scenarios, and none of them with something changed.
+//! The table of docs/proofs.md: every lemma is where it says, rests on nothing unproven, and Coq agrees; the table of
+//! bounds in docs/analysis.md names files and lemmas that there are. The program that is proven to follow the rules
+//! accepts the runs of shipped scenarios, and none of them with something changed.
 
 mod certified;
 mod forged;
@@ -50,6 +51,38 @@ fn every_lemma_of_the_page_on_proofs_is_where_it_says() {
             found.any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
         });
         assert!(is_there, "proofs/{module}.v has no {name}");
+    }
+}
+
+/// Where the bounds of the page on analysis are computed.
+const BOUNDS: &str = "src/analysis";
+
+/// The rows of the table of bounds in docs/analysis.md: name, file, and what is said of Coq.
+fn bounds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let page = include_str!("../../docs/analysis.md");
+    let (_, section) = page.split_once("\n## Which bound is used when\n").expect("the page has a table of bounds");
+    let section = section.split("\n## ").next().expect("a part");
+    section.lines().filter(|line| line.starts_with("| ") && !line.contains("---")).skip(1).map(|row| {
+        let cells: Vec<&str> = row.trim_matches(['|', ' ']).split(" | ").collect();
+        let [name, _, _, file, coq] = cells[..] else { panic!("a row has five cells: {row}") };
+        (name, file.trim_matches('`'), coq)
+    })
+}
+
+#[test]
+fn every_bound_of_the_page_on_analysis_is_named_in_its_file_and_has_its_lemmas() {
+    let lemmas = table();
+    let bounds: Vec<_> = bounds().collect();
+    assert!(bounds.len() > 20, "only {} bounds", bounds.len());
+    for (name, file, coq) in bounds {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(BOUNDS).join(file);
+        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {file}: {error}"));
+        let head: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
+        let head = head.join(" ").to_lowercase();
+        assert!(head.contains(&format!("**{}**", name.to_lowercase())), "the head of {file} does not name {name}");
+        for lemma in coq.split('`').skip(1).step_by(2) {
+            assert!(lemmas.iter().any(|(_, known)| known == lemma), "{name}: docs/proofs.md has no {lemma}");
+        }
     }
 }
 

@@ -1,10 +1,13 @@
 //! Certificates: what a proven checker needs to see that verdicts are.
 //!
 //! The bounds of [`finish_bounds()`](super::finish_bounds()) are proven in prose. One that is simpler, and larger, is
-//! proven by machine (`proofs/busy.v`): all that is launched is over by when it would be if it were served one
-//! operation after another, each kernel in as many waves as the whole GPU needs for it, and behind one block of a lower
-//! priority. Another one is by weight, for kernels that share the GPU (`proofs/shared.v`). A verdict has a certificate
-//! where one of them is enough. `docs/proofs.md` says how it is checked, and by whom.
+//! proven by machine (`proofs/busy.v`): **served one after another**. Claim: all that is launched is over by when it
+//! would be if it were served one operation after another, each kernel in as many waves as the whole GPU needs for it,
+//! and behind one block of a lower priority (Coq: `over_by`; over all phasings `over_within`). Assumption: what is
+//! served so are the highest priorities, down to some level, which wait for nothing below.
+//!
+//! Another one is by weight, in `bounds`. A verdict has a certificate where one of them is enough. `docs/proofs.md`
+//! says how it is checked, and by whom.
 
 mod bounds;
 

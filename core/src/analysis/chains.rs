@@ -1,5 +1,9 @@
-//! Whether chains of jobs are in time: bounds that follow from those on jobs (`docs/analysis.md`, "Chains"), and what
-//! was found in runs.
+//! **Chains** of jobs, whether they are in time: bounds that follow from those on jobs, and what was found in runs.
+//!
+//! Claims (`docs/analysis.md`, "Chains"): with releases `r_i(k)`, and `d_i(k)` by when job k of thread i has written, a
+//! *reaction* is no longer than `d_n(k_n)` - `r_1(k - 1)`, where each `k_i` is the first job released once the one
+//! before it has written, and an *age* is at most `d_n(k)` - `r_1(k_1)`, where each `k_i` is the last that has written
+//! when the next is released. Assumption: all jobs on the way have bounds.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

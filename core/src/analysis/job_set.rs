@@ -1,7 +1,10 @@
-//! Sets of jobs on identical processors that are not preempted, each with a release between two instants, an execution
-//! time between two bounds, a deadline and a priority, in the files of np-schedulability-analysis (Nasri and
+//! **Sets of jobs on processors** that are identical and not preempted: each job has a release between two instants, an
+//! execution time between two bounds, a deadline and a priority, in the files of np-schedulability-analysis (Nasri and
 //! Brandenburg, RTSS 2017; Nasri, Nelissen and Brandenburg, ECRTS 2018 and 2019). Times are whole numbers of whatever
 //! unit the file has.
+//!
+//! Claim and assumptions are those of the bound by orders of dispatch, with an SM of one block for each processor, and
+//! least costs as shortest times (`docs/analysis.md`, "Sets of jobs on processors").
 
 use std::collections::{BTreeMap, BTreeSet};
 

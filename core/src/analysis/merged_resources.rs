@@ -1,12 +1,14 @@
-//! One merged SM for blocks that differ: the thesis' assumption (section 3.2.2) taken at its word.
+//! **Pooled lower bound**: one merged SM for blocks that differ, the thesis' assumption (section 3.2.2) taken at its
+//! word.
 //!
 //! The thesis defines `g_max` for equal blocks only (Eq. 3.6). The one big SM of its text has the resources of all SMs;
 //! a block starts on it as soon as the sum of what is free suffices, in every resource. That is what is computed here,
 //! with one refinement: no kernel has more blocks running at once than an otherwise empty GPU holds of them (five
 //! blocks of 768 threads would fit two SMs' 4096 threads, and the two hold four).
 //!
-//! For independent kernels of one priority the result is a lower bound on the finish times of every placement, and so
-//! optimistic where it differs (proof in `docs/analysis.md`). With chains or priorities it is neither.
+//! Claim: no block starts earlier under any placement (Coq: `nothing_before_its_pooled_bound`), so the result is
+//! optimistic where it differs. Assumptions: independent kernels of one priority whose launch times are given. With
+//! chains or priorities it is neither. `docs/analysis.md`, "Where it is not exact", has the proof.
 //!
 //! [`MergedBackend`] puts either kind of merged SM behind the stream queues.
 

@@ -1,5 +1,9 @@
-//! Algorithm 2 of the thesis, fast, with releases (section 3.4, Fig. 3.3), its task model (section 3.1), and the
-//! multiset h: blocks that run, by the time at which they end, with their owner.
+//! **Merged SM**: Algorithm 2 of the thesis, fast, with releases (section 3.4, Fig. 3.3), its task model (section 3.1),
+//! and the multiset h: blocks that run, by the time at which they end, with their owner.
+//!
+//! Claim: these are the finish times of every work-conserving placement (Coq: `merged_sm_exact`). Assumptions: every
+//! block of every kernel takes the same, and nothing but room on the SMs holds a kernel. `assumptions` looks whether
+//! that is so; `docs/analysis.md`, "When merging the SMs is exact", has the theorem.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

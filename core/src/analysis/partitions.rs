@@ -1,9 +1,10 @@
-//! Green contexts, and clients of MPS, as GPUs of their own: which threads share nothing with those of others.
+//! **SMs of its own**: green contexts, and clients of MPS, as GPUs of their own: which threads share nothing with those
+//! of others.
 //!
-//! A green context has its own EE queues and SMs, and so has a client of MPS where all together may use no more SMs
-//! than there are. Where threads that use one share no SM, stream, event, barrier, core, copy engine or hardware
-//! channel with others, what they submit runs as if they alone were there, on a GPU of these SMs (`docs/analysis.md`,
-//! "Green contexts" and "Several clients of MPS").
+//! Claim: what such a group of threads submits begins and ends as if they alone were there, on a GPU of these SMs.
+//! Assumptions: a green context, or a client of MPS where all together may use no more SMs than there are, so that it
+//! has its own EE queues and SMs; and threads that use it share no SM, stream, event, barrier, core, copy engine or
+//! hardware channel with others. `docs/analysis.md`, "Green contexts" and "Several clients of MPS", has the proofs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

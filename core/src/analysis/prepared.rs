@@ -1,5 +1,10 @@
 //! What every analysis of a scenario starts from: its work, the merged SM, and what running the host threads in front
-//! of that leads to; and from when on what was found of it holds for ever, as all repeats.
+//! of that leads to; and what holds **beyond one hyperperiod**.
+//!
+//! Claim of the latter: with x and H as in [`Repeats`], a bound on the response of each job released from x to x + H
+//! bounds all jobs a multiple of H after it (Coq: `restarts`, `begins_again`). Assumptions: no threads meet at
+//! barriers; what is released before x + H is over by then, in all runs; and so is what is released before x by x, or
+//! else nothing but blocks, copies and memsets take time. `docs/analysis.md`, "Beyond one hyperperiod".
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;

@@ -1,20 +1,28 @@
-//! Finish times that hold on any work-conserving placement, with priorities, several kernels per stream, copies and
-//! masks, even if blocks run shorter than stated.
+//! **Bound by work**: finish times that hold on any work-conserving placement, with priorities, several kernels per
+//! stream, copies and masks, even if blocks run shorter than stated; and the other bounds on operations that are
+//! launched at given instants.
 //!
-//! For equal, independent kernels the analysed finish is such a bound (Kiefer and Wolfowitz, "On the theory of queues
-//! with many servers", 1955). Elsewhere a shorter block can delay a later kernel, and this bound is used, of Graham's
-//! kind ("Bounds on multiprocessing timing anomalies", 1969). `docs/analysis.md` has both proofs. In short:
-//!
-//! Follow from kernel k backwards what it waited for: a chain of operations, each of which was launched, or became the
-//! head of its stream, when the one before it had completed. While an operation of the chain waits for SMs, some head
-//! h fits on none of the `S_h` SMs that it may use. Give every block of kernel j a weight `v_j` such that blocks that
-//! keep h out weigh 1 or more. Then the waiting takes no longer than what all blocks weigh together, times their
-//! lengths; and the last block of each operation of the chain runs outside the waiting. So
+//! Claim: operation k ends by `f_k`, where
 //!
 //! `f_k` <= max over chains to k of (launch of its first + sum of `C_o` (1 - `v_o`)) + sum over j in J of `g_j` `C_j`
 //! `v_j`,
 //!
-//! plus, if a copy is among k and what precedes it, the time of all copies once.
+//! plus, if a copy is among k and what precedes it, the time of all copies once. Assumptions: launch times do not
+//! depend on completions, and streams wait neither for channels nor for turns, nor share links.
+//!
+//! Step by step (`docs/analysis.md`, "A bound by work, for everything else"; Coq: `over_by_paths`):
+//!
+//! 1. *Critical chain.* Follow from k backwards what it waited for: a chain of operations, each of which was launched,
+//!    or became the head of its stream, when the one before it had completed ([`Graph`]).
+//! 2. *Heads.* While an operation of the chain waits for SMs, some head h fits on none of the `S_h` SMs that it may
+//!    use.
+//! 3. *Weights.* Every block of kernel j has a weight `v_j` such that blocks that keep h out of one SM weigh 1 / `S_h`
+//!    or more ([`Weights`]). So the waits take no longer than what all blocks that run in them weigh together, times
+//!    their lengths; the last block of each operation of the chain runs outside.
+//! 4. *J* is what can run in the waits ([`Interference`]), of which lower priorities add no more than they can have
+//!    there ([`LowerInWaits`]).
+//!
+//! It is of Graham's kind ("Bounds on multiprocessing timing anomalies", 1969).
 
 use graph::{Graph, Relatives};
 use serde::Serialize;
@@ -142,49 +150,50 @@ fn by_work(graph: &Graph, weights: &Weights<'_>) -> Vec<Option<Instant>> {
     finish
 }
 
-/// The bound of operation `k` by work, given those of some operations. From what is launched together with k on, more
-/// and more of what is launched later is looked at, until the bound is before the rest.
+/// The bound of operation `k` by work, given those of some operations. J leaves out what is launched at X or later,
+/// where X grows from k's own launch on until the bound is at most X.
 fn bound(graph: &Graph, weights: &Weights, k: usize, known: &[Option<Instant>]) -> Option<Instant> {
     let relatives = graph.relatives(k);
-    let mut before = graph.nodes[k].launched.saturating_add(Duration::from_ns(1));
+    let mut x = graph.nodes[k].launched.saturating_add(Duration::from_ns(1));
     for round in 0.. {
         if round == MOST_ROUNDS {
-            before = Instant::MAX;
+            x = Instant::MAX;
         }
-        let bound = Interference::new(graph, &relatives, k, known, before).bound(graph, weights, &relatives, k)?;
+        let bound = Interference::new(graph, &relatives, k, known, x).bound(graph, weights, &relatives, k)?;
         // What takes no time may begin just then, and what comes then may be before it.
         let after = Duration::from_ns(u64::from(!graph.nodes[k].takes_time()));
         let reach = bound.saturating_add(after);
-        if !graph.nodes.iter().any(|node| (before..reach).contains(&node.launched)) {
+        if !graph.nodes.iter().any(|node| (x..reach).contains(&node.launched)) {
             return Some(bound);
         }
-        before = reach;
+        x = reach;
     }
     None
 }
 
 /// J: what can run while the chain to k waits, and what can be a blocked head then.
 struct Interference {
-    /// By class: sum of g C \[ns\], and blocks.
-    load: Vec<(u128, u64)>,
-    /// Kernels below all that the chain waits for: (stream, class, blocks, block time \[ns\]).
+    /// By class: sum of g C over J \[ns\], and of g.
+    g_c: Vec<(u128, u64)>,
+    /// Kernels of J below all that the chain waits for: (stream, class, g, C \[ns\]).
     lower: Vec<(usize, usize, u64, u64)>,
+    /// By class: whether a head that holds the chain can be one of it.
     heads: Vec<bool>,
     /// Time of all copies, if one of them can be waited for \[ns\].
     copies: u128,
 }
 
 impl Interference {
-    /// Of what is launched before an instant.
-    fn new(graph: &Graph, relatives: &Relatives, k: usize, known: &[Option<Instant>], before: Instant) -> Self {
-        let mut load = vec![(0_u128, 0_u64); graph.classes.len()];
+    /// Of what is launched before X.
+    fn new(graph: &Graph, relatives: &Relatives, k: usize, known: &[Option<Instant>], x: Instant) -> Self {
+        let mut g_c = vec![(0_u128, 0_u64); graph.classes.len()];
         let mut heads = vec![false; graph.classes.len()];
         let mut lower = Vec::new();
         let mut copies = 0;
         count_steps(graph.nodes.len());
         for (j, node) in graph.nodes.iter().enumerate() {
             let on_chain = j == k || relatives.is_ancestor[j];
-            let too_late = node.launched >= before;
+            let too_late = node.launched >= x;
             // Without an ancestor k enters its queue at its launch; what comes later is behind it.
             let later = j > k && !(graph.any_order && node.launched == graph.nodes[k].launched);
             let behind = !relatives.has_ancestor && later && (node.level >= graph.nodes[k].level || node.is_copy());
@@ -194,7 +203,7 @@ impl Interference {
             }
             match node.work {
                 Work::Kernel { class, blocks, block_time, .. } if relatives.has_kernel => {
-                    let (time, count) = &mut load[class];
+                    let (time, count) = &mut g_c[class];
                     *time += u128::from(blocks) * u128::from(block_time.as_ns());
                     *count += u64::from(blocks);
                     heads[class] |= node.level <= relatives.lowest_level;
@@ -206,40 +215,37 @@ impl Interference {
                 _ => {}
             }
         }
-        Self { load, lower, heads, copies }
+        Self { g_c, lower, heads, copies }
     }
 
     /// The bound by the best of several choices of weights, each of which gives one that holds.
     fn bound(&self, graph: &Graph, weights: &Weights, relatives: &Relatives, k: usize) -> Option<Instant> {
-        let present: Vec<usize> = (0..self.load.len()).filter(|&class| self.load[class].1 > 0).collect();
+        let present: Vec<usize> = (0..self.g_c.len()).filter(|&class| self.g_c[class].1 > 0).collect();
         let mut orders = [present.clone(), present];
-        orders[0].sort_by_key(|&class| std::cmp::Reverse(self.load[class].0));
-        orders[1].sort_by_key(|&class| self.load[class].0);
-        let blocks: Vec<u64> = self.load.iter().map(|load| load.1).collect();
+        orders[0].sort_by_key(|&class| std::cmp::Reverse(self.g_c[class].0));
+        orders[1].sort_by_key(|&class| self.g_c[class].0);
+        let blocks: Vec<u64> = self.g_c.iter().map(|(_, blocks)| *blocks).collect();
         let choices = orders.iter().map(|order| weights.lowered(order, &self.heads, &blocks));
-        choices.filter_map(|chosen| self.bound_with(graph, (weights, &chosen), relatives, k)).min()
+        choices.filter_map(|v| self.f_k(graph, (weights, &v), relatives, k)).min()
     }
 
-    fn bound_with(
-        &self,
-        graph: &Graph,
-        (weights, chosen): (&Weights, &[u64]),
-        relatives: &Relatives,
-        k: usize,
-    ) -> Option<Instant> {
-        // In units of 1 / ONE ns.
-        let mut total = graph.longest_chain(chosen, relatives, k)?;
+    /// `f_k` with weights v.
+    fn f_k(&self, graph: &Graph, (weights, v): (&Weights, &[u64]), relatives: &Relatives, k: usize) -> Option<Instant> {
+        // In units of 1 / ONE ns: launch of the first of the chain and C_o (1 - v_o), the most over all chains.
+        let mut total = graph.longest_chain(v, relatives, k)?;
+        // All copies once.
         total = total.checked_add(self.copies.checked_mul(u128::from(ONE))?)?;
-        for (&(time, _), &weight) in self.load.iter().zip(chosen) {
-            total = total.checked_add(time.checked_mul(u128::from(weight))?)?;
+        // g C v over all of J.
+        for (&(g_c, _), &v) in self.g_c.iter().zip(v) {
+            total = total.checked_add(g_c.checked_mul(u128::from(v))?)?;
         }
-        let (mut background, mut whole) = (LowerInWaits::default(), 0_u128);
-        for &(stream, class, blocks, time) in &self.lower {
-            let weight = chosen[class];
-            whole = whole.checked_add((u128::from(blocks) * u128::from(time)).checked_mul(u128::from(weight))?)?;
-            background.add(stream, (blocks, time, weight), weights.resident(class), 1);
+        // Of lower priorities no more than they can have in the waits.
+        let (mut in_waits, mut whole) = (LowerInWaits::default(), 0_u128);
+        for &(stream, class, g, c) in &self.lower {
+            whole = whole.checked_add((u128::from(g) * u128::from(c)).checked_mul(u128::from(v[class]))?)?;
+            in_waits.add(stream, (g, c, v[class]), weights.resident(class), 1);
         }
-        total -= whole.saturating_sub(background.most(relatives.kernels, false));
+        total -= whole.saturating_sub(in_waits.most(relatives.kernels, false));
         let end = u64::try_from(total.div_ceil(u128::from(ONE))).ok();
         // By the end of time nothing is known to have ended.
         end.filter(|end| *end < u64::MAX).map(Instant::from_ns)

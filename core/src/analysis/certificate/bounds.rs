@@ -1,5 +1,10 @@
-//! The bounds that a certificate tells, beside those of operations served one after another: where kernels share the
-//! GPU, and where releases are not given.
+//! The bounds that a certificate tells, beside those of operations served one after another: **work where kernels share
+//! the GPU**, and where releases are not given.
+//!
+//! Claim (`proofs/shared.v`; Coq: `over_by_weight`, over all phasings `responses_hold`): all that a stream launches by
+//! F is over by F, if F is no earlier than the end of its own operations, one after another, each behind one block of a
+//! lower priority, plus the weight times length of all that is launched until F. Assumption: the stream waits for no
+//! other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,9 @@
-//! What host threads do in one job, and what each operation and pause of it waits for within the job: the graph of
-//! `docs/analysis.md`, "Who waits for whom", as `proofs/hosts.v` has its edges.
+//! **Segments**: what host threads do in one job, and what each operation and pause of it waits for within the job: the
+//! graph of `docs/analysis.md`, "Who waits for whom", as `proofs/hosts.v` has its edges.
+//!
+//! Claim: the bound by work holds of every operation and call if the chain's sum of `C_o` (1 - `v_o`) is the largest
+//! over paths of this graph, in which sleeps and work count their time (Coq: `hosts_hold`). Assumption: hosts wait for
+//! segments of their own job only, or for what has to be over when that is released.
 //!
 //! A host waits for what it has submitted itself by itself, for what others have submitted (which is not told here), or
 //! at a barrier, where several threads wait for one another: these do one job together.

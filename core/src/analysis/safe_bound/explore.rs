@@ -1,9 +1,12 @@
-//! All orders in which operations can be dispatched, with what holds of every run that has one of them.
+//! **Bound by orders of dispatch**: all orders in which operations can be dispatched, with what holds of every run that
+//! has one of them.
 //!
-//! A state stands for all runs in which certain operations are dispatched (for a kernel: fully) and no others; the
-//! next operation of the run leads to the next state, and states with the same operations are merged. So it is the
-//! schedule-abstraction graph of Nasri and Brandenburg ("An exact and sustainable analysis of non-preemptive
-//! scheduling", RTSS 2017; with Nelissen, ECRTS 2018) with the rules of the GPU. `docs/analysis.md` has the proof.
+//! Claim: an operation is over by the latest instant that any state which dispatches it has for it. Assumptions: those
+//! of the bound by work. A state stands for all runs in which a set D of operations is dispatched (for a kernel: fully)
+//! and no others; the next operation of the run leads to the next state, and states with the same D are merged. So it
+//! is the schedule-abstraction graph of Nasri and Brandenburg ("An exact and sustainable analysis of non-preemptive
+//! scheduling", RTSS 2017; with Nelissen, ECRTS 2018) with the rules of the GPU. `docs/analysis.md`, "A bound by orders
+//! of dispatch", has the proof, and Coq `every_run_is_explored` and `explored_orders_bound`.
 
 use std::collections::BTreeMap;
 
@@ -103,17 +106,19 @@ struct Explorer<'a> {
     others: Vec<MayRun>,
 }
 
-/// An operation that may be the next to be dispatched.
+/// A kernel i that may be the next to be dispatched.
 struct Candidate {
     node: usize,
+    /// From e- to e+.
     entry: Interval,
-    /// When its blocks are assigned, if nothing else is dispatched before: (not after \[ns\], blocks).
+    /// The instants U, if nothing else is dispatched before: (not after \[ns\], blocks).
     starts: Vec<(u64, u32)>,
-    /// By level: no kernel that is not dispatched has assigned a block after this \[ns\].
+    /// Z by level: no kernel outside D has begun a block after this \[ns\].
     begun: Vec<Option<u64>>,
 }
 
 impl Candidate {
+    /// The last U: by then it is dispatched.
     fn dispatched(&self) -> u64 {
         self.starts.last().map_or(0, |(start, _)| *start)
     }
@@ -251,9 +256,9 @@ impl<'a> Explorer<'a> {
         let mut next = Vec::new();
         for kernel in kernels {
             let Some(before) = before_higher[graph.nodes[kernel.node].level] else { continue };
-            // Something is dispatched by each of these instants, so this kernel is not the next one later than that.
-            let most = before_copies.min(some_kernel).min(before);
-            next.extend(self.after_kernel(dispatched, state, kernel, most));
+            // Something is dispatched by each of these instants, so this kernel is not the next one later than d.
+            let d = before_copies.min(some_kernel).min(before);
+            next.extend(self.after_kernel(dispatched, state, kernel, d));
         }
         for (engine, copies) in engines.iter().enumerate() {
             for &Eligible { node, entry, tried } in copies.heads() {
@@ -291,76 +296,77 @@ impl<'a> Explorer<'a> {
     ) -> Option<(Vec<Candidate>, u64)> {
         let graph = self.graph;
         let mut candidates = Vec::new();
-        // By then a kernel is dispatched, or one of a higher priority than the levels looked at has entered.
-        let mut until = u64::MAX;
+        // From the lowest level l upwards, M_(l + 1): by then a kernel is dispatched, or one above these has entered.
+        let mut m = u64::MAX;
         for (entries, before) in levels.iter().zip(before_higher).rev() {
-            let entered = until.min(entries.some_by());
-            let mut last = None;
+            // E_l = min(smallest e+ of the level, M_(l + 1)).
+            let e_l = m.min(entries.some_by());
+            let mut m_l = None;
             // If no kernel of this level is certain to come, one that does is dispatched before what is certain.
-            let is_certain = entered < u64::MAX;
-            let Some(entered) =
-                (if is_certain { Some(entered) } else { before.map(|before| before.min(before_copies)) })
+            let is_certain = e_l < u64::MAX;
+            let Some(e_l) = (if is_certain { Some(e_l) } else { before.map(|before| before.min(before_copies)) })
             else {
                 continue;
             };
             // Of twins of which the same is known, the first one tells when any of them is dispatched.
             for &Eligible { node, entry, .. } in entries.heads().iter().filter(|one| one.tried) {
-                if entry.from <= entered && entries.may_be_first(graph, state, node, entry) {
-                    let candidate = self.candidate(state, levels, node, entry, entered)?;
+                // e_i <= E_l.
+                if entry.from <= e_l && entries.may_be_first(graph, state, node, entry) {
+                    let candidate = self.candidate(state, levels, node, entry, e_l)?;
                     if is_certain {
-                        last = last.max(Some(candidate.dispatched()));
+                        m_l = m_l.max(Some(candidate.dispatched()));
                     }
                     candidates.push(candidate);
                 }
             }
-            until = last.unwrap_or(until);
+            m = m_l.unwrap_or(m);
         }
-        Some((candidates, until))
+        Some((candidates, m))
     }
 
-    /// The head of its queue from `entered` at the latest, with nothing dispatched before it.
+    /// The head of its queue from max(`E_l`, T+) on, with nothing dispatched before it: by the lemma.
     fn candidate(
         &mut self,
         state: &State,
         levels: &[Entries],
         node: usize,
         entry: Interval,
-        entered: u64,
+        e_l: u64,
     ) -> Option<Candidate> {
         let graph = self.graph;
         let Node { level, work: Work::Kernel { class, blocks, block_time, .. }, .. } = graph.nodes[node] else {
             return None;
         };
-        // It is in its queue when the kernel before it is dispatched: no kernel of a lower priority can begin between
-        // the two.
+        // Where it is in its queue when the kernel before it is dispatched (E_l < T-), no kernel of a lower priority
+        // can begin between the two: Z stays.
         let at_launch = state.enters_first(graph, node);
-        let waits = entered < state.kernel.from || (entered == state.kernel.from && at_launch);
+        let waits = e_l < state.kernel.from || (e_l == state.kernel.from && at_launch);
         let mut begun = state.begun.clone();
         if !waits {
             // What is launched at an instant enters its queue before anything is assigned then.
-            let latest = if at_launch { entered.checked_sub(1) } else { Some(entered) };
+            let z = if at_launch { e_l.checked_sub(1) } else { Some(e_l) };
             for begun in &mut begun[level + 1..] {
-                *begun = (*begun).max(latest);
+                *begun = (*begun).max(z);
             }
         }
         begun[..=level].fill(None);
+        // A(t): the blocks of D that may still run, and of eligible kernels of lower levels all but one, until Z + C_j.
         self.others.clear();
         state.may_run(graph, &mut self.others);
-        for (entries, latest) in levels.iter().zip(&begun) {
-            let Some(latest) = *latest else { continue };
-            for Eligible { node: other, .. } in entries.heads().iter().filter(|other| other.entry.from <= latest) {
+        for (entries, z) in levels.iter().zip(&begun) {
+            let Some(z) = *z else { continue };
+            for Eligible { node: other, .. } in entries.heads().iter().filter(|other| other.entry.from <= z) {
                 let Work::Kernel { class, blocks, block_time, .. } = graph.nodes[*other].work else { continue };
-                // At least one of its blocks is not assigned yet.
                 let blocks = blocks.saturating_sub(1);
-                self.others.push(MayRun { until: latest.saturating_add(block_time.as_ns()), class, blocks });
+                self.others.push(MayRun { until: z.saturating_add(block_time.as_ns()), class, blocks });
             }
         }
         count_turns(2 * self.others.len() * self.others.len());
-        // The head of its queue from then on at the latest; whatever of others may still run delays it the most.
-        let from = entered.max(state.kernel.to);
-        let filling = Filling { class, blocks, block_time: block_time.as_ns(), from };
+        let h = e_l.max(state.kernel.to);
+        let filling = Filling { class, blocks, block_time: block_time.as_ns(), from: h };
+        // U_n is the latest over all choices of what is set apart.
         let mut starts = Vec::new();
-        for mut others in graph.set_apart.choices(&begun, from) {
+        for mut others in graph.set_apart.choices(&begun, h) {
             others.extend_from_slice(&self.others);
             let mut of_choice = latest_starts(filling, &mut others, &mut self.keep_out, &mut self.counts)?;
             self.list_resident(filling, &mut of_choice);
@@ -369,8 +375,8 @@ impl<'a> Explorer<'a> {
         Some(Candidate { node, entry, starts, begun })
     }
 
-    /// Blocks before those listed end when the last of these is assigned, unless all are assigned earlier than that:
-    /// then more of them may run at once than are listed, and no more than an empty GPU holds.
+    /// Blocks before those listed end when the last of these is assigned, by U, unless all are assigned earlier than
+    /// that, by d: then more of them may run at once than are listed, and no more than an empty GPU holds.
     fn list_resident(&self, filling: Filling, starts: &mut Vec<(u64, u32)>) {
         let Filling { class, blocks, block_time, .. } = filling;
         let resident = u32::try_from(self.weights.resident(class)).or_most().min(blocks);
@@ -401,24 +407,25 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Blocks of the last wave of a kernel that is alone, of which as many run at once as an empty GPU holds.
+    /// g - m r with m = floor((g - 1) / r): blocks of the last wave of a kernel of g blocks, of which an empty GPU
+    /// holds r.
     fn last_wave(&self, class: usize, blocks: u32) -> u64 {
         u64::from(blocks).checked_sub(1).map_or(0, |before| before % self.weights.resident(class) + 1)
     }
 
-    /// The state after a kernel, dispatched at `most` at the latest; `None`: it cannot be.
+    /// The state after a kernel, dispatched by d; `None`: no run has this order.
     fn after_kernel(
         &mut self,
         dispatched: &Dispatched,
         state: &State,
         kernel: Candidate,
-        most: u64,
+        d: u64,
     ) -> Option<(Dispatched, State)> {
         let node = kernel.node;
         let Work::Kernel { class, blocks, block_time, best } = self.graph.nodes[node].work else { return None };
         let mut starts = kernel.starts;
         for (start, _) in &mut starts {
-            *start = (*start).min(most);
+            *start = (*start).min(d);
         }
         let last = starts.last()?.0;
         let from = self.earliest(state, class, kernel.entry.from.max(state.last));

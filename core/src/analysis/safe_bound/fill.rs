@@ -1,5 +1,6 @@
-//! By when each block of a head is assigned at the latest, given what may run beside it: whether that can keep the head
-//! out of every SM, and what kernels of lower priorities may have there.
+//! By when each block of a head is assigned at the latest, the instants `U_n` of the lemma that no room is kept from a
+//! head (`docs/analysis.md`, "A bound by orders of dispatch"); whether what may run beside it can keep the head out of
+//! every SM; and what streams set apart may have there.
 
 use std::collections::VecDeque;
 
@@ -18,14 +19,14 @@ pub(super) struct MayRun {
     pub(super) blocks: u32,
 }
 
-/// The kernel at the head.
+/// The kernel i at the head.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Filling {
     pub(super) class: usize,
     pub(super) blocks: u32,
     /// Of one block, at most \[ns\].
     pub(super) block_time: u64,
-    /// From when on nothing but a lack of room holds it \[ns\].
+    /// h: from when on nothing but a lack of room holds it \[ns\].
     pub(super) from: u64,
 }
 
@@ -35,8 +36,8 @@ const MOST_TURNS: u32 = 100_000;
 /// (instant \[ns\], blocks), ascending: so many blocks are assigned by then. Of a grid that fills the GPU many times,
 /// only blocks of the last cycles are listed. `None`: too many steps or blocks, or past the end of time.
 ///
-/// The n-th block is assigned at the latest at the first instant, not before that of the block before it, at which the
-/// blocks that may still run cannot keep it out.
+/// Block n is assigned by `U_n`, the first instant not before h and `U_(n-1)` at which what may still run cannot keep it
+/// out: A(`U_n`), which are the `others`, and the blocks m < n with `U_m` + `C_i` > `U_n`.
 pub(super) fn latest_starts(
     filling: Filling,
     others: &mut [MayRun],

@@ -1,5 +1,8 @@
-//! Orders of what is launched at one instant that need not be told apart: those that make the same waits, and those
-//! that differ in which of two alike streams comes first.
+//! **Releases at one instant**: orders of what is launched then that need not be told apart, those that make the same
+//! waits, and those that differ in which of two alike streams comes first.
+//!
+//! Claim: a bound that holds for one order of each class, as the largest of all, holds for any order. Assumption: what
+//! is launched when is given. `docs/analysis.md`, "Releases at one instant", has the proof.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What is known of all runs that have dispatched the same operations.
+//! What is known of all runs that have dispatched the same operations D.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ pub(super) type CertainUntil = [u64; 2];
 /// What holds of every run once certain operations are dispatched and no others are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
-    /// When the kernel that was dispatched last was.
+    /// When the kernel that was dispatched last was: from T- to T+.
     pub(super) kernel: Interval,
     /// When the operation that was dispatched last was, not before \[ns\].
     pub(super) last: u64,
@@ -113,7 +113,7 @@ impl State {
         }
     }
 
-    /// When an operation enters its EE or CE queue, all its predecessors being dispatched.
+    /// When an operation enters its EE or CE queue, from e- to e+, all its predecessors being dispatched.
     pub(super) fn entry(&self, graph: &Graph, node: usize) -> Interval {
         let mut entry = Interval { from: graph.nodes[node].launched.as_ns(), to: graph.nodes[node].launched_by };
         for before in &graph.nodes[node].predecessors {

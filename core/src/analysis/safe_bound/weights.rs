@@ -1,4 +1,5 @@
-//! Weights of blocks such that whatever keeps a head out weighs at least 1.
+//! Weights of blocks such that whatever keeps a head out weighs at least 1; and by them, **lower priorities in the
+//! waits**.
 //!
 //! Fixed point, always rounded up: larger weights keep the condition, so the bound stays a bound.
 //!
@@ -6,6 +7,11 @@
 //! of the `floor(F / r)` places of each sub-partition are left, of which another warp spoils `ceil(r' / r)` at most,
 //! however warps are dealt. So each `r` is a resource of its own, of which only heads with such warps can find too
 //! little.
+//!
+//! Claim on lower priorities: to n waits of a chain they add no more than, for any price p >= 0, n p plus, for each
+//! stream, the n largest values among w (`C_j` - p), where each kernel j stands for as many waits of w = min(`r_j`
+//! `v_j`, 1) as its `g_j` `v_j` is enough for (Coq: `lower_blocks_by_stream`). Assumption: in a wait no lower block is
+//! assigned.
 
 use num_integer::gcd;
 

@@ -1,11 +1,15 @@
-//! Bounds by all orders of dispatch: on the operations of a scenario of any length, window by window; on one job beside
+//! Bounds by all orders of dispatch: on the operations of a scenario of any length, in **windows**; on one job beside
 //! others of which only the earliest release is known; and on jobs on identical processors.
 //!
-//! A window begins with a launch. What was launched before has ended by then, if its bound says so, and is left out;
-//! the rest is *open*, and may be at any point of its course. Where nothing is open the GPU is certainly idle, and the
-//! window begins like a scenario of its own. A window ends before some launch. A bound that is computed without the
-//! operations launched there or later holds for the whole scenario if it is not later than that launch, as nothing
-//! launched then changes what ended before. `docs/analysis.md`, "Windows", has the proofs.
+//! A window begins with a launch, at X. What was launched before has ended by then, if its bound says so, and is left
+//! out; the rest, U, is *open*, and may be at any point of its course. Where nothing is open the GPU is certainly idle,
+//! and the window begins like a scenario of its own.
+//!
+//! Claims (`docs/analysis.md`, "Windows: from below, and from one idle instant to the next"): *from below*, a bound F
+//! that is computed without the operations launched at X or later holds for the whole scenario if F < X, or F = X and
+//! the operation takes time. *Restart*: if all that is launched before X ends before X, what is launched from X on has
+//! the bounds that it has by itself. *Window*: else the bounds hold of U and what is launched from X on, as if that
+//! were all.
 
 use rustc_hash::FxHashMap;
 
