@@ -36,8 +36,8 @@ const MOST_TURNS: u32 = 100_000;
 /// (instant \[ns\], blocks), ascending: so many blocks are assigned by then. Of a grid that fills the GPU many times,
 /// only blocks of the last cycles are listed. `None`: too many steps or blocks, or past the end of time.
 ///
-/// Block n is assigned by `U_n`, the first instant not before h and `U_(n-1)` at which what may still run cannot keep it
-/// out: A(`U_n`), which are the `others`, and the blocks m < n with `U_m` + `C_i` > `U_n`.
+/// Block n is assigned by `U_n`, the first instant not before h and `U_(n-1)` at which what may still run cannot keep
+/// it out: A(`U_n`), which are the `others`, and the blocks m < n with `U_m` + `C_i` > `U_n`.
 pub(super) fn latest_starts(
     filling: Filling,
     others: &mut [MayRun],
