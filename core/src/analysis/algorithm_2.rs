@@ -13,7 +13,7 @@ use super::merged_sm::{MergedKernel, TimeOverflow};
 use crate::limits::count_steps;
 use crate::time::{Duration, Instant};
 
-/// What one turn of the algorithm's loop did.
+/// One step of Algorithm 2: what one turn of its loop did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AlgorithmStep {
     /// Index of the kernel i.
@@ -153,12 +153,12 @@ fn run(
             g_f += h.iter().filter(|(t, _)| *t <= t_a).map(|(_, g)| g).sum::<u32>();
             h.retain(|(t, _)| *t > t_a);
         }
-        let before = (i, t_a, g_f, g_i);
         let end = t_a.checked_add(tasks[i].block_time).ok_or(TimeOverflow)?;
-        let mut finish = None;
+        let (kernel, to_place, (next_t_a, next_g_f)) = (i, g_i, (t_a, g_f));
+        let mut step = AlgorithmStep { kernel, t_a, g_f, to_place, finish: None, h: Vec::new(), next_t_a, next_g_f };
         if g_f >= g_i {
             f.push(end);
-            finish = Some(end);
+            step.finish = Some(end);
             add(&mut h, end, g_i);
             g_f -= g_i;
             i += 1;
@@ -173,17 +173,7 @@ fn run(
             let Some(index) = (0..h.len()).min_by_key(|&index| h[index].0) else { break };
             (t_a, g_f) = h.swap_remove(index);
         }
-        let (kernel, old_t_a, old_g_f, to_place) = before;
-        let step = AlgorithmStep {
-            kernel,
-            t_a: old_t_a,
-            g_f: old_g_f,
-            to_place,
-            finish,
-            h: Vec::new(),
-            next_t_a: t_a,
-            next_g_f: g_f,
-        };
+        (step.next_t_a, step.next_g_f) = (t_a, g_f);
         if observe(step, &h).is_break() {
             break;
         }

@@ -122,10 +122,7 @@ impl Decimal {
             }
             Err(_) => match 10_u128.checked_pow(power.unsigned_abs()) {
                 // Dropped digits lie below the kept ones, so they never turn "below half" into "half".
-                Some(divisor) => {
-                    let quotient = self.digits / divisor;
-                    quotient + u128::from(self.digits % divisor >= divisor / 2)
-                }
+                Some(divisor) => self.digits / divisor + u128::from(self.digits % divisor >= divisor / 2),
                 None => 0,
             },
         };

@@ -243,8 +243,7 @@ impl Runs {
             let found = run_segment_tasks(&varied, test, options, Progress::NONE).map_err(|error| error.to_string())?;
             for job in &found.jobs {
                 let (task, response) = (&set.tasks[job.task], job.response());
-                no_miss &=
-                    task.priority.is_none() || response.is_some_and(|response| is_in_time(response, task.deadline));
+                no_miss &= task.priority.is_none() || response.is_some_and(|end| is_in_time(end, task.deadline));
                 worst[job.task] = worst[job.task].max(response.unwrap_or_default());
             }
         }

@@ -233,8 +233,7 @@ impl<'a> SegmentRunReport<'a> {
         let tasks = self.set.tasks.iter().zip(&bounds).enumerate();
         let line = |(number, (task, bound)): (usize, (&SegmentTask, &TaskBound))| {
             let jobs = || self.run.jobs.iter().filter(move |job| job.task == number);
-            let is_late =
-                |response: Option<Duration>| response.is_none_or(|response| !is_in_time(response, task.deadline));
+            let is_late = |response: Option<Duration>| response.is_none_or(|end| !is_in_time(end, task.deadline));
             let misses = jobs().filter(|job| is_late(job.response())).count() as u64;
             let bound = bound.bound().filter(|_| self.test.is_sound());
             let verdict = match (misses, bound) {
