@@ -44,7 +44,7 @@ pub const MAX_INPUT_NS: u64 = 1 << 63;
 ///
 /// All that tells who is late asks here.
 #[doc(hidden)]
-pub fn is_in_time<T: Ord>(end: T, deadline: T) -> bool {
+pub fn is_in_time<T: Ord + Copy>(end: T, deadline: T) -> bool {
     end <= deadline
 }
 

@@ -197,7 +197,7 @@ struct Parts {
     /// Work and sleeps of the host in all \[ns\].
     host: u64,
     /// What it submits in each part, as if a job did nothing else.
-    parts: Vec<Task>,
+    submits: Vec<Task>,
     /// Operations and pauses of the job.
     operations: usize,
 }
@@ -232,8 +232,8 @@ impl Parts {
             let (highest, lowest) = levels(&operations);
             Task { operations, highest, lowest, core: None, jitter: 0, is_timed: false, ..task.clone() }
         };
-        let parts = parts.into_iter().filter(|part| !part.is_empty()).map(part).collect();
-        Some(Self { host, parts, operations: task.operations.len() })
+        let submits = parts.into_iter().filter(|part| !part.is_empty()).map(part).collect();
+        Some(Self { host, submits, operations: task.operations.len() })
     }
 
     /// By when all of a job has ended, from its arrival \[ns\], if `responses` bound those of all tasks.
@@ -241,7 +241,7 @@ impl Parts {
         let task = tasks.tasks.get(index)?;
         // Work and sleeps, and all F_s.
         let mut alone = self.host;
-        for part in &self.parts {
+        for part in &self.submits {
             alone = alone.checked_add(f_s(part, tasks, weights, index, responses)?)?;
         }
         let most = task.within.checked_sub(task.jitter)?;

@@ -231,14 +231,14 @@ impl Start {
         count_steps((choices.len() + 1) * (end - self.first));
         let first = self.first;
         let unfinished = (first..from).filter(|&number| may_last(number));
-        for (Weighed { c_1_v, .. }, l_x) in choices.iter().zip(&mut self.l_x) {
+        for (weighed, l_x) in choices.iter().zip(&mut self.l_x) {
             let carried = unfinished.clone().filter_map(|number| l_x[number - first]).max();
             let carried = if from == first { Some(0) } else { carried };
             for number in from..end {
                 let waited_for = graph.nodes[number].predecessors.iter();
                 let waited_for = waited_for.filter(|&&before| before >= from || before >= first && may_last(before));
                 let longest = waited_for.filter_map(|before| l_x[before - first]).chain(carried).max();
-                l_x.push(longest.map(|longest| longest.saturating_add(c_1_v[number])));
+                l_x.push(longest.map(|longest| longest.saturating_add(weighed.c_1_v[number])));
             }
         }
         let carried = unfinished.map(|number| self.n[number - first]).max().unwrap_or(0);
