@@ -229,6 +229,7 @@ enum Link {
 }
 
 impl Link {
+    /// `r_i(k)`; `None`: there is no such job.
     fn release(&self, job: i64) -> Option<Ns> {
         match self {
             Self::Listed { releases, .. } => releases.get(usize::try_from(job).ok()?).copied(),
@@ -236,7 +237,7 @@ impl Link {
         }
     }
 
-    /// By when a job has written; `None`: there is no such job, or nothing is known of it.
+    /// `d_i(k)`: by when a job has written; `None`: there is no such job, or nothing is known of it.
     fn done(&self, job: i64) -> Option<Ns> {
         match self {
             Self::Listed { done, .. } => done.get(usize::try_from(job).ok()?).copied().filter(|done| *done != UNKNOWN),
@@ -248,7 +249,7 @@ impl Link {
         }
     }
 
-    /// The first job that is released at an instant or later.
+    /// `F_i(t)`: the first job that is released at an instant or later.
     fn first_from(&self, instant: Ns) -> Option<i64> {
         match self {
             Self::Listed { releases, .. } => {
@@ -262,7 +263,7 @@ impl Link {
         }
     }
 
-    /// The last job that has written by an instant in all runs.
+    /// `L_i(t)`: the last job that has written by an instant in all runs.
     fn last_done_by(&self, instant: Ns) -> Option<i64> {
         match self {
             Self::Listed { done, .. } => {
@@ -286,7 +287,7 @@ fn job_number(index: usize) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
 
-/// Never falling: what is known of a later one holds of each before it.
+/// `d_i(k)` = min over l >= k of `r_i(l)` + `R_i(l)`: what is known of a later one holds of each before it.
 fn in_order(done: &mut [Ns]) {
     let mut later = UNKNOWN;
     for done in done.iter_mut().rev() {
@@ -401,7 +402,8 @@ impl<'a> ChainBounds<'a> {
         Ok(Link::Repeating { first, period: Ns::from(period.as_ns()), hyperperiod, done })
     }
 
-    /// By when an output knows of what job number `job` of the first link has read; `None`: not known.
+    /// `d_n(k_n)`, with `k_1` = `job` and `k_i` = `F_i(d_(i-1)(k_(i-1)))`: by when an output knows of what that job has
+    /// read; `None`: not known.
     fn forward(&self, chain: &Chain, links: &[Link], mut job: i64) -> Option<Ns> {
         let mut written = links.first()?.done(job)?;
         for (number, pair) in chain.links.windows(2).enumerate() {
@@ -414,8 +416,8 @@ impl<'a> ChainBounds<'a> {
         Some(written)
     }
 
-    /// Not before this is read what the output of job number `job` of the last link is made of; `None`: whatever is
-    /// first read.
+    /// `r_1(k_1)`, with `k_n` = `job` and `k_(i-1)` = `L_(i-1)(r_i(k_i))`: not before this is read what the output of
+    /// that job is made of; `None`: whatever is first read.
     fn backward(&self, chain: &Chain, links: &[Link], mut job: i64) -> Option<Ns> {
         let mut read = links.last()?.release(job)?;
         for (number, pair) in chain.links.windows(2).enumerate().rev() {

@@ -354,11 +354,11 @@ fn response(tasks: &TaskSet, task: &Task) -> Option<u64> {
     let sum = |tasks: &[&Task], length: u64| {
         tasks.iter().try_fold(0_u64, |sum, other| sum.checked_add(demand(other, length)?))
     };
-    // A lower block began before the window did.
+    // B: a lower block began before the window did.
     let blocking =
         lower.iter().filter_map(|other| cost(other)).map(|(_, block)| block).max().unwrap_or(0).saturating_sub(1);
     let (_, block) = cost(task)?;
-    // The longest time without an instant at which all that was released before is done.
+    // t, the busy period: the longest time without an instant at which all that was released before is done.
     let busy = least_fixed_point(1, (MOST_STEPS, STEPS_OF_A_SUM), |length| {
         let before = length.checked_sub(1)?;
         blocking.checked_add(sum(&higher, before)?)?.checked_add(sum(&equal, before)?)
@@ -381,7 +381,8 @@ fn response(tasks: &TaskSet, task: &Task) -> Option<u64> {
         return None;
     }
     for place in places {
-        // What is in front of its last block, of its own queue.
+        // w, when the last block of the job at this place begins: after B, what is in front of it in its own queue, and
+        // what comes above it until then.
         let front = blocking.checked_add(sum(&equal, place)?)?.checked_sub(block)?;
         let start =
             least_fixed_point(0, (MOST_STEPS, STEPS_OF_A_SUM), |start| front.checked_add(sum(&higher, start)?))?;
