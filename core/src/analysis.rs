@@ -25,7 +25,8 @@
 //! | whether a run keeps what is claimed of all runs | [`Analysis::check_run()`], in each of the above that knows both |
 //! | how each kernel fills the GPU when it runs alone | [`occupancy_of_scenario()`] |
 //!
-//! `docs/analysis.md` has the proofs, `docs/errata.md` what was wrong in print.
+//! `docs/analysis.md` has the proofs, and which bound is used when and is in which file; `docs/errata.md` what was
+//! wrong in print.
 
 #[doc(hidden)]
 pub mod algorithm_2;

@@ -1,10 +1,11 @@
 //! What every analysis of a scenario starts from: its work, the merged SM, and what running the host threads in front
 //! of that leads to; and what holds **beyond one hyperperiod**.
 //!
-//! Claim of the latter: with x and H as in [`Repeats`], a bound on the response of each job released from x to x + H
-//! bounds all jobs a multiple of H after it (Coq: `restarts`, `begins_again`). Assumptions: no threads meet at
-//! barriers; what is released before x + H is over by then, in all runs; and so is what is released before x by x, or
-//! else nothing but blocks, copies and memsets take time. `docs/analysis.md`, "Beyond one hyperperiod".
+//! Claim of the latter: with the hyperperiod H, and an instant x from which on all is periodic, a bound on the response
+//! of each job released from x to x + H bounds all jobs a multiple of H after it (Coq: `restarts`, `begins_again`).
+//! Assumptions: no threads meet at barriers; what is released before x + H is over by then, in all runs; and so is what
+//! is released before x by x, or else nothing but blocks, copies and memsets take time. `docs/analysis.md`, "Beyond one
+//! hyperperiod".
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -154,7 +155,9 @@ fn walk(scenario: &Scenario, costs: &Costs, merged: Merged) -> Result<Walked, Pr
 /// (`docs/analysis.md`, "Beyond one hyperperiod").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Repeats {
+    /// x + H.
     pub(super) from: Instant,
+    /// H.
     pub(super) hyperperiod: Duration,
 }
 

@@ -332,8 +332,8 @@ impl Graph {
         relatives
     }
 
-    /// The largest (launch of the first + sum of C (1 - v)) over chains that end with `k`, in 1 / ONE ns. A copy's own
-    /// time is among that of all copies, so it counts like a kernel whose one block weighs 1.
+    /// The largest (launch of the first + sum of `C_o` (1 - `v_o`)) over chains that end with `k`, in 1 / ONE ns. Of a
+    /// copy this is 0: its own time is among that of all copies.
     pub(super) fn longest_chain(&self, weights: &[u64], relatives: &Relatives, k: usize) -> Option<u128> {
         count_steps(self.nodes.len());
         let on_chain = |node: &usize| *node == k || relatives.is_ancestor[*node];

@@ -50,27 +50,29 @@ pub(in crate::analysis) struct Weights<'a> {
 pub(super) struct Resource {
     /// How much of it blocks that are on an SM together can take.
     pub(super) units: u64,
-    /// How much they must leave to a head.
+    /// L: how much they must leave to a head.
     limit: u64,
-    /// By class.
+    /// By class: `n_j`.
     pub(super) needs: Vec<u64>,
     /// By class: whether a head can find too little of it.
     is_asked: Vec<bool>,
 }
 
 impl Resource {
-    /// The units that keep a block of class `head` out of an SM; `None`: it needs nothing of it.
+    /// `t_h` = L - `n_h` + 1: the units that keep a block of class `head` out of an SM; `None`: it needs nothing of it.
     pub(super) fn threshold(&self, head: usize) -> Option<u64> {
         // It fits on an empty SM, so this is at least 1.
         self.is_asked[head].then(|| (self.limit + 1).saturating_sub(self.needs[head]).max(1))
     }
 }
 
-/// A head that is kept out on one SM: at least `threshold` units of a resource are taken there, and its share of the
-/// weight 1 is what one of its SMs has to weigh.
+/// A head h that is kept out on one SM: at least `t_h` units of a resource are taken there, which have to weigh the
+/// share of one of its SMs.
 struct Constraint {
     resource: usize,
+    /// `t_h`.
     threshold: u64,
+    /// 1 / `S_h`.
     share: u64,
 }
 
@@ -183,8 +185,8 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// A weight that is enough whatever the others are, if they are chosen by this too: each block's part of the
-/// threshold, times the share; and a whole share is always enough.
+/// `v_j` = max over heads h and resources of `n_j` / (`S_h` `t_h`), or the largest 1 / `S_h` if that is less: enough
+/// whatever the others are, if they are chosen by this too.
 fn sufficient(class: usize, resources: &[Resource], constraints: &[Constraint]) -> u64 {
     let of = |constraint: &Constraint| {
         let need = resources[constraint.resource].needs[class];

@@ -119,10 +119,11 @@ fn start_of_instant(graph: &Graph, number: usize) -> usize {
 /// Some operations of a graph of which all bounds are computed together.
 struct Window<'a> {
     graph: &'a Graph,
-    /// Ascending: those that are open, and all that is launched from `from` on, up to some instant.
+    /// Ascending: U, those that are open, and all that is launched from X on, up to some instant.
     members: Vec<usize>,
-    /// How many of them are open.
+    /// How many of them are in U.
     open: usize,
+    /// X.
     from: Instant,
 }
 
@@ -321,7 +322,8 @@ pub(in crate::analysis) enum Begin {
     Event,
 }
 
-/// A job that may come. Its earliest release is `after` - `before` \[ns\] after that of the job looked at.
+/// A job that may come, of another task j. Its earliest release is `after` - `before` \[ns\] after r, that of the job
+/// looked at: r - `R_j` + 1 ns + n `T_j`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct Job<'a> {
     /// What it does, in an order in which it can be done.
