@@ -6,11 +6,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::convert::Infallible;
 use std::ops::Range;
 
 use crate::limits::count_turn;
-use crate::proven::OrMost;
 use crate::time::Instant;
+use crate::trace::SumOverTime;
 
 /// A block, or blocks that are one box: what it takes, and when.
 pub(crate) type Need = (u32, Range<Instant>);
@@ -60,19 +61,24 @@ pub(crate) fn packed_apart<K: Ord + Copy>(capacity: u32, needs: &[(K, Need)]) ->
     places
 }
 
-pub(crate) fn most_at_once(needs: &[Need]) -> u32 {
-    let (mut taken, mut most) = (0_u64, 0_u64);
-    let mut ends: BinaryHeap<Reverse<(Instant, u32)>> = BinaryHeap::new();
-    for (units, time) in needs.iter().filter(|(_, time)| !time.is_empty()) {
-        while ends.peek().is_some_and(|Reverse((end, _))| *end <= time.start) {
-            count_turn();
-            taken -= ends.pop().map_or(0, |Reverse((_, gone))| u64::from(gone));
-        }
-        taken += u64::from(*units);
-        ends.push(Reverse((time.end, *units)));
-        most = most.max(taken);
+/// The most that is taken at one time by needs of one key; as for [`packed_apart`], those of different keys do not meet.
+/// `needs` are in the order of their starts. What takes no time counts by itself.
+pub(crate) fn most_at_once<K: Ord>(needs: impl Iterator<Item = (K, u64, Range<Instant>)>) -> u64 {
+    let mut most = 0;
+    let mut sums: BTreeMap<K, SumOverTime> = BTreeMap::new();
+    for (key, units, time) in needs {
+        most = most.max(units);
+        let Ok(()) = sums.entry(key).or_default().add(time, units, |_, taken| at_most(&mut most, taken));
     }
-    u32::try_from(most).or_most()
+    for sum in sums.into_values() {
+        let Ok(()) = sum.finish(|_, taken| at_most(&mut most, taken));
+    }
+    most
+}
+
+fn at_most(most: &mut u64, taken: u64) -> Result<(), Infallible> {
+    *most = taken.max(*most);
+    Ok(())
 }
 
 /// The end of those that overlap in time with `first`, directly or by way of others.
@@ -240,6 +246,24 @@ mod tests {
         // In the order of their starts the second block goes to 3..5, which leaves 0..3 and 5..8 for the last one.
         let needs = needs(&[(3, 0, 10), (2, 5, 30), (4, 10, 30)]);
         assert_eq!(packed(8, &needs), whole(&[(0, 3), (4, 6), (0, 4)]));
+    }
+
+    fn most(list: &[(u32, u64, u64)]) -> u64 {
+        most_at_once(needs(list).into_iter().map(|(units, time)| ((), u64::from(units), time)))
+    }
+
+    #[test]
+    fn the_most_at_once_counts_what_overlaps_and_not_what_follows() {
+        assert_eq!(most(&[(5, 0, 10), (6, 10, 20), (7, 15, 25), (9, 30, 30)]), 13);
+        assert_eq!(most(&[(9, 30, 30)]), 9);
+        // 5 and 3 at one time, 9 for no time in between.
+        assert_eq!(most(&[(5, 0, 10), (9, 5, 5), (3, 6, 8)]), 9);
+    }
+
+    #[test]
+    fn needs_of_different_keys_do_not_meet() {
+        let needs = needs(&[(5, 0, 10), (6, 0, 10), (7, 5, 10)]).into_iter().zip(0..);
+        assert_eq!(most_at_once(needs.map(|((units, time), number)| (number % 2, u64::from(units), time))), 12);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The blocks of each SM in columns, and how much of all SMs they take over time.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -173,11 +172,8 @@ impl Places {
         let need = |block: &PlacedBlocks| (block.low_units(resource), block.time.clone());
         // Each context has the whole SM in its turns.
         let needs: Vec<_> = blocks.iter().map(|block| (block.in_turns_of, need(block))).collect();
-        let mut by_context: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (context, need) in &needs {
-            by_context.entry(*context).or_default().push(need.clone());
-        }
-        let most = by_context.values().map(|needs| most_at_once(needs)).max().unwrap_or(0);
+        let most = most_at_once(needs.iter().map(|(context, (units, time))| (*context, (*units).into(), time.clone())));
+        let most = u32::try_from(most).or_most();
         let mut places = Self { overfull: (most > capacity).then_some(most), ..Self::default() };
         for (position, parts) in (0..).zip(packed_apart(capacity.max(most), &needs)) {
             places.low.push(parts.first().map_or(0, |part| part.start));

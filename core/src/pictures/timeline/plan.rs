@@ -8,11 +8,12 @@ use rustc_hash::FxHashMap;
 use super::context::Context;
 use super::{BandLook, blocks};
 use crate::draw::{Length, MM, as_length};
+use crate::pictures::pack::most_at_once;
 use crate::proven::OrMost;
 use crate::run::Recorded;
 use crate::time::{Duration, Instant};
 use crate::trace::RepeatedRun;
-use crate::workload::{GreenContext, OperationId, ProcessId};
+use crate::workload::{GreenContext, OperationId};
 
 /// What all bands together should take, if that is not too much or too little for one.
 const TOGETHER: Length = 64 * MM;
@@ -246,11 +247,11 @@ fn has_small_blocks(context: &Context<'_>) -> bool {
 
 /// The most that is on an SM at one time: of each context by itself, as those whose turn it is not are suspended.
 fn peak(context: &Context<'_>, runs: &[SmRun]) -> u64 {
-    let mut by_context: BTreeMap<Option<ProcessId>, Vec<SmRun>> = BTreeMap::new();
-    for run in runs {
-        by_context.entry(context.summary.trace.context_with_turns(run.operation)).or_default().push(*run);
-    }
-    by_context.values().map(|runs| peak_units(runs)).max().unwrap_or(0)
+    let trace = context.summary.trace;
+    let mut in_order: Vec<&SmRun> = runs.iter().collect();
+    crate::sorted::sort_by_key(&mut in_order, |run| run.run.first.start);
+    let time = |run: &RepeatedRun| run.first.start..run.end();
+    most_at_once(in_order.iter().map(|run| (trace.context_with_turns(run.operation), run.units, time(&run.run))))
 }
 
 /// What runs on each SM in the window.
@@ -320,28 +321,6 @@ fn look_alike(one: &[SmRun], other: &[SmRun], tolerance: Duration) -> bool {
     })
 }
 
-/// The most that runs on one SM take at one time.
-pub(crate) fn peak_units(runs: &[SmRun]) -> u64 {
-    let mut changes: Vec<(Instant, bool, u64)> = Vec::with_capacity(2 * runs.len());
-    let mut peak = 0;
-    for run in runs {
-        peak = peak.max(run.units);
-        // What takes no time takes nothing from the others; its end would come before its beginning below.
-        if run.run.first.start < run.run.end() {
-            changes.push((run.run.first.start, true, run.units));
-            changes.push((run.run.end(), false, run.units));
-        }
-    }
-    // Ends come before beginnings.
-    changes.sort_unstable();
-    let mut taken: u64 = 0;
-    for (_, begins, units) in changes {
-        taken = if begins { taken.saturating_add(units) } else { taken.saturating_sub(units) };
-        peak = peak.max(taken);
-    }
-    peak
-}
-
 /// SMs as a list of ranges: `0-3,8`.
 pub(crate) fn sm_list(sms: &[u32]) -> String {
     let ranges: Vec<String> = ranges(sms).iter().map(|(first, last)| range(*first, *last)).collect();
@@ -397,20 +376,6 @@ mod tests {
         let lists: Vec<(String, bool)> = groups.iter().map(|group| (sm_list(&group.sms), group.idle)).collect();
         let expected = [("0,2", false), ("1,3,6", true), ("4", false), ("5", false)];
         assert_eq!(lists, expected.map(|(list, idle)| (list.to_owned(), idle)).to_vec());
-    }
-
-    #[test]
-    fn the_peak_counts_what_overlaps_and_not_what_follows() {
-        let runs = [run(0, 0, (0, 10), 5), run(1, 0, (10, 20), 6), run(2, 0, (15, 25), 7), run(3, 0, (30, 30), 9)];
-        assert_eq!(peak_units(&runs), 13);
-        assert_eq!(peak_units(&runs[3..]), 9);
-    }
-
-    #[test]
-    fn what_takes_no_time_stays_in_no_sum() {
-        // 5 and 3 at one time, 9 for no time in between.
-        let runs = [run(0, 0, (0, 10), 5), run(1, 0, (5, 5), 9), run(2, 0, (6, 8), 3)];
-        assert_eq!(peak_units(&runs), 9);
     }
 
     #[test]
