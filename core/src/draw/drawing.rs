@@ -2,7 +2,7 @@
 
 use super::font;
 use super::geometry::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT, PAGE_WIDTH, Point, Rect, in_millimetres};
-use super::theme::{Colour, Fill, Theme, series_fill, series_repeat};
+use super::theme::{self, Colour, Fill, Theme, series_fill, series_repeat};
 use crate::effort::Counted;
 use crate::limits::count;
 
@@ -217,10 +217,6 @@ impl Shape {
     }
 }
 
-/// From one tick of an axis to the next, at least.
-const TICK_DISTANCE: Length = 11 * MM;
-const TICK: Length = 6 * MM / 10;
-
 /// A drawing in the making: shapes in the theme's look, for diagrams that need no layout of their own.
 #[derive(Debug)]
 pub struct Sheet {
@@ -240,12 +236,15 @@ impl Sheet {
     #[doc(hidden)]
     pub const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: Theme::PAPER.line };
     /// Narrower bars are all outline, and get none.
-    const LEAST_OUTLINED: Length = MM / 3;
-    #[doc(hidden)]
-    pub const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: Theme::PAPER.thin_line };
+    pub(crate) const LEAST_OUTLINED: Length = 4 * Theme::PAPER.thin_line;
+    pub(crate) const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: Theme::PAPER.thin_line };
+    /// What calls for attention: a difference, a miss, an excess.
+    pub(crate) const MARK: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
     /// Around every picture.
-    #[doc(hidden)]
-    pub const MARGIN: Length = MM / 2;
+    pub(crate) const MARGIN: Length = MM / 2;
+    /// Between names and the plot.
+    pub(crate) const BESIDE_PLOT: Length = 13 * MM / 10;
+    pub(crate) const TICK: Length = 6 * MM / 10;
 
     #[doc(hidden)]
     pub fn push(&mut self, shape: Shape) {
@@ -315,8 +314,7 @@ impl Sheet {
     #[doc(hidden)]
     pub fn bar(&mut self, area: Rect, fill: Fill, texts: &[&str]) {
         if area.width < Self::LEAST_OUTLINED {
-            let area = Rect { width: area.width.max(Self::GRID.width), ..area };
-            self.area(area, Some(fill.without_hatch()), None);
+            self.area(Rect { width: area.width.max(Self::GRID.width), ..area }, Some(fill.without_hatch()), None);
         } else {
             self.area(area, Some(fill), Some(Self::OUTLINE));
             self.label(texts, &area, fill);
@@ -373,10 +371,9 @@ impl Sheet {
         font::shortened_apart(&names, Theme::PAPER.text_size)
     }
 
-    /// How many ticks an axis of this width has room for.
-    #[doc(hidden)]
-    pub fn ticks_on(width: Length) -> u64 {
-        u64::try_from(width / TICK_DISTANCE).unwrap_or(2).max(2)
+    /// How many ticks an axis of this width has room for: from one to the next are at least 11 mm.
+    pub(crate) fn ticks_on(width: Length) -> u64 {
+        u64::try_from(width / (11 * MM)).unwrap_or(2).max(2)
     }
 
     /// An axis from `left` to `right` with its ticks and its title at the left; gives where it ends.
@@ -390,10 +387,10 @@ impl Sheet {
     ) -> Length {
         self.line((left, y), (right, y), Self::AXIS);
         let size = Theme::PAPER.small_size;
-        let middle = y + TICK + MM / 5 + size / 2;
+        let middle = y + Self::TICK + MM / 5 + size / 2;
         let mut title_right = left - MM;
         for (x, text) in ticks {
-            self.line((x, y), (x, y + TICK), Self::AXIS);
+            self.line((x, y), (x, y + Self::TICK), Self::AXIS);
             title_right = title_right.min(x - Self::small_width(&text) / 2 - MM);
             self.small(text, x, middle, Anchor::Middle);
         }

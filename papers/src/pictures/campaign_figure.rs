@@ -7,7 +7,6 @@ use crate::experiments::validation::{CampaignReport, FamilyReport};
 const ROW: Length = 5 * MM;
 const LEGEND_ROW: Length = 4 * MM;
 const TICK: Length = MM / 2;
-const BESIDE_PLOT: Length = 13 * MM / 10;
 /// Between the panels.
 const GAP: Length = 10 * MM;
 /// Right of the second panel, for the errors that do not fit it.
@@ -24,7 +23,7 @@ const OPTIMISTIC: Fill = Fill { background: theme::MARK, hatch: Hatch::Crossed, 
 /// beside it. As wide as a page.
 pub fn campaign_figure(report: &CampaignReport) -> Drawing {
     let widest = report.families.iter().map(|family| Sheet::text_width(family.family)).max().unwrap_or(0);
-    let left = Sheet::MARGIN + widest + BESIDE_PLOT;
+    let left = Sheet::MARGIN + widest + Sheet::BESIDE_PLOT;
     let rest = PAGE_WIDTH - left - GAP - RIGHT_MARGIN;
     let what = format!("{}, {} placement, seed {}", report.device, report.placement, report.seed);
     let title = format!("Merged SM: simulated against analysed, {what}");
@@ -54,7 +53,7 @@ pub fn campaign_figure(report: &CampaignReport) -> Drawing {
 }
 
 fn family_row(sheet: &mut Sheet, family: &FamilyReport, (shares, errors): (&Rect, &Rect), top: Length) {
-    sheet.text(family.family, shares.x - BESIDE_PLOT, top + ROW / 2, Anchor::End);
+    sheet.text(family.family, shares.x - Sheet::BESIDE_PLOT, top + ROW / 2, Anchor::End);
     let samples = family.samples.max(1) as f64;
     let (upper, lower) = (top + MM / 2, top + ROW - MM / 2);
     let mut sum = 0;

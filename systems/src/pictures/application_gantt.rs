@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::applications::{ApplicationSet, Outcome};
-use crate::draw::theme::{self, Colour, Fill, series_fill};
+use crate::draw::theme::{Colour, Fill, series_fill};
 use crate::draw::{
     Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, time_ticks,
 };
@@ -40,10 +40,8 @@ const ROW: Length = 4 * MM + MM / 2;
 const GAP: Length = 3 * MM;
 /// Names take at most this.
 const MOST_FOR_NAMES: Length = 45 * MM;
-const BESIDE_PLOT: Length = 13 * MM / 10;
 const RIGHT_MARGIN: Length = 4 * MM;
 const ARRIVAL: Stroke = Stroke { colour: Colour::BLACK, width: MM / 4 };
-const LATE: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 /// Half of the cross of a late application.
 const CROSS: Length = 9 * MM / 10;
 
@@ -72,7 +70,7 @@ pub fn gantt(
     let mut canvas = Canvas { set, outcome, first, last, left: 0, width, sheet: Sheet::new() };
     let names = (0..outcome.outcomes.len()).map(|index| Sheet::text_width(&canvas.row_name(index, width)));
     let widest = names.max().unwrap_or(0).max(Sheet::text_width("SM 99")).max(Sheet::text_width("time [ms]"));
-    canvas.left = Sheet::MARGIN + widest.min(MOST_FOR_NAMES).min(width / 3) + BESIDE_PLOT;
+    canvas.left = Sheet::MARGIN + widest.min(MOST_FOR_NAMES).min(width / 3) + Sheet::BESIDE_PLOT;
 
     let synthetic = if set.synthetic { " (SYNTHETIC)" } else { "" };
     let title = format!(
@@ -97,11 +95,11 @@ pub fn gantt(
 /// The mark of the instant at which an application is due.
 fn due_mark(sheet: &mut Sheet, x: Length, y: Length, met: bool) {
     let points = vec![Point { x, y }, Point { x, y: y + ROW }];
-    sheet.push(Shape::Path { points, stroke: if met { ARRIVAL } else { LATE }, dash: Dash::Dotted });
+    sheet.push(Shape::Path { points, stroke: if met { ARRIVAL } else { Sheet::MARK }, dash: Dash::Dotted });
     if !met {
         let middle = y + ROW / 2;
-        sheet.line((x - CROSS, middle - CROSS), (x + CROSS, middle + CROSS), LATE);
-        sheet.line((x - CROSS, middle + CROSS), (x + CROSS, middle - CROSS), LATE);
+        sheet.line((x - CROSS, middle - CROSS), (x + CROSS, middle + CROSS), Sheet::MARK);
+        sheet.line((x - CROSS, middle + CROSS), (x + CROSS, middle - CROSS), Sheet::MARK);
     }
 }
 
@@ -149,7 +147,7 @@ impl Canvas<'_> {
     fn by_application(&mut self, mut y: Length) -> Length {
         let sms = Length::from(self.set.device.sms.max(1));
         for (index, outcome) in self.outcome.outcomes.iter().enumerate() {
-            let room = self.left - BESIDE_PLOT - Sheet::MARGIN;
+            let room = self.left - Sheet::BESIDE_PLOT - Sheet::MARGIN;
             self.row(y, &self.row_name(index, room));
             let counts = self.outcome.sms_over_time(outcome.injection);
             for pair in counts.windows(2).filter(|pair| pair[0].sms > 0) {
@@ -205,8 +203,8 @@ impl Canvas<'_> {
 
     fn row(&mut self, y: Length, name: &str) {
         self.sheet.line((self.left, y + ROW), (self.right(), y + ROW), Sheet::GRID);
-        let name = Sheet::fitted(name, self.left - BESIDE_PLOT - Sheet::MARGIN);
-        self.sheet.text(name, self.left - BESIDE_PLOT, y + ROW / 2, Anchor::End);
+        let name = Sheet::fitted(name, self.left - Sheet::BESIDE_PLOT - Sheet::MARGIN);
+        self.sheet.text(name, self.left - Sheet::BESIDE_PLOT, y + ROW / 2, Anchor::End);
     }
 
     fn bar(&mut self, area: Rect, injection: u32, note: String, labels: &[&str]) {

@@ -3,7 +3,7 @@
 
 use crate::draw::theme::{Colour, Fill, Theme, series_fill, series_repeat};
 use crate::draw::{
-    Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, as_length, theme,
+    Anchor, Dash, Drawing, Length, MM, PAGE_WIDTH, PictureOptions, Point, Rect, Shape, Sheet, Stroke, as_length,
     time_ticks,
 };
 use crate::hosts::{CoreUse, SegmentRun};
@@ -17,7 +17,6 @@ use gpusched_core::pictures::looks::pause_line;
 const LANE_HEIGHT: Length = 14 * MM;
 const TASK_HEIGHT: Length = 5 * MM;
 const GAP: Length = MM;
-const BESIDE_PLOT: Length = 13 * MM / 10;
 const RIGHT_MARGIN: Length = 4 * MM;
 /// Names take at most this.
 const MOST_FOR_NAMES: Length = 40 * MM;
@@ -30,7 +29,6 @@ pub(crate) const MAX_DRAWN: usize = 20_000;
 
 const RELEASE: Stroke = Stroke { colour: Colour::BLACK, width: Theme::PAPER.line };
 const DEADLINE: Stroke = Stroke { colour: Colour::GREY_TEXT, width: Theme::PAPER.line };
-const MISS: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 
 /// What only keeps a place busy.
 const PALE: Colour = Colour(0xec, 0xec, 0xec);
@@ -69,7 +67,7 @@ impl TaskLanes {
         let width = options.width.unwrap_or(PAGE_WIDTH);
         let names = tasks.map(Sheet::text_width);
         let widest = names.max().unwrap_or(0).max(Sheet::text_width(widest_lane)).min(MOST_FOR_NAMES).min(width / 3);
-        let left = Sheet::MARGIN + MARK_WIDTH + GAP + widest + BESIDE_PLOT;
+        let left = Sheet::MARGIN + MARK_WIDTH + GAP + widest + Sheet::BESIDE_PLOT;
         let mut sheet = Sheet::new();
         let top = if options.title { sheet.title(title, width) } else { 0 };
         Self { end: end.max(1), sheet, title: title.to_owned(), left, width, top, lanes }
@@ -98,7 +96,7 @@ impl TaskLanes {
     /// An empty lane, these times of which are shaded.
     pub(crate) fn lane(&mut self, lane: u32, name: String, shaded: impl Iterator<Item = (u64, u64, Colour)>) {
         let area = self.lane_area(lane);
-        self.sheet.text(name, self.left - BESIDE_PLOT, area.centre().y, Anchor::End);
+        self.sheet.text(name, self.left - Sheet::BESIDE_PLOT, area.centre().y, Anchor::End);
         for (from, to, colour) in shaded {
             let served = Rect::between(self.x(from), area.y, self.x(to), area.bottom());
             self.sheet.area(served, Some(Fill::plain(colour)), None);
@@ -120,7 +118,7 @@ impl TaskLanes {
         names: impl Iterator<Item = &'n str> + Clone,
         jobs: impl Fn(usize) -> Vec<LaneJob>,
     ) {
-        let room = self.left - BESIDE_PLOT - Sheet::MARGIN - MARK_WIDTH - GAP;
+        let room = self.left - Sheet::BESIDE_PLOT - Sheet::MARGIN - MARK_WIDTH - GAP;
         let fitted = Sheet::fitted_apart(names.clone(), room);
         for (index, (fitted, name)) in fitted.into_iter().zip(names).enumerate() {
             self.task(index, fitted, name, &jobs(index));
@@ -132,7 +130,7 @@ impl TaskLanes {
         let (middle, up) = (top.midpoint(base), top + MM / 2);
         let mark = Rect { x: Sheet::MARGIN, y: middle - MM, width: MARK_WIDTH, height: 2 * MM };
         self.sheet.series_mark(mark, index);
-        self.sheet.text(fitted, self.left - BESIDE_PLOT, middle, Anchor::End);
+        self.sheet.text(fitted, self.left - Sheet::BESIDE_PLOT, middle, Anchor::End);
         self.sheet.line((self.left, base), (self.right(), base), Sheet::GRID);
         let end = self.end;
         for job in jobs.iter().filter(|job| job.release <= end) {
@@ -150,7 +148,7 @@ impl TaskLanes {
                 let note = format!("{name} job {} missed its deadline {deadline}", job.number);
                 self.sheet.explained(note, |sheet| {
                     for sign in [-1, 1] {
-                        sheet.line((x - HEAD, middle - sign * HEAD), (x + HEAD, middle + sign * HEAD), MISS);
+                        sheet.line((x - HEAD, middle - sign * HEAD), (x + HEAD, middle + sign * HEAD), Sheet::MARK);
                     }
                 });
             }

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::blocks::Item;
-use super::context::{BESIDE_PLOT, Context, Entry, beside, centred, ending_at};
+use super::context::{Context, Entry, beside, centred, ending_at};
 use super::means::{Amount, Steps};
 use super::options::HeightBy;
 use super::plan::{Plan, PlannedBand};
 use super::{Across, Band, BandLook, Label, LabelStyle, blocks, means};
 use crate::draw::theme::Theme;
-use crate::draw::{Length, Rect, font};
+use crate::draw::{Length, Rect, Sheet, font};
 use crate::pictures::time_steps::StepSums;
 
 /// What is drawn as boxes on the SMs of the bands; `None` if that is too much, or too short to be seen.
@@ -134,7 +134,7 @@ fn marks(context: &Context<'_>, plan: &Plan, band: &PlannedBand, area: &Rect) ->
         return Vec::new();
     }
     let size = Theme::PAPER.small_size;
-    let mark = |text: String, middle| ending_at(text, area.x - BESIDE_PLOT, middle, size, LabelStyle::Quiet);
+    let mark = |text: String, middle| ending_at(text, area.x - Sheet::BESIDE_PLOT, middle, size, LabelStyle::Quiet);
     let mut marks = vec![mark(amount(context, of_height(context, plan, band)), area.y + size / 2)];
     if band.overfull.is_some() {
         let at = super::context::y(area, context.capacity(), of_height(context, plan, band));

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::context::{MARGIN, ending_at, starting_at};
+use super::context::{ending_at, starting_at};
 use super::options::{TimelineError, TimelineOptions};
 use super::{LabelStyle, Timeline, shapes};
 use crate::analysis::{ComparedKernel, Comparison};
-use crate::draw::theme::{self, Theme};
-use crate::draw::{Drawing, Length, MM, Point, Shape, Stroke, as_length, font};
+use crate::draw::theme::Theme;
+use crate::draw::{Drawing, Length, MM, Point, Shape, Sheet, as_length, font};
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::Trace;
@@ -51,7 +51,6 @@ impl FinishMark {
     }
 }
 
-const MARK: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 const ROW: Length = 3 * MM + MM / 2;
 /// Differences shorter than this on paper are not seen; they are only counted.
 const LEAST_VISIBLE: Length = MM / 4;
@@ -192,7 +191,7 @@ impl Differences<'_> {
             let x = [mark.upper, mark.lower].map(|at| self.bottom.place_of(at));
             for (x, plot, shift) in [(x[0], &self.top.plot, 0), (x[1], &self.bottom.plot, self.offset)] {
                 let (from, to) = (Point { x, y: plot.y + shift }, Point { x, y: plot.bottom() + shift });
-                self.drawing.shapes.push(Shape::Line { from, to, stroke: MARK });
+                self.drawing.shapes.push(Shape::Line { from, to, stroke: Sheet::MARK });
             }
             self.row(mark, x);
         }
@@ -216,7 +215,7 @@ impl Differences<'_> {
         let size = Theme::PAPER.small_size;
         let y = self.drawing.height + ROW / 2;
         let difference = signed(mark.upper, mark.lower);
-        let (left, right) = (from.min(to) - MM - MARGIN, self.options.width - MARGIN - from.max(to) - MM);
+        let (left, right) = (from.min(to) - MM - Sheet::MARGIN, self.options.width - Sheet::MARGIN - from.max(to) - MM);
         let rest = font::width(&format!(" {difference}"), size, false);
         let name = font::shortened(&mark.name, size, false, left.max(right) - rest);
         let text = format!("{name} {difference}");
@@ -227,7 +226,7 @@ impl Differences<'_> {
             ending_at(text, from.min(to) - MM, y, size, LabelStyle::Normal)
         };
         let line = [from, to].map(|x| Point { x, y });
-        self.drawing.shapes.push(Shape::Line { from: line[0], to: line[1], stroke: MARK });
+        self.drawing.shapes.push(Shape::Line { from: line[0], to: line[1], stroke: Sheet::MARK });
         self.drawing.height += ROW;
         if width <= left.max(right) {
             self.drawing.shapes.push(shapes::text(&label));
@@ -241,9 +240,9 @@ impl Differences<'_> {
     fn note(&mut self, text: &str) {
         let size = Theme::PAPER.small_size;
         let left = self.bottom.plot.x;
-        let text = font::shortened(text, size, false, self.options.width - MARGIN - MARGIN);
-        let room = self.options.width - MARGIN - left;
-        let x = if font::width(&text, size, false) <= room { left } else { MARGIN };
+        let text = font::shortened(text, size, false, self.options.width - Sheet::MARGIN - Sheet::MARGIN);
+        let room = self.options.width - Sheet::MARGIN - left;
+        let x = if font::width(&text, size, false) <= room { left } else { Sheet::MARGIN };
         let label = starting_at(text, x, self.drawing.height + ROW / 2, size, LabelStyle::Normal);
         self.drawing.shapes.push(shapes::text(&label));
         self.drawing.height += ROW;

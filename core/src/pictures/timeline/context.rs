@@ -9,18 +9,13 @@ use super::options::{Lanes, TimelineOptions};
 use super::{Label, LabelStyle, LegendSymbol};
 use crate::device::BlockDemand;
 use crate::draw::theme::{Colour, Fill, Theme, series_fill, series_repeat};
-use crate::draw::{Anchor, Length, MM, Rect, as_length, font};
+use crate::draw::{Anchor, Length, MM, Rect, Sheet, as_length, font};
 use crate::limits::count_turn;
 use crate::pictures::looks::{KernelSeries, copy_fill, direction_name};
 use crate::proven::OrMost;
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
 use crate::workload::{CheckedKernel, Kernel, KernelId, OperationId, OperationKind, ProcessId};
-
-/// Between the edge of the paper and what is drawn.
-pub(super) const MARGIN: Length = MM / 2;
-/// Between names and the plot.
-pub(super) const BESIDE_PLOT: Length = 13 * MM / 10;
 
 /// How kernels look that are not among those asked for.
 pub(super) const PALE: Fill = Fill::plain(Colour(0xee, 0xee, 0xee));
@@ -189,12 +184,12 @@ pub(super) fn ending_at(text: String, right: Length, middle: Length, size: Lengt
 
 /// The name of a lane or panel, beside the plot.
 pub(super) fn beside(name: String, area: &Rect) -> Label {
-    ending_at(name, area.x - BESIDE_PLOT, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal)
+    ending_at(name, area.x - Sheet::BESIDE_PLOT, area.centre().y, Theme::PAPER.text_size, LabelStyle::Normal)
 }
 
 /// What is said of a lane in small grey letters, beside the plot.
 pub(super) fn quiet_beside(text: String, area: &Rect) -> Label {
-    ending_at(text, area.x - BESIDE_PLOT, area.centre().y, Theme::PAPER.small_size, LabelStyle::Quiet)
+    ending_at(text, area.x - Sheet::BESIDE_PLOT, area.centre().y, Theme::PAPER.small_size, LabelStyle::Quiet)
 }
 
 /// A text that begins at `left`.

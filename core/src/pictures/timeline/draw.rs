@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use super::context::{Context, PALE, fill_of};
-use super::layout::TICK;
 use super::options::TimelineOptions;
 use super::shapes::{
-    LIMIT, OUTLINE, PALE_OUTLINE, SUBMITTED_OTHERS, arrow_shapes, deadline_shapes, event_shapes, legend_shapes,
-    paused_box, plated, text, visible,
+    PALE_OUTLINE, SUBMITTED_OTHERS, arrow_shapes, deadline_shapes, event_shapes, legend_shapes, paused_box, plated,
+    text, visible,
 };
 use super::tooltip::Tooltips;
 use super::{
@@ -15,18 +14,11 @@ use super::{
     StreamWaits, TimeShare, Timeline, TurnBand, WaitPart,
 };
 use crate::draw::theme::{Colour, Fill, Theme, line_colour};
-use crate::draw::{Drawing, Length, MM, Point, Rect, Shape, Stroke, theme};
-use crate::effort::Counted;
-use crate::limits::count;
+use crate::draw::{Drawing, Length, MM, Point, Rect, Shape, Sheet, Stroke, theme};
 use crate::pictures::looks::{pause_line, rule_fill};
 use crate::run::Summary;
 
 const THEME: Theme = Theme::PAPER;
-const FRAME: Stroke = Stroke { colour: Colour::FRAME, width: THEME.thin_line };
-const GRID: Stroke = Stroke { colour: Colour::GRID, width: THEME.thin_line };
-const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: THEME.line };
-/// Narrower boxes are all outline, and get none.
-const LEAST_OUTLINED: Length = 4 * THEME.thin_line;
 /// Lower boxes show nothing of a hatch: they are plain.
 const LEAST_HATCHED: Length = MM / 2;
 /// Lower bands are only set apart from one another by a faint line.
@@ -40,7 +32,7 @@ impl Timeline {
     /// Draws the timeline of the run that it was made from.
     pub fn draw(&self, summary: &Summary<'_>, options: &TimelineOptions) -> Drawing {
         let context = Context::new(summary, options, self.scale());
-        let mut pen = Pen { shapes: Vec::new(), tooltips: Tooltips::new(summary, options.origin), context };
+        let mut pen = Pen { sheet: Sheet::new(), tooltips: Tooltips::new(summary, options.origin), context };
         pen.grid(self);
         self.legend.iter().for_each(|entry| pen.legend(entry));
         self.cores.iter().for_each(|lane| pen.core_lane(lane));
@@ -48,7 +40,7 @@ impl Timeline {
         self.bands.iter().for_each(|band| pen.band(band));
         for name in &self.across {
             let plate = Fill::plain(fill_of(&pen.context, Some(name.kernel)).background);
-            pen.shapes.push(Shape::Box { area: name.label.area, fill: Some(plate), stroke: None });
+            pen.sheet.area(name.label.area, Some(plate), None);
             pen.label(&name.label);
         }
         self.lanes.iter().for_each(|lane| pen.lane(lane));
@@ -61,33 +53,27 @@ impl Timeline {
         self.chain.iter().for_each(|way| pen.chain(way));
         pen.axis(self);
         self.captions.iter().for_each(|caption| pen.label(caption));
-        count(Counted::Shapes, pen.shapes.len() as u64);
-        Drawing { width: self.width, height: self.height, title: self.name.clone(), shapes: pen.shapes }
+        pen.sheet.into_drawing(self.name.clone(), self.width, self.height)
     }
 }
 
 struct Pen<'a> {
-    shapes: Vec<Shape>,
+    sheet: Sheet,
     tooltips: Tooltips<'a>,
     context: Context<'a>,
 }
 
 impl Pen<'_> {
-    fn line(&mut self, from: (Length, Length), to: (Length, Length), stroke: Stroke) {
-        let point = |(x, y)| Point { x, y };
-        self.shapes.push(Shape::Line { from: point(from), to: point(to), stroke });
-    }
-
     fn frame(&mut self, area: Rect, stroke: Stroke) {
-        self.shapes.push(Shape::Box { area, fill: None, stroke: Some(stroke) });
+        self.sheet.area(area, None, Some(stroke));
     }
 
     fn label(&mut self, label: &Label) {
-        self.shapes.push(text(label));
+        self.sheet.push(text(label));
     }
 
     fn explained(&mut self, tooltip: String, shapes: Vec<Shape>) {
-        self.shapes.push(Shape::Explained { tooltip, shapes });
+        self.sheet.push(Shape::Explained { tooltip, shapes });
     }
 
     /// A box with what is written on it, interrupted where it pauses. A narrow one has neither outline nor hatch.
@@ -98,7 +84,7 @@ impl Pen<'_> {
         label: Option<&Label>,
         tooltip: String,
     ) {
-        let is_narrow = area.width < LEAST_OUTLINED;
+        let is_narrow = area.width < Sheet::LEAST_OUTLINED;
         let fill = if is_narrow { fill.without_hatch() } else { fill };
         let mut shapes = paused_box(area, pauses, fill, outline.filter(|_| !is_narrow));
         shapes.extend(plated(label, fill));
@@ -107,20 +93,19 @@ impl Pen<'_> {
 
     fn grid(&mut self, timeline: &Timeline) {
         for band in &timeline.bands {
-            let fill = Some(Fill::plain(Colour(0xfa, 0xfa, 0xfa)));
-            self.shapes.push(Shape::Box { area: band.area, fill, stroke: None });
+            self.sheet.area(band.area, Some(Fill::plain(Colour(0xfa, 0xfa, 0xfa))), None);
         }
         for &x in &timeline.tick_places {
-            self.line((x, timeline.plot.y), (x, timeline.plot.bottom()), GRID);
+            self.sheet.line((x, timeline.plot.y), (x, timeline.plot.bottom()), Sheet::GRID);
         }
     }
 
     fn axis(&mut self, timeline: &Timeline) {
         let plot = timeline.plot;
         let y = plot.bottom();
-        self.line((plot.x, y), (plot.right(), y), AXIS);
+        self.sheet.line((plot.x, y), (plot.right(), y), Sheet::AXIS);
         for &x in &timeline.tick_places {
-            self.line((x, y), (x, y + TICK), AXIS);
+            self.sheet.line((x, y), (x, y + Sheet::TICK), Sheet::AXIS);
         }
         timeline.tick_labels().for_each(|label| self.label(&label));
     }
@@ -134,7 +119,7 @@ impl Pen<'_> {
     fn band(&mut self, band: &Band) {
         for profile in &band.profiles {
             let fill = fill_of(&self.context, profile.kernel);
-            let outline = Stroke { width: THEME.thin_line / 2, ..OUTLINE };
+            let outline = Stroke { width: THEME.thin_line / 2, ..Sheet::OUTLINE };
             let mut shapes = polygons(&profile.outlines, fill, Some(outline));
             shapes.extend(plated(profile.label.as_ref(), fill));
             self.explained(self.tooltips.profile(&band.name, profile), shapes);
@@ -143,10 +128,10 @@ impl Pen<'_> {
         let have_pauses = band.blocks.iter().flat_map(|blocks| &blocks.pieces).any(|piece| !piece.pauses.is_empty());
         for blocks in &band.blocks {
             let fill = fill_of(&self.context, Some(blocks.kernel));
-            let outline = if fill == PALE { PALE_OUTLINE } else { OUTLINE };
+            let outline = if fill == PALE { PALE_OUTLINE } else { Sheet::OUTLINE };
             let mut shapes = Vec::new();
             for piece in &blocks.pieces {
-                let small = piece.area.width < LEAST_OUTLINED || piece.area.height < LEAST_HATCHED;
+                let small = piece.area.width < Sheet::LEAST_OUTLINED || piece.area.height < LEAST_HATCHED;
                 let fill = if small { fill.without_hatch() } else { fill };
                 // In low bands outlines would be most of what is seen.
                 let stroke = (!small && band.area.height >= LEAST_FRAMED).then_some(outline);
@@ -162,7 +147,8 @@ impl Pen<'_> {
             for blocks in &band.blocks {
                 let fill = fill_of(&self.context, Some(blocks.kernel));
                 let labels = blocks.pieces.iter().map(|piece| piece.label.as_ref());
-                self.shapes.extend(labels.flat_map(|label| plated(label, Fill { ink: Colour::BLACK, ..fill })));
+                let shapes = labels.flat_map(|label| plated(label, Fill { ink: Colour::BLACK, ..fill }));
+                shapes.for_each(|shape| self.sheet.push(shape));
             }
         }
         for line in &band.thin {
@@ -170,11 +156,11 @@ impl Pen<'_> {
             let shapes = vec![Shape::Box { area: line.area, fill: Some(fill), stroke: None }];
             self.explained(self.tooltips.thin(&band.name, line), shapes);
         }
-        self.frame(band.area, if band.area.height < LEAST_FRAMED { GRID } else { FRAME });
+        self.frame(band.area, if band.area.height < LEAST_FRAMED { Sheet::GRID } else { Sheet::FRAME });
         if let Some(limit) = band.limit {
             let tooltip = format!("{}: up to {} of {}", band.name, band.shown, band.capacity);
             let [from, to] = [band.area.x, band.area.right()].map(|x| Point { x, y: limit });
-            self.explained(tooltip, vec![Shape::Line { from, to, stroke: LIMIT }]);
+            self.explained(tooltip, vec![Shape::Line { from, to, stroke: Sheet::MARK }]);
         }
         band.label.iter().chain(&band.marks).for_each(|label| self.label(label));
     }
@@ -205,46 +191,46 @@ impl Pen<'_> {
             self.share(share, self.tooltips.turn_share(share));
         }
         for turn in &band.boxes {
-            let look = (turn.fill, turn.process.map(|_| OUTLINE));
+            let look = (turn.fill, turn.process.map(|_| Sheet::OUTLINE));
             self.lane_box((&turn.area, &[]), look, turn.label.as_ref(), self.tooltips.turn(turn));
         }
-        self.frame(band.area, GRID);
+        self.frame(band.area, Sheet::GRID);
         self.label(&band.label);
     }
 
     fn core_lane(&mut self, lane: &CoreLane) {
-        self.frame(lane.area, GRID);
+        self.frame(lane.area, Sheet::GRID);
         for share in &lane.shares {
             self.share(share, self.tooltips.core_share(lane.core, share));
         }
         for one in &lane.boxes {
             let tooltip = self.tooltips.on_core(&one.span);
-            self.lane_box((&one.area, &[]), (one.fill, Some(OUTLINE)), one.label.as_ref(), tooltip);
+            self.lane_box((&one.area, &[]), (one.fill, Some(Sheet::OUTLINE)), one.label.as_ref(), tooltip);
         }
         self.label(&lane.label);
     }
 
     fn lane(&mut self, lane: &Lane) {
-        self.frame(lane.area, GRID);
+        self.frame(lane.area, Sheet::GRID);
         for share in &lane.shares {
             self.share(share, format!("{} copies {}: share of time", share.count, share.of.name()));
         }
         for copy in &lane.copies {
-            let fill = if copy.area.width < LEAST_OUTLINED { Fill::plain(Colour::FRAME) } else { copy.fill };
+            let fill = if copy.area.width < Sheet::LEAST_OUTLINED { Fill::plain(Colour::FRAME) } else { copy.fill };
             let tooltip = self.tooltips.copy(copy);
-            self.lane_box((&copy.area, &copy.pauses), (fill, Some(OUTLINE)), copy.label.as_ref(), tooltip);
+            self.lane_box((&copy.area, &copy.pauses), (fill, Some(Sheet::OUTLINE)), copy.label.as_ref(), tooltip);
         }
         self.label(&lane.label);
     }
 
     fn stream_lane(&mut self, lane: &StreamLane) {
-        self.frame(lane.area, GRID);
+        self.frame(lane.area, Sheet::GRID);
         for share in &lane.shares {
             self.share(share, self.tooltips.stream_share(&lane.name, share));
         }
         for ran in &lane.boxes {
             let tooltip = self.tooltips.ran(&lane.name, ran);
-            let look = (ran.fill, (ran.count == 1).then_some(OUTLINE));
+            let look = (ran.fill, (ran.count == 1).then_some(Sheet::OUTLINE));
             self.lane_box((&ran.area, &ran.pauses), look, ran.label.as_ref(), tooltip);
         }
         self.explained(lane.name.clone(), vec![text(&lane.label)]);
@@ -264,11 +250,11 @@ impl Pen<'_> {
     }
 
     fn occupancy(&mut self, panel: &Occupancy) {
-        self.frame(panel.area, FRAME);
+        self.frame(panel.area, Sheet::FRAME);
         for (curve, colour) in panel.curves.iter().zip([Colour::BLACK, line_colour(0), line_colour(1)]) {
             let stroke = Stroke { colour, width: THEME.arrow_line };
             for points in [curve.points.clone(), curve.key.to_vec()] {
-                self.shapes.push(Shape::Path { points, stroke, dash: curve.dash });
+                self.sheet.push(Shape::Path { points, stroke, dash: curve.dash });
             }
             self.label(&curve.label);
         }
@@ -278,10 +264,10 @@ impl Pen<'_> {
     /// Heads have strong outlines, what waits behind them has faint ones.
     fn queue(&mut self, queue: &QueueRow) {
         let bottom = queue.area.bottom();
-        self.line((queue.area.x, bottom), (queue.area.right(), bottom), GRID);
+        self.sheet.line((queue.area.x, bottom), (queue.area.right(), bottom), Sheet::GRID);
         let (heads, others): (Vec<_>, Vec<_>) = queue.entries.iter().partition(|entry| entry.position == 0);
         for entry in others.into_iter().chain(heads) {
-            let outline = if entry.position == 0 { AXIS } else { PALE_OUTLINE };
+            let outline = if entry.position == 0 { Sheet::AXIS } else { PALE_OUTLINE };
             let tooltip = self.tooltips.queued(&queue.name, entry);
             self.lane_box((&entry.area, &[]), (entry.fill, Some(outline)), entry.label.as_ref(), tooltip);
         }
@@ -289,7 +275,7 @@ impl Pen<'_> {
     }
 
     fn row(&mut self, row: &StreamRow) {
-        self.line((row.area.x, row.bottom), (row.area.right(), row.bottom), GRID);
+        self.sheet.line((row.area.x, row.bottom), (row.area.right(), row.bottom), Sheet::GRID);
         for strip in &row.strips {
             let tooltip = format!("{} launches, {} deadlines that were met", strip.launches, strip.deadlines);
             let fill = Some(Fill::plain(SUBMITTED_OTHERS));
@@ -321,7 +307,7 @@ impl Pen<'_> {
         }
         for bar in &waits.bars {
             let part = |part: &WaitPart| {
-                let is_small = part.area.width < LEAST_OUTLINED;
+                let is_small = part.area.width < Sheet::LEAST_OUTLINED;
                 let fill = rule_fill(part.rule);
                 let fill = if is_small { Fill::plain(fill.background) } else { fill };
                 Shape::Box { area: visible(part.area), fill: Some(fill), stroke: None }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::context::{BESIDE_PLOT, Budget, Context, Entry, MARGIN, STREAM_ROW, TimeScale, ending_at, starting_at};
+use super::context::{Budget, Context, Entry, STREAM_ROW, TimeScale, ending_at, starting_at};
 use super::options::{Lanes, TimelineError, TimelineOptions};
 use super::plan::Plan;
 use super::rows::{Deadlines, Events};
@@ -12,7 +12,7 @@ use super::usage::Queues;
 use super::waits::{self, Waits};
 use super::{Label, LabelStyle, QueueRow, StreamRow, Timeline, bands, engine_lanes, legend, rows, streams, usage};
 use crate::draw::theme::Theme;
-use crate::draw::{Anchor, AxisTicks, Length, MM, Rect, font, time_ticks_since};
+use crate::draw::{Anchor, AxisTicks, Length, MM, Rect, Sheet, font, time_ticks_since};
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
@@ -23,9 +23,6 @@ const RIGHT_MARGIN: Length = 3 * MM;
 const MOST_FOR_NAMES: Length = 26;
 /// Names of bands take at most this share of the width \[percent\].
 const MOST_FOR_BANDS: Length = 32;
-/// From one tick to the next, at least.
-const TICK_DISTANCE: Length = 11 * MM;
-pub(super) const TICK: Length = 6 * MM / 10;
 /// Between names of SMs and what is written upwards beside them.
 const HEIGHT_TITLE_GAP: Length = 8 * MM / 10;
 
@@ -68,7 +65,7 @@ impl Timeline {
         let size = Theme::PAPER.small_size;
         self.ticks.at.iter().zip(&self.tick_places).map(move |((_, text), x)| {
             let width = font::width(text, size, false);
-            let middle = self.plot.bottom() + TICK + MM / 5 + size / 2;
+            let middle = self.plot.bottom() + Sheet::TICK + MM / 5 + size / 2;
             starting_at(text.clone(), x - width / 2, middle, size, LabelStyle::Normal)
         })
     }
@@ -95,15 +92,15 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     let queues = options.queues.then(|| Queues::new(context));
     let queue_names = queues.as_ref().map_or_else(Vec::new, |queues| queues.names(context));
     let widths = NamesWidth::new(context, &streams, &queue_names, plan.as_ref());
-    let room = widths.all.max(options.least_left - MARGIN - BESIDE_PLOT);
-    context.scale.left = MARGIN + room + BESIDE_PLOT;
+    let room = widths.all.max(options.least_left - Sheet::MARGIN - Sheet::BESIDE_PLOT);
+    context.scale.left = Sheet::MARGIN + room + Sheet::BESIDE_PLOT;
     context.scale.width = options.width - RIGHT_MARGIN - context.scale.left;
     let turns = Turns::new(context);
     context.rounds = turns.rounds(&context.scale);
     let context = &*context;
 
     let mut captions = Vec::new();
-    let mut bottom = MARGIN;
+    let mut bottom = Sheet::MARGIN;
     if options.title {
         bottom = title(context, bottom, &mut captions);
     }
@@ -121,7 +118,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     others.extend(rows::chain_legend(longest.as_ref()));
     others.extend(turns.legend(context));
     others.extend(explained(context, plan.as_ref(), are_shapes, &rows_before));
-    let sides = (MARGIN, options.width - MARGIN);
+    let sides = (Sheet::MARGIN, options.width - Sheet::MARGIN);
     let legend = legend::legend(context, (&deadlines, &rows_before), plan.as_ref(), others, sides, bottom);
     let plot_top = legend.bottom + MM;
     let (cores, turns_top) = engine_lanes::core_lanes(context, plot_top);
@@ -161,7 +158,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
         events: Events::new(context, &rows).arrows,
         chain: rows::chain_way(context, longest.as_ref(), &cores, &rows),
         width: options.width,
-        height: bottom + MARGIN,
+        height: bottom + Sheet::MARGIN,
         name: context.summary.scenario.name.clone(),
         captions,
         legend: legend.entries,
@@ -224,10 +221,9 @@ struct Axis {
 
 /// The axis of time below the plot, and where it ends.
 fn axis(context: &Context<'_>, plot: &Rect) -> (Axis, Length) {
-    let most_ticks = u64::try_from(plot.width / TICK_DISTANCE).unwrap_or(2).max(2);
     let window = context.scale.window.clone();
     let origin = context.options.origin.as_ns();
-    let ticks = time_ticks_since(origin, window.start.as_ns(), window.end.as_ns(), most_ticks);
+    let ticks = time_ticks_since(origin, window.start.as_ns(), window.end.as_ns(), Sheet::ticks_on(plot.width));
     let places: Vec<Length> = ticks.at.iter().map(|(at, _)| context.scale.x(Instant::from_ns(*at))).collect();
     let size = Theme::PAPER.text_size;
     let title = format!("time [{}]", ticks.unit);
@@ -236,10 +232,10 @@ fn axis(context: &Context<'_>, plot: &Rect) -> (Axis, Length) {
         .first()
         .zip(places.first())
         .map_or(plot.x, |((_, text), x)| x - font::width(text, Theme::PAPER.small_size, false) / 2);
-    let mut middle = plot.bottom() + TICK + MM / 5 + size / 2;
-    let right = (plot.x - BESIDE_PLOT).min(first_label - MM);
+    let mut middle = plot.bottom() + Sheet::TICK + MM / 5 + size / 2;
+    let right = (plot.x - Sheet::BESIDE_PLOT).min(first_label - MM);
     let mut title = ending_at(title, right, middle, size, LabelStyle::Normal);
-    if title.area.x < MARGIN {
+    if title.area.x < Sheet::MARGIN {
         // Not beside the labels of ticks, then below them.
         middle += size + MM / 5;
         title = starting_at(title.text, plot.x, middle, size, LabelStyle::Normal);
@@ -316,11 +312,11 @@ fn title(context: &Context<'_>, top: Length, captions: &mut Vec<Label>) -> Lengt
     let size = Theme::PAPER.title_size;
     let middle = top + size / 2;
     let device = context.summary.scenario.device().name.clone();
-    let right = context.options.width - MARGIN;
+    let right = context.options.width - Sheet::MARGIN;
     let device = ending_at(device, right, middle, Theme::PAPER.text_size, LabelStyle::Quiet);
-    let room = device.area.x - 2 * MM - MARGIN;
+    let room = device.area.x - 2 * MM - Sheet::MARGIN;
     let name = font::shortened(&context.summary.scenario.name, size, true, room);
-    captions.push(starting_at(name, MARGIN, middle, size, LabelStyle::Bold));
+    captions.push(starting_at(name, Sheet::MARGIN, middle, size, LabelStyle::Bold));
     captions.push(device);
     top + size + MM
 }
@@ -332,7 +328,7 @@ fn height_title(context: &Context<'_>, plan: &Plan, widths: &NamesWidth, top: Le
     let text = format!("{} per SM{of}", context.options.height_by.name());
     let length = font::width(&text, size, false);
     let fits = plan.have_marks() && length <= bottom - top;
-    let x = context.scale.left - BESIDE_PLOT - widths.beside_bands - HEIGHT_TITLE_GAP - size;
+    let x = context.scale.left - Sheet::BESIDE_PLOT - widths.beside_bands - HEIGHT_TITLE_GAP - size;
     let area = Rect { x, y: (top + bottom - length) / 2, width: size, height: length };
     fits.then_some(Label { text, area, anchor: Anchor::Middle, size, style: LabelStyle::QuietUpwards })
 }

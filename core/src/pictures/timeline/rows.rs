@@ -149,10 +149,10 @@ pub(crate) struct Arrow {
 
 /// Marks closer than this are drawn as one.
 const DEADLINE_DISTANCE: Length = 8 * MM / 10;
-/// Width of a mark's head.
-const HEAD: Length = 11 * MM / 10;
-/// Jobs of one mark that are told one by one.
-const MOST_TOLD: usize = 12;
+/// Width of the head of an arrow or a mark.
+pub(super) const HEAD_WIDTH: Length = 11 * MM / 10;
+/// Operations of one arrow, or jobs of one mark, that are told one by one.
+pub(super) const MOST_TOLD: usize = 12;
 
 /// The jobs whose deadlines are in the window, in order of time.
 pub(super) struct Deadlines(Vec<DueJobs>);
@@ -214,8 +214,10 @@ impl Deadlines {
         let mut marks: Vec<(DeadlineMark, Vec<Part<'_>>)> = Vec::new();
         for (x, jobs, number, count) in places {
             if marks.last().is_none_or(|(last, _)| x - last.x >= DEADLINE_DISTANCE) {
-                marks
-                    .push((DeadlineMark { x, head: HEAD, jobs: 0, missed: 0, explanation: String::new() }, Vec::new()));
+                marks.push((
+                    DeadlineMark { x, head: HEAD_WIDTH, jobs: 0, missed: 0, explanation: String::new() },
+                    Vec::new(),
+                ));
             }
             let Some((mark, parts)) = marks.last_mut() else { continue };
             mark.jobs += count;

@@ -5,17 +5,14 @@ use std::ops::Range;
 use super::context::PALE;
 use super::{Arrow, Label, LabelStyle, LegendMark, LegendSymbol, parts_between, waits};
 use crate::draw::theme::{Colour, Fill, Theme};
-use crate::draw::{Anchor, Length, MM, Point, Rect, Shape, Stroke, Text, font, theme};
+use crate::draw::{Anchor, Length, MM, Point, Rect, Shape, Sheet, Stroke, Text, font, theme};
 use crate::pictures::looks::pause_line;
 use crate::proven::OrMost;
 
 const THEME: Theme = Theme::PAPER;
-pub(super) const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: THEME.thin_line };
 pub(super) const PALE_OUTLINE: Stroke = Stroke { colour: Colour(0xbb, 0xbb, 0xbb), width: THEME.thin_line };
 /// Length of an arrow's head.
 const HEAD: Length = 12 * MM / 10;
-/// Where the capacity of an overfull SM ends.
-pub(super) const LIMIT: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
 pub(super) const SUBMITTED_OTHERS: Colour = Colour(0x99, 0x99, 0x99);
 
 /// A label, if there is one; over a hatch on a plate of the background's colour.
@@ -87,7 +84,7 @@ pub(super) fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
     let missed = mark.symbol == LegendSymbol::DeadlineMissed;
     match mark.symbol {
         LegendSymbol::Area => {
-            let area = Shape::Box { area: mark.area, fill: Some(mark.fill), stroke: Some(OUTLINE) };
+            let area = Shape::Box { area: mark.area, fill: Some(mark.fill), stroke: Some(Sheet::OUTLINE) };
             let number = mark.repeat.map(|number| number_in(&mark.area, number));
             std::iter::once(area).chain(plated(number.as_ref(), mark.fill)).collect()
         }
@@ -97,7 +94,7 @@ pub(super) fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
         }
         LegendSymbol::Capacity => {
             let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
-            vec![Shape::Line { from, to, stroke: LIMIT }]
+            vec![Shape::Line { from, to, stroke: Sheet::MARK }]
         }
         LegendSymbol::Event => {
             let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });

@@ -7,7 +7,7 @@ use super::context::{
     Context, Entry, LEAST_STREAM_LANE, PALE, STREAM_LANE_GAP, beside, centred, fill_of, short, starting_at,
 };
 use super::means::Had;
-use super::rows::Deadlines;
+use super::rows::{Deadlines, HEAD_WIDTH, MOST_TOLD};
 use super::shapes::SUBMITTED_OTHERS;
 use super::waits::Waits;
 use super::{
@@ -21,8 +21,6 @@ use crate::pictures::pack::FreeLanes;
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind, StreamId};
 
-/// Width of an arrow's head.
-const HEAD: Length = 11 * MM / 10;
 /// Arrows closer than this are drawn as one.
 const LEAST_DISTANCE: Length = MM / 2;
 /// Half of an arrow's head, and some space.
@@ -33,7 +31,6 @@ const CROWDED: Length = 8 * MM / 10;
 const STRIP_GAP: Length = 12 * MM / 10;
 /// Height of a strip.
 const STRIP: Length = MM;
-const MOST_TOLD: usize = 12;
 
 /// The operations of one row, in launch order.
 pub(super) struct Group {
@@ -143,7 +140,7 @@ pub(super) fn row(context: &Context<'_>, deadlines: &Deadlines, group: &Group, w
         let Some(record) = context.summary.trace.record(id) else { continue };
         let x = context.scale.x(record.launched());
         if arrows.last().is_none_or(|last| x - last.x >= LEAST_DISTANCE) {
-            arrows.push(Arrow { x, head: HEAD, operations: Vec::new(), kernels: 0, others: 0, label: None });
+            arrows.push(Arrow { x, head: HEAD_WIDTH, operations: Vec::new(), kernels: 0, others: 0, label: None });
         }
         let Some(arrow) = arrows.last_mut() else { continue };
         if arrow.operations.len() < MOST_TOLD {

@@ -6,14 +6,14 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use super::context::{
-    BESIDE_PLOT, Context, MOST_QUEUE_LANES, PALE, QUEUE_LANE, beside, centred, ending_at, quiet_beside, starting_at,
+    Context, MOST_QUEUE_LANES, PALE, QUEUE_LANE, beside, centred, ending_at, quiet_beside, starting_at,
 };
 use super::means::{Steps, level};
 use super::options::HeightBy;
 use super::{Label, LabelStyle, Occupancy, OccupancyCurve, QueueEntry, QueueRow, blocks};
 use crate::device::BlockDemand;
 use crate::draw::theme::Theme;
-use crate::draw::{Dash, Length, MM, Point, Rect, as_length, font};
+use crate::draw::{Dash, Length, MM, Point, Rect, Sheet, as_length, font};
 use crate::pictures::looks::{is_shown, rule_in_short};
 use crate::pictures::time_steps::StepSums;
 use crate::run::Recorded;
@@ -34,7 +34,7 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> Occupancy {
     let size = Theme::PAPER.small_size;
     let key_middle = top + GAP + size / 2;
     let area = context.strip(top + GAP + size * 3 / 2, HEIGHT);
-    let right = area.x - BESIDE_PLOT;
+    let right = area.x - Sheet::BESIDE_PLOT;
     let mark = |text: &str, middle| ending_at(text.to_owned(), right, middle, size, LabelStyle::Quiet);
     let marks = vec![mark("100 %", area.y + size / 2), mark("0", area.bottom() - size / 2)];
     let label = beside("in use".to_owned(), &area);
@@ -334,7 +334,7 @@ pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec
         texts.push("nothing waits in an EE queue or CE queue".to_owned());
     }
     let size = Theme::PAPER.small_size;
-    let (left, right) = (super::context::MARGIN, context.options.width - super::context::MARGIN);
+    let (left, right) = (Sheet::MARGIN, context.options.width - Sheet::MARGIN);
     let (mut x, mut y, mut labels) = (left, top + size, Vec::new());
     for text in texts {
         let width = font::width(&text, size, false);
