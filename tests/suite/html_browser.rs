@@ -61,7 +61,7 @@ fn place(browser: &Browser, run: usize, sm: u32, warp: f64, ns: u64) -> (f64, f6
         "const {{app}} = gpusched; const run = app.runs[{run}];
          const row = app.layout.rows.find((other) => other.run === run && other.kind === 'sm' && other.sm === {sm});
          const box = app.canvas.getBoundingClientRect();
-         const y = row.top + row.height * (1 - {warp} / run.device.warps) + 28 - app.scroll();
+         const y = row.top + row.height * (1 - {warp} / run.resource('threads').capacity) + 28 - app.scroll();
          return [box.left + app.view.xOf({ns}n), box.top + y];"
     );
     let at = browser.run(&script);

@@ -219,7 +219,7 @@ proptest! {
         let run = simulate(&scenario)?;
         let data = data(&page(&run));
         let written = &data["runs"][0];
-        let warps = written["device"]["warps"].as_u64().expect("a number");
+        let warps = written["device"]["resources"][0]["capacity"].as_u64().expect("a number");
         let groups = groups(written);
         for columns in written["sms"].as_array().expect("a list") {
             let column = |name: &str| numbers(&columns[name]);
@@ -229,7 +229,9 @@ proptest! {
                 let (operation, time) = groups[usize::try_from(group).expect("it is one")].clone();
                 let kernel = &written["operations"]["what"][usize::try_from(operation).expect("it fits")];
                 let kernel = usize::try_from(kernel.as_u64().expect("a number")).expect("it fits");
-                let takes = written["kernels"][kernel]["demand"][0].as_u64().expect("it fits the device");
+                let shape = written["kernels"][kernel]["shape"].as_u64().expect("a number");
+                let shape = &written["shapes"][usize::try_from(shape).expect("it fits")];
+                let takes = shape["demand"][0].as_u64().expect("it fits the device");
                 let low = column("low")[position];
                 let parts = split.iter().find(|entry| entry[0] == position);
                 let parts = parts.map_or_else(
@@ -332,8 +334,10 @@ fn a_profile_is_shown_as_recorded_above_as_simulated_by_stream() {
     assert_eq!(recorded["phases"]["operation"], serde_json::json!([]), "nor why they waited");
     // The memset and the first kernel in the file: call, beginning and end, from the first call on.
     let operations = &recorded["operations"];
+    let kinds = operations["kinds"].as_array().expect("a list");
+    let kernel = kinds.iter().zip(0..).find(|(kind, _)| *kind == "kernel").expect("there are kernels").1;
     let kinds = numbers(&operations["kind"]);
-    let kernels: Vec<usize> = (0..kinds.len()).filter(|number| kinds[*number] == 0).collect();
+    let kernels: Vec<usize> = (0..kinds.len()).filter(|number| kinds[*number] == kernel).collect();
     let at = |kernel: usize, column: &str| {
         let number = operations[column][kernels[kernel]].as_u64().and_then(|number| usize::try_from(number).ok());
         instants(recorded)[number.expect("it is known")].as_ns()

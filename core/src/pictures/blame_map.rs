@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::draw::theme::{Colour, Fill, Hatch};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, as_length};
-use crate::pictures::looks::rule_fill;
+use crate::pictures::looks::rule_look;
 use crate::run::{Recorded, Summary};
 use crate::tables::{BlameRow, BlameRules, BlameTables};
 use crate::time::Duration;
@@ -135,8 +135,8 @@ fn legend(sheet: &mut Sheet, tables: &BlameTables, top: Length) -> Length {
 
 /// The fill of a rule; on the ground of the rule behind it, so that both `G2` and `G2 (E2)` are told.
 fn fill_of(rules: BlameRules) -> Fill {
-    let own = rule_fill(rules.rule);
-    let Some(behind) = rules.through.map(rule_fill) else { return own };
+    let own = rule_look(rules.rule).fill;
+    let Some(behind) = rules.through.map(|rule| rule_look(rule).fill) else { return own };
     match own.hatch {
         Hatch::Plain => Fill::plain(behind.background),
         hatch => Fill { background: behind.background, hatch, ink: own.ink },

@@ -15,9 +15,20 @@ use crate::workload::{CheckedKernel, KernelId};
 /// How much of its background's colour is left in a hatch \[percent\].
 const INK: u16 = 30;
 
-/// How a rule is told: the ground and the hatch of the time that an operation waits under it; and where it waits then,
-/// or for what, as it follows "waits".
-const fn look(rule: Rule) -> (Colour, Hatch, &'static str) {
+/// How a rule is shown and told in every picture. Its name and what it says are in `trace/rule.rs`.
+pub(crate) struct RuleLook {
+    /// The time that an operation waits under it: light strokes on a dark ground, where kernels and copies have dark
+    /// strokes on a light one, so that no rule looks like one of them in colour or in grey. In grey, rules differ in
+    /// hatch or in lightness.
+    pub(crate) fill: Fill,
+    /// The same on a dark page, where kernels have light strokes on a dark ground: dark strokes on a light one.
+    pub(crate) on_dark: Fill,
+    /// Where an operation waits under it, or for what, as it follows "waits".
+    pub(crate) in_short: &'static str,
+}
+
+/// The ground and the hatch of a rule's fill, and how it is told in short: the only place that decides them.
+const fn chosen_look(rule: Rule) -> (Colour, Hatch, &'static str) {
     const GREY: Colour = Colour(0x4a, 0x4a, 0x4a);
     const BLACK: Colour = Colour(0x1a, 0x1a, 0x1a);
     const AMBER: Colour = Colour(0x85, 0x52, 0x00);
@@ -48,29 +59,14 @@ const fn look(rule: Rule) -> (Colour, Hatch, &'static str) {
     }
 }
 
-/// The fill of the time that an operation waits under a rule: light strokes on a dark ground, where kernels and copies
-/// have dark strokes on a light one, so that no rule looks like one of them in colour or in grey. In grey, rules differ
-/// in hatch or in lightness.
-pub(crate) fn rule_fill(rule: Rule) -> Fill {
-    let (background, hatch, _) = look(rule);
-    match hatch {
+pub(crate) fn rule_look(rule: Rule) -> RuleLook {
+    let (ground, hatch, in_short) = chosen_look(rule);
+    let pale = ground.tint(INK);
+    let filled = |background, ink| match hatch {
         Hatch::Plain => Fill::plain(background),
-        _ => Fill { background, hatch, ink: background.tint(INK) },
-    }
-}
-
-/// The same on a dark page, where kernels have light strokes on a dark ground: dark strokes on a light one.
-pub(crate) fn rule_fill_on_dark(rule: Rule) -> Fill {
-    let Fill { background: ink, hatch, .. } = rule_fill(rule);
-    match hatch {
-        Hatch::Plain => Fill::plain(ink.tint(INK)),
-        _ => Fill { background: ink.tint(INK), hatch, ink },
-    }
-}
-
-/// Where an operation waits under a rule, or for what, as it follows "waits".
-pub(crate) const fn rule_in_short(rule: Rule) -> &'static str {
-    look(rule).2
+        _ => Fill { background, hatch, ink },
+    };
+    RuleLook { fill: filled(ground, pale), on_dark: filled(pale, ground), in_short }
 }
 
 /// For each kernel, the number of its title among all titles in natural order (`K2` before `K10`). It depends on
@@ -150,6 +146,44 @@ pub(crate) const fn is_shown(queue: Queue) -> bool {
     matches!(queue, Queue::Ee(..) | Queue::Ce(_))
 }
 
+/// Places of a queue that are shown, from the head on.
+pub(crate) const MOST_PLACES: usize = 5;
+
+/// The context whose EE queue it is, if there are several.
+pub(crate) fn queue_owner(trace: &Trace, queue: Queue) -> Option<&str> {
+    let Queue::Ee(context, _) = queue else { return None };
+    trace.queue_context_name(context)
+}
+
+/// What a queue is called beside its places: with its priority or its engine only where there are several.
+pub(crate) fn queue_name(queue: Queue, owner: Option<&str>, has_priorities: bool, has_engines: bool) -> String {
+    match (queue, owner) {
+        (Queue::Ee(_, 0), Some(owner)) => format!("EE {owner}"),
+        (Queue::Ee(_, priority), Some(owner)) => format!("EE {owner} {}", signed(priority)),
+        (Queue::Ee(_, priority), None) if has_priorities || priority != 0 => format!("EE prio. {}", signed(priority)),
+        (Queue::Ee(..), None) => "EE queue".to_owned(),
+        (Queue::Ce(engine), _) if has_engines => format!("CE queue {engine}"),
+        (Queue::Ce(_), _) => "CE queue".to_owned(),
+        (Queue::Stream(_) | Queue::CopyEngine(_), _) => queue.to_string(),
+    }
+}
+
+/// With a real minus sign.
+pub(crate) fn signed(number: i32) -> String {
+    if number < 0 { format!("−{}", number.unsigned_abs()) } else { number.to_string() }
+}
+
+/// A size with at most one decimal, rounded down, in the largest unit of which it holds one.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let units: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let Some((unit, name)) = units.into_iter().find(|(unit, _)| bytes >= *unit) else { return format!("{bytes} B") };
+    let tenths = u128::from(bytes) * 10 / u128::from(unit);
+    match tenths % 10 {
+        0 => format!("{} {name}", tenths / 10),
+        rest => format!("{}.{rest} {name}", tenths / 10),
+    }
+}
+
 /// Whether the launch of an operation is shown: of what nobody measured it is that of another run.
 pub(crate) fn is_launch_known(trace: &Trace, record: &OperationRecord) -> bool {
     !trace.is_observed() || record.first_start().is_some()
@@ -185,10 +219,10 @@ mod tests {
     #[test]
     fn rules_differ_in_grey_by_hatch_or_lightness() {
         for (number, one) in Rule::ALL.into_iter().enumerate() {
-            let own = rule_fill(one);
+            let own = rule_look(one).fill;
             assert!(own.hatch == Hatch::Plain || contrast(own.background, own.ink) >= 1.5, "{one}");
             for other in Rule::ALL.into_iter().skip(number + 1) {
-                let fill = rule_fill(other);
+                let fill = rule_look(other).fill;
                 let apart = contrast(own.background, fill.background);
                 assert!(own.hatch != fill.hatch || apart >= 1.5, "{one} and {other}: {apart:.2}");
             }
@@ -200,12 +234,17 @@ mod tests {
         for rule in Rule::ALL {
             for series in 0..64 {
                 let kernel = series_fill(series);
-                let apart = contrast(rule_fill(rule).background, kernel.background);
+                let apart = contrast(rule_look(rule).fill.background, kernel.background);
                 assert!(apart >= 2.5, "{rule} and series {series}: {apart:.2}");
-                let apart = contrast(rule_fill_on_dark(rule).background, series_colour(series).shade(45));
+                let apart = contrast(rule_look(rule).on_dark.background, series_colour(series).shade(45));
                 assert!(apart >= 2.5, "{rule} and series {series} on a dark page: {apart:.2}");
             }
         }
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!([bytes(0), bytes(1_023), bytes(1_536), bytes(256 << 20)], ["0 B", "1023 B", "1.5 KiB", "256 MiB"]);
     }
 
     #[test]

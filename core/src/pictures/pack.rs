@@ -6,12 +6,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::convert::Infallible;
 use std::ops::Range;
 
+use super::time_steps::changes;
 use crate::limits::count_turn;
 use crate::time::Instant;
-use crate::trace::SumOverTime;
 
 /// A block, or blocks that are one box: what it takes, and when.
 pub(crate) type Need = (u32, Range<Instant>);
@@ -61,24 +60,16 @@ pub(crate) fn packed_apart<K: Ord + Copy>(capacity: u32, needs: &[(K, Need)]) ->
     places
 }
 
-/// The most that is taken at one time by needs of one key; as for [`packed_apart`], those of different keys do not meet.
+/// The most that is taken at one time by needs of one key: those of different keys do not meet, as in [`packed_apart`].
 /// `needs` are in the order of their starts. What takes no time counts by itself.
 pub(crate) fn most_at_once<K: Ord>(needs: impl Iterator<Item = (K, u64, Range<Instant>)>) -> u64 {
-    let mut most = 0;
-    let mut sums: BTreeMap<K, SumOverTime> = BTreeMap::new();
+    let (mut most, mut by_key) = (0, BTreeMap::<K, Vec<_>>::new());
     for (key, units, time) in needs {
         most = most.max(units);
-        let Ok(()) = sums.entry(key).or_default().add(time, units, |_, taken| at_most(&mut most, taken));
+        by_key.entry(key).or_default().push((time, units));
     }
-    for sum in sums.into_values() {
-        let Ok(()) = sum.finish(|_, taken| at_most(&mut most, taken));
-    }
-    most
-}
-
-fn at_most(most: &mut u64, taken: u64) -> Result<(), Infallible> {
-    *most = taken.max(*most);
-    Ok(())
+    let sums = by_key.into_values().flat_map(|needs| changes(needs.into_iter()));
+    sums.map(|(_, sum)| sum).fold(most, u64::max)
 }
 
 /// The end of those that overlap in time with `first`, directly or by way of others.

@@ -149,10 +149,6 @@ impl<'a> Tracks<'a> {
         Lane { process: self.first_process + COPY_ENGINES, number: first + lane }
     }
 
-    fn streams(&self) -> u32 {
-        self.first_process + STREAMS
-    }
-
     /// The process of the EE and CE queues.
     fn queues(&self) -> u32 {
         self.first_process + QUEUES

@@ -1,9 +1,30 @@
-//! Averages over steps of time, for pictures in which single changes are too many to be seen.
+//! How much there is at once: when that changes, and averages over steps of time, for pictures in which single changes
+//! are too many to be seen.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
+use crate::trace::SumOverTime;
+
+/// How much there is at once of some amounts, which are in the order of their beginnings: the instants at which that
+/// changes, and how much it is from there on. What takes no time is left out.
+pub(crate) fn changes(amounts: impl Iterator<Item = (Range<Instant>, u64)>) -> Vec<(Instant, u64)> {
+    let mut changes: Vec<(Instant, u64)> = Vec::new();
+    let mut emit = |at, sum| {
+        if changes.last().is_none_or(|(_, last)| *last != sum) {
+            changes.push((at, sum));
+        }
+        Ok::<(), Infallible>(())
+    };
+    let mut sums = SumOverTime::default();
+    for (time, amount) in amounts {
+        let Ok(()) = sums.add(time, amount, &mut emit);
+    }
+    let Ok(()) = sums.finish(&mut emit);
+    changes
+}
 
 /// A window of time, divided into steps.
 pub(crate) struct TimeSteps {

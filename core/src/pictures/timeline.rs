@@ -1,10 +1,15 @@
-//! Timelines of blocks on SMs: the layout, as plain data.
+//! The printed timeline of a run: its layout as plain data, with how everything is filled, and `draw`, which makes
+//! shapes of it.
 //!
 //! From top to bottom: title, legend, a lane for each core that hosts share, whose turn it is if contexts take turns,
-//! one band for each SM, one lane for each copy engine in use, the panels of occupancy and of queues if asked for, one
-//! row for each stream with launch arrows, marks of deadlines, and waits if asked for, the axis of time. Within a band,
-//! blocks are boxes as wide as they run and as high as the share of the SM that they take, stacked without overlap as
-//! in the figures of Amert et al., RTSS 2017.
+//! bands of SMs, a lane for each copy engine in use, the panels of occupancy and of queues if asked for, a row for each
+//! stream with launch arrows, marks of deadlines, events, and waits if asked for, and the axis of time. A band is of
+//! one SM, or of several that look alike or are shown as their mean. Where it is not known on which SMs blocks ran, a
+//! lane for each stream with what it ran is in place of SMs and copy engines.
+//!
+//! Within a band, blocks are boxes as wide as they run and as high as the share of the SM that they take, stacked
+//! without overlap as in the figures of Amert et al., RTSS 2017. Where they are too many to be seen, shapes show their
+//! mean.
 
 mod bands;
 mod blocks;
@@ -30,13 +35,13 @@ mod waits;
 use std::ops::Range;
 
 pub use comparison::{FinishMark, Panels};
-pub(crate) use engine_lanes::bytes;
 pub use options::{HeightBy, Lanes, TimelineError, TimelineOptions};
 pub(crate) use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter};
+pub(crate) use turns::round_beginnings;
 
 use crate::device::CopyDirection;
 use crate::draw::theme::Fill;
-use crate::draw::{Anchor, AxisTicks, Dash, Length, Point, Rect};
+use crate::draw::{Anchor, AxisTicks, Dash, Length, Point, Rect, Stroke};
 use crate::run::CoreSpan;
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Rule};
@@ -179,6 +184,8 @@ pub(crate) struct Blocks {
     pub(crate) time: Range<Instant>,
     /// What all blocks that run at one time take of the SM.
     pub(crate) units: u32,
+    /// How they are filled.
+    pub(crate) fill: Fill,
     /// Where they are drawn: in one piece, unless no free piece was large enough.
     pub(crate) pieces: Vec<Piece>,
 }
@@ -192,6 +199,8 @@ pub(crate) struct Piece {
     pub(crate) area: Rect,
     /// From where to where in it, from left to right, it pauses because it is the turn of another context; in order.
     pub(crate) pauses: Vec<Range<Length>>,
+    /// How high on the paper the line across them is.
+    pub(crate) pause_line: Length,
     /// What is written on it.
     pub(crate) label: Option<Label>,
 }
@@ -232,6 +241,8 @@ pub(crate) struct ThinLine {
     pub(crate) count: u64,
     /// From the first start to the last end.
     pub(crate) time: Range<Instant>,
+    /// How it is filled.
+    pub(crate) fill: Fill,
     /// On paper.
     pub(crate) area: Rect,
 }
@@ -244,6 +255,8 @@ pub(crate) struct OccupancyProfile {
     pub(crate) kernel: Option<KernelId>,
     /// How many blocks, on this SM and in the window at least in part.
     pub(crate) count: u64,
+    /// How it is filled.
+    pub(crate) fill: Fill,
     /// The polygon's corners; more than one where there are pauses.
     pub(crate) outlines: Vec<Vec<Point>>,
     /// What is written on it.
@@ -256,6 +269,8 @@ pub(crate) struct Across {
     pub(crate) kernel: KernelId,
     /// How many blocks, on the SMs shown and in the window at least in part.
     pub(crate) count: u64,
+    /// What is under the name.
+    pub(crate) plate: Fill,
     /// What is written.
     pub(crate) label: Label,
 }
@@ -448,7 +463,8 @@ pub(crate) struct Occupancy {
 /// The share of one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OccupancyCurve {
-    /// How the line is interrupted.
+    /// How the line looks, and how it is interrupted.
+    pub(crate) stroke: Stroke,
     pub(crate) dash: Dash,
     /// The line, from left to right.
     pub(crate) points: Vec<Point>,

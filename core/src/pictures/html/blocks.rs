@@ -1,6 +1,5 @@
 //! The blocks of each SM in columns, and how much of all SMs they take over time.
 
-use std::convert::Infallible;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,12 +8,12 @@ use serde::Serialize;
 use super::columns::{Instants, steps};
 use crate::device::{BlockDemand, Device};
 use crate::pictures::pack::{most_at_once, packed_apart};
-use crate::pictures::time_steps::{StepSums, TimeSteps};
+use crate::pictures::time_steps::{StepSums, TimeSteps, changes};
 use crate::pictures::timeline::HeightBy;
 use crate::proven::OrMost;
 use crate::run::{Recorded, Summary};
 use crate::time::Instant;
-use crate::trace::{SumOverTime, Trace};
+use crate::trace::Trace;
 use crate::workload::{OperationId, ProcessId};
 
 /// Blocks on an SM up to which pages have their places by shared memory and by registers, too.
@@ -41,16 +40,6 @@ impl PlacedBlocks {
         (self.time.start, self.operation, self.time.end, self.times)
     }
 
-    /// What they take of a resource: warps, bytes or registers.
-    fn low_units(&self, resource: HeightBy) -> u32 {
-        let one = match resource {
-            HeightBy::Threads => self.demand.warps,
-            HeightBy::SharedMemory => self.demand.shared_memory_bytes,
-            HeightBy::Registers => self.demand.registers,
-        };
-        one.saturating_mul(self.blocks)
-    }
-
     /// What they take of a resource: threads, bytes or registers.
     pub(super) fn units(&self, resource: HeightBy, device: &Device) -> u32 {
         resource.of_block(&self.demand, device).saturating_mul(self.blocks)
@@ -67,25 +56,21 @@ impl PlacedBlocks {
 pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBlocks>> {
     let device = summary.scenario.device();
     let mut by_sm = vec![Vec::new(); device.sms as usize];
-    let mut add = |sm: u16, blocks: PlacedBlocks| {
-        if let Some(on_sm) = by_sm.get_mut(usize::from(sm)) {
-            on_sm.push(blocks);
-        }
-    };
     for Recorded { id, work: kernel, .. } in summary.launches() {
         let none = BlockDemand { warps: 0, registers: 0, shared_memory_bytes: 0 };
         let demand = BlockDemand::new(&kernel.shape, device).unwrap_or(none);
         let (operation, in_turns_of) = (id.0, summary.trace.context_with_turns(id));
-        if one_by_one {
-            for block in summary.trace.blocks(id) {
-                let (time, index) = (block.start..block.end, block.index);
-                add(block.sm, PlacedBlocks { time, operation, in_turns_of, index, blocks: 1, times: 1, demand });
+        let mut add = |sm: u16, time, index, blocks, times| {
+            if let Some(on_sm) = by_sm.get_mut(usize::from(sm)) {
+                on_sm.push(PlacedBlocks { time, operation, in_turns_of, index, blocks, times, demand });
             }
+        };
+        if one_by_one {
+            summary.trace.blocks(id).for_each(|block| add(block.sm, block.start..block.end, block.index, 1, 1));
         } else {
             for run in summary.trace.repeated_runs(id) {
-                let (time, first) = (run.first.start..run.end(), run.first);
-                let (index, blocks, times) = (first.first_block, u32::from(first.blocks), run.times);
-                add(first.sm, PlacedBlocks { time, operation, in_turns_of, index, blocks, times, demand });
+                let first = run.first;
+                add(first.sm, first.start..run.end(), first.first_block, first.blocks.into(), run.times);
             }
         }
     }
@@ -161,20 +146,23 @@ struct Places {
     /// Blocks that are drawn in several parts because no free part of the band was large enough: their position in
     /// the columns, and from which unit to which each part reaches.
     split: Vec<(u32, Vec<(u32, u32)>)>,
-    /// What is taken at once at most, if it is more than there is: measured blocks may overlap, because clocks differ
-    /// or several processes run.
+    /// What is taken at once at most, and that as it is written, if it is more than there is: measured blocks may
+    /// overlap, because clocks differ or several processes run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    overfull: Option<u32>,
+    overfull: Option<(u32, String)>,
 }
 
 impl Places {
-    fn new(blocks: &[PlacedBlocks], resource: HeightBy, capacity: u32) -> Self {
-        let need = |block: &PlacedBlocks| (block.low_units(resource), block.time.clone());
+    fn new(blocks: &[PlacedBlocks], resource: HeightBy, device: &Device) -> Self {
+        let unit = resource.unit(device);
+        let capacity = resource.of_sm(device) / unit;
+        let need = |block: &PlacedBlocks| (block.units(resource, device) / unit, block.time.clone());
         // Each context has the whole SM in its turns.
         let needs: Vec<_> = blocks.iter().map(|block| (block.in_turns_of, need(block))).collect();
         let most = most_at_once(needs.iter().map(|(context, (units, time))| (*context, (*units).into(), time.clone())));
         let most = u32::try_from(most).or_most();
-        let mut places = Self { overfull: (most > capacity).then_some(most), ..Self::default() };
+        let overfull = || (most, resource.amount(most.saturating_mul(unit)));
+        let mut places = Self { overfull: (most > capacity).then(overfull), ..Self::default() };
         for (position, parts) in (0..).zip(packed_apart(capacity.max(most), &needs)) {
             places.low.push(parts.first().map_or(0, |part| part.start));
             if parts.len() > 1 {
@@ -194,14 +182,14 @@ impl SmBlocks {
         device: &Device,
         groups: &Groups,
     ) -> Self {
-        let places = |resource: HeightBy, capacity: u32| {
+        let places = |resource: HeightBy| {
             let shown = resources.contains(&resource) && blocks.len() <= MOST_PLACED;
-            shown.then(|| Places::new(blocks, resource, capacity))
+            shown.then(|| Places::new(blocks, resource, device))
         };
         Self {
-            places: Places::new(blocks, HeightBy::Threads, device.warps_per_sm()),
-            shared_memory: places(HeightBy::SharedMemory, device.per_sm.shared_memory_bytes),
-            registers: places(HeightBy::Registers, device.per_sm.registers),
+            places: Places::new(blocks, HeightBy::Threads, device),
+            shared_memory: places(HeightBy::SharedMemory),
+            registers: places(HeightBy::Registers),
             index: one_by_one.then(|| blocks.iter().map(|block| block.index).collect()),
             blocks: (!one_by_one).then(|| blocks.iter().map(|block| block.blocks).collect()),
             group: steps(blocks.iter().map(|block| groups.number(block))),
@@ -238,32 +226,17 @@ pub(super) fn occupancy(
     let mut in_order: Vec<(Range<Instant>, &PlacedBlocks)> = blocks.iter().flatten().flat_map(parts).collect();
     crate::sorted::sort_by_key(&mut in_order, |(time, _)| time.start);
     let curve = |resource: HeightBy| {
-        let mut sum = SumOverTime::default();
-        let mut changes: Vec<(Instant, u64)> = Vec::new();
-        let mut emit = |at: Instant, amount: u64| -> Result<(), Infallible> {
-            if changes.last().is_none_or(|(_, last)| *last != amount) {
-                changes.push((at, amount));
-            }
-            Ok(())
-        };
-        for (time, blocks) in &in_order {
-            let amount = u64::from(blocks.units(resource, device));
-            if amount > 0 {
-                // It cannot fail.
-                let _ = sum.add(time.clone(), amount, &mut emit);
-            }
-        }
-        let _ = sum.finish(&mut emit);
+        let amounts = in_order.iter().map(|(time, blocks)| (time.clone(), u64::from(blocks.units(resource, device))));
+        let changes = changes(amounts.filter(|(_, amount)| *amount > 0));
         let capacity = u64::from(resource.of_sm(device)) * u64::from(device.sms);
-        if changes.len() <= MOST_CHANGES {
-            let (at, amount) = changes.into_iter().map(|(at, amount)| (instants.number(at), amount)).unzip();
-            return OccupancyCurve { resource: resource.name(), capacity, at, amount };
-        }
-        let amount = averages(&changes, trace.end());
-        OccupancyCurve { resource: resource.name(), capacity, at: Vec::new(), amount }
+        let (at, amount) = if changes.len() <= MOST_CHANGES {
+            changes.into_iter().map(|(at, amount)| (instants.number(at), amount)).unzip()
+        } else {
+            (Vec::new(), averages(&changes, trace.end()))
+        };
+        OccupancyCurve { resource: resource.name(), capacity, at, amount }
     };
-    let all = [HeightBy::Threads, HeightBy::SharedMemory, HeightBy::Registers].into_iter().map(curve);
-    all.filter(|curve| !curve.amount.is_empty()).collect()
+    HeightBy::ALL.into_iter().map(curve).filter(|curve| !curve.amount.is_empty()).collect()
 }
 
 /// The mean over each of the steps, rounded down.

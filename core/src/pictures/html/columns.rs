@@ -1,16 +1,19 @@
 //! What the columns of the page's data refer to, instants and fills, and the columns of lanes above the SMs: who has
 //! which core, whose turn it is, and the longest way of data through a chain.
 
+use std::hash::Hash;
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
 use crate::draw::theme::{Colour, Fill, series_colour, series_fill, share_fill, turn_fill};
+use crate::pictures::timeline::round_beginnings;
 use crate::proven::Proven;
 use crate::run::{CoreSpan, LongestWay, TURN_WORDS, TurnWords};
 use crate::scenario::Scenario;
 use crate::time::Instant;
-use crate::trace::{ContextTurn, Trace, TurnEnd};
+use crate::trace::Trace;
 use crate::workload::ProcessId;
 
 /// The distinct instants of a run, in ascending order.
@@ -64,6 +67,31 @@ pub(super) fn steps(numbers: impl IntoIterator<Item = i64>) -> Vec<i64> {
     numbers.into_iter().map(|number| number - std::mem::replace(&mut last, number)).collect()
 }
 
+/// Things that are written once each, in the order of the numbers by which they are referred to.
+#[derive(Debug)]
+pub(super) struct Once<T>(FxHashMap<T, usize>);
+
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Self(FxHashMap::default())
+    }
+}
+
+impl<T: Eq + Hash> Once<T> {
+    pub(super) fn number(&mut self, one: T) -> usize {
+        let next = self.0.len();
+        *self.0.entry(one).or_insert(next)
+    }
+}
+
+impl<T: Serialize> Serialize for Once<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all: Vec<(&T, &usize)> = self.0.iter().collect();
+        crate::sorted::sort_by_key(&mut all, |(_, number)| **number);
+        serializer.collect_seq(all.into_iter().map(|(one, _)| one))
+    }
+}
+
 /// Fills by number of the kernel's title, see [`KernelSeries`](crate::pictures::looks::KernelSeries); after the
 /// last they repeat.
 #[derive(Debug, Serialize)]
@@ -94,19 +122,6 @@ impl Palette {
             light: (0..FILLS).map(|index| PageFill::from(series_fill(index))).collect(),
             dark: (0..FILLS).map(|index| PageFill::from(dark(index))).collect(),
         }
-    }
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct TurnPalette {
-    processes: Vec<PageFill>,
-    switch: PageFill,
-}
-
-impl TurnPalette {
-    pub(super) fn new(processes: impl Iterator<Item = ProcessId>, fill: impl Fn(Fill) -> PageFill) -> Self {
-        let of = |process: ProcessId| fill(turn_fill(Some(process.index())));
-        Self { processes: processes.map(of).collect(), switch: fill(turn_fill(None)) }
     }
 }
 
@@ -183,21 +198,18 @@ pub(super) struct TurnData {
     /// Number of its end, counted from its beginning.
     length: Vec<i64>,
     ended_by: Vec<usize>,
-    ends: Vec<&'static str>,
-    /// By process: when it has turns, those that follow one another at once as one.
-    served: Vec<Served>,
+    ends: Once<&'static str>,
+    /// By process when it has turns, those that follow one another at once as one: the number of each beginning,
+    /// counted from the end before, and that of its end, counted from its beginning.
+    served: Vec<(Vec<i64>, Vec<i64>)>,
     /// Whether copies run in turns only, too.
     has_copies: bool,
     words: TurnWords,
-    light: TurnPalette,
-    dark: TurnPalette,
-}
-
-/// Numbers of instants, each counted from the one before.
-#[derive(Debug, Serialize)]
-struct Served {
-    start: Vec<i64>,
-    length: Vec<i64>,
+    /// Numbers of the turns with which rounds begin, each counted from the one before.
+    rounds: Vec<i64>,
+    /// By process, and behind them of switches.
+    light: Vec<PageFill>,
+    dark: Vec<PageFill>,
 }
 
 impl TurnData {
@@ -211,33 +223,26 @@ impl TurnData {
         let times = turns.iter().flat_map(|turn| [turn.switch_from, turn.start, turn.end]);
         let times = steps(times.map(|at| instants.number(at)));
         let column = |place: usize| times.iter().skip(place).step_by(3).copied().collect();
-        let mut ends: Vec<TurnEnd> = Vec::new();
-        for turn in turns {
-            if !ends.contains(&turn.ended_by) {
-                ends.push(turn.ended_by);
-            }
-        }
-        let place = |turn: &ContextTurn| ends.iter().position(|end| *end == turn.ended_by).unwrap_or(0);
+        let mut ends = Once::default();
+        let fills = || processes.clone().map(|process| turn_fill(Some(process.index()))).chain([turn_fill(None)]);
+        let looks = |of: fn(Fill) -> PageFill| fills().map(of).collect();
         Some(Self {
             process: turns.iter().map(|turn| turn.process.0).collect(),
             switch_from: column(0),
             start: column(1),
             length: column(2),
-            ended_by: turns.iter().map(place).collect(),
-            ends: ends.iter().map(|end| end.name()).collect(),
-            served: processes.clone().map(|process| Served::new(trace, process, instants)).collect(),
+            ended_by: turns.iter().map(|turn| ends.number(turn.ended_by.name())).collect(),
+            ends,
+            served: processes
+                .clone()
+                .map(|process| instants.in_a_row(trace.in_turn(process, Instant::ZERO..trace.end())))
+                .collect(),
             has_copies: trace.copies_run_in_turns(),
             words: TURN_WORDS,
-            light: TurnPalette::new(processes.clone(), PageFill::from),
-            dark: TurnPalette::new(processes, PageFill::dark),
+            rounds: steps(round_beginnings(turns)),
+            light: looks(PageFill::from),
+            dark: looks(PageFill::dark),
         })
-    }
-}
-
-impl Served {
-    fn new(trace: &Trace, process: ProcessId, instants: &Instants) -> Self {
-        let (start, length) = instants.in_a_row(trace.in_turn(process, Instant::ZERO..trace.end()));
-        Self { start, length }
     }
 }
 

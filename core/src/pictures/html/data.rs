@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::blocks::{self, Groups, OccupancyCurve, SmBlocks, occupancy};
-use super::columns::{ChainData, CoreData, Instants, Palette, TurnData};
+use super::columns::{ChainData, CoreData, Instants, Once, Palette, TurnData};
 use super::reports::{BlameData, Deadlines, response_figure};
-use super::waits::{LaneColumns, PhaseColumns, QueueData, RuleLook, Waits, lanes};
+use super::waits::{LaneColumns, PhaseColumns, QueueData, RuleData, Waits, lanes};
 use super::{HtmlRun, HtmlTimeline, columns};
 use crate::device::{BlockDemand, CopySharing, Device, KernelOccupancy};
+use crate::draw::theme::series_repeat;
 use crate::effort::Counted;
 use crate::limits::count;
 use crate::pictures::looks::KernelSeries;
@@ -24,7 +25,7 @@ const INSTANTS_OF_A_SHAPE: u64 = 16;
 pub(super) struct PageData<'a> {
     runs: Vec<RunData<'a>>,
     palette: Palette,
-    rules: Vec<RuleLook>,
+    rules: Vec<RuleData>,
     finishes: &'a [FinishMark],
     /// What instants are counted from where they are told.
     origin_ns: Instant,
@@ -49,6 +50,8 @@ struct RunData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     queue_owners: Option<Vec<&'a str>>,
     kernels: Vec<KernelData<'a>>,
+    /// What kernels have in common, each once.
+    shapes: Once<ShapeData>,
     copies: Vec<CopyData>,
     events: Vec<&'a str>,
     instants: Instants,
@@ -80,16 +83,28 @@ struct RunData<'a> {
 #[derive(Debug, Serialize)]
 struct DeviceData<'a> {
     name: &'a str,
-    warp_size: u32,
-    warps: u32,
-    blocks: u32,
-    shared_memory: u32,
-    registers: u32,
+    resources: [ResourceData; 4],
     /// Highest first.
     priorities: Vec<i32>,
     copy_engines: u32,
     /// Whether copies share the link of an engine.
     shares_link: bool,
+}
+
+/// What an SM has of something that blocks take. The script adds up what they take of it, which is all that it knows of
+/// resources.
+#[derive(Debug, Serialize)]
+struct ResourceData {
+    /// What other data and the state at an instant call it.
+    key: &'static str,
+    /// What stands behind an amount of it.
+    words: &'static str,
+    /// What an SM has, in units of which a kernel's `demand` says how many a block takes.
+    capacity: u32,
+    unit: u32,
+    /// What it is called where heights of bands stand for it, and what an SM has of it, as it is written.
+    name: &'static str,
+    text: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,16 +118,27 @@ struct StreamData<'a> {
 #[derive(Debug, Serialize)]
 struct KernelData<'a> {
     title: &'a str,
-    /// Number of its title's fill.
+    /// Number of its title's fill, and what tells it from others with the same hatch.
     series: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<usize>,
     name: &'a str,
+    shape: usize,
+}
+
+/// So many blocks of one shape.
+#[derive(Debug, PartialEq, Eq, Hash, Serialize)]
+struct ShapeData {
     blocks: u32,
-    threads: u32,
-    /// Warps, shared memory \[bytes\] and registers that one block takes.
-    demand: Option<(u32, u32, u32)>,
+    /// What one block takes of each of the device's resources, in their units.
+    demand: [u32; 4],
+    /// That as it is written, of what heights of bands stand for.
+    takes: [String; 3],
     /// Blocks that one SM holds at once, what keeps it from holding more, and how often all SMs are filled, when the
     /// kernel runs alone.
     alone: (u32, &'static str, u32),
+    /// All of it in sentences.
+    says: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -125,8 +151,9 @@ struct CopyData {
 /// Columns, one entry for each operation. Instants are numbers, -1 if not reached.
 #[derive(Debug, Default, Serialize)]
 struct Operations {
-    /// 0: kernel, 1: copy, 2: memset, 3: record, 4: wait.
-    kind: Vec<u8>,
+    /// What is among them, and which of these each is.
+    kinds: Once<&'static str>,
+    kind: Vec<usize>,
     /// Number of its kernel, copy or event.
     what: Vec<u32>,
     stream: Vec<u32>,
@@ -144,7 +171,7 @@ impl<'a> PageData<'a> {
         Self {
             runs: runs.iter().map(|run| RunData::new(run, one_by_one)).collect(),
             palette: Palette::new(),
-            rules: RuleLook::all(),
+            rules: RuleData::all(),
             finishes: marks,
             origin_ns: *origin,
             notes,
@@ -178,12 +205,16 @@ impl<'a> RunData<'a> {
         let instants = Instants::new(known);
         let operations = Operations::new(trace.operations(), &instants);
         let taken = |resource: &HeightBy| by_sm.iter().flatten().any(|blocks| blocks.units(*resource, device) > 0);
-        let mut resources = vec![HeightBy::SharedMemory, HeightBy::Registers];
-        resources.retain(taken);
+        let resources: Vec<HeightBy> = HeightBy::ALL.into_iter().filter(taken).collect();
         let groups = Groups::new(&by_sm, &instants);
         let sm = |blocks: &Vec<_>| SmBlocks::new(blocks, one_by_one, &resources, device, &groups);
         let series = KernelSeries::new(trace.kernels());
-        let kernel = |(id, kernel): (u32, &'a CheckedKernel)| KernelData::new(kernel, series.of(KernelId(id)), device);
+        let mut shapes = Once::default();
+        let kernel = |(id, kernel): (u32, &'a CheckedKernel)| {
+            let (series, shape) = (series.of(KernelId(id)), shapes.number(ShapeData::new(kernel, device)));
+            KernelData { title: &kernel.title, series, repeat: series_repeat(series), name: &kernel.name, shape }
+        };
+        let kernels = (0..).zip(trace.kernels()).map(kernel).collect();
         let copy = |&Copy { direction, bytes, .. }: &Copy| {
             let engine = device.copy.engine_for(direction);
             CopyData { direction: direction.name(), bytes, engine }
@@ -199,11 +230,7 @@ impl<'a> RunData<'a> {
             notes: run.summary.notes(),
             device: DeviceData {
                 name: &device.name,
-                warp_size: device.warp_size,
-                warps: device.warps_per_sm(),
-                blocks: device.per_sm.blocks,
-                shared_memory: device.per_sm.shared_memory_bytes,
-                registers: device.per_sm.registers,
+                resources: ResourceData::of_sm(device),
                 priorities: device.priorities().collect(),
                 copy_engines: device.copy.engines,
                 shares_link: device.copy.sharing == CopySharing::SharedLink,
@@ -222,7 +249,8 @@ impl<'a> RunData<'a> {
             turns: TurnData::new(trace, &instants),
             cores: CoreData::new(run.summary.cores, scenario.threads.len(), &instants),
             chain: longest.map(|longest| ChainData::new(&longest, scenario, &instants, trace.end())),
-            kernels: (0..).zip(trace.kernels()).map(kernel).collect(),
+            kernels,
+            shapes,
             copies: trace.copies().iter().map(copy).collect(),
             events: trace.events().iter().map(|name| &**name).collect(),
             end: instants.number(trace.end()),
@@ -230,7 +258,7 @@ impl<'a> RunData<'a> {
             waits: Waits::new(&reasons, &names, &operations.launched, &instants),
             phases: PhaseColumns::new(&run.summary, &phases, &operations.launched, &instants),
             blame: if run.blocks_only { None } else { BlameData::new(&run.summary, &reasons, &phases) },
-            lanes: lanes(&queues, trace, &instants),
+            lanes: lanes(&queues, &run.summary, &instants),
             occupancy: occupancy(&by_sm, device, trace, &instants),
             operations,
             deadlines: Deadlines::new(&run.summary),
@@ -248,19 +276,47 @@ fn instants_of(record: &OperationRecord) -> impl Iterator<Item = Instant> + use<
     std::iter::once(record.launched()).chain(later.into_iter().flatten())
 }
 
-impl<'a> KernelData<'a> {
-    fn new(kernel: &'a Kernel, series: usize, device: &Device) -> Self {
-        let demand = BlockDemand::new(&kernel.shape, device).ok();
-        let alone = KernelOccupancy::new(&kernel.shape, kernel.blocks, device.sms, device);
-        Self {
-            alone: (alone.resident_blocks_per_sm, alone.limited_by.name(), alone.waves),
-            title: &kernel.title,
-            series,
-            name: &kernel.name,
-            blocks: kernel.blocks,
-            threads: kernel.shape.threads,
-            demand: demand.map(|demand| (demand.warps, demand.shared_memory_bytes, demand.registers)),
-        }
+impl ResourceData {
+    fn of_sm(device: &Device) -> [Self; 4] {
+        let resource = |by: HeightBy, key, words| {
+            let (capacity, unit) = (by.of_sm(device), by.unit(device));
+            Self { key, words, capacity: capacity / unit, unit, name: by.name(), text: by.amount(capacity) }
+        };
+        let (slots, blocks) = (device.per_sm.blocks, resource(HeightBy::Threads, "blocks", "block slots"));
+        [
+            resource(HeightBy::Threads, "threads", "threads"),
+            Self { capacity: slots, unit: 1, name: "block slots", text: slots.to_string(), ..blocks },
+            resource(HeightBy::SharedMemory, "shared_memory", "bytes of shared memory"),
+            resource(HeightBy::Registers, "registers", "registers"),
+        ]
+    }
+}
+
+impl ShapeData {
+    fn new(kernel: &Kernel, device: &Device) -> Self {
+        let Kernel { shape, blocks, .. } = kernel;
+        let alone = KernelOccupancy::new(shape, *blocks, device.sms, device);
+        let alone = (alone.resident_blocks_per_sm, alone.limited_by.name(), alone.waves);
+        // Kernels that fit no SM never got into a scenario.
+        let none = BlockDemand { warps: 0, registers: 0, shared_memory_bytes: 0 };
+        let demand = BlockDemand::new(shape, device).unwrap_or(none);
+        let takes = HeightBy::ALL.map(|by| by.amount(by.of_block(&demand, device)));
+        let whole = Some(demand.warps).filter(|warps| warps * device.warp_size != shape.threads);
+        let whole = whole.map_or_else(String::new, |warps| format!(" ({warps} whole warps)"));
+        let [threads, memory, registers] = HeightBy::ALL.map(|by| by.amount(by.of_sm(device)));
+        let of_sm = [
+            (1, format!("{} of {threads} threads{whole}", shape.threads)),
+            (demand.shared_memory_bytes, format!("{} of {memory} of shared memory", takes[1])),
+            (demand.registers, format!("{} of {registers} registers", takes[2])),
+        ];
+        let of_sm: Vec<&str> = of_sm.iter().filter(|(amount, _)| *amount > 0).map(|(_, text)| &**text).collect();
+        let (held, limit, waves) = alone;
+        let says = vec![
+            format!("{blocks} blocks; a block takes of an SM {}", of_sm.join(", ")),
+            format!("alone, an SM holds {held} of them at once (limit: {limit}), and all SMs are filled {waves} times"),
+        ];
+        let demand = [demand.warps, 1, demand.shared_memory_bytes, demand.registers];
+        Self { blocks: *blocks, demand, takes, alone, says }
     }
 }
 
@@ -268,15 +324,13 @@ impl Operations {
     fn new(records: &[OperationRecord], instants: &Instants) -> Self {
         let mut columns = Self::default();
         for record in records {
-            let (kind, what) = match record.kind {
-                OperationKind::Kernel(kernel) => (0, kernel.0),
-                OperationKind::Copy(copy) => (1, copy.0),
-                OperationKind::Memset => (2, 0),
-                OperationKind::Record(event) => (3, event.0),
-                OperationKind::Wait(event) => (4, event.0),
-            };
-            columns.kind.push(kind);
-            columns.what.push(what);
+            columns.kind.push(columns.kinds.number(record.kind.name()));
+            columns.what.push(match record.kind {
+                OperationKind::Kernel(kernel) => kernel.0,
+                OperationKind::Copy(copy) => copy.0,
+                OperationKind::Memset => 0,
+                OperationKind::Record(event) | OperationKind::Wait(event) => event.0,
+            });
             columns.stream.push(record.stream.0);
             columns.thread.push(record.origin.thread);
             columns.iteration.push(record.origin.iteration);

@@ -4,20 +4,18 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::columns::{Instants, PageFill, steps};
+use super::columns::{Instants, Once, PageFill, steps};
 use crate::device::BlockDemand;
-use crate::pictures::looks::{is_shown, rule_fill, rule_fill_on_dark};
-use crate::pictures::timeline::bytes;
+use crate::pictures::looks::{MOST_PLACES, bytes, is_shown, queue_name, queue_owner, rule_look};
 use crate::run::Summary;
 use crate::trace::{Cause, Phase, Place, Queue, QueueContents, RULES, Reason, Rule, Stay, Trace};
 use crate::workload::{Clusters, OperationId, OperationKind};
 
 /// A rule that holds something, and what is said about it. Where the wait has a queue, the name of the operation at
 /// its head follows.
-#[derive(Debug, PartialEq, Eq, Hash, Clone, Serialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize)]
 struct Said {
     rule: Rule,
     why: Cow<'static, str>,
@@ -30,7 +28,7 @@ struct Said {
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Waits {
     /// Each thing that is said, once.
-    said: Vec<Said>,
+    said: Once<Said>,
     /// Counted from the one before.
     operation: Vec<u32>,
     /// Which of what is said.
@@ -52,17 +50,12 @@ impl Waits {
     pub(super) fn new(reasons: &[Reason], queues: &[Queue], launched: &[i64], instants: &Instants) -> Self {
         let queues: BTreeMap<Queue, i64> = queues.iter().copied().zip(0..).collect();
         let mut columns = Self::default();
-        let mut known: FxHashMap<Said, usize> = FxHashMap::default();
         let (mut last, mut last_end) = (None, 0);
         for reason in reasons {
             let why = reason.cause.as_ref().map_or_else(Cow::default, |cause| cause.sentence(reason.rule));
             let for_turn = reason.cause == Some(Cause::Turn);
             let said = Said { rule: reason.rule, why, for_turn };
-            let number = known.get(&said).copied().unwrap_or_else(|| {
-                columns.said.push(said.clone());
-                known.insert(said, columns.said.len() - 1);
-                columns.said.len() - 1
-            });
+            let number = columns.said.number(said);
             let operation = reason.operation.0;
             let base = match last {
                 Some(same) if same == operation => last_end,
@@ -152,14 +145,13 @@ impl<'a> QueueData<'a> {
     }
 }
 
-/// Places that are shown, from the head on.
-const MOST_LANES: usize = 5;
-
 /// The places of one queue. What is in it for no time is left out.
 #[derive(Debug, Serialize)]
 pub(super) struct LaneColumns {
     #[serde(flatten)]
     key: QueueKey,
+    /// What is written beside them.
+    label: String,
     /// How many are in it at once at most.
     depth: usize,
     operation: Vec<u32>,
@@ -171,12 +163,17 @@ pub(super) struct LaneColumns {
 }
 
 /// Of the queues in which something waits.
-pub(super) fn lanes(contents: &[QueueContents], trace: &Trace, instants: &Instants) -> Vec<LaneColumns> {
+pub(super) fn lanes(contents: &[QueueContents], summary: &Summary<'_>, instants: &Instants) -> Vec<LaneColumns> {
+    let Summary { scenario, trace, .. } = summary;
+    let has_engines = scenario.device().copy.engines > 1;
+    let shown = || contents.iter().filter(|contents| is_shown(contents.queue));
+    let priorities = shown().filter(|contents| matches!(contents.queue, Queue::Ee(..))).count();
     let of = |contents: &QueueContents| {
-        let (mut places, depth) = contents.places(MOST_LANES, trace.end());
+        let (mut places, depth) = contents.places(MOST_PLACES, trace.end());
         crate::sorted::sort_by_key(&mut places, |place: &Place| (place.time.start, place.position));
         LaneColumns {
             key: QueueKey::new(contents.queue, trace),
+            label: queue_name(contents.queue, queue_owner(trace, contents.queue), priorities > 1, has_engines),
             depth,
             operation: places.iter().map(|place| place.operation.0).collect(),
             position: places.iter().map(|place| place.position).collect(),
@@ -184,12 +181,11 @@ pub(super) fn lanes(contents: &[QueueContents], trace: &Trace, instants: &Instan
             length: places.iter().map(|place| instants.length(&place.time)).collect(),
         }
     };
-    let waited_in = contents.iter().filter(|contents| is_shown(contents.queue));
-    waited_in.map(of).filter(|lanes| !lanes.operation.is_empty()).collect()
+    shown().map(of).filter(|lanes| !lanes.operation.is_empty()).collect()
 }
 
 /// What is said of phases, with places for names and times.
-#[derive(Debug, PartialEq, Eq, Hash, Clone, Serialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize)]
 struct SaidOfPhase {
     rule: Rule,
     text: String,
@@ -197,7 +193,7 @@ struct SaidOfPhase {
 
 /// How a rule is shown, on a light and on a dark page.
 #[derive(Debug, Serialize)]
-pub(super) struct RuleLook {
+pub(super) struct RuleData {
     name: Rule,
     light: PageFill,
     dark: PageFill,
@@ -209,13 +205,13 @@ pub(super) struct RuleLook {
     source: &'static str,
 }
 
-impl RuleLook {
+impl RuleData {
     pub(super) fn all() -> Vec<Self> {
         let text = |rule: Rule| RULES.into_iter().find(|text| text.name == rule.name());
         let look = |rule: Rule| Self {
             name: rule,
-            light: rule_fill(rule).into(),
-            dark: rule_fill_on_dark(rule).into(),
+            light: rule_look(rule).fill.into(),
+            dark: rule_look(rule).on_dark.into(),
             meaning: rule.meaning(),
             is_behind_in_stream: rule.is_behind_in_stream(),
             says: text(rule).map_or("", |text| text.says),
@@ -229,7 +225,7 @@ impl RuleLook {
 #[derive(Debug, Serialize)]
 pub(super) struct PhaseColumns {
     /// Each thing that is said, once.
-    said: Vec<SaidOfPhase>,
+    said: Once<SaidOfPhase>,
     /// Counted from the one before.
     operation: Vec<i64>,
     /// Which of what is said.
@@ -247,14 +243,8 @@ pub(super) struct PhaseColumns {
 impl PhaseColumns {
     /// `launched` is the number of the instant of each operation's launch.
     pub(super) fn new(summary: &Summary<'_>, phases: &[Phase], launched: &[i64], instants: &Instants) -> Self {
-        let (mut said, mut known) = (Vec::new(), FxHashMap::default());
-        let mut reason = |phase: &Phase| {
-            let one = SaidOfPhase { rule: phase.rule, text: sentence(summary, phase) };
-            *known.entry(one.clone()).or_insert_with(|| {
-                said.push(one);
-                said.len() - 1
-            })
-        };
+        let mut said = Once::default();
+        let mut reason = |phase: &Phase| said.number(SaidOfPhase { rule: phase.rule, text: sentence(summary, phase) });
         let launch = |phase: &Phase| launched.get(phase.operation.index()).copied().unwrap_or_default();
         Self {
             operation: steps(phases.iter().map(|phase| phase.operation.0.into())),

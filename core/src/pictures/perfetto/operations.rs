@@ -8,8 +8,8 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use super::events::{Events, FROM, Flow, Lanes, TO};
-use super::{PerfettoKnown, PerfettoRun, Tracks, served};
-use crate::pictures::looks::{is_launch_known, is_shown};
+use super::{PerfettoKnown, PerfettoRun, STREAMS, Tracks, served};
+use crate::pictures::looks::{is_launch_known, is_shown, queue_owner};
 use crate::run::{DueJobs, Summary, due_jobs, title};
 use crate::time::Instant;
 use crate::trace::{Queue, Trace, queue_contents, stays};
@@ -175,18 +175,16 @@ pub(super) fn write_deadlines<W: Write>(
             1 => sentence,
             count => format!("{sentence}; and {} more like it", count - 1),
         };
-        events.asynchronous(tracks.streams(), "deadline missed", &name, tracks.id(number), jobs.due_of(0)..to)?;
+        let process = tracks.first_process + STREAMS;
+        events.asynchronous(process, "deadline missed", &name, tracks.id(number), jobs.due_of(0)..to)?;
     }
     Ok(())
 }
 
 /// What it is called; each context has EE queues of its own where they take turns.
 fn name_of(run: &PerfettoRun<'_>, queue: Queue) -> String {
-    match queue {
-        Queue::Ee(context, priority) => match run.summary.trace.queue_context_name(context) {
-            Some(name) => format!("EE queue of {name}, priority {priority}"),
-            None => queue.to_string(),
-        },
+    match (queue, queue_owner(run.summary.trace, queue)) {
+        (Queue::Ee(_, priority), Some(owner)) => format!("EE queue of {owner}, priority {priority}"),
         _ => queue.to_string(),
     }
 }

@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::blocks::Item;
-use super::context::{Context, Entry, beside, centred, ending_at};
+use super::context::{Context, Entry, beside, centred, ending_at, fill_of};
 use super::means::{Amount, Steps};
-use super::options::HeightBy;
 use super::plan::{Plan, PlannedBand};
 use super::{Across, Band, BandLook, Label, LabelStyle, blocks, means};
-use crate::draw::theme::Theme;
+use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, Rect, Sheet, font};
 use crate::pictures::time_steps::StepSums;
 
@@ -27,7 +26,7 @@ pub(super) fn items(context: &Context<'_>, plan: &Plan) -> Option<Vec<Item>> {
 
 /// What the legend says of bands that are less high than all that an SM has.
 pub(super) fn zoom_legend(context: &Context<'_>, plan: &Plan) -> Option<Entry> {
-    let [shown, all] = [plan.shown(context), context.capacity()].map(|units| amount(context, units));
+    let [shown, all] = [plan.shown(context), context.capacity()].map(|units| context.options.height_by.amount(units));
     let of = format!("{shown} of {all}");
     let text = format!("SMs drawn up to {of} {}", context.options.height_by.name());
     (plan.zoom > 1).then(|| Entry::remark(text).or(&[&format!("SMs up to {of}"), &of]))
@@ -134,11 +133,12 @@ fn marks(context: &Context<'_>, plan: &Plan, band: &PlannedBand, area: &Rect) ->
         return Vec::new();
     }
     let size = Theme::PAPER.small_size;
+    let amount = |units: u32| context.options.height_by.amount(units);
     let mark = |text: String, middle| ending_at(text, area.x - Sheet::BESIDE_PLOT, middle, size, LabelStyle::Quiet);
-    let mut marks = vec![mark(amount(context, of_height(context, plan, band)), area.y + size / 2)];
+    let mut marks = vec![mark(amount(of_height(context, plan, band)), area.y + size / 2)];
     if band.overfull.is_some() {
         let at = super::context::y(area, context.capacity(), of_height(context, plan, band));
-        marks.push(mark(amount(context, context.capacity()), at));
+        marks.push(mark(amount(context.capacity()), at));
     }
     marks.push(mark("0".to_owned(), area.bottom() - size / 2));
     // From below: the most goes if there is no room for both.
@@ -149,14 +149,6 @@ fn marks(context: &Context<'_>, plan: &Plan, band: &PlannedBand, area: &Rect) ->
         }
     }
     kept
-}
-
-/// An amount of the resource as it is written beside bands.
-pub(super) fn amount(context: &Context<'_>, units: u32) -> String {
-    match context.options.height_by {
-        HeightBy::SharedMemory => super::engine_lanes::bytes(u64::from(units)),
-        HeightBy::Threads | HeightBy::Registers => units.to_string(),
-    }
 }
 
 /// A kernel with less than this share of all that ran has no room for its name anywhere \[parts of 100\].
@@ -203,7 +195,8 @@ pub(super) fn across(context: &Context<'_>, plan: &Plan, places: &BTreeMap<u32, 
         let count = amounts.iter().map(|amount| amount.run.blocks()).sum();
         let name = context.short_name(kernel);
         if let Some(label) = label(&[format!("{name} ×{count}"), name.to_owned()], &room, size) {
-            found.push(Across { kernel, count, label });
+            let plate = Fill::plain(fill_of(context, Some(kernel)).background);
+            found.push(Across { kernel, count, plate, label });
         }
     }
     found

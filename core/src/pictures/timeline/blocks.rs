@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Crowd, LEAST_WIDTH, centred, y};
+use super::context::{Context, Crowd, LEAST_WIDTH, centred, fill_of, y};
 use super::{Blocks, Piece, ThinLine, widest_part};
-use crate::draw::theme::Theme;
+use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length};
 use crate::pictures::pack::{FreeLanes, packed_apart};
 use crate::proven::Proven;
@@ -21,6 +21,10 @@ use crate::workload::{KernelId, OperationId, OperationKind};
 const LEAST_HEIGHT: Length = 6 * MM / 10;
 /// The blocks of a kernel of up to so many are always drawn one by one, if they are high enough.
 const FEW: u32 = 64;
+/// Lines across pauses of several processes have places of their own, so that they do not become one.
+const PAUSE_PLACES: Length = 3;
+/// One of so many parts of the height of a block is from one of these places to the next.
+const PAUSE_PARTS: Length = 8;
 
 /// Blocks of one kernel launch to be drawn as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,11 +220,13 @@ pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect, capa
     let blocks = |(item, places): (Item, Vec<Range<u32>>)| {
         let (left, right) = (context.scale.x(item.time.start), context.scale.x(item.time.end));
         let labels = labels(context, &item);
-        let pauses = context.pauses(trace.process_of_known(item.operation), &item.time);
+        let process = trace.process_of_known(item.operation);
+        let (pauses, place) = (context.pauses(process, &item.time), 1 + Length::from(process.0) % PAUSE_PLACES);
         let pieces = places.into_iter().map(|units| {
             let area = Rect::between(left, y(band, units.end, capacity), right, y(band, units.start, capacity));
             let label = centred(&labels, &widest_part(&area, &pauses), Theme::PAPER.small_size);
-            Piece { units, area, pauses: pauses.clone(), label }
+            let pause_line = area.bottom() - area.height * place / PAUSE_PARTS;
+            Piece { units, area, pauses: pauses.clone(), pause_line, label }
         });
         Blocks {
             operation: item.operation,
@@ -228,6 +234,7 @@ pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect, capa
             index: item.index,
             count: item.count,
             units: item.units,
+            fill: fill_of(context, Some(item.kernel)),
             pieces: pieces.collect(),
             time: item.time,
         }
@@ -311,7 +318,7 @@ pub(super) fn placed_thin(context: &Context<'_>, spans: &[BlockLine], band: &Rec
         let BlockLine { kernel, count, time, row } = span.clone();
         let y = band.bottom() + LINE_STEP * as_length(row) + (LINE_STEP - LINE);
         let area = Rect { x: context.scale.x(time.start), y, width: context.scale.width_of(&time), height: LINE };
-        ThinLine { kernel, count, time, area }
+        ThinLine { kernel, count, time, fill: Fill::plain(fill_of(context, Some(kernel)).ink), area }
     };
     spans.iter().map(line).collect()
 }

@@ -11,7 +11,7 @@ use crate::device::BlockDemand;
 use crate::draw::theme::{Colour, Fill, Theme, series_fill, series_repeat};
 use crate::draw::{Anchor, Length, MM, Rect, Sheet, as_length, font};
 use crate::limits::count_turn;
-use crate::pictures::looks::{KernelSeries, copy_fill, direction_name};
+use crate::pictures::looks::{KernelSeries, MOST_PLACES, copy_fill, direction_name};
 use crate::proven::OrMost;
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
@@ -315,8 +315,6 @@ pub(super) const STREAM_ROW: Length = 3 * MM + MM / 2;
 const MOST_STREAM_ROWS: usize = 24;
 /// Height of one place in a queue.
 pub(super) const QUEUE_LANE: Length = 2 * MM + MM * 7 / 10;
-/// Places of a queue that are shown, from the head on.
-pub(super) const MOST_QUEUE_LANES: usize = 5;
 pub(super) const LEAST_STREAM_LANE: Length = 5 * MM / 2;
 pub(super) const STREAM_LANE_GAP: Length = MM / 2;
 /// Height of a lane of waits in the row of a stream: room for what is written beside them.
@@ -344,7 +342,7 @@ impl Budget {
     pub(super) const GENEROUS: Self = Self {
         legend_rows: MOST_LEGEND_ROWS,
         stream_rows: MOST_STREAM_ROWS,
-        queue_lanes: MOST_QUEUE_LANES,
+        queue_lanes: MOST_PLACES,
         wait_lanes: MOST_WAIT_LANES,
         bands: Length::MAX / 4,
     };

@@ -2,20 +2,19 @@
 
 use std::ops::Range;
 
-use super::context::{Context, PALE, fill_of};
+use super::context::PALE;
 use super::options::TimelineOptions;
 use super::shapes::{
-    PALE_OUTLINE, SUBMITTED_OTHERS, arrow_shapes, deadline_shapes, event_shapes, legend_shapes, paused_box, plated,
-    text, visible,
+    PALE_OUTLINE, SUBMITTED_OTHERS, arrow_shapes, deadline_shapes, event_shapes, legend_shapes, pause_lines,
+    paused_box, plated, text, visible,
 };
 use super::tooltip::Tooltips;
 use super::{
     Band, ChainWay, CoreLane, EventArrow, Label, Lane, LegendEntry, Occupancy, QueueRow, StreamLane, StreamRow,
     StreamWaits, TimeShare, Timeline, TurnBand, WaitPart,
 };
-use crate::draw::theme::{Colour, Fill, Theme, line_colour};
+use crate::draw::theme::{Colour, Fill, Theme};
 use crate::draw::{Drawing, Length, MM, Point, Rect, Shape, Sheet, Stroke, theme};
-use crate::pictures::looks::{pause_line, rule_fill};
 use crate::run::Summary;
 
 const THEME: Theme = Theme::PAPER;
@@ -23,25 +22,19 @@ const THEME: Theme = Theme::PAPER;
 const LEAST_HATCHED: Length = MM / 2;
 /// Lower bands are only set apart from one another by a faint line.
 const LEAST_FRAMED: Length = 3 * MM;
-/// Lines across pauses of several processes have places of their own, so that they do not become one.
-const PAUSE_PLACES: Length = 3;
-/// One of so many parts of the height of a block is from one of these places to the next.
-const PAUSE_PARTS: Length = 8;
 
 impl Timeline {
     /// Draws the timeline of the run that it was made from.
     pub fn draw(&self, summary: &Summary<'_>, options: &TimelineOptions) -> Drawing {
-        let context = Context::new(summary, options, self.scale());
-        let mut pen = Pen { sheet: Sheet::new(), tooltips: Tooltips::new(summary, options.origin), context };
+        let mut pen = Pen { sheet: Sheet::new(), tooltips: Tooltips::new(summary, options.origin) };
         pen.grid(self);
         self.legend.iter().for_each(|entry| pen.legend(entry));
         self.cores.iter().for_each(|lane| pen.core_lane(lane));
         self.turns.iter().for_each(|band| pen.turns(band));
         self.bands.iter().for_each(|band| pen.band(band));
         for name in &self.across {
-            let plate = Fill::plain(fill_of(&pen.context, Some(name.kernel)).background);
-            pen.sheet.area(name.label.area, Some(plate), None);
-            pen.label(&name.label);
+            pen.sheet.area(name.label.area, Some(name.plate), None);
+            pen.sheet.push(text(&name.label));
         }
         self.lanes.iter().for_each(|lane| pen.lane(lane));
         self.occupancy.iter().for_each(|panel| pen.occupancy(panel));
@@ -52,7 +45,7 @@ impl Timeline {
         self.rows.iter().for_each(|row| pen.row(row));
         self.chain.iter().for_each(|way| pen.chain(way));
         pen.axis(self);
-        self.captions.iter().for_each(|caption| pen.label(caption));
+        self.captions.iter().for_each(|caption| pen.sheet.push(text(caption)));
         pen.sheet.into_drawing(self.name.clone(), self.width, self.height)
     }
 }
@@ -60,18 +53,9 @@ impl Timeline {
 struct Pen<'a> {
     sheet: Sheet,
     tooltips: Tooltips<'a>,
-    context: Context<'a>,
 }
 
-impl Pen<'_> {
-    fn frame(&mut self, area: Rect, stroke: Stroke) {
-        self.sheet.area(area, None, Some(stroke));
-    }
-
-    fn label(&mut self, label: &Label) {
-        self.sheet.push(text(label));
-    }
-
+impl<'a> Pen<'a> {
     fn explained(&mut self, tooltip: String, shapes: Vec<Shape>) {
         self.sheet.push(Shape::Explained { tooltip, shapes });
     }
@@ -107,7 +91,7 @@ impl Pen<'_> {
         for &x in &timeline.tick_places {
             self.sheet.line((x, y), (x, y + Sheet::TICK), Sheet::AXIS);
         }
-        timeline.tick_labels().for_each(|label| self.label(&label));
+        timeline.tick_labels().for_each(|label| self.sheet.push(text(&label)));
     }
 
     fn legend(&mut self, entry: &LegendEntry) {
@@ -118,16 +102,15 @@ impl Pen<'_> {
 
     fn band(&mut self, band: &Band) {
         for profile in &band.profiles {
-            let fill = fill_of(&self.context, profile.kernel);
             let outline = Stroke { width: THEME.thin_line / 2, ..Sheet::OUTLINE };
-            let mut shapes = polygons(&profile.outlines, fill, Some(outline));
-            shapes.extend(plated(profile.label.as_ref(), fill));
+            let mut shapes = polygons(&profile.outlines, profile.fill, Some(outline));
+            shapes.extend(plated(profile.label.as_ref(), profile.fill));
             self.explained(self.tooltips.profile(&band.name, profile), shapes);
         }
         // Lines across pauses are over the blocks of others, and what is written is over these lines.
         let have_pauses = band.blocks.iter().flat_map(|blocks| &blocks.pieces).any(|piece| !piece.pauses.is_empty());
         for blocks in &band.blocks {
-            let fill = fill_of(&self.context, Some(blocks.kernel));
+            let fill = blocks.fill;
             let outline = if fill == PALE { PALE_OUTLINE } else { Sheet::OUTLINE };
             let mut shapes = Vec::new();
             for piece in &blocks.pieces {
@@ -145,89 +128,73 @@ impl Pen<'_> {
         if have_pauses {
             self.pauses(band);
             for blocks in &band.blocks {
-                let fill = fill_of(&self.context, Some(blocks.kernel));
                 let labels = blocks.pieces.iter().map(|piece| piece.label.as_ref());
-                let shapes = labels.flat_map(|label| plated(label, Fill { ink: Colour::BLACK, ..fill }));
+                let shapes = labels.flat_map(|label| plated(label, Fill { ink: Colour::BLACK, ..blocks.fill }));
                 shapes.for_each(|shape| self.sheet.push(shape));
             }
         }
         for line in &band.thin {
-            let fill = Fill::plain(fill_of(&self.context, Some(line.kernel)).ink);
-            let shapes = vec![Shape::Box { area: line.area, fill: Some(fill), stroke: None }];
+            let shapes = vec![Shape::Box { area: line.area, fill: Some(line.fill), stroke: None }];
             self.explained(self.tooltips.thin(&band.name, line), shapes);
         }
-        self.frame(band.area, if band.area.height < LEAST_FRAMED { Sheet::GRID } else { Sheet::FRAME });
+        let frame = if band.area.height < LEAST_FRAMED { Sheet::GRID } else { Sheet::FRAME };
+        self.sheet.area(band.area, None, Some(frame));
         if let Some(limit) = band.limit {
-            let tooltip = format!("{}: up to {} of {}", band.name, band.shown, band.capacity);
             let [from, to] = [band.area.x, band.area.right()].map(|x| Point { x, y: limit });
-            self.explained(tooltip, vec![Shape::Line { from, to, stroke: Sheet::MARK }]);
+            self.explained(Tooltips::limit(band), vec![Shape::Line { from, to, stroke: Sheet::MARK }]);
         }
-        band.label.iter().chain(&band.marks).for_each(|label| self.label(label));
+        band.label.iter().chain(&band.marks).for_each(|label| self.sheet.push(text(label)));
     }
 
     /// Lines across the pauses of all blocks of a band (T4), over the blocks of other contexts that run meanwhile.
     fn pauses(&mut self, band: &Band) {
         for blocks in &band.blocks {
-            let process = self.context.summary.trace.process_of_known(blocks.operation);
-            let place = 1 + Length::from(process.0) % PAUSE_PLACES;
-            let fill = fill_of(&self.context, Some(blocks.kernel));
             for piece in blocks.pieces.iter().filter(|piece| !piece.pauses.is_empty()) {
-                let y = piece.area.bottom() - piece.area.height * place / PAUSE_PARTS;
-                let lines = piece.pauses.iter().map(|pause| {
-                    let [from, to] = [pause.start, pause.end].map(|x| Point { x, y });
-                    pause_line(from, to, fill)
-                });
+                let lines = pause_lines(&piece.pauses, piece.pause_line, blocks.fill);
                 self.explained(self.tooltips.pauses(&band.name, blocks), lines.collect());
             }
         }
     }
 
-    fn share<K>(&mut self, share: &TimeShare<K>, tooltip: String) {
-        self.explained(tooltip, polygons(&share.outlines, share.fill, None));
+    fn shares<K>(&mut self, shares: &[TimeShare<K>], told: impl Fn(&Tooltips<'a>, &TimeShare<K>) -> String) {
+        for share in shares {
+            self.explained(told(&self.tooltips, share), polygons(&share.outlines, share.fill, None));
+        }
     }
 
     fn turns(&mut self, band: &TurnBand) {
-        for share in &band.shares {
-            self.share(share, self.tooltips.turn_share(share));
-        }
+        self.shares(&band.shares, Tooltips::turn_share);
         for turn in &band.boxes {
             let look = (turn.fill, turn.process.map(|_| Sheet::OUTLINE));
             self.lane_box((&turn.area, &[]), look, turn.label.as_ref(), self.tooltips.turn(turn));
         }
-        self.frame(band.area, Sheet::GRID);
-        self.label(&band.label);
+        self.sheet.area(band.area, None, Some(Sheet::GRID));
+        self.sheet.push(text(&band.label));
     }
 
     fn core_lane(&mut self, lane: &CoreLane) {
-        self.frame(lane.area, Sheet::GRID);
-        for share in &lane.shares {
-            self.share(share, self.tooltips.core_share(lane.core, share));
-        }
+        self.sheet.area(lane.area, None, Some(Sheet::GRID));
+        self.shares(&lane.shares, |tooltips, share| tooltips.core_share(lane.core, share));
         for one in &lane.boxes {
             let tooltip = self.tooltips.on_core(&one.span);
             self.lane_box((&one.area, &[]), (one.fill, Some(Sheet::OUTLINE)), one.label.as_ref(), tooltip);
         }
-        self.label(&lane.label);
+        self.sheet.push(text(&lane.label));
     }
 
     fn lane(&mut self, lane: &Lane) {
-        self.frame(lane.area, Sheet::GRID);
-        for share in &lane.shares {
-            self.share(share, format!("{} copies {}: share of time", share.count, share.of.name()));
-        }
+        self.sheet.area(lane.area, None, Some(Sheet::GRID));
+        self.shares(&lane.shares, |_, share| Tooltips::copy_share(share));
         for copy in &lane.copies {
-            let fill = if copy.area.width < Sheet::LEAST_OUTLINED { Fill::plain(Colour::FRAME) } else { copy.fill };
-            let tooltip = self.tooltips.copy(copy);
-            self.lane_box((&copy.area, &copy.pauses), (fill, Some(Sheet::OUTLINE)), copy.label.as_ref(), tooltip);
+            let (tooltip, look) = (self.tooltips.copy(copy), (copy.fill, Some(Sheet::OUTLINE)));
+            self.lane_box((&copy.area, &copy.pauses), look, copy.label.as_ref(), tooltip);
         }
-        self.label(&lane.label);
+        self.sheet.push(text(&lane.label));
     }
 
     fn stream_lane(&mut self, lane: &StreamLane) {
-        self.frame(lane.area, Sheet::GRID);
-        for share in &lane.shares {
-            self.share(share, self.tooltips.stream_share(&lane.name, share));
-        }
+        self.sheet.area(lane.area, None, Some(Sheet::GRID));
+        self.shares(&lane.shares, |tooltips, share| tooltips.stream_share(&lane.name, share));
         for ran in &lane.boxes {
             let tooltip = self.tooltips.ran(&lane.name, ran);
             let look = (ran.fill, (ran.count == 1).then_some(Sheet::OUTLINE));
@@ -250,15 +217,14 @@ impl Pen<'_> {
     }
 
     fn occupancy(&mut self, panel: &Occupancy) {
-        self.frame(panel.area, Sheet::FRAME);
-        for (curve, colour) in panel.curves.iter().zip([Colour::BLACK, line_colour(0), line_colour(1)]) {
-            let stroke = Stroke { colour, width: THEME.arrow_line };
+        self.sheet.area(panel.area, None, Some(Sheet::FRAME));
+        for curve in &panel.curves {
             for points in [curve.points.clone(), curve.key.to_vec()] {
-                self.sheet.push(Shape::Path { points, stroke, dash: curve.dash });
+                self.sheet.push(Shape::Path { points, stroke: curve.stroke, dash: curve.dash });
             }
-            self.label(&curve.label);
+            self.sheet.push(text(&curve.label));
         }
-        panel.marks.iter().chain([&panel.label]).for_each(|label| self.label(label));
+        panel.marks.iter().chain([&panel.label]).for_each(|label| self.sheet.push(text(label)));
     }
 
     /// Heads have strong outlines, what waits behind them has faint ones.
@@ -271,15 +237,14 @@ impl Pen<'_> {
             let tooltip = self.tooltips.queued(&queue.name, entry);
             self.lane_box((&entry.area, &[]), (entry.fill, Some(outline)), entry.label.as_ref(), tooltip);
         }
-        queue.more.iter().chain([&queue.label]).for_each(|label| self.label(label));
+        queue.more.iter().chain([&queue.label]).for_each(|label| self.sheet.push(text(label)));
     }
 
     fn row(&mut self, row: &StreamRow) {
         self.sheet.line((row.area.x, row.bottom), (row.area.right(), row.bottom), Sheet::GRID);
         for strip in &row.strips {
-            let tooltip = format!("{} launches, {} deadlines that were met", strip.launches, strip.deadlines);
             let fill = Some(Fill::plain(SUBMITTED_OTHERS));
-            self.explained(tooltip, vec![Shape::Box { area: visible(strip.area), fill, stroke: None }]);
+            self.explained(Tooltips::strip(strip), vec![Shape::Box { area: visible(strip.area), fill, stroke: None }]);
         }
         for arrow in &row.arrows {
             let mut shapes = arrow_shapes(arrow, &row.area);
@@ -297,26 +262,18 @@ impl Pen<'_> {
     }
 
     fn waits(&mut self, waits: &StreamWaits) {
-        for share in &waits.shares {
-            let tooltip = format!("{} waits under {}: how many at once, on average", share.count, share.of);
-            self.share(share, tooltip);
-        }
+        self.shares(&waits.shares, |_, share| Tooltips::wait_share(share));
         for more in &waits.more {
             let shapes = vec![Shape::Box { area: visible(more.area), fill: Some(PALE), stroke: Some(PALE_OUTLINE) }];
             self.explained(self.tooltips.more_waits(more), shapes);
         }
         for bar in &waits.bars {
-            let part = |part: &WaitPart| {
-                let is_small = part.area.width < Sheet::LEAST_OUTLINED;
-                let fill = rule_fill(part.rule);
-                let fill = if is_small { Fill::plain(fill.background) } else { fill };
-                Shape::Box { area: visible(part.area), fill: Some(fill), stroke: None }
-            };
+            let part = |part: &WaitPart| Shape::Box { area: visible(part.area), fill: Some(part.fill), stroke: None };
             let shapes = bar.parts.iter().map(part).chain(bar.label.as_ref().map(text)).collect();
             let tooltip = self.tooltips.waited(bar);
             self.explained(tooltip, shapes);
         }
-        waits.label.iter().for_each(|label| self.label(label));
+        waits.label.iter().for_each(|label| self.sheet.push(text(label)));
     }
 }
 

@@ -7,9 +7,9 @@ use super::context::{Context, Entry, beside, centred};
 use super::means::Had;
 use super::{CopyBox, CoreBox, CoreLane, Lane, LegendSymbol, context, means, widest_part};
 use crate::device::CopyDirection;
-use crate::draw::theme::{Fill, Theme, share_fill};
-use crate::draw::{Length, MM, Rect, as_length};
-use crate::pictures::looks::{copy_fill, direction_name};
+use crate::draw::theme::{Colour, Fill, Theme, share_fill};
+use crate::draw::{Length, MM, Rect, Sheet, as_length};
+use crate::pictures::looks::{bytes, copy_fill, direction_name};
 use crate::pictures::pack::FreeLanes;
 use crate::run::{CoreSpan, Recorded};
 use crate::time::Instant;
@@ -163,31 +163,12 @@ pub(super) fn copy_lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Leng
             let texts: Vec<String> = with_size.into_iter().chain([name.to_owned()]).collect();
             let pauses = context.pauses_of(id);
             let label = centred(&texts, &widest_part(&here, &pauses), Theme::PAPER.small_size);
+            // A narrow one is only seen to be there.
             let fill = copy_fill(copy.direction);
+            let fill = if here.width < Sheet::LEAST_OUTLINED { Fill::plain(Colour::FRAME) } else { fill };
             boxes.push(CopyBox { operation: id, count: 1, bytes: copy.bytes, fill, area: here, pauses, label });
         }
         lanes.push(Lane { label, area, copies: boxes, shares: Vec::new() });
     }
     (lanes, bottom)
-}
-
-/// A size with at most one decimal, rounded down, in the largest unit of which it holds one.
-pub(crate) fn bytes(bytes: u64) -> String {
-    let units: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let Some((unit, name)) = units.into_iter().find(|(unit, _)| bytes >= *unit) else { return format!("{bytes} B") };
-    let tenths = u128::from(bytes) * 10 / u128::from(unit);
-    match tenths % 10 {
-        0 => format!("{} {name}", tenths / 10),
-        rest => format!("{}.{rest} {name}", tenths / 10),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes;
-
-    #[test]
-    fn sizes_are_short() {
-        assert_eq!([bytes(0), bytes(1_023), bytes(1_536), bytes(256 << 20)], ["0 B", "1023 B", "1.5 KiB", "256 MiB"]);
-    }
 }

@@ -297,7 +297,7 @@ impl NamesWidth {
         let have_marks = plan.is_some_and(Plan::have_marks);
         let marks = |plan: &Plan| {
             let most = plan.bands.iter().filter_map(|band| band.overfull).chain([context.capacity()]).max();
-            let amounts = [most.unwrap_or(0), context.capacity()].map(|units| bands::amount(context, units));
+            let amounts = [most.unwrap_or(0), context.capacity()].map(|units| context.options.height_by.amount(units));
             amounts.map(|text| font::width(&text, Theme::PAPER.small_size, false)).into_iter().max().unwrap_or(0)
         };
         let marks = plan.filter(|_| have_marks).map_or(0, marks);
@@ -324,7 +324,8 @@ fn title(context: &Context<'_>, top: Length, captions: &mut Vec<Label>) -> Lengt
 /// What the height of the bands is, written upwards beside them, if there is room.
 fn height_title(context: &Context<'_>, plan: &Plan, widths: &NamesWidth, top: Length, bottom: Length) -> Option<Label> {
     let size = Theme::PAPER.small_size;
-    let of = if plan.zoom > 1 { format!(", of {}", bands::amount(context, context.capacity())) } else { String::new() };
+    let all = context.options.height_by.amount(context.capacity());
+    let of = if plan.zoom > 1 { format!(", of {all}") } else { String::new() };
     let text = format!("{} per SM{of}", context.options.height_by.name());
     let length = font::width(&text, size, false);
     let fits = plan.have_marks() && length <= bottom - top;

@@ -186,7 +186,7 @@ impl Named {
     }
 
     fn entry(&self, context: &Context<'_>) -> Entry {
-        let bytes = |bytes: u32| engine_lanes::bytes(u64::from(bytes));
+        let bytes = |bytes: u32| HeightBy::SharedMemory.amount(bytes);
         let (units, shared_memory) = (self.extremes(|[_, units, _]| *units), self.shared_memory());
         let amount = match (context.options.height_by, units) {
             (HeightBy::SharedMemory | HeightBy::Registers, (0, 0)) => "none".to_owned(),

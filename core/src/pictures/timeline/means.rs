@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::context::{Context, TimeScale, centred};
+use super::context::{Context, TimeScale, centred, fill_of};
 use super::{Label, OccupancyProfile, TimeShare, blocks};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, Point, Rect, as_length, font};
@@ -157,7 +157,8 @@ fn of_one_band(
     let profile = |Layer { of: group, count, above, below }| {
         let kernel = (group != OTHERS).then(|| context.first_of(group));
         let label = label(context, kernel, count, &above, &below, steps);
-        OccupancyProfile { kernel, count, outlines: outlines(&above, &below, steps), label }
+        let (fill, outlines) = (fill_of(context, kernel), outlines(&above, &below, steps));
+        OccupancyProfile { kernel, count, fill, outlines, label }
     };
     layers.into_iter().map(profile).collect()
 }

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::device::{BlockDemand, Device};
 use crate::draw::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT};
 use crate::named::named;
+use crate::pictures::looks::bytes;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::words::did_you_mean;
@@ -19,7 +20,7 @@ const ALWAYS_UNFOLDED: usize = 8;
 named! {
     /// The resource of an SM that the height of a block stands for.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub enum HeightBy {
+    pub enum HeightBy: ALL {
         /// Thread slots, which are whole warps.
         #[default]
         Threads = "threads",
@@ -38,6 +39,16 @@ impl HeightBy {
             Self::SharedMemory => demand.shared_memory_bytes,
             Self::Registers => demand.registers,
         }
+    }
+
+    /// What is taken whole: a warp of threads, a byte, a register.
+    pub(crate) fn unit(self, device: &Device) -> u32 {
+        if self == Self::Threads { device.warp_size } else { 1 }
+    }
+
+    /// Some of it as pictures write it.
+    pub(crate) fn amount(self, amount: u32) -> String {
+        if self == Self::SharedMemory { bytes(amount.into()) } else { amount.to_string() }
     }
 
     /// What an SM has.

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::context::{Context, Entry, PALE, WAIT_LANE};
 use super::{ChainWay, CoreLane, EventArrow, Label, LegendSymbol, TimeShare};
+use crate::draw::theme::Fill;
 use crate::draw::{Length, MM, Point, Rect};
 use crate::limits::count_turn;
 use crate::run::{DueJobs, HeldCall, LongestWay, due_jobs};
@@ -100,6 +101,8 @@ pub(crate) struct WaitPart {
     pub(crate) rule: Rule,
     /// From when to when, within the window.
     pub(crate) time: Range<Instant>,
+    /// How it is filled.
+    pub(crate) fill: Fill,
     /// On paper.
     pub(crate) area: Rect,
 }
@@ -211,7 +214,7 @@ impl Deadlines {
             }
         }
         crate::sorted::sort_by_key(&mut places, |(x, ..)| *x);
-        let mut marks: Vec<(DeadlineMark, Vec<Part<'_>>)> = Vec::new();
+        let mut marks: Vec<(DeadlineMark, Vec<JobsOfMark<'_>>)> = Vec::new();
         for (x, jobs, number, count) in places {
             if marks.last().is_none_or(|(last, _)| x - last.x >= DEADLINE_DISTANCE) {
                 marks.push((
@@ -231,7 +234,7 @@ impl Deadlines {
             }
         }
         let explained = |(mark, parts): (DeadlineMark, Vec<_>)| {
-            let explanation = explanation(context, &mark, &parts);
+            let explanation = jobs_of_mark(context.summary.scenario, &mark, &parts);
             DeadlineMark { explanation, ..mark }
         };
         marks.into_iter().map(explained).collect()
@@ -239,14 +242,15 @@ impl Deadlines {
 }
 
 /// Jobs of one mark: which, the number of the first of them, and how many.
-type Part<'a> = (&'a DueJobs, u64, u64);
+type JobsOfMark<'a> = (&'a DueJobs, u64, u64);
 
 /// How many, and the first of them, those that missed before those that did not.
-fn explanation(context: &Context<'_>, mark: &DeadlineMark, parts: &[Part<'_>]) -> String {
+fn jobs_of_mark(scenario: &Scenario, mark: &DeadlineMark, parts: &[JobsOfMark<'_>]) -> String {
     let (missed, others): (Vec<_>, Vec<_>) = parts.iter().partition(|(jobs, ..)| jobs.is_missed());
-    let told = missed.into_iter().chain(others).flat_map(|&(jobs, number, count)| {
-        (number..number + count).map(move |number| jobs.sentence(number, context.summary.scenario))
-    });
+    let told = missed
+        .into_iter()
+        .chain(others)
+        .flat_map(|&(jobs, number, count)| (number..number + count).map(move |number| jobs.sentence(number, scenario)));
     let mut lines: Vec<String> = told.take(MOST_TOLD).collect();
     if mark.jobs > 1 {
         lines.insert(0, format!("{} deadlines, {} of them missed", mark.jobs, mark.missed));

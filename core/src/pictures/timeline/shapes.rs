@@ -28,11 +28,12 @@ pub(super) fn plated(label: Option<&Label>, fill: Fill) -> impl Iterator<Item = 
 pub(super) fn paused_box(area: &Rect, pauses: &[Range<Length>], fill: Fill, stroke: Option<Stroke>) -> Vec<Shape> {
     let parts = parts_between(area, pauses).into_iter();
     let boxes = parts.map(|part| Shape::Box { area: visible(part), fill: Some(fill), stroke });
-    let lines = pauses.iter().map(|pause| {
-        let [from, to] = [pause.start, pause.end].map(|x| Point { x, y: area.centre().y });
-        pause_line(from, to, fill)
-    });
-    boxes.chain(lines).collect()
+    boxes.chain(pause_lines(pauses, area.centre().y, fill)).collect()
+}
+
+/// A line over each pause.
+pub(super) fn pause_lines(pauses: &[Range<Length>], y: Length, fill: Fill) -> impl Iterator<Item = Shape> {
+    pauses.iter().map(move |pause| pause_line(Point { x: pause.start, y }, Point { x: pause.end, y }, fill))
 }
 
 /// At least as wide and as high as a thin line, so that nothing is lost from sight.
@@ -81,6 +82,7 @@ pub(super) fn event_shapes(from: Point, to: Point, held: bool) -> Vec<Shape> {
 /// What stands beside a text of the legend.
 pub(super) fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
     let middle = mark.area.centre();
+    let [left, right] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
     let missed = mark.symbol == LegendSymbol::DeadlineMissed;
     match mark.symbol {
         LegendSymbol::Area => {
@@ -92,14 +94,8 @@ pub(super) fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
             let area = Rect { y: middle.y - MM / 8, height: MM / 4, ..mark.area };
             vec![Shape::Box { area, fill: Some(Fill::plain(mark.fill.ink)), stroke: None }]
         }
-        LegendSymbol::Capacity => {
-            let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
-            vec![Shape::Line { from, to, stroke: Sheet::MARK }]
-        }
-        LegendSymbol::Event => {
-            let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
-            event_shapes(from, to, true)
-        }
+        LegendSymbol::Capacity => vec![Shape::Line { from: left, to: right, stroke: Sheet::MARK }],
+        LegendSymbol::Event => event_shapes(left, right, true),
         LegendSymbol::Launch | LegendSymbol::Submission => {
             let kernels = u64::from(mark.symbol == LegendSymbol::Launch);
             let (operations, others) = (Vec::new(), 1 - kernels);
@@ -111,10 +107,7 @@ pub(super) fn legend_shapes(mark: &LegendMark) -> Vec<Shape> {
             let stroke = (mark.fill == PALE).then_some(PALE_OUTLINE);
             vec![Shape::Box { area, fill: Some(mark.fill), stroke }]
         }
-        LegendSymbol::Pause => {
-            let [from, to] = [mark.area.x, mark.area.right()].map(|x| Point { x, y: middle.y });
-            vec![pause_line(from, to, mark.fill)]
-        }
+        LegendSymbol::Pause => vec![pause_line(left, right, mark.fill)],
         LegendSymbol::Deadline | LegendSymbol::DeadlineMissed => deadline_shapes(middle.x, HEAD, missed, &mark.area),
     }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length, font};
-use crate::pictures::looks::is_launch_known;
+use crate::pictures::looks::{is_launch_known, signed};
 use crate::pictures::pack::FreeLanes;
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind, StreamId};
@@ -100,11 +100,6 @@ fn name(context: &Context<'_>, streams: &[StreamId]) -> (String, String) {
     let stated = !stream.blocking || stream.priority != 0;
     let priority = if stated { format!(" (prio. {})", signed(stream.priority)) } else { String::new() };
     (stream.name.to_string(), priority)
-}
-
-/// With a real minus sign.
-pub(super) fn signed(number: i32) -> String {
-    if number < 0 { format!("−{}", number.unsigned_abs()) } else { number.to_string() }
 }
 
 /// Shortens the names of streams as they fit beside their rows: only names themselves are shortened, first by a remark

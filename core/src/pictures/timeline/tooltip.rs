@@ -1,11 +1,12 @@
-//! Explanations that viewers show under the pointer.
+//! Explanations that viewers show under the pointer; those of deadlines are made with their marks, which join jobs.
 
 use std::ops::Range;
 
 use super::{
-    Blocks, CopyBox, EventArrow, MoreWaits, OccupancyProfile, QueueEntry, StreamBox, StreamRow, ThinLine, TimeShare,
-    TurnBox, WaitBar, WaitPart, Waiter,
+    Band, Blocks, CopyBox, EventArrow, MarkStrip, MoreWaits, OccupancyProfile, QueueEntry, StreamBox, StreamRow,
+    ThinLine, TimeShare, TurnBox, WaitBar, WaitPart, Waiter,
 };
+use crate::device::CopyDirection;
 use crate::run::{CoreSpan, Summary, title_of};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule};
@@ -177,6 +178,23 @@ impl<'a> Tooltips<'a> {
 
     pub(super) fn thin(&self, sm: &str, line: &ThinLine) -> String {
         format!("{}: {} blocks on {sm}\n{}", self.title(Some(line.kernel)), line.count, self.span(&line.time))
+    }
+
+    /// That more is on an SM than it has room for.
+    pub(super) fn limit(band: &Band) -> String {
+        format!("{}: up to {} of {}", band.name, band.shown, band.capacity)
+    }
+
+    pub(super) fn strip(strip: &MarkStrip) -> String {
+        format!("{} launches, {} deadlines that were met", strip.launches, strip.deadlines)
+    }
+
+    pub(super) fn wait_share(share: &TimeShare<Rule>) -> String {
+        format!("{} waits under {}: how many at once, on average", share.count, share.of)
+    }
+
+    pub(super) fn copy_share(share: &TimeShare<CopyDirection>) -> String {
+        format!("{} copies {}: share of time", share.count, share.of.name())
     }
 
     pub(super) fn copy(&mut self, copy: &CopyBox) -> String {

@@ -12,6 +12,7 @@ use crate::draw::theme::{Fill, Theme, turn_fill};
 use crate::draw::{Length, MM, Rect};
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
+use crate::trace::ContextTurn;
 use crate::workload::{OperationId, ProcessId};
 
 const HEIGHT: Length = 3 * MM + MM / 2;
@@ -231,6 +232,26 @@ impl Step {
     }
 }
 
+/// The numbers of the turns with which rounds begin, however wide these are. Turns of one context that follow one
+/// another at once are one.
+pub(crate) fn round_beginnings(turns: &[ContextTurn]) -> Vec<i64> {
+    let (mut beginnings, mut round, mut last) = (Vec::new(), None::<Step>, None::<&ContextTurn>);
+    for (number, turn) in (0..).zip(turns) {
+        let before = last.replace(turn);
+        if before.is_some_and(|before| before.process == turn.process && before.end == turn.start) {
+            continue;
+        }
+        let pair = [before.map(|before| before.process), Some(turn.process)];
+        if let Some(round) = round.as_mut().filter(|round| !round.is_round(pair)) {
+            round.meet(pair);
+        } else {
+            beginnings.push(number);
+            round = Some(Step { begin: turn.start, pairs: vec![(pair, 1)] });
+        }
+    }
+    beginnings
+}
+
 /// Where steps begin and end between the edges of the window, in order. Wide turns are divided into steps of `finest`.
 pub(super) fn rounds(spans: &[TurnSpan], scale: &TimeScale, finest: Length) -> Vec<Instant> {
     let x = |at: Instant| scale.x(at);
@@ -307,6 +328,7 @@ fn units(spans: &[TurnSpan], window: &Range<Instant>) -> Vec<Unit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::TurnEnd;
 
     fn ms(ms: u64) -> Instant {
         Instant::from_ns(ms * 1_000_000)
@@ -337,6 +359,24 @@ mod tests {
         let expected: Vec<Instant> = (1..=6).map(|number| ms(3 + number * 21)).collect();
         // What is left, 11 ms, is narrower than a step and goes with the last.
         assert_eq!(rounds(&spans, &scale(140), MM), expected[..5]);
+    }
+
+    #[test]
+    fn rounds_begin_where_the_same_two_meet_and_soon_follow_those_who_take_turns_now() {
+        let turn = |(process, from): (u32, u64)| {
+            let (start, ended_by) = (ms(from), TurnEnd::TimeSlice);
+            ContextTurn { process: ProcessId(process), switch_from: start, start, end: ms(from + 2), ended_by }
+        };
+        let beginnings = |processes: &[u32]| {
+            let turns: Vec<_> = processes.iter().copied().zip((0..).step_by(3)).map(turn).collect();
+            round_beginnings(&turns)
+        };
+        // Nobody was before the first turn, so that the second round begins when others have met three times.
+        assert_eq!(beginnings(&[0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]), [0, 7, 9, 11]);
+        // Turns that follow one another at once are one; these do not.
+        assert_eq!(beginnings(&[0, 0, 0, 0, 0, 0]), [0, 4, 5]);
+        let together = [(0, 0), (0, 2), (0, 4)].map(turn);
+        assert_eq!(round_beginnings(&together), [0]);
     }
 
     #[test]

@@ -2,23 +2,20 @@
 //! in each EE queue and CE queue and which rule holds its head.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::ops::Range;
 
-use super::context::{
-    Context, MOST_QUEUE_LANES, PALE, QUEUE_LANE, beside, centred, ending_at, quiet_beside, starting_at,
-};
+use super::context::{Context, PALE, QUEUE_LANE, beside, centred, ending_at, quiet_beside, starting_at};
 use super::means::{Steps, level};
 use super::options::HeightBy;
 use super::{Label, LabelStyle, Occupancy, OccupancyCurve, QueueEntry, QueueRow, blocks};
 use crate::device::BlockDemand;
-use crate::draw::theme::Theme;
-use crate::draw::{Dash, Length, MM, Point, Rect, Sheet, as_length, font};
-use crate::pictures::looks::{is_shown, rule_in_short};
-use crate::pictures::time_steps::StepSums;
+use crate::draw::theme::{Colour, Theme, line_colour};
+use crate::draw::{Dash, Length, MM, Point, Rect, Sheet, Stroke, as_length, font};
+use crate::pictures::looks::{MOST_PLACES, is_shown, queue_name, queue_owner, rule_look};
+use crate::pictures::time_steps::{StepSums, changes};
 use crate::run::Recorded;
 use crate::time::Instant;
-use crate::trace::{Place, Queue, Rule, SumOverTime, queue_contents};
+use crate::trace::{Place, Queue, Rule, queue_contents};
 use crate::workload::OperationKind;
 
 const HEIGHT: Length = 10 * MM;
@@ -48,7 +45,11 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> Occupancy {
         let name = resource.name().to_owned();
         x = text_left + font::width(&name, size, false) + 3 * MM;
         let label = starting_at(name, text_left, key_middle, size, LabelStyle::Normal);
-        curves.push(OccupancyCurve { dash, points, key, label });
+        let stroke = Stroke {
+            colour: [Colour::BLACK, line_colour(0), line_colour(1)][curves.len()],
+            width: Theme::PAPER.arrow_line,
+        };
+        curves.push(OccupancyCurve { stroke, dash, points, key, label });
     }
     Occupancy { area, label, marks, curves }
 }
@@ -115,15 +116,9 @@ impl InUse {
 fn exact(context: &Context<'_>, mut amounts: Vec<(Range<Instant>, u64)>, y: impl Fn(u128) -> Length) -> Vec<Point> {
     crate::sorted::sort_by_key(&mut amounts, |(time, _)| time.start);
     let mut line = Line::new(context.scale.x(context.scale.window.start), y(0));
-    let mut sums = SumOverTime::default();
-    let mut emit = |at: Instant, amount: u64| {
+    for (at, amount) in changes(amounts.into_iter()) {
         line.go_to(context.scale.x(at), y(u128::from(amount)));
-        Ok::<(), Infallible>(())
-    };
-    for (time, amount) in amounts {
-        let Ok(()) = sums.add(time, amount, &mut emit);
     }
-    let Ok(()) = sums.finish(&mut emit);
     line.until(context.scale.right())
 }
 
@@ -183,7 +178,7 @@ impl Queues {
                 time.start < time.end && context.scale.shows(time.start, time.end)
             });
             if !contents.stays.is_empty() {
-                let (places, depth) = contents.places(MOST_QUEUE_LANES, end_of_run);
+                let (places, depth) = contents.places(MOST_PLACES, end_of_run);
                 queues.push((contents.queue, places, depth));
             }
         }
@@ -194,19 +189,10 @@ impl Queues {
     pub(super) fn names(&self, context: &Context<'_>) -> Vec<String> {
         let priorities = self.queues.iter().filter(|(queue, ..)| matches!(queue, Queue::Ee(..))).count();
         let engines = context.summary.scenario.device().copy.engines;
-        let name = |queue: Queue| match queue {
-            Queue::Ee(owner, priority) if context.summary.trace.queue_context_name(owner).is_some() => {
-                let name = context.summary.trace.queue_context_name(owner).unwrap_or_default();
-                let of = font::shortened(name, Theme::PAPER.text_size, false, MOST_NAME);
-                if priority != 0 { format!("EE {of} {}", super::streams::signed(priority)) } else { format!("EE {of}") }
-            }
-            Queue::Ee(_, priority) if priorities > 1 || priority != 0 => {
-                format!("EE prio. {}", super::streams::signed(priority))
-            }
-            Queue::Ee(..) => "EE queue".to_owned(),
-            Queue::Ce(engine) if engines > 1 => format!("CE queue {engine}"),
-            Queue::Ce(_) => "CE queue".to_owned(),
-            Queue::Stream(_) | Queue::CopyEngine(_) => queue.to_string(),
+        let name = |queue: Queue| {
+            let owner = queue_owner(context.summary.trace, queue);
+            let owner = owner.map(|name| font::shortened(name, Theme::PAPER.text_size, false, MOST_NAME));
+            queue_name(queue, owner.as_deref(), priorities > 1, engines > 1)
         };
         self.queues.iter().map(|(queue, ..)| name(*queue)).collect()
     }
@@ -243,7 +229,7 @@ fn entries<'p>(
     area: &Rect,
 ) -> Vec<QueueEntry> {
     let mut entries: Vec<QueueEntry> = Vec::new();
-    let mut last_of_lane = [None; MOST_QUEUE_LANES];
+    let mut last_of_lane = [None; MOST_PLACES];
     for place in places.filter(|place| context.scale.shows(place.time.start, place.time.end)) {
         for (time, rule) in divided(context, place) {
             let y = area.y + QUEUE_LANE * as_length(place.position);
@@ -311,8 +297,8 @@ fn texts(context: &Context<'_>, queue: Queue, entry: &QueueEntry) -> Vec<String>
     };
     let mut texts = match entry.rule {
         Some(rule) if matches!(queue, Queue::Ee(..)) => vec![
-            format!("{name} waits {} ({rule})", rule_in_short(rule)),
-            format!("{name}: {} ({rule})", rule_in_short(rule).trim_start_matches("for ")),
+            format!("{name} waits {} ({rule})", rule_look(rule).in_short),
+            format!("{name}: {} ({rule})", rule_look(rule).in_short.trim_start_matches("for ")),
             format!("{name}: {rule}"),
             name,
         ],

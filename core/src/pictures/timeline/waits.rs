@@ -9,9 +9,10 @@ use super::context::{
 };
 use super::means::Had;
 use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter, context, means};
-use crate::draw::theme::Theme;
-use crate::draw::{Length, MM, Rect, as_length, font};
-use crate::pictures::looks::{rule_fill, rule_in_short};
+use crate::draw::theme::{Fill, Theme};
+use crate::draw::{Length, MM, Rect, Sheet, as_length, font};
+use crate::pictures::looks::rule_look;
+use crate::pictures::pack::most_at_once;
 use crate::run::{HeldCall, Summary};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Wait};
@@ -145,18 +146,19 @@ fn as_shares(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamW
     let area = Rect { y: row.bottom(), height: SHARES * WAIT_LANE, ..*row };
     let had = waiting.iter().flat_map(|waiting| &waiting.waits);
     let had = had.map(|wait| Had { what: wait.rule, count: 1, time: wait.from..wait.to });
-    let (shares, most) = means::stacked(context, &area, None, had, rule_fill);
+    let (shares, most) = means::stacked(context, &area, None, had, |rule| rule_look(rule).fill);
     let (label, top) = (format!("up to {most} wait"), Rect { height: WAIT_LANE, ..area });
     StreamWaits { area, bars: Vec::new(), more: Vec::new(), shares, label: Some(quiet_beside(label, &top)) }
 }
 
 /// The bars of one lane; those that are too narrow are joined with what follows within the same width.
 fn bars(context: &Context<'_>, waiting: &[&Waiting], lane: &Rect) -> Vec<WaitBar> {
-    let bar = |time: &Range<Instant>| {
-        let (x, width) = (context.scale.x(time.start), context.scale.width_of(time));
-        Rect { x, y: lane.centre().y - BAR / 2, width, height: BAR }
+    let part = |rule: Rule, time: Range<Instant>| {
+        let (area, fill) = (bar(context, &time, lane), rule_look(rule).fill);
+        // A narrow one is all ground.
+        let fill = if area.width < Sheet::LEAST_OUTLINED { Fill::plain(fill.background) } else { fill };
+        WaitPart { rule, time, fill, area }
     };
-    let part = |rule: Rule, time: Range<Instant>| WaitPart { rule, area: bar(&time), time };
     let groups = context::joined(&context.scale, waiting, |one| one.time.clone()).into_iter();
     let bars = groups.filter_map(|these| {
         let (first, last) = these.first().zip(these.last())?;
@@ -165,12 +167,18 @@ fn bars(context: &Context<'_>, waiting: &[&Waiting], lane: &Rect) -> Vec<WaitBar
             1 => first.waits.iter().map(|wait| part(wait.rule, wait.from..wait.to)).collect(),
             _ => longest(these).map(|rule| part(rule, time.clone())).into_iter().collect(),
         };
-        let (who, count, area) = (first.who, these.len() as u64, bar(&time));
+        let (who, count, area) = (first.who, these.len() as u64, bar(context, &time, lane));
         Some(WaitBar { who, count, time, area, parts, label: None })
     });
     let mut bars: Vec<WaitBar> = bars.collect();
     write_beside(context, &mut bars, lane);
     bars
+}
+
+/// Where a time is in a lane.
+fn bar(context: &Context<'_>, time: &Range<Instant>, lane: &Rect) -> Rect {
+    let (x, width) = (context.scale.x(time.start), context.scale.width_of(time));
+    Rect { x, y: lane.centre().y - BAR / 2, width, height: BAR }
 }
 
 /// The rule that held some operations longest.
@@ -225,37 +233,19 @@ fn texts(context: &Context<'_>, bar: &WaitBar) -> Vec<String> {
 
 /// Wherever operations without a bar wait, and how many at once at most.
 fn strips(context: &Context<'_>, others: &[&Waiting], lane: &Rect) -> (Vec<MoreWaits>, u64) {
-    let mut changes: Vec<(Instant, bool)> =
-        others.iter().flat_map(|one| [(one.time.start, true), (one.time.end, false)]).collect();
-    changes.sort_unstable();
-    let (mut strips, mut now, mut most, mut all): (Vec<MoreWaits>, u64, u64, u64) = (Vec::new(), 0, 0, 0);
-    let mut from = Instant::ZERO;
-    for (at, begins) in changes {
-        if begins && now == 0 {
-            from = at;
-        }
-        now = if begins { now + 1 } else { now - 1 };
-        most = most.max(now);
-        all += u64::from(begins);
-        if now > 0 {
-            continue;
-        }
-        let (left, right) = (context.scale.x(from), context.scale.x(at));
-        match strips.last_mut().filter(|last| last.area.right() == left) {
+    let mut strips: Vec<MoreWaits> = Vec::new();
+    for one in others {
+        let bar = bar(context, &one.time, lane);
+        match strips.last_mut().filter(|last| bar.x <= last.area.right()) {
             Some(last) => {
-                last.area.width = right - last.area.x;
-                last.count += all;
-                last.time.end = at;
+                last.count += 1;
+                last.time.end = last.time.end.max(one.time.end);
+                last.area.width = context.scale.x(last.time.end) - last.area.x;
             }
-            None => strips.push(MoreWaits {
-                count: all,
-                time: from..at,
-                area: Rect { x: left, y: lane.centre().y - BAR / 2, width: right - left, height: BAR },
-            }),
+            None => strips.push(MoreWaits { count: 1, time: one.time.clone(), area: bar }),
         }
-        all = 0;
     }
-    (strips, most)
+    (strips, most_at_once(others.iter().map(|one| ((), 1, one.time.clone()))))
 }
 
 pub(super) fn legend(context: &Context<'_>, rows: &[StreamRow]) -> Vec<Entry> {
@@ -269,8 +259,8 @@ pub(super) fn legend(context: &Context<'_>, rows: &[StreamRow]) -> Vec<Entry> {
         return vec![Entry::remark("nothing waits in a stream")];
     }
     let of_rule = |rule: Rule| {
-        let short = format!("{} ({rule})", rule_in_short(rule));
-        Entry::new(rule_fill(rule), LegendSymbol::Wait, format!("waits {short}")).or(&[&short, rule.name()])
+        let short = format!("{} ({rule})", rule_look(rule).in_short);
+        Entry::new(rule_look(rule).fill, LegendSymbol::Wait, format!("waits {short}")).or(&[&short, rule.name()])
     };
     let more = waits().any(|waits| !waits.more.is_empty());
     let more = more.then(|| Entry::new(PALE, LegendSymbol::Wait, "more that wait"));

@@ -269,7 +269,7 @@ class App {
   resources() {
     const runs = this.runs.filter((run) => !run.byStream);
     const known = (name) => runs.every((run) => run.sms.every((blocks) => blocks.places[name]));
-    return Object.keys(RESOURCES).filter((name) => name === "threads" || (known(name) && runs.some((run) => run.sms.length > 0)));
+    return this.runs[0].device.resources.map(({ key }) => key).filter((name) => name === "threads" || (known(name) && runs.some((run) => run.sms.length > 0)));
   }
 
   /** Lets heights of bands stand for the next resource. */

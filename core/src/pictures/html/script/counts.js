@@ -29,7 +29,7 @@ function fillKeys(app, run) {
   if (run.fillKeys?.faded === faded) return run.fillKeys.keys;
   const keys = new Uint8Array(run.operationCount);
   for (let id = 0; id < run.operationCount; id += 1) {
-    if (run.operations.kind[id] !== KERNEL) continue;
+    if (!run.kernelOf(id)) continue;
     keys[id] = app.fills.number(run.title(id)) + (faded[id] ? KEYS_OF_FILLS / 2 : 0);
   }
   run.fillKeys = { faded, keys };

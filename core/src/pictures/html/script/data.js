@@ -1,10 +1,9 @@
-// The embedded data, in a form that can be searched.
+// The embedded data, in a form that can be searched. The scripts know no rule of the GPU: what an SM has, what a block of a
+// kernel takes, who waits under which rule, and with which turns rounds begin is all in the data (`html/data.rs`). What
+// depends on the instant under the cursor or on the width of the window is added up from that, as it would make the file
+// many times as long.
 
 const NONE = -1;
-const KERNEL = 0;
-const COPY = 1;
-const RECORD = 3;
-const WAIT = 4;
 /** Blocks that are skipped together where all of them have ended. */
 const CHUNK = 256;
 const HIGH = 4294967296;
@@ -52,9 +51,6 @@ class Instants {
   }
 }
 
-/** What a band of an SM may be as high as, and where a kernel's demand says how much of it a block takes. */
-const RESOURCES = { threads: 0, shared_memory: 1, registers: 2 };
-
 /** What blocks on several SMs have in common, by number. */
 class Groups {
   constructor({ operation, times, start, length }) {
@@ -83,8 +79,8 @@ class SmBlocks {
     }
   }
 
-  static placesOf({ low, split, overfull = null }) {
-    return { low, split: new Map(split), overfull };
+  static placesOf({ low, split, overfull: [overfull, text] = [null] }) {
+    return { low, split: new Map(split), overfull, text };
   }
 
   /** Brings the columns into a form that can be searched, once they are needed. */
@@ -149,7 +145,12 @@ class SmBlocks {
 
   /** The units of a band as high as this SM. */
   unitsOf(run, resource) {
-    return this.places[resource].overfull ?? run.capacity(resource);
+    return this.places[resource].overfull ?? run.resource(resource).capacity;
+  }
+
+  /** The same as it is written. */
+  heightText(run, resource) {
+    return this.places[resource].text ?? run.resource(resource).text;
   }
 }
 
@@ -219,8 +220,8 @@ class Queue {
 
 /** Who is at which place of an EE queue or CE queue; those at one place follow one another. */
 class Lanes {
-  constructor({ kind, number, process = null, depth, operation, position, from, length }) {
-    Object.assign(this, { kind, number, process, depth });
+  constructor({ kind, number, process = null, label, depth, operation, position, from, length }) {
+    Object.assign(this, { kind, number, process, label, depth });
     this.places = Array.from({ length: Math.max(...position) + 1 }, () => []);
     operation.forEach((id, index) => {
       this.places[position[index]].push({ id, from: from[index], to: from[index] + length[index] });
@@ -239,8 +240,11 @@ class Run {
     const hasBlocks = this.sms.some((blocks) => blocks.count > 0);
     this.byStream = data.blocks_only && !hasBlocks;
     // Where medians tell how long kernels take, these run as a whole, on no SM.
-    const { kind, first_start: firstStart } = data.operations;
-    const ran = kind.some((one, id) => one === KERNEL && firstStart[id] !== NONE);
+    const { kinds, kind, first_start: firstStart } = data.operations;
+    this.kinds = kinds;
+    this.resourceNumbers = new Map(data.device.resources.map(({ key }, number) => [key, number]));
+    this.kernels = data.kernels.map((kernel) => ({ ...data.shapes[kernel.shape], ...kernel }));
+    const ran = kind.some((one, id) => kinds[one] === "kernel" && firstStart[id] !== NONE);
     this.wholeKernels = !data.blocks_only && !hasBlocks && ran;
     this.operationCount = data.operations.kind.length;
     this.queues = data.queues.map((columns) => new Queue(columns));
@@ -299,14 +303,14 @@ class Run {
     return found;
   }
 
-  /** What one block of a launch takes of an SM: warps, bytes or registers. */
-  takes(id, resource) {
-    return this.kernelOf(id)?.demand?.[RESOURCES[resource]] ?? 0;
+  /** What an SM has of a resource, and how that is told. */
+  resource(key) {
+    return this.device.resources[this.resourceNumbers.get(key)];
   }
 
-  /** What an SM has of a resource, in the same units. */
-  capacity(resource) {
-    return resource === "threads" ? this.device.warps : this.device[resource];
+  /** What one block of a launch takes of a resource of an SM, in its units. */
+  takes(id, key) {
+    return this.kernelOf(id)?.demand[this.resourceNumbers.get(key)] ?? 0;
   }
 
   static nameOf(kind, number, process) {
@@ -358,12 +362,16 @@ class Run {
     return isWhole ? null : parts;
   }
 
+  kindOf(id) {
+    return this.kinds[this.operations.kind[id]];
+  }
+
   kernelOf(id) {
-    return this.operations.kind[id] === KERNEL ? this.kernels[this.operations.what[id]] : null;
+    return this.kindOf(id) === "kernel" ? this.kernels[this.operations.what[id]] : null;
   }
 
   copyOf(id) {
-    return this.operations.kind[id] === COPY ? this.copies[this.operations.what[id]] : null;
+    return this.kindOf(id) === "copy" ? this.copies[this.operations.what[id]] : null;
   }
 
   streamOf(id) {
@@ -372,7 +380,7 @@ class Run {
 
   /** The number of an operation among those of its kind, from 0. */
   numberOf(id) {
-    const counts = [0, 0, 0, 0, 0];
+    const counts = this.kinds.map(() => 0);
     this.numbers ??= Uint32Array.from(this.operations.kind, (kind) => counts[kind]++);
     return this.numbers[id];
   }
@@ -381,13 +389,9 @@ class Run {
   title(id) {
     const kernel = this.kernelOf(id);
     if (kernel) return kernel.title;
-    const copy = this.copyOf(id);
-    const number = this.numberOf(id);
-    if (copy) return `copy ${number} (${copy.direction})`;
-    const event = this.events[this.operations.what[id]];
-    if (this.operations.kind[id] === RECORD) return `record ${number} (${event})`;
-    if (this.operations.kind[id] === WAIT) return `wait ${number} (${event})`;
-    return `memset ${number}`;
+    const name = `${this.kindOf(id)} ${this.numberOf(id)}`;
+    if (this.kindOf(id) === "memset") return name;
+    return `${name} (${this.copyOf(id)?.direction ?? this.events[this.operations.what[id]]})`;
   }
 
   /** A wait: its rule, what is said about it, and whom it names: an operation, the head of a queue then, or nobody. */

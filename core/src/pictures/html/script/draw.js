@@ -145,7 +145,7 @@ class Painter {
   scaleMarks(row) {
     const { app, context } = this;
     if (row.height < 34 || !["sm", "occupancy"].includes(row.kind)) return;
-    const full = row.kind === "sm" ? amountText(row.run, app.resource, row.blocks.unitsOf(row.run, app.resource)) : "100 %";
+    const full = row.kind === "sm" ? row.blocks.heightText(row.run, app.resource) : "100 %";
     context.font = TINY_FONT;
     context.fillStyle = app.colours.quiet;
     context.fillText(full, app.view.left - 6, row.top + 6);
@@ -157,7 +157,7 @@ class Painter {
     const { app, context } = this;
     const { overfull } = row.blocks.places[app.resource];
     if (overfull === null) return;
-    const y = row.top + row.height * (1 - row.run.capacity(app.resource) / overfull);
+    const y = row.top + row.height * (1 - row.run.resource(app.resource).capacity / overfull);
     context.strokeStyle = app.colours.accent;
     context.lineWidth = 1.5;
     context.setLineDash([6, 3]);

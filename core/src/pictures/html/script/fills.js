@@ -2,8 +2,6 @@
 
 /** Side of a hatch's tile [pixels]. */
 const TILE = 8;
-/** Kernels that differ by hatch alone. */
-const HATCHES = 8;
 const TURN = { rising: 45, falling: -45, crossed: 45 };
 
 /** One tile of a hatch over its background, with its strokes in the middle, so that tiles show no seams. */
@@ -42,12 +40,14 @@ class Fills {
     this.names = new Map();
     this.patterns = new Map();
     this.numbers = new Map();
+    this.repeats = new Map();
     for (const run of runs) {
       for (let id = 0; id < run.operationCount; id += 1) {
         const kernel = run.kernelOf(id);
         if (!kernel || this.numbers.has(kernel.title)) continue;
         this.names.set(kernel.title, kernel.name);
         this.numbers.set(kernel.title, kernel.series);
+        if (kernel.repeat) this.repeats.set(kernel.title, String(kernel.repeat));
       }
     }
   }
@@ -89,8 +89,7 @@ class Fills {
 
   /** A number in areas of a kernel that tells it from others with its hatch; empty for the first eight. */
   again(title) {
-    const round = Math.floor(this.numbers.get(title) / HATCHES);
-    return round > 0 ? String(round + 1) : "";
+    return this.repeats.get(title) ?? "";
   }
 
   /** What a canvas fills an area of a kernel with. */

@@ -92,16 +92,7 @@ function streamRows(run) {
 }
 
 function queueRows(run) {
-  const eeOf = (process) => run.lanes.filter((lanes) => lanes.kind === "ee" && lanes.process === process);
-  return run.lanes.map((lanes) => {
-    const several = run.device.priorities.length > 1 && eeOf(lanes.process).length > 1;
-    const priority = several || lanes.number !== 0 ? String(lanes.number).replace("-", "−") : "";
-    const common = priority === "" ? "EE queue" : `EE prio. ${priority}`;
-    const ee = lanes.process === null ? common : `EE ${queueOwners(run)[lanes.process]} ${priority}`.trim();
-    const ce = run.device.copy_engines > 1 ? `CE queue ${lanes.number}` : "CE queue";
-    const label = lanes.kind === "ee" ? ee : ce;
-    return { kind: "queue", run, lanes, label, height: lanes.places.length * PLACE_HEIGHT };
-  });
+  return run.lanes.map((lanes) => ({ kind: "queue", run, lanes, label: lanes.label, height: lanes.places.length * PLACE_HEIGHT }));
 }
 
 function copyRows(run) {

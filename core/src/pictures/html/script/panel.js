@@ -62,7 +62,7 @@ function showSelected(app) {
   }
   if (!run.blocks_only && phases.length === 0) lines.push(element("p", "It did not wait."));
   lines.push(...operationText(run, id).slice(1).map((text) => element("p", text)));
-  if (kernel) lines.push(...demandLines(run, kernel).map((text) => element("p", text)));
+  if (kernel) lines.push(...kernel.says.map((text) => element("p", text)));
   const others = [...new Set(phases.flatMap(({ blocking }) => blocking))];
   if (others.length > 0) {
     const chips = element("div", "", { class: "chips" });
@@ -76,12 +76,10 @@ function showSelected(app) {
   place.replaceChildren(...lines);
 }
 
-const RESOURCE_NAMES = { threads: "threads", shared_memory: "shared memory", registers: "registers" };
-
 /** What the height of bands stands for. */
 function showResource(app) {
   const button = document.querySelector("[data-act=height]");
-  button.textContent = RESOURCE_NAMES[app.resource];
+  button.textContent = app.runs[0].resource(app.resource).name;
   button.hidden = app.resources().length < 2;
 }
 

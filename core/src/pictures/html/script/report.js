@@ -56,9 +56,8 @@ function demandsOf(run) {
     if (kernel) counts.set(kernel, (counts.get(kernel) ?? 0) + 1);
   }
   const rows = [...counts].slice(0, MOST_ENTRIES).map(([kernel, count]) => {
-    const [warps = 0, sharedMemory = 0, registers = 0] = kernel.demand ?? [];
     const [resident, limit, waves] = kernel.alone;
-    return [kernel.title, limit, count, kernel.blocks, warps * run.device.warp_size, bytesText(sharedMemory), registers, resident, waves];
+    return [kernel.title, limit, count, kernel.blocks, ...kernel.takes, resident, waves];
   });
   return { rows, count: counts.size };
 }

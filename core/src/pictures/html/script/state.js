@@ -1,36 +1,33 @@
 // The state of the GPU at one instant, as `gpusched simulate --state-at T --format json` has it. Who is in which queue,
-// and why each operation waits, is looked up in the data.
+// and why each operation waits, is looked up in the data; what is free on an SM is what the data says that it has, without
+// what the data says that the blocks on it take.
 
 /** What is resident on an SM and what is free there after all events of instant number `now`. Adds up what is suspended. */
 function smAt(run, sm, now, suspended) {
-  const { device } = run;
+  const { resources } = run.device;
   const blocks = run.sms[sm];
-  let [warps, free, sharedMemory, registers] = [device.warps, device.blocks, device.shared_memory, device.registers];
+  const free = resources.map(({ capacity }) => capacity);
   const counts = new Map();
   blocks.between(now, now, (position) => {
     const id = blocks.operation[position];
     const { demand } = run.kernelOf(id);
-    if (blocks.end[position] <= now || !demand) return;
+    if (blocks.end[position] <= now) return;
     const count = blocks.blocks[position];
     if (run.isSuspended(id, now)) {
       suspended.set(id, (suspended.get(id) ?? 0) + count);
       return;
     }
     counts.set(id, (counts.get(id) ?? 0) + count);
-    warps -= demand[0] * count;
-    free -= count;
-    sharedMemory -= demand[1] * count;
-    registers -= demand[2] * count;
+    demand.forEach((units, place) => {
+      free[place] -= units * count;
+    });
   });
   const residents = [...counts].sort((a, b) => a[0] - b[0]);
   return {
     sm,
     resident: residents.map(([id, count]) => ({ kernel: run.title(id), id, blocks: count })),
     // The clocks of a measured run differ, so that blocks may seem to take more than there is.
-    free_threads: Math.max(0, warps) * device.warp_size,
-    free_blocks: Math.max(0, free),
-    free_shared_memory: Math.max(0, sharedMemory),
-    free_registers: Math.max(0, registers),
+    ...Object.fromEntries(resources.map(({ key, unit }, place) => [`free_${key}`, Math.max(0, free[place]) * unit])),
   };
 }
 

@@ -4,12 +4,9 @@ function list(names) {
   return names.length > 0 ? names.join(", ") : "empty";
 }
 
-function smLine(sm) {
+function smLine(run, sm) {
   const residents = list(sm.resident.map((resident) => `${resident.blocks} x ${resident.kernel}`));
-  return (
-    `SM ${sm.sm}: ${residents}; free: ${sm.free_threads} threads, ${sm.free_blocks} block slots, ` +
-    `${sm.free_shared_memory} bytes of shared memory, ${sm.free_registers} registers`
-  );
+  return `SM ${sm.sm}: ${residents}; free: ${run.device.resources.map(({ key, words }) => `${sm[`free_${key}`]} ${words}`).join(", ")}`;
 }
 
 /** What runs in each stream of a run of which nothing else is known. */
@@ -33,7 +30,7 @@ function turnLine({ process, switching, from_ns: from, to_ns: to }) {
 
 /** The lines of `gpusched simulate --state-at T`; of a run of which only blocks are known, those about SMs. */
 function stateLines(app, run, state) {
-  const sms = state.sms.map(smLine);
+  const sms = state.sms.map((sm) => smLine(run, sm));
   if (run.byStream) return runningLines(run, state.at_ns);
   if (run.blocks_only) return sms;
   const isBehind = ({ rule }) => app.rules.get(rule).is_behind_in_stream;
@@ -96,19 +93,6 @@ function blockLabels(blocks, kernel, position) {
   return [`${kernel.title} (${blocks.blocksOf(position)})`, kernel.title];
 }
 
-const KIB = 1024;
-
-/** An amount of a resource as a band counts it. */
-function amountText(run, resource, units) {
-  if (resource === "threads") return String(units * run.device.warp_size);
-  if (resource === "shared_memory") return bytesText(units);
-  return units >= KIB && units % KIB === 0 ? `${units / KIB} Ki` : String(units);
-}
-
-function bytesText(bytes) {
-  return bytes >= KIB ? `${Math.round((bytes / KIB) * 10) / 10} KiB` : `${bytes} B`;
-}
-
 /** Names, and how many more there are before the last. */
 function namesText(run, ids, more) {
   const names = ids.map((id) => run.title(id));
@@ -137,22 +121,6 @@ function phaseText(run, id, phase) {
     blocking: namesText(run, phase.blocking, phase.more),
   };
   return phase.text.replace(/\{(operation|from|to|blocking)\}/g, (_, name) => parts[name]);
-}
-
-/** What a block of a kernel takes, and how the kernel fills the GPU alone. */
-function demandLines(run, kernel) {
-  if (!kernel.demand) return [];
-  const [warps, sharedMemory, registers] = kernel.demand;
-  const { device } = run;
-  const [resident, limit, waves] = kernel.alone;
-  const rounded = warps * device.warp_size === kernel.threads ? "" : ` (${warps} whole warps)`;
-  const takes = [`${kernel.threads} of ${device.warps * device.warp_size} threads${rounded}`];
-  if (sharedMemory > 0) takes.push(`${bytesText(sharedMemory)} of ${bytesText(device.shared_memory)} of shared memory`);
-  if (registers > 0) takes.push(`${registers} of ${device.registers} registers`);
-  return [
-    `${kernel.blocks} blocks; a block takes of an SM ${takes.join(", ")}`,
-    `alone, an SM holds ${resident} of them at once (limit: ${limit}), and all SMs are filled ${waves} times`,
-  ];
 }
 
 /** A block: which, where, from when to when, and what made it wait. */

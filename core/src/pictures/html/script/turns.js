@@ -1,4 +1,5 @@
-// Whose turn it is, and what follows for what is drawn: when blocks and copies pause.
+// Whose turn it is, and what follows for what is drawn: when blocks and copies pause. With which turns rounds begin is in
+// the data; how many of these rounds are seen as one depends on the width of the window, and so is decided here.
 
 /** Narrower turns are not told from their neighbours [pixels]. */
 const LEAST_TURN = 3;
@@ -10,12 +11,10 @@ const LEAST_ROUND = 12;
 const MOST_ROUND = 48;
 /** A turn that is so wide belongs to no round [pixels]. */
 const WIDE_TURN = 8;
-/** Where two processes have followed one another so often, while those where a round begins have not, others take turns now. */
-const STALE = 3;
 
 /** The turns of the contexts of a run, and for each process the times that it has. */
 class Turns {
-  constructor({ process, switch_from: switchFrom, start, length, ended_by: endedBy, ends, served, has_copies: hasCopies, words, light, dark }) {
+  constructor({ process, switch_from: switchFrom, start, length, ended_by: endedBy, ends, served, has_copies: hasCopies, words, rounds, light, dark }) {
     Object.assign(this, { endedBy, ends, hasCopies, words, looks: { light, dark } });
     this.count = process.length;
     this.process = Uint32Array.from(process);
@@ -26,13 +25,19 @@ class Turns {
       this.start[turn] = this.switchFrom[turn] + start[turn];
       last = this.end[turn] = this.start[turn] + length[turn];
     }
-    this.served = served.map((times) => {
+    /** For each turn whether a round begins with it. */
+    this.beginsRound = new Uint8Array(this.count);
+    rounds.reduce((before, step) => {
+      this.beginsRound[before + step] = 1;
+      return before + step;
+    }, 0);
+    this.served = served.map(([start, lengths]) => {
       let at = 0;
-      const from = new Uint32Array(times.start.length);
-      const to = new Uint32Array(times.start.length);
-      times.start.forEach((step, index) => {
+      const from = new Uint32Array(start.length);
+      const to = new Uint32Array(start.length);
+      start.forEach((step, index) => {
         from[index] = at + step;
-        at = to[index] = from[index] + times.length[index];
+        at = to[index] = from[index] + lengths[index];
       });
       return { from, to };
     });
@@ -80,27 +85,25 @@ function spansInView(run, view) {
   const [from, to] = view.range(instants);
   const nobody = run.processes.length;
   const spans = [];
-  const add = (owner, begin, end) => {
+  const add = (owner, begin, end, turn) => {
     if (begin === end) return;
     const [x, until] = [view.x(instants, begin), view.x(instants, end)];
     const last = spans.at(-1);
     // Turns of one process that follow one another at once are one.
     if (last && last.owner === owner && last.end === begin) Object.assign(last, { end, until });
-    else spans.push({ owner, begin, end, x, until });
+    else spans.push({ owner, begin, end, turn, x, until });
   };
   for (let turn = firstWhere(turns.count, (index) => turns.end[index] >= from); turn < turns.count && turns.switchFrom[turn] <= to; turn += 1) {
-    add(nobody, turns.switchFrom[turn], turns.start[turn]);
-    add(turns.process[turn], turns.start[turn], turns.end[turn]);
+    add(nobody, turns.switchFrom[turn], turns.start[turn], turn);
+    add(turns.process[turn], turns.start[turn], turns.end[turn], turn);
   }
   return spans;
 }
 
-/** Puts spans together to whole rounds, each wide enough to be seen, as `timeline/turns.rs` does for figures; a turn that is
- * wide is one of its own. */
-function roundsOf(spans, nobody) {
+/** Puts spans together to whole rounds, each wide enough to be seen; a turn that is wide is one of its own. */
+function roundsOf({ turns }, spans, nobody) {
   const rounds = [];
   let open = null;
-  let last = null;
   let pending = [];
   const close = (x) => {
     if (open) rounds.push({ x: open.x, until: x, spans: open.spans });
@@ -112,26 +115,19 @@ function roundsOf(spans, nobody) {
       pending.push(span);
       continue;
     }
-    const pair = `${last} ${span.owner}`;
-    last = span.owner;
     const own = [...pending, span];
     pending = [];
     if (span.until - span.x >= WIDE_TURN) {
       if (open) open.spans.push(...own.slice(0, -1));
-      else if (own.length > 1) open = { x: own[0].x, spans: own.slice(0, -1), pairs: new Map() };
+      else if (own.length > 1) open = { x: own[0].x, spans: own.slice(0, -1) };
       close(span.x);
       rounds.push({ x: span.x, until: span.until, spans: [span] });
       continue;
     }
     const width = open ? own[0].x - open.x : 0;
-    // A round ends where it began: between turns of the same two, unless others take turns by now.
-    const isRound = open && (pair === open.pair || (open.pairs.get(pair) ?? 0) >= STALE);
-    if (open && (width >= MOST_ROUND || (width >= LEAST_ROUND && isRound))) close(own[0].x);
-    open ??= { x: own[0].x, spans: [], pair, pairs: new Map() };
+    if (open && (width >= MOST_ROUND || (width >= LEAST_ROUND && turns.beginsRound[span.turn]))) close(own[0].x);
+    open ??= { x: own[0].x, spans: [] };
     open.spans.push(...own);
-    // Counted since the pair where it began met last.
-    if (pair === open.pair) open.pairs.clear();
-    else open.pairs.set(pair, (open.pairs.get(pair) ?? 0) + 1);
   }
   if (open) open.spans.push(...pending);
   if (open) close(open.spans.at(-1).until);
@@ -157,7 +153,7 @@ function turnShares(app, run, columns) {
   const { view } = app;
   const shares = Array.from({ length: run.processes.length + 1 }, () => new Float32Array(columns));
   const scale = columns / view.width;
-  const pieces = seen.narrow ? roundsOf(seen.spans, run.processes.length) : seen.spans.map((span) => ({ x: span.x, until: span.until, spans: [span] }));
+  const pieces = seen.narrow ? roundsOf(run, seen.spans, run.processes.length) : seen.spans.map((span) => ({ x: span.x, until: span.until, spans: [span] }));
   for (const { x, until, spans } of pieces) {
     const [from, to] = [Math.max(0, (x - view.left) * scale), Math.min(columns, (until - view.left) * scale)];
     const parts = new Float32Array(shares.length);
@@ -175,8 +171,7 @@ function turnShares(app, run, columns) {
 
 /** How turns of a process, or switches, look. */
 function turnLook(app, run, owner) {
-  const look = run.turns.looks[app.theme];
-  return look.processes[owner] ?? look.switch;
+  return run.turns.looks[app.theme][owner];
 }
 
 /** The band of turns. */
