@@ -1,4 +1,7 @@
-//! Pictures: timelines, charts and maps on the sheet of [`draw`](crate::draw), the page in HTML, and Perfetto's traces.
+//! Pictures. Three of one run: the printed timeline, the page in HTML, and Perfetto's trace. Each shows in its own way
+//! what `trace` and `run` tell; what they have in common is here once: how rules, kernels and queues are shown and
+//! called (`looks`), where blocks stand on an SM (`pack`), and sums over time (`time_steps`). All others are charts,
+//! maps and diagrams. What is printed is drawn on the sheet of [`draw`](crate::draw).
 
 mod blame_map;
 mod html;

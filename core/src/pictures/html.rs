@@ -1,8 +1,10 @@
 //! A run, or two runs above one another, as one HTML file to look at in a browser.
 //!
 //! The file holds everything it needs and loads nothing: data as JSON, a style sheet, and scripts, which draw what is
-//! visible on a canvas and look up the state at the cursor, which is that of [`State`](crate::run::State): who is in
-//! which queue, and why each operation waits, is in the data for the whole run, so the page knows no rules.
+//! visible on a canvas and look up the state at the cursor, which is that of [`State`](crate::run::State). The scripts
+//! know no rules. Who is in which queue, why each operation waits, and with which turns rounds begin is in the data for
+//! the whole run. What is free on an SM at each instant, and which rounds are seen as one at each width of the window,
+//! would make the file many times as long: the scripts add that up from what the data says of each SM, kernel and turn.
 //!
 //! Times are exact at any size although JavaScript's numbers are only up to 2^53: the data holds each instant once, in
 //! ascending order as 64 bits, and everything else refers to its number in that list, of which there are at most 2^32.
