@@ -32,7 +32,7 @@ const ROOMS: [(&str, usize); 47] = [
     ("engine/time", 290),
     ("engine/canonical", 83),
     ("engine/json", 1053),
-    ("engine/device", 1457),
+    ("engine/device", 1431),
     ("engine/workload", 1522),
     ("engine/trace", 3236),
     ("engine/gpu", 4356),
@@ -41,30 +41,30 @@ const ROOMS: [(&str, usize); 47] = [
     ("core/joined", 20),
     ("core/printed", 94),
     ("core/statistics", 165),
-    ("core/draw", 1592),
-    ("core/scenario", 4612),
+    ("core/draw", 1591),
+    ("core/scenario", 4606),
     ("core/run", 2095),
     ("core/hosts", 1765),
     ("core/logs", 2357),
     ("core/audit", 3775),
-    ("core/analysis", 10260),
+    ("core/analysis", 10253),
     ("core/replay", 406),
-    ("core/formats", 1134),
+    ("core/formats", 1135),
     ("core/tables", 2357),
-    ("core/pictures", 6986),
+    ("core/pictures", 6948),
     ("systems/tasks", 3289),
     ("systems/warps", 1592),
     ("systems/applications", 901),
     ("systems/hosts", 2310),
     ("systems/tables", 654),
-    ("systems/pictures", 628),
+    ("systems/pictures", 624),
     ("imports/profile", 3743),
     ("imports/amalthea", 3618),
     ("imports/input", 604),
     ("imports/tables", 417),
     ("papers/experiments", 5504),
     ("papers/tables", 939),
-    ("papers/pictures", 944),
+    ("papers/pictures", 943),
     ("src/explain", 259),
     ("src/schema", 174),
     ("src/figures", 3130),
@@ -73,7 +73,7 @@ const ROOMS: [(&str, usize); 47] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 84_429;
+const LINES: usize = 84_379;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -205,8 +205,8 @@ fn one_function_tells_who_is_late() {
         let code = text.lines().map(str::trim).filter(|line| !line.starts_with("//") && compares_with_a_deadline(line));
         found.extend(code.map(|line| format!("{}: {line}", path.display())));
     }
-    // Where it is told; of what had not ended when its run did; what is due there is a turn; and of what is drawn.
-    let known = ["engine/src/time.rs", "src/run/jobs.rs", "src/audit/observation.rs", "src/pictures/task_lanes.rs"];
+    // Where it is told; of what had not ended when its run did; and what is due there is a turn.
+    let known = ["engine/src/time.rs", "core/src/run/jobs.rs", "core/src/audit/observation.rs"];
     found.retain(|line| !known.iter().any(|file| line.contains(file)) && !line.contains("/tests"));
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -432,7 +432,7 @@ fn the_library_makes_no_more_items_public_than_it_says() {
 }
 
 /// What crates make public for each other alone: items, methods, fields and lists of them.
-const MOST_HIDDEN: usize = 340;
+const MOST_HIDDEN: usize = 342;
 
 #[test]
 fn the_crates_hide_no_more_than_they_say() {

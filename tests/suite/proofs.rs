@@ -55,7 +55,7 @@ fn every_lemma_of_the_page_on_proofs_is_where_it_says() {
 }
 
 /// Where the bounds of the page on analysis are computed.
-const BOUNDS: &str = "src/analysis";
+const BOUNDS: &str = "core/src/analysis";
 
 /// The rows of the table of bounds in docs/analysis.md: name, file, and what is said of Coq.
 fn bounds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {

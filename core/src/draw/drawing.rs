@@ -237,13 +237,17 @@ impl Sheet {
     pub const AXIS: Stroke = Stroke { colour: Colour::BLACK, width: Theme::PAPER.line };
     /// Narrower bars are all outline, and get none.
     pub(crate) const LEAST_OUTLINED: Length = 4 * Theme::PAPER.thin_line;
-    pub(crate) const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: Theme::PAPER.thin_line };
+    #[doc(hidden)]
+    pub const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: Theme::PAPER.thin_line };
     /// What calls for attention: a difference, a miss, an excess.
-    pub(crate) const MARK: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
+    #[doc(hidden)]
+    pub const MARK: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
     /// Around every picture.
-    pub(crate) const MARGIN: Length = MM / 2;
+    #[doc(hidden)]
+    pub const MARGIN: Length = MM / 2;
     /// Between names and the plot.
-    pub(crate) const BESIDE_PLOT: Length = 13 * MM / 10;
+    #[doc(hidden)]
+    pub const BESIDE_PLOT: Length = 13 * MM / 10;
     pub(crate) const TICK: Length = 6 * MM / 10;
 
     #[doc(hidden)]
@@ -372,7 +376,8 @@ impl Sheet {
     }
 
     /// How many ticks an axis of this width has room for: from one to the next are at least 11 mm.
-    pub(crate) fn ticks_on(width: Length) -> u64 {
+    #[doc(hidden)]
+    pub fn ticks_on(width: Length) -> u64 {
         u64::try_from(width / (11 * MM)).unwrap_or(2).max(2)
     }
 

@@ -11,6 +11,7 @@ use crate::proven::Proven;
 use crate::tasks::TaskTime;
 use crate::tasks::segments::SegmentTaskSet;
 use crate::time::Instant;
+use crate::time::is_in_time;
 use crate::workload::OperationId;
 use gpusched_core::pictures::looks::pause_line;
 
@@ -57,7 +58,7 @@ pub(crate) struct TaskLanes {
 
 impl TaskLanes {
     /// As wide as a page if the options do not say otherwise; names of the lanes take the room of `widest_lane`.
-    pub(crate) fn new<'n>(
+    pub(super) fn new<'n>(
         title: &str,
         (lanes, widest_lane): (u32, &str),
         tasks: impl Iterator<Item = &'n str>,
@@ -94,7 +95,7 @@ impl TaskLanes {
     }
 
     /// An empty lane, these times of which are shaded.
-    pub(crate) fn lane(&mut self, lane: u32, name: String, shaded: impl Iterator<Item = (u64, u64, Colour)>) {
+    pub(super) fn lane(&mut self, lane: u32, name: String, shaded: impl Iterator<Item = (u64, u64, Colour)>) {
         let area = self.lane_area(lane);
         self.sheet.text(name, self.left - Sheet::BESIDE_PLOT, area.centre().y, Anchor::End);
         for (from, to, colour) in shaded {
@@ -113,7 +114,7 @@ impl TaskLanes {
     }
 
     /// The lanes of all tasks: releases (up), deadlines (down, dotted) and misses (crosses).
-    pub(crate) fn tasks<'n>(
+    pub(super) fn tasks<'n>(
         &mut self,
         names: impl Iterator<Item = &'n str> + Clone,
         jobs: impl Fn(usize) -> Vec<LaneJob>,
@@ -163,7 +164,7 @@ impl TaskLanes {
     }
 
     /// How many ticks the axis has room for.
-    pub(crate) fn most_ticks(&self) -> u64 {
+    pub(super) fn most_ticks(&self) -> u64 {
         Sheet::ticks_on(self.right() - self.left)
     }
 
@@ -241,7 +242,7 @@ pub fn segment_gantt(
             number: job.number,
             release: job.released.as_ns(),
             deadline: set.tasks[task].priority.map(|_| job.released.saturating_add(deadline).as_ns()),
-            is_late: job.response().is_none_or(|response| response > deadline),
+            is_late: job.response().is_none_or(|response| !is_in_time(response, deadline)),
         });
         job.collect()
     });
