@@ -1,7 +1,7 @@
 //! Any text as an AMALTHEA model: a model, and of it a scenario, or an error.
 
-use gpusched::scenario::ReadOptions;
 use gpusched::amalthea::{AmaltheaModel, AmaltheaOptions};
+use gpusched::scenario::ReadOptions;
 
 pub(crate) fn run(text: &str) {
     match AmaltheaModel::parse("model.amxmi", text) {

@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::path::Path;
 
+use gpusched::amalthea::AmaltheaError;
 use gpusched::experiments::study::StudyError;
 use gpusched::hosts::ProgramError;
 use gpusched::input::InputError as LibraryInputError;
 use gpusched::json::JsonError;
 use gpusched::profile::GpuProfileError;
-use gpusched::amalthea::AmaltheaError;
 use gpusched::words::did_you_mean_file;
 use gpusched::words::with_causes;
 use pyo3::create_exception;

@@ -1,7 +1,7 @@
 //! Applications with timing requirements under GPU-EvR and the schedulers it is compared with.
 
-use gpusched::applications::{ApplicationSet, Injections, Outcome, Variation};
 use gpusched::applications::InjectedError;
+use gpusched::applications::{ApplicationSet, Injections, Outcome, Variation};
 use gpusched::experiments::evr::SweepOptions;
 use gpusched::experiments::study::sample_applications;
 use gpusched::hosts::gpu_evr::EvrRules;

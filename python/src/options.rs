@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use gpusched::amalthea::ModelDemands;
 use gpusched::experiments::profile_replay::HeldOut;
 use gpusched::input::Input;
 use gpusched::input::options::{OPTIONS, OptionFile, OptionValue, ScenarioOption, ScenarioOptions};
 use gpusched::profile::Import;
 use gpusched::scenario::Scenario;
-use gpusched::amalthea::ModelDemands;
 use gpusched::time::Duration;
 use gpusched::words::did_you_mean;
 use pyo3::exceptions::{PyTypeError, PyValueError};

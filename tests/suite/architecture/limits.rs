@@ -24,7 +24,11 @@ const TOLD: [(&str, &str, &[Constant]); 38] = [
         &[("safe_bound/explore.rs", "MOST_STATES"), ("safe_bound/explore.rs", "MOST_APART")],
     ),
     ("docs/analysis.md", "of more than {} choices", &[("safe_bound/fill.rs", "MOST_CHOICES")]),
-    ("docs/analysis.md", "no more than {} operations are looked at", &[("safe_bound/carried_over.rs", "MOST_UNFINISHED")]),
+    (
+        "docs/analysis.md",
+        "no more than {} operations are looked at",
+        &[("safe_bound/carried_over.rs", "MOST_UNFINISHED")],
+    ),
     ("docs/analysis.md", "there are {} classes or fewer", &[("safe_bound/launch_orders.rs", "MOST_ORDERS")]),
     ("docs/analysis.md", "no more than {} operations in all of them", &[("analysis/safe_bound.rs", "MOST_TOGETHER")]),
     ("docs/analysis.md", "more than {} such waits", &[("safe_bound/graph.rs", "MOST_WAITS")]),

@@ -1,5 +1,6 @@
 //! A file that questions are asked about, and what is known of it already.
 
+use gpusched::amalthea::ModelDemands;
 use gpusched::draw::FigureFormat;
 use gpusched::effort::Progress;
 use gpusched::formats::{Report, text_of, write_json};
@@ -10,7 +11,6 @@ use gpusched::pictures::HtmlTimeline;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::WhatIf;
-use gpusched::amalthea::ModelDemands;
 use gpusched::tables::{AnalysisReport, SimulationReport};
 use serde::Serialize;
 
