@@ -34,7 +34,7 @@ const ROOMS: [(&str, usize); 47] = [
     ("engine/json", 1053),
     ("engine/device", 1431),
     ("engine/workload", 1522),
-    ("engine/trace", 3236),
+    ("engine/trace", 3243),
     ("engine/gpu", 4356),
     ("core/broken_bound", 25),
     ("core/sorted", 18),
@@ -51,7 +51,7 @@ const ROOMS: [(&str, usize); 47] = [
     ("core/replay", 406),
     ("core/formats", 1135),
     ("core/tables", 2357),
-    ("core/pictures", 6948),
+    ("core/pictures", 6947),
     ("systems/tasks", 3289),
     ("systems/warps", 1592),
     ("systems/applications", 901),
@@ -73,7 +73,7 @@ const ROOMS: [(&str, usize); 47] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 84_379;
+const LINES: usize = 84_385;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -432,7 +432,7 @@ fn the_library_makes_no_more_items_public_than_it_says() {
 }
 
 /// What crates make public for each other alone: items, methods, fields and lists of them.
-const MOST_HIDDEN: usize = 342;
+const MOST_HIDDEN: usize = 343;
 
 #[test]
 fn the_crates_hide_no_more_than_they_say() {

@@ -1,4 +1,5 @@
-//! When merging the SMs is exact, and why not when it is not.
+//! When merging the SMs is exact, and why not when it is not; and what else bounds ask of a scenario: SMs, clients,
+//! channels, links, launches that depend on completions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,8 +4,9 @@
 //! Claim of the latter: a kernel ends by the finish on the merged SM, also if blocks run shorter (Kiefer and Wolfowitz;
 //! Coq: `equal_independent_kernels_are_sustainable`); under any order of what is launched at one instant, by s + `C_k`,
 //! with s the start of the last block of that instant where all of it runs for its longest time C*. Assumptions: all
-//! blocks take the same, no kernel has anything before it in its stream, there is one priority, and launch times do not
-//! depend on completions. `docs/analysis.md`, "Equal, independent kernels: yes" and "Releases at one instant".
+//! blocks take the same, no kernel has anything before it in its stream, there is one priority, no SM mask, no NULL
+//! stream, no copy and no wait for a channel, and launch times do not depend on completions. `docs/analysis.md`,
+//! "Equal, independent kernels: yes" and "Releases at one instant".
 
 use std::collections::{BTreeSet, VecDeque};
 

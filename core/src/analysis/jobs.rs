@@ -22,7 +22,7 @@ use crate::workload::{OperationKind, Origin, StreamId};
 /// One job of a scenario, with its operations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnalysedJob {
-    /// The host thread, and its label.
+    /// Number of the host thread.
     pub thread: u32,
     /// Label of the thread: the stream's name in gpusched's own format.
     pub stream: Arc<str>,

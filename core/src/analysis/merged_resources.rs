@@ -197,9 +197,8 @@ pub(super) struct Costs {
     pub(super) copies: Vec<(Duration, usize)>,
 }
 
-/// The merged SM, and copy engines beside it.
-///
-/// The merged SM as what is behind the stream queues: kernels are placed on it the moment they enter the EE queue.
+/// The merged SM with copy engines beside it, as the backend behind the stream queues: a kernel is placed the moment it
+/// enters the EE queue.
 ///
 /// Kernels leave the one EE queue in the order in which they enter it, so when a kernel enters, everything that
 /// decides its finish is known. The host threads of a scenario run in front of this as they do in front of the

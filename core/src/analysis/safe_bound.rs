@@ -8,7 +8,8 @@
 //! `v_j`,
 //!
 //! plus, if a copy is among k and what precedes it, the time of all copies once. Assumptions: launch times do not
-//! depend on completions, and streams wait neither for channels nor for turns, nor share links.
+//! depend on completions, streams need not wait for channels, copies share no link, and there is neither launch latency
+//! nor kernel gap; one context, or MPS without EE queues or percentages under masks of a client's own.
 //!
 //! Step by step (`docs/analysis.md`, "A bound by work, for everything else"; Coq: `over_by_paths`):
 //!
@@ -67,7 +68,7 @@ pub(super) struct SafeBounds {
 }
 
 impl SafeBounds {
-    /// Computes the bounds. Launch times must not depend on completions, nor streams wait for channels. Where the order
+    /// Computes the bounds. The assumptions above must hold; `finish_bounds` looks whether they do. Where the order
     /// of what is launched at one instant is open, the order of `operations` there does not matter.
     pub(super) fn new(
         scenario: &Scenario,

@@ -5,6 +5,8 @@
 //! know no rules. Who is in which queue, why each operation waits, and with which turns rounds begin is in the data for
 //! the whole run. What is free on an SM at each instant, and which rounds are seen as one at each width of the window,
 //! would make the file many times as long: the scripts add that up from what the data says of each SM, kernel and turn.
+//! They also find lanes for copies and for waits (`layout.js`), and means for each column of pixels (`counts.js`,
+//! `lanes.js`), as the printed timeline does for paper.
 //!
 //! Times are exact at any size although JavaScript's numbers are only up to 2^53: the data holds each instant once, in
 //! ascending order as 64 bits, and everything else refers to its number in that list, of which there are at most 2^32.

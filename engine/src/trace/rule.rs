@@ -127,6 +127,16 @@ impl Rule {
         matches!(self, Self::G2 | Self::C1)
     }
 
+    /// Whether it can hold the head of an EE or CE queue.
+    #[doc(hidden)]
+    pub const fn holds_queue_heads(self) -> bool {
+        match self {
+            Self::R2 | Self::R3 | Self::Registers | Self::Cluster | Self::Mps | Self::A2 | Self::C2 | Self::T1 => true,
+            Self::G2 | Self::C1 | Self::X1 | Self::N1 | Self::N2 | Self::E2 => false,
+            Self::Channel | Self::L1 | Self::L2 | Self::T4 | Self::T5 | Self::H1 | Self::H2 => false,
+        }
+    }
+
     /// Whether it holds what was launched for a while, whoever else is there.
     #[doc(hidden)]
     pub const fn is_latency(self) -> bool {

@@ -40,9 +40,6 @@ fn decide(one: &Analysed, other: &Analysed, rules: &[NullRule]) -> bool {
 /// All orders of `operations`, which are given by launch and program order, one for each way in which they can wait for
 /// one another. `None`: more than [`MOST_ORDERS`], or `most`.
 ///
-/// The orders in which operations of several threads can be launched at one instant, as far as the order decides who
-/// waits for whom.
-///
 /// Two orders that differ only in operations that do not decide this make the same waits, so one of them is enough:
 /// of each such class the first in the dictionary (the normal form of Anisimov and Knuth, "Inhomogeneous sorting",
 /// International Journal of Computer and Information Sciences 8, 1979).

@@ -337,6 +337,5 @@ pub(super) fn key(context: &Context<'_>, rows: &[QueueRow], top: Length) -> (Vec
 
 /// A rule that holds heads of queues, as the figure explains it.
 fn meaning(rule: Rule) -> Option<String> {
-    let holds_heads = matches!(rule, Rule::R2 | Rule::R3 | Rule::Registers | Rule::Cluster | Rule::A2 | Rule::C2);
-    holds_heads.then(|| format!("{rule}: {}", rule.meaning()))
+    rule.holds_queue_heads().then(|| format!("{rule}: {}", rule.meaning()))
 }

@@ -1,4 +1,4 @@
-//! Contexts that take turns: rules T1 to T5.
+//! Contexts that take turns: rules T1 to T5, and T6 by `runlist`.
 //!
 //! The order within an instant is the usual one (see `simulation`): completions, then the host, then blocks are
 //! assigned. Before that it is decided which context has the turn, and only its blocks are assigned:

@@ -1,4 +1,5 @@
-//! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, E1, E2, and hardware channels.
+//! Who may go on from a stream queue to its EE or CE queue: rules G2, A1, C1, N1, N2, E1, E2, and hardware channels;
+//! and who leaves a stream queue: G4 and C4.
 
 use super::stream_queue::{HeadState, NONE};
 use super::{Awaiting, Frontend, Process};

@@ -24,8 +24,8 @@ pub(super) struct Period {
     parts: Vec<Part>,
     /// The waves: which of the parts, how many blocks, and the round-robin pointer before it.
     waves: Vec<(Range<usize>, u32, u32)>,
-    /// Cycles.
-    turns: u32,
+    /// How many cycles of the block time it has.
+    cycles: u32,
 }
 
 impl SmBackend {
@@ -62,20 +62,20 @@ impl SmBackend {
         kernel: RunningKernel,
         block_time: Duration,
         running: &mut Vec<Running>,
-        cycle: &mut Period,
+        period: &mut Period,
         context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let others = self.split_calendar(head, running, context);
         running.sort_unstable_by_key(|&(_, end, sequence)| (end, sequence));
         let ends_differ = running.windows(2).all(|pair| pair[0].1 < pair[1].1);
         let Some(&(_, last_end, _)) = running.last() else { return Ok(()) };
-        if !ends_differ || last_end >= others || !self.one_period(kernel, running, cycle) {
+        if !ends_differ || last_end >= others || !self.one_period(kernel, running, period) {
             return Ok(());
         }
-        // A period is made of `turns` cycles of duration C each; see `one_period`.
-        let turns = u64::from(cycle.turns);
-        let Some(length) = block_time.checked_mul(turns) else { return Ok(()) };
-        let blocks = u64::from(kernel.running) * turns;
+        // A period is made of `cycles` cycles of duration C each; see `one_period`.
+        let cycles = u64::from(period.cycles);
+        let Some(length) = block_time.checked_mul(cycles) else { return Ok(()) };
+        let blocks = u64::from(kernel.running) * cycles;
         let by_blocks = u64::from(kernel.unassigned - 1) / blocks;
         let by_time = match length.as_ns() {
             0 => u64::MAX,
@@ -90,10 +90,10 @@ impl SmBackend {
             return Ok(());
         }
         // Fewer than the blocks of one grid, which fit 32 bits.
-        let cycles = u32::try_from(periods).map_err(|_| TraceFull)?;
-        Self::record_stretch(kernel, running, cycle, (block_time, length, cycles), context)?;
-        self.move_behind(head, running, (length, cycles), context)?;
-        self.kernels[head as usize].unassigned -= kernel.running * cycle.turns * cycles;
+        let periods = u32::try_from(periods).map_err(|_| TraceFull)?;
+        Self::record_stretch(kernel, running, period, (block_time, length, periods), context)?;
+        self.move_behind(head, running, (length, periods), context)?;
+        self.kernels[head as usize].unassigned -= kernel.running * period.cycles * periods;
         Ok(())
     }
 
@@ -115,12 +115,12 @@ impl SmBackend {
     }
 
     /// What one period looks like. Most policies repeat after one cycle; the round-robin pointer may take several
-    /// turns until it stands where it stood. Says no if it does not within as many turns as there are SMs.
+    /// cycles until it stands where it stood. Says no if it does not within as many cycles as there are SMs.
     fn one_period(&mut self, kernel: RunningKernel, running: &[Running], period: &mut Period) -> bool {
         period.parts.clear();
         period.waves.clear();
         let mut cursor = self.cursor;
-        for turns in (1_u32..).take(self.sms.len()) {
+        for cycles in (1_u32..).take(self.sms.len()) {
             for &(index, _, _) in running {
                 let wave = &self.waves[index as usize];
                 let first = period.parts.len();
@@ -131,33 +131,33 @@ impl SmBackend {
                 cursor = start.cursor;
             }
             if cursor == self.cursor || self.placement != Placement::RoundRobin {
-                period.turns = turns;
+                period.cycles = cycles;
                 return true;
             }
         }
         false
     }
 
-    /// Tells the observer of `cycles` periods.
+    /// Tells the observer of `periods` periods.
     fn record_stretch<O: Observer>(
         kernel: RunningKernel,
         running: &[Running],
-        cycle: &Period,
-        (duration, period, cycles): (Duration, Duration, u32),
+        one: &Period,
+        (duration, period, periods): (Duration, Duration, u32),
         context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let operation = kernel.operation;
         let overflow = RunError::TimeOverflow { operation };
-        let waves = u32::try_from(cycle.waves.len()).map_err(|_| TraceFull)?;
-        let blocks = kernel.running * cycle.turns;
-        context.observer.stretch(&NewStretch { waves, cycles, period, blocks })?;
+        let waves = u32::try_from(one.waves.len()).map_err(|_| TraceFull)?;
+        let blocks = kernel.running * one.cycles;
+        context.observer.stretch(&NewStretch { waves, cycles: periods, period, blocks })?;
         let mut first_block = kernel.blocks - kernel.unassigned;
-        for (position, (parts, blocks, cursor)) in cycle.waves.iter().enumerate() {
-            let turn = (position / running.len()) as u64;
+        for (position, (parts, blocks, cursor)) in one.waves.iter().enumerate() {
+            let cycle = (position / running.len()) as u64;
             let (_, end, _) = running[position % running.len()];
-            let start = duration.checked_mul(turn).and_then(|shift| end.checked_add(shift)).ok_or(overflow)?;
+            let start = duration.checked_mul(cycle).and_then(|shift| end.checked_add(shift)).ok_or(overflow)?;
             let wave = NewWave { operation, first_block, blocks: *blocks, cursor: *cursor, start, duration };
-            context.observer.wave(&wave, &cycle.parts[parts.clone()])?;
+            context.observer.wave(&wave, &one.parts[parts.clone()])?;
             first_block += blocks;
         }
         Ok(())
@@ -168,11 +168,11 @@ impl SmBackend {
         &self,
         head: u32,
         running: &[Running],
-        (period, cycles): (Duration, u32),
+        (period, periods): (Duration, u32),
         context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         let overflow = RunError::TimeOverflow { operation: self.kernels[head as usize].operation };
-        let skipped = period.checked_mul(u64::from(cycles)).ok_or(overflow)?;
+        let skipped = period.checked_mul(u64::from(periods)).ok_or(overflow)?;
         let kernel = self.kernels[head as usize];
         let is_own = |event| match event {
             Event::Wave(index) | Event::TimedWave(index) => self.waves[index as usize].kernel == head,
