@@ -19,7 +19,7 @@ const MOST_COMPRESSED: usize = 3_000_000;
 
 /// Scripts of the page, in the order in which they need one another. How times are written, the timeline's own says.
 const SCRIPTS: [&str; 21] = [
-    "../../src/pictures/html/script/time",
+    "../../core/src/pictures/html/script/time",
     "elements",
     "tabs",
     "splitter",
