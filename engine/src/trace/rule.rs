@@ -128,10 +128,7 @@ impl Rule {
     }
 
     /// Whether it can hold the head of an EE or CE queue.
-    #[expect(
-        clippy::match_same_arms,
-        reason = "what waits in a stream, and what is not at the GPU or no wait of a head"
-    )]
+    #[expect(clippy::match_same_arms, reason = "where else it holds")]
     #[doc(hidden)]
     pub const fn holds_queue_heads(self) -> bool {
         match self {
