@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use gpusched::hosts::{HeldAtMost, SimulateOptions, simulate, simulate_any_length};
+use gpusched::hosts::{AnyRun, HeldAtMost, SimulateOptions, simulate, simulate_any_length};
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 use gpusched::workload::OperationId;
@@ -46,7 +46,7 @@ fn ten_seconds_of_four_processes(bencher: Bencher<'_, '_>) {
 fn a_backlog_that_grows(bencher: Bencher<'_, '_>, jobs: u64) {
     let scenario = workloads::overload(jobs);
     let run = || simulate_any_length(black_box(&scenario), SimulateOptions::of(&scenario), HeldAtMost::default());
-    bencher.counter(ItemsCount::new(jobs)).bench(|| run().map(|run| run.misses()));
+    bencher.counter(ItemsCount::new(jobs)).bench(|| run().map(|run| AnyRun::from(&run).misses()));
 }
 
 /// One million one-block kernels in 64 streams. Items are kernels.

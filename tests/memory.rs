@@ -8,10 +8,10 @@ use std::io;
 use std::sync::Mutex;
 
 use gpusched::formats::{Report, RowsPart, TableStyle, text_of, write_json, write_json_lines};
-use gpusched::hosts::{AnyLength, HeldAtMost, LongRun, SimulateOptions, simulate, simulate_any_length};
+use gpusched::hosts::{AnyLength, AnyRun, HeldAtMost, LongRun, SimulateOptions, simulate, simulate_any_length};
 use gpusched::run::{Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{ExaminerLog, LongReport, SimulationReport};
+use gpusched::tables::{ExaminerLog, SimulationReport, simulate_to_rows};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -137,15 +137,18 @@ fn long<'a>(run: &'a AnyLength<'a>) -> &'a LongRun<'a> {
 fn simulated(scenario: &Scenario, held: HeldAtMost) -> usize {
     counted(|| {
         let run = simulate_any_length(scenario, SimulateOptions::of(scenario), held).unwrap();
+        let run = AnyRun::Long(long(&run));
         run.write_blocks(&mut io::sink()).unwrap();
-        let run = long(&run);
         for blocks in [false, true] {
-            let report = LongReport { run, blocks };
+            let report = SimulationReport { blocks, ..SimulationReport::of(run) };
             report.rows(RowsPart::CSV, &mut io::sink()).unwrap();
             write_json(&report, None, &mut io::sink()).unwrap();
             write_json_lines(&report, None, None, &mut io::sink()).unwrap();
         }
-        text_of(&LongReport { run, blocks: false }, TableStyle::Plain);
+        text_of(&SimulationReport::of(run), TableStyle::Plain);
+        simulate_to_rows(scenario, SimulateOptions::of(scenario), held, RowsPart::CSV, &mut io::sink())
+            .unwrap()
+            .unwrap();
     })
     .max_bytes
 }
@@ -153,7 +156,7 @@ fn simulated(scenario: &Scenario, held: HeldAtMost) -> usize {
 #[test]
 fn a_run_takes_no_more_memory_the_longer_it_lasts() {
     let _alone = COUNTED.lock();
-    let held = HeldAtMost { whole: 100_000, piece: 50_000 };
+    let held = HeldAtMost { whole: 100_000, piece: 50_000, rows: 0 };
     let (short, long) = (simulated(&periodic(8, 1, 1_000), held), simulated(&periodic(8, 1, 3_000), held));
     // Each other response time of 2,400 more jobs is kept with their number; a list that grows stands twice for a
     // moment.
@@ -174,7 +177,7 @@ fn logged(iterations: u32) -> usize {
         r#"{{"name": "n", "max_iterations": {iterations}, "max_time": 0, "cuda_device": 0, "benchmarks": [{one}, {other}]}}"#
     ));
     counted(|| {
-        let held = HeldAtMost { whole: 100_000, piece: 50_000 };
+        let held = HeldAtMost { whole: 100_000, piece: 50_000, rows: 0 };
         let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
         ExaminerLog::write_all(long(&run), &mut [io::sink(), io::sink()]).unwrap();
     })
@@ -200,9 +203,9 @@ fn summed_up(lasting: u32, duration: u32) -> dhat::HeapStats {
     );
     let scenario = read(&text);
     counted(|| {
-        let held = HeldAtMost { whole: 100_000, piece: 50_000 };
+        let held = HeldAtMost { whole: 100_000, piece: 50_000, rows: 0 };
         let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
-        text_of(&LongReport { run: long(&run), blocks: false }, TableStyle::Plain);
+        text_of(&SimulationReport::of(AnyRun::Long(long(&run))), TableStyle::Plain);
     })
 }
 
@@ -228,14 +231,13 @@ fn a_job_allocates_no_more_the_longer_the_backlog_is() {
 #[test]
 fn a_kernel_takes_no_more_memory_the_more_blocks_it_has() {
     let _alone = COUNTED.lock();
-    let held = HeldAtMost { whole: 10_000, piece: 5_000 };
+    let held = HeldAtMost { whole: 10_000, piece: 5_000, rows: 0 };
     let sums = |blocks| {
         // No job waits for the one before it: those that wait would be kept.
         let scenario = periodic(blocks, 10, 100);
         counted(|| {
             let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).unwrap();
-            let run = long(&run);
-            LongReport { run, blocks: false }.rows(RowsPart::CSV, &mut io::sink()).unwrap();
+            SimulationReport::of(AnyRun::Long(long(&run))).rows(RowsPart::CSV, &mut io::sink()).unwrap();
         })
         .max_bytes
     };

@@ -9,10 +9,10 @@ mod program;
 use crate::effort::Progress;
 use crate::gpu::{GpuEvent, GpuInterface, Host};
 
-pub(crate) use program::long_run::Need;
 #[doc(hidden)]
 pub use program::long_run::simulate_summed;
-pub use program::long_run::{AnyLength, HeldAtMost, LongRun, simulate_any_length};
+pub use program::long_run::{AnyLength, AnyRun, HeldAtMost, LongRun, simulate_any_length};
+pub(crate) use program::long_run::{Need, PiecesFor, simulate_telling};
 pub use program::simulate::least_work;
 #[doc(hidden)]
 pub use program::trace_on;

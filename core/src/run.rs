@@ -163,6 +163,11 @@ impl RunPiece {
         (0..).zip(over).for_each(|(thread, over)| shift.iteration(thread, over));
     }
 
+    /// What it takes \[bytes\], roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        self.trace.bytes() + self.jobs.bytes() + size_of_val(&*self.over)
+    }
+
     /// What rows are made of, but for jobs.
     pub(crate) fn summary<'a>(&'a self, scenario: &'a Scenario) -> Summary<'a> {
         Summary::of_trace(scenario, &self.trace)

@@ -20,7 +20,7 @@ pub use run::blame::{Behind, BlameRow, BlameRules, BlameTables};
 #[doc(hidden)]
 pub use run::blame::{add_stream_waits, blame_columns, stream_waits};
 pub use run::examiner_log::ExaminerLog;
-pub use run::{LongReport, SimulationReport};
+pub use run::{SimulationReport, simulate_to_rows};
 
 /// A time \[ns\] that may be negative: `-1.5 ms`.
 #[doc(hidden)]

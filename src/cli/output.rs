@@ -69,6 +69,11 @@ pub(crate) fn stdout() -> Out {
     BufWriter::with_capacity(1 << 16, Counted::writer(Screen::new(out), is_terminal))
 }
 
+/// Standard output for rows that are written while the command is still at something else, which it shows.
+pub(crate) fn stdout_beside() -> BufWriter<Screen<io::StdoutLock<'static>>> {
+    BufWriter::with_capacity(1 << 16, Screen::new(io::stdout().lock()))
+}
+
 pub(crate) type Out = BufWriter<Counted<Screen<io::StdoutLock<'static>>>>;
 
 pub(crate) fn stderr() -> Screen<io::Stderr> {

@@ -8,9 +8,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gpusched::effort::{self, Counted as Work, EarlyEnd, Progress};
-use gpusched::hosts::{AnyLength, HeldAtMost, ProgramError, SimulateOptions, simulate_any_length, simulate_with};
+use gpusched::formats::RowsPart;
+use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate_any_length, simulate_with};
 use gpusched::run::Run;
 use gpusched::scenario::{HostThread, Scenario};
+use gpusched::tables::simulate_to_rows;
 use gpusched::time::Duration as Time;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -169,15 +171,22 @@ pub(crate) fn simulated(scenario: &Scenario, note: impl FnOnce(&str)) -> anyhow:
 }
 
 /// The same of a run that is told of also if it is stopped, of which so much is held, and of which it is said whether
-/// what repeats is run again.
-pub(crate) fn simulated_until_stopped(
-    scenario: &Scenario,
+/// what repeats is run again. With `rows` the table of its kernel launches is written at once, if it is long.
+pub(crate) fn simulated_until_stopped<'s>(
+    scenario: &'s Scenario,
     held: HeldAtMost,
     skip_repeats: bool,
-) -> Result<AnyLength<'_>, ProgramError> {
+    rows: Option<(RowsPart<'_>, &mut dyn Write)>,
+) -> anyhow::Result<AnyLength<'s>> {
     let mut options = SimulateOptions { skip_repeats, ..SimulateOptions::of(scenario) };
     options.gpu.may_be_cut = true;
-    simulating(scenario, |progress| simulate_any_length(scenario, SimulateOptions { progress, ..options }, held))
+    simulating(scenario, |progress| {
+        let options = SimulateOptions { progress, ..options };
+        match rows {
+            Some((part, out)) => Ok(simulate_to_rows(scenario, options, held, part, out)??),
+            None => Ok(simulate_any_length(scenario, options, held)?),
+        }
+    })
 }
 
 fn simulating<T>(scenario: &Scenario, simulate: impl FnOnce(Progress<'static>) -> T) -> T {

@@ -321,6 +321,11 @@ impl Part<'_> {
         Ok(out)
     }
 
+    /// Whether it is the only one.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.file.is_none()
+    }
+
     /// Prints its report, when it has its turn.
     pub(crate) fn print(&self, report: &impl Report, mut out: Out) -> io::Result<()> {
         let (begins, ends) = (self.is_first.load(Ordering::Relaxed), self.file.is_none());

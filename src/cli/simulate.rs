@@ -1,18 +1,19 @@
 //! `gpusched simulate`
 
 use std::cell::OnceCell;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::draw::FigureFormat;
 use gpusched::gpu::{Ended, GpuOptions};
-use gpusched::hosts::{AnyLength, HeldAtMost, LongRun, least_work};
+use gpusched::hosts::{AnyLength, AnyRun, HeldAtMost, LongRun, least_work};
 use gpusched::pictures::timeline::Lanes;
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
 use gpusched::run::{CriticalPath, Difference, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, HostThread, LogUse, Scenario};
-use gpusched::tables::{BlameTables, ExaminerLog, LongReport, SimulationReport};
+use gpusched::tables::{BlameTables, ExaminerLog, SimulationReport};
 use gpusched::time::{Duration, Instant};
 
 use super::figure_options::{self, FigureOptions};
@@ -172,8 +173,20 @@ impl Simulate {
             held.whole = usize::MAX;
             tell_of_record(by, &scenario, part)?;
         }
+        if self.format == Format::Table || self.blocks {
+            // Nobody lists its operations, or not without their blocks.
+            held.rows = 0;
+        }
         ending::keep_complete_results();
-        let run = progress::simulated_until_stopped(&scenario, held, self.skips_repeats())?;
+        let run = if self.writes_rows_at_once(part) {
+            let mut out = output::stdout_beside();
+            let rows = Some((self.format.rows(), &mut out as &mut dyn Write));
+            let run = progress::simulated_until_stopped(&scenario, held, self.skips_repeats(), rows)?;
+            out.flush()?;
+            run
+        } else {
+            progress::simulated_until_stopped(&scenario, held, self.skips_repeats(), None)?
+        };
         let answer = self.report_run(&scenario, lanes, &run, part)?;
         part.done_with(run);
         part.done_with(scenario);
@@ -211,6 +224,14 @@ impl Simulate {
         !(self.no_repeat || lists_all && ending::is_limited())
     }
 
+    /// Whether the rows of a long run leave while it goes on, before it is known that it ends well. Where there are
+    /// limits, or files beside them, all of it runs before.
+    fn writes_rows_at_once(&self, part: &Part<'_>) -> bool {
+        let is_table = matches!(self.format, Format::Csv | Format::Arrow) && !self.blocks;
+        let has_files = self.files().into_iter().any(|(_, is_given)| is_given);
+        is_table && !has_files && part.is_alone() && !ending::is_limited() && !io::stdout().is_terminal()
+    }
+
     fn report_run(
         &self,
         scenario: &Scenario,
@@ -218,9 +239,10 @@ impl Simulate {
         run: &AnyLength<'_>,
         part: &Part<'_>,
     ) -> anyhow::Result<Answer> {
-        self.refuse_too_many_blocks(run.blocks())?;
-        let is_cut = run.ended() == Ended::Cut;
-        let waits = if is_cut { None } else { ending::unless_stopped(|| self.waits(run))?.transpose()? };
+        let told = AnyRun::from(run);
+        self.refuse_too_many_blocks(told.blocks())?;
+        let is_cut = told.ended() == Ended::Cut;
+        let waits = if is_cut { None } else { ending::unless_stopped(|| self.waits(told))?.transpose()? };
         ending::stop_working()?;
         let Some((blame, path)) = waits else {
             if !is_cut {
@@ -229,7 +251,7 @@ impl Simulate {
             return self.report_cut_run(run, part);
         };
         if let Some(path) = self.responses.as_deref() {
-            ResponsesFile::new(path)?.write(scenario, run.responses())?;
+            ResponsesFile::new(path)?.write(scenario, told.responses())?;
         }
         if let Some(directory) = &self.logs {
             self.write_logs(directory, scenario, run)?;
@@ -249,25 +271,22 @@ impl Simulate {
             }
         }
         if let Some(path) = &self.blocks_csv {
-            write_whole(path, |out| run.write_blocks(out))?;
+            write_whole(path, |out| told.write_blocks(out))?;
         }
         let out = part.turn()?;
-        output::show_abridged(run.notes(), |text| part.note(text));
+        output::show_abridged(told.notes(), |text| part.note(text));
         let states = self.states();
-        match run {
-            AnyLength::Recorded(run) => {
-                let report = self.report(Summary::of(run), &states, &blame);
-                part.print(&SimulationReport { critical_path: path.as_ref(), ..report }, out)?;
-            }
-            AnyLength::Long(run) => part.print(&LongReport { run, blocks: self.blocks }, out)?,
+        if !self.is_written(run, part) {
+            let report = self.report(told, &states, &blame);
+            part.print(&SimulationReport { critical_path: path.as_ref(), ..report }, out)?;
         }
         if !self.check {
             return Ok(Answer::Done);
         }
         let as_expected = check(scenario, &differences.unwrap_or_default(), part);
-        let chains = if let AnyLength::Recorded(run) = run { Summary::of(run).chains() } else { Vec::new() };
+        let chains = told.record().map(|summary| summary.chains()).unwrap_or_default();
         // A run that ends before anything is measured does not say that it is in time.
-        if run.misses() > 0 || chains.iter().any(|chain| chain.misses > 0 || chain.is_unmeasured()) {
+        if told.misses() > 0 || chains.iter().any(|chain| chain.misses > 0 || chain.is_unmeasured()) {
             return Ok(Answer::No);
         }
         if scenario.threads.iter().any(|thread| thread.deadline().is_some()) {
@@ -279,9 +298,15 @@ impl Simulate {
         Ok(as_expected)
     }
 
+    /// Whether all that is printed of a run was written while it went on.
+    fn is_written(&self, run: &AnyLength<'_>, part: &Part<'_>) -> bool {
+        matches!(run, AnyLength::Long(_)) && self.writes_rows_at_once(part)
+    }
+
     /// Prints how far a run came that was stopped. Files would look like those of a whole run, and are not written.
     fn report_cut_run(&self, run: &AnyLength<'_>, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let out = part.turn()?;
+        let is_written = self.is_written(run, part);
+        let (out, run) = (part.turn()?, AnyRun::from(run));
         for text in run.notes() {
             part.note(&text);
         }
@@ -289,35 +314,32 @@ impl Simulate {
         for (option, _) in is_given {
             part.note(&format!("{option}: nothing is written of a run that was stopped"));
         }
-        let (states, blame) = (self.states(), OnceCell::new());
-        match run {
-            AnyLength::Recorded(run) => {
-                let mut report = self.report(Summary::of(run), &states, &blame);
-                let is_quick = self.format != Format::Table && run.ended == Ended::Cut;
-                report.blame = report.blame.filter(|_| is_quick);
-                part.print(&report, out)?;
-            }
-            AnyLength::Long(run) => part.print(&LongReport { run, blocks: self.blocks }, out)?,
+        if is_written {
+            return Ok(Answer::Done);
         }
+        let (states, blame) = (self.states(), OnceCell::new());
+        let mut report = self.report(run, &states, &blame);
+        let is_quick = self.format != Format::Table && run.ended() == Ended::Cut;
+        report.blame = report.blame.filter(|_| is_quick);
+        part.print(&report, out)?;
         Ok(Answer::Done)
     }
 
     fn report<'a>(
         &self,
-        summary: Summary<'a>,
+        run: AnyRun<'a>,
         states: &'a [Instant],
         blame: &'a OnceCell<BlameTables>,
     ) -> SimulationReport<'a> {
         let blame = self.blame.then_some(blame);
         let (blocks, rules, own_waits) = (self.blocks, self.rules, self.own_waits);
-        SimulationReport { blocks, rules, blame, own_waits, states, ..SimulationReport::of(summary) }
+        SimulationReport { blocks, rules, blame, own_waits, states, ..SimulationReport::of(run) }
     }
 
     /// Who made whom wait, and what took the time, as far as it is asked for.
-    fn waits(&self, run: &AnyLength<'_>) -> anyhow::Result<(OnceCell<BlameTables>, Option<CriticalPath>)> {
+    fn waits(&self, run: AnyRun<'_>) -> anyhow::Result<(OnceCell<BlameTables>, Option<CriticalPath>)> {
         let blame = OnceCell::new();
-        let AnyLength::Recorded(run) = run else { return Ok((blame, None)) };
-        let summary = Summary::of(run);
+        let Some(summary) = run.record() else { return Ok((blame, None)) };
         if self.blame || self.blame_figure.is_some() {
             progress::begin("summing up waits", Unit::None, None);
             blame.get_or_init(|| BlameTables::new(&summary));

@@ -89,7 +89,7 @@ fn a_more_urgent_host_takes_the_core_at_once_and_gives_it_up_while_it_waits_unle
 fn an_hour_of_hosts_on_one_core_is_known_after_its_first_cycles() {
     // As above without spinning: in each 20 ms b takes 8 ms, and a 7.
     let scenario = read(&file(&[host("b", 0, 20, &json!([work(5)])), gpu_host("a", -1, 20, 2, 1)], 3_599_990));
-    let held = HeldAtMost { whole: 10_000, piece: 10_000 };
+    let held = HeldAtMost { whole: 10_000, piece: 10_000, rows: 0 };
     let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
     let AnyLength::Long(run) = &run else { panic!("an hour is long") };
     let ms = |ms: u64| Duration::from_ns(ms * MS);

@@ -36,7 +36,7 @@ fn check(scenario: &Scenario, piece: usize, (from, length): (u64, u64)) -> Resul
     }
     let options = SimulateOptions::of(scenario);
     let Ok(whole) = simulate_with(scenario, options.clone()) else { return Ok(false) };
-    let long = simulate_any_length(scenario, options, HeldAtMost { whole: 1, piece }).expect("it runs");
+    let long = simulate_any_length(scenario, options, HeldAtMost { whole: 1, piece, rows: 0 }).expect("it runs");
     let AnyLength::Long(long) = &long else { return Ok(false) };
     let end = whole.trace.end().as_ns();
     let from = end / 100 * from;

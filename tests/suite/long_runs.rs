@@ -5,12 +5,12 @@
 use std::cell::Cell;
 
 use gpusched::formats::{
-    Report, RowFormat, RowsPart, TableStyle, frame_of_rows, text_of, write_json, write_json_lines,
+    Report, RowFormat, RowsPart, TableStyle, csv_of, frame_of_rows, text_of, write_json, write_json_lines,
 };
-use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate_any_length, simulate_with};
+use gpusched::hosts::{AnyLength, AnyRun, HeldAtMost, SimulateOptions, simulate_any_length, simulate_with};
 use gpusched::run::{Responses, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::tables::{LongReport, SimulationReport};
+use gpusched::tables::{SimulationReport, simulate_to_rows};
 use gpusched::time::{Duration, Instant};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -40,12 +40,23 @@ fn csv(rows: Vec<Responses<'_>>) -> String {
     String::from_utf8(bytes).expect("it is text")
 }
 
+/// The table of kernel launches, written while the run goes on, if it is long.
+fn written_at_once(scenario: &Scenario, options: SimulateOptions<'_>, held: HeldAtMost) -> Option<String> {
+    let mut rows = Vec::new();
+    let run = simulate_to_rows(scenario, options, held, RowsPart::CSV, &mut rows).expect("memory takes all");
+    let is_long = matches!(run.expect("it runs"), AnyLength::Long(_));
+    is_long.then(|| String::from_utf8(rows).expect("it is text"))
+}
+
 /// Runs a scenario until `horizon` both ways, and compares all that is told.
 fn check(scenario: &Scenario, piece: usize, horizon: Option<Instant>) -> Result<bool, TestCaseError> {
     let mut options = SimulateOptions::of(scenario);
     options.gpu.horizon = horizon.unwrap_or(options.gpu.horizon);
     let whole = simulate_with(scenario, options.clone());
-    let any = simulate_any_length(scenario, options, HeldAtMost { whole: piece, piece });
+    // All pieces are kept, none is, or only some, which is none too.
+    let rows = [usize::MAX, 0, piece.saturating_mul(3)][piece % 3];
+    let held = HeldAtMost { whole: piece, piece, rows };
+    let any = simulate_any_length(scenario, options.clone(), held);
     let (whole, any) = match (whole, any) {
         (Ok(whole), Ok(any)) => (whole, any),
         (whole, any) => {
@@ -53,31 +64,30 @@ fn check(scenario: &Scenario, piece: usize, horizon: Option<Instant>) -> Result<
             return Ok(false);
         }
     };
-    let summary = Summary::of(&whole);
-    prop_assert_eq!(any.notes(), summary.notes());
-    prop_assert_eq!(any.misses(), summary.jobs().misses());
-    prop_assert_eq!(any.responses(), summary.responses());
-    prop_assert_eq!(csv(any.responses()), csv(summary.responses()));
-    prop_assert_eq!(any.ended(), whole.ended);
-    let run = match &any {
-        AnyLength::Recorded(run) => {
-            prop_assert_eq!(run, &whole);
-            return Ok(false);
-        }
-        AnyLength::Long(run) => run,
-    };
-    let blocks_of = |run: &AnyLength<'_>| {
+    let (told_any, summary) = (AnyRun::from(&any), Summary::of(&whole));
+    prop_assert_eq!(told_any.notes(), summary.notes());
+    prop_assert_eq!(told_any.misses(), summary.jobs().misses());
+    prop_assert_eq!(told_any.responses(), summary.responses());
+    prop_assert_eq!(csv(told_any.responses()), csv(summary.responses()));
+    prop_assert_eq!(told_any.ended(), whole.ended);
+    if let AnyLength::Recorded(run) = &any {
+        prop_assert_eq!(run, &whole);
+        return Ok(false);
+    }
+    let blocks_of = |run: AnyRun<'_>| {
         let mut bytes = Vec::new();
         run.write_blocks(&mut bytes).expect("memory takes all");
         String::from_utf8(bytes).expect("it is text")
     };
-    prop_assert_eq!(blocks_of(&any), blocks_of(&AnyLength::Recorded(whole.clone())));
+    prop_assert_eq!(blocks_of(told_any), blocks_of(summary.into()));
     for blocks in [false, true] {
         let of_whole = told(&SimulationReport { blocks, ..SimulationReport::of(summary) });
-        for (long, whole) in told(&LongReport { run, blocks }).into_iter().zip(of_whole) {
+        let of_any = told(&SimulationReport { blocks, ..SimulationReport::of(told_any) });
+        for (long, whole) in of_any.into_iter().zip(of_whole) {
             prop_assert_eq!(long, whole);
         }
     }
+    prop_assert_eq!(written_at_once(scenario, options, held), Some(csv_of(&SimulationReport::of(summary))));
     Ok(true)
 }
 
@@ -119,7 +129,8 @@ proptest! {
 /// Runs a scenario with what repeats skipped and without, and compares all that is told. Gives how much of
 /// its time was skipped \[%\], if it ran.
 fn skipped(scenario: &Scenario, piece: usize) -> Result<Option<u64>, TestCaseError> {
-    let held = HeldAtMost { whole: 1, piece };
+    // Pieces are kept only of what is not skipped.
+    let held = HeldAtMost { whole: 1, piece, rows: usize::MAX };
     let run = |skip_repeats| {
         simulate_any_length(scenario, SimulateOptions { skip_repeats, ..SimulateOptions::of(scenario) }, held)
     };
@@ -130,21 +141,25 @@ fn skipped(scenario: &Scenario, piece: usize) -> Result<Option<u64>, TestCaseErr
             return Ok(None);
         }
     };
-    prop_assert_eq!(skipping.notes(), plain.notes());
-    prop_assert_eq!(skipping.misses(), plain.misses());
-    prop_assert_eq!(skipping.responses(), plain.responses());
-    prop_assert_eq!((skipping.ended(), skipping.blocks()), (plain.ended(), plain.blocks()));
+    let (one, other) = (AnyRun::from(&skipping), AnyRun::from(&plain));
+    prop_assert_eq!(one.notes(), other.notes());
+    prop_assert_eq!(one.misses(), other.misses());
+    prop_assert_eq!(one.responses(), other.responses());
+    prop_assert_eq!((one.ended(), one.blocks()), (other.ended(), other.blocks()));
+    let lines = |run| {
+        let mut lines = Vec::new();
+        let report = SimulationReport { blocks: true, ..SimulationReport::of(run) };
+        write_json_lines(&report, None, None, &mut lines).expect("memory takes all");
+        String::from_utf8(lines).expect("it is text")
+    };
+    prop_assert_eq!(lines(one), lines(other));
     let (AnyLength::Long(skipping), AnyLength::Long(plain)) = (&skipping, &plain) else { return Ok(None) };
+    let at_once = written_at_once(scenario, SimulateOptions::of(scenario), held);
+    prop_assert_eq!(at_once, Some(csv_of(&SimulationReport::of(other))));
     let (one, other) = (skipping.sums(), plain.sums());
     prop_assert_eq!((one.end(), one.makespan()), (other.end(), other.makespan()));
     prop_assert_eq!((one.kernels(), one.copies()), (other.kernels(), other.copies()));
     prop_assert_eq!(one.utilization(), other.utilization());
-    let lines = |run| {
-        let mut lines = Vec::new();
-        write_json_lines(&LongReport { run, blocks: true }, None, None, &mut lines).expect("memory takes all");
-        String::from_utf8(lines).expect("it is text")
-    };
-    prop_assert_eq!(lines(skipping), lines(plain));
     Ok(Some(100 * one.skipped().as_ns() / one.end().as_ns().max(1)))
 }
 
@@ -248,7 +263,7 @@ fn hour(more: &str) -> Scenario {
 #[test]
 fn an_hour_of_a_periodic_system_is_known_after_its_first_cycles() {
     let scenario = hour("");
-    let held = HeldAtMost { whole: 10_000, piece: 10_000 };
+    let held = HeldAtMost { whole: 10_000, piece: 10_000, rows: 0 };
     let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
     let AnyLength::Long(run) = &run else { panic!("an hour is long") };
     let sums = run.sums();
@@ -270,7 +285,7 @@ fn an_hour_of_a_periodic_system_is_known_after_its_first_cycles() {
 fn what_is_skipped_ends_with_the_jobs_of_a_thread() {
     // Jobs 0 to 999 begin by 4.995 s; from then on only the other stream repeats.
     let scenario = hour(r#", "jobs": 1000"#);
-    let held = HeldAtMost { whole: 10_000, piece: 10_000 };
+    let held = HeldAtMost { whole: 10_000, piece: 10_000, rows: 0 };
     let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
     let AnyLength::Long(run) = &run else { panic!("an hour is long") };
     let jobs: Vec<u64> = run.sums().responses().iter().map(|row| row.jobs).collect();
@@ -296,7 +311,7 @@ fn a_job_that_has_waited_for_its_core_since_its_release_does_not_repeat() {
         host("other", 1)
     );
     let scenario = Scenario::from_json("core", &text, &ReadOptions::default()).expect("it is sound");
-    let held = HeldAtMost { whole: 1, piece: 1 };
+    let held = HeldAtMost { whole: 1, piece: 1, rows: 0 };
     let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
     let AnyLength::Long(run) = &run else { panic!("all is long") };
     assert!(run.sums().skipped() > Duration::ZERO, "the jobs of each repeat");

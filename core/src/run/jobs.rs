@@ -174,6 +174,11 @@ impl Jobs {
         (position < *self.first.get(thread as usize + 1)?).then_some(position)
     }
 
+    /// What they take \[bytes\], roughly.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.begun) + size_of_val(&*self.first) + size_of_val(&*self.passed)
+    }
+
     /// Become those that come again.
     pub(super) fn move_by(&mut self, shift: &Shift) {
         // The backlog is that of the whole run.

@@ -95,7 +95,7 @@ impl OwnLogs {
 /// The logs of a run that is forgotten piece by piece, if it can be, and if iterations of all benchmarks are known
 /// then.
 fn streamed(scenario: &Scenario) -> Option<Vec<Vec<u8>>> {
-    let held = HeldAtMost { whole: 1, piece: 500 };
+    let held = HeldAtMost { whole: 1, piece: 500, rows: 0 };
     let run = simulate_any_length(scenario, SimulateOptions::of(scenario), held).expect("it runs");
     let AnyLength::Long(run) = &run else { return None };
     let mut logs = vec![Vec::new(); scenario.threads.len()];

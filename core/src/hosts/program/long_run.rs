@@ -1,18 +1,22 @@
 //! Runs of any length in the memory of a short one: what happens is told of piece by piece and forgotten.
 //!
-//! A run up to some length is recorded as a whole. Of a longer one sums are kept; whoever wants the operations
-//! themselves has it run again, which it does in the same way.
+//! A run up to some length is recorded as a whole. A longer one is summed up while its pieces leave; whoever wants the
+//! operations is told of them then, or later of those that were kept. Where they were not, it runs again, which it does
+//! in the same way.
 
 mod repeats;
 mod window;
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 use super::simulate::refuse_too_many;
 use super::{ProgramError, ProgramHost, SimulateOptions};
 use crate::canonical::Canonical;
-use crate::effort;
+use crate::effort::{self, EarlyEnd};
 use crate::gpu::{Ended, Gpu, GpuInterface, GpuOptions, RunError};
 use crate::proven::Proven;
-use crate::run::{JobWindow, Responses, Run, RunPiece, Summary, Sums, TimesWanted};
+use crate::run::{JobWindow, Responses, Run, RunPiece, SmUtilization, Summary, Sums, TimesWanted, each_response};
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Piece, Shift};
@@ -27,12 +31,16 @@ pub struct HeldAtMost {
     pub whole: usize,
     /// Of a longer run, what leaves together \[bytes\]; more is held only where it may not leave yet.
     pub piece: usize,
+    /// Of a longer run, what is kept of its operations, without their blocks, for whoever lists them \[bytes\]. If they
+    /// are more, or repeat, it runs again for that.
+    pub rows: usize,
 }
 
 impl Default for HeldAtMost {
-    /// What an eighth of a million launches of one block each take, and what is written in some milliseconds.
+    /// What an eighth of a million launches of one block each take, what is written in some milliseconds, and what a
+    /// million launches take.
     fn default() -> Self {
-        Self { whole: 16 << 20, piece: 8 << 20 }
+        Self { whole: 16 << 20, piece: 8 << 20, rows: 128 << 20 }
     }
 }
 
@@ -55,12 +63,21 @@ pub(crate) enum Need {
     Blocks,
 }
 
-/// A run of which only sums are kept.
+/// A run of which sums are kept, and its operations if they are few enough.
 #[derive(Debug)]
 pub struct LongRun<'s> {
     sums: Sums<'s>,
     options: SimulateOptions<'static>,
     piece: usize,
+    kept: Option<Vec<Arc<RunPiece>>>,
+}
+
+/// Who is told of the pieces of a long run while it goes on.
+pub(crate) enum PiecesFor<'r> {
+    /// Nobody, but so many bytes of them are kept.
+    Later(usize),
+    /// Whoever lists them at once, until it breaks off.
+    Now(&'r mut dyn FnMut(RunPiece) -> ControlFlow<()>),
 }
 
 /// Simulates a scenario as [`simulate_with`](super::simulate_with) does, in memory that does not grow with the length
@@ -74,84 +91,194 @@ pub fn simulate_any_length<'s>(
     options: SimulateOptions<'s>,
     held: HeldAtMost,
 ) -> Result<AnyLength<'s>, ProgramError> {
+    simulate_telling(scenario, options, held, PiecesFor::Later(held.rows))
+}
+
+/// The same, with pieces for somebody.
+pub(crate) fn simulate_telling<'s>(
+    scenario: &'s Scenario,
+    options: SimulateOptions<'s>,
+    held: HeldAtMost,
+    pieces: PiecesFor<'_>,
+) -> Result<AnyLength<'s>, ProgramError> {
     // Data goes on its way through many jobs, and calls that were held are told one by one.
     let is_whole = !scenario.chains.is_empty() || scenario.threads.iter().any(HostThread::frees);
     let whole = if is_whole { usize::MAX } else { held.whole };
-    simulate_summed(scenario, options, HeldAtMost { whole, ..held }, TimesWanted::Unwanted)
+    simulate_in_pieces(scenario, options, HeldAtMost { whole, ..held }, TimesWanted::Unwanted, pieces)
 }
 
-/// The same, of which chains are not asked for and response times of kernels may be.
+/// The same, of which neither chains nor operations are asked for and response times of kernels may be.
 ///
 /// # Errors
 /// As [`simulate_any_length`].
 pub fn simulate_summed<'s>(
     scenario: &'s Scenario,
     options: SimulateOptions<'s>,
-    HeldAtMost { whole, piece }: HeldAtMost,
+    held: HeldAtMost,
     kernel_times: TimesWanted,
 ) -> Result<AnyLength<'s>, ProgramError> {
+    simulate_in_pieces(scenario, options, held, kernel_times, PiecesFor::Later(0))
+}
+
+fn simulate_in_pieces<'s>(
+    scenario: &'s Scenario,
+    options: SimulateOptions<'s>,
+    held: HeldAtMost,
+    kernel_times: TimesWanted,
+    wanted: PiecesFor<'_>,
+) -> Result<AnyLength<'s>, ProgramError> {
     let (gpu, order, skip_repeats) = (options.gpu, options.order.clone(), options.skip_repeats);
-    let mut pieces = Pieces::new(scenario, options, Need::Instants, (whole, piece))?;
-    if let Some(ended) = pieces.run_until(whole, None)? {
+    let mut pieces = Pieces::new(scenario, options, Need::Instants, (held.whole, held.piece))?;
+    if let Some(ended) = pieces.run_until(held.whole, None)? {
         let Pieces { gpu, host, .. } = pieces;
         return Ok(AnyLength::Recorded(host.into_run(scenario, gpu.into_trace(), ended)?));
     }
     // Only pictures ask for it, which are of recorded runs.
     pieces.host.forget_observed();
-    let mut sums = Sums::new(scenario, kernel_times);
-    match pieces.sum_up(&mut sums, skip_repeats) {
-        Ok(()) => {}
+    pieces.sums = Some(Sums::new(scenario, kernel_times));
+    pieces.repeats = skip_repeats.then(|| Repeats::new(&pieces, matches!(wanted, PiecesFor::Now(_))));
+    let kept = match pieces.all_for(wanted) {
+        Ok(kept) => kept,
         // Messages tell of the whole run.
-        Err(_) if sums.skipped() > Duration::ZERO => {
+        Err(_) if pieces.skipped() > Duration::ZERO => {
             let options = SimulateOptions { order, skip_repeats: false, ..gpu.into() };
-            return simulate_summed(scenario, options, HeldAtMost { whole, piece }, kernel_times);
+            return simulate_in_pieces(scenario, options, held, kernel_times, PiecesFor::Later(0));
         }
         Err(error) => return Err(error),
-    }
+    };
+    let sums = pieces.sums.proven("all of them were summed up");
     let horizon = if sums.ended() == Ended::Cut { sums.end() } else { gpu.horizon };
     // With what repeats it may have more operations than are simulated at most.
     let gpu = GpuOptions { horizon, may_be_cut: false, max_operations: u32::MAX, ..gpu };
     let options = SimulateOptions { order, skip_repeats, ..gpu.into() };
-    Ok(AnyLength::Long(LongRun { sums, options, piece }))
+    Ok(AnyLength::Long(LongRun { sums, options, piece: held.piece, kept }))
 }
 
-impl AnyLength<'_> {
-    /// How it ended.
-    pub fn ended(&self) -> Ended {
+/// A run of any length, for whoever tells of it: its record, or what is known of a long one.
+#[derive(Debug, Clone, Copy)]
+pub enum AnyRun<'a> {
+    /// A run with its record, or something that was recorded elsewhere.
+    Recorded(Summary<'a>),
+    /// A long run, whose operations are told of piece by piece.
+    Long(&'a LongRun<'a>),
+}
+
+impl<'a> From<Summary<'a>> for AnyRun<'a> {
+    fn from(summary: Summary<'a>) -> Self {
+        Self::Recorded(summary)
+    }
+}
+
+impl<'a> From<&'a AnyLength<'_>> for AnyRun<'a> {
+    fn from(run: &'a AnyLength<'_>) -> Self {
+        match run {
+            AnyLength::Recorded(run) => Self::Recorded(Summary::of(run)),
+            AnyLength::Long(run) => Self::Long(run),
+        }
+    }
+}
+
+impl<'a> AnyRun<'a> {
+    /// What was simulated.
+    pub fn scenario(self) -> &'a Scenario {
         match self {
-            Self::Recorded(run) => run.ended,
+            Self::Recorded(summary) => summary.scenario,
+            Self::Long(run) => run.sums.scenario(),
+        }
+    }
+
+    /// All that was recorded, if it is there.
+    pub fn record(self) -> Option<Summary<'a>> {
+        match self {
+            Self::Recorded(summary) => Some(summary),
+            Self::Long(_) => None,
+        }
+    }
+
+    /// How it ended.
+    pub fn ended(self) -> Ended {
+        match self {
+            Self::Recorded(summary) => summary.ended,
             Self::Long(run) => run.sums.ended(),
         }
     }
 
-    /// How many blocks the kernels have that were launched.
-    pub fn blocks(&self) -> u64 {
+    /// As [`Trace::end`](crate::trace::Trace::end).
+    pub fn end(self) -> Instant {
         match self {
-            Self::Recorded(run) => Summary::of(run).launches().map(|launch| u64::from(launch.work.blocks)).sum(),
+            Self::Recorded(summary) => summary.trace.end(),
+            Self::Long(run) => run.sums.end(),
+        }
+    }
+
+    /// As [`Summary::makespan`].
+    pub fn makespan(self) -> Option<Instant> {
+        match self {
+            Self::Recorded(summary) => summary.makespan(),
+            Self::Long(run) => run.sums.makespan(),
+        }
+    }
+
+    /// How many kernels were launched.
+    pub fn launched(self) -> u64 {
+        match self {
+            Self::Recorded(summary) => summary.launches().count() as u64,
+            Self::Long(run) => run.sums.kernels(),
+        }
+    }
+
+    /// How many copies were submitted.
+    pub fn copied(self) -> u64 {
+        match self {
+            Self::Recorded(summary) => summary.copies().count() as u64,
+            Self::Long(run) => run.sums.copies(),
+        }
+    }
+
+    /// How many blocks the kernels have that were launched.
+    pub fn blocks(self) -> u64 {
+        match self {
+            Self::Recorded(summary) => summary.launches().map(|launch| u64::from(launch.work.blocks)).sum(),
             Self::Long(run) => run.sums.blocks(),
         }
     }
 
     /// As [`Summary::responses`].
-    pub fn responses(&self) -> Vec<Responses<'_>> {
+    pub fn responses(self) -> Vec<Responses<'a>> {
         match self {
-            Self::Recorded(run) => Summary::of(run).responses(),
+            Self::Recorded(summary) => summary.responses(),
             Self::Long(run) => run.sums.responses().to_vec(),
         }
     }
 
-    /// Jobs whose deadline was missed, those that never began included.
-    pub fn misses(&self) -> u64 {
+    /// The same one by one, and without the single response times of a long run.
+    pub(crate) fn each_response(self) -> Box<dyn Iterator<Item = Responses<'a>> + 'a> {
         match self {
-            Self::Recorded(run) => run.jobs().misses(),
+            Self::Recorded(summary) => Box::new(each_response(summary.scenario, summary.jobs())),
+            Self::Long(run) => Box::new(run.sums.responses().iter().map(Responses::without_single_ones)),
+        }
+    }
+
+    /// Jobs whose deadline was missed, those that never began included.
+    pub fn misses(self) -> u64 {
+        match self {
+            Self::Recorded(summary) => summary.jobs().misses(),
             Self::Long(run) => run.sums.misses(),
         }
     }
 
-    /// As [`Summary::notes`].
-    pub fn notes(&self) -> Vec<String> {
+    /// As [`Summary::utilization`].
+    pub fn utilization(self) -> Vec<SmUtilization> {
         match self {
-            Self::Recorded(run) => Summary::of(run).notes(),
+            Self::Recorded(summary) => summary.utilization(),
+            Self::Long(run) => run.sums.utilization(),
+        }
+    }
+
+    /// As [`Summary::notes`].
+    pub fn notes(self) -> Vec<String> {
+        match self {
+            Self::Recorded(summary) => summary.notes(),
             Self::Long(run) => run.sums.notes(),
         }
     }
@@ -163,13 +290,21 @@ impl<'s> LongRun<'s> {
         &self.sums
     }
 
+    /// Its pieces: those that were kept, or else it runs again.
+    pub(crate) fn pieces(&self, need: Need) -> Box<dyn Iterator<Item = Arc<RunPiece>> + '_> {
+        match &self.kept {
+            Some(kept) if need == Need::Instants => Box::new(kept.iter().cloned()),
+            _ => Box::new(self.again(need).map(Arc::new)),
+        }
+    }
+
     /// Runs it again.
-    pub(crate) fn pieces(&self, need: Need) -> Pieces<'s> {
+    pub(crate) fn again(&self, need: Need) -> Pieces<'s> {
         let pieces =
             effort::unlimited(|| Pieces::new(self.sums.scenario(), self.options.clone(), need, (0, self.piece)));
         let mut pieces = pieces.proven("it has run before");
         pieces.host.forget_observed();
-        pieces.repeats = self.options.skip_repeats.then(|| Repeats::new(&pieces));
+        pieces.repeats = self.options.skip_repeats.then(|| Repeats::new(&pieces, true));
         pieces
     }
 }
@@ -182,6 +317,8 @@ pub(crate) struct Pieces<'s> {
     need: Need,
     items: Items,
     jobs: JobWindow<'s>,
+    /// What all that has left comes to, if that is asked for.
+    sums: Option<Sums<'s>>,
     /// What leaves together at least, and what is held at most before something does, if it can \[bytes\].
     least: usize,
     most: usize,
@@ -189,7 +326,7 @@ pub(crate) struct Pieces<'s> {
     /// Operations beside those of the run, which came again.
     skipped_operations: u64,
     /// What repeats of what leaves, if that is looked for, and what comes again now.
-    repeats: Option<Repeats<'static>>,
+    repeats: Option<Repeats<'s>>,
     repeated: Option<Repeated>,
     /// How far what is simulated is from when it comes.
     passed: Shift,
@@ -209,25 +346,24 @@ impl<'s> Pieces<'s> {
         let most_expected = whole / size_of::<OperationRecord>();
         let host = ProgramHost { order, progress, most_expected, ..ProgramHost::of(scenario) };
         let (items, jobs) = (scenario.catalogue.clone().into_items(), JobWindow::new(scenario));
-        let (passed, repeats) = (Shift::none(scenario.threads.len()), None);
+        let passed = Shift::none(scenario.threads.len());
         Ok(Self {
             gpu,
             host,
             need,
             items,
             jobs,
+            sums: None,
             least,
             most: least,
             is_over: false,
             skipped_operations: 0,
-            repeats,
+            repeats: None,
             repeated: None,
             passed,
         })
     }
-}
 
-impl Pieces<'_> {
     /// Goes on until the run has ended, which is said, or so many bytes are held, or a thread has come to an iteration.
     fn run_until(&mut self, most: usize, thread: Option<(usize, u64)>) -> Result<Option<Ended>, ProgramError> {
         self.gpu.run_until(&mut self.host, |recorder, host| {
@@ -237,25 +373,35 @@ impl Pieces<'_> {
         })
     }
 
-    /// Adds all that is left of the run to `sums`.
-    fn sum_up(&mut self, sums: &mut Sums<'_>, skip_repeats: bool) -> Result<(), ProgramError> {
-        self.part(Some(sums));
-        let mut repeats = skip_repeats.then(|| Repeats::new(self));
-        loop {
-            let next = repeats.as_ref().and_then(Repeats::next);
-            if let Some(ended) = self.run_until(self.most, next)? {
-                self.host.refuse_endless_wait(ended)?;
-                self.rest(ended, Some(sums));
-                let is_end = self.now().checked_add(sums.skipped()).is_some();
-                return if is_end { Ok(()) } else { Err(RunError::EndOfTime.into()) };
-            }
-            if let Some(repeats) = repeats.as_mut().filter(|_| next.is_some_and(|next| self.host.has_reached(next))) {
-                repeats.look(self, Some(sums));
-            }
-            if self.held_bytes() >= self.most {
-                self.part(Some(sums));
+    /// Takes out all of them; gives those that are kept, if they all are.
+    fn all_for(&mut self, mut wanted: PiecesFor<'_>) -> Result<Option<Vec<Arc<RunPiece>>>, ProgramError> {
+        let (mut kept, mut bytes) = (Some(Vec::new()), 0);
+        while let Some(piece) = self.advance()? {
+            match &mut wanted {
+                PiecesFor::Now(tell) => {
+                    kept = None;
+                    if tell(piece).is_break() {
+                        return Err(EarlyEnd::Stopped.into());
+                    }
+                }
+                PiecesFor::Later(most) => {
+                    bytes += piece.bytes();
+                    // What repeats is skipped here, and costs little when it runs again.
+                    if bytes > *most || self.skipped() > Duration::ZERO {
+                        kept = None;
+                    }
+                    if let Some(kept) = &mut kept {
+                        kept.push(Arc::new(piece));
+                    }
+                }
             }
         }
+        self.now().checked_add(self.skipped()).map(|_| kept).ok_or(RunError::EndOfTime.into())
+    }
+
+    /// How much of the time was not summed up, as all that came in it had come before.
+    fn skipped(&self) -> Duration {
+        self.sums.as_ref().map_or(Duration::ZERO, Sums::skipped)
     }
 
     fn held_bytes(&self) -> usize {
@@ -288,21 +434,21 @@ impl Pieces<'_> {
             if let Some(ended) = self.run_until(self.most, next)? {
                 self.is_over = true;
                 self.host.refuse_endless_wait(ended)?;
-                return Ok(Some(self.rest(ended, None)));
+                return Ok(Some(self.rest(ended)));
             }
             let piece;
             if let Some(mut repeats) = self.repeats.take() {
                 if next.is_some_and(|next| self.host.has_reached(next)) {
-                    (piece, self.repeated) = repeats.look(self, None);
+                    (piece, self.repeated) = repeats.look(self);
                 } else {
-                    piece = self.part(None);
+                    piece = self.part();
                     if let Some(piece) = &piece {
                         repeats.leaves(piece);
                     }
                 }
                 self.repeats = Some(repeats);
             } else {
-                piece = self.part(None);
+                piece = self.part();
             }
             if piece.is_some() {
                 return Ok(piece);
@@ -312,21 +458,21 @@ impl Pieces<'_> {
     }
 
     /// Takes out what may leave, if it is worth the while.
-    fn part(&mut self, mut sums: Option<&mut Sums<'_>>) -> Option<RunPiece> {
-        self.take_out_blocks(sums.as_deref_mut());
+    fn part(&mut self) -> Option<RunPiece> {
+        self.take_out_blocks();
         if self.held_bytes() < self.least / 2 {
             self.most = self.least;
             return None;
         }
-        Some(self.take_out(sums))
+        Some(self.take_out())
     }
 
     /// Takes out the blocks that have completed, where nobody wants them.
-    fn take_out_blocks(&mut self, mut sums: Option<&mut Sums<'_>>) {
+    fn take_out_blocks(&mut self) {
         let (now, recorder) = self.gpu.observed();
         if self.need == Need::Instants {
             recorder.take_completed_blocks(now, |record, sm, block_ns| {
-                if let Some(sums) = &mut sums {
+                if let Some(sums) = &mut self.sums {
                     sums.add_blocks(record, sm, block_ns);
                 }
             });
@@ -334,12 +480,12 @@ impl Pieces<'_> {
     }
 
     /// Takes out what may leave.
-    fn take_out(&mut self, mut sums: Option<&mut Sums<'_>>) -> RunPiece {
-        self.take_out_blocks(sums.as_deref_mut());
+    fn take_out(&mut self) -> RunPiece {
+        self.take_out_blocks();
         let (now, recorder) = self.gpu.observed();
         self.jobs.extend(self.host.take_ended_iterations());
         let open = self.jobs.end_jobs(recorder.held(), |job| {
-            if let Some(sums) = &mut sums {
+            if let Some(sums) = &mut self.sums {
                 sums.add_job(job);
             }
         });
@@ -348,7 +494,7 @@ impl Pieces<'_> {
         self.jobs.forget(recorder.held());
         // If little could leave, much more may come before it is looked again.
         self.most = self.least.max(self.held_bytes().saturating_mul(2));
-        if let Some(sums) = sums {
+        if let Some(sums) = &mut self.sums {
             sums.add(&trace);
         }
         let mut piece = RunPiece { trace, turns, jobs, over: self.jobs.passed() };
@@ -357,21 +503,21 @@ impl Pieces<'_> {
     }
 
     /// Takes out what is left.
-    fn rest(&mut self, ended: Ended, mut sums: Option<&mut Sums<'_>>) -> RunPiece {
+    fn rest(&mut self, ended: Ended) -> RunPiece {
         let (end, recorder) = self.gpu.observed();
         let Piece { trace, turns } = recorder.take_rest(std::mem::take(&mut self.items));
         self.jobs.extend(std::mem::take(&mut self.host.spans));
-        if let Some(sums) = &mut sums {
+        if let Some(sums) = &mut self.sums {
             sums.end_at(ended, end);
             sums.add(&trace);
         }
         let skipped = (self.host.skipped_iterations(), self.host.skipped);
         let jobs = self.jobs.end(trace.numbered(), (ended, end), skipped, |job| {
-            if let Some(sums) = &mut sums {
+            if let Some(sums) = &mut self.sums {
                 sums.add_job(job);
             }
         });
-        if let Some(sums) = sums {
+        if let Some(sums) = &mut self.sums {
             sums.leave_out(&trace, &jobs);
             sums.close(&jobs.backlog);
         }

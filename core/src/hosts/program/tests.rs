@@ -246,10 +246,10 @@ fn a_thread_that_repeats_itself_at_one_instant_is_given_up() {
 fn rows_of_a_long_run_are_those_of_its_first_cycles_so_much_later() {
     let thread = HostThread { period: Some(ns(100)), iterations: Some(50_000), ..thread(0, &[launch(1)]) };
     let scenario = scenario(vec![thread]);
-    let held = HeldAtMost { whole: 1_000, piece: 1_000 };
+    let held = HeldAtMost { whole: 1_000, piece: 1_000, rows: 0 };
     let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
     let AnyLength::Long(run) = run else { panic!("it is long") };
-    let (mut pieces, mut rows) = (run.pieces(Need::Blocks), 0);
+    let (mut pieces, mut rows) = (run.again(Need::Blocks), 0);
     for piece in pieces.by_ref() {
         for (id, record) in piece.trace.numbered() {
             assert_eq!((id.0, record.origin.iteration), (rows, rows));

@@ -2,40 +2,90 @@
 
 use std::cell::OnceCell;
 use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::formats::{Column, write_csv};
-use crate::run::{KernelSummary, Responses, RunPiece, Summary};
+use crate::run::{Jobs, KernelSummary, Responses, RunPiece, Summary};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
-use crate::trace::{Block, ContextTurn, OperationRecord, Rule, Trace};
-use crate::workload::OperationId;
+use crate::trace::{Block, ContextTurn, OperationRecord, Rule};
+use crate::workload::{OperationId, OperationKind};
+
+/// What the rows of a run are made of.
+#[derive(Debug)]
+pub(crate) enum RowSource<'a> {
+    /// The record of a run, with its jobs once a row tells of them.
+    Record(Summary<'a>, OnceCell<Jobs>),
+    /// A piece of a long run.
+    Piece(&'a Scenario, Arc<RunPiece>),
+}
+
+impl<'a> RowSource<'a> {
+    pub(super) fn scenario(&self) -> &'a Scenario {
+        match self {
+            Self::Record(summary, _) => summary.scenario,
+            Self::Piece(scenario, _) => scenario,
+        }
+    }
+
+    pub(super) fn summary(&self) -> Summary<'_> {
+        match self {
+            Self::Record(summary, _) => *summary,
+            Self::Piece(scenario, piece) => piece.summary(scenario),
+        }
+    }
+
+    fn jobs(&self) -> &Jobs {
+        match self {
+            Self::Record(summary, jobs) => jobs.get_or_init(|| summary.jobs()),
+            Self::Piece(_, piece) => &piece.jobs,
+        }
+    }
+
+    /// The kernel launch that an operation is, if it is one.
+    pub(super) fn kernel(&self, id: OperationId, record: &OperationRecord) -> Option<KernelSummary<'a>> {
+        let OperationKind::Kernel(kernel) = record.kind else { return None };
+        let kernels = match self {
+            Self::Record(summary, _) => summary.trace.kernels(),
+            Self::Piece(scenario, _) => scenario.kernels(),
+        };
+        Some(KernelSummary::new(self.scenario(), self.jobs(), (id, record), kernels.get(kernel.index())?))
+    }
+
+    /// What the process of an operation is called; empty where there is one only.
+    fn process(&self, id: OperationId) -> &'a str {
+        let several = self.scenario().has_processes().then(|| self.summary().trace.process_of(id)).flatten();
+        several.map_or("", |process| self.scenario().catalogue.process_name(process))
+    }
+
+    /// How long an operation that began stood still, until it finished or the run ended, where contexts take turns.
+    fn paused(&self, id: OperationId) -> Option<Duration> {
+        let trace = self.summary().trace;
+        let begun = trace.record(id).filter(|_| self.scenario().catalogue.is_time_sliced())?.first_start();
+        begun.map(|_| trace.paused(id))
+    }
+
+    /// Turns of contexts that are over.
+    pub(super) fn turns(&self) -> &[ContextTurn] {
+        match self {
+            Self::Record(summary, _) => summary.trace.turns(),
+            Self::Piece(_, piece) => &piece.trace.turns()[..piece.turns],
+        }
+    }
+}
 
 pub(crate) struct KernelRow<'a> {
     pub(crate) kernel: KernelSummary<'a>,
-    process: &'a str,
-    paused: Option<Duration>,
+    /// Where all else is found that columns tell of.
+    pub(super) source: Rc<RowSource<'a>>,
     /// What several columns tell of, found once; not where no column does.
     longest_wait: OnceCell<Option<(Rule, Duration)>>,
-    /// Where it is found, unless that is done.
-    summary: Option<Summary<'a>>,
 }
 
 impl<'a> KernelRow<'a> {
-    /// Of a run that is recorded.
-    pub(super) fn new(summary: Summary<'a>, kernel: KernelSummary<'a>) -> Self {
-        Self { summary: Some(summary), ..Self::with(summary.scenario, summary.trace, kernel) }
-    }
-
-    /// Of a run that is forgotten piece by piece.
-    pub(super) fn left(scenario: &'a Scenario, piece: &RunPiece, kernel: KernelSummary<'a>) -> Self {
-        let longest_wait = piece.summary(scenario).longest_wait(OperationId(kernel.launch.id)).into();
-        Self { longest_wait, ..Self::with(scenario, &piece.trace, kernel) }
-    }
-
-    fn with(scenario: &'a Scenario, trace: &Trace, kernel: KernelSummary<'a>) -> Self {
-        let id = OperationId(kernel.launch.id);
-        let (process, paused) = (process_of(scenario, trace, id), paused(scenario, trace, id));
-        Self { kernel, process, paused, longest_wait: OnceCell::new(), summary: None }
+    pub(super) fn new(source: Rc<RowSource<'a>>, kernel: KernelSummary<'a>) -> Self {
+        Self { kernel, source, longest_wait: OnceCell::new() }
     }
 
     pub(crate) const fn id(&self) -> OperationId {
@@ -48,27 +98,20 @@ impl<'a> KernelRow<'a> {
     }
 
     fn longest_wait(&self) -> Option<(Rule, Duration)> {
-        let find = || self.summary.and_then(|summary| summary.longest_wait(self.id()));
-        *self.longest_wait.get_or_init(find)
+        *self.longest_wait.get_or_init(|| self.source.summary().longest_wait(self.id()))
     }
-}
 
-/// What the process of an operation is called; empty where there is one only.
-fn process_of<'s>(scenario: &'s Scenario, trace: &Trace, id: OperationId) -> &'s str {
-    let several = scenario.has_processes().then(|| trace.process_of(id)).flatten();
-    several.map_or("", |process| scenario.catalogue.process_name(process))
+    /// Its blocks.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = BlockRow<'_, 'a>> {
+        let trace = self.source.summary().trace;
+        trace.blocks(self.id()).map(|block| BlockRow { kernel: &self.kernel, block, end: trace.completed(&block) })
+    }
 }
 
 impl OfLaunch for KernelRow<'_> {
     fn launch(&self) -> &KernelLaunch<'_> {
         &self.kernel.launch
     }
-}
-
-/// How long something that began stood still, until it finished or the run ended, where contexts take turns.
-fn paused(scenario: &Scenario, trace: &Trace, id: OperationId) -> Option<Duration> {
-    let begun = trace.record(id).filter(|_| scenario.catalogue.is_time_sliced())?.first_start();
-    begun.map(|_| trace.paused(id))
 }
 
 /// Puts a column of that before the one that tells when things finished, where contexts take turns.
@@ -85,7 +128,7 @@ pub(crate) fn kernel_columns<'a>(scenario: &Scenario) -> Vec<Column<KernelRow<'a
     if scenario.has_processes() {
         columns.insert(
             columns.len() - 1,
-            Column::new("process", "process", |row: &KernelRow<'_>| row.process.into()).left(),
+            Column::new("process", "process", |row: &KernelRow<'_>| row.source.process(row.id()).into()).left(),
         );
     }
     columns.extend([
@@ -112,7 +155,7 @@ pub(crate) fn kernel_columns<'a>(scenario: &Scenario) -> Vec<Column<KernelRow<'a
         Column::data("job_response_ns", |row| row.kernel.job_response_ns.into()),
         Column::data("job_met", |row| row.kernel.job_met.into()),
     ]);
-    let column = Column::new("paused_ns", "paused", |row: &KernelRow<'_>| row.paused.into());
+    let column = Column::new("paused_ns", "paused", |row: &KernelRow<'_>| row.source.paused(row.id()).into());
     with_pauses(scenario, "finished", &mut columns, column);
     columns
 }
@@ -121,17 +164,6 @@ pub(crate) struct BlockRow<'k, 'a> {
     pub(crate) kernel: &'k KernelSummary<'a>,
     pub(crate) block: Block,
     pub(crate) end: Option<Instant>,
-}
-
-impl<'k, 'a: 'k> BlockRow<'k, 'a> {
-    /// All blocks of a kernel launch.
-    pub(super) fn of<'t>(
-        trace: &'t Trace,
-        kernel: &'k KernelSummary<'a>,
-    ) -> impl Iterator<Item = Self> + use<'k, 't, 'a> {
-        let blocks = trace.blocks(OperationId(kernel.launch.id));
-        blocks.map(move |block| Self { kernel, block, end: trace.completed(&block) })
-    }
 }
 
 pub(crate) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
@@ -148,30 +180,17 @@ pub(crate) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
 }
 
 pub(crate) struct CopyRow<'a> {
-    scenario: &'a Scenario,
+    pub(super) source: Rc<RowSource<'a>>,
     /// How many copies were submitted before it.
-    number: u32,
-    id: OperationId,
-    record: OperationRecord,
-    copy: crate::workload::Copy,
-    process: &'a str,
-    paused: Option<Duration>,
+    pub(super) number: u32,
+    pub(super) id: OperationId,
+    pub(super) record: OperationRecord,
+    pub(super) copy: crate::workload::Copy,
 }
 
-impl<'a> CopyRow<'a> {
-    pub(super) fn new(
-        scenario: &'a Scenario,
-        trace: &Trace,
-        (number, id): (u32, OperationId),
-        record: &OperationRecord,
-        copy: crate::workload::Copy,
-    ) -> Self {
-        let (process, paused) = (process_of(scenario, trace, id), paused(scenario, trace, id));
-        Self { scenario, number, id, record: *record, copy, process, paused }
-    }
-
+impl CopyRow<'_> {
     fn stream_name(&self) -> &str {
-        self.scenario.streams().get(self.record.stream.index()).map_or("", |stream| &stream.name)
+        self.source.scenario().streams().get(self.record.stream.index()).map_or("", |stream| &stream.name)
     }
 }
 
@@ -181,7 +200,7 @@ pub(crate) fn copy_columns<'a>(scenario: &Scenario) -> Vec<Column<CopyRow<'a>>> 
         Column::table("copy", |row: &CopyRow<'_>| crate::run::copy_title(row.number, &row.copy).into()).left(),
         Column::data("id", |row| row.id.0.into()),
         Column::data("benchmark", |row| row.record.origin.thread.into()),
-        Column::data("stream", |row: &CopyRow<'_>| row.scenario.stream_number(row.record.stream).into())
+        Column::data("stream", |row: &CopyRow<'_>| row.source.scenario().stream_number(row.record.stream).into())
             .in_frames_as(None),
         Column::table("stream", |row: &CopyRow<'_>| row.stream_name().into()).left().in_frames_as(Some("stream")),
         Column::data("iteration", |row| row.record.origin.iteration.into()),
@@ -195,9 +214,10 @@ pub(crate) fn copy_columns<'a>(scenario: &Scenario) -> Vec<Column<CopyRow<'a>>> 
     ];
     if scenario.has_processes() {
         // Behind the stream.
-        columns.insert(5, Column::new("process", "process", |row: &CopyRow<'_>| row.process.into()).left());
+        columns
+            .insert(5, Column::new("process", "process", |row: &CopyRow<'_>| row.source.process(row.id).into()).left());
     }
-    let column = Column::new("paused_ns", "paused", |row: &CopyRow<'_>| row.paused.into());
+    let column = Column::new("paused_ns", "paused", |row: &CopyRow<'_>| row.source.paused(row.id).into());
     with_pauses(scenario, "finished", &mut columns, column);
     columns
 }

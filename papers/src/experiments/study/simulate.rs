@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::compute::{Point, Tally};
 use super::grid::{Grid, GridAxis};
 use super::scenario_point::{self, ScenarioPoint};
-use crate::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate_summed};
+use crate::hosts::{AnyLength, AnyRun, HeldAtMost, SimulateOptions, simulate_summed};
 use crate::input::LastRead;
 use crate::json::{Node, Problem};
 use crate::limits::count_turn;
@@ -108,7 +108,7 @@ impl Outcome {
     pub(super) fn of(run: &AnyLength<'_>, wanted: TimesWanted) -> Self {
         let mut counts = [0; COUNTS];
         let mut of_jobs = Vec::new();
-        for row in run.responses().iter().filter(|row| wanted.include(row.benchmark)) {
+        for row in AnyRun::from(run).responses().iter().filter(|row| wanted.include(row.benchmark)) {
             let with_deadline = if row.deadline_ns.is_some() { row.jobs } else { 0 };
             let row_counts = [row.jobs, row.unfinished, with_deadline, row.misses.unwrap_or(0)];
             counts.iter_mut().zip(row_counts).for_each(|(sum, count)| *sum += count);
@@ -222,7 +222,7 @@ mod tests {
         let scenario = Scenario::from_json("n", file, &ReadOptions::default()).expect("it is sound");
         for wanted in [TimesWanted::OfAll, TimesWanted::OfThread(0), TimesWanted::OfThread(1)] {
             let of = |whole| {
-                let held = HeldAtMost { whole, piece: 1_000 };
+                let held = HeldAtMost { whole, piece: 1_000, rows: 0 };
                 let run = simulate_summed(&scenario, SimulateOptions::of(&scenario), held, wanted).expect("it runs");
                 (matches!(run, AnyLength::Long(_)), Outcome::of(&run, wanted))
             };

@@ -36,9 +36,11 @@ const MOST_BEGINS: u32 = 1_000;
 /// A cycle of which more leaves is simulated each time: so much is kept at most \[bytes\].
 const MOST_BYTES: usize = 8 << 20;
 
-/// Looks for what repeats, for sums of the run or, without them, for what leaves.
+/// Looks for what repeats, of sums of the run and of what leaves.
 #[derive(Debug)]
 pub(super) struct Repeats<'s> {
+    /// Whether what has left leaves again, and not only in sums.
+    leaves_again: bool,
     /// When the state is looked at next: when this thread has come to this iteration.
     next: Option<(usize, u64)>,
     /// After how many iterations: a state has all threads, and what it costs is to be little beside what they do.
@@ -73,17 +75,10 @@ struct Cycle<'s> {
     begin: Instant,
     iterations: Vec<u64>,
     operations: u64,
-    told: Told<'s>,
-}
-
-/// What is told of a cycle.
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one")]
-enum Told<'s> {
-    /// Sums as they were when it began.
-    Sums(Sums<'s>),
-    /// What has left since.
-    Pieces(Vec<RunPiece>),
+    /// Sums as they were when it began, if there are any.
+    sums: Option<Sums<'s>>,
+    /// What has left since, if it leaves again.
+    pieces: Option<Vec<RunPiece>>,
 }
 
 /// A cycle that comes again so often.
@@ -117,9 +112,10 @@ impl Iterator for Repeated {
 
 impl<'s> Repeats<'s> {
     /// Nothing was looked at.
-    pub(super) fn new(pieces: &Pieces<'_>) -> Self {
+    pub(super) fn new(pieces: &Pieces<'_>, leaves_again: bool) -> Self {
         let step = 1 + pieces.host.threads.len() as u64 / THREADS_A_STEP;
-        let mut repeats = Self { next: None, step, begins_left: MOST_BEGINS, written: 0, kept: None, cycle: None };
+        let begins_left = MOST_BEGINS;
+        let mut repeats = Self { leaves_again, next: None, step, begins_left, written: 0, kept: None, cycle: None };
         repeats.begin_anew(pieces);
         repeats
     }
@@ -152,7 +148,7 @@ impl<'s> Repeats<'s> {
 
     /// Something leaves while the run goes on.
     pub(super) fn leaves(&mut self, piece: &RunPiece) {
-        let Some(Cycle { told: Told::Pieces(kept), .. }) = &mut self.cycle else { return };
+        let Some(Cycle { pieces: Some(kept), .. }) = &mut self.cycle else { return };
         kept.push(piece.clone());
         if kept.iter().map(|piece| piece.trace.bytes()).sum::<usize>() > MOST_BYTES {
             // It would be so again each time.
@@ -161,21 +157,17 @@ impl<'s> Repeats<'s> {
     }
 
     /// The thread has come to the iteration, or has ended. Gives what leaves now, and the cycle that comes again, if
-    /// one does and is not added to sums.
-    pub(super) fn look(
-        &mut self,
-        pieces: &mut Pieces<'_>,
-        mut sums: Option<&mut Sums<'s>>,
-    ) -> (Option<RunPiece>, Option<Repeated>) {
+    /// one does and leaves again.
+    pub(super) fn look(&mut self, pieces: &mut Pieces<'s>) -> (Option<RunPiece>, Option<Repeated>) {
         let Some((thread, _)) = self.next else { return (None, None) };
         if self.cycle.is_some() {
-            let piece = pieces.take_out(sums.as_deref_mut());
+            let piece = pieces.take_out();
             self.leaves(&piece);
             let Some(cycle) = self.cycle.take() else { return (Some(piece), None) };
             let is_again = cycle.begin.checked_add(cycle.period) == Some(pieces.now())
                 && cycle.state.is_same(&whole_state(pieces));
             let period = cycle.period;
-            let repeated = if is_again { repeat(cycle, pieces, sums) } else { None };
+            let repeated = if is_again { repeat(cycle, pieces) } else { None };
             self.begin_anew(pieces);
             // It was as often as it could be.
             if pieces.gpu.cycles_left(period) < 3 {
@@ -195,14 +187,14 @@ impl<'s> Repeats<'s> {
         };
         kept.compared += 1;
         if kept.may_be_again(pieces) && self.may_write(open, pieces) && state(pieces).is_same(&kept.state) {
-            let piece = pieces.take_out(sums.as_deref_mut());
+            let piece = pieces.take_out();
             // Now and when the cycle is over.
             let held = 2 * pieces.held_bytes() / size_of::<OperationRecord>();
             if !self.may_write(held, pieces) {
                 self.next = None;
                 return (Some(piece), None);
             }
-            let cycles = if sums.is_some() { 1 } else { kept.cycles(pieces) };
+            let cycles = if self.leaves_again { kept.cycles(pieces) } else { 1 };
             self.next = Some((thread, iteration + (iteration - kept.iteration) * cycles));
             self.cycle = Some(Cycle {
                 period: pieces.now().since(kept.at).repeated(cycles),
@@ -210,7 +202,8 @@ impl<'s> Repeats<'s> {
                 begin: pieces.now(),
                 iterations: pieces.host.iterations(),
                 operations: pieces.submitted(),
-                told: sums.map_or(Told::Pieces(Vec::new()), |sums| Told::Sums(sums.clone())),
+                sums: pieces.sums.clone(),
+                pieces: self.leaves_again.then(Vec::new),
             });
             return (Some(piece), None);
         }
@@ -263,9 +256,9 @@ fn whole_state(pieces: &Pieces<'_>) -> Canonical {
     state
 }
 
-/// A cycle has just passed whole: adds it to the sums as often as it still comes, or gives it with how often.
-fn repeat<'s>(cycle: Cycle<'s>, pieces: &mut Pieces<'_>, sums: Option<&mut Sums<'s>>) -> Option<Repeated> {
-    let Cycle { period, iterations, operations, told, .. } = cycle;
+/// A cycle has just passed whole: adds it to the sums as often as it still comes, and gives it with how often.
+fn repeat<'s>(cycle: Cycle<'s>, pieces: &mut Pieces<'s>) -> Option<Repeated> {
+    let Cycle { period, iterations, operations, sums, pieces: kept, .. } = cycle;
     // What is under way at its end may reach into the next one: the end of the run must not come within that.
     let by_time = pieces.gpu.cycles_left(period).saturating_sub(1);
     let each = pieces.submitted() - operations;
@@ -277,20 +270,17 @@ fn repeat<'s>(cycle: Cycle<'s>, pieces: &mut Pieces<'_>, sums: Option<&mut Sums<
     if times == 0 || times > by_numbers {
         return None;
     }
-    let mut repeated = None;
-    match (told, sums) {
-        (Told::Sums(before), Some(sums)) => sums.repeat(before, period, times),
-        (Told::Pieces(kept), _) => {
-            let to_u32 = |number: u64| u32::try_from(number).or_most();
-            let passed = pieces.host.iterations().into_iter().zip(&iterations);
-            let iterations = passed.map(|(now, before)| to_u32(now - before)).collect();
-            let shift = Shift { time: period, operations: to_u32(each), iterations };
-            pieces.passed.add(&shift, times);
-            repeated = Some(Repeated { pieces: kept, shift, left: times, next: 0 });
-        }
-        // Whoever began with sums has them still.
-        (Told::Sums(_), None) => return None,
+    if let Some((sums, before)) = pieces.sums.as_mut().zip(sums) {
+        sums.repeat(before, period, times);
     }
+    let repeated = kept.map(|kept| {
+        let to_u32 = |number: u64| u32::try_from(number).or_most();
+        let passed = pieces.host.iterations().into_iter().zip(&iterations);
+        let iterations = passed.map(|(now, before)| to_u32(now - before)).collect();
+        let shift = Shift { time: period, operations: to_u32(each), iterations };
+        pieces.passed.add(&shift, times);
+        Repeated { pieces: kept, shift, left: times, next: 0 }
+    });
     pieces.skipped_operations += each * times;
     pieces.gpu.skip(period.repeated(times));
     pieces.host.skip(&iterations, period, times);

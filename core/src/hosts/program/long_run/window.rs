@@ -86,7 +86,7 @@ impl<'s> LongRun<'s> {
 
     /// All of it, as it is simulated.
     fn all_blocks(&self) -> Pieces<'s> {
-        let mut pieces = self.pieces(Need::Blocks);
+        let mut pieces = self.again(Need::Blocks);
         // What comes again has the order in queues of the first time.
         pieces.repeats = None;
         pieces

@@ -1,0 +1,178 @@
+//! The rows of a run, made of its record, or of pieces of a long run while those are held. Also writes the table of
+//! blocks that commands for logs of blocks read.
+
+use std::cell::OnceCell;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::kernels::{BlockRow, CopyRow, KernelRow, RowSource, TurnRow, kernel_columns};
+use crate::device::BlockShape;
+use crate::formats::{Column, RowsPart, RowsWriter};
+use crate::hosts::{AnyLength, AnyRun, HeldAtMost, Need, PiecesFor, ProgramError, SimulateOptions, simulate_telling};
+use crate::limits::count_turn;
+use crate::scenario::Scenario;
+use crate::trace::OperationRecord;
+use crate::workload::{CheckedStream, NULL_STREAM, OperationId, OperationKind, ProcessId, StreamId};
+
+impl<'a> AnyRun<'a> {
+    fn sources(self, need: Need) -> Box<dyn Iterator<Item = Rc<RowSource<'a>>> + 'a> {
+        match self {
+            Self::Recorded(summary) => Box::new(std::iter::once(Rc::new(RowSource::Record(summary, OnceCell::new())))),
+            Self::Long(run) => {
+                let scenario = run.sums().scenario();
+                Box::new(run.pieces(need).map(move |piece| Rc::new(RowSource::Piece(scenario, piece))))
+            }
+        }
+    }
+
+    /// Rows of its operations, in launch order.
+    fn rows<R: 'a>(
+        self,
+        need: Need,
+        mut row: impl FnMut(&Rc<RowSource<'a>>, OperationId, &OperationRecord) -> Option<R> + 'a,
+    ) -> impl Iterator<Item = R> + 'a {
+        // A long run begins again only when its first row is asked for.
+        let mut sources = None;
+        let (mut current, mut next): (Option<Rc<RowSource<'a>>>, usize) = (None, 0);
+        std::iter::from_fn(move || {
+            loop {
+                count_turn();
+                let summary = current.as_ref().map(|source| source.summary());
+                let held = current.as_ref().zip(summary.and_then(|summary| summary.trace.nth(next)));
+                let Some((source, (id, record))) = held else {
+                    (current, next) = (Some(sources.get_or_insert_with(|| self.sources(need)).next()?), 0);
+                    continue;
+                };
+                next += 1;
+                if let Some(row) = row(source, id, record) {
+                    return Some(row);
+                }
+            }
+        })
+    }
+
+    /// The kernel launches, in launch order.
+    pub(super) fn kernels(self, need: Need) -> impl Iterator<Item = KernelRow<'a>> + 'a {
+        self.rows(need, |source, id, record| Some(KernelRow::new(Rc::clone(source), source.kernel(id, record)?)))
+    }
+
+    /// The copies, in launch order.
+    pub(super) fn copies(self) -> impl Iterator<Item = CopyRow<'a>> + 'a {
+        let mut number = 0;
+        let rows = self.rows(Need::Instants, move |source, id, record| {
+            let OperationKind::Copy(copy) = record.kind else { return None };
+            let copy = *source.summary().trace.copies().get(copy.index())?;
+            number += 1;
+            Some(CopyRow { source: Rc::clone(source), number: number - 1, id, record: *record, copy })
+        });
+        // A long run would run again for none.
+        (self.copied() > 0).then_some(rows).into_iter().flatten()
+    }
+
+    /// The turns of contexts, in order of time.
+    pub(super) fn turns(self) -> impl Iterator<Item = TurnRow<'a>> + 'a {
+        let scenario = self.scenario();
+        let turns = self.sources(Need::Instants).flat_map(|source| source.turns().to_vec());
+        turns.map(move |turn| TurnRow::new(scenario, turn))
+    }
+
+    /// Writes the blocks of a run as a table, which `audit`, `replay-log` and `convert` read (docs/block-logs.md).
+    ///
+    /// # Errors
+    /// Whatever `out` refuses.
+    pub fn write_blocks(self, out: &mut dyn Write) -> io::Result<()> {
+        let scenario = self.scenario();
+        let has_processes = scenario.has_processes();
+        let mut writer = RowsWriter::begin(RowsPart::CSV, &block_table_columns(has_processes), out)?;
+        for row in self.kernels(Need::Blocks) {
+            let (id, trace) = (row.id(), row.source.summary().trace);
+            let shape = trace.kernel_of(id).map_or(BlockShape::default(), |kernel| kernel.shape);
+            let stream = trace.record(id).map_or(StreamId::NULL, |record| record.stream);
+            let process = trace.process_of(id).unwrap_or(ProcessId::FIRST);
+            let rows = row.blocks().map(|block| Row {
+                block,
+                shape,
+                process: scenario.catalogue.process_name(process),
+                stream: scenario.streams().get(stream.index()),
+                is_null: scenario.catalogue.is_null_stream(stream),
+            });
+            writer.rows(&block_table_columns(has_processes), rows)?;
+        }
+        writer.end()
+    }
+}
+
+/// The kernel launches of what is held at once, in launch order.
+fn launches_of<'s>(source: &Rc<RowSource<'s>>) -> impl Iterator<Item = KernelRow<'s>> {
+    let launches = source.summary().trace.numbered();
+    launches.filter_map(|(id, record)| Some(KernelRow::new(Rc::clone(source), source.kernel(id, record)?)))
+}
+
+/// Simulates a scenario as [`simulate_any_length`](crate::hosts::simulate_any_length) does, and writes the table of
+/// kernel launches of a long run while it goes on: none of them is kept, or simulated twice. Of a run with a record
+/// nothing is written.
+///
+/// # Errors
+/// Whatever `out` refuses; within, what cannot be simulated: what is written by then is the beginning of the table.
+pub fn simulate_to_rows<'s>(
+    scenario: &'s Scenario,
+    options: SimulateOptions<'s>,
+    held: HeldAtMost,
+    part: RowsPart<'_>,
+    out: &mut dyn Write,
+) -> io::Result<Result<AnyLength<'s>, ProgramError>> {
+    let columns = kernel_columns(scenario);
+    let (mut out, mut writer, mut written) = (Some(out), None, Ok(()));
+    let mut write = |piece| {
+        if let Some(out) = out.take() {
+            writer = Some(RowsWriter::begin(part, &columns, out)?);
+        }
+        let source = Rc::new(RowSource::Piece(scenario, Arc::new(piece)));
+        writer.as_mut().map_or(Ok(()), |writer| writer.rows(&columns, launches_of(&source)))
+    };
+    let mut tell = |piece| {
+        written = write(piece);
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let run = simulate_telling(scenario, options, held, PiecesFor::Now(&mut tell));
+    written?;
+    if let Some(writer) = writer.filter(|_| run.is_ok()) {
+        writer.end()?;
+    }
+    Ok(run)
+}
+
+/// A block with what it takes of an SM.
+struct Row<'k, 'a> {
+    block: BlockRow<'k, 'a>,
+    shape: BlockShape,
+    process: &'a str,
+    stream: Option<&'a CheckedStream>,
+    is_null: bool,
+}
+
+fn block_table_columns<'k, 'a: 'k>(has_processes: bool) -> Vec<Column<Row<'k, 'a>>> {
+    let mut columns = vec![
+        Column::csv("kernel", |row: &Row<'_, '_>| row.block.kernel.launch.title().into()),
+        Column::csv("launch", |row| row.block.kernel.launch.id.into()),
+        Column::csv("stream", |row| {
+            if row.is_null { NULL_STREAM } else { row.block.kernel.launch.stream_name() }.into()
+        }),
+        Column::csv("priority", |row| row.stream.map(|stream| i64::from(stream.priority)).into()),
+        Column::csv("non_blocking", |row| u32::from(row.stream.is_some_and(|stream| !stream.blocking)).into()),
+        Column::csv("block", |row| row.block.block.index.into()),
+        Column::csv("sm", |row| row.block.block.sm.into()),
+        Column::csv("start_ns", |row| row.block.block.start.into()),
+        Column::csv("end_ns", |row| row.block.end.into()),
+        Column::csv("launched_ns", |row| row.block.kernel.launched_ns.into()),
+        Column::csv("threads", |row| row.shape.threads.into()),
+        Column::csv("shared_memory_bytes", |row| row.shape.shared_memory_bytes.into()),
+        Column::csv("registers_per_thread", |row| row.shape.registers_per_thread.into()),
+    ];
+    if has_processes {
+        columns.insert(0, Column::csv("process", |row: &Row<'_, '_>| row.process.into()));
+    }
+    columns
+}
