@@ -5,8 +5,7 @@
 //! know no rules. Who is in which queue, why each operation waits, and with which turns rounds begin is in the data for
 //! the whole run. What is free on an SM at each instant, and which rounds are seen as one at each width of the window,
 //! would make the file many times as long: the scripts add that up from what the data says of each SM, kernel and turn.
-//! They also find lanes for copies and for waits (`layout.js`), and means for each column of pixels (`counts.js`,
-//! `lanes.js`), as the printed timeline does for paper.
+//! They also find means for each column of pixels (`counts.js`, `lanes.js`), as the printed timeline does for paper.
 //!
 //! Times are exact at any size although JavaScript's numbers are only up to 2^53: the data holds each instant once, in
 //! ascending order as 64 bits, and everything else refers to its number in that list, of which there are at most 2^32.
@@ -160,28 +159,14 @@ impl HtmlTimeline<'_> {
 const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/style.css");
 
+macro_rules! scripts {
+    ($($name:literal),*) => { [$(include_str!(concat!("html/script/", $name, ".js"))),*] };
+}
+
 /// One module, in the order in which its parts need one another.
-const SCRIPTS: [&str; 20] = [
-    include_str!("html/script/time.js"),
-    include_str!("html/script/scenes.js"),
-    include_str!("html/script/data.js"),
-    include_str!("html/script/turns.js"),
-    include_str!("html/script/state.js"),
-    include_str!("html/script/text.js"),
-    include_str!("html/script/view.js"),
-    include_str!("html/script/layout.js"),
-    include_str!("html/script/fills.js"),
-    include_str!("html/script/draw.js"),
-    include_str!("html/script/cores.js"),
-    include_str!("html/script/counts.js"),
-    include_str!("html/script/lanes.js"),
-    include_str!("html/script/find.js"),
-    include_str!("html/script/rules.js"),
-    include_str!("html/script/panel.js"),
-    include_str!("html/script/report.js"),
-    include_str!("html/script/app.js"),
-    include_str!("html/script/input.js"),
-    include_str!("html/script/main.js"),
+const SCRIPTS: [&str; 20] = scripts![
+    "time", "scenes", "data", "turns", "state", "text", "view", "layout", "fills", "draw", "cores", "counts", "lanes",
+    "find", "rules", "panel", "report", "app", "input", "main"
 ];
 
 /// `scenes` is HTML that stands above the figure; each of `data` is one figure, of which the scripts show one.

@@ -21,19 +21,16 @@ mod blocks;
 mod events;
 mod operations;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::ops::Range;
 
 use events::{Events, Lane};
 use serde_json::json;
 
-use super::pack::FreeLanes;
+use super::model::{self, ALWAYS};
 use crate::proven::Proven;
-use crate::run::{Recorded, Summary};
-use crate::time::Instant;
+use crate::run::Summary;
 use crate::trace::Trace;
-use crate::workload::{Copy, OperationId, StreamId};
+use crate::workload::StreamId;
 
 /// A run to be written.
 #[derive(Debug, Clone, Copy)]
@@ -122,16 +119,19 @@ impl<'a> Tracks<'a> {
                 .saturating_add(u32::try_from(count).proven("threads, streams and operations have numbers of 32 bits"));
             first
         };
-        let depths = copy_depths(&run.summary);
+        let copies = model::copies(&run.summary, &ALWAYS);
+        // As many as an engine serves copies at once, and at least one.
+        let lanes_of = |engine| {
+            let own = copies.iter().filter(|copy| copy.engine == engine);
+            own.map(|copy| copy.lane + 1).max().unwrap_or(1)
+        };
+        let engines = (0..run.summary.scenario.device().copy.engines).map(lanes_of);
         Self {
             run,
             first_process,
             first_thread: take(run.summary.scenario.threads.len()),
             first_stream: take(run.summary.trace.streams().len()),
-            engines: depths
-                .into_iter()
-                .map(|depth| (take(depth), u32::try_from(depth).proven("no more lanes than copies")))
-                .collect(),
+            engines: engines.map(|lanes| (take(lanes as usize), lanes)).collect(),
         }
     }
 
@@ -211,32 +211,4 @@ impl<'a> Tracks<'a> {
         }
         Ok(())
     }
-}
-
-/// How many lanes each copy engine has: as many as it serves copies at once, and at least one.
-fn copy_depths(summary: &Summary<'_>) -> Vec<usize> {
-    let engines = summary.scenario.device().copy.engines as usize;
-    let mut depths = vec![1; engines];
-    for (engine, lane, ..) in served(summary) {
-        if let Some(depth) = depths.get_mut(engine as usize) {
-            *depth = (lane as usize + 1).max(*depth);
-        }
-    }
-    depths
-}
-
-/// The copies that began, in that order, each with its engine and its lane there, and from when to when.
-fn served(summary: &Summary<'_>) -> Vec<(u32, u32, OperationId, Copy, Range<Instant>)> {
-    let mut copies: Vec<_> = summary.copies().collect();
-    // Copies without length come before those that begin when they end.
-    crate::sorted::sort_by_key(&mut copies, |Recorded { record, .. }| (record.first_start(), record.queue_order()));
-    let mut lanes: BTreeMap<u32, FreeLanes> = BTreeMap::new();
-    let began = copies.into_iter().filter_map(|Recorded { id, record, work: copy }| {
-        let time = record.first_start()?..record.finish().unwrap_or(summary.trace.end());
-        let engine = summary.scenario.device().copy.engine_for(copy.direction);
-        let lane = lanes.entry(engine).or_default().take(time.start, time.end);
-        let lane = u32::try_from(lane).proven("no more lanes than copies, whose numbers have 32 bits");
-        Some((engine, lane, id, copy, time))
-    });
-    began.collect()
 }

@@ -1,4 +1,4 @@
-//! How response times are distributed.
+//! A chart of response times: which share of the jobs of each stream or host took no longer than a given time.
 
 use crate::draw::{Axis, Chart, DrawError, Drawing, Series};
 use crate::run::Responses;

@@ -34,8 +34,9 @@ mod waits;
 
 use std::ops::Range;
 
+pub use super::model::HeightBy;
 pub use comparison::{FinishMark, Panels};
-pub use options::{HeightBy, Lanes, TimelineError, TimelineOptions};
+pub use options::{Lanes, TimelineError, TimelineOptions};
 pub(crate) use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter};
 pub(crate) use turns::round_beginnings;
 
@@ -457,12 +458,12 @@ pub(crate) struct Occupancy {
     /// What its edges stand for.
     pub(crate) marks: Vec<Label>,
     /// The resources of which something is in use.
-    pub(crate) curves: Vec<OccupancyCurve>,
+    pub(crate) curves: Vec<OccupancyLine>,
 }
 
 /// The share of one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OccupancyCurve {
+pub(crate) struct OccupancyLine {
     /// How the line looks, and how it is interrupted.
     pub(crate) stroke: Stroke,
     pub(crate) dash: Dash,

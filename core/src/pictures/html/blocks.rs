@@ -1,4 +1,4 @@
-//! The blocks of each SM in columns, and how much of all SMs they take over time.
+//! The page's data on blocks: those of each SM in columns, and how much of all SMs they take over time.
 
 use std::ops::Range;
 
@@ -7,14 +7,13 @@ use serde::Serialize;
 
 use super::columns::{Instants, steps};
 use crate::device::{BlockDemand, Device};
-use crate::pictures::pack::{most_at_once, packed_apart};
-use crate::pictures::time_steps::{StepSums, TimeSteps, changes};
-use crate::pictures::timeline::HeightBy;
+use crate::pictures::model::pack::{most_at_once, packed_apart};
+use crate::pictures::model::time_steps::{StepSums, TimeSteps, changes};
+use crate::pictures::model::{self, ALWAYS, HeightBy};
 use crate::proven::OrMost;
-use crate::run::{Recorded, Summary};
+use crate::run::Summary;
 use crate::time::Instant;
-use crate::trace::Trace;
-use crate::workload::{OperationId, ProcessId};
+use crate::workload::ProcessId;
 
 /// Blocks on an SM up to which pages have their places by shared memory and by registers, too.
 const MOST_PLACED: usize = 20_000;
@@ -44,31 +43,27 @@ impl PlacedBlocks {
     pub(super) fn units(&self, resource: HeightBy, device: &Device) -> u32 {
         resource.of_block(&self.demand, device).saturating_mul(self.blocks)
     }
-
-    /// When they run: their whole time, but for the turns of other contexts (T4).
-    pub(super) fn parts<'a>(&self, trace: &'a Trace) -> impl Iterator<Item = Range<Instant>> + use<'a> {
-        trace.in_turn(trace.process_of_known(OperationId(self.operation)), self.time.clone())
-    }
 }
 
 /// All blocks of a run by SM, those of an SM in the order of their starts: each by itself, or those together that do
 /// the same.
 pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBlocks>> {
-    let device = summary.scenario.device();
-    let mut by_sm = vec![Vec::new(); device.sms as usize];
-    for Recorded { id, work: kernel, .. } in summary.launches() {
-        let none = BlockDemand { warps: 0, registers: 0, shared_memory_bytes: 0 };
-        let demand = BlockDemand::new(&kernel.shape, device).unwrap_or(none);
-        let (operation, in_turns_of) = (id.0, summary.trace.context_with_turns(id));
+    let mut by_sm = vec![Vec::new(); summary.scenario.device().sms as usize];
+    for launch in model::launches(summary) {
+        let (operation, demand) = (launch.operation.0, launch.demand);
+        let in_turns_of = summary.trace.context_with_turns(launch.operation);
         let mut add = |sm: u16, time, index, blocks, times| {
             if let Some(on_sm) = by_sm.get_mut(usize::from(sm)) {
                 on_sm.push(PlacedBlocks { time, operation, in_turns_of, index, blocks, times, demand });
             }
         };
         if one_by_one {
-            summary.trace.blocks(id).for_each(|block| add(block.sm, block.start..block.end, block.index, 1, 1));
+            summary
+                .trace
+                .blocks(launch.operation)
+                .for_each(|block| add(block.sm, block.start..block.end, block.index, 1, 1));
         } else {
-            for run in summary.trace.repeated_runs(id) {
+            for run in launch.runs(ALWAYS) {
                 let first = run.first;
                 add(first.sm, first.start..run.end(), first.first_block, first.blocks.into(), run.times);
             }
@@ -203,7 +198,7 @@ const MOST_CHANGES: usize = 20_000;
 const STEPS: u64 = 4_000;
 
 #[derive(Debug, Serialize)]
-pub(super) struct OccupancyCurve {
+pub(super) struct OccupancyColumns {
     resource: &'static str,
     /// What all SMs have of it.
     capacity: u64,
@@ -215,38 +210,29 @@ pub(super) struct OccupancyCurve {
 }
 
 /// The resources of which something is taken.
-pub(super) fn occupancy(
-    blocks: &[Vec<PlacedBlocks>],
-    device: &Device,
-    trace: &Trace,
-    instants: &Instants,
-) -> Vec<OccupancyCurve> {
-    // What is suspended uses nothing.
-    let parts = |blocks| PlacedBlocks::parts(blocks, trace).map(move |time| (time, blocks));
-    let mut in_order: Vec<(Range<Instant>, &PlacedBlocks)> = blocks.iter().flatten().flat_map(parts).collect();
+pub(super) fn occupancy(summary: &Summary<'_>, instants: &Instants) -> Vec<OccupancyColumns> {
+    let device = summary.scenario.device();
+    let mut in_order: Vec<(Range<Instant>, [u64; 3])> = model::in_use(summary, &ALWAYS).collect();
     crate::sorted::sort_by_key(&mut in_order, |(time, _)| time.start);
-    let curve = |resource: HeightBy| {
-        let amounts = in_order.iter().map(|(time, blocks)| (time.clone(), u64::from(blocks.units(resource, device))));
-        let changes = changes(amounts.filter(|(_, amount)| *amount > 0));
+    let curve = |(number, resource): (usize, HeightBy)| {
+        let amounts = || in_order.iter().map(|(time, amounts)| (time.clone(), amounts[number]));
+        let changes = changes(amounts().filter(|(_, amount)| *amount > 0));
         let capacity = u64::from(resource.of_sm(device)) * u64::from(device.sms);
         let (at, amount) = if changes.len() <= MOST_CHANGES {
             changes.into_iter().map(|(at, amount)| (instants.number(at), amount)).unzip()
         } else {
-            (Vec::new(), averages(&changes, trace.end()))
+            (Vec::new(), averages(amounts(), summary.trace.end()))
         };
-        OccupancyCurve { resource: resource.name(), capacity, at, amount }
+        OccupancyColumns { resource: resource.name(), capacity, at, amount }
     };
-    HeightBy::ALL.into_iter().map(curve).filter(|curve| !curve.amount.is_empty()).collect()
+    HeightBy::ALL.into_iter().enumerate().map(curve).filter(|curve| !curve.amount.is_empty()).collect()
 }
 
 /// The mean over each of the steps, rounded down.
-fn averages(changes: &[(Instant, u64)], end: Instant) -> Vec<u64> {
+fn averages(amounts: impl Iterator<Item = (Range<Instant>, u64)>, end: Instant) -> Vec<u64> {
     let steps = TimeSteps::new(Instant::ZERO..end, STEPS);
     let mut sums = StepSums::new(&steps);
-    let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([end]);
-    for ((at, amount), until) in changes.iter().zip(ends) {
-        sums.add(*at..until, *amount, &steps);
-    }
+    amounts.for_each(|(time, amount)| sums.add(time, amount, &steps));
     let mean = |(step, sum): (usize, u128)| u64::try_from(sum / steps.length(step)).or_most();
     sums.totals(&steps).into_iter().enumerate().map(mean).collect()
 }
@@ -259,10 +245,10 @@ mod tests {
     fn averages_keep_the_area() {
         let ns = Instant::from_ns;
         // Half of the time 8, then 2.
-        let means = averages(&[(ns(0), 8), (ns(4_000_000), 2)], ns(8_000_000));
+        let means = averages([(ns(0)..ns(4_000_000), 8), (ns(4_000_000)..ns(8_000_000), 2)].into_iter(), ns(8_000_000));
         assert_eq!((means[0], means[1_999], means[2_000], means[3_999]), (8, 8, 2, 2));
         // A change in the middle of the first step of 1000 ns.
-        let means = averages(&[(ns(500), 4)], ns(4_000_000));
+        let means = averages(std::iter::once((ns(500)..ns(4_000_000), 4)), ns(4_000_000));
         assert_eq!((means[0], means[1]), (2, 4));
     }
 }

@@ -1,5 +1,5 @@
-//! What the columns of the page's data refer to, instants and fills, and the columns of lanes above the SMs: who has
-//! which core, whose turn it is, and the longest way of data through a chain.
+//! The page's data that stands in columns: instants and fills, to which all others refer by number, and the lanes above
+//! the SMs: who has which core, whose turn it is, and the longest way of data through a chain.
 
 use std::hash::Hash;
 use std::ops::Range;

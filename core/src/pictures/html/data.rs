@@ -1,18 +1,21 @@
 //! What the page knows, as the JSON that is embedded in it. The scripts read it in `script/data.js`.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
-use super::blocks::{self, Groups, OccupancyCurve, SmBlocks, occupancy};
+use super::blocks::{self, Groups, OccupancyColumns, SmBlocks, occupancy};
 use super::columns::{ChainData, CoreData, Instants, Once, Palette, TurnData};
 use super::reports::{BlameData, Deadlines, response_figure};
 use super::waits::{LaneColumns, PhaseColumns, QueueData, RuleData, Waits, lanes};
 use super::{HtmlRun, HtmlTimeline, columns};
-use crate::device::{BlockDemand, CopySharing, Device, KernelOccupancy};
+use crate::device::{CopySharing, Device, KernelOccupancy};
 use crate::draw::theme::series_repeat;
 use crate::effort::Counted;
 use crate::limits::count;
 use crate::pictures::looks::KernelSeries;
-use crate::pictures::timeline::{FinishMark, HeightBy};
+use crate::pictures::model::{self, ALWAYS, CopyInLane, HeightBy, demand_of};
+use crate::pictures::timeline::FinishMark;
 use crate::run::{Responses, Summary};
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, Trace, phases, queue_contents, reasons};
@@ -53,6 +56,9 @@ struct RunData<'a> {
     /// What kernels have in common, each once.
     shapes: Once<ShapeData>,
     copies: Vec<CopyData>,
+    /// Lanes of copy engines, several of one where copies share its link: the engine, and the copies in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    copy_lanes: Vec<(u32, Vec<u32>)>,
     events: Vec<&'a str>,
     instants: Instants,
     /// Number of the instant at which the run ended.
@@ -75,7 +81,7 @@ struct RunData<'a> {
     waits: Waits,
     phases: PhaseColumns,
     blame: Option<BlameData>,
-    occupancy: Vec<OccupancyCurve>,
+    occupancy: Vec<OccupancyColumns>,
     groups: Groups,
     sms: Vec<SmBlocks>,
 }
@@ -252,6 +258,7 @@ impl<'a> RunData<'a> {
             kernels,
             shapes,
             copies: trace.copies().iter().map(copy).collect(),
+            copy_lanes: copy_lanes(&run.summary),
             events: trace.events().iter().map(|name| &**name).collect(),
             end: instants.number(trace.end()),
             queues: queues.iter().map(|contents| QueueData::new(contents, trace, &instants)).collect(),
@@ -259,7 +266,7 @@ impl<'a> RunData<'a> {
             phases: PhaseColumns::new(&run.summary, &phases, &operations.launched, &instants),
             blame: if run.blocks_only { None } else { BlameData::new(&run.summary, &reasons, &phases) },
             lanes: lanes(&queues, &run.summary, &instants),
-            occupancy: occupancy(&by_sm, device, trace, &instants),
+            occupancy: occupancy(&run.summary, &instants),
             operations,
             deadlines: Deadlines::new(&run.summary),
             responses: run.summary.responses().into_iter().filter(Responses::is_worth_showing).collect(),
@@ -297,9 +304,7 @@ impl ShapeData {
         let Kernel { shape, blocks, .. } = kernel;
         let alone = KernelOccupancy::new(shape, *blocks, device.sms, device);
         let alone = (alone.resident_blocks_per_sm, alone.limited_by.name(), alone.waves);
-        // Kernels that fit no SM never got into a scenario.
-        let none = BlockDemand { warps: 0, registers: 0, shared_memory_bytes: 0 };
-        let demand = BlockDemand::new(shape, device).unwrap_or(none);
+        let demand = demand_of(kernel, device);
         let takes = HeightBy::ALL.map(|by| by.amount(by.of_block(&demand, device)));
         let whole = Some(demand.warps).filter(|warps| warps * device.warp_size != shape.threads);
         let whole = whole.map_or_else(String::new, |warps| format!(" ({warps} whole warps)"));
@@ -340,6 +345,14 @@ impl Operations {
         }
         columns
     }
+}
+
+fn copy_lanes(summary: &Summary<'_>) -> Vec<(u32, Vec<u32>)> {
+    let mut lanes: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+    for CopyInLane { id, engine, lane, .. } in model::copies(summary, &ALWAYS) {
+        lanes.entry((engine, lane)).or_default().push(id.0);
+    }
+    lanes.into_iter().map(|((engine, _), copies)| (engine, copies)).collect()
 }
 
 /// The names of whoever has EE queues, where green contexts or clients of MPS have their own.

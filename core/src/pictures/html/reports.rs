@@ -1,4 +1,5 @@
-//! Deadlines, who made whom wait, and how long jobs took: tables, and pictures as other reports draw them.
+//! The page's data on deadlines, on who made whom wait, and on response times: tables, and charts as in printed
+//! reports.
 
 use serde::Serialize;
 

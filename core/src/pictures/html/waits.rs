@@ -1,5 +1,5 @@
-//! Queues, and why operations wait in them: what was in each over time, which rule held an operation from when to when,
-//! and what is said of it. All in columns.
+//! The page's data on waits, in columns: what was in each queue over time, which rule held an operation from when to
+//! when, in which lane its wait is drawn, and what is said of it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,9 +9,10 @@ use serde::Serialize;
 use super::columns::{Instants, Once, PageFill, steps};
 use crate::device::BlockDemand;
 use crate::pictures::looks::{MOST_PLACES, bytes, is_shown, queue_name, queue_owner, rule_look};
+use crate::pictures::model::{FreeLanes, MOST_WAIT_LANES_ON_PAGE};
 use crate::run::Summary;
 use crate::trace::{Cause, Phase, Place, Queue, QueueContents, RULES, Reason, Rule, Stay, Trace};
-use crate::workload::{Clusters, OperationId, OperationKind};
+use crate::workload::{Clusters, OperationId, OperationKind, StreamId};
 
 /// A rule that holds something, and what is said about it. Where the wait has a queue, the name of the operation at
 /// its head follows.
@@ -238,6 +239,8 @@ pub(super) struct PhaseColumns {
     blocking: Vec<Vec<u32>>,
     /// How many more stood in the way before the last.
     more: Vec<usize>,
+    /// Of each operation with phases its lane in the row of its stream; -1: all are taken.
+    lane: Vec<i64>,
 }
 
 impl PhaseColumns {
@@ -253,9 +256,22 @@ impl PhaseColumns {
             length: phases.iter().map(|phase| instants.length(&(phase.from..phase.to))).collect(),
             blocking: phases.iter().map(|phase| phase.blocking.iter().map(|id| id.0).collect()).collect(),
             more: phases.iter().map(|phase| phase.more).collect(),
+            lane: wait_lanes(summary.trace, phases),
             said,
         }
     }
+}
+
+/// The lane of each operation that waited, from its first phase to its last, in launch order.
+fn wait_lanes(trace: &Trace, phases: &[Phase]) -> Vec<i64> {
+    let mut lanes: BTreeMap<StreamId, FreeLanes> = BTreeMap::new();
+    let of_operation = phases.chunk_by(|one, other| one.operation == other.operation);
+    let lane = |own: &[Phase]| {
+        let (first, last) = own.first().zip(own.last())?;
+        let lanes = lanes.entry(trace.record(first.operation)?.stream).or_default();
+        lanes.take_of(MOST_WAIT_LANES_ON_PAGE, &(first.from..last.to))
+    };
+    of_operation.map(lane).map(|lane| lane.and_then(|lane| i64::try_from(lane).ok()).unwrap_or(-1)).collect()
 }
 
 /// What is said of a phase, with places for what differs between phases that say the same: `{operation}`, `{from}`,

@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::events::{Events, Flow, Lanes, TO};
+use super::events::{Events, Flow, NamedLanes, TO};
 use super::operations::has_arrow;
 use super::{PerfettoRun, Tracks};
-use crate::device::BlockDemand;
 use crate::limits::count_turn;
+use crate::pictures::model::{HeightBy, demand_of};
 use crate::run::{Recorded, Summary};
 use crate::time::Instant;
 use crate::trace::{Block, SumOverTime, Trace};
@@ -32,17 +32,17 @@ pub(super) fn write_blocks<W: Write>(
     events: &mut Events<W>,
 ) -> io::Result<()> {
     let summary = &run.summary;
-    let mut sms: BTreeMap<u16, (Lanes, SumOverTime)> = BTreeMap::new();
+    let mut sms: BTreeMap<u16, (NamedLanes, SumOverTime)> = BTreeMap::new();
     // Where contexts take turns: blocks that go on do not come in the order in which they began.
     let mut in_turns: BTreeMap<u16, Vec<(Instant, Instant, u64)>> = BTreeMap::new();
     for (id, block, is_first) in InOrder::new(summary) {
         let Some(kernel) = summary.trace.kernel_of(id) else { continue };
         let device = summary.scenario.device();
-        let warps = BlockDemand::new(&kernel.shape, device).map_or(0, |demand| demand.warps);
-        let thread_slots = u64::from(warps) * u64::from(device.warp_size);
+        let thread_slots = u64::from(HeightBy::Threads.of_block(&demand_of(kernel, device), device));
         let time = block.start..block.end.min(summary.trace.end());
         let process = tracks.sm(block.sm);
-        let (lanes, occupancy) = sms.entry(block.sm).or_insert_with(|| (Lanes::of(process), SumOverTime::default()));
+        let (lanes, occupancy) =
+            sms.entry(block.sm).or_insert_with(|| (NamedLanes::of(process), SumOverTime::default()));
         let lane = lanes.take(&time, next_lane, events, |number| format!("lane {number}"))?;
         let args = BlockArgs { id, block: block.index, thread_slots };
         // While it is the turn of another context it is suspended.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::effort::Counted;
 use crate::limits::count;
-use crate::pictures::pack::FreeLanes;
+use crate::pictures::model::FreeLanes;
 use crate::time::Instant;
 
 /// The list of events, written one by one.
@@ -202,13 +202,14 @@ impl Serialize for Id {
     }
 }
 
-pub(super) struct Lanes {
+/// Lanes of one process, each named when it is first used.
+pub(super) struct NamedLanes {
     process: u32,
     free: FreeLanes,
     known: Vec<Lane>,
 }
 
-impl Lanes {
+impl NamedLanes {
     /// None yet.
     pub(super) fn of(process: u32) -> Self {
         Self { process, free: FreeLanes::default(), known: Vec::new() }
@@ -227,7 +228,7 @@ impl Lanes {
         events: &mut Events<W>,
         name: impl FnOnce(usize) -> D,
     ) -> io::Result<Lane> {
-        let place = self.free.take(time.start, time.end);
+        let place = self.free.take(time);
         if let Some(lane) = self.known.get(place) {
             return Ok(*lane);
         }

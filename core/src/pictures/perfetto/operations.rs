@@ -7,9 +7,10 @@ use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use super::events::{Events, FROM, Flow, Lanes, TO};
-use super::{PerfettoKnown, PerfettoRun, STREAMS, Tracks, served};
+use super::events::{Events, FROM, Flow, NamedLanes, TO};
+use super::{PerfettoKnown, PerfettoRun, STREAMS, Tracks};
 use crate::pictures::looks::{is_launch_known, is_shown, queue_owner};
+use crate::pictures::model::{self, ALWAYS, CopyInLane};
 use crate::run::{DueJobs, Summary, due_jobs, title};
 use crate::time::Instant;
 use crate::trace::{Queue, Trace, queue_contents, stays};
@@ -46,10 +47,10 @@ fn recorded<W: Write>(
     let mut ran: Vec<_> = ran.collect();
     // What has no length comes before what begins when it ends.
     crate::sorted::sort_by_key(&mut ran, |(time, id, _)| (time.start, time.end, *id));
-    let mut lanes: BTreeMap<StreamId, Lanes> = BTreeMap::new();
+    let mut lanes: BTreeMap<StreamId, NamedLanes> = BTreeMap::new();
     for (time, id, record) in ran {
         let name = summary.trace.stream_name(record.stream);
-        let lanes = lanes.entry(record.stream).or_insert_with(|| Lanes::with(tracks.stream(record.stream)));
+        let lanes = lanes.entry(record.stream).or_insert_with(|| NamedLanes::with(tracks.stream(record.stream)));
         let lane = lanes.take(&time, next_lane, events, |number| format!("{name} ({})", number + 1))?;
         let args = json!({"id": id, "launched_ns": record.launched(), "finish_ns": time.end});
         events.slice(lane, "stream", &title(summary, id), time.clone(), args)?;
@@ -146,7 +147,7 @@ fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
 }
 
 fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
-    for (engine, lane, id, copy, time) in served(summary) {
+    for CopyInLane { id, copy, engine, time, lane } in model::copies(summary, &ALWAYS) {
         let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
         // Of one that stands still, each part that is served.
         let mut parts: Vec<Range<Instant>> = summary.trace.runs(id).collect();

@@ -10,12 +10,11 @@ use super::context::{Context, Crowd, LEAST_WIDTH, centred, fill_of, y};
 use super::{Blocks, Piece, ThinLine, widest_part};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length};
-use crate::pictures::pack::{FreeLanes, packed_apart};
-use crate::proven::Proven;
-use crate::run::Recorded;
-use crate::time::{Duration, Instant};
+use crate::pictures::model::pack::packed_apart;
+use crate::pictures::model::{self, FreeLanes, LaunchBlocks};
+use crate::time::Instant;
 use crate::trace::RepeatedRun;
-use crate::workload::{KernelId, OperationId, OperationKind};
+use crate::workload::{KernelId, OperationId};
 
 /// Blocks lower than this are drawn together with those that start on the same SM at the same time.
 const LEAST_HEIGHT: Length = 6 * MM / 10;
@@ -57,9 +56,8 @@ enum Detail {
 }
 
 /// A launch that takes some of the resource shown.
-struct Launch {
-    operation: OperationId,
-    kernel: KernelId,
+struct Launch<'a> {
+    blocks: LaunchBlocks<'a>,
     units: u32,
     detail: Detail,
 }
@@ -75,8 +73,8 @@ pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length, 
     let launches = launches(context, band_height, capacity);
     let mut boxes: u64 = 0;
     for launch in &launches {
-        for run in runs(context, launch.operation).filter(|run| is_shown(run.first.sm)) {
-            let parts = context.parts_of(launch.operation, run.first.start..run.end());
+        for run in launch.blocks.runs(context.scale.window.clone()).filter(|run| is_shown(run.first.sm)) {
+            let parts = context.parts_of(launch.blocks.operation, run.first.start..run.end());
             boxes += parts
                 * match launch.detail {
                     Detail::Blocks => run.blocks(),
@@ -93,7 +91,7 @@ pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length, 
         match launch.detail {
             Detail::Blocks => add_blocks(context, launch, is_shown, &mut items),
             Detail::Runs | Detail::Joined => {
-                for run in runs(context, launch.operation).filter(|run| is_shown(run.first.sm)) {
+                for run in launch.blocks.runs(context.scale.window.clone()).filter(|run| is_shown(run.first.sm)) {
                     add_run(launch, &run, &mut items);
                 }
             }
@@ -109,10 +107,10 @@ pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length, 
     (!is_dense).then_some(items)
 }
 
-fn launches(context: &Context<'_>, band_height: Length, capacity: u32) -> Vec<Launch> {
+fn launches<'a>(context: &Context<'a>, band_height: Length, capacity: u32) -> Vec<Launch<'a>> {
     let height = |units: u32| i64::from(units) * band_height / i64::from(capacity.max(1));
-    let launches = context.summary.launches().filter_map(|Recorded { id: operation, record, work: kernel }| {
-        let OperationKind::Kernel(id) = record.kind else { return None };
+    let launches = model::launches(&context.summary).filter_map(|blocks| {
+        let LaunchBlocks { record, kernel, .. } = blocks;
         let units = context.units(kernel);
         let end = record.finish().unwrap_or(Instant::MAX);
         if units == 0 || !context.scale.shows(record.first_start()?, end) {
@@ -125,50 +123,27 @@ fn launches(context: &Context<'_>, band_height: Length, capacity: u32) -> Vec<La
             (true, false) => Detail::Runs,
             (false, false) => Detail::Blocks,
         };
-        Some(Launch { operation, kernel: id, units, detail })
+        Some(Launch { blocks, units, detail })
     });
     launches.collect()
 }
 
-/// The runs of a launch, as far as they are inside the window.
-pub(super) fn runs(context: &Context<'_>, operation: OperationId) -> impl Iterator<Item = RepeatedRun> {
-    let window = context.scale.window.clone();
-    let shows = |start, end| context.scale.shows(start, end);
-    context.summary.trace.repeated_runs(operation).filter_map(move |mut run| {
-        let (start, duration) = (run.first.start, run.duration());
-        if !shows(start, run.end()) {
-            return None;
-        }
-        if run.times > 1 && duration > Duration::ZERO {
-            let ns = duration.as_ns();
-            let before = window.start.since(start).as_ns() / ns;
-            let until = window.end.since(start).as_ns().div_ceil(ns).min(u64::from(run.times));
-            run.times = u32::try_from(until.saturating_sub(before))
-                .proven("at most as often as before, which 32 bits count")
-                .max(1);
-            run.first.start = start + duration.repeated(before);
-            run.first.end = run.first.start + duration;
-        }
-        Some(run)
-    })
-}
-
-impl Launch {
+impl Launch<'_> {
     /// Some of its blocks on an SM that run at one time, `count` in all.
     fn item(&self, sm: u16, index: Option<u32>, (blocks, count): (u32, u64), time: Range<Instant>) -> Item {
-        let Self { operation, kernel, units, detail } = *self;
-        let narrow = detail == Detail::Joined;
+        let (LaunchBlocks { operation, id: kernel, .. }, units) = (self.blocks, self.units);
+        let narrow = self.detail == Detail::Joined;
         Item { operation, kernel, sm: sm.into(), index, blocks, count, time, units: units * blocks, narrow }
     }
 }
 
-fn add_blocks(context: &Context<'_>, launch: &Launch, is_shown: impl Fn(u16) -> bool, items: &mut Vec<Item>) {
-    let blocks = context.summary.trace.blocks_within(launch.operation, context.scale.window.clone());
+fn add_blocks(context: &Context<'_>, launch: &Launch<'_>, is_shown: impl Fn(u16) -> bool, items: &mut Vec<Item>) {
+    let blocks = context.summary.trace.blocks_within(launch.blocks.operation, context.scale.window.clone());
     let shown = blocks.filter(|block| is_shown(block.sm));
     items.extend(shown.map(|block| launch.item(block.sm, Some(block.index), (1, 1), block.start..block.end)));
 }
 
-fn add_run(launch: &Launch, run: &RepeatedRun, items: &mut Vec<Item>) {
+fn add_run(launch: &Launch<'_>, run: &RepeatedRun, items: &mut Vec<Item>) {
     let blocks = u32::from(run.first.blocks);
     let item = |time: Range<Instant>, count: u64| launch.item(run.first.sm, None, (blocks, count), time);
     if launch.detail == Detail::Joined {
@@ -272,12 +247,9 @@ pub(super) struct BlockLine {
 /// The lines of each SM, and how many rows they need at most.
 pub(super) fn thin_spans(context: &Context<'_>, sms: usize) -> (Vec<Vec<BlockLine>>, usize) {
     let mut by_sm: Vec<BTreeMap<KernelId, Vec<BlockLine>>> = vec![BTreeMap::new(); sms];
-    for Recorded { id: operation, record, work: kernel } in context.summary.launches() {
-        let OperationKind::Kernel(id) = record.kind else { continue };
-        if context.units(kernel) > 0 {
-            continue;
-        }
-        for run in runs(context, operation) {
+    for launch in model::launches(&context.summary).filter(|launch| context.units(launch.kernel) == 0) {
+        let id = launch.id;
+        for run in launch.runs(context.scale.window.clone()) {
             let Some(spans) = by_sm.get_mut(usize::from(run.first.sm)) else { continue };
             let span = BlockLine { kernel: id, count: run.blocks(), time: run.first.start..run.end(), row: 0 };
             spans.entry(id).or_default().push(span);
@@ -307,7 +279,7 @@ fn in_rows(context: &Context<'_>, spans: BTreeMap<KernelId, Vec<BlockLine>>) -> 
     crate::sorted::sort_by_key(&mut lines, |span| (span.time.start, span.kernel));
     let mut rows = FreeLanes::default();
     for span in &mut lines {
-        span.row = rows.take(span.time.start, span.time.end);
+        span.row = rows.take(&span.time);
     }
     lines
 }

@@ -7,11 +7,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::options::{Lanes, TimelineOptions};
 use super::{Label, LabelStyle, LegendSymbol};
-use crate::device::BlockDemand;
 use crate::draw::theme::{Colour, Fill, Theme, series_fill, series_repeat};
 use crate::draw::{Anchor, Length, MM, Rect, Sheet, as_length, font};
 use crate::limits::count_turn;
 use crate::pictures::looks::{KernelSeries, MOST_PLACES, copy_fill, direction_name};
+use crate::pictures::model::{MOST_WAIT_LANES_ON_PAPER, demand_of, is_seen};
 use crate::proven::OrMost;
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
@@ -75,8 +75,7 @@ impl<'a> Context<'a> {
     /// What one block of a kernel takes of the resource shown.
     pub(super) fn units(&self, kernel: &Kernel) -> u32 {
         let device = self.summary.scenario.device();
-        // Kernels that fit no SM never got into a scenario.
-        BlockDemand::new(&kernel.shape, device).map_or(0, |demand| self.options.height_by.of_block(&demand, device))
+        self.options.height_by.of_block(&demand_of(kernel, device), device)
     }
 
     /// What an SM has of the resource shown.
@@ -231,8 +230,7 @@ impl TimeScale {
 
     /// Whether something from `start` to `end` is seen in the window; what has no length is seen at both edges.
     pub(super) fn shows(&self, start: Instant, end: Instant) -> bool {
-        let begins = start < self.window.end || start == end && start == self.window.end;
-        begins && (end > self.window.start || start >= self.window.start)
+        is_seen(&self.window, start, end)
     }
 
     pub(super) fn right(&self) -> Length {
@@ -319,8 +317,6 @@ pub(super) const LEAST_STREAM_LANE: Length = 5 * MM / 2;
 pub(super) const STREAM_LANE_GAP: Length = MM / 2;
 /// Height of a lane of waits in the row of a stream: room for what is written beside them.
 pub(super) const WAIT_LANE: Length = 2 * MM + MM / 5;
-/// Lanes of waits of a stream; more that wait at once are counted.
-pub(super) const MOST_WAIT_LANES: usize = 4;
 /// All bands together take at least this, however little room there is.
 const LEAST_BANDS: Length = 14 * MM;
 
@@ -343,7 +339,7 @@ impl Budget {
         legend_rows: MOST_LEGEND_ROWS,
         stream_rows: MOST_STREAM_ROWS,
         queue_lanes: MOST_PLACES,
-        wait_lanes: MOST_WAIT_LANES,
+        wait_lanes: MOST_WAIT_LANES_ON_PAPER,
         bands: Length::MAX / 4,
     };
 

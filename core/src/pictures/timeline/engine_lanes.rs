@@ -1,7 +1,6 @@
 //! Lanes of the cores that hosts share, above the GPU, and of the copy engines, below the SMs.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{Context, Entry, beside, centred};
 use super::means::Had;
@@ -10,10 +9,8 @@ use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Theme, share_fill};
 use crate::draw::{Length, MM, Rect, Sheet, as_length};
 use crate::pictures::looks::{bytes, copy_fill, direction_name};
-use crate::pictures::pack::FreeLanes;
-use crate::run::{CoreSpan, Recorded};
-use crate::time::Instant;
-use crate::workload::{Copy, OperationId};
+use crate::pictures::model::{self, CopyInLane};
+use crate::run::CoreSpan;
 
 const CORE_HEIGHT: Length = 5 * MM;
 /// Between it and what is below.
@@ -89,34 +86,25 @@ const COPY_GAP: Length = MM;
 
 /// The directions of the copies that are seen.
 pub(super) fn directions(context: &Context<'_>) -> BTreeSet<CopyDirection> {
-    seen_copies(context).map(|(_, copy, _)| copy.direction).collect()
+    model::copies(&context.summary, &context.scale.window).iter().map(|seen| seen.copy.direction).collect()
 }
 
-/// A copy, and from when to when it ran.
-type Seen = (OperationId, Copy, Range<Instant>);
-
-/// Copies that began before the window ends and did not end before it begins.
-fn seen_copies<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Seen> + 'c {
-    context.summary.copies().filter_map(|Recorded { id, record, work: copy }| {
-        let time = record.first_start()?..record.finish().unwrap_or(Instant::MAX);
-        context.scale.shows(time.start, time.end).then_some((id, copy, time))
-    })
-}
-
-/// Those of one engine.
-fn copies_of(context: &Context<'_>, engine: u32) -> Vec<Seen> {
-    let engines = &context.summary.scenario.device().copy;
-    seen_copies(context).filter(|(_, copy, _)| engines.engine_for(copy.direction) == engine).collect()
+/// Those that are seen, by engine; of each in the order of their beginnings.
+fn copies_by_engine(context: &Context<'_>) -> BTreeMap<u32, Vec<CopyInLane>> {
+    let mut by_engine: BTreeMap<u32, Vec<CopyInLane>> = BTreeMap::new();
+    for seen in model::copies(&context.summary, &context.scale.window) {
+        by_engine.entry(seen.engine).or_default().push(seen);
+    }
+    by_engine
 }
 
 /// Whether copies of an engine are too many and too short to be seen one by one.
 pub(super) fn copies_are_dense(context: &Context<'_>) -> bool {
-    let mut engines = 0..context.summary.scenario.device().copy.engines;
-    engines.any(|engine| is_dense(context, &copies_of(context, engine)))
+    copies_by_engine(context).values().any(|copies| is_dense(context, copies))
 }
 
-fn is_dense(context: &Context<'_>, copies: &[Seen]) -> bool {
-    context::are_dense(&context.scale, copies.iter().map(|(.., time)| time.clone()))
+fn is_dense(context: &Context<'_>, copies: &[CopyInLane]) -> bool {
+    context::are_dense(&context.scale, copies.iter().map(|seen| seen.time.clone()))
 }
 
 /// The lanes below `top`, and where they end.
@@ -124,29 +112,23 @@ pub(super) fn copy_lanes(context: &Context<'_>, top: Length) -> (Vec<Lane>, Leng
     let engines = context.summary.scenario.device().copy.engines;
     let mut bottom = top;
     let mut lanes = Vec::new();
-    for engine in 0..engines {
-        let mut copies = copies_of(context, engine);
-        if copies.is_empty() {
-            continue;
-        }
-        crate::sorted::sort_by_key(&mut copies, |(id, _, time)| (time.start, *id));
-        let mut free = FreeLanes::default();
-        let within: Vec<usize> = copies.iter().map(|(.., time)| free.take(time.start, time.end)).collect();
-        let depth = as_length(free.count());
+    for (engine, copies) in copies_by_engine(context) {
+        let within = copies.iter().map(|seen| seen.lane as usize + 1).max().unwrap_or(1);
+        let depth = as_length(within);
         let height = (depth - 1).saturating_mul(MORE).saturating_add(COPY_HEIGHT).min(MOST_HEIGHT);
         let area = context.strip(bottom + COPY_GAP, height);
         bottom = area.bottom();
         let label = beside(if engines > 1 { format!("copy {engine}") } else { "copies".to_owned() }, &area);
         if is_dense(context, &copies) {
-            let had = copies.into_iter().map(|(_, copy, time)| Had { what: copy.direction, count: 1, time });
-            let at_once = Some(free.count() as u128);
-            let (shares, _) = means::stacked(context, &area, at_once, had, copy_fill);
+            let had = copies.into_iter().map(|seen| Had { what: seen.copy.direction, count: 1, time: seen.time });
+            let (shares, _) = means::stacked(context, &area, Some(within as u128), had, copy_fill);
             lanes.push(Lane { label, area, copies: Vec::new(), shares });
             continue;
         }
         let mut boxes: Vec<CopyBox> = Vec::new();
-        let mut last_within: Vec<Option<usize>> = vec![None; free.count()];
-        for ((id, copy, time), lane) in copies.into_iter().zip(within) {
+        let mut last_within: Vec<Option<usize>> = vec![None; within];
+        for CopyInLane { id, copy, time, lane, .. } in copies {
+            let lane = lane as usize;
             let right = context.scale.x(time.end);
             let edge = |lane: usize| area.y + height * as_length(lane) / depth;
             let here = Rect::between(context.scale.x(time.start), edge(lane), right, edge(lane + 1));

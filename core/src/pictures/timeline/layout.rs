@@ -1,4 +1,4 @@
-//! The whole layout, from top to bottom.
+//! Lays out the printed timeline: gives each of its parts a place on the sheet, from top to bottom.
 
 use std::ops::Range;
 

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 use super::context::{Context, Entry, LEGEND_ROW, MOST_LEGEND_ROWS, PALE, fill_of, starting_at};
-use super::options::HeightBy;
 use super::plan::Plan;
 use super::rows::Deadlines;
 use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, StreamRow, engine_lanes};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length, font, theme};
 use crate::pictures::looks::{copy_fill, direction_name, is_launch_known};
+use crate::pictures::model::HeightBy;
 use crate::run::Recorded;
 use crate::workload::{Kernel, KernelId, OperationKind};
 

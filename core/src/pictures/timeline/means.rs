@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::context::{Context, TimeScale, centred, fill_of};
-use super::{Label, OccupancyProfile, TimeShare, blocks};
+use super::{Label, OccupancyProfile, TimeShare};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, Point, Rect, as_length, font};
 use crate::limits::count_turn;
-use crate::pictures::time_steps::{StepSums, TimeSteps};
+use crate::pictures::model;
+use crate::pictures::model::time_steps::{StepSums, TimeSteps};
 use crate::proven::{OrMost, Proven};
-use crate::run::Recorded;
 use crate::time::Instant;
 use crate::trace::{RepeatedRun, Trace};
-use crate::workload::{KernelId, OperationKind, ProcessId};
+use crate::workload::{KernelId, ProcessId};
 
 /// Kernels with a shape of their own; all others share one.
 const MOST_KERNELS: usize = 64;
@@ -108,14 +108,12 @@ impl<'s> Steps<'s> {
 
 /// What the runs of all kernels take in the window.
 pub(super) fn amounts<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Amount> + 'c {
-    let of_launch = context.summary.launches().filter_map(|Recorded { id: operation, record, work: kernel }| {
-        let OperationKind::Kernel(id) = record.kind else { return None };
-        let (units, group) = (u64::from(context.units(kernel)), context.series(id));
-        let process = context.summary.trace.process_of_known(operation);
+    model::launches(&context.summary).flat_map(|launch| {
+        let (units, group) = (u64::from(context.units(launch.kernel)), context.series(launch.id));
+        let process = context.summary.trace.process_of_known(launch.operation);
         let amount = move |run: RepeatedRun| Amount { group, units: units * u64::from(run.first.blocks), process, run };
-        Some(blocks::runs(context, operation).map(amount))
-    });
-    of_launch.flatten()
+        launch.runs(context.scale.window.clone()).map(amount)
+    })
 }
 
 impl Amount {

@@ -4,10 +4,9 @@ use std::ops::{Range, RangeInclusive};
 
 use thiserror::Error;
 
-use crate::device::{BlockDemand, Device};
+use crate::device::Device;
 use crate::draw::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT};
-use crate::named::named;
-use crate::pictures::looks::bytes;
+use crate::pictures::model::HeightBy;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::words::did_you_mean;
@@ -16,50 +15,6 @@ const LEAST_WIDTH: Length = 50 * MM;
 const MOST_WIDTH: Length = 2_000 * MM;
 /// Up to so many SMs are always drawn one by one.
 const ALWAYS_UNFOLDED: usize = 8;
-
-named! {
-    /// The resource of an SM that the height of a block stands for.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub enum HeightBy: ALL {
-        /// Thread slots, which are whole warps.
-        #[default]
-        Threads = "threads",
-        /// Shared memory as allocated \[bytes\].
-        SharedMemory = "shared memory",
-        /// Registers as allocated.
-        Registers = "registers",
-    }
-}
-
-impl HeightBy {
-    /// What one block takes.
-    pub fn of_block(self, demand: &BlockDemand, device: &Device) -> u32 {
-        match self {
-            Self::Threads => demand.warps * device.warp_size,
-            Self::SharedMemory => demand.shared_memory_bytes,
-            Self::Registers => demand.registers,
-        }
-    }
-
-    /// What is taken whole: a warp of threads, a byte, a register.
-    pub(crate) fn unit(self, device: &Device) -> u32 {
-        if self == Self::Threads { device.warp_size } else { 1 }
-    }
-
-    /// Some of it as pictures write it.
-    pub(crate) fn amount(self, amount: u32) -> String {
-        if self == Self::SharedMemory { bytes(amount.into()) } else { amount.to_string() }
-    }
-
-    /// What an SM has.
-    pub fn of_sm(self, device: &Device) -> u32 {
-        match self {
-            Self::Threads => device.warps_per_sm() * device.warp_size,
-            Self::SharedMemory => device.per_sm.shared_memory_bytes,
-            Self::Registers => device.per_sm.registers,
-        }
-    }
-}
 
 /// What the lanes are in which boxes stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

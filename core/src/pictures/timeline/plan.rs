@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 use super::context::Context;
 use super::{BandLook, blocks};
 use crate::draw::{Length, MM, as_length};
-use crate::pictures::pack::most_at_once;
+use crate::pictures::model::pack::most_at_once;
+use crate::pictures::model::{self, LaunchBlocks};
 use crate::proven::OrMost;
-use crate::run::Recorded;
 use crate::time::{Duration, Instant};
 use crate::trace::RepeatedRun;
 use crate::workload::{GreenContext, OperationId};
@@ -237,12 +237,11 @@ fn zoom(context: &Context<'_>, peak: u64) -> u32 {
 /// Whether bands may be enlarged as far as it is up to single blocks that the window shows.
 fn has_small_blocks(context: &Context<'_>) -> bool {
     let most = context.capacity() / LEAST_ZOOM;
-    let seen = context.summary.launches().filter(|Recorded { record, .. }| {
+    let mut seen = model::launches(&context.summary).filter(|LaunchBlocks { record, .. }| {
         let start = record.first_start();
         start.is_some_and(|start| context.scale.shows(start, record.finish().unwrap_or(Instant::MAX)))
     });
-    context.options.most_zoom >= LEAST_ZOOM
-        && seen.map(|Recorded { work: kernel, .. }| context.units(kernel)).all(|units| units <= most)
+    context.options.most_zoom >= LEAST_ZOOM && seen.all(|launch| context.units(launch.kernel) <= most)
 }
 
 /// The most that is on an SM at one time: of each context by itself, as those whose turn it is not are suspended.
@@ -257,9 +256,9 @@ fn peak(context: &Context<'_>, runs: &[SmRun]) -> u64 {
 /// What runs on each SM in the window.
 fn runs_by_sm(context: &Context<'_>, sms: &[u32]) -> BTreeMap<u32, Vec<SmRun>> {
     let mut runs: BTreeMap<u32, Vec<SmRun>> = sms.iter().map(|&sm| (sm, Vec::new())).collect();
-    for Recorded { id: operation, work: kernel, .. } in context.summary.launches() {
-        let units = u64::from(context.units(kernel));
-        for run in blocks::runs(context, operation) {
+    for launch in model::launches(&context.summary) {
+        let (operation, units) = (launch.operation, u64::from(context.units(launch.kernel)));
+        for run in launch.runs(context.scale.window.clone()) {
             if let Some(own) = runs.get_mut(&u32::from(run.first.sm)) {
                 own.push(SmRun { operation, units: units * u64::from(run.first.blocks), run });
             }

@@ -1,5 +1,5 @@
-//! What is in the rows of streams and between them: deadlines of jobs, arrows from an event's record to the waits that
-//! it releases (E1, E2), and the longest way of data through a chain.
+//! What is drawn in the rows of streams and from one to another: deadlines of jobs, arrows from an event's record to
+//! the waits that it releases (E1, E2), and the longest way of data through a chain.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Single marks as shapes: labels, boxes with pauses, arrows, deadlines, and what stands for them in the legend.
+//! The shapes of single marks: labels, boxes with pauses, arrows, deadlines, and what stands for them in the legend.
 
 use std::ops::Range;
 

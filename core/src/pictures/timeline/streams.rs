@@ -17,7 +17,7 @@ use super::{
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length, font};
 use crate::pictures::looks::{is_launch_known, signed};
-use crate::pictures::pack::FreeLanes;
+use crate::pictures::model::FreeLanes;
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind, StreamId};
 
@@ -306,7 +306,7 @@ fn shares(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<TimeShare<Opti
     let fill = |key: usize| kernel(key).map_or(PALE, |kernel| fill_of(context, Some(kernel)));
     let mut free = FreeLanes::default();
     for ran in ran {
-        free.take(ran.time.start, ran.time.end);
+        free.take(&ran.time);
     }
     let (shares, _) = means::stacked(context, lane, Some(free.count() as u128), had, fill);
     let named = |TimeShare { of, count, fill, outlines }| TimeShare { of: kernel(of), count, fill, outlines };

@@ -1,19 +1,17 @@
-//! Panels of how the GPU is used over time: which share of threads, shared memory and registers is in use, and what is
-//! in each EE queue and CE queue and which rule holds its head.
+//! The panels below the SMs that show how the GPU is used over time: which share of threads, shared memory and
+//! registers is in use, and what is in each EE queue and CE queue and which rule holds its head.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::context::{Context, PALE, QUEUE_LANE, beside, centred, ending_at, quiet_beside, starting_at};
 use super::means::{Steps, level};
-use super::options::HeightBy;
-use super::{Label, LabelStyle, Occupancy, OccupancyCurve, QueueEntry, QueueRow, blocks};
-use crate::device::BlockDemand;
+use super::{Label, LabelStyle, Occupancy, OccupancyLine, QueueEntry, QueueRow};
 use crate::draw::theme::{Colour, Theme, line_colour};
 use crate::draw::{Dash, Length, MM, Point, Rect, Sheet, Stroke, as_length, font};
 use crate::pictures::looks::{MOST_PLACES, is_shown, queue_name, queue_owner, rule_look};
-use crate::pictures::time_steps::{StepSums, changes};
-use crate::run::Recorded;
+use crate::pictures::model::time_steps::{StepSums, changes};
+use crate::pictures::model::{self, HeightBy};
 use crate::time::Instant;
 use crate::trace::{Place, Queue, Rule, queue_contents};
 use crate::workload::OperationKind;
@@ -38,7 +36,7 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> Occupancy {
     let mut x = area.x;
     let mut curves = Vec::new();
     let steps = Steps::new(context, Steps::most(context));
-    for (in_use, (resource, dash)) in in_use(context, &steps).into_iter().zip(RESOURCES) {
+    for ((in_use, resource), dash) in in_use(context, &steps).into_iter().zip(HeightBy::ALL).zip(DASHES) {
         let Some(points) = in_use.points(context, resource, &steps, &area) else { continue };
         let key = [Point { x, y: key_middle }, Point { x: x + KEY, y: key_middle }];
         let text_left = x + KEY + MM / 2;
@@ -49,13 +47,13 @@ pub(super) fn occupancy(context: &Context<'_>, top: Length) -> Occupancy {
             colour: [Colour::BLACK, line_colour(0), line_colour(1)][curves.len()],
             width: Theme::PAPER.arrow_line,
         };
-        curves.push(OccupancyCurve { stroke, dash, points, key, label });
+        curves.push(OccupancyLine { stroke, dash, points, key, label });
     }
     Occupancy { area, label, marks, curves }
 }
 
-const RESOURCES: [(HeightBy, Dash); 3] =
-    [(HeightBy::Threads, Dash::Solid), (HeightBy::SharedMemory, Dash::Dashed), (HeightBy::Registers, Dash::Dotted)];
+/// Of the curves of [`HeightBy::ALL`].
+const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
 
 /// How much of a resource blocks take, and when.
 struct InUse {
@@ -66,27 +64,13 @@ struct InUse {
 
 /// How much of each resource is in use.
 fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
-    let device = context.summary.scenario.device();
-    let mut all = RESOURCES.map(|_| InUse { amounts: Vec::new(), sums: StepSums::new(&steps.time) });
-    for Recorded { id: operation, work: kernel, .. } in context.summary.launches() {
-        // A kernel of which no block fits has no runs.
-        let Ok(demand) = BlockDemand::new(&kernel.shape, device) else { continue };
-        let trace = context.summary.trace;
-        let process = trace.process_of_known(operation);
-        for run in blocks::runs(context, operation) {
-            for (in_use, (resource, _)) in all.iter_mut().zip(RESOURCES) {
-                let units = u64::from(resource.of_block(&demand, device)) * u64::from(run.first.blocks);
-                if units == 0 {
-                    continue;
-                }
-                // What is suspended uses nothing.
-                for part in trace.in_turn(process, run.first.start..run.end()) {
-                    if in_use.amounts.len() <= MOST_CHANGES / 2 {
-                        in_use.amounts.push((part.clone(), units));
-                    }
-                    in_use.sums.add(part, units, &steps.time);
-                }
+    let mut all = HeightBy::ALL.map(|_| InUse { amounts: Vec::new(), sums: StepSums::new(&steps.time) });
+    for (part, amounts) in model::in_use(&context.summary, &context.scale.window) {
+        for (in_use, amount) in all.iter_mut().zip(amounts).filter(|(_, amount)| *amount > 0) {
+            if in_use.amounts.len() <= MOST_CHANGES / 2 {
+                in_use.amounts.push((part.clone(), amount));
             }
+            in_use.sums.add(part.clone(), amount, &steps.time);
         }
     }
     all
@@ -94,32 +78,31 @@ fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
 
 impl InUse {
     /// The share of all SMs; `None` if no block takes any.
-    fn points(self, context: &Context<'_>, resource: HeightBy, steps: &Steps<'_>, area: &Rect) -> Option<Vec<Point>> {
+    fn points(
+        mut self,
+        context: &Context<'_>,
+        resource: HeightBy,
+        steps: &Steps<'_>,
+        area: &Rect,
+    ) -> Option<Vec<Point>> {
         let device = context.summary.scenario.device();
         let capacity = u128::from(resource.of_sm(device)) * u128::from(device.sms);
         if self.amounts.is_empty() || capacity == 0 {
             return None;
         }
+        let mut line = Line::new(context.scale.left, area.bottom());
         if self.amounts.len() <= MOST_CHANGES / 2 && context.rounds.is_none() {
-            return Some(exact(context, self.amounts, |amount| level(area, amount, capacity)));
+            crate::sorted::sort_by_key(&mut self.amounts, |(time, _)| time.start);
+            for (at, amount) in changes(self.amounts.into_iter()) {
+                line.go_to(context.scale.x(at), level(area, amount.into(), capacity));
+            }
+        } else {
+            for (step, total) in self.sums.totals(&steps.time).into_iter().enumerate() {
+                line.go_to(steps.x(step), level(area, total, capacity * steps.time.length(step)));
+            }
         }
-        let totals = self.sums.totals(&steps.time).into_iter().enumerate();
-        let mut line = Line::new(steps.x(0), area.bottom());
-        for (step, total) in totals {
-            line.go_to(steps.x(step), level(area, total, capacity * steps.time.length(step)));
-        }
-        Some(line.until(steps.x(steps.time.count())))
+        Some(line.until(context.scale.right()))
     }
-}
-
-/// Each change where it is; `amounts` in use with their times.
-fn exact(context: &Context<'_>, mut amounts: Vec<(Range<Instant>, u64)>, y: impl Fn(u128) -> Length) -> Vec<Point> {
-    crate::sorted::sort_by_key(&mut amounts, |(time, _)| time.start);
-    let mut line = Line::new(context.scale.x(context.scale.window.start), y(0));
-    for (at, amount) in changes(amounts.into_iter()) {
-        line.go_to(context.scale.x(at), y(u128::from(amount)));
-    }
-    line.until(context.scale.right())
 }
 
 struct Line {

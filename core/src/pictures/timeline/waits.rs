@@ -4,15 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::context::{
-    Context, Entry, MOST_WAIT_LANES, PALE, WAIT_LANE, are_dense, ending_at, quiet_beside, starting_at,
-};
+use super::context::{Context, Entry, PALE, WAIT_LANE, are_dense, ending_at, quiet_beside, starting_at};
 use super::means::Had;
 use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter, context, means};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, Sheet, as_length, font};
 use crate::pictures::looks::rule_look;
-use crate::pictures::pack::most_at_once;
+use crate::pictures::model::pack::most_at_once;
+use crate::pictures::model::{FreeLanes, MOST_WAIT_LANES_ON_PAPER};
 use crate::run::{HeldCall, Summary};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Wait};
@@ -120,15 +119,12 @@ fn seen(context: &Context<'_>, operation: OperationId, record: &OperationRecord)
 
 /// A lane for each operation that waits at one time, as many as there may be; the others are counted in a strip.
 fn as_bars(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamWaits {
-    let most = context.budget.wait_lanes.clamp(1, MOST_WAIT_LANES);
+    let (most, mut free) = (context.budget.wait_lanes.clamp(1, MOST_WAIT_LANES_ON_PAPER), FreeLanes::default());
     let (mut lanes, mut others): (Vec<Vec<&Waiting>>, Vec<&Waiting>) = (Vec::new(), Vec::new());
     for &one in waiting {
-        let is_free = |lane: &Vec<&Waiting>| lane.last().is_none_or(|last| last.time.end <= one.time.start);
-        match lanes.iter().position(is_free) {
-            Some(lane) => lanes[lane].push(one),
-            None if lanes.len() < most => lanes.push(vec![one]),
-            None => others.push(one),
-        }
+        let lane = free.take_of(most, &one.time);
+        lanes.resize_with(free.count(), Vec::new);
+        lane.and_then(|lane| lanes.get_mut(lane)).unwrap_or(&mut others).push(one);
     }
     let lane = |number: usize| Rect { y: row.bottom() + WAIT_LANE * as_length(number), height: WAIT_LANE, ..*row };
     let bars = lanes.iter().enumerate().flat_map(|(number, waiting)| bars(context, waiting, &lane(number))).collect();

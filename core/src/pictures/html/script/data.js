@@ -280,12 +280,14 @@ class Run {
   }
 
   /** Brings the phases of waits, which are written as steps, into columns. */
-  readPhases({ said, operation, reason, from, length, blocking, more }) {
+  readPhases({ said, operation, reason, from, length, blocking, more, lane }) {
     this.phases = { said, reason, blocking, more, from: new Uint32Array(from.length), to: new Uint32Array(from.length) };
     this.firstPhase = new Uint32Array(this.operationCount + 1);
-    let id = 0;
+    this.waitLane = new Int8Array(this.operationCount);
+    let [id, waited] = [0, 0];
     for (let phase = 0; phase < from.length; phase += 1) {
       id += operation[phase];
+      if (this.firstPhase[id + 1] === 0) this.waitLane[id] = lane[waited++];
       this.phases.from[phase] = this.operations.launched[id] + from[phase];
       this.phases.to[phase] = this.phases.from[phase] + length[phase];
       this.firstPhase[id + 1] += 1;

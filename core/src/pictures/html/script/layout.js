@@ -12,45 +12,12 @@ const PLACE_HEIGHT = 15;
 const ARROWS = 10;
 const WAIT_LANE = 13;
 const RUNNING = 14;
-/** Lanes of operations that wait at once; the others are counted. */
-const MOST_WAIT_LANES = 5;
 const OVERFLOW = 6;
 const GAP = 4;
 const LEAST_BAND = 14;
 const MOST_BAND = 240;
 /** With more SMs, streams and queues stand above them, so that they are seen without scrolling. */
 const FEW_SMS = 8;
-
-/** The operations that each copy engine served, in order of time, by engine; several times where copies that share its
- * link overlap. */
-function copiesByEngine(run) {
-  const lanes = new Map();
-  const { first_start: firstStart } = run.operations;
-  for (let id = 0; id < run.operationCount; id += 1) {
-    const copy = run.copyOf(id);
-    if (!copy || firstStart[id] === NONE) continue;
-    if (!lanes.has(copy.engine)) lanes.set(copy.engine, []);
-    lanes.get(copy.engine).push(id);
-  }
-  for (const ids of lanes.values()) ids.sort((a, b) => firstStart[a] - firstStart[b]);
-  const engines = [...lanes].sort((a, b) => a[0] - b[0]);
-  return engines.flatMap(([engine, ids]) => withoutOverlap(run, ids).map((lane) => [engine, lane]));
-}
-
-/** Operations in order of their starts, in lanes in which none overlaps another. */
-function withoutOverlap(run, ids) {
-  const { first_start: firstStart } = run.operations;
-  const lanes = [];
-  for (const id of ids) {
-    const lane = lanes.find(({ end }) => end <= firstStart[id]);
-    const end = run.endOf(id);
-    if (lane) {
-      lane.ids.push(id);
-      lane.end = end;
-    } else lanes.push({ ids: [id], end });
-  }
-  return lanes.map((lane) => lane.ids);
-}
 
 /** The operations of each stream that was used or has deadlines, in launch order, by stream. */
 function operationsByStream(run) {
@@ -63,24 +30,17 @@ function operationsByStream(run) {
   return [...rows].sort((a, b) => a[0] - b[0]);
 }
 
-/** The operations of a stream that waited, in lanes in which none overlaps another; the last entry has those that found
- * no lane. */
+/** The operations of a stream that waited, in their lanes, and those that found none. */
 function waitLanes(run, ids) {
-  const lanes = Array.from({ length: MOST_WAIT_LANES }, () => []);
-  const free = new Array(MOST_WAIT_LANES).fill(0);
-  const others = [];
+  const [lanes, others] = [[], []];
   for (const id of ids) {
     const [first, after] = [run.firstPhase[id], run.firstPhase[id + 1]];
     if (first === after) continue;
-    const wait = { id, from: run.phases.from[first], to: run.phases.to[after - 1] };
-    const lane = free.findIndex((end) => end <= wait.from);
-    if (lane < 0) others.push(wait);
-    else {
-      lanes[lane].push(wait);
-      free[lane] = wait.to;
-    }
+    const lane = run.waitLane[id];
+    const waits = lane === NONE ? others : (lanes[lane] ??= []);
+    waits.push({ id, from: run.phases.from[first], to: run.phases.to[after - 1] });
   }
-  return { lanes: lanes.filter((lane) => lane.length > 0), others };
+  return { lanes, others };
 }
 
 function streamRows(run) {
@@ -96,7 +56,7 @@ function queueRows(run) {
 }
 
 function copyRows(run) {
-  return copiesByEngine(run).map(([engine, ids], index, all) => {
+  return (run.copy_lanes ?? []).map(([engine, ids], index, all) => {
     const name = run.device.copy_engines > 1 ? `copy ${engine}` : "copies";
     const label = index > 0 && all[index - 1][0] === engine ? "" : name;
     return { kind: "copy", run, ids, label, height: LANE_HEIGHT };

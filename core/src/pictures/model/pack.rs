@@ -1,4 +1,5 @@
-//! Stacking blocks on an SM without overlap: each takes a part of the capacity for its whole time.
+//! Where blocks stand above one another on an SM: each takes a part of the SM's capacity for its whole time, and no two
+//! overlap.
 //!
 //! This is dynamic storage allocation, which is NP-complete (Garey and Johnson, 1979, problem SR2), so there is no
 //! quick way to always keep blocks whole. Placing them in the order of their starts, lowest place first, always
@@ -189,28 +190,6 @@ impl Sweep {
             (false, true) => self.free[next].start = part.start,
             (false, false) => self.free.insert(next, part),
         }
-    }
-}
-
-/// Lanes, and from when on each is free: what comes in order of its start takes the first lane that is, so that there
-/// are no more than overlap at once.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FreeLanes(Vec<Instant>);
-
-impl FreeLanes {
-    /// The first lane that is free at `from`, which is taken until `to`; a new one if there is none.
-    pub(crate) fn take(&mut self, from: Instant, to: Instant) -> usize {
-        let free = self.0.iter().position(|free_at| *free_at <= from);
-        let lane = free.unwrap_or_else(|| {
-            self.0.push(to);
-            self.0.len() - 1
-        });
-        self.0[lane] = to;
-        lane
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.0.len()
     }
 }
 

@@ -1,5 +1,5 @@
-//! How much there is at once: when that changes, and averages over steps of time, for pictures in which single changes
-//! are too many to be seen.
+//! Sums over time: how much there is at once and when that changes; and averages over steps of time, for pictures in
+//! which single changes are too many to be seen.
 
 use std::convert::Infallible;
 use std::ops::Range;

@@ -1,0 +1,202 @@
+//! The timeline model: what the three pictures of one run have in common before anything has a place on paper, on a
+//! canvas or in a file. The printed timeline, the page and Perfetto's trace paint it, each in its own way.
+//!
+//! It says which blocks are one box (those of a launch that start on an SM at one instant, with as many as follow them
+//! there without a pause), when they run and what they take, and so how much is in use over time; and in which lane
+//! each copy and each wait lies. Where boxes stand above one another on an SM is in `pack`, sums over time are in
+//! `time_steps`.
+
+pub(super) mod pack;
+pub(super) mod time_steps;
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::looks::bytes;
+use crate::device::{BlockDemand, Device};
+use crate::named::named;
+use crate::proven::Proven;
+use crate::run::{Recorded, Summary};
+use crate::time::{Duration, Instant};
+use crate::trace::{OperationRecord, RepeatedRun, Trace};
+use crate::workload::{Copy, Kernel, KernelId, OperationId, OperationKind};
+
+named! {
+    /// The resource of an SM that the height of a block stands for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum HeightBy: ALL {
+        /// Thread slots, which are whole warps.
+        #[default]
+        Threads = "threads",
+        /// Shared memory as allocated \[bytes\].
+        SharedMemory = "shared memory",
+        /// Registers as allocated.
+        Registers = "registers",
+    }
+}
+
+impl HeightBy {
+    /// What one block takes.
+    pub fn of_block(self, demand: &BlockDemand, device: &Device) -> u32 {
+        match self {
+            Self::Threads => demand.warps * device.warp_size,
+            Self::SharedMemory => demand.shared_memory_bytes,
+            Self::Registers => demand.registers,
+        }
+    }
+
+    /// What is taken whole: a warp of threads, a byte, a register.
+    pub(crate) fn unit(self, device: &Device) -> u32 {
+        if self == Self::Threads { device.warp_size } else { 1 }
+    }
+
+    /// Some of it as pictures write it.
+    pub(crate) fn amount(self, amount: u32) -> String {
+        if self == Self::SharedMemory { bytes(amount.into()) } else { amount.to_string() }
+    }
+
+    /// What an SM has.
+    pub fn of_sm(self, device: &Device) -> u32 {
+        match self {
+            Self::Threads => device.warps_per_sm() * device.warp_size,
+            Self::SharedMemory => device.per_sm.shared_memory_bytes,
+            Self::Registers => device.per_sm.registers,
+        }
+    }
+}
+
+/// Operations of a stream that wait at one time have lanes up to so many; the others are counted. On paper each lane is
+/// taken from the blocks' room; a page can be scrolled.
+pub(super) const MOST_WAIT_LANES_ON_PAPER: usize = 4;
+pub(super) const MOST_WAIT_LANES_ON_PAGE: usize = 5;
+
+/// Lanes, and from when on each is free: what comes in order of its start takes the first lane that is, so that there
+/// are no more than overlap at once.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FreeLanes(Vec<Instant>);
+
+impl FreeLanes {
+    /// The first lane that is free when `time` begins, which is taken until it ends; a new one if there is none.
+    pub(super) fn take(&mut self, time: &Range<Instant>) -> usize {
+        let free = self.0.iter().position(|free_from| *free_from <= time.start);
+        let lane = free.unwrap_or(self.0.len());
+        self.0.resize(self.0.len().max(lane + 1), time.end);
+        self.0[lane] = time.end;
+        lane
+    }
+
+    /// The same where there are no more than `most` lanes; `None` if all are taken.
+    pub(super) fn take_of(&mut self, most: usize, time: &Range<Instant>) -> Option<usize> {
+        let is_any = self.0.len() < most || self.0.iter().any(|free_from| *free_from <= time.start);
+        is_any.then(|| self.take(time))
+    }
+
+    pub(super) const fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Whether something from `start` to `end` is seen in a window; what has no length is seen at both edges.
+pub(super) fn is_seen(window: &Range<Instant>, start: Instant, end: Instant) -> bool {
+    let begins = start < window.end || start == end && start == window.end;
+    begins && (end > window.start || start >= window.start)
+}
+
+/// A copy that began, from when to when it was on its engine, and its lane there.
+pub(super) struct CopyInLane {
+    pub(super) id: OperationId,
+    pub(super) copy: Copy,
+    pub(super) engine: u32,
+    pub(super) time: Range<Instant>,
+    pub(super) lane: u32,
+}
+
+/// The copies that began and are seen in a window, in the order of their beginnings. An engine has one lane, or as many
+/// as copies share its link at once. What is cut off by the horizon ends there.
+pub(super) fn copies(summary: &Summary<'_>, window: &Range<Instant>) -> Vec<CopyInLane> {
+    let mut copies: Vec<_> = summary.copies().collect();
+    // Copies without length come before those that begin when they end.
+    crate::sorted::sort_by_key(&mut copies, |Recorded { record, .. }| (record.first_start(), record.queue_order()));
+    let mut lanes: FxHashMap<u32, FreeLanes> = FxHashMap::default();
+    let began = copies.into_iter().filter_map(|Recorded { id, record, work: copy }| {
+        let time = record.first_start()?..record.finish().unwrap_or(summary.trace.end());
+        let engine = summary.scenario.device().copy.engine_for(copy.direction);
+        is_seen(window, time.start, time.end).then(|| {
+            let lane = lanes.entry(engine).or_default().take(&time);
+            let lane = u32::try_from(lane).proven("no more lanes than copies, whose numbers have 32 bits");
+            CopyInLane { id, copy, engine, time, lane }
+        })
+    });
+    began.collect()
+}
+
+/// What a block takes of an SM. Kernels that fit no SM never got into a scenario.
+pub(super) fn demand_of(kernel: &Kernel, device: &Device) -> BlockDemand {
+    let none = BlockDemand { warps: 0, registers: 0, shared_memory_bytes: 0 };
+    BlockDemand::new(&kernel.shape, device).unwrap_or(none)
+}
+
+/// All of time.
+pub(super) const ALWAYS: Range<Instant> = Instant::ZERO..Instant::MAX;
+
+/// The blocks of a launch.
+#[derive(Clone, Copy)]
+pub(super) struct LaunchBlocks<'a> {
+    pub(super) operation: OperationId,
+    pub(super) record: &'a OperationRecord,
+    pub(super) id: KernelId,
+    pub(super) kernel: &'a Kernel,
+    /// What one of them takes of an SM.
+    pub(super) demand: BlockDemand,
+    trace: &'a Trace,
+}
+
+/// The blocks of all launches, in launch order.
+pub(super) fn launches<'a>(summary: &Summary<'a>) -> impl Iterator<Item = LaunchBlocks<'a>> + use<'a> {
+    let Summary { trace, scenario, .. } = *summary;
+    summary.launches().filter_map(move |Recorded { id: operation, record, work: kernel }| {
+        let OperationKind::Kernel(id) = record.kind else { return None };
+        Some(LaunchBlocks { operation, record, id, kernel, demand: demand_of(kernel, scenario.device()), trace })
+    })
+}
+
+impl<'a> LaunchBlocks<'a> {
+    /// Those that do the same as one, as far as a window shows them.
+    pub(super) fn runs(&self, window: Range<Instant>) -> impl Iterator<Item = RepeatedRun> + use<'a> {
+        self.trace.repeated_runs(self.operation).filter_map(move |mut run| {
+            let (start, duration) = (run.first.start, run.duration());
+            if !is_seen(&window, start, run.end()) {
+                return None;
+            }
+            if run.times > 1 && duration > Duration::ZERO {
+                let ns = duration.as_ns();
+                let before = window.start.since(start).as_ns() / ns;
+                let until = window.end.since(start).as_ns().div_ceil(ns).min(u64::from(run.times));
+                run.times = u32::try_from(until.saturating_sub(before))
+                    .proven("at most as often as before, which 32 bits count")
+                    .max(1);
+                run.first.start = start + duration.repeated(before);
+                run.first.end = run.first.start + duration;
+            }
+            Some(run)
+        })
+    }
+}
+
+/// What blocks take of all resources in a window, in the order of [`HeightBy::ALL`], and when: while it is the turn of
+/// another context they are suspended (T4) and take nothing.
+pub(super) fn in_use<'a>(
+    summary: &Summary<'a>,
+    window: &Range<Instant>,
+) -> impl Iterator<Item = (Range<Instant>, [u64; 3])> + use<'a> {
+    let (device, trace, window) = (summary.scenario.device(), summary.trace, window.clone());
+    launches(summary).flat_map(move |launch| {
+        let each = HeightBy::ALL.map(|resource| u64::from(resource.of_block(&launch.demand, device)));
+        launch.runs(window.clone()).flat_map(move |run| {
+            let all = each.map(|units| units * u64::from(run.first.blocks));
+            let parts = trace.in_turn(trace.process_of_known(launch.operation), run.first.start..run.end());
+            parts.map(move |part| (part, all))
+        })
+    })
+}
